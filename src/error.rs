@@ -1,0 +1,75 @@
+//! The one error type of the library: what was wrong, where, and what would be right.
+
+use std::path::PathBuf;
+
+/// Result of every fallible call of this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong. The text of each says what was wrong, with which value and where,
+/// and what would be right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The text of a file does not follow its format.
+    #[error("{}:{line}: {message}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What was wrong and what would be right.
+        message: String,
+    },
+    /// A value is not one that the call accepts.
+    #[error("{0}")]
+    InvalidArgument(String),
+    /// An index or label names nothing in the graph.
+    #[error("{0}")]
+    OutOfRange(String),
+    /// A graph or table is larger than the library's 32-bit indices allow.
+    #[error("{0}")]
+    LimitExceeded(String),
+    /// Memory could not be had.
+    #[error("out of memory: {0}")]
+    OutOfMemory(String),
+    /// The evidence and the factors contradict each other (policy `Contradiction::Error`).
+    #[error(
+        "contradiction at variable {label} in pass {pass}: certain messages that disagree meet there \
+         ({count} such places in this pass); correct the evidence or choose the contradiction policy 'vote'"
+    )]
+    Contradiction {
+        /// Label of the contradictory variable (the lowest one of the pass).
+        label: u64,
+        /// Index of that variable.
+        variable: usize,
+        /// The pass, counted from 1 since the messages were fresh.
+        pass: u64,
+        /// Number of contradictory places in that pass.
+        count: u64,
+    },
+    /// Results were asked for before there were any.
+    #[error("{0}")]
+    NoResult(String),
+    /// The request is well-formed but this build or backend does not do it.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+impl Error {
+    /// A parse error at a line of a file.
+    pub(crate) fn parse(path: &std::path::Path, line: u64, message: impl Into<String>) -> Self {
+        Error::Parse { path: path.to_path_buf(), line, message: message.into() }
+    }
+    /// An input/output error on a file.
+    pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
+        Error::Io { path: path.to_path_buf(), source }
+    }
+}

@@ -1,0 +1,553 @@
+//! Builds a [`FactorGraph`] from factors over labels, one at a time or in bulk.
+
+use super::factor::{FactorKind, HornParameters};
+use super::graph::{FactorGraph, Label};
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+
+/// Largest number of edges, variables or factors: indices are 32 bits wide.
+const INDEX_LIMIT: usize = u32::MAX as usize - 1;
+
+/// Singleton, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
+///
+/// Factor i has the kind `kinds[i]`, the head `heads[i]`, the body
+/// `bodies[body_offsets[i]..body_offsets[i + 1]]` (empty for a singleton) and the probabilities
+/// `p[i]`, `q[i]` (see [`FactorKind`]; q is ignored for a singleton).
+#[derive(Clone, Copy, Debug)]
+pub struct HornArrays<'a> {
+    /// Kind of each factor: anything but `Table`.
+    pub kinds: &'a [FactorKind],
+    /// Label of each head.
+    pub heads: &'a [Label],
+    /// One more entry than factors, ascending, from 0 to `bodies.len()`.
+    pub body_offsets: &'a [usize],
+    /// Labels of all bodies.
+    pub bodies: &'a [Label],
+    /// Probability p of each factor.
+    pub p: &'a [f64],
+    /// Probability q of each factor.
+    pub q: &'a [f64],
+}
+
+/// Collects variables and factors; [`Self::build`] checks and compacts them.
+///
+/// A variable need not be declared: a label that no [`Self::add_variable`] names is binary. A call
+/// that fails adds nothing.
+#[derive(Clone, Debug)]
+pub struct FactorGraphBuilder {
+    declared: Vec<(Label, u32)>,
+    kinds: Vec<FactorKind>,
+    /// Head label of a horn factor, 0 for a table.
+    heads: Vec<Label>,
+    member_offsets: Vec<usize>,
+    /// Body of a horn factor, scope of a table, in the caller's order.
+    members: Vec<Label>,
+    /// Index into `horn`, or number of the table.
+    parameters: Vec<u32>,
+    horn: ParameterTable,
+    table_offsets: Vec<usize>,
+    table_values: Vec<f64>,
+}
+
+/// Distinct parameter sets, found again by their bits.
+#[derive(Clone, Debug, Default)]
+struct ParameterTable {
+    entries: Vec<HornParameters>,
+    index: HashMap<(u8, bool, u64, u64), u32>,
+    last: Option<u32>,
+}
+
+impl ParameterTable {
+    fn intern(&mut self, entry: HornParameters) -> u32 {
+        // Neighbouring factors mostly share their parameters.
+        if let Some(last) = self.last {
+            if self.entries[last as usize] == entry {
+                return last;
+            }
+        }
+        let key = (entry.kind as u8, entry.head_in_body, entry.p.to_bits(), entry.q.to_bits());
+        let entries = &mut self.entries;
+        let id = *self.index.entry(key).or_insert_with(|| {
+            entries.push(entry);
+            (entries.len() - 1) as u32
+        });
+        self.last = Some(id);
+        id
+    }
+}
+
+impl Default for FactorGraphBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FactorGraphBuilder {
+    /// An empty graph.
+    pub fn new() -> Self {
+        Self {
+            declared: Vec::new(),
+            kinds: Vec::new(),
+            heads: Vec::new(),
+            member_offsets: vec![0],
+            members: Vec::new(),
+            parameters: Vec::new(),
+            horn: ParameterTable::default(),
+            table_offsets: vec![0],
+            table_values: Vec::new(),
+        }
+    }
+
+    /// Number of factors added so far.
+    pub fn factor_count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Declares a variable with `cardinality` >= 2 states. Declaring a label twice with the same
+    /// cardinality is harmless; with another one, [`Self::build`] fails.
+    pub fn add_variable(&mut self, label: Label, cardinality: usize) -> Result<()> {
+        let cardinality = check_cardinality(label, cardinality)?;
+        self.declared.push((label, cardinality));
+        Ok(())
+    }
+
+    /// Declares many variables; see [`Self::add_variable`].
+    pub fn add_variables(&mut self, labels: &[Label], cardinalities: &[usize]) -> Result<()> {
+        if labels.len() != cardinalities.len() {
+            return Err(Error::InvalidArgument(format!(
+                "{} labels but {} cardinalities: one cardinality per label is needed",
+                labels.len(),
+                cardinalities.len()
+            )));
+        }
+        let before = self.declared.len();
+        for (&label, &cardinality) in labels.iter().zip(cardinalities) {
+            if let Err(error) = self.add_variable(label, cardinality) {
+                self.declared.truncate(before);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a prior f(1) = p, f(0) = 1 - p of a binary variable; p in [0, 1].
+    pub fn add_singleton(&mut self, label: Label, p: f64) -> Result<()> {
+        self.add_horn(FactorKind::Singleton, label, &[], p, 0.0)
+    }
+
+    /// Adds a noisy conjunction: P(head = 1) = p if all of `body` is true, q otherwise; p and q in
+    /// [0, 1]. Duplicates in the body merge.
+    pub fn add_and(&mut self, head: Label, body: &[Label], p: f64, q: f64) -> Result<()> {
+        self.add_horn(FactorKind::And, head, body, p, q)
+    }
+
+    /// Adds a noisy disjunction: P(head = 0) = p if all of `body` is false, q otherwise; p and q in
+    /// [0, 1]. Duplicates in the body merge.
+    pub fn add_or(&mut self, head: Label, body: &[Label], p: f64, q: f64) -> Result<()> {
+        self.add_horn(FactorKind::Or, head, body, p, q)
+    }
+
+    /// Adds a singleton, AND or OR factor by its kind; see [`FactorKind`].
+    pub fn add_horn(
+        &mut self,
+        kind: FactorKind,
+        head: Label,
+        body: &[Label],
+        p: f64,
+        q: f64,
+    ) -> Result<()> {
+        self.check_horn(self.kinds.len(), kind, body.len(), p, q)?;
+        let q = if kind == FactorKind::Singleton { 0.0 } else { q };
+        let id = self.horn.intern(HornParameters { kind, p, q, head_in_body: false });
+        self.members.extend_from_slice(body);
+        self.push_factor(kind, head, id);
+        Ok(())
+    }
+
+    /// Adds many singleton, AND and OR factors in one call. O(total size of the arrays).
+    pub fn add_horn_factors(&mut self, arrays: HornArrays<'_>) -> Result<()> {
+        let HornArrays { kinds, heads, body_offsets, bodies, p, q } = arrays;
+        let count = kinds.len();
+        for (name, length, wanted) in [
+            ("heads", heads.len(), count),
+            ("p", p.len(), count),
+            ("q", q.len(), count),
+            ("body_offsets", body_offsets.len(), count + 1),
+        ] {
+            if length != wanted {
+                return Err(Error::InvalidArgument(format!(
+                    "{name} has {length} entries: {count} factors need {wanted}"
+                )));
+            }
+        }
+        check_offsets("body_offsets", body_offsets, bodies.len())?;
+        for i in 0..count {
+            let size = body_offsets[i + 1] - body_offsets[i];
+            self.check_horn(self.kinds.len() + i, kinds[i], size, p[i], q[i])?;
+        }
+        self.kinds.reserve(count);
+        self.members.reserve(bodies.len());
+        for i in 0..count {
+            let body = &bodies[body_offsets[i]..body_offsets[i + 1]];
+            self.add_horn(kinds[i], heads[i], body, p[i], q[i])?;
+        }
+        Ok(())
+    }
+
+    /// Adds a dense table over `scope`, the first variable of which varies fastest; one value per
+    /// joint state, finite, not negative, not all zero. The scope must not name a variable twice.
+    pub fn add_table(&mut self, scope: &[Label], values: &[f64]) -> Result<()> {
+        let factor = self.kinds.len();
+        let mut positive = false;
+        for (index, &value) in values.iter().enumerate() {
+            if !value.is_finite() || value < 0.0 {
+                return Err(Error::InvalidArgument(format!(
+                    "factor {factor}: table value {value} at index {index}: \
+                     a finite value >= 0 is needed"
+                )));
+            }
+            positive |= value > 0.0;
+        }
+        if !positive {
+            return Err(Error::InvalidArgument(if values.is_empty() {
+                format!("factor {factor}: the table has no values: one per joint state is needed")
+            } else {
+                format!(
+                    "factor {factor}: all {} table values are zero: one must be positive",
+                    values.len()
+                )
+            }));
+        }
+        let id = self.table_offsets.len() - 1;
+        self.table_values.extend_from_slice(values);
+        self.table_offsets.push(self.table_values.len());
+        self.members.extend_from_slice(scope);
+        self.push_factor(FactorKind::Table, 0, id as u32);
+        Ok(())
+    }
+
+    /// Checks everything and builds the graph. O(variables log variables + edges log arity + table
+    /// entries).
+    ///
+    /// Errors: a cardinality below 2 or declared in two ways; a table with a duplicate variable or
+    /// of the wrong size; an AND, OR or singleton factor over a variable that is not binary; more
+    /// edges, variables or factors than 32-bit indices can name.
+    pub fn build(&self) -> Result<FactorGraph> {
+        // A horn factor has one edge more than its body, at most.
+        let edge_bound = self.members.len() + self.kinds.len();
+        if edge_bound > INDEX_LIMIT {
+            return Err(Error::LimitExceeded(format!(
+                "{edge_bound} edges: at most {INDEX_LIMIT} can be indexed"
+            )));
+        }
+        let index = LabelIndex::new(self)?;
+        let mut graph = FactorGraph {
+            cardinalities: self.cardinalities(&index)?,
+            labels: index.labels.clone(),
+            factor_offsets: Vec::with_capacity(self.kinds.len() + 1),
+            edge_variable: Vec::with_capacity(edge_bound),
+            edge_factor: Vec::new(),
+            variable_offsets: Vec::new(),
+            variable_edges: Vec::new(),
+            kinds: self.kinds.clone(),
+            heads: vec![0; self.kinds.len()],
+            parameters: self.parameters.clone(),
+            horn_parameters: Vec::new(),
+            table_offsets: self.table_offsets.clone(),
+            table_values: self.table_values.clone(),
+            all_binary: false,
+        };
+        graph.all_binary = graph.cardinalities.iter().all(|&r| r == 2);
+        let mut horn = self.horn.clone();
+        let mut scope: Vec<u32> = Vec::new();
+        graph.factor_offsets.push(0);
+        for factor in 0..self.kinds.len() {
+            let members =
+                &self.members[self.member_offsets[factor]..self.member_offsets[factor + 1]];
+            scope.clear();
+            scope.extend(members.iter().map(|&label| index.of(label)));
+            if self.kinds[factor] == FactorKind::Table {
+                add_table_scope(&mut graph, factor, &mut scope)?;
+            } else {
+                let head = index.of(self.heads[factor]);
+                add_horn_scope(&mut graph, factor, head, &mut scope, &mut horn)?;
+            }
+            graph.factor_offsets.push(graph.edge_variable.len() as u32);
+        }
+        graph.horn_parameters = horn.entries;
+        graph.edge_variable.shrink_to_fit();
+        connect(&mut graph);
+        Ok(graph)
+    }
+
+    fn push_factor(&mut self, kind: FactorKind, head: Label, parameter: u32) {
+        self.kinds.push(kind);
+        self.heads.push(head);
+        self.parameters.push(parameter);
+        self.member_offsets.push(self.members.len());
+    }
+
+    fn check_horn(
+        &self,
+        factor: usize,
+        kind: FactorKind,
+        body: usize,
+        p: f64,
+        q: f64,
+    ) -> Result<()> {
+        let name = kind.name();
+        if kind == FactorKind::Table {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor}: kind 'table': a singleton, AND or OR is needed here"
+            )));
+        }
+        if kind == FactorKind::Singleton && body != 0 {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor}: a singleton with a body of {body}: its body must be empty"
+            )));
+        }
+        let checked =
+            if kind == FactorKind::Singleton { &[("p", p)][..] } else { &[("p", p), ("q", q)] };
+        for &(parameter, value) in checked {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Error::InvalidArgument(format!(
+                    "factor {factor} ({name}): {parameter} = {value}: \
+                     a probability in [0, 1] is needed"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn cardinalities(&self, index: &LabelIndex) -> Result<Vec<u32>> {
+        let mut cardinalities = vec![0; index.labels.len()];
+        for &(label, cardinality) in &self.declared {
+            let slot: &mut u32 = &mut cardinalities[index.of(label) as usize];
+            if *slot != 0 && *slot != cardinality {
+                return Err(Error::InvalidArgument(format!(
+                    "variable {label}: declared with cardinality {slot} and with {cardinality}: \
+                     all its declarations must agree"
+                )));
+            }
+            *slot = cardinality;
+        }
+        for slot in &mut cardinalities {
+            if *slot == 0 {
+                *slot = 2;
+            }
+        }
+        Ok(cardinalities)
+    }
+}
+
+/// Checks a cardinality; also used where one is read from a file.
+pub(crate) fn check_cardinality(label: Label, cardinality: usize) -> Result<u32> {
+    if cardinality < 2 {
+        return Err(Error::InvalidArgument(format!(
+            "variable {label}: cardinality {cardinality}: at least 2 states are needed"
+        )));
+    }
+    u32::try_from(cardinality).map_err(|_| {
+        Error::LimitExceeded(format!(
+            "variable {label}: cardinality {cardinality}: at most {} states are possible",
+            u32::MAX
+        ))
+    })
+}
+
+/// Checks that offsets ascend from 0 to `end`.
+pub(crate) fn check_offsets(name: &str, offsets: &[usize], end: usize) -> Result<()> {
+    if offsets.first() != Some(&0) {
+        return Err(Error::InvalidArgument(format!(
+            "{name}[0] is {:?}: it must be 0",
+            offsets.first().copied().unwrap_or_default()
+        )));
+    }
+    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
+        return Err(Error::InvalidArgument(format!(
+            "{name}[{i}] is {} after {}: offsets must not descend",
+            offsets[i],
+            offsets[i - 1]
+        )));
+    }
+    if offsets[offsets.len() - 1] != end {
+        return Err(Error::InvalidArgument(format!(
+            "{name} ends with {}: it must end with {end}, the length of the array it cuts",
+            offsets[offsets.len() - 1]
+        )));
+    }
+    Ok(())
+}
+
+/// Maps labels to their ranks: by a direct table where labels are dense, else by binary search.
+struct LabelIndex {
+    labels: Vec<Label>,
+    direct: Option<Vec<u32>>,
+}
+
+impl LabelIndex {
+    fn new(builder: &FactorGraphBuilder) -> Result<Self> {
+        let used = || {
+            let horn_heads = builder
+                .heads
+                .iter()
+                .zip(&builder.kinds)
+                .filter(|&(_, &kind)| kind != FactorKind::Table)
+                .map(|(&head, _)| head);
+            builder
+                .members
+                .iter()
+                .copied()
+                .chain(horn_heads)
+                .chain(builder.declared.iter().map(|&(label, _)| label))
+        };
+        let total = builder.members.len() + builder.heads.len() + builder.declared.len();
+        let highest = used().max().unwrap_or(0);
+        let dense = usize::try_from(highest).is_ok_and(|highest| highest / 2 <= total);
+        let (labels, direct) = if dense {
+            let mut direct = vec![u32::MAX; highest as usize + 1];
+            used().for_each(|label| direct[label as usize] = 0);
+            let mut labels = Vec::new();
+            for (label, slot) in direct.iter_mut().enumerate() {
+                if *slot == 0 {
+                    *slot = labels.len() as u32;
+                    labels.push(label as Label);
+                }
+            }
+            (labels, Some(direct))
+        } else {
+            let mut labels: Vec<Label> = used().collect();
+            labels.sort_unstable();
+            labels.dedup();
+            (labels, None)
+        };
+        if labels.len() > INDEX_LIMIT {
+            return Err(Error::LimitExceeded(format!(
+                "{} variables: at most {INDEX_LIMIT} can be indexed",
+                labels.len()
+            )));
+        }
+        Ok(Self { labels, direct })
+    }
+
+    /// Index of a label that the builder holds.
+    fn of(&self, label: Label) -> u32 {
+        match &self.direct {
+            Some(direct) => direct[label as usize],
+            None => self.labels.partition_point(|&known| known < label) as u32,
+        }
+    }
+}
+
+/// Adds the edges of a horn factor: body and head, ascending, each once.
+fn add_horn_scope(
+    graph: &mut FactorGraph,
+    factor: usize,
+    head: u32,
+    scope: &mut Vec<u32>,
+    horn: &mut ParameterTable,
+) -> Result<()> {
+    if scope.contains(&head) {
+        let entry = horn.entries[graph.parameters[factor] as usize];
+        graph.parameters[factor] = horn.intern(HornParameters { head_in_body: true, ..entry });
+    }
+    scope.push(head);
+    scope.sort_unstable();
+    scope.dedup();
+    if !graph.all_binary {
+        if let Some(&v) = scope.iter().find(|&&v| graph.cardinalities[v as usize] != 2) {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor} ({}): variable {} has {} states: such a factor needs binary variables",
+                graph.kinds[factor].name(),
+                graph.labels[v as usize],
+                graph.cardinalities[v as usize]
+            )));
+        }
+    }
+    graph.heads[factor] = scope.partition_point(|&v| v < head) as u32;
+    graph.edge_variable.extend_from_slice(scope);
+    Ok(())
+}
+
+/// Adds the edges of a table and brings its values into the graph's order.
+fn add_table_scope(graph: &mut FactorGraph, factor: usize, scope: &mut [u32]) -> Result<()> {
+    let table = graph.parameters[factor] as usize;
+    let range = graph.table_offsets[table]..graph.table_offsets[table + 1];
+    let mut size = 1_usize;
+    for &v in scope.iter() {
+        size = size.checked_mul(graph.cardinalities[v as usize] as usize).ok_or_else(|| {
+            Error::LimitExceeded(format!("factor {factor}: its table has more than 2^64 entries"))
+        })?;
+    }
+    if size != range.len() {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: the table has {} values: its {} variables have {size} joint states",
+            range.len(),
+            scope.len()
+        )));
+    }
+    let mut order: Vec<usize> = (0..scope.len()).collect();
+    order.sort_by_key(|&i| scope[i]);
+    if let Some(pair) = order.windows(2).find(|pair| scope[pair[0]] == scope[pair[1]]) {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: variable {} occurs twice in the table's scope: it may occur once",
+            graph.labels[scope[pair[0]] as usize]
+        )));
+    }
+    if !order.is_sorted() {
+        let radices: Vec<usize> =
+            scope.iter().map(|&v| graph.cardinalities[v as usize] as usize).collect();
+        permute_table(&mut graph.table_values[range], &radices, &order);
+    }
+    graph.edge_variable.extend(order.iter().map(|&i| scope[i]));
+    Ok(())
+}
+
+/// Reorders a table whose i-th variable has `radices[i]` states (first fastest), so that variable
+/// `order[k]` becomes the k-th.
+fn permute_table(values: &mut [f64], radices: &[usize], order: &[usize]) {
+    let mut strides = vec![1; radices.len()];
+    for i in 1..radices.len() {
+        strides[i] = strides[i - 1] * radices[i - 1];
+    }
+    let source = values.to_vec();
+    let mut states = vec![0; order.len()];
+    let mut from = 0;
+    for value in values {
+        *value = source[from];
+        for (state, &i) in states.iter_mut().zip(order) {
+            *state += 1;
+            from += strides[i];
+            if *state < radices[i] {
+                break;
+            }
+            from -= strides[i] * radices[i];
+            *state = 0;
+        }
+    }
+}
+
+/// Fills in the edge-to-factor and variable-to-edge directions.
+fn connect(graph: &mut FactorGraph) {
+    let edges = graph.edge_variable.len();
+    graph.edge_factor = Vec::with_capacity(edges);
+    for factor in 0..graph.kinds.len() {
+        let degree = graph.factor_offsets[factor + 1] - graph.factor_offsets[factor];
+        graph.edge_factor.extend(std::iter::repeat_n(factor as u32, degree as usize));
+    }
+    let mut offsets = vec![0_u32; graph.labels.len() + 1];
+    for &v in &graph.edge_variable {
+        offsets[v as usize + 1] += 1;
+    }
+    for v in 0..graph.labels.len() {
+        offsets[v + 1] += offsets[v];
+    }
+    let mut next = offsets.clone();
+    graph.variable_edges = vec![0; edges];
+    for (edge, &v) in graph.edge_variable.iter().enumerate() {
+        let slot = &mut next[v as usize];
+        graph.variable_edges[*slot as usize] = edge as u32;
+        *slot += 1;
+    }
+    graph.variable_offsets = offsets;
+}

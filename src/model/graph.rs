@@ -1,0 +1,203 @@
+//! The immutable factor graph: compact adjacency in both directions with 32-bit indices.
+
+use super::factor::{Factor, FactorKind, Horn, HornParameters};
+use std::ops::Range;
+
+/// The user's identifier of a variable. Labels may have gaps; variables are indexed by the rank of
+/// their label.
+pub type Label = u64;
+
+/// A discrete factor graph.
+///
+/// Variables are indexed `0..variable_count()` by ascending label, factors in the order in which
+/// they were added, edges `0..edge_count()` factor by factor and within a factor by ascending
+/// variable. Built by [`super::FactorGraphBuilder`]; immutable and cheap to share in an `Arc`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactorGraph {
+    pub(super) labels: Vec<Label>,
+    pub(super) cardinalities: Vec<u32>,
+    pub(super) factor_offsets: Vec<u32>,
+    pub(super) edge_variable: Vec<u32>,
+    pub(super) edge_factor: Vec<u32>,
+    pub(super) variable_offsets: Vec<u32>,
+    pub(super) variable_edges: Vec<u32>,
+    pub(super) kinds: Vec<FactorKind>,
+    pub(super) heads: Vec<u32>,
+    /// Per factor: index into `horn_parameters`, or the number of the table.
+    pub(super) parameters: Vec<u32>,
+    pub(super) horn_parameters: Vec<HornParameters>,
+    pub(super) table_offsets: Vec<usize>,
+    pub(super) table_values: Vec<f64>,
+    pub(super) all_binary: bool,
+}
+
+impl FactorGraph {
+    /// Number of variables.
+    pub fn variable_count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of factors.
+    pub fn factor_count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Number of edges, that is of (factor, variable) pairs.
+    pub fn edge_count(&self) -> usize {
+        self.edge_variable.len()
+    }
+
+    /// Labels of all variables, ascending.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// Label of a variable. Panics if there is no such variable.
+    pub fn label(&self, variable: usize) -> Label {
+        self.labels[variable]
+    }
+
+    /// Index of the variable with this label. O(log variables), O(1) if the labels have no gaps.
+    pub fn variable_of_label(&self, label: Label) -> Option<usize> {
+        let guess = usize::try_from(label).ok()?;
+        if self.labels.get(guess) == Some(&label) {
+            return Some(guess);
+        }
+        self.labels.binary_search(&label).ok()
+    }
+
+    /// Number of states of a variable. Panics if there is no such variable.
+    pub fn cardinality(&self, variable: usize) -> usize {
+        self.cardinalities[variable] as usize
+    }
+
+    /// Numbers of states of all variables.
+    pub fn cardinalities(&self) -> &[u32] {
+        &self.cardinalities
+    }
+
+    /// Whether every variable has exactly two states.
+    pub fn all_binary(&self) -> bool {
+        self.all_binary
+    }
+
+    /// Sum of all cardinalities: the length of the array of all marginals.
+    pub fn state_count(&self) -> usize {
+        self.cardinalities.iter().map(|&r| r as usize).sum()
+    }
+
+    /// Edges of a factor. Panics if there is no such factor.
+    pub fn factor_edges(&self, factor: usize) -> Range<usize> {
+        self.factor_offsets[factor] as usize..self.factor_offsets[factor + 1] as usize
+    }
+
+    /// Variables of a factor, ascending. Panics if there is no such factor.
+    pub fn factor_variables(&self, factor: usize) -> &[u32] {
+        &self.edge_variable[self.factor_edges(factor)]
+    }
+
+    /// Edges of a variable, ascending. Panics if there is no such variable.
+    pub fn variable_edges(&self, variable: usize) -> &[u32] {
+        &self.variable_edges[self.variable_slots(variable)]
+    }
+
+    /// Where a variable's edges lie in the concatenation of all `variable_edges`.
+    pub fn variable_slots(&self, variable: usize) -> Range<usize> {
+        self.variable_offsets[variable] as usize..self.variable_offsets[variable + 1] as usize
+    }
+
+    /// The edges of all variables, one variable after the other.
+    pub fn all_variable_edges(&self) -> &[u32] {
+        &self.variable_edges
+    }
+
+    /// Degree of a variable. Panics if there is no such variable.
+    pub fn degree(&self, variable: usize) -> usize {
+        self.variable_slots(variable).len()
+    }
+
+    /// Number of variables of a factor. Panics if there is no such factor.
+    pub fn arity(&self, factor: usize) -> usize {
+        self.factor_edges(factor).len()
+    }
+
+    /// Variable at the end of each edge.
+    pub fn edge_variables(&self) -> &[u32] {
+        &self.edge_variable
+    }
+
+    /// Factor at the start of each edge.
+    pub fn edge_factors(&self) -> &[u32] {
+        &self.edge_factor
+    }
+
+    /// The edge that joins a factor and a variable. O(log arity).
+    pub fn edge(&self, factor: usize, variable: usize) -> Option<usize> {
+        if factor >= self.factor_count() {
+            return None;
+        }
+        let variable = u32::try_from(variable).ok()?;
+        let position = self.factor_variables(factor).binary_search(&variable).ok()?;
+        Some(self.factor_offsets[factor] as usize + position)
+    }
+
+    /// Kind of a factor. Panics if there is no such factor.
+    pub fn kind(&self, factor: usize) -> FactorKind {
+        self.kinds[factor]
+    }
+
+    /// Position of the head among the variables of a factor: `None` for a table, 0 for a singleton.
+    pub fn head_position(&self, factor: usize) -> Option<usize> {
+        match self.kinds[factor] {
+            FactorKind::Table => None,
+            _ => Some(self.heads[factor] as usize),
+        }
+    }
+
+    /// Index into [`Self::horn_parameters`] of a factor that is not a table.
+    pub fn horn_parameter(&self, factor: usize) -> Option<usize> {
+        match self.kinds[factor] {
+            FactorKind::Table => None,
+            _ => Some(self.parameters[factor] as usize),
+        }
+    }
+
+    /// The distinct parameters of all singleton, AND and OR factors.
+    pub fn horn_parameters(&self) -> &[HornParameters] {
+        &self.horn_parameters
+    }
+
+    /// A view of a factor. Panics if there is no such factor.
+    pub fn factor(&self, factor: usize) -> Factor<'_> {
+        let parameter = self.parameters[factor] as usize;
+        let horn = || {
+            let HornParameters { p, q, head_in_body, .. } = self.horn_parameters[parameter];
+            Horn { head: self.heads[factor] as usize, head_in_body, p, q }
+        };
+        match self.kinds[factor] {
+            FactorKind::Table => {
+                let range = self.table_offsets[parameter]..self.table_offsets[parameter + 1];
+                Factor::Table(&self.table_values[range])
+            }
+            FactorKind::Singleton => Factor::Singleton { p: self.horn_parameters[parameter].p },
+            FactorKind::And => Factor::And(horn()),
+            FactorKind::Or => Factor::Or(horn()),
+        }
+    }
+
+    /// Bytes held by the graph's arrays.
+    pub fn memory_bytes(&self) -> usize {
+        self.labels.capacity() * 8
+            + 4 * (self.cardinalities.capacity()
+                + self.factor_offsets.capacity()
+                + self.edge_variable.capacity()
+                + self.edge_factor.capacity()
+                + self.variable_offsets.capacity()
+                + self.variable_edges.capacity()
+                + self.heads.capacity()
+                + self.parameters.capacity())
+            + self.kinds.capacity()
+            + self.horn_parameters.capacity() * size_of::<HornParameters>()
+            + 8 * (self.table_offsets.capacity() + self.table_values.capacity())
+    }
+}

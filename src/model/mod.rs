@@ -1,0 +1,9 @@
+//! The model: variables, factors and the immutable factor graph built from them.
+
+mod builder;
+mod factor;
+mod graph;
+
+pub use builder::{FactorGraphBuilder, HornArrays};
+pub use factor::{Factor, FactorKind, Horn, HornParameters};
+pub use graph::{FactorGraph, Label};
