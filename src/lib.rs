@@ -5,5 +5,6 @@
 
 pub mod error;
 pub mod model;
+pub mod schedule;
 
 pub use error::{Error, Result};

@@ -1,0 +1,143 @@
+//! Directed graphs and the topological order of their strongly connected components.
+
+use super::preorder::counting_sort;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const NONE: u32 = u32::MAX;
+
+/// A directed graph as successor lists.
+pub(super) struct Digraph {
+    offsets: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+impl Digraph {
+    /// From arcs (source, target), both below `node_count`; fewer than 2^32 of them.
+    pub fn from_arcs(node_count: usize, arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        // Starts are kept one entry further right while they move, and so end in their places.
+        let mut offsets = vec![0_u32; node_count + 2];
+        for (source, _) in arcs.clone() {
+            offsets[source as usize + 2] += 1;
+        }
+        for node in 2..offsets.len() {
+            offsets[node] += offsets[node - 1];
+        }
+        let mut targets = vec![0; offsets[node_count + 1] as usize];
+        for (source, target) in arcs {
+            let slot = &mut offsets[source as usize + 1];
+            targets[*slot as usize] = target;
+            *slot += 1;
+        }
+        offsets.pop();
+        Self { offsets, targets }
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub fn successors(&self, node: usize) -> &[u32] {
+        &self.targets[self.offsets[node] as usize..self.offsets[node + 1] as usize]
+    }
+
+    /// Strongly connected components by Tarjan's algorithm: the component of each node, and the
+    /// number of components. O(nodes + arcs), without recursion.
+    pub fn components(&self) -> (Vec<u32>, usize) {
+        let nodes = self.node_count();
+        let mut component_of = vec![NONE; nodes];
+        let mut component_count = 0;
+        // Number of each node in the order of discovery, from 1; 0 = not yet found.
+        let mut discovery = vec![0_u32; nodes];
+        let mut low = vec![0_u32; nodes];
+        let mut next_arc = self.offsets.clone();
+        let mut found = 0;
+        let mut open: Vec<u32> = Vec::new();
+        let mut path: Vec<u32> = Vec::new();
+        for root in 0..nodes {
+            if discovery[root] != 0 {
+                continue;
+            }
+            let mut entered = Some(root);
+            loop {
+                if let Some(node) = entered.take() {
+                    found += 1;
+                    discovery[node] = found;
+                    low[node] = found;
+                    open.push(node as u32);
+                    path.push(node as u32);
+                }
+                let Some(&node) = path.last() else { break };
+                let node = node as usize;
+                let arc = next_arc[node];
+                if arc < self.offsets[node + 1] {
+                    next_arc[node] += 1;
+                    let target = self.targets[arc as usize] as usize;
+                    if discovery[target] == 0 {
+                        entered = Some(target);
+                    } else if component_of[target] == NONE {
+                        low[node] = low[node].min(discovery[target]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some(&parent) = path.last() {
+                    low[parent as usize] = low[parent as usize].min(low[node]);
+                }
+                if low[node] == discovery[node] {
+                    while let Some(member) = open.pop() {
+                        component_of[member as usize] = component_count;
+                        if member as usize == node {
+                            break;
+                        }
+                    }
+                    component_count += 1;
+                }
+            }
+        }
+        (component_of, component_count as usize)
+    }
+
+    /// The position of each node's strongly connected component in a topological order of the
+    /// components, and the number of components. Of the components that may come next, the one
+    /// with the lowest node does (Kahn's algorithm with a heap). O((nodes + arcs) log nodes).
+    pub fn component_ranks(&self) -> (Vec<u32>, usize) {
+        let (component_of, count) = self.components();
+        let (members, starts) = counting_sort(&component_of, count);
+        let members_of =
+            |component: usize| &members[starts[component] as usize..starts[component + 1] as usize];
+        let mut blockers = vec![0_u32; count];
+        for node in 0..self.node_count() {
+            for &target in self.successors(node) {
+                if component_of[node] != component_of[target as usize] {
+                    blockers[component_of[target as usize] as usize] += 1;
+                }
+            }
+        }
+        // Members are sorted, so the first one is the lowest: it stands for its component.
+        let mut ready: BinaryHeap<Reverse<u32>> = (0..count)
+            .filter(|&component| blockers[component] == 0)
+            .map(|component| Reverse(members_of(component)[0]))
+            .collect();
+        let mut ranks = vec![0; self.node_count()];
+        let mut rank = 0;
+        while let Some(Reverse(lowest)) = ready.pop() {
+            let component = component_of[lowest as usize];
+            for &node in members_of(component as usize) {
+                ranks[node as usize] = rank;
+                for &target in self.successors(node as usize) {
+                    let next = component_of[target as usize];
+                    if next == component {
+                        continue;
+                    }
+                    blockers[next as usize] -= 1;
+                    if blockers[next as usize] == 0 {
+                        ready.push(Reverse(members_of(next as usize)[0]));
+                    }
+                }
+            }
+            rank += 1;
+        }
+        (ranks, count)
+    }
+}

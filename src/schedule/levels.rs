@@ -1,0 +1,269 @@
+//! Dependency levels: the fewest groups of edges that can be updated at once.
+//!
+//! The paper's Algorithm 1 cuts the order of a schedule into contiguous greedy batches, in
+//! O(edges^2). Levels need not be contiguous: an edge is put as early as its own dependencies
+//! allow, which gives several times fewer groups, and the fewest possible ones. This is the level
+//! scheduling (wavefronts) known from sparse triangular solves.
+//!
+//! # The constraints
+//!
+//! For an edge e and every edge d whose message e reads:
+//!
+//! 1. d ranks before e: level(e) >= level(d) + 1, as e reads d's new value.
+//! 2. d ranks with e or after it: level(d) >= level(e), as e reads d's old value, which must not
+//!    be overwritten before. Equal levels are fine since all messages of a level are computed
+//!    before any of them is stored. [`Storage::SideBySide`] has no such constraint.
+//!
+//! # The least solution in one pass over the edges
+//!
+//! Both constraints bound the level of an edge from below by levels of edges that rank before it
+//! or with it, so classes are settled in rank order. What an edge (f, v) needs to know of earlier
+//! classes is kept per variable w: the highest level of updates of w, for readers (f, v) with w in
+//! f, and the highest level of reads of w, for writers (f, w). Either time the edge's own factor
+//! does not count, so the best two levels by distinct factors suffice. The maximum over all w in f
+//! but v is, in the same way, had for all edges of f at once from the best two by distinct
+//! variables, which costs O(arity) for all edges of a class that share a factor, and for a run of
+//! one-edge classes that share a factor, as the edges of one factor never read each other. Inside a
+//! class with several edges, constraint 2 still has to be propagated: see `settle`. Factors with
+//! so many variables that O(arity) per group would hurt are treated by `wide`.
+
+use super::preorder::{Preorder, counting_sort};
+use super::settle::ClassSettler;
+use super::wide::WideFactors;
+use crate::error::{Error, Result};
+use crate::model::FactorGraph;
+
+/// Where the messages of the previous pass are while a pass runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// New messages overwrite old ones: an old value must be read before it is overwritten.
+    InPlace,
+    /// Old and new messages lie side by side: old values can be read at any time, which needs
+    /// fewer levels.
+    SideBySide,
+}
+
+/// The edges of a graph in groups to be updated one after the other.
+///
+/// Updating a level means to compute all its messages and only then to store them; within a level
+/// the order does not matter. Levels are numbered from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    level_of_edge: Vec<u32>,
+    order: Vec<u32>,
+    offsets: Vec<u32>,
+    widths: Vec<u32>,
+}
+
+impl Levels {
+    fn new(level_of_edge: Vec<u32>) -> Self {
+        let count = level_of_edge.iter().max().map_or(0, |&highest| highest as usize + 1);
+        let (order, offsets) = counting_sort(&level_of_edge, count);
+        let widths = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        Self { level_of_edge, order, offsets, widths }
+    }
+
+    /// Number of levels; 0 only if there are no edges.
+    pub fn count(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// Number of edges of each level, never 0.
+    pub fn widths(&self) -> &[u32] {
+        &self.widths
+    }
+
+    /// Level of each edge, from 0.
+    pub fn level_of_edge(&self) -> &[u32] {
+        &self.level_of_edge
+    }
+
+    /// The edges sorted by level, then by edge index.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Where each level starts in [`Self::order`]: one entry more than there are levels.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The edges of a level, ascending. Panics if there is no such level.
+    pub fn edges(&self, level: usize) -> &[u32] {
+        &self.order[self.offsets[level] as usize..self.offsets[level + 1] as usize]
+    }
+}
+
+/// The two highest levels by distinct owners (factors or variables).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TopTwo {
+    first: u32,
+    owner: u32,
+    second: u32,
+}
+
+impl TopTwo {
+    pub const NONE: Self = Self { first: 0, owner: u32::MAX, second: 0 };
+
+    /// Takes in a level of `owner`.
+    #[inline]
+    pub fn raise(&mut self, owner: u32, level: u32) {
+        if owner == self.owner {
+            self.first = self.first.max(level);
+        } else if level > self.first {
+            *self = Self { first: level, owner, second: self.first };
+        } else {
+            self.second = self.second.max(level);
+        }
+    }
+
+    /// The highest level of all owners but this one, 0 if there is none.
+    #[inline]
+    pub fn without(&self, owner: u32) -> u32 {
+        if owner == self.owner { self.second } else { self.first }
+    }
+}
+
+/// What later classes need to know of a variable. Levels count from 1 here.
+#[derive(Clone, Copy, Debug)]
+struct VariableState {
+    /// Levels of the updates of its incoming messages, by factor.
+    updates: TopTwo,
+    /// Levels of the edges that read its incoming messages, by the factor of the reader.
+    reads: TopTwo,
+}
+
+/// The fewest levels for a schedule: the least solution of the constraints that the storage
+/// imposes (paper, Algorithm 1, finds contiguous batches for the same purpose).
+///
+/// O(edges) for orders that list a factor's edges together (SEQFIX), O(sum of squared arities) at
+/// most for others, and O(edges^1.5) whatever the arities. An error if the preorder is not one on
+/// the edges of this graph.
+pub fn analyse(graph: &FactorGraph, preorder: &Preorder, storage: Storage) -> Result<Levels> {
+    if preorder.edge_count() != graph.edge_count() {
+        return Err(Error::InvalidArgument(format!(
+            "the preorder ranks {} edges, the graph has {}: it must be made for this graph",
+            preorder.edge_count(),
+            graph.edge_count()
+        )));
+    }
+    let edge_root = graph.edge_count().isqrt();
+    Ok(analyse_with(graph, preorder, storage, edge_root.max(512), 16))
+}
+
+/// [`analyse`], treating factors as wide from `wide_arity` variables and `wide_groups` groups on.
+pub(super) fn analyse_with(
+    graph: &FactorGraph,
+    preorder: &Preorder,
+    storage: Storage,
+    wide_arity: usize,
+    wide_groups: u32,
+) -> Levels {
+    let (order, offsets) = preorder.classes();
+    let wide = WideFactors::select(graph, &order, wide_arity, wide_groups);
+    let state = VariableState { updates: TopTwo::NONE, reads: TopTwo::NONE };
+    let mut analysis = Analysis {
+        graph,
+        in_place: storage == Storage::InPlace,
+        levels: vec![0; graph.edge_count()],
+        variables: vec![state; graph.variable_count()],
+        wide,
+    };
+    let mut settler = None;
+    let factors = graph.edge_factors();
+    let mut class = 0;
+    while class < preorder.class_count() {
+        let start = offsets[class] as usize;
+        class += 1;
+        let mut end = offsets[class] as usize;
+        if end - start == 1 {
+            // Later classes of one edge of the same factor neither read this one nor are read.
+            let factor = factors[order[start] as usize];
+            while class < preorder.class_count()
+                && offsets[class + 1] as usize == end + 1
+                && factors[order[end] as usize] == factor
+            {
+                class += 1;
+                end += 1;
+            }
+            analysis.bound(&order[start..end]);
+            analysis.record(&order[start..end]);
+            continue;
+        }
+        let edges = &order[start..end];
+        // Sorted by edge index, a class lists the edges of a factor together.
+        let groups = || edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]);
+        groups().for_each(|group| analysis.bound(group));
+        if analysis.in_place {
+            settler
+                .get_or_insert_with(|| ClassSettler::new(graph))
+                .settle(edges, &mut analysis.levels);
+        }
+        groups().for_each(|group| analysis.record(group));
+    }
+    // Every edge has got a level from 1 on.
+    let mut levels = analysis.levels;
+    levels.iter_mut().for_each(|level| *level -= 1);
+    Levels::new(levels)
+}
+
+struct Analysis<'a> {
+    graph: &'a FactorGraph,
+    in_place: bool,
+    levels: Vec<u32>,
+    variables: Vec<VariableState>,
+    wide: Option<WideFactors>,
+}
+
+impl Analysis<'_> {
+    /// Sets the levels of edges of one factor to what the earlier classes demand.
+    fn bound(&mut self, group: &[u32]) {
+        let Some(&first) = group.first() else { return };
+        let edge_variables = self.graph.edge_variables();
+        let factor = self.graph.edge_factors()[first as usize];
+        let wide = self.wide.as_ref();
+        // What the factor reads of each variable, the two highest levels by variable.
+        let read = wide.and_then(|wide| wide.updates_read_by(factor)).unwrap_or_else(|| {
+            let mut read = TopTwo::NONE;
+            for &v in self.graph.factor_variables(factor as usize) {
+                read.raise(v, self.variables[v as usize].updates.without(factor));
+            }
+            read
+        });
+        for &edge in group {
+            let v = edge_variables[edge as usize];
+            let mut level = 1 + read.without(v);
+            if self.in_place {
+                level = level.max(self.variables[v as usize].reads.without(factor));
+                if let Some(wide) = wide {
+                    level = level.max(wide.highest_read(v, factor));
+                }
+            }
+            self.levels[edge as usize] = level;
+        }
+    }
+
+    /// Makes the final levels of edges of one factor known to later classes.
+    fn record(&mut self, group: &[u32]) {
+        let Some(&first) = group.first() else { return };
+        let edge_variables = self.graph.edge_variables();
+        let factor = self.graph.edge_factors()[first as usize];
+        let mut own = TopTwo::NONE;
+        for &edge in group {
+            let v = edge_variables[edge as usize];
+            let level = self.levels[edge as usize];
+            own.raise(v, level);
+            self.variables[v as usize].updates.raise(factor, level);
+            if let Some(wide) = &mut self.wide {
+                wide.record_update(v, factor, level);
+                wide.record_read(factor, v, level);
+            }
+        }
+        if !self.in_place || self.wide.as_ref().is_some_and(|wide| wide.contains(factor)) {
+            return;
+        }
+        for &v in self.graph.factor_variables(factor as usize) {
+            self.variables[v as usize].reads.raise(factor, own.without(v));
+        }
+    }
+}

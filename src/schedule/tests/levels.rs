@@ -1,0 +1,160 @@
+//! Preorders and the dependency analysis.
+
+use super::super::levels::{analyse, analyse_with};
+use super::*;
+
+const STORAGES: [Storage; 2] = [Storage::InPlace, Storage::SideBySide];
+
+fn check(graph: &FactorGraph, preorder: &Preorder) -> Result<(), TestCaseError> {
+    for storage in STORAGES {
+        let levels = analyse(graph, preorder, storage).unwrap();
+        let expected = naive_levels(graph, preorder.ranks(), storage);
+        prop_assert_eq!(levels.level_of_edge(), &expected[..]);
+        check_shape(&levels)?;
+        check_reads(graph, preorder.ranks(), &levels, storage)?;
+        // All or most factors wide.
+        for (arity, groups) in [(1, 1), (2, 1), (3, 2)] {
+            prop_assert_eq!(&analyse_with(graph, preorder, storage, arity, groups), &levels);
+        }
+    }
+    Ok(())
+}
+
+fn check_shape(levels: &Levels) -> Result<(), TestCaseError> {
+    let edges = levels.level_of_edge().len();
+    let mut sorted: Vec<u32> = (0..edges as u32).collect();
+    sorted.sort_by_key(|&edge| levels.level_of_edge()[edge as usize]);
+    prop_assert_eq!(levels.order(), &sorted[..]);
+    prop_assert_eq!(levels.offsets().len(), levels.count() + 1);
+    for (level, &width) in levels.widths().iter().enumerate() {
+        prop_assert!(width > 0);
+        prop_assert_eq!(levels.edges(level).len(), width as usize);
+        prop_assert!(
+            levels.edges(level).iter().all(|&e| levels.level_of_edge()[e as usize] == level as u32)
+        );
+    }
+    prop_assert_eq!(levels.widths().iter().sum::<u32>() as usize, edges);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn levels_are_the_least_ones((graph, ranks) in ranked_graphs(8, 12)) {
+        check(&graph, &preorder(&graph, &ranks))?;
+    }
+
+    #[test]
+    fn levels_of_named_schedules_are_the_least_ones(graph in graphs(10, 14), pass in 0..5_u64) {
+        for schedule in named() {
+            check(&graph, &schedule.preorder(&graph, pass).unwrap())?;
+        }
+    }
+
+    #[test]
+    fn ranks_are_dense_and_keep_their_order((graph, ranks) in ranked_graphs(8, 12), factor in 1..9_u64) {
+        let ranks: Vec<u64> = ranks.iter().map(|&rank| rank / factor * factor).collect();
+        let preorder = preorder(&graph, &ranks);
+        let dense = preorder.ranks();
+        for (i, &rank) in ranks.iter().enumerate() {
+            for (j, &other) in ranks.iter().enumerate() {
+                prop_assert_eq!(rank.cmp(&other), dense[i].cmp(&dense[j]));
+            }
+        }
+        let mut occurring = dense.to_vec();
+        occurring.sort_unstable();
+        occurring.dedup();
+        prop_assert!(occurring.iter().copied().eq(0..preorder.class_count() as u32));
+        let mut sorted: Vec<u32> = (0..ranks.len() as u32).collect();
+        sorted.sort_by_key(|&edge| ranks[edge as usize]);
+        let (order, offsets) = preorder.classes();
+        prop_assert_eq!(&order, &sorted);
+        prop_assert_eq!(preorder.order(), sorted);
+        prop_assert_eq!(offsets.len(), preorder.class_count() + 1);
+        for (class, bounds) in offsets.windows(2).enumerate() {
+            let members = &order[bounds[0] as usize..bounds[1] as usize];
+            prop_assert!(members.iter().all(|&edge| dense[edge as usize] == class as u32));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn levels_of_larger_graphs_are_the_least_ones((graph, ranks) in ranked_graphs(60, 150)) {
+        check(&graph, &preorder(&graph, &ranks))?;
+    }
+}
+
+#[test]
+fn an_empty_graph_has_no_levels() {
+    let graph = build(&[]);
+    for schedule in named() {
+        let preorder = schedule.preorder(&graph, 0).unwrap();
+        assert_eq!(preorder.class_count(), 0);
+        assert_eq!(preorder.order(), []);
+        let levels = analyse(&graph, &preorder, Storage::InPlace).unwrap();
+        assert_eq!((levels.count(), levels.order(), levels.offsets()), (0, &[][..], &[0][..]));
+    }
+}
+
+#[test]
+fn wrong_lengths_are_errors() {
+    let graph = build(&[(FactorKind::And, 0, vec![1, 2])]);
+    let error = Preorder::from_ranks(&graph, &[1, 2]).unwrap_err().to_string();
+    assert!(error.contains("2 ranks") && error.contains("3 edges"), "{error}");
+    let other = build(&[(FactorKind::Singleton, 0, vec![])]);
+    let preorder = Preorder::from_ranks(&other, &[9]).unwrap();
+    let error = analyse(&graph, &preorder, Storage::InPlace).unwrap_err().to_string();
+    assert!(error.contains("1 edges") && error.contains("has 3"), "{error}");
+}
+
+/// A chain of factors (x, y): flooding needs one level, the strict order along the chain one per
+/// edge; the old values that a sweep against the order reads keep edges in step.
+#[test]
+fn chains() {
+    let factors: Vec<_> = (0..50).map(|i| (FactorKind::And, i + 1, vec![i])).collect();
+    let graph = build(&factors);
+    let count = |ranks: &[u64], storage| {
+        analyse(&graph, &preorder(&graph, ranks), storage).unwrap().count()
+    };
+    assert_eq!(count(&[3; 100], Storage::InPlace), 1);
+    let forward: Vec<u64> = (0..100).collect();
+    // Messages to the right form a chain; those to the left read old values of the factor to the
+    // right, which is updated later.
+    assert_eq!(count(&forward, Storage::InPlace), 50);
+    assert_eq!(count(&forward, Storage::SideBySide), 50);
+    let backward: Vec<u64> = (0..100).rev().collect();
+    assert_eq!(count(&backward, Storage::InPlace), 50);
+}
+
+/// One factor with all variables, each of which has many other factors: every order is fast.
+#[test]
+fn wide_factors_and_hubs_take_near_linear_time() {
+    const SIZE: u64 = 100_000;
+    let mut factors = vec![(FactorKind::And, 0, (1..SIZE).collect())];
+    factors.extend((1..SIZE).map(|v| (FactorKind::Or, v, vec![0])));
+    let graph = build(&factors);
+    let started = std::time::Instant::now();
+    let mut counts = Vec::new();
+    for schedule in named() {
+        let preorder = schedule.preorder(&graph, 0).unwrap();
+        for storage in STORAGES {
+            counts.push(analyse(&graph, &preorder, storage).unwrap().count());
+        }
+    }
+    // A few large classes: each edge of the hub reads almost all others.
+    let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| e * 7919 % 5).collect();
+    for ranks in [ranks.clone(), ranks.iter().enumerate().map(|(e, r)| r + e as u64 / 9).collect()]
+    {
+        for storage in STORAGES {
+            counts.push(analyse(&graph, &preorder(&graph, &ranks), storage).unwrap().count());
+        }
+    }
+    println!("{counts:?} in {:?}", started.elapsed());
+    assert_eq!(counts[..2], [1, 1]);
+    // Quadratic behaviour would take minutes.
+    assert!(started.elapsed().as_secs() < 20);
+}
