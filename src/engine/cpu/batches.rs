@@ -1,0 +1,333 @@
+//! Passes that update the edges batch by batch: a batch's messages are all computed before any of
+//! them is stored.
+
+use super::factor::{is_constant, messages};
+use super::state::State;
+use super::team::{Team, Worker};
+use super::trees::Trees;
+use super::wide::WideFactors;
+use super::workspace::Workspace;
+use crate::kernel::Packed;
+use crate::schedule::{Levels, Preorder};
+
+/// Edges in batches, in the order in which the batches run.
+pub(super) struct Batches {
+    /// Inside a batch, edges ascend, so that a factor's edges lie together.
+    edges: Vec<u32>,
+    offsets: Vec<u32>,
+}
+
+impl Batches {
+    /// One batch per class of a preorder. Classes that follow each other and concern one and the
+    /// same factor are joined, since a factor's messages do not read each other.
+    pub(super) fn of_classes(state: &State, preorder: &Preorder) -> Self {
+        let factors = state.graph.edge_factors();
+        let (mut edges, classes) = preorder.classes();
+        let mut offsets = vec![0];
+        let mut previous = None;
+        for class in classes.windows(2) {
+            let own = &edges[class[0] as usize..class[1] as usize];
+            let factor = factors[own[0] as usize];
+            let single = (factors[own[own.len() - 1] as usize] == factor).then_some(factor);
+            if single.is_some() && single == previous {
+                offsets.pop();
+            }
+            offsets.push(class[1]);
+            previous = single;
+        }
+        for batch in offsets.windows(2) {
+            edges[batch[0] as usize..batch[1] as usize].sort_unstable();
+        }
+        Self { edges, offsets }
+    }
+
+    /// One batch per level.
+    pub(super) fn of_levels(levels: &Levels) -> Self {
+        Self { edges: levels.order().to_vec(), offsets: levels.offsets().to_vec() }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn batch(&self, index: usize) -> &[u32] {
+        &self.edges[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+
+    /// For each factor, whether some batch sends few of its messages; see [`WideFactors`].
+    pub(super) fn sends_few(&self, state: &State) -> Vec<bool> {
+        let graph = &state.graph;
+        let mut few = vec![false; graph.factor_count()];
+        for index in 0..self.count() {
+            for group in by_factor(state, self.batch(index)) {
+                let factor = graph.edge_factors()[group[0] as usize] as usize;
+                few[factor] |= WideFactors::is_few(group.len(), graph.arity(factor));
+            }
+        }
+        few
+    }
+}
+
+/// The edges of a batch, factor by factor.
+fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+    let factors = state.graph.edge_factors();
+    batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
+}
+
+/// Stores a message and notes whether a certain one came or went.
+#[inline(always)]
+fn store(state: &State, edge: usize, message: &[Packed], workspace: &mut Workspace) {
+    let slot = state.slot_of_edge[edge] as usize;
+    for (index, &value) in state.slot_values(slot).zip(message) {
+        let old = state.to_variable.get(index);
+        if old != value {
+            workspace.certainty_changed |= value.is_certain() || old.is_certain();
+            state.to_variable.set(index, value);
+        }
+    }
+}
+
+/// What one thread needs to run batches in their order.
+pub(super) struct Serial<'a> {
+    pub(super) state: &'a State,
+    pub(super) trees: &'a Trees,
+    pub(super) wide: &'a mut WideFactors,
+    pub(super) constants_sent: bool,
+    pub(super) workspace: &'a mut Workspace,
+}
+
+impl Serial<'_> {
+    pub(super) fn run(&mut self, batches: &Batches) {
+        for index in 0..batches.count() {
+            self.run_batch(batches.batch(index));
+        }
+    }
+
+    /// Runs edges one after the other.
+    pub(super) fn run_sequence(&mut self, edges: &[u32]) {
+        for edge in edges {
+            self.run_batch(std::slice::from_ref(edge));
+        }
+    }
+
+    fn run_batch(&mut self, batch: &[u32]) {
+        let factors = self.state.graph.edge_factors();
+        if factors[batch[0] as usize] == factors[batch[batch.len() - 1] as usize] {
+            self.run_factor(batch, |this, edge, message| this.arrive(edge, message));
+            return;
+        }
+        let state = self.state;
+        for group in by_factor(state, batch) {
+            self.run_factor(group, |_, edge, message| {
+                for (index, &value) in state.edge_values(edge).zip(message) {
+                    state.by_edge.set(index, value);
+                }
+            });
+        }
+        let mut message = Vec::new();
+        for &edge in batch {
+            let factor = factors[edge as usize] as usize;
+            if self.constants_sent && is_constant(state, factor) {
+                continue;
+            }
+            message.clear();
+            message.extend(state.by_edge.slice(state.edge_values(edge as usize)));
+            self.arrive(edge as usize, &message);
+        }
+    }
+
+    /// Computes the messages along some edges of one factor.
+    #[inline]
+    fn run_factor(&mut self, edges: &[u32], mut emit: impl FnMut(&mut Self, usize, &[Packed])) {
+        let state = self.state;
+        let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
+        let arity = state.graph.arity(factor);
+        if arity == 1 && self.constants_sent {
+            return;
+        }
+        if self.wide.serves(factor, edges.len(), arity) {
+            // Its own messages change none of its inputs, so they may be sent one by one.
+            for &edge in edges {
+                let edge = edge as usize;
+                let message = self.wide.message(state, self.trees, factor, edge, self.workspace);
+                let message = self.checked(message, edge);
+                emit(self, edge, &[message]);
+            }
+            return;
+        }
+        messages(state, self.trees, factor, edges, self.workspace);
+        let outputs = std::mem::take(&mut self.workspace.outputs);
+        let mut at = 0;
+        for &edge in edges {
+            let length = state.edge_values(edge as usize).len();
+            emit(self, edge as usize, &outputs[at..at + length]);
+            at += length;
+        }
+        self.workspace.outputs = outputs;
+    }
+
+    fn checked(&mut self, message: Packed, edge: usize) -> Packed {
+        if message == Packed::CONTRADICTION {
+            let variable = self.state.graph.edge_variables()[edge] as usize;
+            self.workspace.contradictions.add(variable);
+            Packed::ONE
+        } else {
+            message
+        }
+    }
+
+    /// Stores a message and brings the trees up to date.
+    #[inline]
+    fn arrive(&mut self, edge: usize, message: &[Packed]) {
+        let state = self.state;
+        store(state, edge, message, self.workspace);
+        let variable = state.graph.edge_variables()[edge] as usize;
+        if self.trees.covers(variable) {
+            let leaf =
+                state.slot_of_edge[edge] as usize - state.graph.variable_slots(variable).start;
+            self.trees.update(state, variable, leaf);
+        }
+        self.wide.message_arrived(state, variable, state.graph.edge_factors()[edge] as usize);
+    }
+}
+
+/// Batches that are worth several threads, and runs of batches that are not.
+pub(super) struct ParallelBatches {
+    batches: Batches,
+    /// Ranges of batches: either one wide batch or a run of narrow ones.
+    segments: Vec<Segment>,
+    /// Per batch, the slots of its edges into variables with trees, ascending.
+    tree_offsets: Vec<u32>,
+    tree_slots: Vec<u32>,
+}
+
+struct Segment {
+    batches: std::ops::Range<u32>,
+    wide: bool,
+}
+
+/// Edges above which a batch runs on all threads: the time of a few barriers.
+const WIDE_BATCH: usize = 512;
+/// Share of the edges that wide batches must hold for threads to pay.
+const WORTHWHILE_SHARE: f64 = 0.5;
+
+impl ParallelBatches {
+    /// `None` if the batches are too narrow for several threads to pay.
+    pub(super) fn new(state: &State, trees: &Trees, batches: Batches) -> Option<Self> {
+        let widths = || batches.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        let in_wide: usize = widths().filter(|&width| width >= WIDE_BATCH).sum();
+        if (in_wide as f64) < WORTHWHILE_SHARE * batches.edges.len() as f64 {
+            return None;
+        }
+        let mut segments: Vec<Segment> = Vec::new();
+        for (index, width) in widths().enumerate() {
+            let index = index as u32;
+            let wide = width >= WIDE_BATCH;
+            match segments.last_mut() {
+                Some(last) if !wide && !last.wide => last.batches.end = index + 1,
+                _ => segments.push(Segment { batches: index..index + 1, wide }),
+            }
+        }
+        let mut tree_slots = Vec::new();
+        let mut tree_offsets = vec![0];
+        for index in 0..batches.count() {
+            let start = tree_slots.len();
+            for &edge in batches.batch(index) {
+                let variable = state.graph.edge_variables()[edge as usize] as usize;
+                if trees.covers(variable) {
+                    tree_slots.push(state.slot_of_edge[edge as usize]);
+                }
+            }
+            tree_slots[start..].sort_unstable();
+            tree_offsets.push(tree_slots.len() as u32);
+        }
+        Some(Self { batches, segments, tree_offsets, tree_slots })
+    }
+
+    /// One pass on all threads.
+    pub(super) fn run(&self, state: &State, trees: &Trees, team: &Team, constants_sent: bool) {
+        team.run(|worker| {
+            for segment in &self.segments {
+                if segment.wide {
+                    let index = segment.batches.start as usize;
+                    self.run_wide(state, trees, worker, index, constants_sent);
+                } else if worker.index == 0 {
+                    let mut serial = Serial {
+                        state,
+                        trees,
+                        wide: &mut WideFactors::default(),
+                        constants_sent,
+                        workspace: worker.workspace,
+                    };
+                    for index in segment.batches.clone() {
+                        serial.run_batch(self.batches.batch(index as usize));
+                    }
+                }
+                worker.wait();
+            }
+        });
+    }
+
+    fn run_wide(
+        &self,
+        state: &State,
+        trees: &Trees,
+        worker: &mut Worker<'_>,
+        index: usize,
+        constants_sent: bool,
+    ) {
+        let batch = self.batches.batch(index);
+        let factors = state.graph.edge_factors();
+        let share = worker.share(batch.len());
+        let same_factor = |&a: &u32, &b: &u32| factors[a as usize] == factors[b as usize];
+        let skipped = |factor: usize| constants_sent && is_constant(state, factor);
+        for group in by_factor(state, aligned(batch, share.clone(), same_factor)) {
+            let factor = factors[group[0] as usize] as usize;
+            if skipped(factor) {
+                continue;
+            }
+            messages(state, trees, factor, group, worker.workspace);
+            let mut at = 0;
+            for &edge in group {
+                let values = state.edge_values(edge as usize);
+                let message = &worker.workspace.outputs[at..at + values.len()];
+                at += values.len();
+                for (index, &value) in values.zip(message) {
+                    state.by_edge.set(index, value);
+                }
+            }
+        }
+        worker.wait();
+        let mut message = Vec::new();
+        for &edge in &batch[share] {
+            if !skipped(factors[edge as usize] as usize) {
+                message.clear();
+                message.extend(state.by_edge.slice(state.edge_values(edge as usize)));
+                store(state, edge as usize, &message, worker.workspace);
+            }
+        }
+        let slots = &self.tree_slots
+            [self.tree_offsets[index] as usize..self.tree_offsets[index + 1] as usize];
+        if !slots.is_empty() {
+            worker.wait();
+            let edges = state.graph.all_variable_edges();
+            let variable = |slot: u32| state.graph.edge_variables()[edges[slot as usize] as usize];
+            let same_variable = |&a: &u32, &b: &u32| variable(a) == variable(b);
+            let own = aligned(slots, worker.share(slots.len()), same_variable);
+            for group in own.chunk_by(same_variable) {
+                trees.update_slots(state, variable(group[0]) as usize, group);
+            }
+        }
+    }
+}
+
+/// The part of `items` that a share covers, with both ends moved forward so that no group is cut.
+fn aligned<T>(items: &[T], share: std::ops::Range<usize>, same: impl Fn(&T, &T) -> bool) -> &[T] {
+    let forward = |mut at: usize| {
+        while at > 0 && at < items.len() && same(&items[at - 1], &items[at]) {
+            at += 1;
+        }
+        at
+    };
+    &items[forward(share.start)..forward(share.end)]
+}

@@ -1,0 +1,123 @@
+//! Passes in which every message reads the values of the pass before (PARALL): first all variables
+//! send, then all factors.
+
+use super::factor::{all_messages, is_constant};
+use super::state::State;
+use super::team::{Chunks, Team, Worker};
+use super::variable::send_to_factors;
+use super::workspace::Workspace;
+use crate::kernel::{Packed, horn_messages};
+
+/// The nodes of a graph, cut into chunks of about equal work.
+pub(super) struct Flood {
+    variable_chunks: Vec<u32>,
+    factor_chunks: Vec<u32>,
+}
+
+/// Edges and nodes of a chunk: some tens of microseconds of work.
+const CHUNK_WORK: usize = 4096;
+
+fn cut(count: usize, degree: impl Fn(usize) -> usize) -> Vec<u32> {
+    let mut chunks = vec![0];
+    let mut work = 0;
+    for node in 0..count {
+        work += 1 + degree(node);
+        if work >= CHUNK_WORK {
+            chunks.push(node as u32 + 1);
+            work = 0;
+        }
+    }
+    if chunks[chunks.len() - 1] != count as u32 {
+        chunks.push(count as u32);
+    }
+    chunks
+}
+
+impl Flood {
+    pub(super) fn new(state: &State) -> Self {
+        let graph = &state.graph;
+        Self {
+            variable_chunks: cut(graph.variable_count(), |v| graph.degree(v)),
+            factor_chunks: cut(graph.factor_count(), |f| graph.arity(f)),
+        }
+    }
+
+    /// Runs `visit` for every variable, on all threads.
+    pub(super) fn for_variables(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
+        for_nodes(&self.variable_chunks, team, visit);
+    }
+
+    /// Runs `visit` for every factor, on all threads.
+    pub(super) fn for_factors(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
+        for_nodes(&self.factor_chunks, team, visit);
+    }
+
+    /// All variables send to their factors, into `by_edge`.
+    pub(super) fn variables_send(&self, state: &State, team: &Team) {
+        self.for_variables(team, |v, workspace| send_to_factors(state, v, workspace));
+    }
+
+    /// All factors read `by_edge` and send. Factors with one variable always send the same.
+    pub(super) fn factors_send(&self, state: &State, team: &Team, constants_sent: bool) {
+        self.for_factors(team, |f, workspace| {
+            if !(constants_sent && is_constant(state, f)) {
+                factor_sends(state, f, workspace);
+            }
+        });
+    }
+}
+
+fn for_nodes(chunks: &[u32], team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
+    let queue = Chunks::new(chunks.len() - 1);
+    team.run(|worker: &mut Worker<'_>| {
+        while let Some(chunk) = queue.next() {
+            for node in chunks[chunk]..chunks[chunk + 1] {
+                visit(node as usize, worker.workspace);
+            }
+        }
+    });
+}
+
+#[inline]
+fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
+    let graph = &state.graph;
+    let edges = graph.factor_edges(factor);
+    if edges.is_empty() {
+        return;
+    }
+    if let (1..=4, Some(head), Some(parameter)) =
+        (edges.len(), graph.head_position(factor), graph.horn_parameter(factor))
+    {
+        // The common case: binary, a handful of variables, nothing on the heap.
+        let (mut inputs, mut outputs) = ([Packed::ONE; 4], [Packed::ONE; 4]);
+        for (input, edge) in inputs.iter_mut().zip(edges.clone()) {
+            *input = state.by_edge.get(state.edge_values(edge).start);
+        }
+        let outputs = &mut outputs[..edges.len()];
+        let coefficients = &state.coefficients[parameter];
+        horn_messages(&inputs[..edges.len()], head, coefficients, outputs, &mut workspace.horn);
+        for (output, edge) in outputs.iter().zip(edges) {
+            let mut odds = *output;
+            if odds == Packed::CONTRADICTION {
+                odds = Packed::ONE;
+                workspace.contradictions.add(graph.edge_variables()[edge] as usize);
+            }
+            let slot = state.slot_of_edge[edge] as usize;
+            state.to_variable.set(state.slot_values(slot).start, odds);
+        }
+        return;
+    }
+    let values = state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
+    let first = values.start;
+    workspace.inputs.clear();
+    workspace.inputs.extend(state.by_edge.slice(values));
+    all_messages(state, factor, workspace);
+    for edge in edges {
+        let slot = state.slot_of_edge[edge] as usize;
+        let from = state.edge_values(edge);
+        let message = &workspace.outputs[from.start - first..from.end - first];
+        for (index, &value) in state.slot_values(slot).zip(message) {
+            state.to_variable.set(index, value);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! How far beliefs and messages moved in a pass, and the means of the last beliefs.
+
+use super::flood::Flood;
+use super::state::{State, Values};
+use super::team::Team;
+use super::variable::{belief, probability};
+use super::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
+use std::collections::VecDeque;
+
+/// Largest change of a node, and number of nodes that changed by more than the tolerance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Movement {
+    pub(super) max_diff: f64,
+    pub(super) moved: u64,
+}
+
+/// The beliefs after the last pass, and by BINGO's rule the factors' inputs.
+///
+/// Of a binary variable one number is kept, the probability of state 1.
+pub(super) struct Tracker {
+    /// Where each variable's numbers start; `None` if all variables are binary.
+    starts: Option<Vec<u32>>,
+    beliefs: Values,
+    /// In the layout of `by_edge`; empty if not wanted.
+    inputs: Values,
+}
+
+impl Tracker {
+    /// Uniform beliefs and, if wanted, inputs of 0: what a fresh run compares its first pass with.
+    pub(super) fn new(state: &State, with_inputs: bool) -> Result<Self> {
+        let graph = &state.graph;
+        let radices = graph.cardinalities();
+        let starts = (!graph.all_binary()).then(|| {
+            let mut next = 0;
+            let mut start = |&radix: &u32| {
+                let start = next;
+                next += stored_values(radix) as u32;
+                start
+            };
+            radices.iter().map(&mut start).collect::<Vec<u32>>()
+        });
+        let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
+        let inputs = if with_inputs { state.to_variable.len() } else { 0 };
+        let numbers = |length: usize, value: f64| {
+            Values::numbers(length, value)
+                .ok_or_else(|| Error::OutOfMemory(format!("{length} beliefs of the last pass")))
+        };
+        let tracker = Self { starts, beliefs: numbers(count, 0.5)?, inputs: numbers(inputs, 0.0)? };
+        if tracker.starts.is_some() {
+            for (v, &radix) in radices.iter().enumerate() {
+                let start = tracker.start(v);
+                for index in start..start + stored_values(radix) {
+                    tracker.beliefs.set_number(index, 1.0 / f64::from(radix));
+                }
+            }
+        }
+        Ok(tracker)
+    }
+
+    #[inline(always)]
+    fn start(&self, variable: usize) -> usize {
+        self.starts.as_ref().map_or(variable, |starts| starts[variable] as usize)
+    }
+
+    /// Takes over the current beliefs and returns how far they moved.
+    pub(super) fn measure_beliefs(
+        &self,
+        state: &State,
+        flood: &Flood,
+        team: &mut Team,
+        tolerance: f64,
+    ) -> Movement {
+        flood.for_variables(team, |v, workspace| {
+            let at = self.start(v);
+            let diff = if state.is_binary(v) {
+                self.replace_belief(at, probability(state, v, workspace))
+            } else {
+                let mut states = vec![0.0; state.graph.cardinality(v)];
+                belief(state, v, workspace, &mut states);
+                let diffs = states.iter().enumerate().map(|(x, &p)| self.replace_belief(at + x, p));
+                diffs.fold(0.0, f64::max)
+            };
+            note(workspace, diff, tolerance);
+        });
+        collect(team)
+    }
+
+    #[inline(always)]
+    fn replace_belief(&self, index: usize, value: f64) -> f64 {
+        let diff = (value - self.beliefs.number(index)).abs();
+        self.beliefs.set_number(index, value);
+        diff
+    }
+
+    /// Takes over the factors' inputs, which stand in `by_edge`, and returns how far they moved: for
+    /// each factor half the mean over its edges of the change of the probability of state 1 (of the
+    /// largest change, for more than two states).
+    pub(super) fn measure_inputs(
+        &self,
+        state: &State,
+        flood: &Flood,
+        team: &mut Team,
+        tolerance: f64,
+    ) -> Movement {
+        flood.for_factors(team, |f, workspace| {
+            let mut differences = std::mem::take(&mut workspace.differences);
+            differences.clear();
+            for edge in state.graph.factor_edges(f) {
+                let values = state.edge_values(edge);
+                let diff = if values.len() == 1 {
+                    self.replace_input(values.start, state.by_edge.get(values.start).probability())
+                } else {
+                    let weights: Vec<_> = state.by_edge.slice(values.clone()).collect();
+                    let mut states = vec![0.0; weights.len()];
+                    weights_to_probabilities(&weights, &mut states);
+                    let diffs = values.zip(states).map(|(index, p)| self.replace_input(index, p));
+                    diffs.fold(0.0, f64::max)
+                };
+                differences.push(diff / 2.0);
+            }
+            let mean = if differences.is_empty() {
+                0.0
+            } else {
+                pairwise_sum(&differences) / differences.len() as f64
+            };
+            workspace.differences = differences;
+            note(workspace, mean, tolerance);
+        });
+        collect(team)
+    }
+
+    #[inline(always)]
+    fn replace_input(&self, index: usize, value: f64) -> f64 {
+        let diff = (value - self.inputs.number(index)).abs();
+        self.inputs.set_number(index, value);
+        diff
+    }
+}
+
+#[inline(always)]
+fn note(workspace: &mut Workspace, diff: f64, tolerance: f64) {
+    workspace.max_diff = workspace.max_diff.max(diff);
+    workspace.moved += u64::from(diff > tolerance);
+}
+
+fn collect(team: &mut Team) -> Movement {
+    let mut movement = Movement { max_diff: 0.0, moved: 0 };
+    team.collect(|workspace| {
+        movement.max_diff = movement.max_diff.max(std::mem::take(&mut workspace.max_diff));
+        movement.moved += std::mem::take(&mut workspace.moved);
+    });
+    movement
+}
+
+/// The last beliefs of all variables, for their means.
+pub(super) struct History {
+    limit: usize,
+    rows: VecDeque<Vec<f64>>,
+}
+
+impl History {
+    pub(super) fn new(limit: u64) -> Self {
+        Self { limit: usize::try_from(limit).unwrap_or(usize::MAX), rows: VecDeque::new() }
+    }
+
+    /// Keeps the beliefs of a pass and forgets those that are too old.
+    pub(super) fn record(&mut self, tracker: &Tracker) -> Result<()> {
+        let length = tracker.beliefs.len();
+        let mut row = if self.rows.len() < self.limit {
+            let mut row = Vec::new();
+            let kept = self.rows.len();
+            row.try_reserve_exact(length).map_err(|_| {
+                Error::OutOfMemory(format!("a history of more than {kept} times {length} beliefs"))
+            })?;
+            row
+        } else {
+            self.rows.pop_front().unwrap_or_default()
+        };
+        row.clear();
+        row.extend((0..length).map(|index| tracker.beliefs.number(index)));
+        self.rows.push_back(row);
+        Ok(())
+    }
+
+    /// The means of the kept beliefs as probabilities of all states of all variables. The oldest is
+    /// added first. `None` if nothing was kept.
+    pub(super) fn means(&self, state: &State, tracker: &Tracker, out: &mut [f64]) -> Option<()> {
+        let (first, rest) = (self.rows.front()?, self.rows.iter().skip(1));
+        let mut sums = first.clone();
+        for row in rest {
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += value;
+            }
+        }
+        let count = self.rows.len() as f64;
+        let mut at = 0;
+        for (v, &radix) in state.graph.cardinalities().iter().enumerate() {
+            let states = &mut out[at..at + radix as usize];
+            at += states.len();
+            let start = tracker.start(v);
+            if let [state0, state1] = states {
+                *state1 = sums[start] / count;
+                *state0 = 1.0 - *state1;
+            } else {
+                for (x, value) in states.iter_mut().enumerate() {
+                    *value = sums[start + x] / count;
+                }
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,153 @@
+//! Belief propagation on the processor.
+
+mod batches;
+mod factor;
+mod flood;
+mod measure;
+mod plan;
+mod run;
+mod state;
+mod team;
+mod trees;
+mod variable;
+mod wide;
+mod workspace;
+
+use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest};
+use crate::error::Result;
+use crate::kernel::Packed;
+use crate::model::{FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use flood::Flood;
+use plan::Plan;
+use state::State;
+use std::sync::Arc;
+use team::Team;
+
+/// The CPU engine. See the modules: `state` for its data, `flood` and `batches` for the two ways to
+/// run a pass, `variable` and `factor` for what a node does, `run` for the loop over passes.
+pub(crate) struct CpuEngine {
+    state: State,
+    team: Team,
+    flood: Flood,
+    plan: Plan,
+    /// Passes since the messages were uniform.
+    passes: u64,
+    /// Whether the factors with one variable have sent: their messages never change.
+    constants_sent: bool,
+    /// Whether the stored trees no longer follow the messages.
+    trees_stale: bool,
+    results: Vec<f64>,
+    /// Where results are written before it is known whether the run succeeds.
+    next_results: Vec<f64>,
+}
+
+impl CpuEngine {
+    pub(crate) fn new(
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Self> {
+        let team = Team::new(options.threads, graph.edge_count())?;
+        let mut state = State::new(graph);
+        let plan = Plan::new(&mut state, schedule, &team)?;
+        let flood = Flood::new(&state);
+        Ok(Self {
+            state,
+            team,
+            flood,
+            plan,
+            passes: 0,
+            constants_sent: false,
+            trees_stale: true,
+            results: Vec::new(),
+            next_results: Vec::new(),
+        })
+    }
+
+    /// Brings what follows from messages and evidence up to date, at the start of a run.
+    fn begin(&mut self) {
+        if let Plan::Batches { trees, wide, .. } = &mut self.plan {
+            if std::mem::take(&mut self.trees_stale) {
+                trees.rebuild_all(&self.state);
+            }
+            wide.invalidate();
+        }
+    }
+
+    /// Makes all messages uniform.
+    fn reset(&mut self) {
+        for index in 0..self.state.to_variable.len() {
+            self.state.to_variable.set(index, Packed::ONE);
+        }
+        self.passes = 0;
+        self.constants_sent = false;
+        self.trees_stale = true;
+    }
+}
+
+impl Engine for CpuEngine {
+    fn backend(&self) -> Backend {
+        Backend::Cpu
+    }
+
+    fn threads(&self) -> usize {
+        self.team.threads()
+    }
+
+    fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
+        self.plan = Plan::new(&mut self.state, schedule, &self.team)?;
+        self.trees_stale = true;
+        Ok(())
+    }
+
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+        self.state.set_evidence(variable, evidence);
+    }
+
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport> {
+        run::run(self, request, monitor)
+    }
+
+    fn results(&self) -> &[f64] {
+        &self.results
+    }
+
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
+        let edges = self.state.graph.factor_edges(factor);
+        self.team.run_alone(|workspace| {
+            let trees = trees::Trees::default();
+            for edge in edges {
+                let variable = self.state.graph.edge_variables()[edge] as usize;
+                let slot = self.state.slot_of_edge[edge] as usize;
+                variable::message_to_factor(&self.state, &trees, variable, slot, workspace, out);
+            }
+            workspace.met = None;
+        });
+    }
+
+    fn messages(&self) -> (Vec<Packed>, u64) {
+        let mut messages = Vec::with_capacity(self.state.to_variable.len());
+        for &slot in &self.state.slot_of_edge {
+            messages.extend(self.state.to_variable.slice(self.state.slot_values(slot as usize)));
+        }
+        (messages, self.passes)
+    }
+
+    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
+        let mut at = 0;
+        for &slot in &self.state.slot_of_edge {
+            for index in self.state.slot_values(slot as usize) {
+                self.state.to_variable.set(index, messages[at]);
+                at += 1;
+            }
+        }
+        self.passes = passes;
+        self.constants_sent = false;
+        self.trees_stale = true;
+    }
+}

@@ -1,0 +1,81 @@
+//! How a schedule is executed.
+
+use super::batches::{Batches, ParallelBatches};
+use super::state::State;
+use super::team::Team;
+use super::trees::Trees;
+use super::wide::WideFactors;
+use crate::error::{Error, Result};
+use crate::schedule::{Schedule, Storage, analyse, random_order};
+
+/// What a pass does.
+pub(super) enum Plan {
+    /// Every message reads the pass before.
+    Flood,
+    /// Batches of edges, with the stored trees that single messages need.
+    Batches { order: Order, trees: Trees, wide: WideFactors },
+}
+
+pub(super) enum Order {
+    /// Classes of the preorder, on one thread.
+    Serial(Batches),
+    /// Levels of the dependency analysis, on all threads.
+    Parallel(ParallelBatches),
+    /// A fresh permutation in each pass, on one thread.
+    Random { seed: u64, order: Vec<u32> },
+}
+
+impl Plan {
+    pub(super) fn new(state: &mut State, schedule: &Schedule, team: &Team) -> Result<Self> {
+        if let Schedule::SequentialRandom { seed } = *schedule {
+            state.require_by_edge();
+            let trees = Trees::new(state);
+            let wide = WideFactors::new(state, |_| true);
+            return Ok(Plan::Batches {
+                order: Order::Random { seed, order: Vec::new() },
+                trees,
+                wide,
+            });
+        }
+        if let Schedule::Parallel = schedule {
+            state.require_by_edge();
+            return Ok(Plan::Flood);
+        }
+        let preorder = schedule.preorder(&state.graph, 0)?;
+        if preorder.edge_count() != state.graph.edge_count() {
+            return Err(Error::InvalidArgument(format!(
+                "a schedule for {} edges: the graph has {}",
+                preorder.edge_count(),
+                state.graph.edge_count()
+            )));
+        }
+        if preorder.class_count() <= 1 {
+            state.require_by_edge();
+            return Ok(Plan::Flood);
+        }
+        let classes = Batches::of_classes(state, &preorder);
+        let few = classes.sends_few(state);
+        let wide = WideFactors::new(state, |f| few[f]);
+        let trees = Trees::new(state);
+        // Batches of several factors keep their messages there until all are computed.
+        state.require_by_edge();
+        if team.threads() > 1 && wide.is_empty() {
+            let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
+            let batches = Batches::of_levels(&levels);
+            let few = batches.sends_few(state).contains(&true);
+            if let Some(parallel) =
+                (!few).then(|| ParallelBatches::new(state, &trees, batches)).flatten()
+            {
+                return Ok(Plan::Batches { order: Order::Parallel(parallel), trees, wide });
+            }
+        }
+        Ok(Plan::Batches { order: Order::Serial(classes), trees, wide })
+    }
+}
+
+impl Order {
+    /// The edges of a random pass.
+    pub(super) fn shuffle(order: &mut Vec<u32>, edges: usize, seed: u64, pass: u64) {
+        random_order(edges, seed, pass, order);
+    }
+}

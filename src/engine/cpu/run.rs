@@ -1,0 +1,330 @@
+//! The loop over passes: stop rules, measurements, contradictions.
+
+use super::CpuEngine;
+use super::batches::Serial;
+use super::measure::{History, Movement, Tracker};
+use super::plan::{Order, Plan};
+use super::state::Contradictions;
+use super::variable::belief;
+use crate::engine::{
+    Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
+};
+use crate::error::{Error, Result};
+use std::time::Instant;
+
+/// Runs passes until the request's rule ends them.
+pub(super) fn run(
+    engine: &mut CpuEngine,
+    request: &RunRequest,
+    monitor: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<RunReport> {
+    let started = Instant::now();
+    let tolerance = match request.rule {
+        StopRule::Passes(_) => 0.0,
+        StopRule::Tolerance { tolerance, .. } | StopRule::Bingo { tolerance, .. } => tolerance,
+    };
+    let by_bingo = matches!(request.rule, StopRule::Bingo { .. });
+    // What can fail is made before anything changes.
+    let tracker = Tracker::new(&engine.state, by_bingo)?;
+    let fresh = request.start == Start::Fresh;
+    if fresh {
+        engine.reset();
+    }
+    engine.begin();
+    let mut loops = Loop {
+        engine,
+        tracker,
+        policy: request.contradiction,
+        history: match request.rule {
+            StopRule::Bingo { history, .. } => Some(History::new(history)),
+            _ => None,
+        },
+        tolerance,
+        inputs_sent: false,
+        scanned: false,
+        factor_contradictions: Contradictions::default(),
+        variable_contradictions: Contradictions::default(),
+        passes: 0,
+        max_diff: f64::INFINITY,
+        frac: 1.0,
+        contradictions: 0,
+        first_contradiction: None,
+    };
+    if !fresh {
+        loops.compare_with_current(by_bingo);
+    }
+    let max_passes = match request.rule {
+        StopRule::Passes(count) => count,
+        StopRule::Tolerance { max_passes, .. } => max_passes,
+        StopRule::Bingo { max_passes, .. } => max_passes.saturating_add(1),
+    };
+    let mut cancelled = false;
+    let reason = loop {
+        if let Some(reason) = loops.reason_to_stop(&request.rule) {
+            break reason;
+        }
+        if cancelled {
+            break StopReason::Cancelled;
+        }
+        if request.max_time.is_some_and(|limit| started.elapsed() >= limit) {
+            break StopReason::Time;
+        }
+        let last = loops.passes + 1 >= max_passes;
+        if last && matches!(request.rule, StopRule::Passes(_)) && loops.passes > 0 {
+            // A fixed number of passes is measured once, over its last pass.
+            loops.compare_with_current(false);
+        }
+        loops.pass()?;
+        let measured = match request.rule {
+            StopRule::Passes(_) => last,
+            _ => true,
+        };
+        if measured {
+            loops.measure(by_bingo)?;
+        } else {
+            loops.max_diff = f64::INFINITY;
+        }
+        let progress = Progress {
+            passes: loops.passes,
+            max_passes,
+            max_diff: loops.max_diff,
+            frac: loops.frac,
+        };
+        cancelled = monitor(&progress) == Control::Cancel;
+    };
+    loops.finish(reason)
+}
+
+struct Loop<'a> {
+    engine: &'a mut CpuEngine,
+    tracker: Tracker,
+    policy: Contradiction,
+    history: Option<History>,
+    tolerance: f64,
+    /// Whether `by_edge` holds the variables' messages to the factors.
+    inputs_sent: bool,
+    /// Whether the contradictory variables of the current messages are known.
+    scanned: bool,
+    /// Contradictory factor messages of the last pass.
+    factor_contradictions: Contradictions,
+    /// Contradictory variables, as last counted.
+    variable_contradictions: Contradictions,
+    passes: u64,
+    max_diff: f64,
+    frac: f64,
+    contradictions: u64,
+    first_contradiction: Option<usize>,
+}
+
+impl Loop<'_> {
+    /// The rules of semantics.md section 3, before each pass. Differences are never NaN.
+    fn reason_to_stop(&self, rule: &StopRule) -> Option<StopReason> {
+        let n = self.passes;
+        match *rule {
+            StopRule::Passes(count) => (n >= count).then_some(StopReason::Passes),
+            StopRule::Tolerance { tolerance, max_passes } => {
+                if n > 0 && self.max_diff <= tolerance {
+                    Some(StopReason::Converged)
+                } else {
+                    (n >= max_passes).then_some(StopReason::Passes)
+                }
+            }
+            StopRule::Bingo { tolerance, min_passes, max_passes, .. } => {
+                if n > 0 && self.max_diff <= tolerance {
+                    return Some(StopReason::Converged);
+                }
+                if n > min_passes {
+                    let bound = (n - min_passes) as f64 / (max_passes - min_passes) as f64;
+                    if self.frac < bound {
+                        return Some(StopReason::Share);
+                    }
+                }
+                (n > max_passes).then_some(StopReason::Passes)
+            }
+        }
+    }
+
+    fn pass(&mut self) -> Result<()> {
+        let CpuEngine { state, team, flood, plan, constants_sent, passes, .. } = self.engine;
+        match plan {
+            Plan::Flood => {
+                if !self.inputs_sent {
+                    flood.variables_send(state, team);
+                    self.note_variables()?;
+                }
+                let CpuEngine { state, team, flood, constants_sent, .. } = self.engine;
+                flood.factors_send(state, team, *constants_sent);
+                let mut found = Contradictions::default();
+                team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
+                self.factor_contradictions = found;
+                self.scanned = false;
+            }
+            Plan::Batches { order, trees, wide } => {
+                let constants_sent = *constants_sent;
+                if let Order::Parallel(batches) = order {
+                    batches.run(state, trees, team, constants_sent);
+                } else {
+                    let pass = *passes;
+                    team.run_alone(|workspace| {
+                        let mut serial = Serial { state, trees, wide, constants_sent, workspace };
+                        match order {
+                            Order::Serial(batches) => serial.run(batches),
+                            Order::Random { seed, order } => {
+                                Order::shuffle(order, state.graph.edge_count(), *seed, pass);
+                                serial.run_sequence(order);
+                            }
+                            Order::Parallel(_) => {}
+                        }
+                    });
+                }
+                let mut found = Contradictions::default();
+                let mut met: Option<usize> = None;
+                let mut changed = false;
+                team.collect(|w| {
+                    found.merge(std::mem::take(&mut w.contradictions));
+                    met = [met, w.met.take()].into_iter().flatten().min();
+                    changed |= std::mem::take(&mut w.certainty_changed);
+                });
+                if let (Some(variable), 0) = (met, found.count) {
+                    found.add(variable);
+                }
+                self.factor_contradictions = found;
+                self.scanned &= !changed;
+            }
+        }
+        self.inputs_sent = false;
+        self.engine.constants_sent = true;
+        self.engine.passes += 1;
+        self.passes += 1;
+        let in_batches = matches!(self.engine.plan, Plan::Batches { .. });
+        if in_batches && !self.scanned {
+            self.scan();
+        }
+        if in_batches || self.factor_contradictions.count > 0 {
+            self.judge()?;
+        }
+        Ok(())
+    }
+
+    /// The variables have sent: takes over the contradictory ones that were seen, and judges.
+    fn note_variables(&mut self) -> Result<()> {
+        let mut found = Contradictions::default();
+        self.engine.team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
+        self.variable_contradictions = found;
+        self.scanned = true;
+        self.judge()
+    }
+
+    /// Counts the variables at which certain messages disagree.
+    fn scan(&mut self) {
+        let CpuEngine { state, team, flood, .. } = self.engine;
+        flood.for_variables(team, |v, workspace| {
+            let mut states = [0.0; 2];
+            let contradictory = if state.is_binary(v) {
+                belief(state, v, workspace, &mut states)
+            } else {
+                belief(state, v, workspace, &mut vec![0.0; state.graph.cardinality(v)])
+            };
+            if contradictory {
+                workspace.contradictions.add(v);
+            }
+        });
+        let mut found = Contradictions::default();
+        team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
+        self.variable_contradictions = found;
+        self.scanned = true;
+    }
+
+    /// Applies the policy to the contradictory places of the current state.
+    fn judge(&mut self) -> Result<()> {
+        let mut found = self.factor_contradictions;
+        if self.scanned {
+            found.merge(self.variable_contradictions);
+        }
+        let Some(variable) = found.lowest else { return Ok(()) };
+        if self.policy == Contradiction::Error {
+            return Err(Error::Contradiction {
+                label: self.engine.state.graph.label(variable),
+                variable,
+                pass: self.engine.passes,
+                count: found.count,
+            });
+        }
+        self.contradictions = self.contradictions.max(found.count);
+        self.first_contradiction.get_or_insert(variable);
+        Ok(())
+    }
+
+    /// Lets the next measurement compare with the messages as they are.
+    fn compare_with_current(&mut self, with_inputs: bool) {
+        let CpuEngine { state, team, flood, .. } = self.engine;
+        self.tracker.measure_beliefs(state, flood, team, 0.0);
+        if with_inputs {
+            state.require_by_edge();
+            flood.variables_send(state, team);
+            team.collect(|w| w.contradictions = Contradictions::default());
+            self.tracker.measure_inputs(state, flood, team, 0.0);
+        }
+    }
+
+    fn measure(&mut self, by_bingo: bool) -> Result<()> {
+        let CpuEngine { state, team, flood, .. } = self.engine;
+        let Movement { max_diff, moved } =
+            self.tracker.measure_beliefs(state, flood, team, self.tolerance);
+        self.max_diff = max_diff;
+        if !by_bingo {
+            return Ok(());
+        }
+        flood.variables_send(state, team);
+        self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
+        self.note_variables()?;
+        let CpuEngine { state, team, flood, .. } = self.engine;
+        let inputs = self.tracker.measure_inputs(state, flood, team, self.tolerance);
+        self.max_diff = max_diff.max(inputs.max_diff);
+        let nodes = state.graph.variable_count() + state.graph.factor_count();
+        if nodes > 0 {
+            self.frac = (moved + inputs.moved) as f64 / nodes as f64;
+        }
+        if let Some(history) = &mut self.history {
+            history.record(&self.tracker)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, reason: StopReason) -> Result<RunReport> {
+        if !self.scanned {
+            self.scan();
+            self.judge()?;
+        }
+        self.write_results(reason == StopReason::Converged);
+        std::mem::swap(&mut self.engine.results, &mut self.engine.next_results);
+        Ok(RunReport {
+            passes: self.passes,
+            total_passes: self.engine.passes,
+            reason,
+            converged: reason == StopReason::Converged,
+            max_diff: self.max_diff,
+            frac: self.frac,
+            contradictions: self.contradictions,
+            first_contradiction: self.first_contradiction,
+        })
+    }
+
+    fn write_results(&mut self, converged: bool) {
+        let CpuEngine { state, team, next_results, .. } = self.engine;
+        next_results.resize(state.graph.state_count(), 0.0);
+        if let (false, Some(history)) = (converged, &self.history) {
+            if history.means(state, &self.tracker, next_results).is_some() {
+                return;
+            }
+        }
+        team.run_alone(|workspace| {
+            let mut at = 0;
+            for (v, &radix) in state.graph.cardinalities().iter().enumerate() {
+                let states = &mut next_results[at..at + radix as usize];
+                at += states.len();
+                belief(state, v, workspace, states);
+            }
+        });
+    }
+}

@@ -1,0 +1,230 @@
+//! Messages, evidence and the graph as the CPU engine holds them.
+
+use crate::kernel::{HornCoefficients, Packed, stored_values, table_exponents};
+use crate::model::{Factor, FactorGraph, VariableEvidence};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Values that threads write and read in turn. The schedule, through barriers, orders accesses to
+/// one value; atomics with relaxed order make that safe Rust and cost nothing.
+pub(super) struct Values(Vec<AtomicU64>);
+
+impl Values {
+    pub(super) fn new(length: usize, value: Packed) -> Self {
+        Self((0..length).map(|_| AtomicU64::new(value.0)).collect())
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, index: usize) -> Packed {
+        Packed(self.0[index].load(Relaxed))
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&self, index: usize, value: Packed) {
+        self.0[index].store(value.0, Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn slice(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = Packed> + '_ {
+        self.0[range].iter().map(|value| Packed(value.load(Relaxed)))
+    }
+
+    /// A number kept in the place of a message.
+    #[inline(always)]
+    pub(super) fn number(&self, index: usize) -> f64 {
+        f64::from_bits(self.0[index].load(Relaxed))
+    }
+
+    #[inline(always)]
+    pub(super) fn set_number(&self, index: usize, value: f64) {
+        self.0[index].store(value.to_bits(), Relaxed);
+    }
+
+    /// `length` numbers, or `None` if there is no memory for them.
+    pub(super) fn numbers(length: usize, value: f64) -> Option<Self> {
+        let mut values = Vec::new();
+        values.try_reserve_exact(length).ok()?;
+        values.extend((0..length).map(|_| AtomicU64::new(value.to_bits())));
+        Some(Self(values))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What is known about a variable, in the form that passes look at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Nothing.
+    Nothing,
+    /// A binary variable observed in state 0.
+    False,
+    /// A binary variable observed in state 1.
+    True,
+    /// Another variable observed in a state: [`State::weights`] is its one-hot message.
+    State,
+    /// Soft evidence: [`State::weights`] is one more message to the variable.
+    Weights,
+}
+
+/// The engine's data: everything but the plan of a pass.
+pub(super) struct State {
+    pub(super) graph: Arc<FactorGraph>,
+    /// Position of each edge among its variable's edges, all variables concatenated ("slot").
+    pub(super) slot_of_edge: Vec<u32>,
+    /// Where each slot's and each edge's values start; `None` if all variables are binary, when
+    /// every message is one value.
+    starts: Option<Starts>,
+    /// Factor-to-variable messages by slot, so that a variable's messages lie together.
+    pub(super) to_variable: Values,
+    /// One message per edge: variable-to-factor messages in a flooding pass and when changes are
+    /// measured, pending factor-to-variable messages in others. Made when first needed.
+    pub(super) by_edge: Values,
+    pub(super) known: Vec<Known>,
+    /// Evidence that is more than an observed binary variable: a stored message per variable.
+    weights: HashMap<u32, Vec<Packed>>,
+    pub(super) coefficients: Vec<HornCoefficients>,
+    /// Per table, in the graph's numbering of factors.
+    table_exponents: HashMap<u32, (i64, i64)>,
+}
+
+struct Starts {
+    slots: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl State {
+    pub(super) fn new(graph: Arc<FactorGraph>) -> Self {
+        let mut slot_of_edge = vec![0; graph.edge_count()];
+        for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
+            slot_of_edge[edge as usize] = slot as u32;
+        }
+        let values_of = |v: u32| stored_values(graph.cardinalities()[v as usize]) as u32;
+        let running = |sizes: &mut dyn Iterator<Item = u32>| {
+            let mut starts = vec![0];
+            let mut next = 0_u32;
+            for size in sizes {
+                next = next.saturating_add(size);
+                starts.push(next);
+            }
+            starts
+        };
+        let starts = (!graph.all_binary()).then(|| {
+            let variables = graph.edge_variables();
+            Starts {
+                slots: running(
+                    &mut graph
+                        .all_variable_edges()
+                        .iter()
+                        .map(|&edge| values_of(variables[edge as usize])),
+                ),
+                edges: running(&mut variables.iter().map(|&v| values_of(v))),
+            }
+        });
+        let length = starts
+            .as_ref()
+            .map_or(graph.edge_count(), |starts| starts.slots[graph.edge_count()] as usize);
+        let table_exponents = (0..graph.factor_count())
+            .filter_map(|f| match graph.factor(f) {
+                Factor::Table(values) => Some((f as u32, table_exponents(values))),
+                _ => None,
+            })
+            .collect();
+        Self {
+            slot_of_edge,
+            starts,
+            to_variable: Values::new(length, Packed::ONE),
+            by_edge: Values::new(0, Packed::ONE),
+            known: vec![Known::Nothing; graph.variable_count()],
+            weights: HashMap::new(),
+            coefficients: graph.horn_parameters().iter().map(HornCoefficients::new).collect(),
+            table_exponents,
+            graph,
+        }
+    }
+
+    /// Makes `by_edge` if it is not there yet.
+    pub(super) fn require_by_edge(&mut self) {
+        if self.by_edge.len() == 0 {
+            self.by_edge = Values::new(self.to_variable.len(), Packed::ONE);
+        }
+    }
+
+    /// Where a slot's values lie in `to_variable`.
+    #[inline(always)]
+    pub(super) fn slot_values(&self, slot: usize) -> Range<usize> {
+        match &self.starts {
+            None => slot..slot + 1,
+            Some(starts) => starts.slots[slot] as usize..starts.slots[slot + 1] as usize,
+        }
+    }
+
+    /// Where an edge's values lie in `by_edge`.
+    #[inline(always)]
+    pub(super) fn edge_values(&self, edge: usize) -> Range<usize> {
+        match &self.starts {
+            None => edge..edge + 1,
+            Some(starts) => starts.edges[edge] as usize..starts.edges[edge + 1] as usize,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_binary(&self, variable: usize) -> bool {
+        self.starts.is_none() || self.graph.cardinalities()[variable] == 2
+    }
+
+    /// Smallest and largest exponent of a table's positive entries.
+    pub(super) fn exponents_of_table(&self, factor: usize) -> (i64, i64) {
+        self.table_exponents.get(&(factor as u32)).copied().unwrap_or((0, 0))
+    }
+
+    pub(super) fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+        let radix = self.graph.cardinalities()[variable];
+        self.weights.remove(&(variable as u32));
+        self.known[variable] = match evidence {
+            None => Known::Nothing,
+            Some(VariableEvidence::Observed(0)) if radix == 2 => Known::False,
+            Some(VariableEvidence::Observed(_)) if radix == 2 => Known::True,
+            Some(VariableEvidence::Observed(state)) => {
+                let one_hot = |x| if x == *state { Packed::ONE } else { Packed::ZERO };
+                self.weights.insert(variable as u32, (0..radix).map(one_hot).collect());
+                Known::State
+            }
+            Some(VariableEvidence::Likelihood(likelihood)) => {
+                self.weights.insert(variable as u32, crate::kernel::stored_message(likelihood));
+                Known::Weights
+            }
+        };
+    }
+
+    /// The stored message of evidence kept as [`Known::Weights`].
+    pub(super) fn weights(&self, variable: usize) -> &[Packed] {
+        self.weights.get(&(variable as u32)).map_or(&[], |weights| weights)
+    }
+}
+
+/// Contradictory places found by one worker or in one pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Contradictions {
+    pub(super) count: u64,
+    pub(super) lowest: Option<usize>,
+}
+
+impl Contradictions {
+    #[cold]
+    pub(super) fn add(&mut self, variable: usize) {
+        self.count += 1;
+        self.lowest = Some(self.lowest.map_or(variable, |lowest| lowest.min(variable)));
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.lowest = match (self.lowest, other.lowest) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+}

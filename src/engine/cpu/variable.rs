@@ -1,0 +1,244 @@
+//! The variables' side of a pass: products of the messages that meet there.
+
+use super::state::{Known, State};
+use super::trees::Trees;
+use super::workspace::Workspace;
+use crate::kernel::{
+    Monoid, Packed, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
+    resolve_states, small_probability, weights_to_probabilities,
+};
+
+/// The odds that an observed binary variable sends.
+#[inline(always)]
+fn observed_odds(known: Known) -> Option<Packed> {
+    match known {
+        Known::False => Some(Packed::ZERO),
+        Known::True => Some(Packed::INFINITY),
+        _ => None,
+    }
+}
+
+/// Soft evidence of a binary variable.
+#[inline(always)]
+fn soft_odds(state: &State, variable: usize) -> Option<Packed> {
+    match state.known[variable] {
+        Known::Weights => state.weights(variable).first().copied(),
+        _ => None,
+    }
+}
+
+/// The stored messages of a binary variable's factors to it, into a buffer on the stack.
+#[inline(always)]
+fn load_small<const N: usize>(state: &State, slots: std::ops::Range<usize>) -> [Packed; N] {
+    let mut values = [Packed::ONE; N];
+    let start = state.slot_values(slots.start).start;
+    let stored = state.to_variable.slice(start..start + slots.len());
+    for (value, stored) in values.iter_mut().zip(stored) {
+        *value = stored;
+    }
+    values
+}
+
+/// The messages to a variable, their weight of state `x` only (for a binary one: the odds).
+fn incoming(state: &State, variable: usize, x: usize) -> impl Iterator<Item = Packed> + '_ {
+    state
+        .graph
+        .variable_slots(variable)
+        .map(move |slot| state.to_variable.get(state.slot_values(slot).start + x))
+}
+
+/// All messages of a variable to its factors, into `by_edge`. O(degree * states).
+#[inline]
+pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
+    let slots = state.graph.variable_slots(variable);
+    let edges = state.graph.variable_edges(variable);
+    if slots.is_empty() {
+        return;
+    }
+    if !state.is_binary(variable) {
+        return send_states_to_factors(state, variable, workspace);
+    }
+    let send = |edge: u32, odds| state.by_edge.set(state.edge_values(edge as usize).start, odds);
+    if let Some(odds) = observed_odds(state.known[variable]) {
+        edges.iter().for_each(|&edge| send(edge, odds));
+        return;
+    }
+    let extra = soft_odds(state, variable);
+    let degree = slots.len();
+    let Workspace { inputs, products, contradictions, .. } = workspace;
+    let mut small;
+    let values = if degree <= 4 {
+        small = load_small::<4>(state, slots);
+        &mut small[..degree]
+    } else {
+        inputs.clear();
+        inputs.extend(incoming(state, variable, 0));
+        &mut inputs[..]
+    };
+    if binary_leave_one_out_all(values, extra, products) {
+        contradictions.add(variable);
+    }
+    for (&edge, &odds) in edges.iter().zip(values.iter()) {
+        send(edge, odds);
+    }
+}
+
+/// As [`send_to_factors`] for a variable with more than two states.
+fn send_states_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
+    let edges = state.graph.variable_edges(variable);
+    let store = |edge: u32, message: &[Packed]| {
+        for (index, &value) in state.edge_values(edge as usize).zip(message) {
+            state.by_edge.set(index, value);
+        }
+    };
+    if state.known[variable] == Known::State {
+        edges.iter().for_each(|&edge| store(edge, state.weights(variable)));
+        return;
+    }
+    let radix = state.graph.cardinality(variable);
+    // The products of all but one message, state by state.
+    let mut products = Vec::with_capacity(radix * edges.len());
+    for x in 0..radix {
+        products.extend_from_slice(workspace.products.leave_one_out(incoming(state, variable, x)));
+    }
+    let mut message = vec![Packed::ONE; radix];
+    let mut states = vec![Product::NEUTRAL; radix];
+    for (position, &edge) in edges.iter().enumerate() {
+        for (x, product) in states.iter_mut().enumerate() {
+            *product = products[x * edges.len() + position];
+        }
+        multiply_soft(state, variable, &mut states);
+        resolve_states(&states, &mut message);
+        store(edge, &message);
+    }
+    state_products(state, variable, workspace);
+    if resolve_states(&workspace.states, &mut message) {
+        workspace.contradictions.add(variable);
+    }
+}
+
+/// Multiplies soft evidence to one product per state.
+fn multiply_soft(state: &State, variable: usize, products: &mut [Product]) {
+    if state.known[variable] == Known::Weights {
+        for (product, &weight) in products.iter_mut().zip(state.weights(variable)) {
+            *product = product.combine(Product::of(weight));
+        }
+    }
+}
+
+/// The product of all messages and soft evidence, per state, into `workspace.states`.
+fn state_products(state: &State, variable: usize, workspace: &mut Workspace) {
+    let Workspace { states, products, .. } = workspace;
+    states.clear();
+    for x in 0..state.graph.cardinality(variable) {
+        states.push(products.product(incoming(state, variable, x)));
+    }
+    multiply_soft(state, variable, states);
+}
+
+/// The message of a variable to the factor at one of its slots, into `out`. O(states * log degree).
+#[inline]
+pub(super) fn message_to_factor(
+    state: &State,
+    trees: &Trees,
+    variable: usize,
+    slot: usize,
+    workspace: &mut Workspace,
+    out: &mut Vec<Packed>,
+) {
+    let known = state.known[variable];
+    let binary = state.is_binary(variable);
+    if binary {
+        if let Some(odds) = observed_odds(known) {
+            out.push(odds);
+            return;
+        }
+    } else if known == Known::State {
+        out.extend_from_slice(state.weights(variable));
+        return;
+    }
+    let slots = state.graph.variable_slots(variable);
+    let leaf = slot - slots.start;
+    if binary && known == Known::Nothing && slots.len() <= SMALL_DEGREE {
+        let degree = slots.len();
+        let values = load_small::<SMALL_DEGREE>(state, slots);
+        let (odds, contradictory) = binary_leave_one_out(&values[..degree], leaf);
+        if contradictory {
+            Workspace::meet(&mut workspace.met, variable);
+        }
+        out.push(odds);
+        return;
+    }
+    let radix = if binary { 1 } else { state.graph.cardinality(variable) };
+    let Workspace { states, products, met, .. } = workspace;
+    states.clear();
+    for x in 0..radix {
+        let product = if trees.covers(variable) {
+            trees.leave_one_out(state, variable, leaf, x)
+        } else {
+            products.leave_one_out(incoming(state, variable, x))[leaf]
+        };
+        states.push(product);
+    }
+    multiply_soft(state, variable, states);
+    let contradictory = if binary {
+        out.push(states[0].odds());
+        states[0].is_contradictory()
+    } else {
+        let start = out.len();
+        out.resize(start + radix, Packed::ONE);
+        resolve_states(states, &mut out[start..])
+    };
+    if contradictory {
+        Workspace::meet(met, variable);
+    }
+}
+
+/// The belief of a variable, one probability per state, and whether it is contradictory. O(degree *
+/// states).
+pub(super) fn belief(
+    state: &State,
+    variable: usize,
+    workspace: &mut Workspace,
+    out: &mut [f64],
+) -> bool {
+    if state.is_binary(variable) {
+        let (probabilities, contradictory) = match observed_odds(state.known[variable]) {
+            Some(odds) => (odds.probabilities(), false),
+            None => {
+                let mut product = workspace.products.product(incoming(state, variable, 0));
+                if let Some(odds) = soft_odds(state, variable) {
+                    product = product.combine(Product::of(odds));
+                }
+                (product.probabilities(), product.is_contradictory())
+            }
+        };
+        out.copy_from_slice(&probabilities);
+        return contradictory;
+    }
+    if state.known[variable] == Known::State {
+        weights_to_probabilities(state.weights(variable), out);
+        return false;
+    }
+    state_products(state, variable, workspace);
+    let mut weights = vec![Packed::ONE; out.len()];
+    let contradictory = resolve_states(&workspace.states, &mut weights);
+    weights_to_probabilities(&weights, out);
+    contradictory
+}
+
+/// The probability of state 1 of a binary variable, as [`belief`] has it. O(degree).
+#[inline]
+pub(super) fn probability(state: &State, variable: usize, workspace: &mut Workspace) -> f64 {
+    let slots = state.graph.variable_slots(variable);
+    if state.known[variable] == Known::Nothing && (1..=4).contains(&slots.len()) {
+        let degree = slots.len();
+        let values = load_small::<4>(state, slots);
+        if let Some(probability) = small_probability(&values[..degree]) {
+            return probability;
+        }
+    }
+    let mut probabilities = [0.0; 2];
+    belief(state, variable, workspace, &mut probabilities);
+    probabilities[1]
+}

@@ -1,0 +1,237 @@
+//! Stored body trees of factors with many variables, for schedules that send their messages one by
+//! one: a message then costs O(log arity) for each input that has changed since the last one.
+
+use super::state::State;
+use super::trees::Trees;
+use super::variable::message_to_factor;
+use super::workspace::Workspace;
+use crate::kernel::{Body, Monoid, Packed, Wide, tree_levels};
+use crate::model::FactorKind;
+
+/// Arity above which an AND or OR factor has a stored tree.
+const WIDE_ARITY: usize = 64;
+/// Sends of fewer than one in so many of a factor's messages at a time use the tree.
+const FEW: usize = 8;
+
+/// The wide factors of a graph.
+#[derive(Default)]
+pub(super) struct WideFactors {
+    /// Per factor its entry in `factors`, or `NONE`; empty if no factor is wide.
+    index: Vec<u32>,
+    factors: Vec<WideFactor>,
+    /// Per variable, its edges from wide factors: `edges[offsets[v]..offsets[v + 1]]`.
+    offsets: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+struct WideFactor {
+    first_edge: usize,
+    head: usize,
+    /// The inputs as last read.
+    inputs: Vec<Packed>,
+    /// The literals, then the levels above them up to the root.
+    nodes: Vec<Body<Wide>>,
+    changed: Vec<bool>,
+    /// Positions whose input may have changed, each once.
+    changes: Vec<u32>,
+}
+
+impl WideFactors {
+    /// Trees for the factors that `few` says have messages sent few at a time.
+    pub(super) fn new(state: &State, mut few: impl FnMut(usize) -> bool) -> Self {
+        let graph = &state.graph;
+        let mut wide = Self::default();
+        for f in 0..graph.factor_count() {
+            if graph.arity(f) <= WIDE_ARITY || graph.kind(f) == FactorKind::Table || !few(f) {
+                continue;
+            }
+            wide.index.resize(graph.factor_count(), NONE);
+            wide.index[f] = wide.factors.len() as u32;
+            let arity = graph.arity(f);
+            wide.factors.push(WideFactor {
+                first_edge: graph.factor_edges(f).start,
+                head: graph.head_position(f).unwrap_or_default(),
+                inputs: vec![Packed::ONE; arity],
+                nodes: vec![Body::NEUTRAL; arity - 1 + tree_levels(arity - 1).sum::<usize>()],
+                changed: vec![true; arity],
+                changes: (0..arity as u32).collect(),
+            });
+        }
+        if !wide.factors.is_empty() {
+            wide.offsets.push(0);
+            for v in 0..graph.variable_count() {
+                let edges = graph.variable_edges(v).iter().copied();
+                wide.edges
+                    .extend(edges.filter(|&e| {
+                        wide.index[graph.edge_factors()[e as usize] as usize] != NONE
+                    }));
+                wide.offsets.push(wide.edges.len() as u32);
+            }
+        }
+        wide
+    }
+
+    /// Whether so many messages of a factor are better sent from its tree.
+    #[inline(always)]
+    pub(super) fn serves(&self, factor: usize, messages: usize, arity: usize) -> bool {
+        Self::is_few(messages, arity) && self.index.get(factor).is_some_and(|&index| index != NONE)
+    }
+
+    /// Whether so many messages of a factor of this arity are few, and the factor is wide.
+    #[inline(always)]
+    pub(super) fn is_few(messages: usize, arity: usize) -> bool {
+        arity > WIDE_ARITY && messages * FEW < arity
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    /// Every input may have changed.
+    pub(super) fn invalidate(&mut self) {
+        for factor in &mut self.factors {
+            factor.changed.fill(true);
+            factor.changes.clear();
+            factor.changes.extend(0..factor.inputs.len() as u32);
+        }
+    }
+
+    /// A message of another factor has reached a variable.
+    #[inline(always)]
+    pub(super) fn message_arrived(&mut self, state: &State, variable: usize, from: usize) {
+        if self.offsets.is_empty() {
+            return;
+        }
+        let range = self.offsets[variable] as usize..self.offsets[variable + 1] as usize;
+        for &edge in &self.edges[range] {
+            let factor = state.graph.edge_factors()[edge as usize] as usize;
+            if factor != from {
+                let wide = &mut self.factors[self.index[factor] as usize];
+                let position = edge as usize - wide.first_edge;
+                if !wide.changed[position] {
+                    wide.changed[position] = true;
+                    wide.changes.push(position as u32);
+                }
+            }
+        }
+    }
+
+    /// The message of a factor along one of its edges. O(log arity) per changed input.
+    pub(super) fn message(
+        &mut self,
+        state: &State,
+        trees: &Trees,
+        factor: usize,
+        edge: usize,
+        workspace: &mut Workspace,
+    ) -> Packed {
+        let parameter = state.graph.horn_parameter(factor).unwrap_or_default();
+        let coefficients = &state.coefficients[parameter];
+        let wide = &mut self.factors[self.index[factor] as usize];
+        let target = edge - wide.first_edge;
+        wide.refresh(state, trees, target, workspace);
+        let leaves = wide.inputs.len() - 1;
+        if target == wide.head {
+            // The last node is the root; a single literal is its own root.
+            return coefficients.to_head(wide.nodes[wide.nodes.len() - 1]);
+        }
+        let leaf = target - usize::from(target > wide.head);
+        let rest = rest_of_body(&wide.nodes, leaves, leaf);
+        coefficients.to_body(wide.inputs[wide.head], rest)
+    }
+}
+
+impl WideFactor {
+    /// Reads the changed inputs, but for the one at `target`, which no one needs.
+    fn refresh(&mut self, state: &State, trees: &Trees, target: usize, workspace: &mut Workspace) {
+        let leaves = self.inputs.len() - 1;
+        let rebuild = self.changes.len() * (leaves.ilog2() as usize + 1) >= leaves;
+        let parameter = state
+            .graph
+            .horn_parameter(state.graph.edge_factors()[self.first_edge] as usize)
+            .unwrap_or_default();
+        let coefficients = &state.coefficients[parameter];
+        let mut input = Vec::with_capacity(1);
+        let changes = std::mem::take(&mut self.changes);
+        for &position in &changes {
+            let position = position as usize;
+            if position == target {
+                self.changes.push(position as u32);
+                continue;
+            }
+            self.changed[position] = false;
+            let edge = self.first_edge + position;
+            let variable = state.graph.edge_variables()[edge] as usize;
+            input.clear();
+            let slot = state.slot_of_edge[edge] as usize;
+            message_to_factor(state, trees, variable, slot, workspace, &mut input);
+            self.inputs[position] = input[0];
+            if position != self.head {
+                let leaf = position - usize::from(position > self.head);
+                self.nodes[leaf] = coefficients.leaf(input[0]);
+                if !rebuild {
+                    update_path(&mut self.nodes, leaves, leaf);
+                }
+            }
+        }
+        if rebuild {
+            rebuild_nodes(&mut self.nodes, leaves);
+        }
+    }
+}
+
+fn combine_children(
+    nodes: &mut [Body<Wide>],
+    level: usize,
+    size: usize,
+    above: usize,
+    node: usize,
+) {
+    let left = nodes[level + 2 * node];
+    nodes[above + node] =
+        if 2 * node + 1 < size { left.combine(nodes[level + 2 * node + 1]) } else { left };
+}
+
+fn update_path(nodes: &mut [Body<Wide>], leaves: usize, leaf: usize) {
+    let (mut level, mut size, mut node) = (0, leaves, leaf);
+    while size > 1 {
+        node /= 2;
+        combine_children(nodes, level, size, level + size, node);
+        level += size;
+        size = size.div_ceil(2);
+    }
+}
+
+fn rebuild_nodes(nodes: &mut [Body<Wide>], leaves: usize) {
+    let (mut level, mut size) = (0, leaves);
+    while size > 1 {
+        let above = level + size;
+        for node in 0..size.div_ceil(2) {
+            combine_children(nodes, level, size, above, node);
+        }
+        level = above;
+        size = size.div_ceil(2);
+    }
+}
+
+/// The body without one literal: the siblings on the way from the root down to it.
+fn rest_of_body(nodes: &[Body<Wide>], leaves: usize, leaf: usize) -> Body<Wide> {
+    let mut levels = vec![(0, leaves)];
+    while let Some(&(level, size)) = levels.last() {
+        if size == 1 {
+            break;
+        }
+        levels.push((level + size, size.div_ceil(2)));
+    }
+    let mut rest = Body::NEUTRAL;
+    for (height, &(level, size)) in levels.iter().enumerate().rev() {
+        let sibling = (leaf >> height) ^ 1;
+        if sibling < size {
+            rest = rest.combine(nodes[level + sibling]);
+        }
+    }
+    rest
+}

@@ -1,0 +1,85 @@
+//! Engines run passes of belief propagation. All give the same bits.
+
+mod cpu;
+mod request;
+
+pub(crate) use cpu::CpuEngine;
+pub use request::{
+    Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
+};
+
+use crate::error::Result;
+use crate::kernel::Packed;
+use crate::model::VariableEvidence;
+use crate::schedule::Schedule;
+
+/// Where passes run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The faster of those that are present for this graph.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// A CUDA device.
+    Cuda,
+}
+
+impl Backend {
+    /// `auto`, `cpu` or `cuda`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Backend::Auto => "auto",
+            Backend::Cpu => "cpu",
+            Backend::Cuda => "cuda",
+        }
+    }
+}
+
+/// What to run passes with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Where passes run.
+    pub backend: Backend,
+    /// Number of CPU threads, at least 1; `None` for one per physical core.
+    pub threads: Option<usize>,
+}
+
+/// Holds the messages of one graph and runs passes over them.
+///
+/// An engine is bound to a graph and a schedule; evidence is data that changes between runs. Between
+/// runs the factor-to-variable messages are its whole state.
+pub(crate) trait Engine: Send + Sync {
+    /// Where passes run: never `Auto`.
+    fn backend(&self) -> Backend;
+
+    /// Number of CPU threads in use.
+    fn threads(&self) -> usize;
+
+    /// Replaces the schedule; messages stay as they are.
+    fn set_schedule(&mut self, schedule: &Schedule) -> Result<()>;
+
+    /// Sets or, with `None`, clears what is known about a variable. The arguments are valid.
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>);
+
+    /// Runs passes until the request's rule ends them. On an error other than a contradiction the
+    /// messages are unchanged.
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport>;
+
+    /// Probabilities of all states of all variables after the last run without an error, by the
+    /// rule of that run: beliefs, or means of beliefs. One entry per state of each variable.
+    fn results(&self) -> &[f64];
+
+    /// The current messages from a factor's variables to it, one after the other.
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>);
+
+    /// All factor-to-variable messages by edge, and the number of passes since they were uniform.
+    fn messages(&self) -> (Vec<Packed>, u64);
+
+    /// Replaces all messages; the lengths are right.
+    fn set_messages(&mut self, messages: &[Packed], passes: u64);
+}

@@ -1,0 +1,137 @@
+//! What a run is asked to do and what it reports.
+
+use std::time::Duration;
+
+/// When a run ends (semantics.md section 3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopRule {
+    /// After this many passes.
+    Passes(u64),
+    /// When no belief of a variable has changed by more than `tolerance` in a pass, or after
+    /// `max_passes`.
+    Tolerance {
+        /// Largest change of a probability that counts as none; not negative.
+        tolerance: f64,
+        /// Number of passes after which the run ends without having converged.
+        max_passes: u64,
+    },
+    /// BINGO's rule `run(tol, minIters, maxIters, histLength)`: before each pass, with n passes
+    /// done, ends *converged* if the largest difference is at most `tolerance`; ends if n >
+    /// `min_passes` and the share of variables and factors that still move is below
+    /// (n - min) / (max - min); ends if n > `max_passes`. Without convergence the results are the
+    /// means of the last min(`history`, n) beliefs.
+    Bingo {
+        /// Largest difference that counts as none; not negative.
+        tolerance: f64,
+        /// Passes before the share of moving nodes is looked at.
+        min_passes: u64,
+        /// Passes after which the run ends in any case.
+        max_passes: u64,
+        /// Number of beliefs that the low-pass result averages; at least 1.
+        history: u64,
+    },
+}
+
+/// What the messages are before the first pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// Uniform.
+    #[default]
+    Fresh,
+    /// As the last run, or a call that set them, left them.
+    Warm,
+}
+
+/// What happens where certain messages that disagree meet, that is where a belief or message would
+/// be 0/0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Contradiction {
+    /// The run ends with an error that names the variable, at the end of the pass.
+    #[default]
+    Error,
+    /// The state backed by more certain messages wins, a tie is uniform, and so is a factor's
+    /// message that would be 0/0. The run goes on and reports what happened.
+    Vote,
+}
+
+/// A run to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunRequest {
+    /// When it ends.
+    pub rule: StopRule,
+    /// What it starts from.
+    pub start: Start,
+    /// Wall-clock time after which no further pass begins; `None` for no limit.
+    pub max_time: Option<Duration>,
+    /// What happens at contradictions.
+    pub contradiction: Contradiction,
+}
+
+impl RunRequest {
+    /// A fresh run with this rule, without a time limit, that ends at contradictions.
+    pub fn new(rule: StopRule) -> Self {
+        Self { rule, start: Start::Fresh, max_time: None, contradiction: Contradiction::Error }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The changes fell to the tolerance.
+    Converged,
+    /// All passes asked for were made.
+    Passes,
+    /// BINGO's rule ended it by the share of moving nodes.
+    Share,
+    /// The time was up.
+    Time,
+    /// The callback asked for it.
+    Cancelled,
+}
+
+/// The state of a run after a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Passes done in this run.
+    pub passes: u64,
+    /// Largest number of passes that this run can make.
+    pub max_passes: u64,
+    /// Largest change in the last pass: infinity before the first pass and where the rule does not
+    /// measure it.
+    pub max_diff: f64,
+    /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1.
+    pub frac: f64,
+}
+
+/// What a progress callback wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// End the run before the next pass; its passes so far count.
+    Cancel,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunReport {
+    /// Passes of this run.
+    pub passes: u64,
+    /// Passes since the messages were uniform.
+    pub total_passes: u64,
+    /// Why it ended.
+    pub reason: StopReason,
+    /// Whether the changes fell to the tolerance; `false` for a fixed number of passes.
+    pub converged: bool,
+    /// Largest change in the last pass: of a belief, or by BINGO's rule also of a factor's inputs.
+    /// Infinity if no pass was made.
+    pub max_diff: f64,
+    /// Share of variables and factors that moved by more than the tolerance in the last pass
+    /// (BINGO's rule; 1 before the first pass and under other rules).
+    pub frac: f64,
+    /// Largest number of contradictory places (variables and factor messages) in any one pass;
+    /// 0 under [`Contradiction::Error`], which ends such a run.
+    pub contradictions: u64,
+    /// Index of the lowest contradictory variable in the first pass that had one.
+    pub first_contradiction: Option<usize>,
+}

@@ -1,0 +1,336 @@
+//! A session: one graph, one schedule, evidence that changes, and runs.
+
+mod messages;
+
+use crate::engine::{
+    Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, StopRule,
+};
+use crate::error::{Error, Result};
+use crate::kernel::{HornCoefficients, Real, Wide};
+use crate::kernel::{TableInputs, horn_belief, table_belief, table_exponents};
+use crate::model::{
+    Evidence, Factor, FactorGraph, Label, VariableEvidence, check_factor, check_variable,
+};
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// Largest number of entries of a factor belief that is written out in full.
+const FACTOR_BELIEF_LIMIT: usize = 1 << 26;
+
+/// Belief propagation on one factor graph.
+///
+/// The graph is shared, not copied. Schedule analysis and buffers are made once, in
+/// [`Self::new`]; evidence changes cost only their own size. Results are those of the last run,
+/// whatever evidence was set since.
+///
+/// ```
+/// use fastlbp::{BeliefPropagation, EngineOptions, FactorGraphBuilder, RunRequest, Schedule, StopRule};
+/// let mut builder = FactorGraphBuilder::new();
+/// builder.add_singleton(1, 0.3)?;
+/// builder.add_and(2, &[1], 0.9, 0.1)?; // P(2 | 1) = 0.9, P(2 | not 1) = 0.1
+/// let graph = std::sync::Arc::new(builder.build()?);
+/// let mut bp = BeliefPropagation::new(graph, Schedule::Tree, EngineOptions::default())?;
+/// bp.run(&RunRequest::new(StopRule::Passes(1)))?;
+/// assert!((bp.probability(1)? - (0.3 * 0.9 + 0.7 * 0.1)).abs() < 1e-15);
+/// bp.observe(1, 1)?; // the variable with index 1, label 2, is true
+/// bp.run(&RunRequest::new(StopRule::Passes(1)))?;
+/// assert!((bp.probability(0)? - 0.27 / 0.34).abs() < 1e-15);
+/// # Ok::<(), fastlbp::Error>(())
+/// ```
+pub struct BeliefPropagation {
+    graph: Arc<FactorGraph>,
+    schedule: Schedule,
+    evidence: Evidence,
+    engine: Box<dyn Engine>,
+    /// Where each variable's states start in `results`; `None` if all variables are binary.
+    state_offsets: Option<Vec<usize>>,
+    report: Option<RunReport>,
+}
+
+impl BeliefPropagation {
+    /// Prepares belief propagation on a graph: analyses the schedule and allocates all buffers.
+    /// Messages are uniform and there is no evidence.
+    ///
+    /// Errors: a schedule made for a graph with another number of edges; zero threads; a backend
+    /// that is not present.
+    pub fn new(
+        graph: Arc<FactorGraph>,
+        schedule: Schedule,
+        options: EngineOptions,
+    ) -> Result<Self> {
+        if options.backend == Backend::Cuda {
+            return Err(Error::Unsupported(
+                "backend 'cuda': this build has no CUDA engine; use 'cpu' or 'auto'".into(),
+            ));
+        }
+        let engine = Box::new(CpuEngine::new(graph.clone(), &schedule, options)?);
+        let state_offsets = (!graph.all_binary()).then(|| {
+            let mut next = 0;
+            let starts = graph.cardinalities().iter().map(|&cardinality| {
+                let start = next;
+                next += cardinality as usize;
+                start
+            });
+            starts.collect()
+        });
+        let evidence = Evidence::new();
+        Ok(Self { graph, schedule, evidence, engine, state_offsets, report: None })
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Arc<FactorGraph> {
+        &self.graph
+    }
+
+    /// The schedule.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Replaces the schedule. Messages and evidence stay, so that a warm run goes on from them; this
+    /// is also how every pass can be given an order of its own. Same cost as in [`Self::new`].
+    pub fn set_schedule(&mut self, schedule: Schedule) -> Result<()> {
+        self.engine.set_schedule(&schedule)?;
+        self.schedule = schedule;
+        Ok(())
+    }
+
+    /// What runs passes: never [`Backend::Auto`].
+    pub fn backend(&self) -> Backend {
+        self.engine.backend()
+    }
+
+    /// Number of CPU threads that passes run on.
+    pub fn threads(&self) -> usize {
+        self.engine.threads()
+    }
+
+    /// Observes a variable (by index) in a state. O(log observed variables).
+    pub fn observe(&mut self, variable: usize, state: usize) -> Result<()> {
+        self.evidence.observe(&self.graph, variable, state)?;
+        self.engine.set_evidence(variable, self.evidence.get(variable));
+        Ok(())
+    }
+
+    /// Observes the variable with a label in a state.
+    pub fn observe_label(&mut self, label: Label, state: usize) -> Result<()> {
+        self.observe(self.variable_of_label(label)?, state)
+    }
+
+    /// Sets soft evidence: a likelihood per state of a variable (by index).
+    pub fn set_likelihood(&mut self, variable: usize, likelihood: &[f64]) -> Result<()> {
+        self.evidence.set_likelihood(&self.graph, variable, likelihood)?;
+        self.engine.set_evidence(variable, self.evidence.get(variable));
+        Ok(())
+    }
+
+    /// Forgets the evidence of one variable (by index); harmless if there is none.
+    pub fn clear_evidence(&mut self, variable: usize) -> Result<()> {
+        self.evidence.clear(&self.graph, variable)?;
+        self.engine.set_evidence(variable, None);
+        Ok(())
+    }
+
+    /// Forgets all evidence.
+    pub fn clear_all_evidence(&mut self) {
+        for (variable, _) in std::mem::take(&mut self.evidence).iter() {
+            self.engine.set_evidence(variable, None);
+        }
+    }
+
+    /// Replaces all evidence. The evidence must have been made for this graph.
+    pub fn set_evidence(&mut self, evidence: Evidence) -> Result<()> {
+        for (variable, entry) in evidence.iter() {
+            let mut checked = Evidence::new();
+            match entry {
+                VariableEvidence::Observed(state) => {
+                    checked.observe(&self.graph, variable, *state as usize)?;
+                }
+                VariableEvidence::Likelihood(likelihood) => {
+                    checked.set_likelihood(&self.graph, variable, likelihood)?;
+                }
+            }
+        }
+        self.clear_all_evidence();
+        for (variable, entry) in evidence.iter() {
+            self.engine.set_evidence(variable, Some(entry));
+        }
+        self.evidence = evidence;
+        Ok(())
+    }
+
+    /// The current evidence.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Runs passes until the request's rule ends them.
+    ///
+    /// Errors: [`Error::Contradiction`] under [`crate::Contradiction::Error`] (the messages are then
+    /// those after the contradictory pass, and the results those of the last run without an error);
+    /// [`Error::InvalidArgument`] for a tolerance that is negative or NaN, an empty history, or a
+    /// minimum of passes above the maximum.
+    pub fn run(&mut self, request: &RunRequest) -> Result<RunReport> {
+        self.run_monitored(request, &mut |_| Control::Continue)
+    }
+
+    /// As [`Self::run`], with a callback after each pass, on the calling thread, that can end the
+    /// run early.
+    pub fn run_monitored(
+        &mut self,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport> {
+        check_request(request)?;
+        let report = self.engine.run(request, monitor)?;
+        self.report = Some(report);
+        Ok(report)
+    }
+
+    /// The report of the last run that ended without an error.
+    pub fn report(&self) -> Option<&RunReport> {
+        self.report.as_ref()
+    }
+
+    /// Marginals of all variables from the last run: the probabilities of the states of variable 0,
+    /// then those of variable 1, and so on. Each is exact to rounding on its own, so that a
+    /// probability next to 1 can be had from its complement.
+    pub fn marginals(&self) -> Result<&[f64]> {
+        if self.report.is_none() {
+            return Err(Error::NoResult(
+                "no results yet: marginals are there after the first run".into(),
+            ));
+        }
+        Ok(self.engine.results())
+    }
+
+    /// Marginal of one variable (by index) from the last run: one probability per state.
+    pub fn marginal(&self, variable: usize) -> Result<&[f64]> {
+        check_variable(&self.graph, variable)?;
+        let start = self.state_offsets.as_ref().map_or(2 * variable, |offsets| offsets[variable]);
+        Ok(&self.marginals()?[start..start + self.graph.cardinality(variable)])
+    }
+
+    /// Probability of state 1 of one variable (by index) from the last run.
+    pub fn probability(&self, variable: usize) -> Result<f64> {
+        Ok(self.marginal(variable)?[1])
+    }
+
+    /// Belief of a factor from the current messages and evidence: one probability per joint state of
+    /// its variables, the first (lowest label) fastest. O(entries * arity).
+    ///
+    /// Errors: more than 2^26 entries; a belief that would be 0/0.
+    pub fn factor_belief(&self, factor: usize) -> Result<Vec<f64>> {
+        check_factor(&self.graph, factor)?;
+        let size = self.factor_table_size(factor).filter(|&size| size <= FACTOR_BELIEF_LIMIT);
+        let Some(size) = size else {
+            return Err(Error::LimitExceeded(format!(
+                "belief of factor {factor}: over {} variables it has more than \
+                 {FACTOR_BELIEF_LIMIT} entries; ask for single ones",
+                self.graph.arity(factor)
+            )));
+        };
+        if let Factor::Table(values) = self.graph.factor(factor) {
+            let mut belief = vec![0.0; size];
+            self.table_belief(factor, values, &mut belief)?;
+            return Ok(belief);
+        }
+        (0..size as u64).map(|index| self.factor_belief_at(factor, index)).collect()
+    }
+
+    /// One entry of [`Self::factor_belief`]. O(arity) for AND and OR factors of any arity up to 63.
+    pub fn factor_belief_at(&self, factor: usize, index: u64) -> Result<f64> {
+        check_factor(&self.graph, factor)?;
+        let size = self.factor_table_size(factor);
+        if size.is_some_and(|size| index >= size as u64) {
+            return Err(Error::OutOfRange(format!(
+                "index {index} into the belief of factor {factor}: it has {} entries",
+                size.unwrap_or_default()
+            )));
+        }
+        if let Factor::Table(values) = self.graph.factor(factor) {
+            let mut belief = vec![0.0; values.len()];
+            self.table_belief(factor, values, &mut belief)?;
+            return Ok(belief[index as usize]);
+        }
+        let mut inputs = Vec::new();
+        self.engine.factor_inputs(factor, &mut inputs);
+        let states: Vec<usize> =
+            (0..inputs.len()).map(|i| if i < 64 { (index >> i & 1) as usize } else { 0 }).collect();
+        let head = self.graph.head_position(factor).unwrap_or_default();
+        let parameter = self.graph.horn_parameter(factor).unwrap_or_default();
+        let coefficients = HornCoefficients::new(&self.graph.horn_parameters()[parameter]);
+        let (weight, total) = horn_belief(&inputs, head, &coefficients, &states);
+        if total.is_zero() {
+            return Err(self.contradictory_factor(factor));
+        }
+        Ok(if weight.is_zero() { 0.0 } else { Wide::divide(weight, total).to_f64() })
+    }
+
+    fn table_belief(&self, factor: usize, values: &[f64], out: &mut [f64]) -> Result<()> {
+        let mut inputs = Vec::new();
+        self.engine.factor_inputs(factor, &mut inputs);
+        let radices: Vec<u32> = self
+            .graph
+            .factor_variables(factor)
+            .iter()
+            .map(|&v| self.graph.cardinalities()[v as usize])
+            .collect();
+        let exponents = table_exponents(values);
+        let table = TableInputs { values, exponents, radices: &radices, inputs: &inputs };
+        if table_belief(table, out) { Ok(()) } else { Err(self.contradictory_factor(factor)) }
+    }
+
+    fn contradictory_factor(&self, factor: usize) -> Error {
+        let variable = self.graph.factor_variables(factor).first().map_or(0, |&v| v as usize);
+        Error::Contradiction {
+            label: self.graph.labels().get(variable).copied().unwrap_or_default(),
+            variable,
+            pass: self.report.map_or(0, |report| report.total_passes),
+            count: 1,
+        }
+    }
+
+    /// Number of joint states of a factor's variables, if it can be counted.
+    fn factor_table_size(&self, factor: usize) -> Option<usize> {
+        self.graph
+            .factor_variables(factor)
+            .iter()
+            .try_fold(1_usize, |size, &v| size.checked_mul(self.graph.cardinality(v as usize)))
+    }
+
+    fn variable_of_label(&self, label: Label) -> Result<usize> {
+        self.graph.variable_of_label(label).ok_or_else(|| {
+            Error::OutOfRange(format!("label {label}: the graph has no such variable"))
+        })
+    }
+}
+
+fn check_request(request: &RunRequest) -> Result<()> {
+    let check_tolerance = |tolerance: f64| {
+        if tolerance >= 0.0 {
+            Ok(())
+        } else {
+            Err(Error::InvalidArgument(format!("tolerance {tolerance}: a value >= 0 is needed")))
+        }
+    };
+    match request.rule {
+        StopRule::Passes(_) => Ok(()),
+        StopRule::Tolerance { tolerance, .. } => check_tolerance(tolerance),
+        StopRule::Bingo { tolerance, min_passes, max_passes, history } => {
+            check_tolerance(tolerance)?;
+            if min_passes > max_passes {
+                return Err(Error::InvalidArgument(format!(
+                    "at least {min_passes} passes but at most {max_passes}: \
+                     the minimum must not exceed the maximum"
+                )));
+            }
+            if history == 0 {
+                return Err(Error::InvalidArgument(
+                    "history 0: at least one belief must be kept".into(),
+                ));
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Messages of singleton, AND and OR factors, in time linear in the arity for all of them together.
+//!
+//! A body of literals is the pair (Q, C): Q the weight of "all literals hold", C that of "one of
+//! them fails". Bodies are joined by (Q1, C1)(Q2, C2) = (Q1 Q2, C1 (Q2 + C2) + Q1 C2), which has no
+//! subtraction (design.md section 2; the form without normalisation saves the divisions).
+
+use super::number::{Real, Wide};
+use super::packed::Packed;
+use super::tree::{Monoid, TreeScratch, leave_one_out};
+use crate::model::{FactorKind, HornParameters};
+
+/// What a factor's messages depend on besides its inputs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HornCoefficients {
+    /// f(h=1), f(h=0) if the body holds.
+    holds: [f64; 2],
+    /// f(h=1), f(h=0) if it does not.
+    fails: [f64; 2],
+    /// Whether the literals are x = 0 instead of x = 1.
+    negative: bool,
+    /// Whether no coefficient is so small that `f64` arithmetic could underflow.
+    plain: bool,
+}
+
+/// Smallest positive coefficient for which the `f64` ranges below were computed: 2^-64.
+const SMALLEST_PLAIN_COEFFICIENT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
+
+impl HornCoefficients {
+    pub(crate) fn new(parameters: &HornParameters) -> Self {
+        let [h1, h0, f1, f0] = parameters.conditional();
+        let plain = [h1, h0, f1, f0].iter().all(|&c| c == 0.0 || c >= SMALLEST_PLAIN_COEFFICIENT);
+        Self {
+            holds: [h1, h0],
+            fails: [f1, f0],
+            negative: parameters.kind == FactorKind::Or,
+            plain,
+        }
+    }
+
+    /// Whether `f64` arithmetic is exact for these inputs, in the sense of the kernel's module
+    /// documentation. With b inputs within 2^-R..2^R and coefficients from 2^-64, every message
+    /// is within 2^-+(2 (b + 1) (R + 1) + 66), which must stay below 1000.
+    #[inline(always)]
+    fn fits_f64(&self, inputs: &[Packed]) -> bool {
+        self.plain
+            && match inputs.len() {
+                0..=5 => inputs.iter().all(|input| input.is_within::<88>()),
+                6..=9 => inputs.iter().all(|input| input.is_within::<48>()),
+                10..=17 => inputs.iter().all(|input| input.is_within::<22>()),
+                _ => false,
+            }
+    }
+}
+
+/// The pair (Q, C) of a part of the body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body<T> {
+    all: T,
+    not_all: T,
+}
+
+impl<T: Real> Body<T> {
+    #[inline(always)]
+    pub(crate) fn literal(odds: Packed, negative: bool) -> Self
+    where
+        T: FromPacked,
+    {
+        let [state1, state0] = T::weights(odds);
+        if negative {
+            Self { all: state0, not_all: state1 }
+        } else {
+            Self { all: state1, not_all: state0 }
+        }
+    }
+}
+
+impl<T: Real> Monoid for Body<T> {
+    const NEUTRAL: Self = Self { all: T::ONE, not_all: T::ZERO };
+
+    #[inline(always)]
+    fn combine(self, other: Self) -> Self {
+        let any = other.all.add(other.not_all);
+        Self {
+            all: self.all.multiply(other.all),
+            not_all: self.not_all.multiply(any).add(self.all.multiply(other.not_all)),
+        }
+    }
+}
+
+/// Numbers that stored odds can be turned into.
+pub(crate) trait FromPacked: Real {
+    /// Weights of the states 1 and 0, with the given odds.
+    fn weights(odds: Packed) -> [Self; 2];
+    /// The quotient as stored odds; 0/0 is a contradiction.
+    fn ratio(numerator: Self, denominator: Self) -> Packed;
+}
+
+impl FromPacked for f64 {
+    #[inline(always)]
+    fn weights(odds: Packed) -> [Self; 2] {
+        if odds == Packed::INFINITY { [1.0, 0.0] } else { [odds.plain(), 1.0] }
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self) -> Packed {
+        let ratio = numerator / denominator;
+        if ratio.is_nan() { Packed::CONTRADICTION } else { Packed::from_plain(ratio) }
+    }
+}
+
+impl FromPacked for Wide {
+    #[inline(always)]
+    fn weights(odds: Packed) -> [Self; 2] {
+        if odds == Packed::INFINITY { [Wide::ONE, Wide::ZERO] } else { [odds.unpack(), Wide::ONE] }
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self) -> Packed {
+        Packed::ratio(numerator, denominator)
+    }
+}
+
+/// The message to the head, given the whole body.
+#[inline(always)]
+fn head_message<T: FromPacked>(body: Body<T>, c: &HornCoefficients) -> Packed {
+    let weight = |state: usize| {
+        T::from_f64(c.holds[state])
+            .multiply(body.all)
+            .add(T::from_f64(c.fails[state]).multiply(body.not_all))
+    };
+    T::ratio(weight(0), weight(1))
+}
+
+/// The head's part of the messages to the body: the factor's weight, summed over the head's states,
+/// where the body holds and where it does not.
+#[derive(Clone, Copy)]
+pub(crate) struct HeadWeights<T> {
+    holds: T,
+    fails: T,
+}
+
+impl<T: FromPacked> HeadWeights<T> {
+    #[inline(always)]
+    pub(crate) fn new(head: Packed, c: &HornCoefficients) -> Self {
+        let [h1, h0] = T::weights(head);
+        let weight =
+            |f: &[f64; 2]| T::from_f64(f[0]).multiply(h1).add(T::from_f64(f[1]).multiply(h0));
+        Self { holds: weight(&c.holds), fails: weight(&c.fails) }
+    }
+
+    /// The message to a body variable, given the rest of the body.
+    #[inline(always)]
+    pub(crate) fn body_message(self, rest: Body<T>, negative: bool) -> Packed {
+        let literal_holds = self.holds.multiply(rest.all).add(self.fails.multiply(rest.not_all));
+        let literal_fails = self.fails.multiply(rest.all.add(rest.not_all));
+        if negative {
+            T::ratio(literal_fails, literal_holds)
+        } else {
+            T::ratio(literal_holds, literal_fails)
+        }
+    }
+}
+
+/// Memory for factors with a long body, kept between calls.
+#[derive(Default)]
+pub(crate) struct HornScratch {
+    plain: BodyScratch<f64>,
+    wide: BodyScratch<Wide>,
+}
+
+struct BodyScratch<T> {
+    leaves: Vec<Body<T>>,
+    tree: TreeScratch<Body<T>>,
+}
+
+impl<T> Default for BodyScratch<T> {
+    fn default() -> Self {
+        Self { leaves: Vec::new(), tree: TreeScratch::default() }
+    }
+}
+
+/// All messages of a factor from its inputs (odds of the messages from its variables, in their
+/// order); 0/0 gives [`Packed::CONTRADICTION`]. O(arity).
+#[inline]
+pub(crate) fn horn_messages(
+    inputs: &[Packed],
+    head: usize,
+    c: &HornCoefficients,
+    out: &mut [Packed],
+    scratch: &mut HornScratch,
+) {
+    if c.fits_f64(inputs) {
+        messages::<f64>(inputs, head, c, out, &mut scratch.plain);
+    } else {
+        messages::<Wide>(inputs, head, c, out, &mut scratch.wide);
+    }
+}
+
+/// The message of a factor to the variable at one position, the input of which is not used.
+/// O(arity).
+pub(crate) fn horn_message(
+    inputs: &mut [Packed],
+    head: usize,
+    target: usize,
+    c: &HornCoefficients,
+    scratch: &mut HornScratch,
+) -> Packed {
+    inputs[target] = Packed::ONE;
+    if inputs.len() <= 4 {
+        let mut out = [Packed::ONE; 4];
+        horn_messages(inputs, head, c, &mut out[..inputs.len()], scratch);
+        return out[target];
+    }
+    fn message<T: FromPacked>(
+        inputs: &[Packed],
+        head: usize,
+        target: usize,
+        c: &HornCoefficients,
+        scratch: &mut BodyScratch<T>,
+    ) -> Packed {
+        let total = body_leave_one_out(inputs, head, c, scratch);
+        if target == head {
+            return head_message(total, c);
+        }
+        let rest = scratch.leaves[target - usize::from(target > head)];
+        HeadWeights::new(inputs[head], c).body_message(rest, c.negative)
+    }
+    if c.fits_f64(inputs) {
+        message::<f64>(inputs, head, target, c, &mut scratch.plain)
+    } else {
+        message::<Wide>(inputs, head, target, c, &mut scratch.wide)
+    }
+}
+
+/// Replaces `scratch.leaves` by the body without each of its literals; returns the whole body.
+fn body_leave_one_out<T: FromPacked>(
+    inputs: &[Packed],
+    head: usize,
+    c: &HornCoefficients,
+    scratch: &mut BodyScratch<T>,
+) -> Body<T> {
+    let BodyScratch { leaves, tree } = scratch;
+    leaves.clear();
+    let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
+    leaves.extend(literals.map(|(_, &input)| Body::literal(input, c.negative)));
+    leave_one_out(leaves, tree)
+}
+
+#[inline(always)]
+fn messages<T: FromPacked>(
+    inputs: &[Packed],
+    head: usize,
+    c: &HornCoefficients,
+    out: &mut [Packed],
+    scratch: &mut BodyScratch<T>,
+) {
+    // The positions of the body, without the head.
+    let at = |body: usize| body + usize::from(body >= head);
+    let literal = |body: usize| Body::<T>::literal(inputs[at(body)], c.negative);
+    let weights = || HeadWeights::<T>::new(inputs[head], c);
+    match inputs.len() {
+        0 => {}
+        1 => out[0] = head_message(Body::<T>::NEUTRAL, c),
+        2 => {
+            out[head] = head_message(literal(0), c);
+            out[at(0)] = weights().body_message(Body::NEUTRAL, c.negative);
+        }
+        3 => {
+            let (a, b) = (literal(0), literal(1));
+            let weights = weights();
+            out[head] = head_message(a.combine(b), c);
+            out[at(0)] = weights.body_message(b, c.negative);
+            out[at(1)] = weights.body_message(a, c.negative);
+        }
+        4 => {
+            let (x, y, z) = (literal(0), literal(1), literal(2));
+            let weights = weights();
+            let pair = x.combine(y);
+            out[head] = head_message(pair.combine(z), c);
+            out[at(0)] = weights.body_message(z.combine(y), c.negative);
+            out[at(1)] = weights.body_message(z.combine(x), c.negative);
+            out[at(2)] = weights.body_message(pair, c.negative);
+        }
+        _ => {
+            let total = body_leave_one_out(inputs, head, c, scratch);
+            out[head] = head_message(total, c);
+            let weights = weights();
+            for (body, &rest) in scratch.leaves.iter().enumerate() {
+                out[at(body)] = weights.body_message(rest, c.negative);
+            }
+        }
+    }
+}
+
+/// The factor summed against its inputs, and the weight of one joint state: their quotient is an
+/// entry of the factor's belief. Returns (weight, total). O(arity).
+pub(crate) fn horn_belief(
+    inputs: &[Packed],
+    head: usize,
+    c: &HornCoefficients,
+    states: &[usize],
+) -> (Wide, Wide) {
+    let mut body = Body::<Wide>::NEUTRAL;
+    let mut holds = true;
+    let mut weight = Wide::ONE;
+    for (position, (&input, &state)) in inputs.iter().zip(states).enumerate() {
+        let [state1, state0] = Wide::weights(input);
+        weight = weight.multiply(if state == 1 { state1 } else { state0 });
+        if position != head {
+            body = body.combine(Body::literal(input, c.negative));
+            holds &= (state == 1) != c.negative;
+        }
+    }
+    let coefficients = if holds { &c.holds } else { &c.fails };
+    let value = Wide::from_f64(coefficients[usize::from(states[head] == 0)]);
+    let weights = HeadWeights::<Wide>::new(inputs[head], c);
+    let total = weights.holds.multiply(body.all).add(weights.fails.multiply(body.not_all));
+    (weight.multiply(value), total)
+}
+
+/// What single messages of a wide factor need: the body as stored nodes of a tree.
+impl HornCoefficients {
+    /// The body variable's part of a stored tree.
+    pub(crate) fn leaf(&self, odds: Packed) -> Body<Wide> {
+        Body::literal(odds, self.negative)
+    }
+
+    /// The message to the head, given the whole body.
+    pub(crate) fn to_head(&self, body: Body<Wide>) -> Packed {
+        head_message(body, self)
+    }
+
+    /// The message to a body variable, given the head's odds and the rest of the body.
+    pub(crate) fn to_body(&self, head: Packed, rest: Body<Wide>) -> Packed {
+        HeadWeights::<Wide>::new(head, self).body_message(rest, self.negative)
+    }
+}

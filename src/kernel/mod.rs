@@ -1,0 +1,35 @@
+//! The message algebra: one definition of every operation on messages, used by all engines.
+//!
+//! Three rules give the same bits everywhere and no wrong answers from rounding:
+//!
+//! * Only `+ - * /` on binary64 values, scaled exactly by powers of two; no subtraction of nearly
+//!   equal numbers, no division to take a message out of a product.
+//! * Numbers have a binary64 significand and an exponent without practical bounds ([`Wide`]). Where
+//!   nothing can over- or underflow, plain `f64` arithmetic gives the same significands and is used
+//!   instead; which of the two ran can never be seen in a result.
+//! * Every product over the edges of a node has one shape: the balanced binary tree over the node's
+//!   edges in index order, padded with the neutral element to a power of two. The product of all
+//!   edges but one multiplies the siblings met on the way from the root down to that edge.
+
+mod horn;
+mod number;
+mod packed;
+mod product;
+mod table;
+mod tree;
+
+pub(crate) use horn::{
+    Body, HornCoefficients, HornScratch, horn_belief, horn_message, horn_messages,
+};
+pub(crate) use number::{Real, Wide};
+pub(crate) use packed::Packed;
+pub(crate) use product::{
+    Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
+    binary_leave_one_out_all, resolve_states, small_probability, stored_message,
+    weights_to_probabilities,
+};
+pub(crate) use table::{
+    TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,
+    table_messages,
+};
+pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};

@@ -1,0 +1,218 @@
+//! Non-negative numbers with a binary64 significand and an exponent without practical bounds.
+
+/// Arithmetic that the message kernels need. Implemented by `f64`, which is right only where
+/// nothing over- or underflows, and by [`Wide`], which is right always. Both round alike.
+pub(crate) trait Real: Copy {
+    const ZERO: Self;
+    const ONE: Self;
+    fn from_f64(value: f64) -> Self;
+    fn multiply(self, other: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn is_zero(self) -> bool;
+    /// The value as a number that can be packed.
+    fn widen(self) -> Wide;
+    /// The quotient; the divisor is not zero.
+    fn divide(self, other: Self) -> Self;
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        self * other
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self == 0.0
+    }
+    #[inline(always)]
+    fn widen(self) -> Wide {
+        Wide::from_f64(self)
+    }
+    #[inline(always)]
+    fn divide(self, other: Self) -> Self {
+        self / other
+    }
+}
+
+/// A non-negative number: `significand * 2^exponent` with a significand in [1, 2).
+///
+/// Zero is any number with an exponent below [`Wide::ZERO_BELOW`], so that products and sums need no
+/// special case for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wide {
+    significand: f64,
+    exponent: i64,
+}
+
+const FRACTION: u64 = (1 << 52) - 1;
+const BIAS: i64 = 1023;
+const ONE_BITS: u64 = (BIAS as u64) << 52;
+
+impl Wide {
+    /// Exponent of zero: what products of it can not bring back above `ZERO_BELOW`.
+    const ZERO_EXPONENT: i64 = -(1 << 56);
+    const ZERO_BELOW: i64 = -(1 << 55);
+
+    /// From a significand in [1, 2) and an exponent.
+    #[inline(always)]
+    pub(crate) fn from_parts(significand: f64, exponent: i64) -> Self {
+        Self { significand, exponent }
+    }
+
+    #[inline(always)]
+    pub(crate) fn significand(self) -> f64 {
+        self.significand
+    }
+
+    #[inline(always)]
+    pub(crate) fn exponent(self) -> i64 {
+        self.exponent
+    }
+
+    /// Moves the exponent of a positive, normal `value` into the exponent part.
+    #[inline(always)]
+    fn normalise(value: f64, exponent: i64) -> Self {
+        let bits = value.to_bits();
+        Self {
+            significand: f64::from_bits((bits & FRACTION) | ONE_BITS),
+            exponent: exponent + (bits >> 52) as i64 - BIAS,
+        }
+    }
+
+    /// The power of two with the exponent `by` <= 0; 2^-1000, which no rounding can see beside a
+    /// significand, for all that are smaller.
+    #[inline(always)]
+    fn scale_down(by: i64) -> f64 {
+        f64::from_bits(((by.max(-1000) + BIAS) as u64) << 52)
+    }
+
+    /// The product where neither number is zero: one operation less.
+    #[inline(always)]
+    pub(crate) fn multiply_positive(self, other: Self) -> Self {
+        Self::normalise(self.significand * other.significand, self.exponent + other.exponent)
+    }
+
+    /// The number times 2^`by`.
+    #[inline(always)]
+    pub(crate) fn scaled(self, by: i64) -> Self {
+        Self { significand: self.significand, exponent: self.exponent + by }
+    }
+
+    /// The nearest f64: 0 or infinity beyond its range. Never subnormal: those become 0.
+    pub(crate) fn to_f64(self) -> f64 {
+        if self.exponent < -1022 {
+            0.0
+        } else if self.exponent > 1023 {
+            f64::INFINITY
+        } else {
+            f64::from_bits(
+                (self.significand.to_bits() & FRACTION) | (((self.exponent + BIAS) as u64) << 52),
+            )
+        }
+    }
+}
+
+impl Real for Wide {
+    const ZERO: Self = Self { significand: 1.0, exponent: Self::ZERO_EXPONENT };
+    const ONE: Self = Self { significand: 1.0, exponent: 0 };
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        if value == 0.0 {
+            Self::ZERO
+        } else if value < f64::MIN_POSITIVE {
+            // A subnormal value, made normal by an exact scaling.
+            Self::normalise(value * f64::from_bits(((BIAS + 100) as u64) << 52), -100)
+        } else {
+            Self::normalise(value, 0)
+        }
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        let exponent = (self.exponent + other.exponent).max(Self::ZERO_EXPONENT);
+        Self::normalise(self.significand * other.significand, exponent)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        let top = self.exponent.max(other.exponent);
+        let sum = self.significand * Self::scale_down(self.exponent - top)
+            + other.significand * Self::scale_down(other.exponent - top);
+        Self::normalise(sum, top)
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.exponent < Self::ZERO_BELOW
+    }
+
+    #[inline(always)]
+    fn widen(self) -> Wide {
+        self
+    }
+
+    #[inline(always)]
+    fn divide(self, other: Self) -> Self {
+        Self::normalise(self.significand / other.significand, self.exponent - other.exponent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn same(wide: Wide, plain: f64) -> bool {
+        wide.is_zero() == (plain == 0.0) && (plain == 0.0 || wide.to_f64() == plain)
+    }
+
+    proptest! {
+        /// Where nothing over- or underflows, both kinds of arithmetic give the same bits.
+        #[test]
+        fn wide_rounds_like_f64(
+            a in 1e-60_f64..1e60, b in 1e-60_f64..1e60, zero in any::<bool>(), shift in -150_i32..150
+        ) {
+            let a = a * 2_f64.powi(shift);
+            let b = if zero { 0.0 } else { b };
+            let (x, y) = (Wide::from_f64(a), Wide::from_f64(b));
+            prop_assert!(same(x.multiply(y), a * b));
+            prop_assert!(same(x.add(y), a + b));
+            prop_assert!(same(y.add(x), a + b));
+            if !zero {
+                prop_assert!(same(x.divide(y), a / b));
+            }
+        }
+
+        /// Scaling by a power of two changes no significand, however large the exponents are.
+        #[test]
+        fn scaling_is_exact(a in 1e-3_f64..1e3, b in 1e-3_f64..1e3, e in -10_000_000_i64..10_000_000) {
+            let (x, y) = (Wide::from_f64(a), Wide::from_f64(b));
+            let sum = x.scaled(e).add(y.scaled(e));
+            prop_assert_eq!(sum.scaled(-e).to_f64(), a + b);
+            prop_assert_eq!(x.scaled(e).multiply(y.scaled(-e)).to_f64(), a * b);
+        }
+    }
+
+    #[test]
+    fn zero_stays_zero() {
+        let mut zero = Wide::ZERO;
+        for _ in 0..1000 {
+            zero = zero.multiply(Wide::ZERO).multiply(Wide::from_f64(1e300));
+            zero = zero.add(Wide::ZERO);
+        }
+        assert!(zero.is_zero());
+        assert_eq!(zero.add(Wide::from_f64(0.3)).to_f64(), 0.3);
+        assert_eq!(Wide::from_f64(5e-324).exponent(), -1074);
+    }
+}

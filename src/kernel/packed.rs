@@ -1,0 +1,196 @@
+//! The 64-bit form in which messages are stored.
+
+use super::number::{Real, Wide};
+
+/// One value of a message: the odds m(1)/m(0) of a binary variable, or the weight of one state of
+/// another variable, relative to the message's other states.
+///
+/// * Values from 2^-1000 to 2^1000, 0 and infinity are the bits of the `f64`.
+/// * Other positive values, which have no place in an `f64`, set the sign bit: a 23-bit biased
+///   exponent follows and 40 bits of fraction. They keep an exponent of up to 4 million, so that a
+///   message from a hub with 10^5 neighbours is never mistaken for a certain one; their fraction is
+///   rounded to nearest, ties to even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Packed(pub(crate) u64);
+
+const TAG: u64 = 1 << 63;
+const TAGGED_FRACTION_BITS: u32 = 40;
+const TAGGED_BIAS: i64 = 1 << 22;
+/// Exponents of values stored as an `f64` are within +-1000.
+const PLAIN_EXPONENT: i64 = 1000;
+
+const fn power_bits(exponent: i64) -> u64 {
+    ((1023 + exponent) as u64) << 52
+}
+
+impl Packed {
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const ONE: Self = Self(power_bits(0));
+    pub(crate) const INFINITY: Self = Self(0x7ff << 52);
+    /// What a kernel gives for 0/0; never stored.
+    pub(crate) const CONTRADICTION: Self = Self(u64::MAX);
+
+    /// Whether the value is 0 or infinity: a certain message, if it is the odds of one.
+    #[inline(always)]
+    pub(crate) fn is_certain(self) -> bool {
+        self.0 == 0 || self == Self::INFINITY
+    }
+
+    /// Whether these are the bits of a value that can be stored.
+    pub(crate) fn is_valid(self) -> bool {
+        let low = power_bits(-PLAIN_EXPONENT);
+        let high = power_bits(PLAIN_EXPONENT + 1);
+        self.is_certain()
+            || (low..high).contains(&self.0)
+            || (self.0 & TAG != 0 && Self::pack(self.unpack()) == self)
+    }
+
+    /// Whether the value is 0, infinity or within 2^-`RANGE`..=2^`RANGE`.
+    #[inline(always)]
+    pub(crate) fn is_within<const RANGE: i64>(self) -> bool {
+        let low = power_bits(-RANGE);
+        let high = power_bits(RANGE);
+        self.0.wrapping_sub(low) <= high - low || self.is_certain()
+    }
+
+    /// The value as an `f64`; right only for values that are stored as one.
+    #[inline(always)]
+    pub(crate) fn plain(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+
+    /// From an `f64` that is 0, infinity or within 2^-1000..=2^1000.
+    #[inline(always)]
+    pub(crate) fn from_plain(value: f64) -> Self {
+        Self(value.to_bits())
+    }
+
+    /// From any `f64` that is not negative and not NaN.
+    pub(crate) fn from_f64(value: f64) -> Self {
+        if value.is_infinite() { Self::INFINITY } else { Self::pack(Wide::from_f64(value)) }
+    }
+
+    /// Stores a finite value.
+    #[inline]
+    pub(crate) fn pack(value: Wide) -> Self {
+        let fraction = value.significand().to_bits() & ((1 << 52) - 1);
+        let exponent = value.exponent();
+        if (-PLAIN_EXPONENT..=PLAIN_EXPONENT).contains(&exponent) {
+            Self(fraction | power_bits(exponent))
+        } else if value.is_zero() {
+            Self::ZERO
+        } else {
+            let exponent = exponent.clamp(1 - TAGGED_BIAS, TAGGED_BIAS - 3);
+            let drop = 52 - TAGGED_FRACTION_BITS;
+            let odd = (fraction >> drop) & 1;
+            let rounded = (fraction + (1 << (drop - 1)) - 1 + odd) >> drop;
+            // A fraction that rounds up to the next power of two carries into the exponent.
+            Self(TAG | ((((exponent + TAGGED_BIAS) as u64) << TAGGED_FRACTION_BITS) + rounded))
+        }
+    }
+
+    /// The value, where it is not infinite.
+    #[inline(always)]
+    pub(crate) fn unpack(self) -> Wide {
+        if self.0 & TAG == 0 {
+            if self.0 == 0 {
+                return Wide::ZERO;
+            }
+            let significand = f64::from_bits((self.0 & ((1 << 52) - 1)) | power_bits(0));
+            Wide::from_parts(significand, (self.0 >> 52) as i64 - 1023)
+        } else {
+            let mask = (1 << TAGGED_FRACTION_BITS) - 1;
+            let fraction = (self.0 & mask) << (52 - TAGGED_FRACTION_BITS);
+            let exponent = ((self.0 & !TAG) >> TAGGED_FRACTION_BITS) as i64 - TAGGED_BIAS;
+            Wide::from_parts(f64::from_bits(fraction | power_bits(0)), exponent)
+        }
+    }
+
+    /// The quotient of two numbers that are not negative: 0/0 is a contradiction.
+    #[inline(always)]
+    pub(crate) fn ratio(numerator: Wide, denominator: Wide) -> Self {
+        match (numerator.is_zero(), denominator.is_zero()) {
+            (false, false) => Self::pack(numerator.divide(denominator)),
+            (true, false) => Self::ZERO,
+            (false, true) => Self::INFINITY,
+            (true, true) => Self::CONTRADICTION,
+        }
+    }
+
+    /// Probabilities of the states 0 and 1 from the odds: each as exact as an `f64` can hold it.
+    pub(crate) fn probabilities(self) -> [f64; 2] {
+        if self == Self::INFINITY {
+            return [0.0, 1.0];
+        }
+        Self::odds_to_probabilities(self.unpack())
+    }
+
+    /// The probability of state 1, as in [`Self::probabilities`].
+    #[inline]
+    pub(crate) fn probability(self) -> f64 {
+        if self.is_within::<PLAIN_EXPONENT>() && self != Self::INFINITY {
+            let odds = self.plain();
+            odds / (odds + 1.0)
+        } else {
+            self.probabilities()[1]
+        }
+    }
+
+    /// See [`Self::probabilities`].
+    pub(crate) fn odds_to_probabilities(odds: Wide) -> [f64; 2] {
+        let total = odds.add(Wide::ONE);
+        [
+            Wide::ONE.divide(total).to_f64(),
+            if odds.is_zero() { 0.0 } else { odds.divide(total).to_f64() },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_values_are_kept_exactly(value in 1e-300_f64..1e300) {
+            prop_assert_eq!(Packed::from_f64(value).plain(), value);
+            prop_assert_eq!(Packed::from_f64(value).unpack().to_f64(), value);
+        }
+
+        #[test]
+        fn other_values_keep_forty_bits(s in 1.0_f64..2.0, e in 1001_i64..4_000_000, sign in any::<bool>()) {
+            let e = if sign { -e } else { e };
+            let back = Packed::pack(Wide::from_parts(s, e)).unpack();
+            let relative = back.scaled(-e).to_f64() / s - 1.0;
+            prop_assert!(relative.abs() <= 2_f64.powi(-41));
+            // Packing is idempotent.
+            prop_assert_eq!(Packed::pack(back), Packed::pack(Wide::from_parts(s, e)));
+        }
+
+        #[test]
+        fn probabilities_add_up(odds in 1e-200_f64..1e200) {
+            let [p0, p1] = Packed::from_f64(odds).probabilities();
+            prop_assert!((p0 + p1 - 1.0).abs() < 1e-15);
+            prop_assert!((p1 / p0 / odds - 1.0).abs() < 1e-15);
+            prop_assert_eq!(Packed::from_f64(odds).probability(), p1);
+        }
+    }
+
+    #[test]
+    fn certain_values() {
+        assert_eq!(Packed::ZERO.probabilities(), [1.0, 0.0]);
+        assert_eq!(Packed::INFINITY.probabilities(), [0.0, 1.0]);
+        assert_eq!(Packed::pack(Wide::ZERO), Packed::ZERO);
+        assert!(Packed::ZERO.is_within::<10>() && Packed::INFINITY.is_within::<10>());
+        assert!(!Packed::from_f64(5000.0).is_within::<10>());
+        assert!(!Packed::pack(Wide::from_parts(1.0, 5000)).is_within::<1000>());
+        // Out of the range of exponents, a value stays positive and finite.
+        for exponent in [i64::from(i32::MAX), -i64::from(i32::MAX)] {
+            let kept = Packed::pack(Wide::from_parts(1.999_999_999_999_999, exponent));
+            assert!(kept.0 & TAG != 0 && kept != Packed::CONTRADICTION);
+            assert_eq!(kept.unpack().exponent() > 0, exponent > 0);
+        }
+    }
+}

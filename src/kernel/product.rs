@@ -1,0 +1,382 @@
+//! Products of the messages that meet at a variable.
+
+use super::number::{Real, Wide};
+use super::packed::Packed;
+use super::tree::{Monoid, TreeScratch, leave_one_out};
+
+/// A product of message values. Zeros and infinities are counted, not multiplied: which state is
+/// backed by more certain messages decides where certain messages disagree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Product {
+    significand: f64,
+    exponent: i64,
+    zeros: u32,
+    infinities: u32,
+}
+
+impl Product {
+    #[inline(always)]
+    pub(crate) fn of(value: Packed) -> Self {
+        if value.is_certain() {
+            let zero = value == Packed::ZERO;
+            Self { zeros: u32::from(zero), infinities: u32::from(!zero), ..Self::NEUTRAL }
+        } else {
+            let wide = value.unpack();
+            Self { significand: wide.significand(), exponent: wide.exponent(), ..Self::NEUTRAL }
+        }
+    }
+
+    /// The odds of two weights of which at most one is zero.
+    fn over(self, other: Self) -> Packed {
+        match (self.zeros, other.zeros) {
+            (0, 0) => Packed::pack(self.wide().divide(other.wide())),
+            (0, _) => Packed::INFINITY,
+            _ => Packed::ZERO,
+        }
+    }
+
+    /// The product as words, for storage.
+    pub(crate) fn to_words(self) -> [u64; 3] {
+        let counts = u64::from(self.zeros) << 32 | u64::from(self.infinities);
+        [self.significand.to_bits(), self.exponent as u64, counts]
+    }
+
+    /// Back from [`Self::to_words`].
+    pub(crate) fn from_words([significand, exponent, counts]: [u64; 3]) -> Self {
+        Self {
+            significand: f64::from_bits(significand),
+            exponent: exponent as i64,
+            zeros: (counts >> 32) as u32,
+            infinities: counts as u32,
+        }
+    }
+
+    fn wide(self) -> Wide {
+        Wide::from_parts(self.significand, self.exponent)
+    }
+
+    /// Whether certain messages for both states of a binary variable are among the factors.
+    #[inline(always)]
+    pub(crate) fn is_contradictory(self) -> bool {
+        self.zeros > 0 && self.infinities > 0
+    }
+
+    /// The product as odds of a binary variable. Where certain messages disagree, the state backed
+    /// by more of them wins, and a tie is uniform.
+    #[inline]
+    pub(crate) fn odds(self) -> Packed {
+        if self.zeros == 0 && self.infinities == 0 {
+            Packed::pack(self.wide())
+        } else {
+            match self.zeros.cmp(&self.infinities) {
+                std::cmp::Ordering::Greater => Packed::ZERO,
+                std::cmp::Ordering::Less => Packed::INFINITY,
+                std::cmp::Ordering::Equal => Packed::ONE,
+            }
+        }
+    }
+
+    /// Probabilities of the states 0 and 1 of a binary variable with these odds.
+    pub(crate) fn probabilities(self) -> [f64; 2] {
+        if self.zeros == 0 && self.infinities == 0 {
+            Packed::odds_to_probabilities(self.wide())
+        } else {
+            self.odds().probabilities()
+        }
+    }
+}
+
+impl Monoid for Product {
+    const NEUTRAL: Self = Self { significand: 1.0, exponent: 0, zeros: 0, infinities: 0 };
+
+    #[inline(always)]
+    fn combine(self, other: Self) -> Self {
+        let product = Wide::from_parts(self.significand, self.exponent)
+            .multiply_positive(Wide::from_parts(other.significand, other.exponent));
+        Self {
+            significand: product.significand(),
+            exponent: product.exponent(),
+            zeros: self.zeros + other.zeros,
+            infinities: self.infinities + other.infinities,
+        }
+    }
+}
+
+/// Largest degree for which products are taken over the messages themselves, in plain `f64` where
+/// that is exact.
+pub(crate) const SMALL_DEGREE: usize = 8;
+/// Eight factors within 2^-`SMALL_RANGE`..=2^`SMALL_RANGE` leave no exponent's range.
+const SMALL_RANGE: i64 = 120;
+
+/// The messages as `f64` padded with ones, if their products are exact in `f64` (but for
+/// certain messages that disagree, which give NaN).
+#[inline(always)]
+fn small_factors(values: &[Packed]) -> Option<[f64; SMALL_DEGREE]> {
+    let mut factors = [1.0; SMALL_DEGREE];
+    let mut plain = true;
+    for (factor, value) in factors.iter_mut().zip(values) {
+        plain &= value.is_within::<SMALL_RANGE>();
+        *factor = value.plain();
+    }
+    plain.then_some(factors)
+}
+
+/// Product of a binary variable's at most [`SMALL_DEGREE`] messages but the one at `leaf`, as odds,
+/// and whether certain messages disagree. In the shape of the tree.
+#[inline]
+pub(crate) fn binary_leave_one_out(values: &[Packed], leaf: usize) -> (Packed, bool) {
+    match values.len() {
+        1 => return (Packed::ONE, false),
+        2 => return (values[leaf ^ 1], false),
+        _ => {}
+    }
+    if let Some(x) = small_factors(values) {
+        let mut product = x[leaf ^ 1];
+        let pair = (leaf & 6) ^ 2;
+        product *= x[pair] * x[pair + 1];
+        if values.len() > 4 {
+            let half = (leaf & 4) ^ 4;
+            let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
+            // From the root down: the half, then the pair, then the sibling.
+            product = (above * (x[pair] * x[pair + 1])) * x[leaf ^ 1];
+        }
+        if !product.is_nan() {
+            return (Packed::from_plain(product), false);
+        }
+    }
+    let mut products = [Product::NEUTRAL; SMALL_DEGREE];
+    for (product, &value) in products.iter_mut().zip(values) {
+        *product = Product::of(value);
+    }
+    leave_one_out(&mut products[..values.len()], &mut TreeScratch::default());
+    (products[leaf].odds(), products[leaf].is_contradictory())
+}
+
+/// For each of a binary variable's messages, the product of all others, as odds: `values` is
+/// replaced by it. Returns whether certain messages disagree. O(degree).
+#[inline]
+pub(crate) fn binary_leave_one_out_all(
+    values: &mut [Packed],
+    extra: Option<Packed>,
+    scratch: &mut Scratch,
+) -> bool {
+    if extra.is_none() && values.len() <= 4 {
+        match values {
+            [] => return false,
+            [a] => {
+                *a = Packed::ONE;
+                return false;
+            }
+            [a, b] => {
+                std::mem::swap(a, b);
+                return a.is_certain() && b.is_certain() && a != b;
+            }
+            _ => {}
+        }
+        if let Some([a, b, c, d, ..]) = small_factors(values) {
+            let (left, right) = (a * b, c * d);
+            let out = [right * b, right * a, left * d, left * c];
+            if !(left * right).is_nan() {
+                for (value, product) in values.iter_mut().zip(out) {
+                    *value = Packed::from_plain(product);
+                }
+                return false;
+            }
+        }
+    }
+    let Scratch { products, tree } = scratch;
+    products.clear();
+    products.extend(values.iter().map(|&value| Product::of(value)));
+    let mut total = leave_one_out(products, tree);
+    let extra = extra.map_or(Product::NEUTRAL, Product::of);
+    total = total.combine(extra);
+    for (value, product) in values.iter_mut().zip(products.iter()) {
+        *value = product.combine(extra).odds();
+    }
+    total.is_contradictory()
+}
+
+/// Memory for products over many edges, kept between calls.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    products: Vec<Product>,
+    tree: TreeScratch<Product>,
+}
+
+impl Scratch {
+    /// The product of all values, in the shape of the tree.
+    pub(crate) fn product(&mut self, values: impl Iterator<Item = Packed>) -> Product {
+        self.products.clear();
+        self.products.extend(values.map(Product::of));
+        let mut count = self.products.len();
+        while count > 1 {
+            for i in 0..count / 2 {
+                self.products[i] = self.products[2 * i].combine(self.products[2 * i + 1]);
+            }
+            if count % 2 == 1 {
+                self.products[count / 2] = self.products[count - 1];
+            }
+            count = count.div_ceil(2);
+        }
+        self.products.first().copied().unwrap_or(Product::NEUTRAL)
+    }
+
+    /// For each value, the product of all others.
+    pub(crate) fn leave_one_out(&mut self, values: impl Iterator<Item = Packed>) -> &[Product] {
+        self.products.clear();
+        self.products.extend(values.map(Product::of));
+        leave_one_out(&mut self.products, &mut self.tree);
+        &self.products
+    }
+}
+
+/// Probability of state 1 from a binary variable's at most four messages, where plain `f64` does.
+#[inline]
+pub(crate) fn small_probability(values: &[Packed]) -> Option<f64> {
+    if values.len() > 4 {
+        return None;
+    }
+    let [a, b, c, d, ..] = small_factors(values)?;
+    let odds = (a * b) * (c * d);
+    // Also refuses infinity and NaN: certain messages take the general way.
+    (odds < f64::MAX).then(|| odds / (odds + 1.0))
+}
+
+/// A message over the states of a variable from one product per state: weights relative to the
+/// largest, which has the exponent 0. Returns whether no state was free of zeros; then the states
+/// with the fewest zeros win, equally.
+pub(crate) fn resolve_states(products: &[Product], out: &mut [Packed]) -> bool {
+    let fewest = products.iter().map(|product| product.zeros).min().unwrap_or(0);
+    if fewest > 0 {
+        for (value, product) in out.iter_mut().zip(products) {
+            *value = if product.zeros == fewest { Packed::ONE } else { Packed::ZERO };
+        }
+        return true;
+    }
+    let free = || products.iter().filter(|product| product.zeros == 0);
+    let top = free().map(|product| product.exponent).max().unwrap_or(0);
+    for (value, product) in out.iter_mut().zip(products) {
+        *value = if product.zeros == 0 {
+            Packed::pack(product.wide().scaled(-top))
+        } else {
+            Packed::ZERO
+        };
+    }
+    false
+}
+
+/// Weights of states, not all zero, as a stored message: odds of a binary variable.
+pub(crate) fn stored_message(weights: &[f64]) -> Vec<Packed> {
+    let products: Vec<Product> =
+        weights.iter().map(|&weight| Product::of(Packed::from_f64(weight))).collect();
+    if let [state0, state1] = products[..] {
+        return vec![state1.over(state0)];
+    }
+    let mut out = vec![Packed::ONE; weights.len()];
+    resolve_states(&products, &mut out);
+    out
+}
+
+/// Probabilities of states from their weights. The weights are finite and one is positive.
+pub(crate) fn weights_to_probabilities(weights: &[Packed], out: &mut [f64]) {
+    let total = weights.iter().fold(Wide::ZERO, |sum, weight| sum.add(weight.unpack()));
+    for (probability, weight) in out.iter_mut().zip(weights) {
+        let weight = weight.unpack();
+        *probability = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn message() -> impl Strategy<Value = Packed> {
+        prop_oneof![
+            6 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
+            2 => (-300_i32..300).prop_map(|e| Packed::from_f64(1.1 * 2_f64.powi(e))),
+            1 => (-9000_i64..9000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
+            1 => Just(Packed::ZERO),
+            1 => Just(Packed::INFINITY),
+        ]
+    }
+
+    proptest! {
+        /// All ways to the same product give the same bits.
+        #[test]
+        fn small_and_general_agree(values in prop::collection::vec(message(), 1..=8)) {
+            let mut scratch = Scratch::default();
+            let expected: Vec<(Packed, bool)> = scratch
+                .leave_one_out(values.iter().copied())
+                .iter()
+                .map(|product| (product.odds(), product.is_contradictory()))
+                .collect();
+            let mut all = values.clone();
+            let contradictory = binary_leave_one_out_all(&mut all, None, &mut scratch);
+            let total = scratch.product(values.iter().copied());
+            prop_assert_eq!(contradictory, total.is_contradictory());
+            for leaf in 0..values.len() {
+                prop_assert_eq!(binary_leave_one_out(&values, leaf), expected[leaf]);
+                prop_assert_eq!(all[leaf], expected[leaf].0);
+            }
+            if let Some(p) = small_probability(&values) {
+                prop_assert_eq!(p, total.probabilities()[1]);
+            }
+        }
+
+        /// A soft evidence of one changes nothing.
+        #[test]
+        fn neutral_evidence(values in prop::collection::vec(message(), 1..=12)) {
+            let mut scratch = Scratch::default();
+            let (mut with, mut without) = (values.clone(), values);
+            binary_leave_one_out_all(&mut with, Some(Packed::ONE), &mut scratch);
+            binary_leave_one_out_all(&mut without, None, &mut scratch);
+            prop_assert_eq!(with, without);
+        }
+    }
+
+    #[test]
+    fn a_million_neighbours() {
+        let mut scratch = Scratch::default();
+        let up = Packed::from_f64(100.0);
+        let down = Packed::from_f64(0.01);
+        let values = (0..1_000_000).map(|i| if i < 500_000 { up } else { down });
+        let [p0, p1] = scratch.product(values).probabilities();
+        // 0.01 is not exactly 1/100: half a million roundings of 100 * 0.01 = 1 + 2.08e-17.
+        assert!((p1 - 0.5).abs() < 1e-11 && (p0 - 0.5).abs() < 1e-11);
+        let all_up = scratch.product((0..1_000_000).map(|_| up));
+        assert_eq!(all_up.probabilities(), [0.0, 1.0]);
+        assert!(!all_up.odds().is_certain());
+    }
+
+    #[test]
+    fn votes() {
+        let resolve = |zeros: usize, infinities: usize| {
+            let mut scratch = Scratch::default();
+            let values = std::iter::repeat_n(Packed::ZERO, zeros)
+                .chain(std::iter::repeat_n(Packed::INFINITY, infinities))
+                .chain([Packed::from_f64(3.0)]);
+            let product = scratch.product(values);
+            (product.odds(), product.is_contradictory())
+        };
+        assert_eq!(resolve(2, 1), (Packed::ZERO, true));
+        assert_eq!(resolve(1, 2), (Packed::INFINITY, true));
+        assert_eq!(resolve(2, 2), (Packed::ONE, true));
+        assert_eq!(resolve(0, 1), (Packed::INFINITY, false));
+        assert_eq!(resolve(0, 0), (Packed::from_f64(3.0), false));
+    }
+
+    #[test]
+    fn states_resolve() {
+        let weight = |x: f64| Product::of(Packed::from_f64(x));
+        let mut out = [Packed::ONE; 3];
+        assert!(!resolve_states(&[weight(0.5), weight(8.0), weight(0.0)], &mut out));
+        assert_eq!(out.map(|w| w.plain()), [0.0625, 1.0, 0.0]);
+        let zero = weight(0.0);
+        assert!(resolve_states(&[zero, zero.combine(zero), zero], &mut out));
+        assert_eq!(out, [Packed::ONE, Packed::ZERO, Packed::ONE]);
+        let mut p = [0.0; 3];
+        weights_to_probabilities(&out, &mut p);
+        assert_eq!(p, [0.5, 0.0, 0.5]);
+    }
+}

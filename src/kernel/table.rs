@@ -1,0 +1,382 @@
+//! Messages of dense tables.
+//!
+//! The messages come from a recursion over halves of the variables: for the messages to one half,
+//! the other half is summed out first, which leaves a table of the first half alone. All messages
+//! together cost about four operations per table entry, whatever the arity, and each message has
+//! one fixed order of operations.
+
+use super::number::{Real, Wide};
+use super::packed::Packed;
+
+/// Exponents of the smallest and the largest positive entry of a table.
+pub(crate) fn table_exponents(values: &[f64]) -> (i64, i64) {
+    values
+        .iter()
+        .filter(|&&value| value > 0.0)
+        .map(|&value| Wide::from_f64(value).exponent())
+        .fold((i64::MAX, i64::MIN), |(low, high), e| (low.min(e), high.max(e)))
+}
+
+/// Memory for tables, kept between calls.
+#[derive(Default)]
+pub(crate) struct TableScratch {
+    plain: Buffers<f64>,
+    wide: Buffers<Wide>,
+}
+
+struct Buffers<T> {
+    /// Weights of the states of all inputs, one variable after the other.
+    weights: Vec<T>,
+    /// Where each variable's weights start.
+    starts: Vec<usize>,
+    /// Intermediate tables, as a stack.
+    tables: Vec<T>,
+    result: Vec<T>,
+}
+
+impl<T> Default for Buffers<T> {
+    fn default() -> Self {
+        Self { weights: Vec::new(), starts: Vec::new(), tables: Vec::new(), result: Vec::new() }
+    }
+}
+
+/// A dense table and the inputs to it.
+#[derive(Clone, Copy)]
+pub(crate) struct TableInputs<'a> {
+    /// Values, first variable fastest.
+    pub(crate) values: &'a [f64],
+    /// [`table_exponents`] of the values.
+    pub(crate) exponents: (i64, i64),
+    /// States of each variable.
+    pub(crate) radices: &'a [u32],
+    /// Stored messages from the variables: one value (odds) from a binary one, else one per state.
+    pub(crate) inputs: &'a [Packed],
+}
+
+/// Number of stored values of a message of a variable with `radix` states.
+#[inline(always)]
+pub(crate) fn stored_values(radix: u32) -> usize {
+    if radix == 2 { 1 } else { radix as usize }
+}
+
+/// All messages of a table: `out` has the layout of the inputs. A message that would be 0/0 is
+/// [`Packed::CONTRADICTION`] in its first value. O(entries).
+pub(crate) fn table_messages(
+    table: TableInputs<'_>,
+    out: &mut [Packed],
+    scratch: &mut TableScratch,
+) {
+    let mut at = 0;
+    let mut ends = Vec::with_capacity(table.radices.len());
+    for &radix in table.radices {
+        ends.push(at);
+        at += stored_values(radix);
+    }
+    run(table, None, scratch, &mut |position, message| {
+        let start = ends[position];
+        message.store(&mut out[start..start + stored_values(table.radices[position])]);
+    });
+}
+
+/// One message of a table, to the variable at `target`; its own input is not used. O(entries).
+pub(crate) fn table_message(
+    table: TableInputs<'_>,
+    target: usize,
+    out: &mut [Packed],
+    scratch: &mut TableScratch,
+) {
+    run(table, Some(target), scratch, &mut |_, message| message.store(out));
+}
+
+/// Weights of the states of one message, in either kind of number.
+enum Message<'a> {
+    Plain(&'a [f64]),
+    Wide(&'a [Wide]),
+}
+
+impl Message<'_> {
+    fn store(&self, out: &mut [Packed]) {
+        match self {
+            Message::Plain(weights) => store(weights, out),
+            Message::Wide(weights) => store(weights, out),
+        }
+    }
+}
+
+fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
+    if let [state0, state1] = weights {
+        out[0] = Packed::ratio(state1.widen(), state0.widen());
+        return;
+    }
+    let positive = weights.iter().filter(|weight| !weight.is_zero());
+    match positive.map(|weight| weight.widen().exponent()).max() {
+        None => out[0] = Packed::CONTRADICTION,
+        Some(top) => {
+            for (value, weight) in out.iter_mut().zip(weights) {
+                *value = if weight.is_zero() {
+                    Packed::ZERO
+                } else {
+                    Packed::pack(weight.widen().scaled(-top))
+                };
+            }
+        }
+    }
+}
+
+/// Exponents of the smallest and the largest positive weight of a stored message.
+fn input_exponents(stored: &[Packed]) -> (i64, i64) {
+    if let [odds] = stored {
+        if odds.is_certain() {
+            return (0, 0);
+        }
+        let exponent = odds.unpack().exponent();
+        return (exponent.min(0), exponent.max(0));
+    }
+    stored
+        .iter()
+        .filter(|&&weight| weight != Packed::ZERO)
+        .map(|weight| weight.unpack().exponent())
+        .fold((0, 0), |(low, high), e| (low.min(e), high.max(e)))
+}
+
+/// Whether every product of a table entry and the inputs, and every sum of them, is a normal `f64`.
+fn fits_f64(table: TableInputs<'_>) -> bool {
+    let (mut low, mut high) = table.exponents;
+    // Each sum of n terms adds less than log2(n) + 1 to the exponent; each product less than 1.
+    let mut growth = 0_i64;
+    let mut at = 0;
+    for &radix in table.radices {
+        let stored = stored_values(radix);
+        let (input_low, input_high) = input_exponents(&table.inputs[at..at + stored]);
+        at += stored;
+        low = low.saturating_add(input_low);
+        high = high.saturating_add(input_high);
+        growth += 3 + i64::from(radix.ilog2());
+    }
+    low > -1000 && high + growth < 1000
+}
+
+type Sink<'a> = dyn FnMut(usize, Message<'_>) + 'a;
+
+fn run(
+    table: TableInputs<'_>,
+    target: Option<usize>,
+    scratch: &mut TableScratch,
+    sink: &mut Sink<'_>,
+) {
+    if table.radices.is_empty() {
+        return;
+    }
+    if fits_f64(table) {
+        let plain = |value: Packed| value.plain();
+        run_with(table, target, &mut scratch.plain, plain, &mut |position, weights: &[f64]| {
+            sink(position, Message::Plain(weights));
+        });
+    } else {
+        run_with(
+            table,
+            target,
+            &mut scratch.wide,
+            Packed::unpack,
+            &mut |position, weights: &[Wide]| {
+                sink(position, Message::Wide(weights));
+            },
+        );
+    }
+}
+
+fn run_with<T: Real>(
+    table: TableInputs<'_>,
+    target: Option<usize>,
+    buffers: &mut Buffers<T>,
+    number: impl Fn(Packed) -> T,
+    sink: &mut dyn FnMut(usize, &[T]),
+) {
+    let Buffers { weights, starts, tables, result } = buffers;
+    weights.clear();
+    starts.clear();
+    let mut at = 0;
+    for &radix in table.radices {
+        starts.push(weights.len());
+        let stored = &table.inputs[at..at + stored_values(radix)];
+        at += stored.len();
+        match stored {
+            [odds] if *odds == Packed::INFINITY => weights.extend([T::ZERO, T::ONE]),
+            [odds] => weights.extend([T::ONE, number(*odds)]),
+            _ => weights.extend(stored.iter().map(|&value| number(value))),
+        }
+    }
+    starts.push(weights.len());
+    tables.clear();
+    tables.extend(table.values.iter().map(|&value| T::from_f64(value)));
+    let mut recursion =
+        Recursion { radices: table.radices, weights, starts, tables, result, target };
+    recursion.messages(0, table.radices.len(), 0, sink);
+}
+
+struct Recursion<'a, T> {
+    radices: &'a [u32],
+    weights: &'a [T],
+    starts: &'a [usize],
+    tables: &'a mut Vec<T>,
+    result: &'a mut Vec<T>,
+    target: Option<usize>,
+}
+
+impl<T: Real> Recursion<'_, T> {
+    /// The messages to the variables `low..high`, from the table over just these at `from` on the
+    /// stack's top.
+    fn messages(
+        &mut self,
+        low: usize,
+        high: usize,
+        from: usize,
+        sink: &mut dyn FnMut(usize, &[T]),
+    ) {
+        if self.target.is_some_and(|target| !(low..high).contains(&target)) {
+            return;
+        }
+        if high - low == 1 {
+            self.result.clear();
+            self.result.extend_from_slice(&self.tables[from..]);
+            sink(low, self.result);
+            return;
+        }
+        let middle = low + (high - low).div_ceil(2);
+        let top = self.tables.len();
+        if self.target.is_none_or(|target| target < middle) {
+            self.sum_out_last(low, middle, high, from);
+            self.messages(low, middle, top, sink);
+            self.tables.truncate(top);
+        }
+        if self.target.is_none_or(|target| target >= middle) {
+            self.sum_out_first(low, middle, from);
+            self.messages(middle, high, top, sink);
+            self.tables.truncate(top);
+        }
+    }
+
+    /// Pushes the table at `from` with the variables `middle..high`, the slowest, summed out.
+    fn sum_out_last(&mut self, low: usize, middle: usize, high: usize, from: usize) {
+        let top = self.tables.len();
+        let mut source = from..top;
+        let mut size: usize = (low..high).map(|v| self.radices[v] as usize).product();
+        for variable in (middle..high).rev() {
+            let weights = &self.weights[self.starts[variable]..self.starts[variable + 1]];
+            size /= weights.len();
+            if variable + 1 == high {
+                // The first step reads the source table and makes the new one.
+                self.tables.resize(top + size, T::ZERO);
+                let (old, new) = self.tables.split_at_mut(top);
+                add_slices(&old[source.clone()], weights, new);
+                source = top..top + size;
+            } else {
+                // The other steps shrink it in place: entry i is read before it is written.
+                let table = &mut self.tables[source.clone()];
+                let (first, rest) = table.split_at_mut(size);
+                for value in first.iter_mut() {
+                    *value = value.multiply(weights[0]);
+                }
+                for (slice, &weight) in rest.chunks_exact(size).zip(&weights[1..]) {
+                    for (value, &other) in first.iter_mut().zip(slice) {
+                        *value = value.add(other.multiply(weight));
+                    }
+                }
+                source = top..top + size;
+                self.tables.truncate(top + size);
+            }
+        }
+    }
+
+    /// Pushes the table at `from` with the variables `low..middle`, the fastest, summed out.
+    fn sum_out_first(&mut self, low: usize, middle: usize, from: usize) {
+        let top = self.tables.len();
+        for variable in low..middle {
+            let weights = &self.weights[self.starts[variable]..self.starts[variable + 1]];
+            if variable == low {
+                let size = (top - from) / weights.len();
+                self.tables.reserve(size);
+                for i in 0..size {
+                    let start = from + i * weights.len();
+                    let sum = weighted_sum(&self.tables[start..start + weights.len()], weights);
+                    self.tables.push(sum);
+                }
+            } else {
+                let size = (self.tables.len() - top) / weights.len();
+                for i in 0..size {
+                    let start = top + i * weights.len();
+                    let sum = weighted_sum(&self.tables[start..start + weights.len()], weights);
+                    self.tables[top + i] = sum;
+                }
+                self.tables.truncate(top + size);
+            }
+        }
+    }
+}
+
+/// `new[i]` = sum over x of `old[i + x * new.len()] * weights[x]`, from the first x on.
+fn add_slices<T: Real>(old: &[T], weights: &[T], new: &mut [T]) {
+    for (x, (slice, &weight)) in old.chunks_exact(new.len()).zip(weights).enumerate() {
+        if x == 0 {
+            for (value, &other) in new.iter_mut().zip(slice) {
+                *value = other.multiply(weight);
+            }
+        } else {
+            for (value, &other) in new.iter_mut().zip(slice) {
+                *value = value.add(other.multiply(weight));
+            }
+        }
+    }
+}
+
+fn weighted_sum<T: Real>(values: &[T], weights: &[T]) -> T {
+    let mut sum = values[0].multiply(weights[0]);
+    for (&value, &weight) in values[1..].iter().zip(&weights[1..]) {
+        sum = sum.add(value.multiply(weight));
+    }
+    sum
+}
+
+/// The belief of a table: its entries times the inputs, normalised. `false`, with `out` unchanged,
+/// if all products are zero. O(entries * arity).
+pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> bool {
+    let mut weights = Vec::with_capacity(table.values.len());
+    let mut starts = Vec::with_capacity(table.radices.len());
+    let mut at = 0;
+    for &radix in table.radices {
+        starts.push(at);
+        at += stored_values(radix);
+    }
+    let mut states = vec![0_u32; table.radices.len()];
+    for &value in table.values {
+        let mut weight = Wide::from_f64(value);
+        for ((&state, &radix), &start) in states.iter().zip(table.radices).zip(&starts) {
+            let factor = if radix != 2 {
+                table.inputs[start + state as usize].unpack()
+            } else if table.inputs[start] == Packed::INFINITY {
+                if state == 1 { Wide::ONE } else { Wide::ZERO }
+            } else if state == 1 {
+                table.inputs[start].unpack()
+            } else {
+                Wide::ONE
+            };
+            weight = weight.multiply(factor);
+        }
+        weights.push(weight);
+        for (state, &radix) in states.iter_mut().zip(table.radices) {
+            *state += 1;
+            if *state < radix {
+                break;
+            }
+            *state = 0;
+        }
+    }
+    let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
+    if total.is_zero() {
+        return false;
+    }
+    for (value, weight) in out.iter_mut().zip(weights) {
+        *value = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
+    }
+    true
+}

@@ -1,0 +1,178 @@
+//! The one shape of every reduction: a balanced binary tree over a node's edges in index order.
+
+/// An associative operation with a neutral element. The operation need not be commutative in its
+/// bits; the tree fixes which operand is which.
+pub(crate) trait Monoid: Copy {
+    const NEUTRAL: Self;
+    fn combine(self, other: Self) -> Self;
+}
+
+/// Sizes of the levels of the tree over `leaves` leaves, from the leaves (not included) to the root:
+/// halves, rounded up. A node without a sibling passes its value on, which is what a padding with
+/// the neutral element would give.
+pub(crate) fn tree_levels(leaves: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(leaves), |&size| (size > 1).then(|| size.div_ceil(2))).skip(1)
+}
+
+/// Memory for [`leave_one_out`], kept between calls.
+pub(crate) struct TreeScratch<T> {
+    nodes: Vec<T>,
+}
+
+impl<T> Default for TreeScratch<T> {
+    fn default() -> Self {
+        Self { nodes: Vec::new() }
+    }
+}
+
+/// For every leaf, the combination of all others: `leaves[i]` is replaced by it. Returns the
+/// combination of all leaves. Three combinations per leaf.
+///
+/// On the way down, `down(child) = combine(down(parent), up(sibling))`.
+pub(crate) fn leave_one_out<T: Monoid>(leaves: &mut [T], scratch: &mut TreeScratch<T>) -> T {
+    let count = leaves.len();
+    match count {
+        0 => return T::NEUTRAL,
+        1 => return std::mem::replace(&mut leaves[0], T::NEUTRAL),
+        2 => {
+            let total = leaves[0].combine(leaves[1]);
+            leaves.swap(0, 1);
+            return total;
+        }
+        _ => {}
+    }
+    // Upward: the levels above the leaves, one after the other; the root is not stored.
+    let nodes = &mut scratch.nodes;
+    nodes.clear();
+    nodes.extend(leaves.chunks(2).map(combine_pair));
+    let mut start = 0;
+    while nodes.len() - start > 2 {
+        let end = nodes.len();
+        for i in (start..end).step_by(2) {
+            let value = if i + 1 < end { nodes[i].combine(nodes[i + 1]) } else { nodes[i] };
+            nodes.push(value);
+        }
+        start = end;
+    }
+    let total = nodes[start].combine(nodes[start + 1]);
+    // Downward: below the root, each child's value is its sibling's.
+    nodes.swap(start, start + 1);
+    let mut size = 2;
+    while start > 0 {
+        let parents = start;
+        size = level_size_below(count, size);
+        start -= size;
+        let (lower, upper) = nodes.split_at_mut(parents);
+        push_down(&mut lower[start..], upper);
+    }
+    push_down(leaves, &nodes[..count.div_ceil(2)]);
+    total
+}
+
+fn combine_pair<T: Monoid>(pair: &[T]) -> T {
+    if let [a, b] = pair { a.combine(*b) } else { pair[0] }
+}
+
+/// Turns the upward values of a level into downward ones, given those of the level above.
+fn push_down<T: Monoid>(level: &mut [T], parents: &[T]) {
+    for (pair, &parent) in level.chunks_mut(2).zip(parents) {
+        if let [a, b] = pair {
+            let (left, right) = (parent.combine(*b), parent.combine(*a));
+            (*a, *b) = (left, right);
+        } else {
+            pair[0] = parent;
+        }
+    }
+}
+
+/// Size of the level below one of `size` nodes, in the tree over `leaves` leaves.
+fn level_size_below(leaves: usize, size: usize) -> usize {
+    let mut below = leaves;
+    for level in tree_levels(leaves) {
+        if level == size {
+            break;
+        }
+        below = level;
+    }
+    below
+}
+
+/// The sum of values in the shape of the tree.
+pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
+    match values {
+        [] => 0.0,
+        [a] => *a,
+        [a, b] => a + b,
+        _ => {
+            let half = values.len().next_power_of_two() / 2;
+            pairwise_sum(&values[..half]) + pairwise_sum(&values[half..])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes down the shape as a number: position-dependent and not associative.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Shape(u64);
+
+    impl Monoid for Shape {
+        const NEUTRAL: Self = Self(0);
+        fn combine(self, other: Self) -> Self {
+            match (self.0, other.0) {
+                (0, x) | (x, 0) => Self(x),
+                (a, b) => {
+                    Self((a.rotate_left(7) ^ 0x9e37_79b9).wrapping_mul(b | 1).wrapping_add(a))
+                }
+            }
+        }
+    }
+
+    /// The definition: pad to a power of two, walk from the root to the leaf.
+    fn by_definition(leaves: &[Shape], leaf: usize) -> Shape {
+        fn up(leaves: &[Shape], start: usize, size: usize) -> Shape {
+            if size == 1 {
+                return leaves.get(start).copied().unwrap_or(Shape::NEUTRAL);
+            }
+            up(leaves, start, size / 2).combine(up(leaves, start + size / 2, size / 2))
+        }
+        let mut size = leaves.len().next_power_of_two();
+        let mut start = 0;
+        let mut down = Shape::NEUTRAL;
+        while size > 1 {
+            size /= 2;
+            let (own, sibling) =
+                if leaf < start + size { (start, start + size) } else { (start + size, start) };
+            down = down.combine(up(leaves, sibling, size));
+            start = own;
+        }
+        down
+    }
+
+    #[test]
+    fn leave_one_out_has_the_defined_shape() {
+        let mut scratch = TreeScratch::default();
+        for count in 0..70 {
+            let leaves: Vec<Shape> = (0..count).map(|i| Shape(i as u64 * 77 + 5)).collect();
+            let mut out = leaves.clone();
+            leave_one_out(&mut out, &mut scratch);
+            for i in 0..count {
+                assert_eq!(out[i], by_definition(&leaves, i), "leaf {i} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn levels_halve() {
+        assert_eq!(tree_levels(1).collect::<Vec<_>>(), []);
+        assert_eq!(tree_levels(5).collect::<Vec<_>>(), [3, 2, 1]);
+    }
+
+    #[test]
+    fn pairwise_sum_has_the_shape_of_the_tree() {
+        let values = [1e16, 1.0, -1e16, 1.0, 3.0];
+        assert_eq!(pairwise_sum(&values), ((1e16 + 1.0) + (-1e16 + 1.0)) + 3.0);
+    }
+}

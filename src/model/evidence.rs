@@ -1,0 +1,132 @@
+//! What is known about variables in one query. Evidence is data: it changes no graph.
+
+use super::graph::FactorGraph;
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// What is known about one variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VariableEvidence {
+    /// The variable is in this state: its outgoing messages and its belief are one-hot.
+    Observed(u32),
+    /// Soft evidence: a likelihood per state, which multiplies the variable's belief and outgoing
+    /// messages. Finite, not negative, not all zero; only ratios matter.
+    Likelihood(Vec<f64>),
+}
+
+/// The evidence of a query: at most one entry per variable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    entries: BTreeMap<u32, VariableEvidence>,
+}
+
+impl Evidence {
+    /// No evidence.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Observes a variable (by index) in a state; replaces what was known about it.
+    pub fn observe(&mut self, graph: &FactorGraph, variable: usize, state: usize) -> Result<()> {
+        check_variable(graph, variable)?;
+        let cardinality = graph.cardinality(variable);
+        if state >= cardinality {
+            return Err(Error::OutOfRange(format!(
+                "state {state} of variable {}: it has {cardinality} states, numbered from 0",
+                graph.label(variable)
+            )));
+        }
+        self.entries.insert(variable as u32, VariableEvidence::Observed(state as u32));
+        Ok(())
+    }
+
+    /// Sets a likelihood per state of a variable (by index); replaces what was known about it.
+    pub fn set_likelihood(
+        &mut self,
+        graph: &FactorGraph,
+        variable: usize,
+        likelihood: &[f64],
+    ) -> Result<()> {
+        check_variable(graph, variable)?;
+        let label = graph.label(variable);
+        if likelihood.len() != graph.cardinality(variable) {
+            return Err(Error::InvalidArgument(format!(
+                "{} likelihoods for variable {label}: it has {} states",
+                likelihood.len(),
+                graph.cardinality(variable)
+            )));
+        }
+        check_weights(likelihood, || format!("likelihood of variable {label}"))?;
+        self.entries.insert(variable as u32, VariableEvidence::Likelihood(likelihood.to_vec()));
+        Ok(())
+    }
+
+    /// Forgets what was known about a variable; harmless if nothing was.
+    pub fn clear(&mut self, graph: &FactorGraph, variable: usize) -> Result<()> {
+        check_variable(graph, variable)?;
+        self.entries.remove(&(variable as u32));
+        Ok(())
+    }
+
+    /// What is known about a variable.
+    pub fn get(&self, variable: usize) -> Option<&VariableEvidence> {
+        u32::try_from(variable).ok().and_then(|variable| self.entries.get(&variable))
+    }
+
+    /// All entries, by ascending variable index.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &VariableEvidence)> {
+        self.entries.iter().map(|(&variable, evidence)| (variable as usize, evidence))
+    }
+
+    /// Number of variables about which something is known.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// Checks that a variable index is in range.
+pub(crate) fn check_variable(graph: &FactorGraph, variable: usize) -> Result<()> {
+    let count = graph.variable_count();
+    if variable < count {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange(format!(
+            "variable index {variable}: the graph has {count} variables"
+        )))
+    }
+}
+
+/// Checks that a factor index is in range.
+pub(crate) fn check_factor(graph: &FactorGraph, factor: usize) -> Result<()> {
+    let count = graph.factor_count();
+    if factor < count {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange(format!("factor index {factor}: the graph has {count} factors")))
+    }
+}
+
+/// Checks that weights are finite, not negative and not all zero.
+pub(crate) fn check_weights(weights: &[f64], what: impl Fn() -> String) -> Result<()> {
+    for (state, &weight) in weights.iter().enumerate() {
+        if !weight.is_finite() || weight < 0.0 {
+            return Err(Error::InvalidArgument(format!(
+                "{}: {weight} for state {state}: a finite value >= 0 is needed",
+                what()
+            )));
+        }
+    }
+    if weights.iter().all(|&weight| weight == 0.0) {
+        return Err(Error::InvalidArgument(format!(
+            "{}: all {} values are zero: one must be positive",
+            what(),
+            weights.len()
+        )));
+    }
+    Ok(())
+}
