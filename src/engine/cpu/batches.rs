@@ -2,6 +2,7 @@
 //! them is stored.
 
 use super::factor::{is_constant, messages};
+use super::plan::Tuning;
 use super::state::State;
 use super::team::{Team, Worker};
 use super::trees::Trees;
@@ -206,23 +207,23 @@ struct Segment {
     wide: bool,
 }
 
-/// Edges above which a batch runs on all threads: the time of a few barriers.
-const WIDE_BATCH: usize = 512;
-/// Share of the edges that wide batches must hold for threads to pay.
-const WORTHWHILE_SHARE: f64 = 0.5;
-
 impl ParallelBatches {
     /// `None` if the batches are too narrow for several threads to pay.
-    pub(super) fn new(state: &State, trees: &Trees, batches: Batches) -> Option<Self> {
+    pub(super) fn new(
+        state: &State,
+        trees: &Trees,
+        batches: Batches,
+        tuning: &Tuning,
+    ) -> Option<Self> {
         let widths = || batches.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        let in_wide: usize = widths().filter(|&width| width >= WIDE_BATCH).sum();
-        if (in_wide as f64) < WORTHWHILE_SHARE * batches.edges.len() as f64 {
+        let in_wide: usize = widths().filter(|&width| width >= tuning.wide_batch).sum();
+        if (in_wide as f64) < tuning.wide_share * batches.edges.len() as f64 {
             return None;
         }
         let mut segments: Vec<Segment> = Vec::new();
         for (index, width) in widths().enumerate() {
             let index = index as u32;
-            let wide = width >= WIDE_BATCH;
+            let wide = width >= tuning.wide_batch;
             match segments.last_mut() {
                 Some(last) if !wide && !last.wide => last.batches.end = index + 1,
                 _ => segments.push(Segment { batches: index..index + 1, wide }),

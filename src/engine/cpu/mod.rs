@@ -13,13 +13,16 @@ mod variable;
 mod wide;
 mod workspace;
 
+#[cfg(test)]
+mod tests;
+
 use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest};
 use crate::error::Result;
 use crate::kernel::Packed;
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use flood::Flood;
-use plan::Plan;
+use plan::{Plan, Tuning};
 use state::State;
 use std::sync::Arc;
 use team::Team;
@@ -29,6 +32,7 @@ use team::Team;
 pub(crate) struct CpuEngine {
     state: State,
     team: Team,
+    tuning: Tuning,
     flood: Flood,
     plan: Plan,
     /// Passes since the messages were uniform.
@@ -48,13 +52,23 @@ impl CpuEngine {
         schedule: &Schedule,
         options: EngineOptions,
     ) -> Result<Self> {
-        let team = Team::new(options.threads, graph.edge_count())?;
+        Self::with_tuning(graph, schedule, options, Tuning::default())
+    }
+
+    fn with_tuning(
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+        tuning: Tuning,
+    ) -> Result<Self> {
+        let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
         let mut state = State::new(graph);
-        let plan = Plan::new(&mut state, schedule, &team)?;
+        let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
         let flood = Flood::new(&state);
         Ok(Self {
             state,
             team,
+            tuning,
             flood,
             plan,
             passes: 0,
@@ -96,7 +110,7 @@ impl Engine for CpuEngine {
     }
 
     fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
-        self.plan = Plan::new(&mut self.state, schedule, &self.team)?;
+        self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
         self.trees_stale = true;
         Ok(())
     }

@@ -8,6 +8,23 @@ use super::wide::WideFactors;
 use crate::error::{Error, Result};
 use crate::schedule::{Schedule, Storage, analyse, random_order};
 
+/// From which sizes on several threads pay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// Graphs with fewer edges per thread than this leave threads unused.
+    pub(super) edges_per_thread: usize,
+    /// Number of edges from which on a batch runs on all threads: worth the time of a few barriers.
+    pub(super) wide_batch: usize,
+    /// Share of all edges that wide batches must hold.
+    pub(super) wide_share: f64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { edges_per_thread: 4096, wide_batch: 512, wide_share: 0.5 }
+    }
+}
+
 /// What a pass does.
 pub(super) enum Plan {
     /// Every message reads the pass before.
@@ -26,7 +43,12 @@ pub(super) enum Order {
 }
 
 impl Plan {
-    pub(super) fn new(state: &mut State, schedule: &Schedule, team: &Team) -> Result<Self> {
+    pub(super) fn new(
+        state: &mut State,
+        schedule: &Schedule,
+        team: &Team,
+        tuning: &Tuning,
+    ) -> Result<Self> {
         if let Schedule::SequentialRandom { seed } = *schedule {
             state.require_by_edge();
             let trees = Trees::new(state);
@@ -64,7 +86,7 @@ impl Plan {
             let batches = Batches::of_levels(&levels);
             let few = batches.sends_few(state).contains(&true);
             if let Some(parallel) =
-                (!few).then(|| ParallelBatches::new(state, &trees, batches)).flatten()
+                (!few).then(|| ParallelBatches::new(state, &trees, batches, tuning)).flatten()
             {
                 return Ok(Plan::Batches { order: Order::Parallel(parallel), trees, wide });
             }

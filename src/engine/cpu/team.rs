@@ -1,13 +1,11 @@
 //! Threads that run the steps of a pass together.
 
+use super::plan::Tuning;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// Graphs with fewer edges per thread than this leave threads unused.
-const EDGES_PER_THREAD: usize = 4096;
 
 /// A fixed set of threads, each with its own working memory.
 pub(super) struct Team {
@@ -18,13 +16,13 @@ pub(super) struct Team {
 
 impl Team {
     /// A team for a graph with so many edges.
-    pub(super) fn new(threads: Option<usize>, edges: usize) -> Result<Self> {
+    pub(super) fn new(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<Self> {
         if threads == Some(0) {
             return Err(Error::InvalidArgument("0 threads: at least one is needed".into()));
         }
         let available = std::thread::available_parallelism().map_or(1, usize::from);
         let wanted = threads.unwrap_or_else(|| num_cpus::get_physical().clamp(1, available));
-        let useful = edges.div_ceil(EDGES_PER_THREAD).max(1);
+        let useful = edges.div_ceil(tuning.edges_per_thread).max(1);
         let threads = wanted.min(useful);
         let pool = if threads > 1 {
             let pool = rayon::ThreadPoolBuilder::new()

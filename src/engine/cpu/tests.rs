@@ -1,0 +1,431 @@
+//! The engine against the definition: one edge at a time, old and new messages apart, every product
+//! taken from scratch.
+
+use super::plan::{Order, Plan, Tuning};
+use super::*;
+use crate::engine::{Contradiction, Start, StopRule};
+use crate::kernel::{
+    HornCoefficients, HornScratch, Monoid, Product, TableInputs, TableScratch, horn_message,
+    resolve_states, stored_message, stored_values, table_exponents, table_message,
+};
+use crate::model::{Evidence, Factor, FactorGraphBuilder};
+use crate::schedule::Preorder;
+use proptest::prelude::*;
+
+/// Everything multi-threaded, however small.
+const EAGER: Tuning = Tuning { edges_per_thread: 1, wide_batch: 1, wide_share: 0.0 };
+/// Some batches on all threads, some on one.
+const MIXED: Tuning = Tuning { edges_per_thread: 1, wide_batch: 4, wide_share: 0.0 };
+
+type Message = Vec<Packed>;
+
+/// The definition of a pass, in semantics.md section 2.
+struct Reference<'a> {
+    graph: &'a FactorGraph,
+    evidence: &'a Evidence,
+    messages: Vec<Message>,
+}
+
+fn up(leaves: &[Product], start: usize, size: usize) -> Product {
+    if size == 1 {
+        return leaves.get(start).copied().unwrap_or(Product::NEUTRAL);
+    }
+    up(leaves, start, size / 2).combine(up(leaves, start + size / 2, size / 2))
+}
+
+fn all_but(leaves: &[Product], leaf: usize) -> Product {
+    let (mut size, mut start) = (leaves.len().next_power_of_two(), 0);
+    let mut down = Product::NEUTRAL;
+    while size > 1 {
+        size /= 2;
+        let (own, sibling) =
+            if leaf < start + size { (start, start + size) } else { (start + size, start) };
+        down = down.combine(up(leaves, sibling, size));
+        start = own;
+    }
+    down
+}
+
+impl<'a> Reference<'a> {
+    fn new(graph: &'a FactorGraph, evidence: &'a Evidence) -> Self {
+        let uniform =
+            |&v: &u32| vec![Packed::ONE; stored_values(graph.cardinalities()[v as usize])];
+        let messages = graph.edge_variables().iter().map(uniform).collect();
+        Self { graph, evidence, messages }
+    }
+
+    /// The message of the edge's variable to its factor, where `read` gives messages.
+    fn to_factor(&self, edge: usize, read: &dyn Fn(usize) -> Message) -> Message {
+        let v = self.graph.edge_variables()[edge] as usize;
+        let radix = self.graph.cardinality(v);
+        let one_hot = |state: u32| -> Message {
+            let weights: Vec<f64> = (0..radix).map(|x| f64::from(x == state as usize)).collect();
+            stored_message(&weights)
+        };
+        let soft = match self.evidence.get(v) {
+            Some(VariableEvidence::Observed(state)) => return one_hot(*state),
+            Some(VariableEvidence::Likelihood(weights)) => Some(stored_message(weights)),
+            None => None,
+        };
+        let edges = self.graph.variable_edges(v);
+        let leaf = edges.iter().position(|&e| e as usize == edge).unwrap();
+        let incoming: Vec<Message> = edges
+            .iter()
+            .map(|&e| if e as usize == edge { one_hot(0) } else { read(e as usize) })
+            .collect();
+        let products: Vec<Product> = (0..stored_values(radix as u32))
+            .map(|x| {
+                let leaves: Vec<Product> = incoming.iter().map(|m| Product::of(m[x])).collect();
+                let product = all_but(&leaves, leaf);
+                soft.as_ref().map_or(product, |soft| product.combine(Product::of(soft[x])))
+            })
+            .collect();
+        if radix == 2 {
+            return vec![products[0].odds()];
+        }
+        let mut out = vec![Packed::ONE; radix];
+        resolve_states(&products, &mut out);
+        out
+    }
+
+    fn message(&self, edge: usize, read: &dyn Fn(usize) -> Message) -> Message {
+        let f = self.graph.edge_factors()[edge] as usize;
+        let edges = self.graph.factor_edges(f);
+        let target = edge - edges.start;
+        let radices: Vec<u32> = self
+            .graph
+            .factor_variables(f)
+            .iter()
+            .map(|&v| self.graph.cardinalities()[v as usize])
+            .collect();
+        let mut inputs: Vec<Packed> = Vec::new();
+        for e in edges {
+            inputs.extend(self.to_factor(e, read));
+        }
+        let mut out = if let Factor::Table(values) = self.graph.factor(f) {
+            let exponents = table_exponents(values);
+            let table = TableInputs { values, exponents, radices: &radices, inputs: &inputs };
+            let mut out = vec![Packed::ONE; stored_values(radices[target])];
+            table_message(table, target, &mut out, &mut TableScratch::default());
+            out
+        } else {
+            let parameter = self.graph.horn_parameter(f).unwrap();
+            let coefficients = HornCoefficients::new(&self.graph.horn_parameters()[parameter]);
+            let head = self.graph.head_position(f).unwrap();
+            let scratch = &mut HornScratch::default();
+            vec![horn_message(&mut inputs, head, target, &coefficients, scratch)]
+        };
+        if out[0] == Packed::CONTRADICTION {
+            out.fill(Packed::ONE);
+        }
+        out
+    }
+
+    fn pass(&mut self, preorder: &Preorder) {
+        let old = self.messages.clone();
+        let mut new = old.clone();
+        let ranks = preorder.ranks();
+        for edge in preorder.order() {
+            let edge = edge as usize;
+            let read = |d: usize| {
+                if ranks[d] < ranks[edge] { new[d].clone() } else { old[d].clone() }
+            };
+            let message = self.message(edge, &read);
+            new[edge] = message;
+        }
+        self.messages = new;
+    }
+
+    fn flat(&self) -> Vec<Packed> {
+        self.messages.concat()
+    }
+}
+
+/// A graph with hubs, wide factors, duplicates and mixed cardinalities, evidence, and ranks.
+#[derive(Clone, Debug)]
+struct Case {
+    graph: Arc<FactorGraph>,
+    evidence: Evidence,
+    ranks: Vec<u64>,
+}
+
+fn probability() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(0.01), Just(0.999), Just(1e-40), 0.0..1.0]
+}
+
+/// Factors as (kind, head, body, p, q, seed of table values).
+type Sketch = (u8, u64, Vec<u64>, f64, f64, u64);
+
+fn build(binary: bool, cardinalities: &[usize], factors: &[Sketch]) -> FactorGraph {
+    let mut builder = FactorGraphBuilder::new();
+    let count = cardinalities.len() as u64;
+    let radix = |v: u64| if binary || v % 2 == 0 { 2 } else { cardinalities[v as usize] };
+    for v in 0..count {
+        builder.add_variable(v * 3, radix(v)).unwrap();
+    }
+    for (kind, head, body, p, q, seed) in factors {
+        let head = head % count;
+        let body: Vec<u64> = body.iter().map(|v| v % count).collect();
+        if *kind < 3 {
+            // Only variables with an even number are binary for certain.
+            let even = |v: u64| if binary { v * 3 } else { (v - v % 2) * 3 };
+            let body: Vec<u64> = body.iter().map(|&v| even(v)).collect();
+            match kind {
+                0 => builder.add_and(even(head), &body, *p, *q).unwrap(),
+                1 => builder.add_or(even(head), &body, *p, *q).unwrap(),
+                _ => builder.add_singleton(even(head), *p).unwrap(),
+            }
+        } else {
+            let mut scope = vec![head];
+            for v in body.into_iter().take(3) {
+                if !scope.contains(&v) {
+                    scope.push(v);
+                }
+            }
+            let size: usize = scope.iter().map(|&v| radix(v)).product();
+            let mut word = *seed | 1;
+            let values: Vec<f64> = (0..size)
+                .map(|_| {
+                    word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    // A few exact zeros and a wide range of values.
+                    let x = (word >> 33) % 1000;
+                    if x < 100 { 0.0 } else { x as f64 * 2_f64.powi((word >> 50) as i32 % 40 - 20) }
+                })
+                .collect();
+            let values = if values.iter().all(|&v| v == 0.0) { vec![1.0; size] } else { values };
+            let scope: Vec<u64> = scope.iter().map(|&v| v * 3).collect();
+            builder.add_table(&scope, &values).unwrap();
+        }
+    }
+    builder.build().unwrap()
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let sketch = || {
+        let body = prop_oneof![
+            8 => prop::collection::vec(0_u64..1000, 0..5),
+            1 => prop::collection::vec(0_u64..1000, 8..30),
+        ];
+        (0_u8..5, 0_u64..1000, body, probability(), probability(), any::<u64>())
+    };
+    let wide = || {
+        let body = prop::collection::vec(0_u64..1000, 100..200);
+        (0_u8..2, 0_u64..1000, body, probability(), probability(), any::<u64>())
+    };
+    let factors = (
+        prop::collection::vec(sketch(), 1..25),
+        prop_oneof![4 => prop::collection::vec(wide(), 0..1), 1 => prop::collection::vec(wide(), 1..3)],
+        // A hub: the same head again and again.
+        prop::collection::vec(sketch().prop_map(|mut s| { s.1 = 0; s }), 0..25),
+    )
+        .prop_map(|(a, b, c): (Vec<Sketch>, Vec<Sketch>, Vec<Sketch>)| [a, b, c].concat())
+        .boxed();
+    let sizes = prop_oneof![4 => 3..12_usize, 1 => 90..120_usize];
+    (any::<bool>(), sizes)
+        .prop_flat_map(move |(binary, count)| {
+            (
+                Just(binary),
+                prop::collection::vec(2_usize..5, count),
+                factors.clone(),
+                prop::collection::vec(
+                    (0_usize..1000, 0_usize..4, prop::option::of(0.0..1.0)),
+                    0..4,
+                ),
+                any::<u64>(),
+                1_u64..40,
+            )
+        })
+        .prop_map(|(binary, cardinalities, factors, known, seed, classes)| {
+            let graph = Arc::new(build(binary, &cardinalities, &factors));
+            let mut evidence = Evidence::new();
+            for (v, state, soft) in known {
+                let v = v % graph.variable_count();
+                let radix = graph.cardinality(v);
+                match soft {
+                    None => evidence.observe(&graph, v, state % radix).unwrap(),
+                    Some(weight) => {
+                        let mut likelihood = vec![weight; radix];
+                        likelihood[state % radix] = 1.0 - weight;
+                        evidence.set_likelihood(&graph, v, &likelihood).unwrap();
+                    }
+                }
+            }
+            let ranks = (0..graph.edge_count() as u64)
+                .map(|edge| (edge + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) % classes)
+                .collect();
+            Case { graph, evidence, ranks }
+        })
+}
+
+impl Case {
+    fn schedules(&self) -> Vec<Schedule> {
+        let custom = Preorder::from_ranks(&self.graph, &self.ranks).unwrap();
+        vec![
+            Schedule::Parallel,
+            Schedule::SequentialFixed,
+            Schedule::SequentialRandom { seed: 7 },
+            Schedule::Topological,
+            Schedule::Tree,
+            Schedule::Custom(Arc::new(custom)),
+        ]
+    }
+
+    fn engine(&self, schedule: &Schedule, threads: usize, tuning: Tuning) -> CpuEngine {
+        let options = EngineOptions { threads: Some(threads), ..Default::default() };
+        let mut engine =
+            CpuEngine::with_tuning(self.graph.clone(), schedule, options, tuning).unwrap();
+        for (v, evidence) in self.evidence.iter() {
+            engine.set_evidence(v, Some(evidence));
+        }
+        engine
+    }
+}
+
+fn request(passes: u64) -> RunRequest {
+    RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(StopRule::Passes(passes)) }
+}
+
+fn go(engine: &mut CpuEngine, request: &RunRequest) -> RunReport {
+    engine.run(request, &mut |_| Control::Continue).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever the schedule, the plan and the number of threads: the bits of one edge at a time.
+    #[test]
+    fn every_plan_gives_the_bits_of_the_definition(case in case()) {
+        for schedule in case.schedules() {
+            let mut reference = Reference::new(&case.graph, &case.evidence);
+            for pass in 0..3 {
+                reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+            }
+            let expected = reference.flat();
+            let mut reports = Vec::new();
+            for (threads, tuning) in
+                [(1, Tuning::default()), (2, EAGER), (4, MIXED)]
+            {
+                let mut engine = case.engine(&schedule, threads, tuning);
+                reports.push((go(&mut engine, &request(3)), engine.results().to_vec()));
+                let (messages, passes) = engine.messages();
+                prop_assert_eq!(passes, 3);
+                prop_assert!(messages == expected, "{} on {} threads", schedule.name(), threads);
+            }
+            prop_assert_eq!(&reports[0], &reports[1]);
+            prop_assert_eq!(&reports[0], &reports[2]);
+        }
+    }
+
+    /// A run that goes on from another is one long run; a saved state goes on as well.
+    #[test]
+    fn warm_runs_continue(case in case()) {
+        for schedule in case.schedules() {
+            let mut long = case.engine(&schedule, 1, Tuning::default());
+            go(&mut long, &request(5));
+            let mut parts = case.engine(&schedule, 2, MIXED);
+            go(&mut parts, &request(2));
+            let (saved, passes) = parts.messages();
+            let warm = RunRequest { start: Start::Warm, ..request(3) };
+            go(&mut parts, &warm);
+            prop_assert!(long.messages() == parts.messages(), "{}", schedule.name());
+            prop_assert_eq!(long.results(), parts.results());
+            let mut resumed = case.engine(&schedule, 1, Tuning::default());
+            resumed.set_messages(&saved, passes);
+            go(&mut resumed, &warm);
+            prop_assert!(long.messages() == resumed.messages(), "{} resumed", schedule.name());
+        }
+    }
+
+    /// Evidence that was set, run with and cleared leaves no trace.
+    #[test]
+    fn cleared_evidence_leaves_no_trace(case in case()) {
+        for schedule in case.schedules() {
+            let mut used = case.engine(&schedule, 1, Tuning::default());
+            go(&mut used, &request(2));
+            for (v, _) in case.evidence.iter() {
+                used.set_evidence(v, None);
+            }
+            let bare = Case { evidence: Evidence::new(), ..case.clone() };
+            let mut never = bare.engine(&schedule, 1, Tuning::default());
+            let reports = (go(&mut used, &request(3)), go(&mut never, &request(3)));
+            prop_assert_eq!(reports.0, reports.1);
+            prop_assert!(used.messages() == never.messages());
+        }
+    }
+
+    /// The measuring rules change no message, and give the same figures on any number of threads.
+    #[test]
+    fn measuring_changes_nothing(case in case()) {
+        for schedule in case.schedules() {
+            let mut plain = case.engine(&schedule, 1, Tuning::default());
+            go(&mut plain, &request(4));
+            let rules = [
+                StopRule::Tolerance { tolerance: 0.0, max_passes: 4 },
+                StopRule::Bingo { tolerance: 0.0, min_passes: 3, max_passes: 3, history: 2 },
+            ];
+            for rule in rules {
+                let mut reports = Vec::new();
+                for (threads, tuning) in [(1, Tuning::default()), (3, EAGER)] {
+                    let mut engine = case.engine(&schedule, threads, tuning);
+                    let report = go(&mut engine, &RunRequest { rule, ..request(0) });
+                    if report.passes == 4 {
+                        prop_assert!(engine.messages() == plain.messages());
+                    }
+                    reports.push((report, engine.results().to_vec()));
+                }
+                prop_assert_eq!(&reports[0], &reports[1]);
+            }
+        }
+    }
+}
+
+/// One AND over many variables that are heads of chains: its messages, sent one by one, come from
+/// its stored tree.
+#[test]
+fn wide_factors_use_their_trees() {
+    let mut builder = FactorGraphBuilder::new();
+    let body: Vec<u64> = (1..=300).collect();
+    builder.add_and(0, &body, 1.0, 0.0).unwrap();
+    for v in 1..=300 {
+        builder.add_and(v, &[1000 + v % 7], 0.9, 0.2).unwrap();
+        builder.add_singleton(1000 + v % 7, 0.3).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let mut evidence = Evidence::new();
+    evidence.observe(&graph, 0, 1).unwrap();
+    evidence.set_likelihood(&graph, 5, &[0.2, 0.7]).unwrap();
+    let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
+    let case = Case { graph, evidence, ranks };
+    for schedule in case.schedules() {
+        let mut reference = Reference::new(&case.graph, &case.evidence);
+        for pass in 0..3 {
+            reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+        }
+        let mut engine = case.engine(&schedule, 2, EAGER);
+        let stored = match &engine.plan {
+            Plan::Batches { wide, .. } => !wide.is_empty(),
+            Plan::Flood => false,
+        };
+        let one_by_one = matches!(
+            schedule,
+            Schedule::SequentialRandom { .. } | Schedule::Custom(_) | Schedule::Topological
+        );
+        assert_eq!(stored, one_by_one, "{}", schedule.name());
+        go(&mut engine, &request(3));
+        assert!(engine.messages().0 == reference.flat(), "{}", schedule.name());
+    }
+}
+
+#[test]
+fn levels_run_on_threads_where_they_are_wide() {
+    let mut builder = FactorGraphBuilder::new();
+    for v in 0..4000 {
+        builder.add_and(2 * v, &[2 * v + 1], 0.9, 0.2).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let options = EngineOptions { threads: Some(2), ..Default::default() };
+    let tuning = Tuning { edges_per_thread: 1, ..Tuning::default() };
+    let engine =
+        CpuEngine::with_tuning(graph, &Schedule::SequentialFixed, options, tuning).unwrap();
+    assert!(matches!(engine.plan, Plan::Batches { order: Order::Parallel(_), .. }));
+}
