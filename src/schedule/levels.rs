@@ -23,15 +23,16 @@
 //! does not count, so the best two levels by distinct factors suffice. The maximum over all w in f
 //! but v is, in the same way, had for all edges of f at once from the best two by distinct
 //! variables, which costs O(arity) for all edges of a class that share a factor, and for a run of
-//! one-edge classes that share a factor, as the edges of one factor never read each other. Inside a
-//! class with several edges, constraint 2 still has to be propagated: see `settle`. Factors with
-//! so many variables that O(arity) per group would hurt are treated by `wide`.
+//! classes with edges of only one factor, as these never read each other. Inside a class with
+//! edges of several factors, constraint 2 still has to be propagated: see `settle`. Factors with so
+//! many variables that O(arity) per group would hurt are treated by `wide`.
 
 use super::preorder::{Preorder, counting_sort};
 use super::settle::ClassSettler;
 use super::wide::WideFactors;
 use crate::error::{Error, Result};
 use crate::model::FactorGraph;
+use std::ops::Range;
 
 /// Where the messages of the previous pass are while a pass runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,27 +172,30 @@ pub(super) fn analyse_with(
     };
     let mut settler = None;
     let factors = graph.edge_factors();
+    // Sorted by edge index, a class lists the edges of a factor together.
+    let class_edges = |class: usize| offsets[class] as usize..offsets[class + 1] as usize;
+    let only_factor = |class: usize| {
+        let edges = class_edges(class);
+        let (first, last) = (order[edges.start], order[edges.end - 1]);
+        let factor = factors[first as usize];
+        (factors[last as usize] == factor).then_some(factor)
+    };
     let mut class = 0;
     while class < preorder.class_count() {
-        let start = offsets[class] as usize;
+        let Range { start, mut end } = class_edges(class);
+        let factor = only_factor(class);
         class += 1;
-        let mut end = offsets[class] as usize;
-        if end - start == 1 {
-            // Later classes of one edge of the same factor neither read this one nor are read.
-            let factor = factors[order[start] as usize];
-            while class < preorder.class_count()
-                && offsets[class + 1] as usize == end + 1
-                && factors[order[end] as usize] == factor
-            {
+        if factor.is_some() {
+            // Following classes of the same factor neither read this one nor are read by it.
+            while class < preorder.class_count() && only_factor(class) == factor {
+                end = class_edges(class).end;
                 class += 1;
-                end += 1;
             }
             analysis.bound(&order[start..end]);
             analysis.record(&order[start..end]);
             continue;
         }
         let edges = &order[start..end];
-        // Sorted by edge index, a class lists the edges of a factor together.
         let groups = || edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]);
         groups().for_each(|group| analysis.bound(group));
         if analysis.in_place {

@@ -82,7 +82,7 @@ impl<'a> ClassSettler<'a> {
             UNSEARCHED => {
                 self.remaining[factor as usize] = variable;
                 let variables = graph.factor_variables(factor as usize);
-                if variables.len() / 8 <= class.len() {
+                if variables.len() <= 2 * class.len() {
                     for &v in variables.iter().filter(|&&v| v != variable) {
                         self.reach(v, factor, level, levels);
                     }
