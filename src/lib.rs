@@ -4,6 +4,7 @@
 //! what may run in parallel; results are the same bits however they are computed.
 
 pub mod error;
+pub mod format;
 pub mod model;
 
 pub use error::{Error, Result};

@@ -4,6 +4,7 @@ mod builder;
 mod factor;
 mod graph;
 
+pub(crate) use builder::check_cardinality;
 pub use builder::{FactorGraphBuilder, HornArrays};
 pub use factor::{Factor, FactorKind, Horn, HornParameters};
 pub use graph::{FactorGraph, Label};
