@@ -60,10 +60,10 @@ struct ParameterTable {
 impl ParameterTable {
     fn intern(&mut self, entry: HornParameters) -> u32 {
         // Neighbouring factors mostly share their parameters.
-        if let Some(last) = self.last {
-            if self.entries[last as usize] == entry {
-                return last;
-            }
+        if let Some(last) = self.last
+            && self.entries[last as usize] == entry
+        {
+            return last;
         }
         let key = (entry.kind as u8, entry.head_in_body, entry.p.to_bits(), entry.q.to_bits());
         let entries = &mut self.entries;
@@ -223,6 +223,15 @@ impl FactorGraphBuilder {
         self.table_offsets.push(self.table_values.len());
         self.members.extend_from_slice(scope);
         self.push_factor(FactorKind::Table, 0, id as u32);
+        Ok(())
+    }
+
+    /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of
+    /// the labels. A table heads no variable. O(variables + edges) for labels without large gaps.
+    pub fn add_missing_priors(&mut self, p: f64) -> Result<()> {
+        for label in LabelIndex::new(self)?.labels_without_head(self) {
+            self.add_singleton(label, p)?;
+        }
         Ok(())
     }
 
@@ -430,6 +439,18 @@ impl LabelIndex {
         Ok(Self { labels, direct })
     }
 
+    /// Labels that head no singleton, AND or OR factor of the builder, ascending.
+    fn labels_without_head(&self, builder: &FactorGraphBuilder) -> Vec<Label> {
+        let mut headed = vec![false; self.labels.len()];
+        for (&head, &kind) in builder.heads.iter().zip(&builder.kinds) {
+            if kind != FactorKind::Table {
+                headed[self.of(head) as usize] = true;
+            }
+        }
+        let labels = self.labels.iter().zip(headed);
+        labels.filter(|&(_, headed)| !headed).map(|(&label, _)| label).collect()
+    }
+
     /// Index of a label that the builder holds.
     fn of(&self, label: Label) -> u32 {
         match &self.direct {
@@ -454,15 +475,15 @@ fn add_horn_scope(
     scope.push(head);
     scope.sort_unstable();
     scope.dedup();
-    if !graph.all_binary {
-        if let Some(&v) = scope.iter().find(|&&v| graph.cardinalities[v as usize] != 2) {
-            return Err(Error::InvalidArgument(format!(
-                "factor {factor} ({}): variable {} has {} states: such a factor needs binary variables",
-                graph.kinds[factor].name(),
-                graph.labels[v as usize],
-                graph.cardinalities[v as usize]
-            )));
-        }
+    if !graph.all_binary
+        && let Some(&v) = scope.iter().find(|&&v| graph.cardinalities[v as usize] != 2)
+    {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor} ({}): variable {} has {} states: such a factor needs binary variables",
+            graph.kinds[factor].name(),
+            graph.labels[v as usize],
+            graph.cardinalities[v as usize]
+        )));
     }
     graph.heads[factor] = scope.partition_point(|&v| v < head) as u32;
     graph.edge_variable.extend_from_slice(scope);

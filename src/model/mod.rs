@@ -5,6 +5,7 @@ mod evidence;
 mod factor;
 mod graph;
 
+pub(crate) use builder::check_cardinality;
 pub use builder::{FactorGraphBuilder, HornArrays};
 pub use evidence::{Evidence, VariableEvidence};
 pub(crate) use evidence::{check_factor, check_variable, check_weights};

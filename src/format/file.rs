@@ -1,0 +1,274 @@
+//! Whole files: loading with a limit, plain or gzip, and writing that never leaves half a file.
+
+use super::number::{push_f64, push_u64};
+use crate::error::{Error, Result};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most bytes of a file, after decompression, that are read.
+const SIZE_LIMIT: u64 = 64 << 30;
+
+/// Whether the name says that the content is compressed.
+pub(super) fn is_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "gz")
+}
+
+/// The content of a file; that of a name ending in `.gz` is decompressed.
+///
+/// A plain read is as fast as a memory map here (the copy costs a few per cent of the parsing) and
+/// cannot be torn by another process that shortens the file.
+pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
+    let file = File::open(path).map_err(|source| Error::io(path, source))?;
+    let metadata = file.metadata().map_err(|source| Error::io(path, source))?;
+    if metadata.is_dir() {
+        return Err(Error::io(path, io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    if is_gzip(path) {
+        // Texts of numbers shrink to a third or less; a wrong guess only costs a reallocation.
+        let expected = metadata.len().saturating_mul(4);
+        let decoder = flate2::read::MultiGzDecoder::new(io::BufReader::new(file));
+        return read_all(path, decoder, expected, SIZE_LIMIT).map_err(|error| match error {
+            Error::Io { path, source } => {
+                let message = format!("the gzip data cannot be decompressed: {source}");
+                Error::Io { path, source: io::Error::new(source.kind(), message) }
+            }
+            other => other,
+        });
+    }
+    let bytes = read_all(path, file, metadata.len(), SIZE_LIMIT)?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(Error::parse(
+            path,
+            1,
+            "the content is gzip data: text is needed, or a name that ends with '.gz'",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Reads to the end, growing by what really arrives; `expected` is only a hint.
+fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>> {
+    const STEP: usize = 1 << 16;
+    let mut bytes = Vec::new();
+    let out_of_memory = |length: usize| {
+        Error::OutOfMemory(format!("{}: no memory for more than {length} bytes", path.display()))
+    };
+    // One byte more than expected, so that the end is seen without growing.
+    let first = usize::try_from(expected.min(limit)).unwrap_or(0).saturating_add(1);
+    bytes.try_reserve_exact(first).map_err(|_| out_of_memory(0))?;
+    loop {
+        if bytes.len() == bytes.capacity() {
+            bytes.try_reserve(bytes.len().max(STEP)).map_err(|_| out_of_memory(bytes.len()))?;
+        }
+        let room = (bytes.capacity() - bytes.len()) as u64;
+        let read = source
+            .by_ref()
+            .take(room)
+            .read_to_end(&mut bytes)
+            .map_err(|source| Error::io(path, source))?;
+        if bytes.len() as u64 > limit {
+            return Err(Error::LimitExceeded(format!(
+                "{}: more than {limit} bytes of text: at most {limit} are read",
+                path.display()
+            )));
+        }
+        if (read as u64) < room {
+            return Ok(bytes);
+        }
+    }
+}
+
+/// Text on its way to a file or to memory.
+pub(super) struct Output<'a> {
+    path: &'a Path,
+    sink: &'a mut dyn Write,
+    /// What is not yet handed to the sink.
+    pub(super) buffer: Vec<u8>,
+    flushed: u64,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(path: &'a Path, sink: &'a mut dyn Write) -> Self {
+        Self { path, sink, buffer: Vec::new(), flushed: 0 }
+    }
+
+    /// Number of bytes written so far.
+    pub(super) fn length(&self) -> u64 {
+        self.flushed + self.buffer.len() as u64
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.buffer.extend_from_slice(text.as_bytes());
+    }
+
+    pub(super) fn integer(&mut self, value: u64) {
+        push_u64(&mut self.buffer, value);
+    }
+
+    pub(super) fn float(&mut self, value: f64) {
+        push_f64(&mut self.buffer, value);
+    }
+
+    /// Integers on one line, each followed by a space but the last.
+    pub(super) fn integer_line(&mut self, values: impl Iterator<Item = u64>) -> Result<()> {
+        for (position, value) in values.enumerate() {
+            if position > 0 {
+                self.text(" ");
+            }
+            self.integer(value);
+        }
+        self.end_line()
+    }
+
+    /// Ends a line; from time to time the buffer goes to the sink.
+    pub(super) fn end_line(&mut self) -> Result<()> {
+        self.buffer.push(b'\n');
+        if self.buffer.len() >= 1 << 16 { self.flush() } else { Ok(()) }
+    }
+
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.sink.write_all(&self.buffer).map_err(|source| Error::io(self.path, source))?;
+        self.flushed += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// Removes a temporary file unless it was renamed.
+struct TemporaryFile {
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // Nothing better can be done about a file that cannot be removed.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Writes a file, compressed if its name ends in `.gz`. It appears under its name when it is
+/// complete: whatever fails, a file that was there before stays as it was.
+pub(super) fn save(path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> Result<()> {
+    let io_error = |source| Error::io(path, source);
+    // A symbolic link stays one; what it names is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let existing = std::fs::metadata(&target).ok();
+    if existing.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        return Err(io_error(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+        // A pipe or a device cannot be replaced, only fed.
+        let mut file = OpenOptions::new().write(true).open(&target).map_err(io_error)?;
+        return write_content(path, &mut file, write);
+    }
+    let (mut file, mut temporary) = create_beside(&target).map_err(io_error)?;
+    write_content(path, &mut file, write)?;
+    if let Some(metadata) = existing {
+        file.set_permissions(metadata.permissions()).map_err(io_error)?;
+    }
+    file.sync_all().map_err(io_error)?;
+    std::fs::rename(&temporary.path, &target).map_err(io_error)?;
+    temporary.renamed = true;
+    Ok(())
+}
+
+fn write_content(
+    path: &Path,
+    file: &mut File,
+    write: impl FnOnce(&mut Output<'_>) -> Result<()>,
+) -> Result<()> {
+    let fill = |sink: &mut dyn Write| {
+        let mut output = Output::new(path, sink);
+        write(&mut output)?;
+        output.flush()
+    };
+    if is_gzip(path) {
+        let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+        fill(&mut encoder)?;
+        encoder.finish().map_err(|source| Error::io(path, source))?;
+        Ok(())
+    } else {
+        fill(file)
+    }
+}
+
+/// A new file in the directory of `target`, under a name that nobody else uses.
+fn create_beside(target: &Path) -> io::Result<(File, TemporaryFile)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let mut unique = std::ffi::OsString::from(".");
+        unique.push(name);
+        unique.push(format!(".{}-{number}.tmp", std::process::id()));
+        let path = target.with_file_name(unique);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((file, TemporaryFile { path, renamed: false })),
+            // Left behind by a process that was killed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_stops_at_the_limit() {
+        let path = Path::new("bomb.fg.gz");
+        let read = |length: u64, expected, limit| {
+            read_all(path, io::repeat(b'0').take(length), expected, limit)
+        };
+        assert_eq!(read(100_000, 10, 100_000).unwrap().len(), 100_000);
+        assert_eq!(read(0, 0, 10).unwrap().len(), 0);
+        let text = read(u64::MAX, 10, 1 << 20).unwrap_err().to_string();
+        assert!(text.contains("bomb.fg.gz: more than 1048576 bytes"), "{text}");
+    }
+
+    #[test]
+    fn memory_follows_what_arrives_not_what_is_promised() {
+        let path = Path::new("small");
+        let bytes = read_all(path, io::repeat(b'0').take(300_000), 0, SIZE_LIMIT).unwrap();
+        assert!(bytes.capacity() <= 4 * bytes.len());
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.fg");
+        std::fs::write(&path, "old").unwrap();
+        let result = save(&path, |output| {
+            output.text("half");
+            output.flush()?;
+            Err(Error::Unsupported("no".into()))
+        });
+        assert!(matches!(result, Err(Error::Unsupported(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_symbolic_link_and_the_permissions_survive_a_write() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let (path, link) = (directory.path().join("real.fg"), directory.path().join("link.fg"));
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        save(&link, |output| {
+            output.text("new");
+            Ok(())
+        })
+        .unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}

@@ -1,0 +1,140 @@
+//! Numbers as text: shortest writing, exact reading.
+
+/// Appends the shortest text that reads back to the same `f64`, without a trailing `.0`: `0`, `1`,
+/// `0.5`, `1e-20`. Values that are not finite become `NaN`, `inf` and `-inf`.
+pub fn push_f64(out: &mut Vec<u8>, x: f64) {
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format(x);
+    out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
+}
+
+/// Appends an integer in decimal.
+pub(super) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0_u8; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+/// Powers of ten that an `f64` holds exactly.
+const EXACT_POWERS_OF_TEN: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// The `f64` nearest to a decimal number, `None` where the text is not a number.
+pub(super) fn parse_f64(text: &[u8]) -> Option<f64> {
+    parse_short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
+}
+
+/// Digits with at most one point, few enough that both the digits as an integer and the power of
+/// ten are exact, so that their quotient is correctly rounded.
+fn parse_short_decimal(text: &[u8]) -> Option<f64> {
+    if text.len() > 19 {
+        return None;
+    }
+    let mut digits = 0_u64;
+    let mut point = None;
+    for (position, &byte) in text.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(position),
+            _ => return None,
+        }
+    }
+    let digit_count = text.len() - usize::from(point.is_some());
+    if digit_count == 0 || digits > 1 << 53 {
+        return None;
+    }
+    let decimals = point.map_or(0, |position| text.len() - position - 1);
+    Some(digits as f64 / EXACT_POWERS_OF_TEN[decimals])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(x: f64) -> String {
+        let mut out = Vec::new();
+        push_f64(&mut out, x);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn shortest_text_has_no_trailing_point_zero() {
+        for (x, wanted) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (0.5, "0.5"),
+            (1e-20, "1e-20"),
+            (5e-324, "5e-324"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e300, "1e300"),
+            (10.0, "10"),
+        ] {
+            assert_eq!(text(x), wanted);
+        }
+    }
+
+    #[test]
+    fn integers_are_written_in_full() {
+        for value in [0, 9, 10, 12_345, u64::MAX] {
+            let mut out = Vec::new();
+            push_u64(&mut out, value);
+            assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
+        }
+    }
+
+    #[test]
+    fn odd_spellings_agree_with_the_standard_library() {
+        for text in [
+            "",
+            ".",
+            "1.",
+            ".5",
+            "1.5.2",
+            "+1",
+            "-0.0",
+            "1e400",
+            "inf",
+            "nan",
+            "0x10",
+            "1_0",
+            "9007199254740993",
+            "9007199254740992",
+            "0.1",
+            "1e",
+            "0.000000000000000001",
+            " 1",
+            "12345678901234567.8",
+            "99999999999999999999999999999999999999999",
+        ] {
+            let wanted = text.parse::<f64>().ok().map(f64::to_bits);
+            assert_eq!(parse_f64(text.as_bytes()).map(f64::to_bits), wanted, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_finite_value_reads_back(bits in any::<u64>()) {
+            let x = f64::from_bits(bits);
+            prop_assume!(x.is_finite());
+            prop_assert_eq!(parse_f64(text(x).as_bytes()).map(f64::to_bits), Some(bits));
+        }
+
+        #[test]
+        fn decimals_are_correctly_rounded(text in "[0-9]{0,12}(\\.[0-9]{0,22})?") {
+            let wanted = text.parse::<f64>().ok().map(f64::to_bits);
+            prop_assert_eq!(parse_f64(text.as_bytes()).map(f64::to_bits), wanted);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the two formats of tables share: bounds of sizes, and other factors as tables.
+
+use super::text::Cursor;
+use crate::error::{Error, Result};
+use crate::model::{Factor, FactorGraph};
+
+/// Most entries of an AND, OR or singleton factor that is written as a table.
+const EXPANSION_LIMIT: usize = 1 << 26;
+
+/// Most entries that all tables of a text of this size may have together; see
+/// [`super::GraphFormat::Fg`].
+pub(super) fn entry_limit(text_bytes: u64) -> u64 {
+    (1 << 20) + text_bytes.saturating_mul(64)
+}
+
+/// Number of joint states, `None` if it does not fit.
+pub(super) fn joint_states(mut cardinalities: impl Iterator<Item = usize>) -> Option<usize> {
+    cardinalities.try_fold(1_usize, usize::checked_mul)
+}
+
+/// Zeros, or an error where there is no memory for them.
+pub(super) fn try_fill(values: &mut Vec<f64>, length: usize, value: f64) -> Result<()> {
+    values.clear();
+    values.try_reserve(length).map_err(|_| {
+        Error::OutOfMemory(format!("a table of {length} entries does not fit in memory"))
+    })?;
+    values.resize(length, value);
+    Ok(())
+}
+
+/// Checks that a table has a positive value, as every factor needs.
+pub(super) fn check_not_all_zero(
+    cursor: &Cursor<'_>,
+    line: u64,
+    factor: u64,
+    values: &[f64],
+) -> Result<()> {
+    if values.iter().any(|&value| value > 0.0) {
+        return Ok(());
+    }
+    Err(cursor.error_at(
+        line,
+        format!(
+            "factor {factor}: all {} values of its table are zero: one must be positive",
+            values.len()
+        ),
+    ))
+}
+
+/// Number of entries of a factor as a table. Errors: too many of them, or all of them zero.
+pub(super) fn table_size(graph: &FactorGraph, factor: usize) -> Result<usize> {
+    let view = graph.factor(factor);
+    if let Factor::Table(values) = view {
+        return Ok(values.len());
+    }
+    // Only a factor whose head is its own and only body can be zero for both values.
+    let value = |state: usize| view.value(&[state], std::iter::once(2));
+    if graph.arity(factor) == 1 && value(0) == 0.0 && value(1) == 0.0 {
+        return Err(Error::Unsupported(format!(
+            "factor {factor} ({}) contradicts itself (its value is zero everywhere), and a table \
+             needs a positive value; write .causal_fg instead",
+            graph.kind(factor).name()
+        )));
+    }
+    let size = joint_states(graph.factor_variables(factor).iter().map(|_| 2));
+    size.filter(|&size| size <= EXPANSION_LIMIT).ok_or_else(|| {
+        Error::Unsupported(format!(
+            "factor {factor} ({}) has {} variables: as a table it would have 2^{} entries, more \
+             than 2^26; write .causal_fg instead",
+            graph.kind(factor).name(),
+            graph.arity(factor),
+            graph.arity(factor)
+        ))
+    })
+}
+
+/// Calls `visit` with the index and value of every entry of a factor as a table, in the graph's
+/// order: the variable with the lowest label fastest.
+pub(super) fn for_each_entry(
+    graph: &FactorGraph,
+    factor: usize,
+    mut visit: impl FnMut(usize, f64) -> Result<()>,
+) -> Result<()> {
+    let view = graph.factor(factor);
+    if let Factor::Table(values) = view {
+        return values.iter().enumerate().try_for_each(|(index, &value)| visit(index, value));
+    }
+    let size = table_size(graph, factor)?;
+    let mut states = vec![0; graph.arity(factor)];
+    for index in 0..size {
+        visit(index, view.value(&states, std::iter::repeat(2)))?;
+        for state in &mut states {
+            *state ^= 1;
+            if *state == 1 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FactorGraphBuilder;
+
+    #[test]
+    fn factors_become_tables_with_the_lowest_label_fastest() {
+        let mut builder = FactorGraphBuilder::new();
+        builder.add_and(2, &[1], 0.75, 0.25).unwrap();
+        builder.add_or(1, &[2], 1.0, 0.5).unwrap();
+        builder.add_singleton(1, 0.25).unwrap();
+        builder.add_table(&[1], &[3.0, 4.0]).unwrap();
+        let graph = builder.build().unwrap();
+        for (factor, wanted) in [
+            (0, vec![0.75, 0.25, 0.25, 0.75]),
+            (1, vec![1.0, 0.0, 0.5, 0.5]),
+            (2, vec![0.75, 0.25]),
+            (3, vec![3.0, 4.0]),
+        ] {
+            let mut values = Vec::new();
+            for_each_entry(&graph, factor, |index, value| {
+                assert_eq!(index, values.len());
+                values.push(value);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(values, wanted);
+        }
+    }
+
+    #[test]
+    fn factors_that_no_table_can_hold_are_refused_by_name() {
+        let mut builder = FactorGraphBuilder::new();
+        let body: Vec<u64> = (1..27).collect();
+        builder.add_and(0, &body[1..], 1.0, 0.0).unwrap();
+        builder.add_and(0, &body, 1.0, 0.0).unwrap();
+        builder.add_or(0, &(1..100).collect::<Vec<_>>(), 1.0, 0.0).unwrap();
+        builder.add_and(0, &[0], 0.0, 1.0).unwrap();
+        let graph = builder.build().unwrap();
+        assert_eq!(table_size(&graph, 0).unwrap(), 1 << 26);
+        assert!(table_size(&graph, 3).unwrap_err().to_string().contains("factor 3 (and)"));
+        assert!(table_size(&graph, 1).unwrap_err().to_string().contains("factor 1 (and)"));
+        assert!(table_size(&graph, 2).unwrap_err().to_string().contains("2^100"));
+    }
+}
