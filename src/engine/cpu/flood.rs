@@ -1,7 +1,7 @@
 //! Passes in which every message reads the values of the pass before (PARALL): first all variables
 //! send, then all factors.
 
-use super::factor::{all_messages, is_constant};
+use super::factor::{all_messages, is_constant, settle_contradictions};
 use super::state::State;
 use super::team::{Chunks, Team, Worker};
 use super::variable::send_to_factors;
@@ -112,6 +112,7 @@ fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
     workspace.inputs.clear();
     workspace.inputs.extend(state.by_edge.slice(values));
     all_messages(state, factor, workspace);
+    settle_contradictions(state, edges.clone(), workspace);
     for edge in edges {
         let slot = state.slot_of_edge[edge] as usize;
         let from = state.edge_values(edge);
