@@ -94,12 +94,10 @@ fn gather_inputs(
     let mut inputs = std::mem::take(&mut workspace.inputs);
     inputs.clear();
     for edge in edges {
-        let variable = state.graph.edge_variables()[edge] as usize;
         if skip == Some(edge) {
             inputs.resize(inputs.len() + state.edge_values(edge).len(), Packed::ONE);
         } else {
-            let slot = state.slot_of_edge[edge] as usize;
-            message_to_factor(state, trees, variable, slot, workspace, &mut inputs);
+            message_to_factor(state, trees, edge, workspace, &mut inputs);
         }
     }
     workspace.inputs = inputs;
