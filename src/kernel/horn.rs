@@ -112,6 +112,54 @@ impl FromPacked for f64 {
     }
 }
 
+/// A plain number where no input is certain: then no message is 0/0.
+#[derive(Clone, Copy)]
+struct Near(f64);
+
+impl Real for Near {
+    const ZERO: Self = Self(0.0);
+    const ONE: Self = Self(1.0);
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self(value)
+    }
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        Self(self.0 * other.0)
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+    #[inline(always)]
+    fn widen(self) -> Wide {
+        Wide::from_f64(self.0)
+    }
+    #[inline(always)]
+    fn divide(self, other: Self) -> Self {
+        Self(self.0 / other.0)
+    }
+}
+
+impl FromPacked for Near {
+    #[inline(always)]
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        let first = choose(swapped, Packed::ONE.0, odds.0);
+        let second = choose(swapped, odds.0, Packed::ONE.0);
+        [Self(f64::from_bits(first)), Self(f64::from_bits(second))]
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        let (a, b) = (numerator.0.to_bits(), denominator.0.to_bits());
+        let (above, below) = (choose(inverse, b, a), choose(inverse, a, b));
+        Packed::from_plain(f64::from_bits(above) / f64::from_bits(below))
+    }
+}
+
 impl FromPacked for Wide {
     #[inline(always)]
     fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
@@ -212,22 +260,23 @@ pub(crate) fn small_horn_messages<const N: usize>(
     c: &HornCoefficients,
 ) -> [Packed; N] {
     let mut out = [Packed::ONE; N];
-    let mut plain = c.plain;
-    for input in inputs {
-        plain &= if N <= 5 { input.is_within::<88>() } else { input.is_within::<48>() };
-    }
-    if plain {
-        messages::<f64>(inputs, head, c, &mut out, None);
+    let near = if N <= 5 { Packed::all_near::<64>(inputs) } else { Packed::all_near::<32>(inputs) };
+    if c.plain & near {
+        messages::<Near>(inputs, head, c, &mut out, None);
     } else {
-        wide_messages(inputs, head, c, &mut out);
+        far_horn_messages(inputs, head, c, &mut out);
     }
     out
 }
 
 #[cold]
 #[inline(never)]
-fn wide_messages(inputs: &[Packed], head: usize, c: &HornCoefficients, out: &mut [Packed]) {
-    messages::<Wide>(inputs, head, c, out, None);
+fn far_horn_messages(inputs: &[Packed], head: usize, c: &HornCoefficients, out: &mut [Packed]) {
+    if c.fits_f64(inputs) {
+        messages::<f64>(inputs, head, c, out, None);
+    } else {
+        messages::<Wide>(inputs, head, c, out, None);
+    }
 }
 
 /// The message of a factor to the variable at one position, the input of which is not used.

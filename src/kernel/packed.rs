@@ -54,6 +54,24 @@ impl Packed {
         (self.0.wrapping_sub(low) <= high - low) | self.is_certain()
     }
 
+    /// Whether all values are positive and within 2^-`HALF`..2^`HALF`; `HALF` is a power of two.
+    /// Neither 0 nor infinity is.
+    #[inline(always)]
+    pub(crate) fn all_near<const HALF: i64>(values: &[Self]) -> bool {
+        const { assert!(HALF.count_ones() == 1) };
+        // A value is in range if its distance from the lower end is below a power of two, so one
+        // test of the bits of all distances serves.
+        let low = power_bits(-HALF);
+        let distances = values.iter().fold(0, |bits, value| bits | value.0.wrapping_sub(low));
+        distances < (2 * HALF as u64) << 52
+    }
+
+    /// Whether the value may be certain: true of 0, infinity and values that no `f64` holds.
+    #[inline(always)]
+    pub(crate) fn may_be_certain(self) -> bool {
+        self.0.wrapping_sub(1) >= Self::INFINITY.0 - 1
+    }
+
     /// The value as an `f64`; right only for values that are stored as one.
     #[inline(always)]
     pub(crate) fn plain(self) -> f64 {
@@ -176,6 +194,18 @@ mod tests {
             prop_assert!((p1 / p0 / odds - 1.0).abs() < 1e-15);
             prop_assert_eq!(Packed::from_f64(odds).probability(), p1);
         }
+    }
+
+    #[test]
+    fn near_values() {
+        let near = |x: f64| Packed::all_near::<64>(&[Packed::ONE, Packed::from_f64(x)]);
+        assert!(near(1.0) && near(2_f64.powi(-64)) && near(1.999 * 2_f64.powi(63)));
+        assert!(!near(2_f64.powi(64)) && !near(1.999 * 2_f64.powi(-65)));
+        assert!(!near(0.0) && !near(f64::INFINITY) && !near(1e300));
+        let far = Packed::pack(Wide::from_parts(1.0, 5000));
+        assert!(!Packed::all_near::<64>(&[far]) && far.may_be_certain());
+        assert!(Packed::ZERO.may_be_certain() && Packed::INFINITY.may_be_certain());
+        assert!(!Packed::ONE.may_be_certain() && !Packed::from_f64(1e-300).may_be_certain());
     }
 
     #[test]

@@ -105,23 +105,20 @@ impl Monoid for Product {
 /// Largest degree for which products are taken over the messages themselves, in plain `f64` where
 /// that is exact.
 pub(crate) const SMALL_DEGREE: usize = 8;
-/// Eight factors within 2^-`SMALL_RANGE`..=2^`SMALL_RANGE` leave no exponent's range.
-const SMALL_RANGE: i64 = 120;
-
-/// The messages as `f64`, if their products are exact in `f64` (but for certain messages that
-/// disagree, which give NaN).
+/// The messages as `f64`, if none is certain and the product of all is exact in `f64`.
 #[inline(always)]
 fn plain_factors<const N: usize>(values: &[Packed; N]) -> Option<[f64; N]> {
-    let mut plain = true;
-    for value in values {
-        plain &= value.is_within::<SMALL_RANGE>();
-    }
-    plain.then(|| values.map(Packed::plain))
+    let near = if N <= 4 {
+        Packed::all_near::<128>(values)
+    } else {
+        const { assert!(N <= 8) };
+        Packed::all_near::<64>(values)
+    };
+    near.then(|| values.map(Packed::plain))
 }
 
 /// Product of four or eight messages of a binary variable, some of them padding ones, but the one at
-/// `leaf`, as odds, in the shape of the tree; `None` where plain `f64` does not do or certain
-/// messages disagree.
+/// `leaf`, as odds, in the shape of the tree; `None` where one is certain or plain `f64` does not do.
 #[inline(always)]
 pub(crate) fn leave_one_out_of_few<const N: usize>(
     values: &[Packed; N],
@@ -136,7 +133,7 @@ pub(crate) fn leave_one_out_of_few<const N: usize>(
         product *= (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
     }
     product *= x[leaf ^ 1];
-    (!product.is_nan()).then(|| Packed::from_plain(product))
+    Some(Packed::from_plain(product))
 }
 
 /// Product of a binary variable's at most [`SMALL_DEGREE`] messages but the one at `leaf`, as odds,
@@ -187,12 +184,10 @@ pub(crate) fn binary_leave_one_out_all(
         if let Some([a, b, c, d]) = plain_factors(&padded) {
             let (left, right) = (a * b, c * d);
             let out = [right * b, right * a, left * d, left * c];
-            if !(left * right).is_nan() {
-                for (value, product) in values.iter_mut().zip(out) {
-                    *value = Packed::from_plain(product);
-                }
-                return false;
+            for (value, product) in values.iter_mut().zip(out) {
+                *value = Packed::from_plain(product);
             }
+            return false;
         }
     }
     if extra.is_none() && leave_one_out_of_many(values, scratch) {
@@ -214,11 +209,7 @@ pub(crate) fn binary_leave_one_out_all(
 /// products of eight are exact in `f64`: `false`, with nothing done, where that is not so. The three
 /// lowest levels of the tree are then taken in `f64`, block by block.
 fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> bool {
-    let mut plain = true;
-    for value in values.iter() {
-        plain &= value.is_within::<SMALL_RANGE>() & !value.is_certain();
-    }
-    if !plain {
+    if !Packed::all_near::<64>(values) {
         return false;
     }
     let Scratch { products, tree } = scratch;
@@ -295,8 +286,7 @@ impl Scratch {
 pub(crate) fn probability_of_few(values: &[Packed; 4]) -> Option<f64> {
     let [a, b, c, d] = plain_factors(values)?;
     let odds = (a * b) * (c * d);
-    // Also refuses infinity and NaN: certain messages take the general way.
-    (odds < f64::MAX).then(|| odds / (odds + 1.0))
+    Some(odds / (odds + 1.0))
 }
 
 /// A message over the states of a variable from one product per state: weights relative to the

@@ -3,13 +3,13 @@
 
 use super::factor::{is_constant, messages};
 use super::plan::Tuning;
-use super::state::State;
+use super::state::{Link, State};
 use super::team::{Team, Worker};
 use super::trees::{Hubs, Trees};
 use super::variable::{odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
-use crate::kernel::{HornCoefficients, Packed, SMALL_DEGREE, small_horn_messages};
+use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
 use crate::schedule::{Levels, Preorder};
 
 /// Edges in batches, in the order in which the batches run.
@@ -17,9 +17,57 @@ pub(super) struct Batches {
     /// Inside a batch, edges ascend, so that a factor's edges lie together.
     edges: Vec<u32>,
     offsets: Vec<u32>,
+    /// The same, with what one thread needs at hand, without the factors that send only once.
+    tasks: Vec<Task>,
+}
+
+/// One batch of a serial pass.
+struct Task {
+    /// The first edge of a factor all of whose messages are sent, or the number of the batch.
+    first: u32,
+    /// Index of the factor's coefficients.
+    coefficients: u32,
+    /// Number of the factor's variables, 2 to 8; 0 for another batch.
+    arity: u8,
+    /// Position of the factor's head.
+    head: u8,
+}
+
+impl Task {
+    /// `None` for a factor with one variable.
+    fn new(state: &State, index: usize, batch: &[u32]) -> Option<Self> {
+        let graph = &state.graph;
+        let factor = graph.edge_factors()[batch[0] as usize] as usize;
+        let own = graph.factor_edges(factor);
+        if batch.len() == own.len() && batch[batch.len() - 1] as usize + 1 == own.end {
+            if own.len() == 1 {
+                return None;
+            }
+            if let (true, 2..=8, Some(head), Some(parameter)) = (
+                graph.all_binary(),
+                own.len(),
+                graph.head_position(factor),
+                graph.horn_parameter(factor),
+            ) {
+                return Some(Self {
+                    first: own.start as u32,
+                    coefficients: parameter as u32,
+                    arity: own.len() as u8,
+                    head: head as u8,
+                });
+            }
+        }
+        Some(Self { first: index as u32, coefficients: 0, arity: 0, head: 0 })
+    }
 }
 
 impl Batches {
+    /// Prepares the batches for one thread.
+    pub(super) fn prepare_serial(&mut self, state: &State) {
+        let tasks = (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i)));
+        self.tasks = tasks.collect();
+    }
+
     /// One batch per class of a preorder. Classes that follow each other and concern one and the
     /// same factor are joined, since a factor's messages do not read each other.
     pub(super) fn of_classes(state: &State, preorder: &Preorder) -> Self {
@@ -40,12 +88,16 @@ impl Batches {
         for batch in offsets.windows(2) {
             edges[batch[0] as usize..batch[1] as usize].sort_unstable();
         }
-        Self { edges, offsets }
+        Self { edges, offsets, tasks: Vec::new() }
     }
 
     /// One batch per level.
     pub(super) fn of_levels(levels: &Levels) -> Self {
-        Self { edges: levels.order().to_vec(), offsets: levels.offsets().to_vec() }
+        Self {
+            edges: levels.order().to_vec(),
+            offsets: levels.offsets().to_vec(),
+            tasks: Vec::new(),
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -85,21 +137,26 @@ fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
 }
 
-/// Stores a message and notes where a certain one came or went.
+/// Stores a message and notes where a certain one came.
 #[inline(always)]
-fn store(state: &State, edge: usize, message: &[Packed], workspace: &mut Workspace) {
-    let link = state.links[edge];
+fn store(state: &State, edge: usize, link: Link, message: &[Packed], workspace: &mut Workspace) {
     for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
-        let old = state.to_variable.get(index);
-        state.to_variable.set(index, value);
-        if (value.is_certain() | old.is_certain()) && old != value {
-            workspace.certainty_changed.push(state.graph.edge_variables()[edge]);
+        if value.may_be_certain() {
+            note_certain(state, edge, index, value, workspace);
         }
+        state.to_variable.set(index, value);
     }
 }
 
-/// Edges ahead of the one at work whose messages are brought near.
-const PREFETCH_DISTANCE: usize = 24;
+#[cold]
+fn note_certain(state: &State, edge: usize, at: usize, value: Packed, workspace: &mut Workspace) {
+    if value.is_certain() && state.to_variable.get(at) != value {
+        workspace.newly_certain.push(state.graph.edge_variables()[edge]);
+    }
+}
+
+/// How many tasks ahead of the one at work the messages are brought near.
+const PREFETCH_DISTANCE: usize = 8;
 
 /// What one thread needs to run batches in their order.
 pub(super) struct Serial<'a> {
@@ -112,13 +169,64 @@ pub(super) struct Serial<'a> {
 
 impl Serial<'_> {
     pub(super) fn run(&mut self, batches: &Batches) {
-        let mut ahead = batches.edges.iter().skip(PREFETCH_DISTANCE);
-        for index in 0..batches.count() {
-            let batch = batches.batch(index);
-            for &edge in ahead.by_ref().take(batch.len()) {
-                self.state.to_variable.prefetch(self.state.links[edge as usize].slot as usize);
+        if !self.constants_sent {
+            for index in 0..batches.count() {
+                self.run_batch(batches.batch(index));
             }
-            self.run_batch(batch);
+            return;
+        }
+        let mut ahead = batches.tasks.iter().skip(PREFETCH_DISTANCE);
+        for task in &batches.tasks {
+            if let Some(next) = ahead.next() {
+                let first = next.first as usize;
+                for link in self.state.links.iter().skip(first).take(next.arity as usize) {
+                    self.state.to_variable.prefetch(link.slot as usize);
+                }
+            }
+            match task.arity {
+                2 => self.run_task::<2>(task),
+                3 => self.run_task::<3>(task),
+                4 => self.run_task::<4>(task),
+                5 => self.run_task::<5>(task),
+                6 => self.run_task::<6>(task),
+                7 => self.run_task::<7>(task),
+                8 => self.run_task::<8>(task),
+                _ => self.run_batch(batches.batch(task.first as usize)),
+            }
+        }
+    }
+
+    /// All messages of a factor with `N` variables.
+    #[inline(always)]
+    fn run_task<const N: usize>(&mut self, task: &Task) {
+        let state = self.state;
+        let first = task.first as usize;
+        let Some(links) = state.links[first..].first_chunk::<N>() else { return };
+        let mut inputs = [Packed::ONE; N];
+        for (position, input) in inputs.iter_mut().enumerate() {
+            *input = match simple_odds(state, links[position]) {
+                Some(odds) => odds,
+                None => odds_to_factor(state, &mut self.hubs, first + position, self.workspace),
+            };
+        }
+        let c = &state.coefficients[task.coefficients as usize];
+        let outputs = small_horn_messages(&inputs, task.head as usize, c);
+        for (position, &output) in outputs.iter().enumerate() {
+            let (edge, link) = (first + position, links[position]);
+            let odds = self.checked(output, edge);
+            if odds.may_be_certain() {
+                note_certain(state, edge, link.slot as usize, odds, self.workspace);
+            }
+            state.to_variable.set(link.slot as usize, odds);
+            if link.hub {
+                let variable = state.graph.edge_variables()[edge] as usize;
+                self.hubs.changed(state, variable, (link.slot - link.first_slot) as usize);
+            }
+            if !self.wide.is_empty() {
+                let variable = state.graph.edge_variables()[edge] as usize;
+                let factor = state.graph.edge_factors()[edge] as usize;
+                self.wide.message_arrived(state, variable, factor);
+            }
         }
     }
 
@@ -221,7 +329,7 @@ impl Serial<'_> {
         for (position, input) in inputs.iter_mut().enumerate() {
             let edge = first + position;
             if edge != unneeded {
-                *input = match simple_odds(state, edge) {
+                *input = match simple_odds(state, state.links[edge]) {
                     Some(odds) => odds,
                     None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
                 };
@@ -257,9 +365,9 @@ impl Serial<'_> {
     #[inline(always)]
     fn arrive(&mut self, edge: usize, message: &[Packed]) {
         let state = self.state;
-        store(state, edge, message, self.workspace);
         let link = state.links[edge];
-        if link.degree as usize > SMALL_DEGREE {
+        store(state, edge, link, message, self.workspace);
+        if link.hub {
             let variable = state.graph.edge_variables()[edge] as usize;
             self.hubs.changed(state, variable, (link.slot - link.first_slot) as usize);
         }
@@ -383,7 +491,8 @@ impl ParallelBatches {
             if !skipped(factors[edge as usize] as usize) {
                 message.clear();
                 message.extend(state.by_edge.slice(state.edge_values(edge as usize)));
-                store(state, edge as usize, &message, worker.workspace);
+                let link = state.links[edge as usize];
+                store(state, edge as usize, link, &message, worker.workspace);
             }
         }
         let slots = &self.tree_slots

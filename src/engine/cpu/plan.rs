@@ -72,7 +72,7 @@ impl Plan {
             state.require_by_edge();
             return Ok(Plan::Flood);
         }
-        let classes = Batches::of_classes(state, &preorder);
+        let mut classes = Batches::of_classes(state, &preorder);
         let few = classes.sends_few(state);
         let wide = WideFactors::new(state, |f| few[f]);
         let trees = Trees::new(state);
@@ -92,6 +92,7 @@ impl Plan {
                 return Ok(Plan::Batches { order, trees, cursors, wide });
             }
         }
+        classes.prepare_serial(state);
         let cursors = Cursors::new(state, &trees);
         Ok(Plan::Batches { order: Order::Serial(classes), trees, cursors, wide })
     }

@@ -190,7 +190,7 @@ impl Loop<'_> {
                 team.collect(|w| {
                     found.merge(std::mem::take(&mut w.contradictions));
                     met = [met, w.met.take()].into_iter().flatten().min();
-                    changed.append(&mut w.certainty_changed);
+                    changed.append(&mut w.newly_certain);
                 });
                 if let (Some(variable), 0) = (met, found.count) {
                     found.add(variable);
@@ -229,18 +229,19 @@ impl Loop<'_> {
         let CpuEngine { state, team, flood, .. } = self.engine;
         flood.for_variables(team, |v, workspace| {
             if is_contradictory(state, v, workspace) {
-                workspace.certainty_changed.push(v as u32);
+                workspace.newly_certain.push(v as u32);
             }
         });
         self.contradictory.clear();
-        team.collect(|w| self.contradictory.extend(w.certainty_changed.drain(..)));
+        team.collect(|w| self.contradictory.extend(w.newly_certain.drain(..)));
         self.count_contradictory();
     }
 
-    /// Brings the contradictory variables up to date where certain messages came or went.
+    /// Brings the contradictory variables up to date, given those to which new certain messages came.
     fn rescan(&mut self, changed: &[u32]) {
         let CpuEngine { state, team, .. } = self.engine;
-        for &v in changed {
+        let doubtful = self.contradictory.iter().chain(changed).copied().collect::<Vec<_>>();
+        for v in doubtful {
             if team.run_alone(|workspace| is_contradictory(state, v as usize, workspace)) {
                 self.contradictory.insert(v);
             } else {

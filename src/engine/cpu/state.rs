@@ -1,6 +1,8 @@
 //! Messages, evidence and the graph as the CPU engine holds them.
 
-use crate::kernel::{HornCoefficients, Packed, stored_values, table_exponents};
+use crate::kernel::{
+    HornCoefficients, Packed, SMALL_DEGREE, stored_message, stored_values, table_exponents,
+};
 use crate::model::{Factor, FactorGraph, VariableEvidence};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -135,8 +137,38 @@ pub(super) struct Link {
     pub(super) slot: u32,
     /// The slot of the variable's first edge.
     pub(super) first_slot: u32,
-    /// The variable's degree.
-    pub(super) degree: u32,
+    /// The variable's degree, if it is at most [`SMALL_DEGREE`].
+    pub(super) degree: u8,
+    /// Where the variable's message to the factor comes from.
+    pub(super) source: Source,
+    /// Whether the variable's products are stored.
+    pub(super) hub: bool,
+}
+
+/// Where a variable's messages to its factors come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// At most four messages of a binary variable.
+    Four,
+    /// At most eight.
+    Eight,
+    /// Stored products, evidence, or more than two states.
+    Other,
+}
+
+impl Source {
+    fn of(state: &State, variable: usize) -> Self {
+        let degree = state.graph.degree(variable);
+        if state.known[variable] != Known::Nothing || !state.graph.all_binary() {
+            Source::Other
+        } else if degree <= 4 {
+            Source::Four
+        } else if degree <= SMALL_DEGREE {
+            Source::Eight
+        } else {
+            Source::Other
+        }
+    }
 }
 
 struct Starts {
@@ -146,14 +178,6 @@ struct Starts {
 
 impl State {
     pub(super) fn new(graph: Arc<FactorGraph>) -> Self {
-        let mut links = vec![Link { slot: 0, first_slot: 0, degree: 0 }; graph.edge_count()];
-        for v in 0..graph.variable_count() {
-            let slots = graph.variable_slots(v);
-            let (first_slot, degree) = (slots.start as u32, slots.len() as u32);
-            for (slot, &edge) in slots.zip(graph.variable_edges(v)) {
-                links[edge as usize] = Link { slot: slot as u32, first_slot, degree };
-            }
-        }
         let values_of = |v: u32| stored_values(graph.cardinalities()[v as usize]) as u32;
         let running = |sizes: &mut dyn Iterator<Item = u32>| {
             let mut starts = vec![0];
@@ -185,8 +209,8 @@ impl State {
                 _ => None,
             })
             .collect();
-        Self {
-            links,
+        let mut state = Self {
+            links: Vec::new(),
             starts,
             to_variable: Values::new(length + PADDING, Packed::ONE),
             value_count: length,
@@ -196,7 +220,24 @@ impl State {
             coefficients: graph.horn_parameters().iter().map(HornCoefficients::new).collect(),
             table_exponents,
             graph,
+        };
+        state.links = state.link();
+        state
+    }
+
+    fn link(&self) -> Vec<Link> {
+        let empty = Link { slot: 0, first_slot: 0, degree: 0, source: Source::Other, hub: false };
+        let mut links = vec![empty; self.graph.edge_count()];
+        for v in 0..self.graph.variable_count() {
+            let slots = self.graph.variable_slots(v);
+            let hub = slots.len() > SMALL_DEGREE;
+            let degree = if hub { 0 } else { slots.len() as u8 };
+            let (first_slot, source) = (slots.start as u32, Source::of(self, v));
+            for (slot, &edge) in slots.zip(self.graph.variable_edges(v)) {
+                links[edge as usize] = Link { slot: slot as u32, first_slot, degree, source, hub };
+            }
         }
+        links
     }
 
     /// Makes `by_edge` if it is not there yet.
@@ -247,10 +288,14 @@ impl State {
                 Known::State
             }
             Some(VariableEvidence::Likelihood(likelihood)) => {
-                self.weights.insert(variable as u32, crate::kernel::stored_message(likelihood));
+                self.weights.insert(variable as u32, stored_message(likelihood));
                 Known::Weights
             }
         };
+        let source = Source::of(self, variable);
+        for &edge in self.graph.variable_edges(variable) {
+            self.links[edge as usize].source = source;
+        }
     }
 
     /// The stored message of evidence kept as [`Known::Weights`].

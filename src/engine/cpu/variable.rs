@@ -1,6 +1,6 @@
 //! The variables' side of a pass: products of the messages that meet there.
 
-use super::state::{Known, State};
+use super::state::{Known, Link, Source, State};
 use super::trees::Hubs;
 use super::workspace::Workspace;
 use crate::kernel::{
@@ -128,20 +128,17 @@ fn state_products(state: &State, variable: usize, workspace: &mut Workspace) {
 /// The odds that a binary variable of a graph of binary variables sends along an edge, if they follow
 /// from a few messages and nothing else.
 #[inline(always)]
-pub(super) fn simple_odds(state: &State, edge: usize) -> Option<Packed> {
-    let variable = state.graph.edge_variables()[edge] as usize;
-    let link = state.links[edge];
-    if state.known[variable] != Known::Nothing {
-        return observed_odds(state.known[variable]);
-    }
+pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
     let (start, leaf) = (link.first_slot as usize, (link.slot - link.first_slot) as usize);
     let degree = link.degree as usize;
-    if degree <= 4 {
-        leave_one_out_of_few(&state.to_variable.padded::<4>(start, degree), leaf)
-    } else if degree <= SMALL_DEGREE {
-        leave_one_out_of_few(&state.to_variable.padded::<SMALL_DEGREE>(start, degree), leaf)
-    } else {
-        None
+    match link.source {
+        Source::Four => {
+            leave_one_out_of_few(&state.to_variable.padded::<4>(start, degree), leaf & 3)
+        }
+        Source::Eight => {
+            leave_one_out_of_few(&state.to_variable.padded::<8>(start, degree), leaf & 7)
+        }
+        Source::Other => None,
     }
 }
 
@@ -183,7 +180,7 @@ pub(super) fn message_to_factor(
         return;
     }
     let leaf = (link.slot - link.first_slot) as usize;
-    if binary && known == Known::Nothing && link.degree as usize <= SMALL_DEGREE {
+    if binary && known == Known::Nothing && !link.hub {
         let degree = link.degree as usize;
         let start = state.slot_values(link.first_slot as usize).start;
         let values = state.to_variable.padded::<SMALL_DEGREE>(start, degree);
