@@ -275,6 +275,7 @@ impl Loop<'_> {
         if !by_bingo {
             return Ok(());
         }
+        state.require_by_edge();
         flood.variables_send(state, team);
         self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
         self.note_variables()?;
