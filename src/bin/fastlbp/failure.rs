@@ -44,6 +44,10 @@ impl Failure {
     /// Arguments that clap refused, or a request for help.
     pub fn usage(error: clap::Error) -> Self {
         let text = error.render().to_string();
+        if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            let text = format!("a command is needed\n\n{}", text.trim_end());
+            return Failure::Message { code: BAD_INPUT, text };
+        }
         if error.use_stderr() {
             let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_string();
             Failure::Message { code: BAD_INPUT, text }

@@ -77,7 +77,7 @@ pub struct Arguments {
     max_time: Option<Duration>,
 
     /// What happens where certain messages that disagree meet
-    #[arg(long, value_enum, default_value_t = ContradictionPolicy::Error)]
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = ContradictionPolicy::Error)]
     contradiction: ContradictionPolicy,
 
     /// Number of threads [default: one per physical core]
