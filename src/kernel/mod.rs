@@ -20,6 +20,7 @@ mod tree;
 
 pub(crate) use horn::{
     Body, HornCoefficients, HornScratch, horn_belief, horn_message, horn_messages,
+    small_horn_messages,
 };
 pub(crate) use number::{Real, Wide};
 pub(crate) use packed::Packed;

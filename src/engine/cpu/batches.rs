@@ -9,7 +9,7 @@ use super::trees::Trees;
 use super::variable::{odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
-use crate::kernel::{Packed, SMALL_DEGREE, horn_messages};
+use crate::kernel::{HornCoefficients, Packed, SMALL_DEGREE, small_horn_messages};
 use crate::schedule::{Levels, Preorder};
 
 /// Edges in batches, in the order in which the batches run.
@@ -85,15 +85,15 @@ fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
 }
 
-/// Stores a message and notes whether a certain one came or went.
+/// Stores a message and notes where a certain one came or went.
 #[inline(always)]
 fn store(state: &State, edge: usize, message: &[Packed], workspace: &mut Workspace) {
-    let slot = state.links[edge].slot as usize;
-    for (index, &value) in state.slot_values(slot).zip(message) {
+    let link = state.links[edge];
+    for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
         let old = state.to_variable.get(index);
-        if old != value {
-            workspace.certainty_changed |= value.is_certain() || old.is_certain();
-            state.to_variable.set(index, value);
+        state.to_variable.set(index, value);
+        if (value.is_certain() | old.is_certain()) && old != value {
+            workspace.certainty_changed.push(state.graph.edge_variables()[edge]);
         }
     }
 }
@@ -164,13 +164,18 @@ impl Serial<'_> {
         if arity == 1 && self.constants_sent {
             return;
         }
-        if let (2..=4, Some(head), Some(parameter), true) = (
-            arity,
-            state.graph.head_position(factor),
-            state.graph.horn_parameter(factor),
-            state.graph.all_binary(),
-        ) {
-            return self.run_small_factor(factor, edges, head, parameter, emit);
+        if state.graph.all_binary() {
+            if let (Some(head), Some(parameter)) =
+                (state.graph.head_position(factor), state.graph.horn_parameter(factor))
+            {
+                let c = &state.coefficients[parameter];
+                match arity {
+                    2 => return self.run_small_factor::<2>(edges, head, c, emit),
+                    3 => return self.run_small_factor::<3>(edges, head, c, emit),
+                    4 => return self.run_small_factor::<4>(edges, head, c, emit),
+                    _ => {}
+                }
+            }
         }
         if self.wide.serves(factor, edges.len(), arity) {
             // Its own messages change none of its inputs, so they may be sent one by one.
@@ -193,24 +198,23 @@ impl Serial<'_> {
         self.workspace.outputs = outputs;
     }
 
-    /// As [`Self::run_factor`] for the common case: binary, a handful of variables, nothing on the
-    /// heap.
+    /// As [`Self::run_factor`] for the common case: binary, `N` variables, nothing on the heap.
     #[inline(always)]
-    fn run_small_factor(
+    fn run_small_factor<const N: usize>(
         &mut self,
-        factor: usize,
         edges: &[u32],
         head: usize,
-        parameter: usize,
+        c: &HornCoefficients,
         mut emit: impl FnMut(&mut Self, usize, &[Packed]),
     ) {
         let state = self.state;
-        let own = state.graph.factor_edges(factor);
-        let arity = own.len();
-        let (mut inputs, mut outputs) = ([Packed::ONE; 4], [Packed::ONE; 4]);
+        let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
+        let first = state.graph.factor_edges(factor).start;
+        let mut inputs = [Packed::ONE; N];
         // A message's own input is not needed, and must not be read for it alone.
-        let unneeded = if let [edge] = *edges { edge as usize } else { usize::MAX };
-        for (input, edge) in inputs.iter_mut().zip(own.clone()) {
+        let unneeded = if edges.len() == 1 { edges[0] as usize } else { usize::MAX };
+        for (position, input) in inputs.iter_mut().enumerate() {
+            let edge = first + position;
             if edge != unneeded {
                 *input = match simple_odds(state, edge) {
                     Some(odds) => odds,
@@ -218,13 +222,18 @@ impl Serial<'_> {
                 };
             }
         }
-        let outputs = &mut outputs[..arity];
-        let horn = &mut self.workspace.horn;
-        horn_messages(&inputs[..arity], head, &state.coefficients[parameter], outputs, horn);
-        for &edge in edges {
-            let edge = edge as usize;
-            let message = self.checked(outputs[edge - own.start], edge);
-            emit(self, edge, &[message]);
+        let outputs = small_horn_messages(&inputs, head, c);
+        if edges.len() == N {
+            for (position, &output) in outputs.iter().enumerate() {
+                let message = self.checked(output, first + position);
+                emit(self, first + position, &[message]);
+            }
+        } else {
+            for &edge in edges {
+                let edge = edge as usize;
+                let message = self.checked(outputs[edge - first], edge);
+                emit(self, edge, &[message]);
+            }
         }
     }
 

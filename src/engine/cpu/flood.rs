@@ -6,7 +6,7 @@ use super::state::State;
 use super::team::{Chunks, Team, Worker};
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
-use crate::kernel::{Packed, horn_messages};
+use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
 
 /// The nodes of a graph, cut into chunks of about equal work.
 pub(super) struct Flood {
@@ -102,27 +102,17 @@ fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
     if edges.is_empty() {
         return;
     }
-    if let (1..=4, Some(head), Some(parameter)) =
-        (edges.len(), graph.head_position(factor), graph.horn_parameter(factor))
+    if let (true, Some(head), Some(parameter)) =
+        (state.graph.all_binary(), graph.head_position(factor), graph.horn_parameter(factor))
     {
-        // The common case: binary, a handful of variables, nothing on the heap.
-        let (mut inputs, mut outputs) = ([Packed::ONE; 4], [Packed::ONE; 4]);
-        for (input, edge) in inputs.iter_mut().zip(edges.clone()) {
-            *input = state.by_edge.get(state.edge_values(edge).start);
+        let c = &state.coefficients[parameter];
+        match edges.len() {
+            1 => return small_factor_sends::<1>(state, edges.start, head, c, workspace),
+            2 => return small_factor_sends::<2>(state, edges.start, head, c, workspace),
+            3 => return small_factor_sends::<3>(state, edges.start, head, c, workspace),
+            4 => return small_factor_sends::<4>(state, edges.start, head, c, workspace),
+            _ => {}
         }
-        let outputs = &mut outputs[..edges.len()];
-        let coefficients = &state.coefficients[parameter];
-        horn_messages(&inputs[..edges.len()], head, coefficients, outputs, &mut workspace.horn);
-        for (output, edge) in outputs.iter().zip(edges) {
-            let mut odds = *output;
-            if odds == Packed::CONTRADICTION {
-                odds = Packed::ONE;
-                workspace.contradictions.add(graph.edge_variables()[edge] as usize);
-            }
-            let slot = state.links[edge].slot as usize;
-            state.to_variable.set(state.slot_values(slot).start, odds);
-        }
-        return;
     }
     let values = state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
     let first = values.start;
@@ -137,5 +127,27 @@ fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
         for (index, &value) in state.slot_values(slot).zip(message) {
             state.to_variable.set(index, value);
         }
+    }
+}
+
+/// [`factor_sends`] for the common case: binary, `N` variables, nothing on the heap.
+#[inline(always)]
+fn small_factor_sends<const N: usize>(
+    state: &State,
+    first: usize,
+    head: usize,
+    c: &HornCoefficients,
+    workspace: &mut Workspace,
+) {
+    let inputs = state.by_edge.array::<N>(first);
+    let outputs = small_horn_messages(&inputs, head, c);
+    for (position, &output) in outputs.iter().enumerate() {
+        let edge = first + position;
+        let mut odds = output;
+        if odds == Packed::CONTRADICTION {
+            odds = Packed::ONE;
+            workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
+        }
+        state.to_variable.set(state.links[edge].slot as usize, odds);
     }
 }

@@ -26,6 +26,13 @@ impl Values {
         self.0[index].store(value.0, Relaxed);
     }
 
+    /// The `N` values from `start` on.
+    #[inline(always)]
+    pub(super) fn array<const N: usize>(&self, start: usize) -> [Packed; N] {
+        let stored = &self.0[start..start + N];
+        std::array::from_fn(|index| Packed(stored[index].load(Relaxed)))
+    }
+
     /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
     #[inline(always)]
     pub(super) fn padded<const N: usize>(&self, start: usize, count: usize) -> [Packed; N] {

@@ -252,6 +252,15 @@ pub(super) fn belief(
     contradictory
 }
 
+/// Whether certain messages to a variable disagree, as [`belief`] has it.
+pub(super) fn is_contradictory(state: &State, variable: usize, workspace: &mut Workspace) -> bool {
+    if state.is_binary(variable) {
+        belief(state, variable, workspace, &mut [0.0; 2])
+    } else {
+        belief(state, variable, workspace, &mut vec![0.0; state.graph.cardinality(variable)])
+    }
+}
+
 /// The probability of state 1 of a binary variable, as [`belief`] has it. O(degree).
 #[inline]
 pub(super) fn probability(state: &State, variable: usize, workspace: &mut Workspace) -> f64 {
