@@ -405,7 +405,7 @@ fn unreadable_inputs_end_with_exit_code_2_and_name_the_file() {
     let (bytes, closed) = (directory.join("junk"), directory.join("closed"));
     fs::write(&bytes, [0_u8, 159, 146, 150, 255, 10, 13, 0]).unwrap();
     fs::write(&closed, "1\n").unwrap();
-    fs::set_permissions(&closed, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
     let is_root = fs::File::open(&closed).is_ok();
     if is_root {
         println!("skipped: files without permission (this user reads everything)");
@@ -420,7 +420,7 @@ fn unreadable_inputs_end_with_exit_code_2_and_name_the_file() {
         let mut names = vec!["missing", "empty", "junk", "directory", "text", "huge"];
         if !is_root {
             fs::write(path("closed"), "0\n").unwrap();
-            fs::set_permissions(path("closed"), Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(path("closed"), Permissions::from_mode(0o000)).unwrap();
             names.push("closed");
         }
         let out = directory.join("out.fg");

@@ -223,16 +223,17 @@ struct Inputs {
 }
 
 fn read_inputs(arguments: &Arguments) -> Outcome<Inputs> {
-    let _activity = Activity::start("reading");
+    let activity = Activity::start("reading");
     let graph = Arc::new(read_graph(&arguments.graph)?);
     let mut evidence = Evidence::new();
+    let mut warning = None;
     if let Some(path) = &arguments.evidence {
         let read = read_partial_evidence(path, &graph)?;
         for (variable, state) in read.observed {
             evidence.observe(&graph, variable, state)?;
         }
         if let Some((label, line)) = read.unknown.first() {
-            warn(format!(
+            warning = Some(format!(
                 "{}: {} observed variables are not in the graph and were left out, the first is \
                  {label} in line {line}",
                 path.display(),
@@ -247,6 +248,11 @@ fn read_inputs(arguments: &Arguments) -> Outcome<Inputs> {
         }
         None => arguments.schedule.schedule(arguments.seed),
     };
+    // Not before the line that shows the activity is gone.
+    drop(activity);
+    if let Some(warning) = warning {
+        warn(warning);
+    }
     Ok(Inputs { graph, evidence, schedule })
 }
 
