@@ -6,6 +6,7 @@
 pub mod engine;
 pub mod error;
 pub mod format;
+pub mod generate;
 pub mod inference;
 mod kernel;
 pub mod model;

@@ -18,6 +18,7 @@ mod causal_fg;
 mod evidence;
 mod fg;
 mod file;
+mod marginals;
 mod number;
 mod ranks;
 mod table;
@@ -28,6 +29,7 @@ pub use evidence::{
     PartialEvidence, read_evidence, read_observations, read_partial_evidence, read_uai_evidence,
     write_evidence, write_observations, write_uai_evidence,
 };
+pub use marginals::{write_marginals, write_marginals_to};
 pub use number::push_f64;
 pub use ranks::read_ranks;
 

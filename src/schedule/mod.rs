@@ -24,5 +24,6 @@ mod tests;
 
 pub use levels::{Levels, Storage, analyse};
 pub use preorder::Preorder;
+pub(crate) use random::SplitMix64;
 pub use random::random_order;
 pub use strategy::Schedule;

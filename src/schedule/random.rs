@@ -1,10 +1,10 @@
 //! The random orders of SEQRND, defined so that anybody can reproduce them.
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -14,7 +14,7 @@ impl SplitMix64 {
 
     /// A number below `bound` > 0, each with the same probability: the high word of a product
     /// (Lemire 2019), redrawn in the rare case that would make some numbers likelier.
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         loop {
             let product = u128::from(self.next()) * u128::from(bound);
             let low = product as u64;

@@ -1,2 +1,82 @@
-//! The command line program.
-fn main() {}
+//! The command line program: `fastlbp --help` says what it does.
+
+mod activity;
+mod bingo;
+mod convert;
+mod failure;
+mod generate;
+mod infer;
+mod info;
+mod options;
+mod six_digits;
+
+use clap::{Parser, Subcommand};
+use failure::{Failure, Outcome};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The name under which BINGO's driver starts its inference program.
+const BINGO_WRAPPER: &str = "bingo_wrapper";
+
+const EXAMPLES: &str = "\
+Examples:
+  fastlbp infer graph.causal_fg.gz --evidence graph.obs --output marginals.txt
+  fastlbp infer graph.causal_fg --schedule SEQFIX --bingo 1e-6,500,1000,100 --stats stats.json
+  fastlbp infer graph.uai --evidence graph.uai.evid --schedule TREE --iterations 1
+  fastlbp info graph.fg --schedule TOPO --json
+  fastlbp convert graph.causal_fg graph.fg.gz
+  fastlbp generate smartfl --variables 100000 --seed 1 --observations out.obs out.causal_fg.gz
+  printf 'BP 1e-06 500 1000 100\\nQ 3\\n' | fastlbp bingo graph.causal_fg
+
+Graphs are .causal_fg (CausalBP), .fg (libDAI) or .uai files, also with .gz.
+
+Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 1 anything else.";
+
+/// Belief propagation for probabilistic program analysis: any update schedule, exact parallelism,
+/// reproducible bits
+#[derive(Parser)]
+#[command(name = "fastlbp", version, after_help = EXAMPLES, max_term_width = 100)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Infer(infer::Arguments),
+    Info(info::Arguments),
+    Convert(convert::Arguments),
+    Bingo(bingo::Arguments),
+    Generate(generate::Arguments),
+}
+
+/// The program as BINGO's driver starts it.
+#[derive(Parser)]
+#[command(name = BINGO_WRAPPER, version, max_term_width = 100)]
+struct BingoCommandLine {
+    #[command(flatten)]
+    arguments: bingo::Arguments,
+}
+
+fn main() -> ExitCode {
+    match run(std::env::args_os().collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(arguments: Vec<OsString>) -> Outcome {
+    let program = arguments.first().and_then(|name| Path::new(name).file_stem());
+    if program.is_some_and(|name| name == BINGO_WRAPPER) {
+        let line = BingoCommandLine::try_parse_from(arguments).map_err(Failure::usage)?;
+        return bingo::run(&line.arguments);
+    }
+    match CommandLine::try_parse_from(arguments).map_err(Failure::usage)?.command {
+        Command::Infer(arguments) => infer::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Bingo(arguments) => bingo::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
+    }
+}

@@ -1,0 +1,82 @@
+//! What the program is doing, shown on a terminal once it takes more than a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long something may take before it is shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// One thing the program is doing; what it shows goes away with it. Nothing is ever shown where the
+/// standard error is no terminal.
+pub struct Activity {
+    shown: Option<Shown>,
+}
+
+struct Shown {
+    bar: ProgressBar,
+    finished: Sender<()>,
+    watcher: JoinHandle<()>,
+}
+
+impl Activity {
+    /// Something whose progress is not known.
+    pub fn start(name: &'static str) -> Self {
+        Self::begin(|| ProgressBar::new_spinner().with_message(name))
+    }
+
+    /// A run of at most `passes` passes.
+    pub fn passes(passes: u64) -> Self {
+        let style = ProgressStyle::with_template(
+            "{spinner} {bar:40} pass {pos} of at most {len}, {per_sec}, {msg}",
+        );
+        Self::begin(|| {
+            let bar = ProgressBar::new(passes);
+            match style {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        })
+    }
+
+    fn begin(make: impl FnOnce() -> ProgressBar) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self { shown: None };
+        }
+        let bar = make();
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        let (finished, end) = channel();
+        let shown = bar.clone();
+        let watcher = std::thread::spawn(move || {
+            if end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(REDRAW);
+            }
+        });
+        Self { shown: Some(Shown { bar, finished, watcher }) }
+    }
+
+    /// Tells how far a run has come.
+    pub fn advance(&self, progress: &fastlbp::Progress) {
+        if let Some(shown) = &self.shown {
+            shown.bar.set_position(progress.passes);
+            if progress.max_diff.is_finite() {
+                shown.bar.set_message(format!("largest change {:.1e}", progress.max_diff));
+            }
+        }
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        if let Some(shown) = self.shown.take() {
+            drop(shown.finished);
+            // The watcher only draws; if it panicked there is nothing to save.
+            let _ = shown.watcher.join();
+            shown.bar.finish_and_clear();
+        }
+    }
+}

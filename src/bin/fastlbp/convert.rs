@@ -1,0 +1,44 @@
+//! `fastlbp convert`: from one file format to another.
+
+use crate::activity::Activity;
+use crate::failure::{Failure, Outcome, inform};
+use fastlbp::format::{GraphFormat, read_graph, write_graph};
+use std::path::PathBuf;
+
+/// Convert a factor graph from one format to another
+///
+/// The suffixes tell the formats: .causal_fg, .fg or .uai, each also with .gz. All numbers are
+/// written so that they read back exactly. OUT appears when it is complete. A .uai file has no
+/// labels: variables are numbered by the rank of their label.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// File to read
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// File to write; one that exists is replaced
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Outcome {
+    // A wrong suffix is found before any work is done.
+    GraphFormat::from_path(&arguments.output)?;
+    let graph = {
+        let _activity = Activity::start("reading");
+        read_graph(&arguments.input)?
+    };
+    {
+        let _activity = Activity::start("writing");
+        write_graph(&graph, &arguments.output).map_err(Failure::output)?;
+    }
+    inform(format!(
+        "{} -> {}: {} variables, {} factors, {} edges",
+        arguments.input.display(),
+        arguments.output.display(),
+        graph.variable_count(),
+        graph.factor_count(),
+        graph.edge_count()
+    ));
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! How the program fails: one place for messages and exit codes.
+
+use fastlbp::Error;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// What a subcommand returns.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+const OTHER: u8 = 1;
+const BAD_INPUT: u8 = 2;
+const CONTRADICTION: u8 = 3;
+
+/// Why the program ends early.
+#[derive(Debug)]
+pub enum Failure {
+    /// An error to be shown.
+    Message {
+        /// Exit code.
+        code: u8,
+        /// What was wrong.
+        text: String,
+    },
+    /// Not an error: `--help` or `--version` is to be printed.
+    Information(String),
+    /// Nobody reads the standard output any more (as in `fastlbp infer ... | head`): nothing is
+    /// wrong, and nothing is left to do.
+    OutputClosed,
+}
+
+/// Errors of the library: those of files are taken for input errors here, see [`Failure::output`].
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match &error {
+            Error::Contradiction { .. } => CONTRADICTION,
+            Error::OutOfMemory(_) | Error::NoResult(_) | Error::Unsupported(_) => OTHER,
+            _ => BAD_INPUT,
+        };
+        Failure::Message { code, text: error.to_string() }
+    }
+}
+
+impl Failure {
+    /// Arguments that clap refused, or a request for help.
+    pub fn usage(error: clap::Error) -> Self {
+        let text = error.render().to_string();
+        if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            let text = format!("a command is needed\n\n{}", text.trim_end());
+            return Failure::Message { code: BAD_INPUT, text };
+        }
+        if error.use_stderr() {
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_string();
+            Failure::Message { code: BAD_INPUT, text }
+        } else {
+            Failure::Information(text)
+        }
+    }
+
+    /// An error while an output file is written.
+    pub fn output(error: Error) -> Self {
+        match error {
+            Error::Io { .. } => Failure::Message { code: OTHER, text: error.to_string() },
+            other => other.into(),
+        }
+    }
+
+    /// An error while the standard output is written.
+    pub fn standard_output(error: &io::Error) -> Self {
+        if error.kind() == ErrorKind::BrokenPipe {
+            return Failure::OutputClosed;
+        }
+        Failure::Message { code: OTHER, text: format!("standard output: {error}") }
+    }
+
+    /// Anything else, with a text of its own.
+    pub fn other(text: impl Into<String>) -> Self {
+        Failure::Message { code: OTHER, text: text.into() }
+    }
+
+    /// Shows the failure and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Failure::Message { code, text } => {
+                // If even this cannot be written, the exit code still says it.
+                let _ = writeln!(io::stderr(), "fastlbp: error: {text}");
+                ExitCode::from(code)
+            }
+            Failure::Information(text) => match print(&text) {
+                Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+                Err(failure) => failure.report(),
+            },
+            Failure::OutputClosed => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// Says something that is worth knowing on the standard error.
+pub fn warn(text: impl AsRef<str>) {
+    let _ = writeln!(io::stderr(), "fastlbp: warning: {}", text.as_ref());
+}
+
+/// Says on the standard error what was done.
+pub fn inform(text: impl AsRef<str>) {
+    let _ = writeln!(io::stderr(), "fastlbp: {}", text.as_ref());
+}
+
+/// Writes text to the standard output.
+pub fn print(text: &str) -> Outcome {
+    let mut output = io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|error| Failure::standard_output(&error))
+}

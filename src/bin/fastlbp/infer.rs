@@ -1,0 +1,365 @@
+//! `fastlbp infer`: from a graph file to marginals.
+
+use crate::activity::Activity;
+use crate::failure::{Failure, Outcome, warn};
+use crate::options::{ScheduleName, parse_bingo_rule, parse_seconds, parse_tolerance};
+use clap::ValueEnum;
+use fastlbp::format::{
+    read_graph, read_partial_evidence, read_ranks, write_marginals, write_marginals_to,
+};
+use fastlbp::schedule::{Preorder, Storage, analyse};
+use fastlbp::{
+    Backend, BeliefPropagation, Contradiction, Control, EngineOptions, Evidence, FactorGraph,
+    RunReport, RunRequest, Schedule, Start, StopReason, StopRule,
+};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const DEFAULT_TOLERANCE: f64 = 1e-9;
+const DEFAULT_MAX_ITERATIONS: u64 = 1000;
+
+/// Most threads that can be asked for: far more than any machine has, few enough to start.
+const MAX_THREADS: u64 = 1024;
+
+/// Run belief propagation and print the marginals of all variables
+///
+/// Prints a head line and then a line `label P(x=1)` per variable, ascending by label, with the
+/// shortest number that reads back to the same value; for a variable with more than two states the
+/// probabilities of all its states.
+///
+/// Without --iterations, --tolerance, --max-iterations or --bingo, passes are made until no
+/// probability changes by more than 1e-9, at most 1000 of them.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Factor graph: .causal_fg, .fg or .uai, also with .gz
+    #[arg(value_name = "GRAPH")]
+    graph: PathBuf,
+
+    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
+
+    /// Order in which messages are updated
+    #[arg(long, value_enum, ignore_case = true, default_value_t = ScheduleName::Parallel)]
+    schedule: ScheduleName,
+
+    /// Order of the user's own: a line `factor-position variable-label rank` per edge; messages are
+    /// updated by ascending rank, those of equal rank at once
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "seed"])]
+    ranks: Option<PathBuf>,
+
+    /// Seed of SEQRND; the other schedules do not use it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Make exactly this many passes
+    #[arg(long, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
+    iterations: Option<u64>,
+
+    /// Stop when no probability changes by more than this in a pass [default: 1e-9]
+    #[arg(long, value_name = "T", value_parser = parse_tolerance, conflicts_with = "bingo")]
+    tolerance: Option<f64>,
+
+    /// Most passes to wait for the tolerance [default: 1000]
+    #[arg(long, value_name = "N", conflicts_with = "bingo")]
+    max_iterations: Option<u64>,
+
+    /// BINGO's rule: stop at tolerance TOL, or, between MIN and MAX passes, when few variables still
+    /// change; without convergence the results are means of the last HIST beliefs
+    #[arg(long, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
+    bingo: Option<StopRule>,
+
+    /// Begin no further pass after this many seconds
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    max_time: Option<Duration>,
+
+    /// What happens where certain messages that disagree meet
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = ContradictionPolicy::Error)]
+    contradiction: ContradictionPolicy,
+
+    /// Number of threads [default: one per physical core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
+    threads: Option<u64>,
+
+    /// What runs the passes
+    #[arg(long, value_enum, default_value_t = BackendName::Auto)]
+    backend: BackendName,
+
+    /// Write the marginals to a file, compressed if it ends in .gz; it appears when it is complete
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Write times, sizes and how the run ended to a file, as one JSON object
+    #[arg(long, value_name = "FILE")]
+    stats: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ContradictionPolicy {
+    /// End with exit code 3 and name the variable
+    Error,
+    /// The state backed by more certain messages wins, a tie is uniform
+    Vote,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    /// The fastest one that is present
+    Auto,
+    /// The processor
+    Cpu,
+    /// A CUDA device
+    Cuda,
+}
+
+/// What `--stats` writes.
+#[derive(Serialize)]
+struct Stats {
+    graph: String,
+    schedule: &'static str,
+    backend: &'static str,
+    threads: usize,
+    variables: usize,
+    factors: usize,
+    edges: usize,
+    /// Levels with old messages overwritten in place; those of the first pass for SEQRND.
+    levels: usize,
+    passes: u64,
+    stop_reason: &'static str,
+    converged: bool,
+    /// `null` where nothing was measured.
+    max_diff: Option<f64>,
+    frac: f64,
+    contradictions: u64,
+    /// Label of the first contradictory variable.
+    first_contradiction: Option<u64>,
+    /// `null` where the operating system does not tell.
+    peak_rss_bytes: Option<u64>,
+    seconds: Seconds,
+}
+
+/// Wall-clock times.
+#[derive(Serialize)]
+struct Seconds {
+    /// Graph, evidence and ranks.
+    read: f64,
+    /// The preorder of the schedule and its dependency levels, for these statistics.
+    analyse: f64,
+    /// All that is done once per graph and schedule.
+    prepare: f64,
+    run: f64,
+    write: f64,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Outcome {
+    let (inputs, read) = timed(|| read_inputs(arguments));
+    let Inputs { graph, evidence, schedule } = inputs?;
+    let (levels, analyse) = timed(|| match arguments.stats {
+        Some(_) => count_levels(&graph, &schedule),
+        None => Ok(0),
+    });
+    let levels = levels?;
+    let (session, prepare) = timed(|| {
+        let _activity = Activity::start("preparing");
+        let mut session =
+            BeliefPropagation::new(graph.clone(), schedule.clone(), engine_options(arguments))?;
+        session.set_evidence(evidence)?;
+        Ok::<_, Failure>(session)
+    });
+    let mut session = session?;
+    let (report, run) = timed(|| {
+        let activity = Activity::passes(most_passes(arguments));
+        session.run_monitored(&request(arguments), &mut |progress| {
+            activity.advance(progress);
+            Control::Continue
+        })
+    });
+    let report = report?;
+    warn_about(arguments, &graph, &report);
+    let (written, write) = timed(|| write_results(arguments, &graph, session.marginals()?));
+    // Whoever closed the standard output early may still want the statistics.
+    if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
+        return written;
+    }
+    if let Some(path) = &arguments.stats {
+        let stats = Stats {
+            graph: arguments.graph.display().to_string(),
+            schedule: schedule.name(),
+            backend: session.backend().name(),
+            threads: session.threads(),
+            variables: graph.variable_count(),
+            factors: graph.factor_count(),
+            edges: graph.edge_count(),
+            levels,
+            passes: report.passes,
+            stop_reason: reason_name(report.reason),
+            converged: report.converged,
+            max_diff: report.max_diff.is_finite().then_some(report.max_diff),
+            frac: report.frac,
+            contradictions: report.contradictions,
+            first_contradiction: report.first_contradiction.map(|v| graph.label(v)),
+            peak_rss_bytes: peak_rss_bytes(),
+            seconds: Seconds { read, analyse, prepare, run, write },
+        };
+        write_stats(&stats, path)?;
+    }
+    written
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
+}
+
+struct Inputs {
+    graph: Arc<FactorGraph>,
+    evidence: Evidence,
+    schedule: Schedule,
+}
+
+fn read_inputs(arguments: &Arguments) -> Outcome<Inputs> {
+    let activity = Activity::start("reading");
+    let graph = Arc::new(read_graph(&arguments.graph)?);
+    let mut evidence = Evidence::new();
+    let mut warning = None;
+    if let Some(path) = &arguments.evidence {
+        let read = read_partial_evidence(path, &graph)?;
+        for (variable, state) in read.observed {
+            evidence.observe(&graph, variable, state)?;
+        }
+        if let Some((label, line)) = read.unknown.first() {
+            warning = Some(format!(
+                "{}: {} observed variables are not in the graph and were left out, the first is \
+                 {label} in line {line}",
+                path.display(),
+                read.unknown.len()
+            ));
+        }
+    }
+    let schedule = match &arguments.ranks {
+        Some(path) => {
+            let ranks = read_ranks(path, &graph)?;
+            Schedule::Custom(Arc::new(Preorder::from_ranks(&graph, &ranks)?))
+        }
+        None => arguments.schedule.schedule(arguments.seed),
+    };
+    // Not before the line that shows the activity is gone.
+    drop(activity);
+    if let Some(warning) = warning {
+        warn(warning);
+    }
+    Ok(Inputs { graph, evidence, schedule })
+}
+
+fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
+    let _activity = Activity::start("analysing");
+    Ok(analyse(graph, &schedule.preorder(graph, 0)?, Storage::InPlace)?.count())
+}
+
+fn engine_options(arguments: &Arguments) -> EngineOptions {
+    EngineOptions {
+        backend: match arguments.backend {
+            BackendName::Auto => Backend::Auto,
+            BackendName::Cpu => Backend::Cpu,
+            BackendName::Cuda => Backend::Cuda,
+        },
+        // The value was checked to be small.
+        threads: arguments.threads.map(|threads| threads as usize),
+    }
+}
+
+fn stop_rule(arguments: &Arguments) -> StopRule {
+    if let Some(rule) = arguments.bingo {
+        return rule;
+    }
+    if let Some(passes) = arguments.iterations {
+        return StopRule::Passes(passes);
+    }
+    StopRule::Tolerance {
+        tolerance: arguments.tolerance.unwrap_or(DEFAULT_TOLERANCE),
+        max_passes: arguments.max_iterations.unwrap_or(DEFAULT_MAX_ITERATIONS),
+    }
+}
+
+fn most_passes(arguments: &Arguments) -> u64 {
+    match stop_rule(arguments) {
+        StopRule::Passes(passes) => passes,
+        StopRule::Tolerance { max_passes, .. } => max_passes,
+        StopRule::Bingo { max_passes, .. } => max_passes.saturating_add(1),
+    }
+}
+
+fn request(arguments: &Arguments) -> RunRequest {
+    RunRequest {
+        rule: stop_rule(arguments),
+        start: Start::Fresh,
+        max_time: arguments.max_time,
+        contradiction: match arguments.contradiction {
+            ContradictionPolicy::Error => Contradiction::Error,
+            ContradictionPolicy::Vote => Contradiction::Vote,
+        },
+    }
+}
+
+fn warn_about(arguments: &Arguments, graph: &FactorGraph, report: &RunReport) {
+    if let Some(variable) = report.first_contradiction {
+        warn(format!(
+            "certain messages that disagree met at variable {} ({} such places in a pass): the \
+             state backed by more of them won",
+            graph.label(variable),
+            report.contradictions
+        ));
+    }
+    let waited = matches!(stop_rule(arguments), StopRule::Tolerance { .. });
+    if waited && !report.converged && report.reason == StopReason::Passes {
+        warn(format!(
+            "no convergence in {} passes: the largest change is still {:.1e}",
+            report.passes, report.max_diff
+        ));
+    }
+    if report.reason == StopReason::Time {
+        warn(format!("the time was up after {} passes", report.passes));
+    }
+}
+
+fn reason_name(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Converged => "converged",
+        StopReason::Passes => "passes",
+        StopReason::Share => "share",
+        StopReason::Time => "time",
+        StopReason::Cancelled => "cancelled",
+    }
+}
+
+fn write_results(arguments: &Arguments, graph: &FactorGraph, marginals: &[f64]) -> Outcome {
+    if let Some(path) = &arguments.output {
+        let _activity = Activity::start("writing");
+        return write_marginals(graph, marginals, path).map_err(Failure::output);
+    }
+    let mut output = io::stdout().lock();
+    let written = write_marginals_to(graph, marginals, &mut output).and_then(|()| output.flush());
+    written.map_err(|error| Failure::standard_output(&error))
+}
+
+fn write_stats(stats: &Stats, path: &Path) -> Outcome {
+    let mut text = serde_json::to_string_pretty(stats)
+        .map_err(|error| Failure::other(format!("statistics: {error}")))?;
+    text.push('\n');
+    std::fs::write(path, text)
+        .map_err(|error| Failure::other(format!("{}: {error}", path.display())))
+}
+
+/// Most memory that this process ever had resident, as Linux tells it. (`getrusage` would also count
+/// what the parent held when it started this program.)
+fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}

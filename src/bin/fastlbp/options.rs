@@ -1,0 +1,133 @@
+//! Values of options that several subcommands read.
+
+use clap::ValueEnum;
+use fastlbp::{Schedule, StopRule};
+use std::time::Duration;
+
+/// Names of the update schedules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScheduleName {
+    /// All messages at once (flooding)
+    #[value(name = "PARALL")]
+    Parallel,
+    /// One message after the other: factors in file order, inside a factor labels ascending
+    #[value(name = "SEQFIX")]
+    SequentialFixed,
+    /// One message after the other, in a fresh random order every pass (see --seed)
+    #[value(name = "SEQRND")]
+    SequentialRandom,
+    /// Along the arcs from the bodies of AND and OR factors to their heads, then back
+    #[value(name = "TOPO")]
+    Topological,
+    /// To the roots of a breadth-first spanning forest and back: exact in one pass on trees
+    #[value(name = "TREE")]
+    Tree,
+}
+
+impl ScheduleName {
+    /// The schedule; `seed` is that of SEQRND.
+    pub fn schedule(self, seed: u64) -> Schedule {
+        match self {
+            ScheduleName::Parallel => Schedule::Parallel,
+            ScheduleName::SequentialFixed => Schedule::SequentialFixed,
+            ScheduleName::SequentialRandom => Schedule::SequentialRandom { seed },
+            ScheduleName::Topological => Schedule::Topological,
+            ScheduleName::Tree => Schedule::Tree,
+        }
+    }
+}
+
+/// A tolerance: a finite number that is not negative.
+pub fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("a number >= 0 such as 1e-9 is needed".into()),
+    }
+}
+
+/// A time in seconds.
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok();
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "a number of seconds >= 0 such as 2.5 is needed".into())
+}
+
+/// BINGO's rule as `TOL,MIN,MAX,HIST`.
+pub fn parse_bingo_rule(text: &str) -> Result<StopRule, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [tolerance, min_passes, max_passes, history] = parts[..] else {
+        return Err(format!(
+            "{} values: four are needed, TOL,MIN,MAX,HIST, such as 1e-6,500,1000,100",
+            parts.len()
+        ));
+    };
+    let count = |name: &str, text: &str| {
+        text.parse::<u64>()
+            .map_err(|_| format!("{name} '{text}': a number of passes >= 0 is needed"))
+    };
+    let rule = StopRule::Bingo {
+        tolerance: parse_tolerance(tolerance)
+            .map_err(|needed| format!("TOL '{tolerance}': {needed}"))?,
+        min_passes: count("MIN", min_passes)?,
+        max_passes: count("MAX", max_passes)?,
+        history: count("HIST", history)?,
+    };
+    match rule {
+        StopRule::Bingo { min_passes, max_passes, .. } if min_passes > max_passes => {
+            Err(format!("MIN {min_passes} is above MAX {max_passes}"))
+        }
+        StopRule::Bingo { history: 0, .. } => Err("HIST 0: at least 1 is needed".into()),
+        rule => Ok(rule),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedule_names_are_those_of_the_library() {
+        for name in ScheduleName::value_variants() {
+            let value = name.to_possible_value();
+            let text = value.as_ref().map_or("", |value| value.get_name());
+            assert_eq!(name.schedule(7).name(), text);
+        }
+    }
+
+    #[test]
+    fn tolerances_and_times() {
+        assert_eq!(parse_tolerance("1e-6"), Ok(1e-6));
+        assert_eq!(parse_tolerance("0"), Ok(0.0));
+        for wrong in ["", "-1", "nan", "inf", "1e400", "x", "1,5"] {
+            assert!(parse_tolerance(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_seconds("2.5"), Ok(Duration::from_millis(2500)));
+        for wrong in ["", "-1", "nan", "inf", "1e30", "x"] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bingo_rules() {
+        let rule = parse_bingo_rule("1e-6,500,1000,100");
+        let wanted =
+            StopRule::Bingo { tolerance: 1e-6, min_passes: 500, max_passes: 1000, history: 100 };
+        assert_eq!(rule, Ok(wanted));
+        assert_eq!(parse_bingo_rule(" 1e-6 , 500, 1000,100 "), Ok(wanted));
+        for (wrong, why) in [
+            ("", "1 values"),
+            ("1e-6,500,1000", "3 values"),
+            ("1e-6,500,1000,100,1", "5 values"),
+            ("x,500,1000,100", "TOL 'x'"),
+            ("1e-6,-5,1000,100", "MIN '-5'"),
+            ("1e-6,5,1e3,100", "MAX '1e3'"),
+            ("1e-6,5,10,", "HIST ''"),
+            ("1e-6,5,10,0", "HIST 0"),
+            ("1e-6,50,10,1", "MIN 50 is above MAX 10"),
+        ] {
+            let message = parse_bingo_rule(wrong).unwrap_err();
+            assert!(message.contains(why), "{wrong}: {message}");
+        }
+    }
+}
