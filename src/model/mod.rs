@@ -5,7 +5,7 @@ mod evidence;
 mod factor;
 mod graph;
 
-pub(crate) use builder::check_cardinality;
+pub(crate) use builder::{check_cardinality, check_offsets};
 pub use builder::{FactorGraphBuilder, HornArrays};
 pub use evidence::{Evidence, VariableEvidence};
 pub(crate) use evidence::{check_factor, check_variable, check_weights};
