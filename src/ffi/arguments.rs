@@ -132,9 +132,23 @@ impl<T: Copy> Buffer<T> {
     /// be written to, until the buffer is filled.
     pub unsafe fn new(pointer: *mut T, length: usize, needed: *mut usize) -> Outcome<Self> {
         // SAFETY: as the caller promises.
+        unsafe { Self::named("buffer", pointer, length, needed) }
+    }
+
+    /// A buffer with a name of its own.
+    ///
+    /// # Safety
+    /// As for [`Self::new`].
+    pub unsafe fn named(
+        name: &str,
+        pointer: *mut T,
+        length: usize,
+        needed: *mut usize,
+    ) -> Outcome<Self> {
+        // SAFETY: as the caller promises.
         let needed = unsafe { OptionalOutput::new("needed", needed) }?;
         // SAFETY: as the caller promises.
-        Ok(Self { needed, ..unsafe { Self::array("buffer", pointer, length) }? })
+        Ok(Self { needed, ..unsafe { Self::array(name, pointer, length) }? })
     }
 
     /// A buffer of a length that the caller knows to be right.

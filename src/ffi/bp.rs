@@ -2,16 +2,16 @@
 
 use super::arguments::{Buffer, OptionalOutput, Output, array, path, text};
 use super::graph::{Graph, fastlbp_graph};
-use super::guard::{self, Guarded, Object, enter, into_handle};
+use super::guard::{self, Guarded, Object, into_handle};
 use super::log::UserPointer;
 use super::memory;
 use super::properties;
 use super::session::{ProgressFunction, Session};
-use super::status::{Failure, Outcome, fastlbp_status};
+use super::status::{Failure, fastlbp_status};
 use crate::engine::{Backend, Contradiction, RunReport, Start, StopReason, StopRule};
 use crate::error::Error;
 use crate::format;
-use crate::model::{Evidence, check_factor, check_variable};
+use crate::model::{Evidence, check_factor};
 use std::ffi::{c_char, c_void};
 
 /// Backend: the faster one that is there for the graph.
@@ -519,7 +519,8 @@ pub unsafe extern "C" fn fastlbp_bp_observe_variables(
         let (variables, states) =
             unsafe { (array("variables", variables, count)?, array("states", states, count)?) };
         let pairs = variables.iter().zip(states);
-        session.observe_many(pairs.map(|(&variable, &state)| Ok((variable as usize, state as usize))))
+        session
+            .observe_many(pairs.map(|(&variable, &state)| Ok((variable as usize, state as usize))))
     };
     // SAFETY: by the header, NULL or live.
     unsafe { guard::write(bp, body) }
@@ -600,13 +601,14 @@ pub unsafe extern "C" fn fastlbp_bp_clear_all_evidence(bp: *mut fastlbp_bp) -> f
     unsafe { guard::write(bp, |session: &mut Session| session.set_evidence(Evidence::new())) }
 }
 
-/// Replaces all evidence by that of a file: `.obs` (a line `label value` per observation) or `.evid`
-/// (UAI competitions), each also with a further `.gz`.
+/// Replaces all evidence by that of a file: one named `.evid` is in the format of the UAI
+/// competitions, any other one (`.obs`) has a line `label value` per observation, the value being a
+/// state, `true` or `false`. A further `.gz` tells that it is compressed.
 ///
 /// @param bp The session; changed.
 /// @param path Name of the file.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
-///         text; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown suffix; FASTLBP_STATUS_INVALID_UTF8.
+///         text, also for a label that the graph does not have; FASTLBP_STATUS_INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_read_evidence(
     bp: *mut fastlbp_bp,
@@ -615,7 +617,11 @@ pub unsafe extern "C" fn fastlbp_bp_read_evidence(
     // SAFETY: by the header, NULL or live, and NULL or a string.
     unsafe {
         guard::write(bp, |session: &mut Session| {
-            let evidence = format::read_evidence(self::path(path)?, session.graph())?;
+            let observed = format::read_evidence(self::path(path)?, session.graph())?;
+            let mut evidence = Evidence::new();
+            for (variable, state) in observed {
+                evidence.observe(session.graph(), variable, state)?;
+            }
             session.set_evidence(evidence)
         })
     }
@@ -665,10 +671,7 @@ pub unsafe extern "C" fn fastlbp_bp_run(bp: *mut fastlbp_bp) -> fastlbp_status {
 /// @param passes The number.
 /// @return As fastlbp_bp_run.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_run_passes(
-    bp: *mut fastlbp_bp,
-    passes: u64,
-) -> fastlbp_status {
+pub unsafe extern "C" fn fastlbp_bp_run_passes(bp: *mut fastlbp_bp, passes: u64) -> fastlbp_status {
     // SAFETY: by the header, NULL or live.
     unsafe {
         guard::write(bp, |session: &mut Session| {
@@ -979,9 +982,8 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities(
             let buffer = Buffer::new(buffer, length, needed)?;
             session.check_binary()?;
             let marginals = session.marginals()?;
-            buffer.fill_with(session.graph().variable_count(), |variable| {
-                marginals[2 * variable + 1]
-            })
+            buffer
+                .fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
         })
     }
 }

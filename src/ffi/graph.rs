@@ -762,9 +762,9 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     unsafe {
         read(graph, |graph| {
             Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), |factor| {
-                graph
-                    .head_position(factor)
-                    .map_or(FASTLBP_NO_VARIABLE, |position| graph.factor_variables(factor)[position])
+                graph.head_position(factor).map_or(FASTLBP_NO_VARIABLE, |position| {
+                    graph.factor_variables(factor)[position]
+                })
             })
         })
     }
@@ -815,10 +815,11 @@ pub unsafe extern "C" fn fastlbp_graph_factor_parameters(
     // SAFETY: by the header, NULL or live, and two buffers of `length` entries.
     unsafe {
         read(graph, |graph| {
-            let p = Buffer::new(p, length, needed)?;
-            let q = Buffer::new(q, length, std::ptr::null_mut())?;
+            let p = Buffer::named("p", p, length, needed)?;
+            let q = Buffer::array("q", q, length)?;
             let count = graph.factor_count();
-            let parameter = |factor| graph.horn_parameter(factor).map(|i| graph.horn_parameters()[i]);
+            let parameter =
+                |factor| graph.horn_parameter(factor).map(|i| graph.horn_parameters()[i]);
             p.fill_with(count, |factor| parameter(factor).map_or(0.0, |horn| horn.p))?;
             q.fill_with(count, |factor| parameter(factor).map_or(0.0, |horn| horn.q))
         })

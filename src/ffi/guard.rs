@@ -59,7 +59,8 @@ fn panic_failure(payload: &(dyn std::any::Any + Send)) -> Failure {
 /// `handle` is NULL or comes from [`into_handle`] and is not freed yet.
 unsafe fn hold<O: Object>(handle: *const O) -> Outcome<Arc<O>> {
     if handle.is_null() {
-        let message = format!("the {} handle is NULL: one from a `_new` function is needed", O::NAME);
+        let message =
+            format!("the {} handle is NULL: one from a `_new` function is needed", O::NAME);
         return Err(Failure::new(fastlbp_status::NullPointer, message));
     }
     // SAFETY: the handle is the pointer of a live `Arc`, of which one more reference is taken.

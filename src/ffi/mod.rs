@@ -11,8 +11,8 @@
 
 mod arguments;
 mod bp;
-mod guard;
 mod graph;
+mod guard;
 mod log;
 mod memory;
 mod properties;

@@ -161,9 +161,10 @@ impl Session {
     fn make_engine(&self) -> Outcome<BeliefPropagation> {
         let graph = &self.graph;
         // Results, and messages of tables, which are as long as cardinalities are high.
-        let states = graph.cardinalities().iter().try_fold(0, |sum: usize, &cardinality| {
-            sum.checked_add(cardinality as usize)
-        });
+        let states = graph
+            .cardinalities()
+            .iter()
+            .try_fold(0, |sum: usize, &cardinality| sum.checked_add(cardinality as usize));
         let messages = graph.edge_variables().iter().try_fold(0, |sum: usize, &variable| {
             sum.checked_add(graph.cardinality(variable as usize))
         });
@@ -228,7 +229,10 @@ impl Session {
     }
 
     /// Observes many variables, or none if one cannot be.
-    pub fn observe_many(&mut self, observed: impl Iterator<Item = Outcome<(usize, usize)>>) -> Outcome {
+    pub fn observe_many(
+        &mut self,
+        observed: impl Iterator<Item = Outcome<(usize, usize)>>,
+    ) -> Outcome {
         let mut checked = Evidence::new();
         for pair in observed {
             let (variable, state) = pair?;
