@@ -59,18 +59,11 @@ pub(crate) struct Body<T> {
     not_all: T,
 }
 
-impl<T: Real> Body<T> {
+impl<T: FromPacked> Body<T> {
     #[inline(always)]
-    pub(crate) fn literal(odds: Packed, negative: bool) -> Self
-    where
-        T: FromPacked,
-    {
-        let [state1, state0] = T::weights(odds);
-        if negative {
-            Self { all: state0, not_all: state1 }
-        } else {
-            Self { all: state1, not_all: state0 }
-        }
+    pub(crate) fn literal(odds: Packed, negative: bool) -> Self {
+        let [holds, fails] = T::weights(odds, negative);
+        Self { all: holds, not_all: fails }
     }
 }
 
@@ -89,32 +82,53 @@ impl<T: Real> Monoid for Body<T> {
 
 /// Numbers that stored odds can be turned into.
 pub(crate) trait FromPacked: Real {
-    /// Weights of the states 1 and 0, with the given odds.
-    fn weights(odds: Packed) -> [Self; 2];
-    /// The quotient as stored odds; 0/0 is a contradiction.
-    fn ratio(numerator: Self, denominator: Self) -> Packed;
+    /// Weights of the states 1 and 0 with the given odds, or the other way round.
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2];
+    /// The quotient as stored odds, or its inverse; 0/0 is a contradiction.
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed;
+}
+
+/// One of two words, by a conditional move: which one is hard to predict.
+#[inline(always)]
+fn choose(condition: bool, yes: u64, no: u64) -> u64 {
+    std::hint::select_unpredictable(condition, yes, no)
 }
 
 impl FromPacked for f64 {
     #[inline(always)]
-    fn weights(odds: Packed) -> [Self; 2] {
-        if odds == Packed::INFINITY { [1.0, 0.0] } else { [odds.plain(), 1.0] }
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        let infinite = odds == Packed::INFINITY;
+        let state1 = choose(infinite, Packed::ONE.0, odds.0);
+        let state0 = choose(infinite, 0, Packed::ONE.0);
+        let first = choose(swapped, state0, state1);
+        [f64::from_bits(first), f64::from_bits(state0 ^ state1 ^ first)]
     }
     #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self) -> Packed {
-        let ratio = numerator / denominator;
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        let (a, b) = (numerator.to_bits(), denominator.to_bits());
+        let above = choose(inverse, b, a);
+        let ratio = f64::from_bits(above) / f64::from_bits(a ^ b ^ above);
         if ratio.is_nan() { Packed::CONTRADICTION } else { Packed::from_plain(ratio) }
     }
 }
 
 impl FromPacked for Wide {
     #[inline(always)]
-    fn weights(odds: Packed) -> [Self; 2] {
-        if odds == Packed::INFINITY { [Wide::ONE, Wide::ZERO] } else { [odds.unpack(), Wide::ONE] }
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        let [state1, state0] = if odds == Packed::INFINITY {
+            [Wide::ONE, Wide::ZERO]
+        } else {
+            [odds.unpack(), Wide::ONE]
+        };
+        if swapped { [state0, state1] } else { [state1, state0] }
     }
     #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self) -> Packed {
-        Packed::ratio(numerator, denominator)
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        if inverse {
+            Packed::ratio(denominator, numerator)
+        } else {
+            Packed::ratio(numerator, denominator)
+        }
     }
 }
 
@@ -126,7 +140,7 @@ fn head_message<T: FromPacked>(body: Body<T>, c: &HornCoefficients) -> Packed {
             .multiply(body.all)
             .add(T::from_f64(c.fails[state]).multiply(body.not_all))
     };
-    T::ratio(weight(0), weight(1))
+    T::ratio(weight(0), weight(1), false)
 }
 
 /// The head's part of the messages to the body: the factor's weight, summed over the head's states,
@@ -140,7 +154,7 @@ pub(crate) struct HeadWeights<T> {
 impl<T: FromPacked> HeadWeights<T> {
     #[inline(always)]
     pub(crate) fn new(head: Packed, c: &HornCoefficients) -> Self {
-        let [h1, h0] = T::weights(head);
+        let [h1, h0] = T::weights(head, false);
         let weight =
             |f: &[f64; 2]| T::from_f64(f[0]).multiply(h1).add(T::from_f64(f[1]).multiply(h0));
         Self { holds: weight(&c.holds), fails: weight(&c.fails) }
@@ -151,11 +165,7 @@ impl<T: FromPacked> HeadWeights<T> {
     pub(crate) fn body_message(self, rest: Body<T>, negative: bool) -> Packed {
         let literal_holds = self.holds.multiply(rest.all).add(self.fails.multiply(rest.not_all));
         let literal_fails = self.fails.multiply(rest.all.add(rest.not_all));
-        if negative {
-            T::ratio(literal_fails, literal_holds)
-        } else {
-            T::ratio(literal_holds, literal_fails)
-        }
+        T::ratio(literal_holds, literal_fails, negative)
     }
 }
 
@@ -188,10 +198,36 @@ pub(crate) fn horn_messages(
     scratch: &mut HornScratch,
 ) {
     if c.fits_f64(inputs) {
-        messages::<f64>(inputs, head, c, out, &mut scratch.plain);
+        messages::<f64>(inputs, head, c, out, Some(&mut scratch.plain));
     } else {
-        messages::<Wide>(inputs, head, c, out, &mut scratch.wide);
+        messages::<Wide>(inputs, head, c, out, Some(&mut scratch.wide));
     }
+}
+
+/// As [`horn_messages`] for a factor with `N` = 2 to 4 variables, with nothing in memory.
+#[inline(always)]
+pub(crate) fn small_horn_messages<const N: usize>(
+    inputs: &[Packed; N],
+    head: usize,
+    c: &HornCoefficients,
+) -> [Packed; N] {
+    let mut out = [Packed::ONE; N];
+    let mut plain = c.plain;
+    for input in inputs {
+        plain &= input.is_within::<88>();
+    }
+    if plain {
+        messages::<f64>(inputs, head, c, &mut out, None);
+    } else {
+        wide_messages(inputs, head, c, &mut out);
+    }
+    out
+}
+
+#[cold]
+#[inline(never)]
+fn wide_messages(inputs: &[Packed], head: usize, c: &HornCoefficients, out: &mut [Packed]) {
+    messages::<Wide>(inputs, head, c, out, None);
 }
 
 /// The message of a factor to the variable at one position, the input of which is not used.
@@ -250,7 +286,7 @@ fn messages<T: FromPacked>(
     head: usize,
     c: &HornCoefficients,
     out: &mut [Packed],
-    scratch: &mut BodyScratch<T>,
+    scratch: Option<&mut BodyScratch<T>>,
 ) {
     // The positions of the body, without the head.
     let at = |body: usize| body + usize::from(body >= head);
@@ -280,6 +316,8 @@ fn messages<T: FromPacked>(
             out[at(2)] = weights.body_message(pair, c.negative);
         }
         _ => {
+            let mut own = BodyScratch::default();
+            let scratch = scratch.unwrap_or(&mut own);
             let total = body_leave_one_out(inputs, head, c, scratch);
             out[head] = head_message(total, c);
             let weights = weights();
@@ -302,7 +340,7 @@ pub(crate) fn horn_belief(
     let mut holds = true;
     let mut weight = Wide::ONE;
     for (position, (&input, &state)) in inputs.iter().zip(states).enumerate() {
-        let [state1, state0] = Wide::weights(input);
+        let [state1, state0] = Wide::weights(input, false);
         weight = weight.multiply(if state == 1 { state1 } else { state0 });
         if position != head {
             body = body.combine(Body::literal(input, c.negative));

@@ -20,13 +20,14 @@ mod tree;
 
 pub(crate) use horn::{
     Body, HornCoefficients, HornScratch, horn_belief, horn_message, horn_messages,
+    small_horn_messages,
 };
 pub(crate) use number::{Real, Wide};
 pub(crate) use packed::Packed;
 pub(crate) use product::{
     Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
-    binary_leave_one_out_all, resolve_states, small_probability, stored_message,
-    weights_to_probabilities,
+    binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_states,
+    stored_message, weights_to_probabilities,
 };
 pub(crate) use table::{
     TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,

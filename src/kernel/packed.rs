@@ -34,7 +34,7 @@ impl Packed {
     /// Whether the value is 0 or infinity: a certain message, if it is the odds of one.
     #[inline(always)]
     pub(crate) fn is_certain(self) -> bool {
-        self.0 == 0 || self == Self::INFINITY
+        (self.0 == 0) | (self.0 == Self::INFINITY.0)
     }
 
     /// Whether these are the bits of a value that can be stored.
@@ -51,7 +51,7 @@ impl Packed {
     pub(crate) fn is_within<const RANGE: i64>(self) -> bool {
         let low = power_bits(-RANGE);
         let high = power_bits(RANGE);
-        self.0.wrapping_sub(low) <= high - low || self.is_certain()
+        (self.0.wrapping_sub(low) <= high - low) | self.is_certain()
     }
 
     /// The value as an `f64`; right only for values that are stored as one.

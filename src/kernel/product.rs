@@ -108,17 +108,35 @@ pub(crate) const SMALL_DEGREE: usize = 8;
 /// Eight factors within 2^-`SMALL_RANGE`..=2^`SMALL_RANGE` leave no exponent's range.
 const SMALL_RANGE: i64 = 120;
 
-/// The messages as `f64` padded with ones, if their products are exact in `f64` (but for
-/// certain messages that disagree, which give NaN).
+/// The messages as `f64`, if their products are exact in `f64` (but for certain messages that
+/// disagree, which give NaN).
 #[inline(always)]
-fn small_factors(values: &[Packed]) -> Option<[f64; SMALL_DEGREE]> {
-    let mut factors = [1.0; SMALL_DEGREE];
+fn plain_factors<const N: usize>(values: &[Packed; N]) -> Option<[f64; N]> {
     let mut plain = true;
-    for (factor, value) in factors.iter_mut().zip(values) {
+    for value in values {
         plain &= value.is_within::<SMALL_RANGE>();
-        *factor = value.plain();
     }
-    plain.then_some(factors)
+    plain.then(|| values.map(Packed::plain))
+}
+
+/// Product of four or eight messages of a binary variable, some of them padding ones, but the one at
+/// `leaf`, as odds, in the shape of the tree; `None` where plain `f64` does not do or certain
+/// messages disagree.
+#[inline(always)]
+pub(crate) fn leave_one_out_of_few<const N: usize>(
+    values: &[Packed; N],
+    leaf: usize,
+) -> Option<Packed> {
+    let x = plain_factors(values)?;
+    let pair = (leaf & (N - 2)) ^ 2;
+    let mut product = x[pair] * x[pair + 1];
+    if N == 8 {
+        // From the root down: the half, then the pair, then the sibling.
+        let half = (leaf & 4) ^ 4;
+        product *= (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
+    }
+    product *= x[leaf ^ 1];
+    (!product.is_nan()).then(|| Packed::from_plain(product))
 }
 
 /// Product of a binary variable's at most [`SMALL_DEGREE`] messages but the one at `leaf`, as odds,
@@ -130,19 +148,10 @@ pub(crate) fn binary_leave_one_out(values: &[Packed], leaf: usize) -> (Packed, b
         2 => return (values[leaf ^ 1], false),
         _ => {}
     }
-    if let Some(x) = small_factors(values) {
-        let mut product = x[leaf ^ 1];
-        let pair = (leaf & 6) ^ 2;
-        product *= x[pair] * x[pair + 1];
-        if values.len() > 4 {
-            let half = (leaf & 4) ^ 4;
-            let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
-            // From the root down: the half, then the pair, then the sibling.
-            product = (above * (x[pair] * x[pair + 1])) * x[leaf ^ 1];
-        }
-        if !product.is_nan() {
-            return (Packed::from_plain(product), false);
-        }
+    let mut padded = [Packed::ONE; SMALL_DEGREE];
+    padded[..values.len()].copy_from_slice(values);
+    if let Some(odds) = leave_one_out_of_few(&padded, leaf) {
+        return (odds, false);
     }
     let mut products = [Product::NEUTRAL; SMALL_DEGREE];
     for (product, &value) in products.iter_mut().zip(values) {
@@ -173,7 +182,9 @@ pub(crate) fn binary_leave_one_out_all(
             }
             _ => {}
         }
-        if let Some([a, b, c, d, ..]) = small_factors(values) {
+        let mut padded = [Packed::ONE; 4];
+        padded[..values.len()].copy_from_slice(values);
+        if let Some([a, b, c, d]) = plain_factors(&padded) {
             let (left, right) = (a * b, c * d);
             let out = [right * b, right * a, left * d, left * c];
             if !(left * right).is_nan() {
@@ -230,13 +241,11 @@ impl Scratch {
     }
 }
 
-/// Probability of state 1 from a binary variable's at most four messages, where plain `f64` does.
+/// Probability of state 1 from a binary variable's four messages, some of them padding ones, where
+/// plain `f64` does.
 #[inline]
-pub(crate) fn small_probability(values: &[Packed]) -> Option<f64> {
-    if values.len() > 4 {
-        return None;
-    }
-    let [a, b, c, d, ..] = small_factors(values)?;
+pub(crate) fn probability_of_few(values: &[Packed; 4]) -> Option<f64> {
+    let [a, b, c, d] = plain_factors(values)?;
     let odds = (a * b) * (c * d);
     // Also refuses infinity and NaN: certain messages take the general way.
     (odds < f64::MAX).then(|| odds / (odds + 1.0))
@@ -319,8 +328,17 @@ mod tests {
                 prop_assert_eq!(binary_leave_one_out(&values, leaf), expected[leaf]);
                 prop_assert_eq!(all[leaf], expected[leaf].0);
             }
-            if let Some(p) = small_probability(&values) {
-                prop_assert_eq!(p, total.probabilities()[1]);
+            if values.len() <= 4 {
+                let mut padded = [Packed::ONE; 4];
+                padded[..values.len()].copy_from_slice(&values);
+                if let Some(p) = probability_of_few(&padded) {
+                    prop_assert_eq!(p, total.probabilities()[1]);
+                }
+                for leaf in 0..values.len() {
+                    if let Some(odds) = leave_one_out_of_few(&padded, leaf) {
+                        prop_assert_eq!((odds, false), expected[leaf]);
+                    }
+                }
             }
         }
 

@@ -6,9 +6,10 @@ use super::plan::Tuning;
 use super::state::State;
 use super::team::{Team, Worker};
 use super::trees::Trees;
+use super::variable::{odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
-use crate::kernel::Packed;
+use crate::kernel::{HornCoefficients, Packed, SMALL_DEGREE, small_horn_messages};
 use crate::schedule::{Levels, Preorder};
 
 /// Edges in batches, in the order in which the batches run.
@@ -55,6 +56,15 @@ impl Batches {
         &self.edges[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 
+    /// Whether a batch has edges of several factors.
+    pub(super) fn mixes_factors(&self, state: &State) -> bool {
+        let factors = state.graph.edge_factors();
+        (0..self.count()).any(|index| {
+            let batch = self.batch(index);
+            factors[batch[0] as usize] != factors[batch[batch.len() - 1] as usize]
+        })
+    }
+
     /// For each factor, whether some batch sends few of its messages; see [`WideFactors`].
     pub(super) fn sends_few(&self, state: &State) -> Vec<bool> {
         let graph = &state.graph;
@@ -75,18 +85,21 @@ fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
 }
 
-/// Stores a message and notes whether a certain one came or went.
+/// Stores a message and notes where a certain one came or went.
 #[inline(always)]
 fn store(state: &State, edge: usize, message: &[Packed], workspace: &mut Workspace) {
-    let slot = state.slot_of_edge[edge] as usize;
-    for (index, &value) in state.slot_values(slot).zip(message) {
+    let link = state.links[edge];
+    for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
         let old = state.to_variable.get(index);
-        if old != value {
-            workspace.certainty_changed |= value.is_certain() || old.is_certain();
-            state.to_variable.set(index, value);
+        state.to_variable.set(index, value);
+        if (value.is_certain() | old.is_certain()) && old != value {
+            workspace.certainty_changed.push(state.graph.edge_variables()[edge]);
         }
     }
 }
+
+/// Edges ahead of the one at work whose messages are brought near.
+const PREFETCH_DISTANCE: usize = 24;
 
 /// What one thread needs to run batches in their order.
 pub(super) struct Serial<'a> {
@@ -99,8 +112,13 @@ pub(super) struct Serial<'a> {
 
 impl Serial<'_> {
     pub(super) fn run(&mut self, batches: &Batches) {
+        let mut ahead = batches.edges.iter().skip(PREFETCH_DISTANCE);
         for index in 0..batches.count() {
-            self.run_batch(batches.batch(index));
+            let batch = batches.batch(index);
+            for &edge in ahead.by_ref().take(batch.len()) {
+                self.state.to_variable.prefetch(self.state.links[edge as usize].slot as usize);
+            }
+            self.run_batch(batch);
         }
     }
 
@@ -146,6 +164,19 @@ impl Serial<'_> {
         if arity == 1 && self.constants_sent {
             return;
         }
+        if state.graph.all_binary() {
+            if let (Some(head), Some(parameter)) =
+                (state.graph.head_position(factor), state.graph.horn_parameter(factor))
+            {
+                let c = &state.coefficients[parameter];
+                match arity {
+                    2 => return self.run_small_factor::<2>(edges, head, c, emit),
+                    3 => return self.run_small_factor::<3>(edges, head, c, emit),
+                    4 => return self.run_small_factor::<4>(edges, head, c, emit),
+                    _ => {}
+                }
+            }
+        }
         if self.wide.serves(factor, edges.len(), arity) {
             // Its own messages change none of its inputs, so they may be sent one by one.
             for &edge in edges {
@@ -167,6 +198,46 @@ impl Serial<'_> {
         self.workspace.outputs = outputs;
     }
 
+    /// As [`Self::run_factor`] for the common case: binary, `N` variables, nothing on the heap.
+    #[inline(always)]
+    fn run_small_factor<const N: usize>(
+        &mut self,
+        edges: &[u32],
+        head: usize,
+        c: &HornCoefficients,
+        mut emit: impl FnMut(&mut Self, usize, &[Packed]),
+    ) {
+        let state = self.state;
+        let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
+        let first = state.graph.factor_edges(factor).start;
+        let mut inputs = [Packed::ONE; N];
+        // A message's own input is not needed, and must not be read for it alone.
+        let unneeded = if edges.len() == 1 { edges[0] as usize } else { usize::MAX };
+        for (position, input) in inputs.iter_mut().enumerate() {
+            let edge = first + position;
+            if edge != unneeded {
+                *input = match simple_odds(state, edge) {
+                    Some(odds) => odds,
+                    None => odds_to_factor(state, self.trees, edge, self.workspace),
+                };
+            }
+        }
+        let outputs = small_horn_messages(&inputs, head, c);
+        if edges.len() == N {
+            for (position, &output) in outputs.iter().enumerate() {
+                let message = self.checked(output, first + position);
+                emit(self, first + position, &[message]);
+            }
+        } else {
+            for &edge in edges {
+                let edge = edge as usize;
+                let message = self.checked(outputs[edge - first], edge);
+                emit(self, edge, &[message]);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn checked(&mut self, message: Packed, edge: usize) -> Packed {
         if message == Packed::CONTRADICTION {
             let variable = self.state.graph.edge_variables()[edge] as usize;
@@ -178,17 +249,19 @@ impl Serial<'_> {
     }
 
     /// Stores a message and brings the trees up to date.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, edge: usize, message: &[Packed]) {
         let state = self.state;
         store(state, edge, message, self.workspace);
-        let variable = state.graph.edge_variables()[edge] as usize;
-        if self.trees.covers(variable) {
-            let leaf =
-                state.slot_of_edge[edge] as usize - state.graph.variable_slots(variable).start;
-            self.trees.update(state, variable, leaf);
+        let link = state.links[edge];
+        if link.degree as usize > SMALL_DEGREE {
+            let variable = state.graph.edge_variables()[edge] as usize;
+            self.trees.update(state, variable, (link.slot - link.first_slot) as usize);
         }
-        self.wide.message_arrived(state, variable, state.graph.edge_factors()[edge] as usize);
+        if !self.wide.is_empty() {
+            let variable = state.graph.edge_variables()[edge] as usize;
+            self.wide.message_arrived(state, variable, state.graph.edge_factors()[edge] as usize);
+        }
     }
 }
 
@@ -236,7 +309,7 @@ impl ParallelBatches {
             for &edge in batches.batch(index) {
                 let variable = state.graph.edge_variables()[edge as usize] as usize;
                 if trees.covers(variable) {
-                    tree_slots.push(state.slot_of_edge[edge as usize]);
+                    tree_slots.push(state.links[edge as usize].slot);
                 }
             }
             tree_slots[start..].sort_unstable();

@@ -11,34 +11,38 @@ use crate::model::Factor;
 use std::ops::Range;
 
 /// Computes all messages of a factor from the inputs in `workspace.inputs`, into
-/// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 becomes uniform and is noted.
+/// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is.
 #[inline]
 pub(super) fn all_messages(state: &State, factor: usize, workspace: &mut Workspace) {
     let graph = &state.graph;
-    let Workspace { inputs, outputs, radices, horn, table, contradictions, .. } = workspace;
+    let Workspace { inputs, outputs, radices, horn, table, .. } = workspace;
     outputs.clear();
     outputs.resize(inputs.len(), Packed::ONE);
     if let (Some(head), Some(parameter)) =
         (graph.head_position(factor), graph.horn_parameter(factor))
     {
         horn_messages(inputs, head, &state.coefficients[parameter], outputs, horn);
-        for (output, &v) in outputs.iter_mut().zip(graph.factor_variables(factor)) {
-            if *output == Packed::CONTRADICTION {
-                *output = Packed::ONE;
-                contradictions.add(v as usize);
-            }
-        }
     } else {
         table_messages(table_inputs(state, factor, inputs, radices), outputs, table);
-        let mut at = 0;
-        for (&radix, &v) in radices.iter().zip(graph.factor_variables(factor)) {
-            let message = &mut outputs[at..at + stored_values(radix)];
-            at += message.len();
-            if message[0] == Packed::CONTRADICTION {
-                message.fill(Packed::ONE);
-                contradictions.add(v as usize);
-            }
+    }
+}
+
+/// Makes messages that are 0/0 uniform and notes them; `outputs` are those of `edges`, one after the
+/// other.
+#[inline]
+pub(super) fn settle_contradictions(
+    state: &State,
+    edges: impl Iterator<Item = usize>,
+    workspace: &mut Workspace,
+) {
+    let mut at = 0;
+    for edge in edges {
+        let length = state.edge_values(edge).len();
+        if workspace.outputs[at] == Packed::CONTRADICTION {
+            workspace.outputs[at..at + length].fill(Packed::ONE);
+            workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
         }
+        at += length;
     }
 }
 
@@ -46,7 +50,7 @@ pub(super) fn all_messages(state: &State, factor: usize, workspace: &mut Workspa
 /// `workspace.inputs`, into `workspace.outputs`. The target's own input is not used.
 fn one_message(state: &State, factor: usize, target: usize, workspace: &mut Workspace) {
     let graph = &state.graph;
-    let Workspace { inputs, outputs, radices, horn, table, contradictions, .. } = workspace;
+    let Workspace { inputs, outputs, radices, horn, table, .. } = workspace;
     outputs.clear();
     let variable = graph.factor_variables(factor)[target] as usize;
     if let (Some(head), Some(parameter)) =
@@ -58,10 +62,6 @@ fn one_message(state: &State, factor: usize, target: usize, workspace: &mut Work
         outputs.resize(stored_values(radix), Packed::ONE);
         let inputs = table_inputs(state, factor, inputs, radices);
         table_message(inputs, target, outputs, table);
-    }
-    if outputs[0] == Packed::CONTRADICTION {
-        outputs.fill(Packed::ONE);
-        contradictions.add(variable);
     }
 }
 
@@ -94,12 +94,10 @@ fn gather_inputs(
     let mut inputs = std::mem::take(&mut workspace.inputs);
     inputs.clear();
     for edge in edges {
-        let variable = state.graph.edge_variables()[edge] as usize;
         if skip == Some(edge) {
             inputs.resize(inputs.len() + state.edge_values(edge).len(), Packed::ONE);
         } else {
-            let slot = state.slot_of_edge[edge] as usize;
-            message_to_factor(state, trees, variable, slot, workspace, &mut inputs);
+            message_to_factor(state, trees, edge, workspace, &mut inputs);
         }
     }
     workspace.inputs = inputs;
@@ -121,6 +119,7 @@ pub(super) fn messages(
         let edge = edge as usize;
         gather_inputs(state, trees, edges.clone(), Some(edge), workspace);
         one_message(state, factor, edge - edges.start, workspace);
+        settle_contradictions(state, std::iter::once(edge), workspace);
         return;
     }
     gather_inputs(state, trees, edges.clone(), None, workspace);
@@ -135,6 +134,7 @@ pub(super) fn messages(
             at += values.len();
         }
     }
+    settle_contradictions(state, wanted.iter().map(|&edge| edge as usize), workspace);
 }
 
 /// Whether a factor's message never changes: it has one variable.

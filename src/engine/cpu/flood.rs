@@ -1,55 +1,83 @@
 //! Passes in which every message reads the values of the pass before (PARALL): first all variables
 //! send, then all factors.
 
-use super::factor::{all_messages, is_constant};
+use super::factor::{all_messages, is_constant, settle_contradictions};
 use super::state::State;
 use super::team::{Chunks, Team, Worker};
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
-use crate::kernel::{Packed, horn_messages};
+use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
 
 /// The nodes of a graph, cut into chunks of about equal work.
 pub(super) struct Flood {
-    variable_chunks: Vec<u32>,
-    factor_chunks: Vec<u32>,
+    variables: Nodes,
+    factors: Nodes,
+}
+
+/// Nodes in the order in which a thread visits them, and where each chunk starts.
+struct Nodes {
+    order: Vec<u32>,
+    chunks: Vec<u32>,
 }
 
 /// Edges and nodes of a chunk: some tens of microseconds of work.
 const CHUNK_WORK: usize = 4096;
 
-fn cut(count: usize, degree: impl Fn(usize) -> usize) -> Vec<u32> {
-    let mut chunks = vec![0];
-    let mut work = 0;
-    for node in 0..count {
-        work += 1 + degree(node);
-        if work >= CHUNK_WORK {
-            chunks.push(node as u32 + 1);
-            work = 0;
+impl Nodes {
+    /// Inside a chunk, nodes of one `shape` follow each other, so that branches on it are predicted.
+    fn new<K: Ord>(
+        count: usize,
+        degree: impl Fn(usize) -> usize,
+        shape: impl Fn(usize) -> K,
+    ) -> Self {
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        let mut chunks = vec![0];
+        let mut work = 0;
+        for node in 0..count {
+            work += 1 + degree(node);
+            if work >= CHUNK_WORK || node + 1 == count {
+                let start = chunks[chunks.len() - 1] as usize;
+                order[start..=node].sort_by_key(|&node| shape(node as usize));
+                chunks.push(node as u32 + 1);
+                work = 0;
+            }
         }
+        Self { order, chunks }
     }
-    if chunks[chunks.len() - 1] != count as u32 {
-        chunks.push(count as u32);
+
+    /// Runs `visit` for every node, on all threads.
+    fn for_each(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
+        let queue = Chunks::new(self.chunks.len() - 1);
+        team.run(|worker: &mut Worker<'_>| {
+            while let Some(chunk) = queue.next() {
+                let nodes = self.chunks[chunk] as usize..self.chunks[chunk + 1] as usize;
+                for &node in &self.order[nodes] {
+                    visit(node as usize, worker.workspace);
+                }
+            }
+        });
     }
-    chunks
 }
 
 impl Flood {
     pub(super) fn new(state: &State) -> Self {
         let graph = &state.graph;
+        let factor_shape =
+            |f| (graph.arity(f), graph.kind(f) as u8, graph.head_position(f).unwrap_or_default());
         Self {
-            variable_chunks: cut(graph.variable_count(), |v| graph.degree(v)),
-            factor_chunks: cut(graph.factor_count(), |f| graph.arity(f)),
+            variables: Nodes::new(graph.variable_count(), |v| graph.degree(v), |v| graph.degree(v)),
+            factors: Nodes::new(graph.factor_count(), |f| graph.arity(f), factor_shape),
         }
     }
 
     /// Runs `visit` for every variable, on all threads.
     pub(super) fn for_variables(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
-        for_nodes(&self.variable_chunks, team, visit);
+        self.variables.for_each(team, visit);
     }
 
     /// Runs `visit` for every factor, on all threads.
     pub(super) fn for_factors(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
-        for_nodes(&self.factor_chunks, team, visit);
+        self.factors.for_each(team, visit);
     }
 
     /// All variables send to their factors, into `by_edge`.
@@ -67,17 +95,6 @@ impl Flood {
     }
 }
 
-fn for_nodes(chunks: &[u32], team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
-    let queue = Chunks::new(chunks.len() - 1);
-    team.run(|worker: &mut Worker<'_>| {
-        while let Some(chunk) = queue.next() {
-            for node in chunks[chunk]..chunks[chunk + 1] {
-                visit(node as usize, worker.workspace);
-            }
-        }
-    });
-}
-
 #[inline]
 fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
     let graph = &state.graph;
@@ -85,39 +102,52 @@ fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
     if edges.is_empty() {
         return;
     }
-    if let (1..=4, Some(head), Some(parameter)) =
-        (edges.len(), graph.head_position(factor), graph.horn_parameter(factor))
+    if let (true, Some(head), Some(parameter)) =
+        (state.graph.all_binary(), graph.head_position(factor), graph.horn_parameter(factor))
     {
-        // The common case: binary, a handful of variables, nothing on the heap.
-        let (mut inputs, mut outputs) = ([Packed::ONE; 4], [Packed::ONE; 4]);
-        for (input, edge) in inputs.iter_mut().zip(edges.clone()) {
-            *input = state.by_edge.get(state.edge_values(edge).start);
+        let c = &state.coefficients[parameter];
+        match edges.len() {
+            1 => return small_factor_sends::<1>(state, edges.start, head, c, workspace),
+            2 => return small_factor_sends::<2>(state, edges.start, head, c, workspace),
+            3 => return small_factor_sends::<3>(state, edges.start, head, c, workspace),
+            4 => return small_factor_sends::<4>(state, edges.start, head, c, workspace),
+            _ => {}
         }
-        let outputs = &mut outputs[..edges.len()];
-        let coefficients = &state.coefficients[parameter];
-        horn_messages(&inputs[..edges.len()], head, coefficients, outputs, &mut workspace.horn);
-        for (output, edge) in outputs.iter().zip(edges) {
-            let mut odds = *output;
-            if odds == Packed::CONTRADICTION {
-                odds = Packed::ONE;
-                workspace.contradictions.add(graph.edge_variables()[edge] as usize);
-            }
-            let slot = state.slot_of_edge[edge] as usize;
-            state.to_variable.set(state.slot_values(slot).start, odds);
-        }
-        return;
     }
     let values = state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
     let first = values.start;
     workspace.inputs.clear();
     workspace.inputs.extend(state.by_edge.slice(values));
     all_messages(state, factor, workspace);
+    settle_contradictions(state, edges.clone(), workspace);
     for edge in edges {
-        let slot = state.slot_of_edge[edge] as usize;
+        let slot = state.links[edge].slot as usize;
         let from = state.edge_values(edge);
         let message = &workspace.outputs[from.start - first..from.end - first];
         for (index, &value) in state.slot_values(slot).zip(message) {
             state.to_variable.set(index, value);
         }
+    }
+}
+
+/// [`factor_sends`] for the common case: binary, `N` variables, nothing on the heap.
+#[inline(always)]
+fn small_factor_sends<const N: usize>(
+    state: &State,
+    first: usize,
+    head: usize,
+    c: &HornCoefficients,
+    workspace: &mut Workspace,
+) {
+    let inputs = state.by_edge.array::<N>(first);
+    let outputs = small_horn_messages(&inputs, head, c);
+    for (position, &output) in outputs.iter().enumerate() {
+        let edge = first + position;
+        let mut odds = output;
+        if odds == Packed::CONTRADICTION {
+            odds = Packed::ONE;
+            workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
+        }
+        state.to_variable.set(state.links[edge].slot as usize, odds);
     }
 }

@@ -42,7 +42,7 @@ impl Tracker {
             radices.iter().map(&mut start).collect::<Vec<u32>>()
         });
         let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
-        let inputs = if with_inputs { state.to_variable.len() } else { 0 };
+        let inputs = if with_inputs { state.value_count } else { 0 };
         let numbers = |length: usize, value: f64| {
             Values::numbers(length, value)
                 .ok_or_else(|| Error::OutOfMemory(format!("{length} beliefs of the last pass")))

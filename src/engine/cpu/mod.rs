@@ -91,7 +91,7 @@ impl CpuEngine {
 
     /// Makes all messages uniform.
     fn reset(&mut self) {
-        for index in 0..self.state.to_variable.len() {
+        for index in 0..self.state.value_count {
             self.state.to_variable.set(index, Packed::ONE);
         }
         self.passes = 0;
@@ -136,26 +136,25 @@ impl Engine for CpuEngine {
         self.team.run_alone(|workspace| {
             let trees = trees::Trees::default();
             for edge in edges {
-                let variable = self.state.graph.edge_variables()[edge] as usize;
-                let slot = self.state.slot_of_edge[edge] as usize;
-                variable::message_to_factor(&self.state, &trees, variable, slot, workspace, out);
+                variable::message_to_factor(&self.state, &trees, edge, workspace, out);
             }
             workspace.met = None;
         });
     }
 
     fn messages(&self) -> (Vec<Packed>, u64) {
-        let mut messages = Vec::with_capacity(self.state.to_variable.len());
-        for &slot in &self.state.slot_of_edge {
-            messages.extend(self.state.to_variable.slice(self.state.slot_values(slot as usize)));
+        let mut messages = Vec::with_capacity(self.state.value_count);
+        for link in &self.state.links {
+            let values = self.state.slot_values(link.slot as usize);
+            messages.extend(self.state.to_variable.slice(values));
         }
         (messages, self.passes)
     }
 
     fn set_messages(&mut self, messages: &[Packed], passes: u64) {
         let mut at = 0;
-        for &slot in &self.state.slot_of_edge {
-            for index in self.state.slot_values(slot as usize) {
+        for link in &self.state.links {
+            for index in self.state.slot_values(link.slot as usize) {
                 self.state.to_variable.set(index, messages[at]);
                 at += 1;
             }

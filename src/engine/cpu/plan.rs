@@ -50,7 +50,6 @@ impl Plan {
         tuning: &Tuning,
     ) -> Result<Self> {
         if let Schedule::SequentialRandom { seed } = *schedule {
-            state.require_by_edge();
             let trees = Trees::new(state);
             let wide = WideFactors::new(state, |_| true);
             return Ok(Plan::Batches {
@@ -79,8 +78,10 @@ impl Plan {
         let few = classes.sends_few(state);
         let wide = WideFactors::new(state, |f| few[f]);
         let trees = Trees::new(state);
-        // Batches of several factors keep their messages there until all are computed.
-        state.require_by_edge();
+        if classes.mixes_factors(state) || team.threads() > 1 {
+            // Batches of several factors keep their messages there until all are computed.
+            state.require_by_edge();
+        }
         if team.threads() > 1 && wide.is_empty() {
             let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels);

@@ -5,11 +5,12 @@ use super::batches::Serial;
 use super::measure::{History, Movement, Tracker};
 use super::plan::{Order, Plan};
 use super::state::Contradictions;
-use super::variable::belief;
+use super::variable::{belief, is_contradictory};
 use crate::engine::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Runs passes until the request's rule ends them.
@@ -41,9 +42,11 @@ pub(super) fn run(
         },
         tolerance,
         inputs_sent: false,
-        scanned: false,
+        // Uniform messages contradict nothing.
+        scanned: fresh,
         factor_contradictions: Contradictions::default(),
         variable_contradictions: Contradictions::default(),
+        contradictory: BTreeSet::new(),
         passes: 0,
         max_diff: f64::INFINITY,
         frac: 1.0,
@@ -109,6 +112,8 @@ struct Loop<'a> {
     factor_contradictions: Contradictions,
     /// Contradictory variables, as last counted.
     variable_contradictions: Contradictions,
+    /// The same one by one, where passes run in batches.
+    contradictory: BTreeSet<u32>,
     passes: u64,
     max_diff: f64,
     frac: f64,
@@ -179,17 +184,19 @@ impl Loop<'_> {
                 }
                 let mut found = Contradictions::default();
                 let mut met: Option<usize> = None;
-                let mut changed = false;
+                let mut changed = Vec::new();
                 team.collect(|w| {
                     found.merge(std::mem::take(&mut w.contradictions));
                     met = [met, w.met.take()].into_iter().flatten().min();
-                    changed |= std::mem::take(&mut w.certainty_changed);
+                    changed.append(&mut w.certainty_changed);
                 });
                 if let (Some(variable), 0) = (met, found.count) {
                     found.add(variable);
                 }
                 self.factor_contradictions = found;
-                self.scanned &= !changed;
+                if self.scanned {
+                    self.rescan(&changed);
+                }
             }
         }
         self.inputs_sent = false;
@@ -215,23 +222,37 @@ impl Loop<'_> {
         self.judge()
     }
 
-    /// Counts the variables at which certain messages disagree.
+    /// Finds the variables at which certain messages disagree.
     fn scan(&mut self) {
         let CpuEngine { state, team, flood, .. } = self.engine;
         flood.for_variables(team, |v, workspace| {
-            let mut states = [0.0; 2];
-            let contradictory = if state.is_binary(v) {
-                belief(state, v, workspace, &mut states)
-            } else {
-                belief(state, v, workspace, &mut vec![0.0; state.graph.cardinality(v)])
-            };
-            if contradictory {
-                workspace.contradictions.add(v);
+            if is_contradictory(state, v, workspace) {
+                workspace.certainty_changed.push(v as u32);
             }
         });
-        let mut found = Contradictions::default();
-        team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
-        self.variable_contradictions = found;
+        self.contradictory.clear();
+        team.collect(|w| self.contradictory.extend(w.certainty_changed.drain(..)));
+        self.count_contradictory();
+    }
+
+    /// Brings the contradictory variables up to date where certain messages came or went.
+    fn rescan(&mut self, changed: &[u32]) {
+        let CpuEngine { state, team, .. } = self.engine;
+        for &v in changed {
+            if team.run_alone(|workspace| is_contradictory(state, v as usize, workspace)) {
+                self.contradictory.insert(v);
+            } else {
+                self.contradictory.remove(&v);
+            }
+        }
+        self.count_contradictory();
+    }
+
+    fn count_contradictory(&mut self) {
+        self.variable_contradictions = Contradictions {
+            count: self.contradictory.len() as u64,
+            lowest: self.contradictory.first().map(|&v| v as usize),
+        };
         self.scanned = true;
     }
 
@@ -275,6 +296,7 @@ impl Loop<'_> {
         if !by_bingo {
             return Ok(());
         }
+        state.require_by_edge();
         flood.variables_send(state, team);
         self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
         self.note_variables()?;

@@ -26,6 +26,39 @@ impl Values {
         self.0[index].store(value.0, Relaxed);
     }
 
+    /// The `N` values from `start` on.
+    #[inline(always)]
+    pub(super) fn array<const N: usize>(&self, start: usize) -> [Packed; N] {
+        let stored = &self.0[start..start + N];
+        std::array::from_fn(|index| Packed(stored[index].load(Relaxed)))
+    }
+
+    /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
+    #[inline(always)]
+    pub(super) fn padded<const N: usize>(&self, start: usize, count: usize) -> [Packed; N] {
+        let stored = &self.0[start..start + N];
+        let mut values = [Packed::ONE; N];
+        for (index, value) in values.iter_mut().enumerate() {
+            let word = stored[index].load(Relaxed);
+            // A choice, not a branch: degrees are hard to predict.
+            *value = Packed(if index < count { word } else { Packed::ONE.0 });
+        }
+        values
+    }
+
+    /// Brings the cache line of a value near.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, index: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(value) = self.0.get(index) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch of a valid reference changes nothing that can be seen.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = index;
+    }
+
     #[inline(always)]
     pub(super) fn slice(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = Packed> + '_ {
         self.0[range].iter().map(|value| Packed(value.load(Relaxed)))
@@ -55,6 +88,9 @@ impl Values {
     }
 }
 
+/// Values behind the last message, so that a few can always be read from any slot on.
+const PADDING: usize = 8;
+
 /// What is known about a variable, in the form that passes look at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
@@ -73,13 +109,14 @@ pub(super) enum Known {
 /// The engine's data: everything but the plan of a pass.
 pub(super) struct State {
     pub(super) graph: Arc<FactorGraph>,
-    /// Position of each edge among its variable's edges, all variables concatenated ("slot").
-    pub(super) slot_of_edge: Vec<u32>,
+    pub(super) links: Vec<Link>,
     /// Where each slot's and each edge's values start; `None` if all variables are binary, when
     /// every message is one value.
     starts: Option<Starts>,
     /// Factor-to-variable messages by slot, so that a variable's messages lie together.
     pub(super) to_variable: Values,
+    /// Number of stored message values.
+    pub(super) value_count: usize,
     /// One message per edge: variable-to-factor messages in a flooding pass and when changes are
     /// measured, pending factor-to-variable messages in others. Made when first needed.
     pub(super) by_edge: Values,
@@ -91,6 +128,17 @@ pub(super) struct State {
     table_exponents: HashMap<u32, (i64, i64)>,
 }
 
+/// Where an edge's variable keeps its messages: all that a message from it needs, side by side.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    /// Position of the edge among its variable's edges, all variables concatenated.
+    pub(super) slot: u32,
+    /// The slot of the variable's first edge.
+    pub(super) first_slot: u32,
+    /// The variable's degree.
+    pub(super) degree: u32,
+}
+
 struct Starts {
     slots: Vec<u32>,
     edges: Vec<u32>,
@@ -98,9 +146,13 @@ struct Starts {
 
 impl State {
     pub(super) fn new(graph: Arc<FactorGraph>) -> Self {
-        let mut slot_of_edge = vec![0; graph.edge_count()];
-        for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
-            slot_of_edge[edge as usize] = slot as u32;
+        let mut links = vec![Link { slot: 0, first_slot: 0, degree: 0 }; graph.edge_count()];
+        for v in 0..graph.variable_count() {
+            let slots = graph.variable_slots(v);
+            let (first_slot, degree) = (slots.start as u32, slots.len() as u32);
+            for (slot, &edge) in slots.zip(graph.variable_edges(v)) {
+                links[edge as usize] = Link { slot: slot as u32, first_slot, degree };
+            }
         }
         let values_of = |v: u32| stored_values(graph.cardinalities()[v as usize]) as u32;
         let running = |sizes: &mut dyn Iterator<Item = u32>| {
@@ -134,9 +186,10 @@ impl State {
             })
             .collect();
         Self {
-            slot_of_edge,
+            links,
             starts,
-            to_variable: Values::new(length, Packed::ONE),
+            to_variable: Values::new(length + PADDING, Packed::ONE),
+            value_count: length,
             by_edge: Values::new(0, Packed::ONE),
             known: vec![Known::Nothing; graph.variable_count()],
             weights: HashMap::new(),
@@ -149,7 +202,7 @@ impl State {
     /// Makes `by_edge` if it is not there yet.
     pub(super) fn require_by_edge(&mut self) {
         if self.by_edge.len() == 0 {
-            self.by_edge = Values::new(self.to_variable.len(), Packed::ONE);
+            self.by_edge = Values::new(self.value_count, Packed::ONE);
         }
     }
 

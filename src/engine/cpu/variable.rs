@@ -5,7 +5,7 @@ use super::trees::Trees;
 use super::workspace::Workspace;
 use crate::kernel::{
     Monoid, Packed, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
-    resolve_states, small_probability, weights_to_probabilities,
+    leave_one_out_of_few, probability_of_few, resolve_states, weights_to_probabilities,
 };
 
 /// The odds that an observed binary variable sends.
@@ -25,18 +25,6 @@ fn soft_odds(state: &State, variable: usize) -> Option<Packed> {
         Known::Weights => state.weights(variable).first().copied(),
         _ => None,
     }
-}
-
-/// The stored messages of a binary variable's factors to it, into a buffer on the stack.
-#[inline(always)]
-fn load_small<const N: usize>(state: &State, slots: std::ops::Range<usize>) -> [Packed; N] {
-    let mut values = [Packed::ONE; N];
-    let start = state.slot_values(slots.start).start;
-    let stored = state.to_variable.slice(start..start + slots.len());
-    for (value, stored) in values.iter_mut().zip(stored) {
-        *value = stored;
-    }
-    values
 }
 
 /// The messages to a variable, their weight of state `x` only (for a binary one: the odds).
@@ -64,15 +52,16 @@ pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Wo
         return;
     }
     let extra = soft_odds(state, variable);
-    let degree = slots.len();
     let Workspace { inputs, products, contradictions, .. } = workspace;
+    let start = state.slot_values(slots.start).start;
+    let degree = slots.len();
     let mut small;
     let values = if degree <= 4 {
-        small = load_small::<4>(state, slots);
+        small = state.to_variable.padded::<4>(start, degree);
         &mut small[..degree]
     } else {
         inputs.clear();
-        inputs.extend(incoming(state, variable, 0));
+        inputs.extend(state.to_variable.slice(start..start + degree));
         &mut inputs[..]
     };
     if binary_leave_one_out_all(values, extra, products) {
@@ -136,16 +125,52 @@ fn state_products(state: &State, variable: usize, workspace: &mut Workspace) {
     multiply_soft(state, variable, states);
 }
 
-/// The message of a variable to the factor at one of its slots, into `out`. O(states * log degree).
-#[inline]
+/// The odds that a binary variable of a graph of binary variables sends along an edge, if they follow
+/// from a few messages and nothing else.
+#[inline(always)]
+pub(super) fn simple_odds(state: &State, edge: usize) -> Option<Packed> {
+    let variable = state.graph.edge_variables()[edge] as usize;
+    let link = state.links[edge];
+    if state.known[variable] != Known::Nothing {
+        return observed_odds(state.known[variable]);
+    }
+    let (start, leaf) = (link.first_slot as usize, (link.slot - link.first_slot) as usize);
+    let degree = link.degree as usize;
+    if degree <= 4 {
+        leave_one_out_of_few(&state.to_variable.padded::<4>(start, degree), leaf)
+    } else if degree <= SMALL_DEGREE {
+        leave_one_out_of_few(&state.to_variable.padded::<SMALL_DEGREE>(start, degree), leaf)
+    } else {
+        None
+    }
+}
+
+/// The odds that a binary variable sends along an edge, where [`simple_odds`] has none.
+#[inline(never)]
+pub(super) fn odds_to_factor(
+    state: &State,
+    trees: &Trees,
+    edge: usize,
+    workspace: &mut Workspace,
+) -> Packed {
+    let mut out = std::mem::take(&mut workspace.outputs);
+    out.clear();
+    message_to_factor(state, trees, edge, workspace, &mut out);
+    let odds = out[0];
+    workspace.outputs = out;
+    odds
+}
+
+/// The message of an edge's variable to its factor, appended to `out`. O(states * log degree).
 pub(super) fn message_to_factor(
     state: &State,
     trees: &Trees,
-    variable: usize,
-    slot: usize,
+    edge: usize,
     workspace: &mut Workspace,
     out: &mut Vec<Packed>,
 ) {
+    let variable = state.graph.edge_variables()[edge] as usize;
+    let link = state.links[edge];
     let known = state.known[variable];
     let binary = state.is_binary(variable);
     if binary {
@@ -157,11 +182,11 @@ pub(super) fn message_to_factor(
         out.extend_from_slice(state.weights(variable));
         return;
     }
-    let slots = state.graph.variable_slots(variable);
-    let leaf = slot - slots.start;
-    if binary && known == Known::Nothing && slots.len() <= SMALL_DEGREE {
-        let degree = slots.len();
-        let values = load_small::<SMALL_DEGREE>(state, slots);
+    let leaf = (link.slot - link.first_slot) as usize;
+    if binary && known == Known::Nothing && link.degree as usize <= SMALL_DEGREE {
+        let degree = link.degree as usize;
+        let start = state.slot_values(link.first_slot as usize).start;
+        let values = state.to_variable.padded::<SMALL_DEGREE>(start, degree);
         let (odds, contradictory) = binary_leave_one_out(&values[..degree], leaf);
         if contradictory {
             Workspace::meet(&mut workspace.met, variable);
@@ -227,14 +252,23 @@ pub(super) fn belief(
     contradictory
 }
 
+/// Whether certain messages to a variable disagree, as [`belief`] has it.
+pub(super) fn is_contradictory(state: &State, variable: usize, workspace: &mut Workspace) -> bool {
+    if state.is_binary(variable) {
+        belief(state, variable, workspace, &mut [0.0; 2])
+    } else {
+        belief(state, variable, workspace, &mut vec![0.0; state.graph.cardinality(variable)])
+    }
+}
+
 /// The probability of state 1 of a binary variable, as [`belief`] has it. O(degree).
 #[inline]
 pub(super) fn probability(state: &State, variable: usize, workspace: &mut Workspace) -> f64 {
     let slots = state.graph.variable_slots(variable);
     if state.known[variable] == Known::Nothing && (1..=4).contains(&slots.len()) {
-        let degree = slots.len();
-        let values = load_small::<4>(state, slots);
-        if let Some(probability) = small_probability(&values[..degree]) {
+        let start = state.slot_values(slots.start).start;
+        let values = state.to_variable.padded::<4>(start, slots.len());
+        if let Some(probability) = probability_of_few(&values) {
             return probability;
         }
     }

@@ -164,10 +164,8 @@ impl WideFactor {
             }
             self.changed[position] = false;
             let edge = self.first_edge + position;
-            let variable = state.graph.edge_variables()[edge] as usize;
             input.clear();
-            let slot = state.slot_of_edge[edge] as usize;
-            message_to_factor(state, trees, variable, slot, workspace, &mut input);
+            message_to_factor(state, trees, edge, workspace, &mut input);
             self.inputs[position] = input[0];
             if position != self.head {
                 let leaf = position - usize::from(position > self.head);

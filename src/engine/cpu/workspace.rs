@@ -20,8 +20,8 @@ pub(super) struct Workspace {
     /// Lowest variable whose message to a factor, read in the middle of a pass, was contradictory.
     /// How often one is read depends on the plan, so these are not counted.
     pub(super) met: Option<usize>,
-    /// Whether a certain message came, went or changed sides.
-    pub(super) certainty_changed: bool,
+    /// Variables to which a certain message came or from which one went.
+    pub(super) certainty_changed: Vec<u32>,
     /// Largest change, and number of nodes that moved, in the last measurement.
     pub(super) max_diff: f64,
     pub(super) moved: u64,
