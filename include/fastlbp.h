@@ -96,9 +96,7 @@
 
 /** Marks what the library exports. */
 #ifndef FASTLBP_API
-#if defined(_WIN32)
-#define FASTLBP_API __declspec(dllimport)
-#elif defined(__GNUC__)
+#if defined(__GNUC__)
 #define FASTLBP_API __attribute__((visibility("default")))
 #else
 #define FASTLBP_API

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 6] = ["version.rs", "status.rs", "log.rs", "graph.rs", "bp.rs", "schedule.rs"];
+const SOURCES: [&str; 6] =
+    ["version.rs", "status.rs", "log.rs", "graph.rs", "bp.rs", "schedule.rs"];
 
 fn generate() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -44,13 +45,22 @@ fn the_header_is_up_to_date() {
 }
 
 #[test]
-fn the_header_documents_every_function() {
+fn the_header_documents_every_function_and_parameter() {
     let header = generate();
-    let mut previous = "";
-    for line in header.lines() {
-        if line.starts_with("FASTLBP_API") {
-            assert_eq!(previous, " */", "no description before: {line}");
+    let mut functions = 0;
+    for (position, _) in header.match_indices("\nFASTLBP_API") {
+        let signature = header[position + 1..].split(';').next().expect("a declaration");
+        let description = header[..position].rsplit("/**").next().expect("a comment");
+        assert!(description.ends_with(" */"), "no description before: {signature}");
+        let (start, parameters) = signature.split_once('(').expect("a parameter list");
+        for parameter in parameters.trim_end_matches(')').split(',') {
+            let name = parameter.rsplit([' ', '*']).next().expect("a name");
+            let documented = name == "void" || description.contains(&format!("@param {name} "));
+            assert!(documented, "no @param {name} for: {signature}");
         }
-        previous = line;
+        let returns = !start.contains(" void ");
+        assert_eq!(description.contains("@return"), returns, "@return for: {signature}");
+        functions += 1;
     }
+    assert!(functions > 80, "{functions} functions");
 }

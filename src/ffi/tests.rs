@@ -39,7 +39,8 @@ impl Handle {
         let mut text = [0 as c_char; 64];
         // SAFETY: a live handle, a string and a buffer of that length; the result is a string.
         unsafe {
-            let status = fastlbp_bp_get_property(self.0, key.as_ptr(), &mut text[0], 64, null_mut());
+            let status =
+                fastlbp_bp_get_property(self.0, key.as_ptr(), &mut text[0], 64, null_mut());
             assert_eq!(status, fastlbp_status::Ok);
             CStr::from_ptr(&text[0]).to_str().unwrap().to_owned()
         }
@@ -98,7 +99,11 @@ fn a_panic_poisons_the_handle() {
         assert_eq!(handle.run(), fastlbp_status::Ok);
         // SAFETY: a live handle.
         let status = unsafe {
-            if reading { fastlbp_test_panic_reading(handle.0) } else { fastlbp_test_panic(handle.0) }
+            if reading {
+                fastlbp_test_panic_reading(handle.0)
+            } else {
+                fastlbp_test_panic(handle.0)
+            }
         };
         assert_eq!(status, fastlbp_status::Panic);
         assert!(last_error().contains("a panic for tests"));

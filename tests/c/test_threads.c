@@ -92,6 +92,48 @@ static void start_all(struct worker *workers, void *(*function)(void *)) {
     CHECK(pthread_join(logger, NULL) == 0);
 }
 
+/* Sessions on two threads of their own give the bits of one thread, two at a time. */
+struct pair {
+    fastlbp_bp *bp;
+    fastlbp_status status;
+    double got[3000];
+};
+
+static void *run_pair(void *argument) {
+    struct pair *pair = argument;
+    if (fastlbp_bp_run_passes(pair->bp, 5) == FASTLBP_STATUS_OK)
+        pair->status = fastlbp_bp_probabilities(pair->bp, pair->got, 3000, NULL);
+    return NULL;
+}
+
+static void teams(void) {
+    static struct pair pairs[3];
+    pthread_t threads[2];
+    size_t count = 0;
+    pairs[0].bp = check_session(check_ring(3000));
+    for (size_t i = 1; i < 3; i++)
+        OK(fastlbp_bp_clone(pairs[0].bp, &pairs[i].bp));
+    for (size_t i = 0; i < 3; i++) {
+        OK(fastlbp_bp_set_schedule(pairs[i].bp, "PARALL", 0));
+        OK(fastlbp_bp_set_threads(pairs[i].bp, i == 0 ? 1 : 2));
+        OK(fastlbp_bp_prepare(pairs[i].bp));
+        OK(fastlbp_bp_threads(pairs[i].bp, &count));
+        CHECK(count == (i == 0 ? 1 : 2));
+        pairs[i].status = FASTLBP_STATUS_PANIC; /* until it has run */
+    }
+    run_pair(&pairs[0]);
+    for (size_t i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, run_pair, &pairs[i + 1]) == 0);
+    for (size_t i = 0; i < 2; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    SAME_BITS(pairs[0].got, pairs[1].got, 3000);
+    SAME_BITS(pairs[0].got, pairs[2].got, 3000);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(pairs[i].status == FASTLBP_STATUS_OK);
+        fastlbp_bp_free(pairs[i].bp);
+    }
+}
+
 int main(void) {
     fastlbp_graph *graph = check_ring(SIZE);
     fastlbp_bp *bp = NULL;
@@ -125,5 +167,6 @@ int main(void) {
         CHECK(wrong == NULL);
     }
     fastlbp_graph_free(graph);
+    teams();
     return check_result();
 }
