@@ -48,7 +48,7 @@ static void cycle(long number) {
     OK(fastlbp_bp_save_state(copy, state, LENGTH(state), &length));
     OK(fastlbp_bp_restore_state(bp, state, length));
     OK(fastlbp_bp_probabilities(copy, p, LENGTH(p), NULL));
-    CHECK_STATUS(fastlbp_bp_observe(copy, 1000, 1), FASTLBP_STATUS_OUT_OF_RANGE);
+    CHECK_STATUS(fastlbp_bp_observe(copy, 100000, 1), FASTLBP_STATUS_OUT_OF_RANGE);
     CHECK_STATUS(fastlbp_bp_restore_state(bp, state, 3), FASTLBP_STATUS_INVALID_ARGUMENT);
     OK(fastlbp_bp_graph(copy, &shared));
     fastlbp_bp_free(bp);
