@@ -6,7 +6,7 @@
 
 use super::number::{Real, Wide};
 use super::packed::Packed;
-use super::tree::{Monoid, TreeScratch, leave_one_out};
+use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
 use crate::model::{FactorKind, HornParameters};
 
 /// What a factor's messages depend on besides its inputs.
@@ -204,7 +204,7 @@ pub(crate) fn horn_messages(
     }
 }
 
-/// As [`horn_messages`] for a factor with `N` = 2 to 4 variables, with nothing in memory.
+/// As [`horn_messages`] for a factor with `N` = 1 to 8 variables, with nothing on the heap.
 #[inline(always)]
 pub(crate) fn small_horn_messages<const N: usize>(
     inputs: &[Packed; N],
@@ -214,7 +214,7 @@ pub(crate) fn small_horn_messages<const N: usize>(
     let mut out = [Packed::ONE; N];
     let mut plain = c.plain;
     for input in inputs {
-        plain &= input.is_within::<88>();
+        plain &= if N <= 5 { input.is_within::<88>() } else { input.is_within::<48>() };
     }
     if plain {
         messages::<f64>(inputs, head, c, &mut out, None);
@@ -314,6 +314,18 @@ fn messages<T: FromPacked>(
             out[at(0)] = weights.body_message(z.combine(y), c.negative);
             out[at(1)] = weights.body_message(z.combine(x), c.negative);
             out[at(2)] = weights.body_message(pair, c.negative);
+        }
+        count @ 5..=8 => {
+            let mut leaves = [Body::NEUTRAL; 8];
+            for (body, leaf) in leaves.iter_mut().enumerate().take(count - 1) {
+                *leaf = literal(body);
+            }
+            let (rest, total) = leave_one_out_of_eight(&leaves);
+            out[head] = head_message(total, c);
+            let weights = weights();
+            for (body, &rest) in rest.iter().enumerate().take(count - 1) {
+                out[at(body)] = weights.body_message(rest, c.negative);
+            }
         }
         _ => {
             let mut own = BodyScratch::default();

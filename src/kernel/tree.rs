@@ -69,6 +69,17 @@ pub(crate) fn leave_one_out<T: Monoid>(leaves: &mut [T], scratch: &mut TreeScrat
     total
 }
 
+/// As [`leave_one_out`] for up to eight leaves, the missing ones neutral, with nothing in memory.
+#[inline(always)]
+pub(crate) fn leave_one_out_of_eight<T: Monoid>(leaves: &[T; 8]) -> ([T; 8], T) {
+    let up = |a: usize| leaves[a].combine(leaves[a + 1]);
+    let (p, q, r, s) = (up(0), up(2), up(4), up(6));
+    let (left, right) = (p.combine(q), r.combine(s));
+    let below = [right.combine(q), right.combine(p), left.combine(s), left.combine(r)];
+    let down = std::array::from_fn(|leaf| below[leaf / 2].combine(leaves[leaf ^ 1]));
+    (down, left.combine(right))
+}
+
 fn combine_pair<T: Monoid>(pair: &[T]) -> T {
     if let [a, b] = pair { a.combine(*b) } else { pair[0] }
 }
@@ -160,6 +171,22 @@ mod tests {
             leave_one_out(&mut out, &mut scratch);
             for i in 0..count {
                 assert_eq!(out[i], by_definition(&leaves, i), "leaf {i} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn eight_leaves_have_the_defined_shape() {
+        for count in 1..=8 {
+            let leaves: [Shape; 8] =
+                std::array::from_fn(
+                    |i| if i < count { Shape(i as u64 * 31 + 7) } else { Shape(0) },
+                );
+            let (down, total) = leave_one_out_of_eight(&leaves);
+            let mut all = leaves[..count].to_vec();
+            assert_eq!(total, leave_one_out(&mut all, &mut TreeScratch::default()));
+            for leaf in 0..count {
+                assert_eq!(down[leaf], by_definition(&leaves[..count], leaf));
             }
         }
     }

@@ -5,7 +5,7 @@ use super::factor::{is_constant, messages};
 use super::plan::Tuning;
 use super::state::State;
 use super::team::{Team, Worker};
-use super::trees::Trees;
+use super::trees::{Hubs, Trees};
 use super::variable::{odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
@@ -104,7 +104,7 @@ const PREFETCH_DISTANCE: usize = 24;
 /// What one thread needs to run batches in their order.
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,
-    pub(super) trees: &'a Trees,
+    pub(super) hubs: Hubs<'a>,
     pub(super) wide: &'a mut WideFactors,
     pub(super) constants_sent: bool,
     pub(super) workspace: &'a mut Workspace,
@@ -173,6 +173,10 @@ impl Serial<'_> {
                     2 => return self.run_small_factor::<2>(edges, head, c, emit),
                     3 => return self.run_small_factor::<3>(edges, head, c, emit),
                     4 => return self.run_small_factor::<4>(edges, head, c, emit),
+                    5 => return self.run_small_factor::<5>(edges, head, c, emit),
+                    6 => return self.run_small_factor::<6>(edges, head, c, emit),
+                    7 => return self.run_small_factor::<7>(edges, head, c, emit),
+                    8 => return self.run_small_factor::<8>(edges, head, c, emit),
                     _ => {}
                 }
             }
@@ -181,13 +185,14 @@ impl Serial<'_> {
             // Its own messages change none of its inputs, so they may be sent one by one.
             for &edge in edges {
                 let edge = edge as usize;
-                let message = self.wide.message(state, self.trees, factor, edge, self.workspace);
+                let message =
+                    self.wide.message(state, &mut self.hubs, factor, edge, self.workspace);
                 let message = self.checked(message, edge);
                 emit(self, edge, &[message]);
             }
             return;
         }
-        messages(state, self.trees, factor, edges, self.workspace);
+        messages(state, &mut self.hubs, factor, edges, self.workspace);
         let outputs = std::mem::take(&mut self.workspace.outputs);
         let mut at = 0;
         for &edge in edges {
@@ -218,7 +223,7 @@ impl Serial<'_> {
             if edge != unneeded {
                 *input = match simple_odds(state, edge) {
                     Some(odds) => odds,
-                    None => odds_to_factor(state, self.trees, edge, self.workspace),
+                    None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
                 };
             }
         }
@@ -256,7 +261,7 @@ impl Serial<'_> {
         let link = state.links[edge];
         if link.degree as usize > SMALL_DEGREE {
             let variable = state.graph.edge_variables()[edge] as usize;
-            self.trees.update(state, variable, (link.slot - link.first_slot) as usize);
+            self.hubs.changed(state, variable, (link.slot - link.first_slot) as usize);
         }
         if !self.wide.is_empty() {
             let variable = state.graph.edge_variables()[edge] as usize;
@@ -328,7 +333,7 @@ impl ParallelBatches {
                 } else if worker.index == 0 {
                     let mut serial = Serial {
                         state,
-                        trees,
+                        hubs: Hubs { trees, cursors: None },
                         wide: &mut WideFactors::default(),
                         constants_sent,
                         workspace: worker.workspace,
@@ -360,7 +365,8 @@ impl ParallelBatches {
             if skipped(factor) {
                 continue;
             }
-            messages(state, trees, factor, group, worker.workspace);
+            let hubs = &mut Hubs { trees, cursors: None };
+            messages(state, hubs, factor, group, worker.workspace);
             let mut at = 0;
             for &edge in group {
                 let values = state.edge_values(edge as usize);

@@ -1,7 +1,7 @@
 //! The factors' side of a pass: messages from a factor to its variables.
 
 use super::state::State;
-use super::trees::Trees;
+use super::trees::Hubs;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
 use crate::kernel::{
@@ -86,7 +86,7 @@ fn table_inputs<'a>(
 /// `skip`, a message that is not needed, some value stands.
 fn gather_inputs(
     state: &State,
-    trees: &Trees,
+    hubs: &mut Hubs<'_>,
     edges: Range<usize>,
     skip: Option<usize>,
     workspace: &mut Workspace,
@@ -97,7 +97,7 @@ fn gather_inputs(
         if skip == Some(edge) {
             inputs.resize(inputs.len() + state.edge_values(edge).len(), Packed::ONE);
         } else {
-            message_to_factor(state, trees, edge, workspace, &mut inputs);
+            message_to_factor(state, hubs, edge, workspace, &mut inputs);
         }
     }
     workspace.inputs = inputs;
@@ -109,7 +109,7 @@ fn gather_inputs(
 #[inline]
 pub(super) fn messages(
     state: &State,
-    trees: &Trees,
+    hubs: &mut Hubs<'_>,
     factor: usize,
     wanted: &[u32],
     workspace: &mut Workspace,
@@ -117,12 +117,12 @@ pub(super) fn messages(
     let edges = state.graph.factor_edges(factor);
     if let [edge] = *wanted {
         let edge = edge as usize;
-        gather_inputs(state, trees, edges.clone(), Some(edge), workspace);
+        gather_inputs(state, hubs, edges.clone(), Some(edge), workspace);
         one_message(state, factor, edge - edges.start, workspace);
         settle_contradictions(state, std::iter::once(edge), workspace);
         return;
     }
-    gather_inputs(state, trees, edges.clone(), None, workspace);
+    gather_inputs(state, hubs, edges.clone(), None, workspace);
     all_messages(state, factor, workspace);
     if wanted.len() < edges.len() {
         // Close up: entries only move towards the front.

@@ -111,6 +111,10 @@ fn factor_sends(state: &State, factor: usize, workspace: &mut Workspace) {
             2 => return small_factor_sends::<2>(state, edges.start, head, c, workspace),
             3 => return small_factor_sends::<3>(state, edges.start, head, c, workspace),
             4 => return small_factor_sends::<4>(state, edges.start, head, c, workspace),
+            5 => return small_factor_sends::<5>(state, edges.start, head, c, workspace),
+            6 => return small_factor_sends::<6>(state, edges.start, head, c, workspace),
+            7 => return small_factor_sends::<7>(state, edges.start, head, c, workspace),
+            8 => return small_factor_sends::<8>(state, edges.start, head, c, workspace),
             _ => {}
         }
     }

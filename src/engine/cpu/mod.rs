@@ -81,9 +81,10 @@ impl CpuEngine {
 
     /// Brings what follows from messages and evidence up to date, at the start of a run.
     fn begin(&mut self) {
-        if let Plan::Batches { trees, wide, .. } = &mut self.plan {
+        if let Plan::Batches { trees, cursors, wide, .. } = &mut self.plan {
             if std::mem::take(&mut self.trees_stale) {
                 trees.rebuild_all(&self.state);
+                cursors.reset();
             }
             wide.invalidate();
         }
@@ -135,8 +136,9 @@ impl Engine for CpuEngine {
         let edges = self.state.graph.factor_edges(factor);
         self.team.run_alone(|workspace| {
             let trees = trees::Trees::default();
+            let hubs = &mut trees::Hubs { trees: &trees, cursors: None };
             for edge in edges {
-                variable::message_to_factor(&self.state, &trees, edge, workspace, out);
+                variable::message_to_factor(&self.state, hubs, edge, workspace, out);
             }
             workspace.met = None;
         });

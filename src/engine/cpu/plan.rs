@@ -3,7 +3,7 @@
 use super::batches::{Batches, ParallelBatches};
 use super::state::State;
 use super::team::Team;
-use super::trees::Trees;
+use super::trees::{Cursors, Trees};
 use super::wide::WideFactors;
 use crate::error::{Error, Result};
 use crate::schedule::{Schedule, Storage, analyse, random_order};
@@ -30,7 +30,7 @@ pub(super) enum Plan {
     /// Every message reads the pass before.
     Flood,
     /// Batches of edges, with the stored trees that single messages need.
-    Batches { order: Order, trees: Trees, wide: WideFactors },
+    Batches { order: Order, trees: Trees, cursors: Cursors, wide: WideFactors },
 }
 
 pub(super) enum Order {
@@ -51,12 +51,10 @@ impl Plan {
     ) -> Result<Self> {
         if let Schedule::SequentialRandom { seed } = *schedule {
             let trees = Trees::new(state);
+            let cursors = Cursors::new(state, &trees);
             let wide = WideFactors::new(state, |_| true);
-            return Ok(Plan::Batches {
-                order: Order::Random { seed, order: Vec::new() },
-                trees,
-                wide,
-            });
+            let order = Order::Random { seed, order: Vec::new() };
+            return Ok(Plan::Batches { order, trees, cursors, wide });
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge();
@@ -89,10 +87,13 @@ impl Plan {
             if let Some(parallel) =
                 (!few).then(|| ParallelBatches::new(state, &trees, batches, tuning)).flatten()
             {
-                return Ok(Plan::Batches { order: Order::Parallel(parallel), trees, wide });
+                let order = Order::Parallel(parallel);
+                let cursors = Cursors::default();
+                return Ok(Plan::Batches { order, trees, cursors, wide });
             }
         }
-        Ok(Plan::Batches { order: Order::Serial(classes), trees, wide })
+        let cursors = Cursors::new(state, &trees);
+        Ok(Plan::Batches { order: Order::Serial(classes), trees, cursors, wide })
     }
 }
 

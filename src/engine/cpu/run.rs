@@ -5,6 +5,7 @@ use super::batches::Serial;
 use super::measure::{History, Movement, Tracker};
 use super::plan::{Order, Plan};
 use super::state::Contradictions;
+use super::trees::Hubs;
 use super::variable::{belief, is_contradictory};
 use crate::engine::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
@@ -164,14 +165,15 @@ impl Loop<'_> {
                 self.factor_contradictions = found;
                 self.scanned = false;
             }
-            Plan::Batches { order, trees, wide } => {
+            Plan::Batches { order, trees, cursors, wide } => {
                 let constants_sent = *constants_sent;
                 if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
                 } else {
                     let pass = *passes;
                     team.run_alone(|workspace| {
-                        let mut serial = Serial { state, trees, wide, constants_sent, workspace };
+                        let hubs = Hubs { trees, cursors: Some(cursors) };
+                        let mut serial = Serial { state, hubs, wide, constants_sent, workspace };
                         match order {
                             Order::Serial(batches) => serial.run(batches),
                             Order::Random { seed, order } => {

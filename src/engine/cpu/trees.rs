@@ -156,6 +156,138 @@ impl Trees {
     }
 }
 
+/// For each tree of a binary variable, the leaf last visited and the products on the way down to it.
+///
+/// Schedules mostly visit a variable's factors in their order. The way to the next leaf then shares
+/// all but its end with the way to the last one, and two combinations up and down suffice on average
+/// where the whole way would take O(log degree). The nodes above the last leaf are brought up to date
+/// only when another leaf is visited: until then no one reads them.
+#[derive(Default)]
+pub(super) struct Cursors {
+    /// Where each variable's entries in `down` start; `NONE` without a tree, empty if none has.
+    starts: Vec<u32>,
+    /// Per variable with a tree its last leaf, `NONE` if there is none, at the index of its start.
+    leaves: Vec<u32>,
+    /// Per variable and level, from the leaves to the root, the product of all that is not below.
+    down: Vec<Product>,
+}
+
+impl Cursors {
+    pub(super) fn new(state: &State, trees: &Trees) -> Self {
+        let mut cursors = Self::default();
+        for v in 0..trees.starts.len() {
+            if trees.covers(v) && state.is_binary(v) {
+                cursors.starts.push(cursors.down.len() as u32);
+                let height = tree_levels(state.graph.degree(v)).count();
+                cursors.down.resize(cursors.down.len() + height + 1, Product::NEUTRAL);
+            } else {
+                cursors.starts.push(NONE);
+            }
+        }
+        cursors.leaves = vec![NONE; cursors.down.len()];
+        cursors
+    }
+
+    /// Forgets all leaves, when the trees have been rebuilt.
+    pub(super) fn reset(&mut self) {
+        self.leaves.fill(NONE);
+    }
+
+    /// Whether a variable has a cursor.
+    #[inline(always)]
+    pub(super) fn covers(&self, variable: usize) -> bool {
+        self.starts.get(variable).is_some_and(|&start| start != NONE)
+    }
+
+    /// The product of all messages to a variable but the one at `leaf`, which the caller may change
+    /// from now on.
+    #[inline]
+    pub(super) fn visit(
+        &mut self,
+        state: &State,
+        trees: &Trees,
+        variable: usize,
+        leaf: usize,
+    ) -> Product {
+        let start = self.starts[variable] as usize;
+        let last = self.leaves[start];
+        if last as usize == leaf {
+            return self.down[start];
+        }
+        self.leaves[start] = leaf as u32;
+        // The levels below the lowest common ancestor of both leaves.
+        let mut levels = [(0, 0); MAX_LEVELS];
+        let mut walk = Walk::new(trees, state, variable, 0);
+        let mut height = 0;
+        let common = |height: usize| last != NONE && (last as usize >> height) == (leaf >> height);
+        while walk.size > 1 && !common(height) {
+            levels[height] = (walk.level, walk.size);
+            height += 1;
+            if last != NONE && !common(height) {
+                walk.combine_children(last as usize >> height);
+            }
+            walk.ascend();
+        }
+        if walk.size == 1 {
+            self.down[start + height] = Product::NEUTRAL;
+        }
+        let mut product = self.down[start + height];
+        for level in (0..height).rev() {
+            let sibling = (leaf >> level) ^ 1;
+            let (first, size) = levels[level];
+            if sibling < size {
+                (walk.level, walk.size, walk.is_leaves) = (first, size, level == 0);
+                product = product.combine(walk.node(sibling));
+            }
+            self.down[start + level] = product;
+        }
+        product
+    }
+}
+
+/// Access to the stored products: through cursors where one thread has them to itself, straight from
+/// the trees otherwise.
+pub(super) struct Hubs<'a> {
+    pub(super) trees: &'a Trees,
+    pub(super) cursors: Option<&'a mut Cursors>,
+}
+
+impl Hubs<'_> {
+    /// Whether a variable's products are stored.
+    #[inline(always)]
+    pub(super) fn covers(&self, variable: usize) -> bool {
+        self.trees.covers(variable)
+    }
+
+    /// See [`Trees::leave_one_out`].
+    #[inline]
+    pub(super) fn leave_one_out(
+        &mut self,
+        state: &State,
+        variable: usize,
+        leaf: usize,
+        x: usize,
+    ) -> Product {
+        match &mut self.cursors {
+            Some(cursors) if cursors.covers(variable) => {
+                cursors.visit(state, self.trees, variable, leaf)
+            }
+            _ => self.trees.leave_one_out(state, variable, leaf, x),
+        }
+    }
+
+    /// The message at a leaf has changed.
+    #[inline]
+    pub(super) fn changed(&mut self, state: &State, variable: usize, leaf: usize) {
+        match &mut self.cursors {
+            Some(cursors) if cursors.covers(variable) => {
+                cursors.visit(state, self.trees, variable, leaf);
+            }
+            _ => self.trees.update(state, variable, leaf),
+        }
+    }
+}
+
 /// A level of one tree.
 struct Walk<'a> {
     trees: &'a Trees,

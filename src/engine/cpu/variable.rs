@@ -1,7 +1,7 @@
 //! The variables' side of a pass: products of the messages that meet there.
 
 use super::state::{Known, State};
-use super::trees::Trees;
+use super::trees::Hubs;
 use super::workspace::Workspace;
 use crate::kernel::{
     Monoid, Packed, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
@@ -149,13 +149,13 @@ pub(super) fn simple_odds(state: &State, edge: usize) -> Option<Packed> {
 #[inline(never)]
 pub(super) fn odds_to_factor(
     state: &State,
-    trees: &Trees,
+    hubs: &mut Hubs<'_>,
     edge: usize,
     workspace: &mut Workspace,
 ) -> Packed {
     let mut out = std::mem::take(&mut workspace.outputs);
     out.clear();
-    message_to_factor(state, trees, edge, workspace, &mut out);
+    message_to_factor(state, hubs, edge, workspace, &mut out);
     let odds = out[0];
     workspace.outputs = out;
     odds
@@ -164,7 +164,7 @@ pub(super) fn odds_to_factor(
 /// The message of an edge's variable to its factor, appended to `out`. O(states * log degree).
 pub(super) fn message_to_factor(
     state: &State,
-    trees: &Trees,
+    hubs: &mut Hubs<'_>,
     edge: usize,
     workspace: &mut Workspace,
     out: &mut Vec<Packed>,
@@ -198,8 +198,8 @@ pub(super) fn message_to_factor(
     let Workspace { states, products, met, .. } = workspace;
     states.clear();
     for x in 0..radix {
-        let product = if trees.covers(variable) {
-            trees.leave_one_out(state, variable, leaf, x)
+        let product = if hubs.covers(variable) {
+            hubs.leave_one_out(state, variable, leaf, x)
         } else {
             products.leave_one_out(incoming(state, variable, x))[leaf]
         };

@@ -2,7 +2,7 @@
 //! one: a message then costs O(log arity) for each input that has changed since the last one.
 
 use super::state::State;
-use super::trees::Trees;
+use super::trees::Hubs;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
 use crate::kernel::{Body, Monoid, Packed, Wide, tree_levels};
@@ -123,7 +123,7 @@ impl WideFactors {
     pub(super) fn message(
         &mut self,
         state: &State,
-        trees: &Trees,
+        hubs: &mut Hubs<'_>,
         factor: usize,
         edge: usize,
         workspace: &mut Workspace,
@@ -132,7 +132,7 @@ impl WideFactors {
         let coefficients = &state.coefficients[parameter];
         let wide = &mut self.factors[self.index[factor] as usize];
         let target = edge - wide.first_edge;
-        wide.refresh(state, trees, target, workspace);
+        wide.refresh(state, hubs, target, workspace);
         let leaves = wide.inputs.len() - 1;
         if target == wide.head {
             // The last node is the root; a single literal is its own root.
@@ -146,7 +146,13 @@ impl WideFactors {
 
 impl WideFactor {
     /// Reads the changed inputs, but for the one at `target`, which no one needs.
-    fn refresh(&mut self, state: &State, trees: &Trees, target: usize, workspace: &mut Workspace) {
+    fn refresh(
+        &mut self,
+        state: &State,
+        hubs: &mut Hubs<'_>,
+        target: usize,
+        workspace: &mut Workspace,
+    ) {
         let leaves = self.inputs.len() - 1;
         let rebuild = self.changes.len() * (leaves.ilog2() as usize + 1) >= leaves;
         let parameter = state
@@ -165,7 +171,7 @@ impl WideFactor {
             self.changed[position] = false;
             let edge = self.first_edge + position;
             input.clear();
-            message_to_factor(state, trees, edge, workspace, &mut input);
+            message_to_factor(state, hubs, edge, workspace, &mut input);
             self.inputs[position] = input[0];
             if position != self.head {
                 let leaf = position - usize::from(position > self.head);
