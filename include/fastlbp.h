@@ -1230,10 +1230,15 @@ FASTLBP_API fastlbp_status fastlbp_bp_clear_all_evidence(fastlbp_bp *bp);
  *
  * @param bp The session; changed.
  * @param path Name of the file.
+ * @param unknown Where the number of observations is written whose variable the graph does not have:
+ *        they are left out, with a message to the log. NULL to make them an error.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
- *         text, also for a label that the graph does not have; FASTLBP_STATUS_INVALID_UTF8.
+ *         text; FASTLBP_STATUS_INVALID_UTF8.
  */
-FASTLBP_API fastlbp_status fastlbp_bp_read_evidence(fastlbp_bp *bp, const char *path);
+FASTLBP_API
+fastlbp_status fastlbp_bp_read_evidence(fastlbp_bp *bp,
+                                        const char *path,
+                                        size_t *unknown);
 
 /**
  * Number of variables about which something is known.

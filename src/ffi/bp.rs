@@ -3,14 +3,14 @@
 use super::arguments::{Buffer, OptionalOutput, Output, array, path, text};
 use super::graph::{Graph, fastlbp_graph};
 use super::guard::{self, Guarded, Object, into_handle};
-use super::log::UserPointer;
+use super::log::{self, FASTLBP_LOG_WARNING, UserPointer};
 use super::memory;
 use super::properties;
 use super::session::{ProgressFunction, Session};
 use super::status::{Failure, fastlbp_status};
 use crate::engine::{Backend, Contradiction, RunReport, Start, StopReason, StopRule};
 use crate::error::Error;
-use crate::format;
+use crate::format::{self, PartialEvidence};
 use crate::model::{Evidence, check_factor};
 use std::ffi::{c_char, c_void};
 
@@ -607,24 +607,46 @@ pub unsafe extern "C" fn fastlbp_bp_clear_all_evidence(bp: *mut fastlbp_bp) -> f
 ///
 /// @param bp The session; changed.
 /// @param path Name of the file.
+/// @param unknown Where the number of observations is written whose variable the graph does not have:
+///        they are left out, with a message to the log. NULL to make them an error.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
-///         text, also for a label that the graph does not have; FASTLBP_STATUS_INVALID_UTF8.
+///         text; FASTLBP_STATUS_INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_read_evidence(
     bp: *mut fastlbp_bp,
     path: *const c_char,
+    unknown: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or a string.
-    unsafe {
-        guard::write(bp, |session: &mut Session| {
-            let observed = format::read_evidence(self::path(path)?, session.graph())?;
-            let mut evidence = Evidence::new();
-            for (variable, state) in observed {
-                evidence.observe(session.graph(), variable, state)?;
-            }
-            session.set_evidence(evidence)
-        })
-    }
+    let body = |session: &mut Session| {
+        // SAFETY: by the header, NULL or a string, and NULL or writable.
+        let (path, out) = unsafe { (self::path(path)?, OptionalOutput::new("unknown", unknown)?) };
+        let graph = session.graph();
+        let PartialEvidence { observed, unknown: left_out } = if unknown.is_null() {
+            let observed = format::read_evidence(path, graph)?;
+            PartialEvidence { observed, unknown: Vec::new() }
+        } else {
+            format::read_partial_evidence(path, graph)?
+        };
+        let mut evidence = Evidence::new();
+        for (variable, state) in observed {
+            evidence.observe(graph, variable, state)?;
+        }
+        session.set_evidence(evidence)?;
+        if let Some((label, line)) = left_out.first() {
+            log::send(FASTLBP_LOG_WARNING, || {
+                format!(
+                    "{}:{line}: variable {label}: the graph has no such label; \
+                     {} observations are left out",
+                    path.display(),
+                    left_out.len()
+                )
+            });
+        }
+        out.set(left_out.len());
+        Ok(())
+    };
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(bp, body) }
 }
 
 /// Number of variables about which something is known.

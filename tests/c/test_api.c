@@ -591,12 +591,20 @@ static void files(void) {
         fclose(file);
         OK(fastlbp_bp_new(graph, &bp));
         OK(fastlbp_bp_observe(bp, 0, 1)); /* replaced */
-        OK(fastlbp_bp_read_evidence(bp, path));
+        OK(fastlbp_bp_read_evidence(bp, path, NULL));
         OK(fastlbp_bp_evidence_count(bp, &count));
         CHECK(count == 2);
         OK(fastlbp_bp_run(bp));
         OK(fastlbp_bp_probabilities(bp, after, 4, NULL));
         CHECK(after[1] == 0.0 && after[3] == 1.0);
+        file = fopen(path, "a");
+        CHECK(file != NULL && fputs("77 1\n", file) >= 0 && fclose(file) == 0);
+        FAILS(fastlbp_bp_read_evidence(bp, path, NULL), FASTLBP_STATUS_PARSE, ".obs:3: variable 77");
+        OK(fastlbp_bp_clear_all_evidence(bp));
+        OK(fastlbp_bp_read_evidence(bp, path, &count));
+        CHECK(count == 1);
+        OK(fastlbp_bp_evidence_count(bp, &count));
+        CHECK(count == 2);
         fastlbp_bp_free(bp);
         CHECK(remove(path) == 0);
     }

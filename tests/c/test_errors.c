@@ -198,8 +198,8 @@ static void null_session(void) {
     NULL_POINTER(fastlbp_bp_set_likelihood(bp, 0, NULL, 2), "likelihood");
     NULL_HANDLE(fastlbp_bp_clear_evidence(no_bp, 0));
     NULL_HANDLE(fastlbp_bp_clear_all_evidence(no_bp));
-    NULL_HANDLE(fastlbp_bp_read_evidence(no_bp, "x.obs"));
-    NULL_POINTER(fastlbp_bp_read_evidence(bp, NULL), "path");
+    NULL_HANDLE(fastlbp_bp_read_evidence(no_bp, "x.obs", &size));
+    NULL_POINTER(fastlbp_bp_read_evidence(bp, NULL, &size), "path");
     NULL_HANDLE(fastlbp_bp_evidence_count(no_bp, &size));
     NULL_POINTER(fastlbp_bp_evidence_count(bp, NULL), "out");
 
@@ -357,7 +357,7 @@ static void wrong_files(const char *directory) {
           "suffix");
     FAILS(fastlbp_graph_read_file("", &graph), FASTLBP_STATUS_INVALID_ARGUMENT, "empty");
     FAILS(fastlbp_graph_read_file("x\xff.fg", &graph), FASTLBP_STATUS_INVALID_UTF8, "byte 1");
-    FAILS(fastlbp_bp_read_evidence(bp, "/no/such/file.obs"), FASTLBP_STATUS_IO, "/no/such/file.obs");
+    FAILS(fastlbp_bp_read_evidence(bp, "/no/such/file.obs", NULL), FASTLBP_STATUS_IO, "/no/such/file.obs");
     snprintf(path, sizeof path, "%s/test_errors.causal_fg", directory);
     file = fopen(path, "w");
     CHECK(file != NULL);
@@ -365,7 +365,7 @@ static void wrong_files(const char *directory) {
         fputs("1\n\n3\n%0.5\n", file);
         fclose(file);
         FAILS(fastlbp_graph_read_file(path, &graph), FASTLBP_STATUS_PARSE, ".causal_fg:4:");
-        FAILS(fastlbp_bp_read_evidence(bp, path), FASTLBP_STATUS_PARSE, ".causal_fg:");
+        FAILS(fastlbp_bp_read_evidence(bp, path, NULL), FASTLBP_STATUS_PARSE, ".causal_fg:");
         CHECK(remove(path) == 0);
     }
     CHECK(graph == NULL);

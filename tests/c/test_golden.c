@@ -63,7 +63,7 @@ static int test_reference(const char *directory, const char *file) {
     bp = check_session(graph);
     snprintf(path, sizeof path, "%s/%s.obs", directory, name);
     if (file_exists(path))
-        OK(fastlbp_bp_read_evidence(bp, path));
+        OK(fastlbp_bp_read_evidence(bp, path, NULL));
     OK(fastlbp_bp_set_schedule(bp, schedule, 0));
     OK(fastlbp_bp_run_passes(bp, passes));
     snprintf(path, sizeof path, "%s/%s", directory, file);
