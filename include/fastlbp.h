@@ -1671,12 +1671,12 @@ fastlbp_status fastlbp_bp_schedule(const fastlbp_bp *bp,
  * Rank of every edge in a pass, counted from 0 without gaps.
  *
  * @param bp The session.
- * @param pass The pass, counted from 1; only SEQRND has different ranks in different passes.
+ * @param pass The number of passes since the messages were uniform, so 0 for the first one; only
+ *        SEQRND has different ranks in different passes.
  * @param buffer Where the ranks are written.
  * @param length Length of the buffer; the number of edges is enough.
  * @param needed Where the length needed is written, or NULL.
- * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_INVALID_ARGUMENT for
- *         pass 0.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
  *
  * O(edges).
  */

@@ -141,7 +141,7 @@ impl Session {
     /// Number of edges of each level of the (first) pass.
     pub fn level_widths(&self) -> Outcome<&[u32]> {
         let widths = self.level_widths.get_or_try_init(|| -> Result<_> {
-            let preorder = self.schedule.preorder(&self.graph, 1)?;
+            let preorder = self.schedule.preorder(&self.graph, 0)?;
             Ok(analyse(&self.graph, &preorder, Storage::InPlace)?.widths().to_vec())
         })?;
         Ok(widths)

@@ -291,16 +291,19 @@ static void schedules(void) {
         for (size_t level = 0; level < levels; level++)
             sum += widths[level];
         CHECK(sum == EDGES);
-        if (strcmp(names[i], "SEQRND") == 0)
-            continue; /* every pass has other ranks */
-        /* The same schedule by its ranks. */
-        OK(fastlbp_bp_schedule_ranks(bp, 1, got, EDGES, NULL));
-        for (size_t edge = 0; edge < EDGES; edge++)
-            ranks[edge] = 1000 + 7 * (uint64_t)got[edge];
-        OK(fastlbp_bp_set_schedule_ranks(bp, ranks, EDGES));
-        OK(fastlbp_bp_schedule(bp, name, sizeof name, NULL));
-        CHECK(strcmp(name, "CUSTOM") == 0);
-        OK(fastlbp_bp_run_passes(bp, 4));
+        /* The same by the ranks of each pass. */
+        for (uint64_t pass = 0; pass < 4; pass++) {
+            OK(fastlbp_bp_set_schedule(bp, names[i], 17));
+            OK(fastlbp_bp_schedule_ranks(bp, pass, got, EDGES, NULL));
+            for (size_t edge = 0; edge < EDGES; edge++)
+                ranks[edge] = 1000 + 7 * (uint64_t)got[edge];
+            OK(fastlbp_bp_set_schedule_ranks(bp, ranks, EDGES));
+            OK(fastlbp_bp_schedule(bp, name, sizeof name, NULL));
+            CHECK(strcmp(name, "CUSTOM") == 0);
+            OK(fastlbp_bp_set_start(bp, pass == 0 ? FASTLBP_START_FRESH : FASTLBP_START_WARM));
+            OK(fastlbp_bp_run_passes(bp, 1));
+        }
+        OK(fastlbp_bp_set_start(bp, FASTLBP_START_FRESH));
         OK(fastlbp_bp_probabilities(bp, ranked, SIZE, NULL));
         SAME_BITS(named, ranked, SIZE);
     }
