@@ -5,6 +5,7 @@
 
 pub mod engine;
 pub mod error;
+pub mod ffi;
 pub mod format;
 pub mod generate;
 pub mod inference;

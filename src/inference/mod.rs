@@ -7,7 +7,7 @@ use crate::engine::{
 };
 use crate::error::{Error, Result};
 use crate::kernel::{HornCoefficients, Real, Wide};
-use crate::kernel::{TableInputs, horn_belief, table_belief, table_exponents};
+use crate::kernel::{TableInputs, horn_belief, stored_values, table_belief, table_exponents};
 use crate::model::{
     Evidence, Factor, FactorGraph, Label, VariableEvidence, check_factor, check_variable,
 };
@@ -63,6 +63,7 @@ impl BeliefPropagation {
                 "backend 'cuda': this build has no CUDA engine; use 'cpu' or 'auto'".into(),
             ));
         }
+        check_message_values(&graph)?;
         let engine = Box::new(CpuEngine::new(graph.clone(), &schedule, options)?);
         let state_offsets = (!graph.all_binary()).then(|| {
             let mut next = 0;
@@ -304,6 +305,23 @@ impl BeliefPropagation {
             Error::OutOfRange(format!("label {label}: the graph has no such variable"))
         })
     }
+}
+
+/// Message values have 32-bit indices.
+fn check_message_values(graph: &FactorGraph) -> Result<()> {
+    if graph.all_binary() {
+        return Ok(()); // one per edge
+    }
+    let cardinalities = graph.cardinalities();
+    let edges = graph.edge_variables().iter();
+    let count: u64 = edges.map(|&v| stored_values(cardinalities[v as usize]) as u64).sum();
+    if count > u64::from(u32::MAX) {
+        return Err(Error::LimitExceeded(format!(
+            "{count} message values: at most {} can be indexed",
+            u32::MAX
+        )));
+    }
+    Ok(())
 }
 
 fn check_request(request: &RunRequest) -> Result<()> {

@@ -5,8 +5,8 @@ mod evidence;
 mod factor;
 mod graph;
 
-pub(crate) use builder::check_cardinality;
 pub use builder::{FactorGraphBuilder, HornArrays};
+pub(crate) use builder::{check_cardinality, check_offsets};
 pub use evidence::{Evidence, VariableEvidence};
 pub(crate) use evidence::{check_factor, check_variable, check_weights};
 pub use factor::{Factor, FactorKind, Horn, HornParameters};

@@ -1,0 +1,1723 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Made from src/ffi by cbindgen; see tests/header.rs. Do not edit. */
+
+/**
+ * @file fastlbp.h
+ * @brief fastlbp: belief propagation on factor graphs, for probabilistic program analysis.
+ *
+ * A `fastlbp_graph` is a factor graph: discrete variables, and factors that are dense tables, priors
+ * (singletons), noisy conjunctions (AND, the probabilistic Horn clauses) or noisy disjunctions (OR).
+ * A `fastlbp_bp` is a session of belief propagation on one: an update schedule, evidence, messages,
+ * and the results of the last run. For a graph, schedule, evidence and number of passes, results are
+ * the same bits on any number of threads and any backend.
+ *
+ * @code
+ * #include <fastlbp.h>
+ * #include <stdio.h>
+ *
+ * static int failed(const char *what) {
+ *     fprintf(stderr, "%s: %s\n", what, fastlbp_last_error());
+ *     return 1;
+ * }
+ *
+ * int main(void) {
+ *     // A rule 0.9: x1 & x2 -> x3 with the priors 0.3 and 0.8; labels are any numbers.
+ *     const uint64_t body[] = {1, 2};
+ *     double p[3];
+ *     fastlbp_graph *graph = NULL;
+ *     fastlbp_bp *bp = NULL;
+ *     if (fastlbp_graph_new(&graph) != FASTLBP_STATUS_OK
+ *         || fastlbp_graph_add_singleton(graph, 1, 0.3) != FASTLBP_STATUS_OK
+ *         || fastlbp_graph_add_singleton(graph, 2, 0.8) != FASTLBP_STATUS_OK
+ *         || fastlbp_graph_add_and(graph, 3, body, 2, 0.9, 0.0) != FASTLBP_STATUS_OK
+ *         || fastlbp_bp_new(graph, &bp) != FASTLBP_STATUS_OK)
+ *         return failed("graph");
+ *     fastlbp_graph_free(graph); // the session shares what it needs
+ *
+ *     if (fastlbp_bp_set_schedule(bp, "TREE", 0) != FASTLBP_STATUS_OK
+ *         || fastlbp_bp_observe_label(bp, 3, 1) != FASTLBP_STATUS_OK // x3 is true
+ *         || fastlbp_bp_run(bp) != FASTLBP_STATUS_OK
+ *         || fastlbp_bp_probabilities(bp, p, 3, NULL) != FASTLBP_STATUS_OK)
+ *         return failed("run");
+ *     printf("P(x1) = %g, P(x2) = %g, P(x3) = %g\n", p[0], p[1], p[2]); // 1, 1, 1
+ *     fastlbp_bp_free(bp);
+ *     return 0;
+ * }
+ * @endcode
+ *
+ * Compile with `cc example.c $(pkg-config --cflags --libs fastlbp)`, or in CMake with
+ * `find_package(fastlbp)` and `target_link_libraries(example fastlbp::fastlbp)`.
+ *
+ * @par Status and error text
+ * Every call that can fail returns a `fastlbp_status`; fastlbp_last_error() then has a text, per
+ * thread, that says what was wrong, with which value, and what would be right. When a call fails, it
+ * has written none of its outputs (but `*needed`, see below) and changed nothing, except where its
+ * description says otherwise. The list of statuses of a function leaves out those that many can
+ * return: NULL_POINTER, BUSY, POISONED, PANIC, OUT_OF_MEMORY.
+ *
+ * @par Ownership
+ * Handles come from functions with an `out` parameter and go back by the `_free` function of their
+ * type, which takes NULL as well. Arrays and strings that go in are copied and only read during the
+ * call. Results go into memory of the caller. Strings that come out as `const char *` belong to the
+ * library. Strings are NUL-terminated UTF-8.
+ *
+ * @par Arrays
+ * All lengths are numbers of entries. An array of length 0 may be NULL. Where a function fills
+ * `buffer`, a longer one is fine, and only its beginning is written; for one that is too short the
+ * status is FASTLBP_STATUS_BUFFER_TOO_SMALL and nothing is written but the length needed, to
+ * `*needed`, which is also written on success; `needed` may be NULL. To ask for the length alone, call
+ * with NULL and 0.
+ *
+ * @par Threads
+ * Any thread may call any function, and different handles are independent. Functions that take a
+ * `const` handle only read it, and any number of them may run at the same time on one handle.
+ * Functions that take a handle without `const` change it: when such a call and any other one on the
+ * same handle would run at the same time, the one that comes later returns FASTLBP_STATUS_BUSY at once
+ * and does nothing. Only the `_free` functions need care: no call that uses the handle may begin once
+ * it is called. The error text is per thread.
+ *
+ * @par Defects
+ * A defect of the library that it notices ends the call with FASTLBP_STATUS_PANIC, not the process;
+ * the handle in use then answers FASTLBP_STATUS_POISONED and can only be freed.
+ *
+ * @par Compatibility
+ * C99 or later, C++11 or later. Within one SONAME functions, constants and statuses are only added.
+ * Numbers passed as an enumeration (`uint32_t`) are checked: unknown ones are
+ * FASTLBP_STATUS_INVALID_ARGUMENT.
+ */
+
+
+#ifndef FASTLBP_H
+#define FASTLBP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Marks what the library exports. */
+#ifndef FASTLBP_API
+#if defined(__GNUC__)
+#define FASTLBP_API __attribute__((visibility("default")))
+#else
+#define FASTLBP_API
+#endif
+#endif
+
+/**
+ * Major version of the library that this header belongs to.
+ */
+#define FASTLBP_VERSION_MAJOR 0
+
+/**
+ * Minor version of the library that this header belongs to.
+ */
+#define FASTLBP_VERSION_MINOR 1
+
+/**
+ * Patch version of the library that this header belongs to.
+ */
+#define FASTLBP_VERSION_PATCH 0
+
+/**
+ * A defect, or something that did not work.
+ */
+#define FASTLBP_LOG_ERROR 1
+
+/**
+ * Something that makes results doubtful, such as contradictions that were voted on.
+ */
+#define FASTLBP_LOG_WARNING 2
+
+/**
+ * What the library decided or did, such as the backend it chose.
+ */
+#define FASTLBP_LOG_INFO 3
+
+/**
+ * Kind of a factor: a dense table.
+ */
+#define FASTLBP_FACTOR_TABLE 0
+
+/**
+ * Kind of a factor: the prior of a binary variable, f(1) = p and f(0) = 1 - p.
+ */
+#define FASTLBP_FACTOR_SINGLETON 1
+
+/**
+ * Kind of a factor: a noisy conjunction. P(head = 1) = p if the whole body is true, q otherwise.
+ */
+#define FASTLBP_FACTOR_AND 2
+
+/**
+ * Kind of a factor: a noisy disjunction. P(head = 0) = p if the whole body is false, q otherwise.
+ */
+#define FASTLBP_FACTOR_OR 3
+
+/**
+ * In arrays of variable indices: no variable.
+ */
+#define FASTLBP_NO_VARIABLE UINT32_MAX
+
+/**
+ * Backend: the faster one that is there for the graph.
+ */
+#define FASTLBP_BACKEND_AUTO 0
+
+/**
+ * Backend: the processor.
+ */
+#define FASTLBP_BACKEND_CPU 1
+
+/**
+ * Backend: a CUDA device.
+ */
+#define FASTLBP_BACKEND_CUDA 2
+
+/**
+ * Start of a run: from uniform messages.
+ */
+#define FASTLBP_START_FRESH 0
+
+/**
+ * Start of a run: from the messages as the last run, fastlbp_bp_set_messages or
+ * fastlbp_bp_restore_state left them.
+ */
+#define FASTLBP_START_WARM 1
+
+/**
+ * Contradictions (places where certain messages that disagree meet, so that a belief or message
+ * would be 0/0): end the run with FASTLBP_STATUS_CONTRADICTION.
+ */
+#define FASTLBP_CONTRADICTION_ERROR 0
+
+/**
+ * Contradictions: the state backed by more certain messages wins, a tie is uniform; the run goes on
+ * and counts them.
+ */
+#define FASTLBP_CONTRADICTION_VOTE 1
+
+/**
+ * A run ended since the changes fell to the tolerance.
+ */
+#define FASTLBP_STOP_CONVERGED 0
+
+/**
+ * A run ended since all passes asked for were made.
+ */
+#define FASTLBP_STOP_PASSES 1
+
+/**
+ * A run ended by BINGO's rule since few variables and factors still moved.
+ */
+#define FASTLBP_STOP_SHARE 2
+
+/**
+ * A run ended since the time was up.
+ */
+#define FASTLBP_STOP_TIME 3
+
+/**
+ * A run ended since the progress callback asked for it.
+ */
+#define FASTLBP_STOP_CANCELLED 4
+
+/**
+ * What a call came to. Numbers are fixed: later versions only add some.
+ *
+ * Any function that takes a handle can also return NULL_POINTER, BUSY, POISONED and PANIC, and any
+ * that allocates OUT_OF_MEMORY; the functions' own lists leave these out.
+ */
+enum fastlbp_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Done.
+     */
+    FASTLBP_STATUS_OK = 0,
+    /**
+     * A pointer that is needed is NULL.
+     */
+    FASTLBP_STATUS_NULL_POINTER = 1,
+    /**
+     * A value is not one that the call accepts.
+     */
+    FASTLBP_STATUS_INVALID_ARGUMENT = 2,
+    /**
+     * An index, label or state names nothing.
+     */
+    FASTLBP_STATUS_OUT_OF_RANGE = 3,
+    /**
+     * The caller's buffer is too small; `*needed` says how long it must be.
+     */
+    FASTLBP_STATUS_BUFFER_TOO_SMALL = 4,
+    /**
+     * A string is not UTF-8.
+     */
+    FASTLBP_STATUS_INVALID_UTF8 = 5,
+    /**
+     * A file does not follow its format; the text names file and line.
+     */
+    FASTLBP_STATUS_PARSE = 6,
+    /**
+     * A file could not be opened, read or written.
+     */
+    FASTLBP_STATUS_IO = 7,
+    /**
+     * Certain messages that disagree meet; the text names the variable.
+     */
+    FASTLBP_STATUS_CONTRADICTION = 8,
+    /**
+     * There are no results yet.
+     */
+    FASTLBP_STATUS_NO_RESULT = 9,
+    /**
+     * Another call is running on this handle.
+     */
+    FASTLBP_STATUS_BUSY = 10,
+    /**
+     * An earlier call on this handle ended with PANIC; it can only be freed.
+     */
+    FASTLBP_STATUS_POISONED = 11,
+    /**
+     * A defect of the library; please report the text. The handle is poisoned.
+     */
+    FASTLBP_STATUS_PANIC = 12,
+    /**
+     * Memory could not be had.
+     */
+    FASTLBP_STATUS_OUT_OF_MEMORY = 13,
+    /**
+     * Something is larger than the library's 32-bit indices or its limits allow.
+     */
+    FASTLBP_STATUS_LIMIT_EXCEEDED = 14,
+    /**
+     * The request is well-formed, but this build does not do it.
+     */
+    FASTLBP_STATUS_UNSUPPORTED = 15,
+    /**
+     * There is no usable device for the backend asked for.
+     */
+    FASTLBP_STATUS_NO_DEVICE = 16,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum fastlbp_status fastlbp_status;
+#else
+typedef int32_t fastlbp_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A session of belief propagation on one graph: a schedule, evidence, messages, and the results of
+ * the last run.
+ *
+ * The analysis of the schedule and all buffers are made once, at the first run or
+ * fastlbp_bp_prepare; evidence is data that can change between runs at no cost but its own.
+ *
+ * Made by fastlbp_bp_new or fastlbp_bp_clone, freed by fastlbp_bp_free.
+ */
+typedef struct fastlbp_bp fastlbp_bp;
+
+/**
+ * A factor graph over discrete variables.
+ *
+ * Variables are named by labels, any 64-bit numbers of the caller's; labels may have gaps. The
+ * index of a variable is the rank of its label, counted from 0. The index of a factor is the
+ * number of factors added before it. An edge joins a factor with one of its variables; edges are
+ * numbered factor by factor, and within a factor by ascending variable. Labels are used to build
+ * a graph, indices everywhere else unless said otherwise.
+ *
+ * Adding factors and reading the graph may alternate: the compact form that reading and
+ * fastlbp_bp_new need is built when it is first needed, in O(variables log variables + edges +
+ * table entries), and again after more was added. Errors that only show when all factors are known
+ * (see fastlbp_graph_build) are returned by the call that needs that form.
+ *
+ * Made by fastlbp_graph_new or fastlbp_graph_read_file, freed by fastlbp_graph_free.
+ */
+typedef struct fastlbp_graph fastlbp_graph;
+
+/**
+ * Takes a message of the library.
+ *
+ * @param user The pointer given to fastlbp_set_log_callback.
+ * @param level One of FASTLBP_LOG_ERROR, FASTLBP_LOG_WARNING and FASTLBP_LOG_INFO; later versions
+ *        may add higher numbers for less important messages.
+ * @param text NUL-terminated UTF-8 without a final newline, valid during the call only.
+ *
+ * Called on the threads that call the library, also on several at the same time. It must return:
+ * no exception and no longjmp may leave it.
+ */
+typedef void (*fastlbp_log_callback)(void *user, uint32_t level, const char *text);
+
+/**
+ * Told after each pass how a run goes.
+ *
+ * @param user The pointer given to fastlbp_bp_set_progress.
+ * @param passes Passes done in this run.
+ * @param max_passes Largest number of passes that this run can make.
+ * @param max_diff Largest change in the last pass; infinity where the run does not measure it.
+ * @param frac Share of variables and factors that still move (fastlbp_bp_run_bingo), else 1.
+ * @return 0 to go on, any other number to end the run before its next pass.
+ *
+ * Called on the thread that called the run function. Calls on the running session from inside it
+ * return FASTLBP_STATUS_BUSY, but fastlbp_bp_free, which takes effect when the run ends. It must
+ * return: no exception and no longjmp may leave it.
+ */
+typedef int32_t (*fastlbp_progress_callback)(void *user,
+                                             uint64_t passes,
+                                             uint64_t max_passes,
+                                             double max_diff,
+                                             double frac);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Version of the library that is loaded, such as "0.1.0"; compare it with FASTLBP_VERSION_MAJOR,
+ * FASTLBP_VERSION_MINOR and FASTLBP_VERSION_PATCH of the header.
+ *
+ * @return A static string, never NULL.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API const char *fastlbp_version(void);
+
+/**
+ * How the loaded library was built: version, machine, debug or release, backends, features; for
+ * logs and bug reports.
+ *
+ * @return A static string, never NULL.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API const char *fastlbp_build_info(void);
+
+/**
+ * The name of a status, such as "FASTLBP_STATUS_BUSY".
+ *
+ * @param status Any number.
+ * @return A static string, never NULL; "unknown status" for a number that names none.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API const char *fastlbp_status_string(int32_t status);
+
+/**
+ * What was wrong in the last call on this thread that failed: with which value, and what would be
+ * right.
+ *
+ * @return UTF-8 text, never NULL; "" if no call on this thread has failed yet. It belongs to the
+ *         library and stays valid until the next fastlbp call on this thread; copy it to keep it.
+ *         Calls that succeed do not change it.
+ *
+ * May be called from any thread at any time; each thread has its own text.
+ */
+FASTLBP_API const char *fastlbp_last_error(void);
+
+/**
+ * Sets where the library's messages go; by default, and with NULL, nowhere. The library writes
+ * nothing to stdout or stderr (the one exception is a call that ends with FASTLBP_STATUS_PANIC: the
+ * language's runtime then describes the defect on stderr).
+ *
+ * @param callback The function to call, or NULL.
+ * @param user Handed to the callback as it is; may be NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUSY from inside the callback itself.
+ *
+ * May be called from any thread. It waits until calls of the previous callback on other threads
+ * have ended: after its return, the previous callback is not called any more.
+ */
+FASTLBP_API fastlbp_status fastlbp_set_log_callback(fastlbp_log_callback callback, void *user);
+
+/**
+ * Makes an empty graph.
+ *
+ * @param out Where the handle is written; free it with fastlbp_graph_free.
+ * @return FASTLBP_STATUS_OK.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_new(fastlbp_graph **out);
+
+/**
+ * Reads a graph from a file. The name's suffix tells the format: `.causal_fg` (the format of the
+ * CausalBP extension of libDAI), `.fg` (libDAI) or `.uai` (UAI competitions), each also compressed
+ * with a further `.gz`. O(size of the file).
+ *
+ * @param path Name of the file.
+ * @param out Where the handle is written; free it with fastlbp_graph_free.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
+ *         text; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown suffix or a graph with errors as in
+ *         fastlbp_graph_build; FASTLBP_STATUS_LIMIT_EXCEEDED; FASTLBP_STATUS_INVALID_UTF8.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_read_file(const char *path, fastlbp_graph **out);
+
+/**
+ * Frees a graph. Sessions made from it go on working: they share what they need.
+ *
+ * @param graph A handle, or NULL, for which nothing happens. It must not be used afterwards.
+ */
+FASTLBP_API void fastlbp_graph_free(fastlbp_graph *graph);
+
+/**
+ * Declares a variable. Only needed for variables with more than two states and for such as occur in
+ * no factor: a label that is not declared is a binary variable.
+ *
+ * @param graph The graph; changed.
+ * @param label The label. Declaring it again with the same cardinality is harmless.
+ * @param cardinality Number of states, at least 2.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT; FASTLBP_STATUS_LIMIT_EXCEEDED.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_variable(fastlbp_graph *graph,
+                                          uint64_t label,
+                                          size_t cardinality);
+
+/**
+ * Declares many variables, or none if one is wrong; see fastlbp_graph_add_variable.
+ *
+ * @param graph The graph; changed.
+ * @param labels `count` labels.
+ * @param cardinalities `count` numbers of states, each at least 2.
+ * @param count Number of variables.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_variables(fastlbp_graph *graph,
+                                           const uint64_t *labels,
+                                           const uint32_t *cardinalities,
+                                           size_t count);
+
+/**
+ * Adds the prior of a binary variable: f(1) = p, f(0) = 1 - p.
+ *
+ * @param graph The graph; changed.
+ * @param label Label of the variable.
+ * @param p A probability, from 0 to 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_singleton(fastlbp_graph *graph,
+                                           uint64_t label,
+                                           double p);
+
+/**
+ * Adds a noisy conjunction of binary variables: P(head = 1) = p if the whole body is true, and q
+ * otherwise. An empty body is true. A probabilistic Horn clause is one, with q = 0 mostly.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels; duplicates merge.
+ * @param body_length Number of labels in the body.
+ * @param p A probability, from 0 to 1.
+ * @param q A probability, from 0 to 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_and(fastlbp_graph *graph,
+                                     uint64_t head,
+                                     const uint64_t *body,
+                                     size_t body_length,
+                                     double p,
+                                     double q);
+
+/**
+ * Adds a noisy disjunction of binary variables: P(head = 0) = p if the whole body is false, and q
+ * otherwise. An empty body is false.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels; duplicates merge.
+ * @param body_length Number of labels in the body.
+ * @param p A probability, from 0 to 1.
+ * @param q A probability, from 0 to 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_or(fastlbp_graph *graph,
+                                    uint64_t head,
+                                    const uint64_t *body,
+                                    size_t body_length,
+                                    double p,
+                                    double q);
+
+/**
+ * Adds many singleton, AND and OR factors in one call, or none if one is wrong. Factor i has the
+ * kind `kinds[i]`, the head `heads[i]`, as its body the labels from `bodies[body_offsets[i]]` up to,
+ * but not including, `bodies[body_offsets[i + 1]]` (none for a singleton), and the probabilities
+ * `p[i]` and `q[i]` (q is ignored for a singleton).
+ *
+ * @param graph The graph; changed.
+ * @param count Number of factors.
+ * @param kinds `count` kinds: FASTLBP_FACTOR_SINGLETON, FASTLBP_FACTOR_AND or FASTLBP_FACTOR_OR.
+ * @param heads `count` labels.
+ * @param body_offsets `count + 1` offsets, not descending, from 0 to `bodies_length`.
+ * @param bodies `bodies_length` labels.
+ * @param bodies_length Number of labels in all bodies together.
+ * @param p `count` probabilities, from 0 to 1.
+ * @param q `count` probabilities, from 0 to 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(count + bodies_length). Gives the same graph as the single calls.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_factors(fastlbp_graph *graph,
+                                         size_t count,
+                                         const uint32_t *kinds,
+                                         const uint64_t *heads,
+                                         const size_t *body_offsets,
+                                         const uint64_t *bodies,
+                                         size_t bodies_length,
+                                         const double *p,
+                                         const double *q);
+
+/**
+ * Adds a dense table. The first variable of the scope varies fastest, as in libDAI: for a scope
+ * (a, b), the value for states (x, y) is `values[x + y * cardinality(a)]`.
+ *
+ * @param graph The graph; changed.
+ * @param scope `scope_length` labels, all different.
+ * @param scope_length Number of variables; 0 makes a constant.
+ * @param values `values_length` values, one per joint state: finite, not negative, not all zero.
+ * @param values_length Number of values: the product of the cardinalities of the scope, which is
+ *        checked when the graph is built.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(scope_length + values_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_table(fastlbp_graph *graph,
+                                       const uint64_t *scope,
+                                       size_t scope_length,
+                                       const double *values,
+                                       size_t values_length);
+
+/**
+ * Adds many dense tables in one call, or none if one is wrong; see fastlbp_graph_add_table. Table i
+ * has the scope from `scopes[scope_offsets[i]]` up to, but not including,
+ * `scopes[scope_offsets[i + 1]]`, and likewise the values cut out by `value_offsets`.
+ *
+ * @param graph The graph; changed.
+ * @param count Number of tables.
+ * @param scope_offsets `count + 1` offsets, not descending, from 0 to `scopes_length`.
+ * @param scopes `scopes_length` labels.
+ * @param scopes_length Number of labels in all scopes together.
+ * @param value_offsets `count + 1` offsets, not descending, from 0 to `values_length`.
+ * @param values `values_length` values.
+ * @param values_length Number of values in all tables together.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(count + scopes_length + values_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_tables(fastlbp_graph *graph,
+                                        size_t count,
+                                        const size_t *scope_offsets,
+                                        const uint64_t *scopes,
+                                        size_t scopes_length,
+                                        const size_t *value_offsets,
+                                        const double *values,
+                                        size_t values_length);
+
+/**
+ * Checks the graph and builds its compact form now, instead of when it is first needed.
+ *
+ * @param graph The graph.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT if a variable is declared with two
+ *         cardinalities, a table names a variable twice or does not have one value per joint state,
+ *         or a singleton, AND or OR factor names a variable with more than two states;
+ *         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^32 - 2 variables, factors or edges. Factors
+ *         cannot be taken back: a graph with an error can only be freed.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_build(const fastlbp_graph *graph);
+
+/**
+ * Writes the graph to a file, in the format that the name's suffix tells (see
+ * fastlbp_graph_read_file); every number is written so that it reads back to the same bits. The
+ * file appears when it is complete.
+ *
+ * @param graph The graph.
+ * @param path Name of the file.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown
+ *         suffix or as in fastlbp_graph_build; FASTLBP_STATUS_UNSUPPORTED where the format cannot
+ *         hold the graph.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_write_file(const fastlbp_graph *graph, const char *path);
+
+/**
+ * Number of variables.
+ *
+ * @param graph The graph.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_variable_count(const fastlbp_graph *graph, size_t *out);
+
+/**
+ * Number of factors.
+ *
+ * @param graph The graph.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_factor_count(const fastlbp_graph *graph, size_t *out);
+
+/**
+ * Number of edges, that is of pairs of a factor and one of its variables.
+ *
+ * @param graph The graph.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_edge_count(const fastlbp_graph *graph, size_t *out);
+
+/**
+ * Sum of all cardinalities: the length of the array of all marginals, twice the number of variables
+ * if all are binary.
+ *
+ * @param graph The graph.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+ */
+FASTLBP_API fastlbp_status fastlbp_graph_state_count(const fastlbp_graph *graph, size_t *out);
+
+/**
+ * Label of a variable.
+ *
+ * @param graph The graph.
+ * @param variable Index of the variable.
+ * @param out Where the label is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_label(const fastlbp_graph *graph,
+                                   size_t variable,
+                                   uint64_t *out);
+
+/**
+ * Labels of all variables, ascending.
+ *
+ * @param graph The graph.
+ * @param buffer Where the labels are written.
+ * @param length Length of the buffer; fastlbp_graph_variable_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_labels(const fastlbp_graph *graph,
+                                    uint64_t *buffer,
+                                    size_t length,
+                                    size_t *needed);
+
+/**
+ * Index of the variable with a label. O(log variables), O(1) for labels without gaps.
+ *
+ * @param graph The graph.
+ * @param label The label.
+ * @param out Where the index is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no such variable; as in
+ *         fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_variable_of_label(const fastlbp_graph *graph,
+                                               uint64_t label,
+                                               size_t *out);
+
+/**
+ * Indices of the variables with many labels.
+ *
+ * @param graph The graph.
+ * @param labels `count` labels.
+ * @param count Number of labels.
+ * @param out Where `count` indices are written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if one label names no variable; as in
+ *         fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_variables_of_labels(const fastlbp_graph *graph,
+                                                 const uint64_t *labels,
+                                                 size_t count,
+                                                 uint32_t *out);
+
+/**
+ * Number of states of a variable.
+ *
+ * @param graph The graph.
+ * @param variable Index of the variable.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_cardinality(const fastlbp_graph *graph,
+                                         size_t variable,
+                                         size_t *out);
+
+/**
+ * Numbers of states of all variables, by index.
+ *
+ * @param graph The graph.
+ * @param buffer Where the numbers are written.
+ * @param length Length of the buffer; fastlbp_graph_variable_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_cardinalities(const fastlbp_graph *graph,
+                                           uint32_t *buffer,
+                                           size_t length,
+                                           size_t *needed);
+
+/**
+ * Kinds of all factors: FASTLBP_FACTOR_TABLE and so on.
+ *
+ * @param graph The graph.
+ * @param buffer Where the kinds are written.
+ * @param length Length of the buffer; fastlbp_graph_factor_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_kinds(const fastlbp_graph *graph,
+                                          uint32_t *buffer,
+                                          size_t length,
+                                          size_t *needed);
+
+/**
+ * Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table.
+ *
+ * @param graph The graph.
+ * @param buffer Where the indices are written.
+ * @param length Length of the buffer; fastlbp_graph_factor_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_heads(const fastlbp_graph *graph,
+                                          uint32_t *buffer,
+                                          size_t length,
+                                          size_t *needed);
+
+/**
+ * Whether each factor's head is in its own body as well: 1 or 0.
+ *
+ * @param graph The graph.
+ * @param buffer Where the answers are written.
+ * @param length Length of the buffer; fastlbp_graph_factor_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_heads_in_bodies(const fastlbp_graph *graph,
+                                                    uint8_t *buffer,
+                                                    size_t length,
+                                                    size_t *needed);
+
+/**
+ * The probabilities p and q of all factors: 0 where there is none (both for a table, q for a
+ * singleton).
+ *
+ * @param graph The graph.
+ * @param p Where the probabilities p are written.
+ * @param q Where the probabilities q are written.
+ * @param length Length of each of the two buffers; fastlbp_graph_factor_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_parameters(const fastlbp_graph *graph,
+                                               double *p,
+                                               double *q,
+                                               size_t length,
+                                               size_t *needed);
+
+/**
+ * Where the edges of each factor start: those of factor f are the numbers from `buffer[f]` up to,
+ * but not including, `buffer[f + 1]`. With fastlbp_graph_edge_variables, the scopes of all factors.
+ *
+ * @param graph The graph.
+ * @param buffer Where the offsets are written.
+ * @param length Length of the buffer; fastlbp_graph_factor_count + 1 is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_offsets(const fastlbp_graph *graph,
+                                            size_t *buffer,
+                                            size_t length,
+                                            size_t *needed);
+
+/**
+ * The variable of each edge, as an index.
+ *
+ * @param graph The graph.
+ * @param buffer Where the indices are written.
+ * @param length Length of the buffer; fastlbp_graph_edge_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_edge_variables(const fastlbp_graph *graph,
+                                            uint32_t *buffer,
+                                            size_t length,
+                                            size_t *needed);
+
+/**
+ * The factor of each edge.
+ *
+ * @param graph The graph.
+ * @param buffer Where the indices are written.
+ * @param length Length of the buffer; fastlbp_graph_edge_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_edge_factors(const fastlbp_graph *graph,
+                                          uint32_t *buffer,
+                                          size_t length,
+                                          size_t *needed);
+
+/**
+ * The edge that joins a factor and a variable. O(log arity).
+ *
+ * @param graph The graph.
+ * @param factor Index of the factor.
+ * @param variable Index of the variable.
+ * @param out Where the number of the edge is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no such factor or variable, or
+ *         no edge between the two; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_edge(const fastlbp_graph *graph,
+                                  size_t factor,
+                                  size_t variable,
+                                  size_t *out);
+
+/**
+ * The variables of a factor, as ascending indices.
+ *
+ * @param graph The graph.
+ * @param factor Index of the factor.
+ * @param buffer Where the indices are written.
+ * @param length Length of the buffer.
+ * @param needed Where the length needed, the factor's arity, is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in
+ *         fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_variables(const fastlbp_graph *graph,
+                                              size_t factor,
+                                              uint32_t *buffer,
+                                              size_t length,
+                                              size_t *needed);
+
+/**
+ * The values of a factor of any kind as a table: one per joint state of its variables, which ascend;
+ * the first one (lowest index) varies fastest. O(values * arity).
+ *
+ * @param graph The graph.
+ * @param factor Index of the factor.
+ * @param buffer Where the values are written.
+ * @param length Length of the buffer.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL;
+ *         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26 values; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_values(const fastlbp_graph *graph,
+                                           size_t factor,
+                                           double *buffer,
+                                           size_t length,
+                                           size_t *needed);
+
+/**
+ * Makes a session on a graph: schedule SEQFIX, no evidence, tolerance 1e-9, at most 10000 passes, no
+ * time limit, fresh starts, contradictions are errors, backend AUTO, one thread per physical core.
+ *
+ * The graph is shared, not copied: its handle may be freed or added to at once, neither of which
+ * changes the session.
+ *
+ * @param graph The graph.
+ * @param out Where the handle is written; free it with fastlbp_bp_free.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_new(const fastlbp_graph *graph,
+                              fastlbp_bp **out);
+
+/**
+ * Makes a session in the same state as another: settings, schedule, evidence, messages and results,
+ * but without the progress callback. The two are independent, and may run at the same time.
+ *
+ * @param bp The session.
+ * @param out Where the new handle is written; free it with fastlbp_bp_free.
+ * @return FASTLBP_STATUS_OK, or why a session cannot be prepared (see fastlbp_bp_prepare).
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_clone(const fastlbp_bp *bp, fastlbp_bp **out);
+
+/**
+ * Frees a session. If a call is still running on it, it goes when that call ends.
+ *
+ * @param bp A handle, or NULL, for which nothing happens. It must not be used afterwards.
+ */
+FASTLBP_API void fastlbp_bp_free(fastlbp_bp *bp);
+
+/**
+ * The graph of a session, as a handle of its own.
+ *
+ * @param bp The session.
+ * @param out Where the handle is written; free it with fastlbp_graph_free.
+ * @return FASTLBP_STATUS_OK.
+ *
+ * O(1): the graph is shared.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_graph(const fastlbp_bp *bp, fastlbp_graph **out);
+
+/**
+ * Analyses the schedule and makes all buffers by the current settings, where that is still to be
+ * done; otherwise the next run does it. Messages, evidence and results stay.
+ *
+ * @param bp The session; changed.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_UNSUPPORTED or FASTLBP_STATUS_NO_DEVICE if the backend
+ *         asked for is not there, with the reason in the text.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_prepare(fastlbp_bp *bp);
+
+/**
+ * Sets the number of CPU threads; takes effect with the next run. Results do not depend on it.
+ *
+ * @param bp The session; changed.
+ * @param threads The number, at most 4096; 0 for one per physical core, the default.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_set_threads(fastlbp_bp *bp, size_t threads);
+
+/**
+ * Number of CPU threads that the session's passes run on. Prepares a session that is not yet
+ * prepared.
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_bp_prepare.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_threads(const fastlbp_bp *bp, size_t *out);
+
+/**
+ * Sets where passes run; takes effect with the next run. Results do not depend on it.
+ *
+ * @param bp The session; changed.
+ * @param backend FASTLBP_BACKEND_AUTO (the default: the faster one for the graph, else the CPU, with
+ *        a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs fail with the
+ *        reason if there is none).
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_backend(fastlbp_bp *bp,
+                                      uint32_t backend);
+
+/**
+ * Where the session's passes run. Prepares a session that is not yet prepared.
+ *
+ * @param bp The session.
+ * @param out Where FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA is written.
+ * @return FASTLBP_STATUS_OK; as in fastlbp_bp_prepare.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_backend(const fastlbp_bp *bp, uint32_t *out);
+
+/**
+ * Sets the tolerance of fastlbp_bp_run: the largest change of a probability that counts as none.
+ *
+ * @param bp The session; changed.
+ * @param tolerance A value >= 0; 1e-9 by default.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for a negative value or NaN.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_set_tolerance(fastlbp_bp *bp, double tolerance);
+
+/**
+ * Sets the number of passes after which fastlbp_bp_run ends in any case.
+ *
+ * @param bp The session; changed.
+ * @param max_passes The number; 10000 by default.
+ * @return FASTLBP_STATUS_OK.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_set_max_passes(fastlbp_bp *bp, uint64_t max_passes);
+
+/**
+ * Sets the time after which a run of any kind begins no further pass.
+ *
+ * @param bp The session; changed.
+ * @param seconds A value >= 0; infinity, the default, for no limit.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for a negative value or NaN.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_set_max_time(fastlbp_bp *bp, double seconds);
+
+/**
+ * Sets what happens where certain messages that disagree meet.
+ *
+ * @param bp The session; changed.
+ * @param policy FASTLBP_CONTRADICTION_ERROR, the default, or FASTLBP_CONTRADICTION_VOTE.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_set_contradiction(fastlbp_bp *bp, uint32_t policy);
+
+/**
+ * Sets what messages runs start from.
+ *
+ * @param bp The session; changed.
+ * @param start FASTLBP_START_FRESH, the default, or FASTLBP_START_WARM: n passes and then m more give
+ *        the bits of n + m passes.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_start(fastlbp_bp *bp,
+                                    uint32_t start);
+
+/**
+ * Sets a function that is told after each pass how a run goes, and can end it.
+ *
+ * @param bp The session; changed.
+ * @param callback The function, or NULL for none.
+ * @param user Handed to the callback as it is; may be NULL.
+ * @return FASTLBP_STATUS_OK.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
+                                       fastlbp_progress_callback callback,
+                                       void *user);
+
+/**
+ * Sets a property by its name, as libDAI's users know them.
+ *
+ * | key | value | |
+ * |---|---|---|
+ * | `tol` | number >= 0 | see fastlbp_bp_set_tolerance |
+ * | `maxiter` | whole number | see fastlbp_bp_set_max_passes |
+ * | `maxtime` | seconds or `inf` | see fastlbp_bp_set_max_time |
+ * | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `TOPO` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed` |
+ * | `damping` | `0` | other values are not supported by this version |
+ * | `inference` | `SUMPROD` | `MAXPROD` is not supported by this version |
+ * | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
+ * | `verbose` | whole number | from 1 on, each run sends a message to the log |
+ * | `threads` | whole number | see fastlbp_bp_set_threads |
+ * | `seed` | whole number | seed of SEQRND |
+ * | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
+ * | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
+ * | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |
+ *
+ * @param bp The session; changed.
+ * @param key The key, a string.
+ * @param value The value, a string.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown key (the text lists the
+ *         known ones) or a wrong value; FASTLBP_STATUS_UNSUPPORTED for a value that libDAI takes and
+ *         this version does not; FASTLBP_STATUS_INVALID_UTF8.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_property(fastlbp_bp *bp,
+                                       const char *key,
+                                       const char *value);
+
+/**
+ * The value of a property, as a string; see fastlbp_bp_set_property.
+ *
+ * @param bp The session.
+ * @param key The key, a string.
+ * @param buffer Where the string is written, with its final NUL.
+ * @param length Length of the buffer; 64 is enough for all of them.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown key;
+ *         FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_INVALID_UTF8.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_get_property(const fastlbp_bp *bp,
+                                       const char *key,
+                                       char *buffer,
+                                       size_t length,
+                                       size_t *needed);
+
+/**
+ * Observes a variable in a state; replaces what was known about it. Results of earlier runs stay.
+ *
+ * @param bp The session; changed.
+ * @param variable Index of the variable.
+ * @param state The state, counted from 0.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE.
+ *
+ * O(log observed variables).
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_observe(fastlbp_bp *bp, size_t variable, size_t state);
+
+/**
+ * As fastlbp_bp_observe, for the variable with a label.
+ *
+ * @param bp The session; changed.
+ * @param label Label of the variable.
+ * @param state The state, counted from 0.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_observe_label(fastlbp_bp *bp, uint64_t label, size_t state);
+
+/**
+ * Observes many variables, or none if one of them cannot be; see fastlbp_bp_observe. Of several
+ * states for one variable the last one counts.
+ *
+ * @param bp The session; changed.
+ * @param variables `count` indices of variables.
+ * @param states `count` states.
+ * @param count Number of observations.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_observe_variables(fastlbp_bp *bp,
+                                            const uint32_t *variables,
+                                            const uint32_t *states,
+                                            size_t count);
+
+/**
+ * As fastlbp_bp_observe_variables, for variables with labels.
+ *
+ * @param bp The session; changed.
+ * @param labels `count` labels.
+ * @param states `count` states.
+ * @param count Number of observations.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_observe_labels(fastlbp_bp *bp,
+                                         const uint64_t *labels,
+                                         const uint32_t *states,
+                                         size_t count);
+
+/**
+ * Sets soft evidence on a variable, a likelihood per state, which multiplies its belief and its
+ * outgoing messages; replaces what was known about the variable.
+ *
+ * @param bp The session; changed.
+ * @param variable Index of the variable.
+ * @param likelihood `length` values: finite, not negative, not all zero. Only their ratios matter.
+ * @param length Must be the variable's number of states.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_INVALID_ARGUMENT.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_likelihood(fastlbp_bp *bp,
+                                         size_t variable,
+                                         const double *likelihood,
+                                         size_t length);
+
+/**
+ * Forgets what is known about a variable; harmless if nothing is.
+ *
+ * @param bp The session; changed.
+ * @param variable Index of the variable.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_clear_evidence(fastlbp_bp *bp, size_t variable);
+
+/**
+ * Forgets all evidence.
+ *
+ * @param bp The session; changed.
+ * @return FASTLBP_STATUS_OK.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_clear_all_evidence(fastlbp_bp *bp);
+
+/**
+ * Replaces all evidence by that of a file: one named `.evid` is in the format of the UAI
+ * competitions, any other one (`.obs`) has a line `label value` per observation, the value being a
+ * state, `true` or `false`. A further `.gz` tells that it is compressed.
+ *
+ * @param bp The session; changed.
+ * @param path Name of the file.
+ * @param unknown Where the number of observations is written whose variable the graph does not have:
+ *        they are left out, with a message to the log. NULL to make them an error.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
+ *         text; FASTLBP_STATUS_INVALID_UTF8.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_read_evidence(fastlbp_bp *bp,
+                                        const char *path,
+                                        size_t *unknown);
+
+/**
+ * Number of variables about which something is known.
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_evidence_count(const fastlbp_bp *bp, size_t *out);
+
+/**
+ * Runs passes until no belief of a variable has changed by more than the tolerance in a pass, or
+ * until the greatest number of passes or the time limit is reached. Which of these it was, see
+ * fastlbp_bp_stop_reason: all of them are FASTLBP_STATUS_OK.
+ *
+ * @param bp The session; changed.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_CONTRADICTION (see fastlbp_bp_first_contradiction), after
+ *         which the messages are those of the contradictory pass and the results those of the last
+ *         run without an error; as in fastlbp_bp_prepare.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_run(fastlbp_bp *bp);
+
+/**
+ * Runs a number of passes, unless the time limit or the progress callback ends them earlier.
+ *
+ * @param bp The session; changed.
+ * @param passes The number.
+ * @return As fastlbp_bp_run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_run_passes(fastlbp_bp *bp, uint64_t passes);
+
+/**
+ * Runs passes by the rule of BINGO (`run(tolerance, minIters, maxIters, histLength)`). Before each
+ * pass, with n passes done, the run ends *converged* if the largest difference is at most
+ * `tolerance`; it ends if n > `min_passes` and the share of variables and factors that still move by
+ * more than `tolerance` is below (n - min_passes) / (max_passes - min_passes); it ends if
+ * n > `max_passes`. Without convergence, the results are the means of the last min(`history`, n)
+ * beliefs.
+ *
+ * @param bp The session; changed.
+ * @param tolerance Largest difference that counts as none, >= 0.
+ * @param min_passes Passes before the share is looked at.
+ * @param max_passes Passes after which the run ends in any case, at least `min_passes`.
+ * @param history Number of beliefs that the results average, at least 1.
+ * @param frac Where the share after the last pass is written, or NULL.
+ * @return As fastlbp_bp_run; FASTLBP_STATUS_INVALID_ARGUMENT.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_run_bingo(fastlbp_bp *bp,
+                                    double tolerance,
+                                    uint64_t min_passes,
+                                    uint64_t max_passes,
+                                    uint64_t history,
+                                    double *frac);
+
+/**
+ * Makes all messages uniform and the number of passes 0, so that the next run is a fresh one even
+ * with FASTLBP_START_WARM. Evidence, schedule, settings and results stay.
+ *
+ * @param bp The session; changed.
+ * @return FASTLBP_STATUS_OK.
+ *
+ * O(edges).
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_reset(fastlbp_bp *bp);
+
+/**
+ * Number of passes of the last run that ended without an error.
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_passes(const fastlbp_bp *bp, uint64_t *out);
+
+/**
+ * Number of passes from uniform messages to the end of the last run that ended without an error:
+ * with warm starts, those of several runs.
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_total_passes(const fastlbp_bp *bp, uint64_t *out);
+
+/**
+ * Whether the changes fell to the tolerance in the last run that ended without an error; false for
+ * a run with a fixed number of passes.
+ *
+ * @param bp The session.
+ * @param out Where the answer is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_converged(const fastlbp_bp *bp, bool *out);
+
+/**
+ * Why the last run that ended without an error ended.
+ *
+ * @param bp The session.
+ * @param out Where FASTLBP_STOP_CONVERGED, FASTLBP_STOP_PASSES, FASTLBP_STOP_SHARE,
+ *        FASTLBP_STOP_TIME or FASTLBP_STOP_CANCELLED is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_stop_reason(const fastlbp_bp *bp, uint32_t *out);
+
+/**
+ * Largest change in the last pass of the last run that ended without an error: of a variable's
+ * belief, and by BINGO's rule also of a factor's incoming messages. Infinity if no pass was made.
+ *
+ * @param bp The session.
+ * @param out Where the value is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_max_diff(const fastlbp_bp *bp, double *out);
+
+/**
+ * Share of the variables and factors that moved by more than the tolerance in the last pass of the
+ * last run that ended without an error (fastlbp_bp_run_bingo); 1 for other runs.
+ *
+ * @param bp The session.
+ * @param out Where the value is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_frac(const fastlbp_bp *bp, double *out);
+
+/**
+ * Number of contradictory places of the last run: of the pass with most of them under
+ * FASTLBP_CONTRADICTION_VOTE, of the pass that ended the run under FASTLBP_CONTRADICTION_ERROR.
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before the first run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_contradictions(const fastlbp_bp *bp, uint64_t *out);
+
+/**
+ * Label of the lowest contradictory variable in the first pass of the last run that had one.
+ *
+ * @param bp The session.
+ * @param out Where the label is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before the first run, and if it had no
+ *         contradictory variable.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_first_contradiction(const fastlbp_bp *bp, uint64_t *out);
+
+/**
+ * Marginals of all variables from the last run that ended without an error: the probabilities of the
+ * states of variable 0, then those of variable 1, and so on. Each is exact to rounding on its own,
+ * so that a probability next to 1 can be had from its complement.
+ *
+ * @param bp The session.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer; fastlbp_graph_state_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
+ *         FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_marginals(const fastlbp_bp *bp,
+                                    double *buffer,
+                                    size_t length,
+                                    size_t *needed);
+
+/**
+ * Marginal (belief) of one variable from the last run that ended without an error: one probability
+ * per state.
+ *
+ * @param bp The session.
+ * @param variable Index of the variable.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer; the variable's cardinality is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
+ *         FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_marginal(const fastlbp_bp *bp,
+                                   size_t variable,
+                                   double *buffer,
+                                   size_t length,
+                                   size_t *needed);
+
+/**
+ * Probability of state 1 of one variable from the last run that ended without an error.
+ *
+ * @param bp The session.
+ * @param variable Index of the variable.
+ * @param out Where the probability is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
+ *         FASTLBP_STATUS_OUT_OF_RANGE.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_probability(const fastlbp_bp *bp,
+                                      size_t variable,
+                                      double *out);
+
+/**
+ * P(x = 1) of all variables of a graph with binary variables only, from the last run that ended
+ * without an error.
+ *
+ * @param bp The session.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer; fastlbp_graph_variable_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
+ *         FASTLBP_STATUS_UNSUPPORTED if a variable has more than two states;
+ *         FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_probabilities(const fastlbp_bp *bp,
+                                        double *buffer,
+                                        size_t length,
+                                        size_t *needed);
+
+/**
+ * P(x = 1) of some variables from the last run that ended without an error.
+ *
+ * @param bp The session.
+ * @param variables `count` indices of variables.
+ * @param count Number of variables.
+ * @param out Where `count` probabilities are written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
+ *         FASTLBP_STATUS_OUT_OF_RANGE.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_probabilities_of(const fastlbp_bp *bp,
+                                           const uint32_t *variables,
+                                           size_t count,
+                                           double *out);
+
+/**
+ * Belief of a factor from the current messages and evidence: one probability per joint state of its
+ * variables, which ascend; the first one (lowest index) varies fastest.
+ *
+ * @param bp The session.
+ * @param factor Index of the factor.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer: the product of the variables' cardinalities is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL;
+ *         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26 entries; FASTLBP_STATUS_CONTRADICTION if
+ *         the belief would be 0/0; as in fastlbp_bp_prepare.
+ *
+ * O(entries * arity). Prepares a session that is not yet prepared.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_factor_belief(const fastlbp_bp *bp,
+                                        size_t factor,
+                                        double *buffer,
+                                        size_t length,
+                                        size_t *needed);
+
+/**
+ * One entry of the belief of a factor; see fastlbp_bp_factor_belief.
+ *
+ * @param bp The session.
+ * @param factor Index of the factor.
+ * @param index Index of the joint state: the sum over the factor's variables of state times the
+ *        product of the cardinalities of the variables before it.
+ * @param out Where the probability is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_CONTRADICTION if the belief
+ *         would be 0/0; as in fastlbp_bp_prepare.
+ *
+ * O(arity) for singleton, AND and OR factors. Prepares a session that is not yet prepared.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_factor_belief_at(const fastlbp_bp *bp,
+                                           size_t factor,
+                                           uint64_t index,
+                                           double *out);
+
+/**
+ * Length of the array of all messages: the sum over all edges of the cardinality of the edge's
+ * variable.
+ *
+ * @param bp The session.
+ * @param out Where the length is written.
+ * @return FASTLBP_STATUS_OK.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_message_length(const fastlbp_bp *bp, size_t *out);
+
+/**
+ * All factor-to-variable messages, edge by edge: one probability per state of the edge's variable.
+ * These are rounded; to go on later with the same bits, see fastlbp_bp_save_state.
+ *
+ * @param bp The session.
+ * @param buffer Where the messages are written.
+ * @param length Length of the buffer; fastlbp_bp_message_length is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_bp_prepare.
+ *
+ * Prepares a session that is not yet prepared.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_messages(const fastlbp_bp *bp,
+                                   double *buffer,
+                                   size_t length,
+                                   size_t *needed);
+
+/**
+ * Replaces all factor-to-variable messages, in the layout of fastlbp_bp_messages. The number of
+ * passes done counts from 0 again. A run with FASTLBP_START_WARM goes on from them.
+ *
+ * @param bp The session; changed.
+ * @param messages `length` values: for each edge finite and not negative, not all zero; only their
+ *        ratios matter.
+ * @param length Must be fastlbp_bp_message_length.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT; as in fastlbp_bp_prepare.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_messages(fastlbp_bp *bp,
+                                       const double *messages,
+                                       size_t length);
+
+/**
+ * The exact state of the messages and the number of passes done, for fastlbp_bp_restore_state: a
+ * sequence of words whose meaning belongs to this version of the library. Evidence, schedule,
+ * settings and results are not part of it.
+ *
+ * @param bp The session.
+ * @param buffer Where the words are written.
+ * @param length Length of the buffer; 4 more than fastlbp_bp_message_length is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_bp_prepare.
+ *
+ * Prepares a session that is not yet prepared.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_save_state(const fastlbp_bp *bp,
+                                     uint64_t *buffer,
+                                     size_t length,
+                                     size_t *needed);
+
+/**
+ * Goes back to a saved state, also of another session on an equal graph. A run with
+ * FASTLBP_START_WARM goes on from it with the same bits.
+ *
+ * @param bp The session; changed.
+ * @param state `length` words from fastlbp_bp_save_state.
+ * @param length Number of words.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT if it is not a state of this version
+ *         and graph; as in fastlbp_bp_prepare.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
+                                        const uint64_t *state,
+                                        size_t length);
+
+/**
+ * Sets the update schedule by its name. Messages, evidence and results stay; the schedule is
+ * analysed at the next run or fastlbp_bp_prepare.
+ *
+ * A schedule is a total preorder on the edges of the graph, a rank per edge: in each pass, a
+ * factor-to-variable message reads those of edges of lower rank from the same pass, all others from
+ * the previous pass. Whatever the order, runs in parallel give the bits of updating one edge at a
+ * time. The names, in upper or lower case:
+ *
+ * - `PARALL`: all messages at once (flooding).
+ * - `SEQFIX`: factors in order, within a factor variables ascending; the default.
+ * - `SEQRND`: one edge after the other, in a new random order every pass.
+ * - `TOPO`: along the arcs from the bodies to the heads of AND and OR factors, then back.
+ * - `TREE`: towards the roots of a spanning forest, then away from them; exact in one pass on a
+ *   graph without cycles.
+ *
+ * @param bp The session; changed.
+ * @param name The name, a string.
+ * @param seed The seed of SEQRND, which gives the same orders on every machine; other schedules
+ *        ignore it.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown name;
+ *         FASTLBP_STATUS_UNSUPPORTED for SEQMAX; FASTLBP_STATUS_INVALID_UTF8.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_set_schedule(fastlbp_bp *bp, const char *name, uint64_t seed);
+
+/**
+ * Sets the update schedule by a rank per edge: edges of lower rank come first, edges of equal rank
+ * are updated at once. Only order and equality of the ranks matter.
+ *
+ * @param bp The session; changed.
+ * @param ranks `length` ranks, by edge (see fastlbp_graph_edge_variables).
+ * @param length Must be the number of edges.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another length.
+ *
+ * O(edges) for ranks that lie close together, O(edges log edges) otherwise.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_schedule_ranks(fastlbp_bp *bp,
+                                             const uint64_t *ranks,
+                                             size_t length);
+
+/**
+ * Sets the update schedule by a relation on the edges (its Hasse diagram, or any set of pairs with
+ * the same closure): edge `before[i]` is not updated after edge `after[i]`. Edges that the relation
+ * puts on both sides of each other are updated at once. It must compare every two edges of which one
+ * message reads the other.
+ *
+ * @param bp The session; changed.
+ * @param before `count` edges.
+ * @param after `count` edges.
+ * @param count Number of pairs.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE for an edge that there is not;
+ *         FASTLBP_STATUS_INVALID_ARGUMENT if two edges that must be compared are not, which the text
+ *         names.
+ *
+ * O((edges + count) log edges) if the pairs put all classes one after the other, more otherwise.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_schedule_relation(fastlbp_bp *bp,
+                                                const uint32_t *before,
+                                                const uint32_t *after,
+                                                size_t count);
+
+/**
+ * Name of the schedule in use: as for fastlbp_bp_set_schedule, or `CUSTOM` for one set by ranks or a
+ * relation.
+ *
+ * @param bp The session.
+ * @param buffer Where the string is written, with its final NUL.
+ * @param length Length of the buffer; 16 is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_schedule(const fastlbp_bp *bp,
+                                   char *buffer,
+                                   size_t length,
+                                   size_t *needed);
+
+/**
+ * Rank of every edge in a pass, counted from 0 without gaps.
+ *
+ * @param bp The session.
+ * @param pass The number of passes since the messages were uniform, so 0 for the first one; only
+ *        SEQRND has different ranks in different passes.
+ * @param buffer Where the ranks are written.
+ * @param length Length of the buffer; the number of edges is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ *
+ * O(edges).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_schedule_ranks(const fastlbp_bp *bp,
+                                         uint64_t pass,
+                                         uint32_t *buffer,
+                                         size_t length,
+                                         size_t *needed);
+
+/**
+ * Number of dependency levels of the schedule: groups of edges whose messages can be computed at
+ * once, with the bits of updating one edge at a time. The fewest there can be when new messages
+ * overwrite old ones. For SEQRND, those of the first pass.
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK.
+ *
+ * Analyses the schedule when called for the first time after the schedule was set: near-linear in
+ * the number of edges.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_level_count(const fastlbp_bp *bp, size_t *out);
+
+/**
+ * Number of edges of each dependency level; see fastlbp_bp_level_count.
+ *
+ * @param bp The session.
+ * @param buffer Where the numbers are written.
+ * @param length Length of the buffer; fastlbp_bp_level_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_level_widths(const fastlbp_bp *bp,
+                                       uint32_t *buffer,
+                                       size_t length,
+                                       size_t *needed);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FASTLBP_H */

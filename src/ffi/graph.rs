@@ -1,0 +1,1008 @@
+//! Factor graphs: built by factors or from files, read as arrays.
+
+use super::arguments::{Buffer, Output, array, path};
+use super::guard::{self, Guarded, Object, enter, into_handle};
+use super::memory;
+use super::status::{Failure, Outcome, fastlbp_status};
+use crate::error::Error;
+use crate::format;
+use crate::model::{
+    Factor, FactorGraph, FactorGraphBuilder, FactorKind, HornArrays, Label, check_factor,
+    check_variable, check_weights,
+};
+use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
+use std::ffi::c_char;
+use std::sync::Arc;
+
+/// Kind of a factor: a dense table.
+pub const FASTLBP_FACTOR_TABLE: u32 = 0;
+/// Kind of a factor: the prior of a binary variable, f(1) = p and f(0) = 1 - p.
+pub const FASTLBP_FACTOR_SINGLETON: u32 = 1;
+/// Kind of a factor: a noisy conjunction. P(head = 1) = p if the whole body is true, q otherwise.
+pub const FASTLBP_FACTOR_AND: u32 = 2;
+/// Kind of a factor: a noisy disjunction. P(head = 0) = p if the whole body is false, q otherwise.
+pub const FASTLBP_FACTOR_OR: u32 = 3;
+
+/// In arrays of variable indices: no variable.
+pub const FASTLBP_NO_VARIABLE: u32 = u32::MAX;
+
+/// Most values of a factor that are written out.
+const FACTOR_VALUE_LIMIT: usize = 1 << 26;
+
+/// A factor graph over discrete variables.
+///
+/// Variables are named by labels, any 64-bit numbers of the caller's; labels may have gaps. The
+/// index of a variable is the rank of its label, counted from 0. The index of a factor is the
+/// number of factors added before it. An edge joins a factor with one of its variables; edges are
+/// numbered factor by factor, and within a factor by ascending variable. Labels are used to build
+/// a graph, indices everywhere else unless said otherwise.
+///
+/// Adding factors and reading the graph may alternate: the compact form that reading and
+/// fastlbp_bp_new need is built when it is first needed, in O(variables log variables + edges +
+/// table entries), and again after more was added. Errors that only show when all factors are known
+/// (see fastlbp_graph_build) are returned by the call that needs that form.
+///
+/// Made by fastlbp_graph_new or fastlbp_graph_read_file, freed by fastlbp_graph_free.
+pub struct fastlbp_graph(Guarded<Graph>);
+
+impl Object for fastlbp_graph {
+    type State = Graph;
+    const NAME: &'static str = "fastlbp_graph";
+
+    fn wrap(guarded: Guarded<Graph>) -> Self {
+        Self(guarded)
+    }
+    fn guarded(&self) -> &Guarded<Graph> {
+        &self.0
+    }
+}
+
+/// Either a builder or the graph built from it.
+pub struct Graph {
+    /// `None` where `built` is there.
+    builder: Mutex<Option<FactorGraphBuilder>>,
+    built: OnceCell<Arc<FactorGraph>>,
+}
+
+impl Graph {
+    fn new() -> Self {
+        Self { builder: Mutex::new(Some(FactorGraphBuilder::new())), built: OnceCell::new() }
+    }
+
+    pub(super) fn of(graph: Arc<FactorGraph>) -> Self {
+        Self { builder: Mutex::new(None), built: OnceCell::with_value(graph) }
+    }
+
+    /// The built graph.
+    pub(super) fn built(&self) -> Outcome<&Arc<FactorGraph>> {
+        self.built.get_or_try_init(|| {
+            let mut builder = self.builder.lock();
+            let graph = match &*builder {
+                Some(builder) => builder.build()?,
+                None => FactorGraphBuilder::new().build()?,
+            };
+            *builder = None;
+            Ok(Arc::new(graph))
+        })
+    }
+
+    /// The builder, to add to.
+    fn builder(&mut self) -> Outcome<&mut FactorGraphBuilder> {
+        let builder = self.builder.get_mut();
+        if builder.is_none() {
+            *builder = Some(match self.built.get() {
+                Some(graph) => builder_of(graph)?,
+                None => FactorGraphBuilder::new(),
+            });
+        }
+        self.built = OnceCell::new();
+        builder.as_mut().ok_or_else(|| Failure::invalid("the graph cannot be added to"))
+    }
+}
+
+/// A builder that builds an equal graph.
+fn builder_of(graph: &FactorGraph) -> Outcome<FactorGraphBuilder> {
+    let bytes = graph.memory_bytes().checked_mul(2);
+    memory::check("factors to be added to", bytes)?;
+    let mut builder = FactorGraphBuilder::new();
+    for (&label, &cardinality) in graph.labels().iter().zip(graph.cardinalities()) {
+        builder.add_variable(label, cardinality as usize)?;
+    }
+    let mut body: Vec<Label> = Vec::new();
+    for factor in 0..graph.factor_count() {
+        let head_position = graph.head_position(factor).unwrap_or(usize::MAX);
+        let labels = graph.factor_variables(factor).iter().map(|&v| graph.label(v as usize));
+        let mut head = 0;
+        body.clear();
+        let view = graph.factor(factor);
+        let head_in_body =
+            matches!(view, Factor::And(horn) | Factor::Or(horn) if horn.head_in_body);
+        for (position, label) in labels.enumerate() {
+            if position == head_position {
+                head = label;
+            }
+            if position != head_position || head_in_body {
+                body.push(label);
+            }
+        }
+        match view {
+            Factor::Table(values) => builder.add_table(&body, values)?,
+            Factor::Singleton { p } => builder.add_singleton(head, p)?,
+            Factor::And(horn) => builder.add_and(head, &body, horn.p, horn.q)?,
+            Factor::Or(horn) => builder.add_or(head, &body, horn.p, horn.q)?,
+        }
+    }
+    Ok(builder)
+}
+
+pub(super) fn variable_of_label(graph: &FactorGraph, label: Label) -> Outcome<usize> {
+    let unknown = || Error::OutOfRange(format!("label {label}: the graph has no such variable"));
+    Ok(graph.variable_of_label(label).ok_or_else(unknown)?)
+}
+
+fn factor_kind(index: usize, kind: u32) -> Outcome<FactorKind> {
+    let kinds = [FactorKind::Table, FactorKind::Singleton, FactorKind::And, FactorKind::Or];
+    kinds.into_iter().find(|&known| known as u32 == kind).ok_or_else(|| {
+        Failure::invalid(format!(
+            "kinds[{index}] is {kind}: FASTLBP_FACTOR_SINGLETON (1), FASTLBP_FACTOR_AND (2) or \
+             FASTLBP_FACTOR_OR (3) is needed"
+        ))
+    })
+}
+
+/// Runs a body that reads the built graph.
+///
+/// # Safety
+/// `graph` is NULL or live.
+unsafe fn read(
+    graph: *const fastlbp_graph,
+    body: impl FnOnce(&FactorGraph) -> Outcome,
+) -> fastlbp_status {
+    // SAFETY: as the caller promises.
+    unsafe { guard::read(graph, |state| body(state.built()?)) }
+}
+
+/// Makes an empty graph.
+///
+/// @param out Where the handle is written; free it with fastlbp_graph_free.
+/// @return FASTLBP_STATUS_OK.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_new(out: *mut *mut fastlbp_graph) -> fastlbp_status {
+    enter(|| {
+        // SAFETY: by the header, NULL or writable.
+        let out = unsafe { Output::new("out", out) }?;
+        out.set(into_handle(Graph::new()));
+        Ok(())
+    })
+}
+
+/// Reads a graph from a file. The name's suffix tells the format: `.causal_fg` (the format of the
+/// CausalBP extension of libDAI), `.fg` (libDAI) or `.uai` (UAI competitions), each also compressed
+/// with a further `.gz`. O(size of the file).
+///
+/// @param path Name of the file.
+/// @param out Where the handle is written; free it with fastlbp_graph_free.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
+///         text; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown suffix or a graph with errors as in
+///         fastlbp_graph_build; FASTLBP_STATUS_LIMIT_EXCEEDED; FASTLBP_STATUS_INVALID_UTF8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_read_file(
+    path: *const c_char,
+    out: *mut *mut fastlbp_graph,
+) -> fastlbp_status {
+    enter(|| {
+        // SAFETY: by the header, each is NULL or what its type says.
+        let (path, out) = unsafe { (self::path(path)?, Output::new("out", out)?) };
+        let graph = format::read_graph(path)?;
+        out.set(into_handle(Graph::of(Arc::new(graph))));
+        Ok(())
+    })
+}
+
+/// Frees a graph. Sessions made from it go on working: they share what they need.
+///
+/// @param graph A handle, or NULL, for which nothing happens. It must not be used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_free(graph: *mut fastlbp_graph) {
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::free(graph) }
+}
+
+/// Declares a variable. Only needed for variables with more than two states and for such as occur in
+/// no factor: a label that is not declared is a binary variable.
+///
+/// @param graph The graph; changed.
+/// @param label The label. Declaring it again with the same cardinality is harmless.
+/// @param cardinality Number of states, at least 2.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT; FASTLBP_STATUS_LIMIT_EXCEEDED.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_add_variable(
+    graph: *mut fastlbp_graph,
+    label: u64,
+    cardinality: usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(graph, |state| Ok(state.builder()?.add_variable(label, cardinality)?)) }
+}
+
+/// Declares many variables, or none if one is wrong; see fastlbp_graph_add_variable.
+///
+/// @param graph The graph; changed.
+/// @param labels `count` labels.
+/// @param cardinalities `count` numbers of states, each at least 2.
+/// @param count Number of variables.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_add_variables(
+    graph: *mut fastlbp_graph,
+    labels: *const u64,
+    cardinalities: *const u32,
+    count: usize,
+) -> fastlbp_status {
+    let body = |state: &mut Graph| {
+        // SAFETY: by the header, arrays of `count` entries.
+        let (labels, cardinalities) = unsafe {
+            (array("labels", labels, count)?, array("cardinalities", cardinalities, count)?)
+        };
+        let cardinalities =
+            memory::converted("cardinalities", cardinalities, |_, r| Ok(r as usize))?;
+        Ok(state.builder()?.add_variables(labels, &cardinalities)?)
+    };
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(graph, body) }
+}
+
+/// Adds the prior of a binary variable: f(1) = p, f(0) = 1 - p.
+///
+/// @param graph The graph; changed.
+/// @param label Label of the variable.
+/// @param p A probability, from 0 to 1.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_add_singleton(
+    graph: *mut fastlbp_graph,
+    label: u64,
+    p: f64,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(graph, |state| Ok(state.builder()?.add_singleton(label, p)?)) }
+}
+
+/// Adds a noisy conjunction of binary variables: P(head = 1) = p if the whole body is true, and q
+/// otherwise. An empty body is true. A probabilistic Horn clause is one, with q = 0 mostly.
+///
+/// @param graph The graph; changed.
+/// @param head Label of the head.
+/// @param body `body_length` labels; duplicates merge.
+/// @param body_length Number of labels in the body.
+/// @param p A probability, from 0 to 1.
+/// @param q A probability, from 0 to 1.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+///
+/// O(body_length).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_add_and(
+    graph: *mut fastlbp_graph,
+    head: u64,
+    body: *const u64,
+    body_length: usize,
+    p: f64,
+    q: f64,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and an array of `body_length` entries.
+    unsafe {
+        guard::write(graph, |state| {
+            let body = array("body", body, body_length)?;
+            Ok(state.builder()?.add_and(head, body, p, q)?)
+        })
+    }
+}
+
+/// Adds a noisy disjunction of binary variables: P(head = 0) = p if the whole body is false, and q
+/// otherwise. An empty body is false.
+///
+/// @param graph The graph; changed.
+/// @param head Label of the head.
+/// @param body `body_length` labels; duplicates merge.
+/// @param body_length Number of labels in the body.
+/// @param p A probability, from 0 to 1.
+/// @param q A probability, from 0 to 1.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+///
+/// O(body_length).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_add_or(
+    graph: *mut fastlbp_graph,
+    head: u64,
+    body: *const u64,
+    body_length: usize,
+    p: f64,
+    q: f64,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and an array of `body_length` entries.
+    unsafe {
+        guard::write(graph, |state| {
+            let body = array("body", body, body_length)?;
+            Ok(state.builder()?.add_or(head, body, p, q)?)
+        })
+    }
+}
+
+/// Adds many singleton, AND and OR factors in one call, or none if one is wrong. Factor i has the
+/// kind `kinds[i]`, the head `heads[i]`, as its body the labels from `bodies[body_offsets[i]]` up to,
+/// but not including, `bodies[body_offsets[i + 1]]` (none for a singleton), and the probabilities
+/// `p[i]` and `q[i]` (q is ignored for a singleton).
+///
+/// @param graph The graph; changed.
+/// @param count Number of factors.
+/// @param kinds `count` kinds: FASTLBP_FACTOR_SINGLETON, FASTLBP_FACTOR_AND or FASTLBP_FACTOR_OR.
+/// @param heads `count` labels.
+/// @param body_offsets `count + 1` offsets, not descending, from 0 to `bodies_length`.
+/// @param bodies `bodies_length` labels.
+/// @param bodies_length Number of labels in all bodies together.
+/// @param p `count` probabilities, from 0 to 1.
+/// @param q `count` probabilities, from 0 to 1.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+///
+/// O(count + bodies_length). Gives the same graph as the single calls.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn fastlbp_graph_add_factors(
+    graph: *mut fastlbp_graph,
+    count: usize,
+    kinds: *const u32,
+    heads: *const u64,
+    body_offsets: *const usize,
+    bodies: *const u64,
+    bodies_length: usize,
+    p: *const f64,
+    q: *const f64,
+) -> fastlbp_status {
+    let body = |state: &mut Graph| {
+        if count == 0 && bodies_length == 0 {
+            return Ok(());
+        }
+        let offset_count = count.saturating_add(1);
+        // SAFETY: by the header, arrays of these lengths.
+        let (kinds, arrays) = unsafe {
+            let arrays = HornArrays {
+                kinds: &[],
+                heads: array("heads", heads, count)?,
+                body_offsets: array("body_offsets", body_offsets, offset_count)?,
+                bodies: array("bodies", bodies, bodies_length)?,
+                p: array("p", p, count)?,
+                q: array("q", q, count)?,
+            };
+            (array("kinds", kinds, count)?, arrays)
+        };
+        let kinds = memory::converted("kinds of factors", kinds, factor_kind)?;
+        // What the builder keeps, with room for its vectors to grow.
+        let bytes = count.checked_add(bodies_length).and_then(|n| n.checked_mul(64));
+        memory::check("factors", bytes)?;
+        Ok(state.builder()?.add_horn_factors(HornArrays { kinds: &kinds, ..arrays })?)
+    };
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(graph, body) }
+}
+
+/// Adds a dense table. The first variable of the scope varies fastest, as in libDAI: for a scope
+/// (a, b), the value for states (x, y) is `values[x + y * cardinality(a)]`.
+///
+/// @param graph The graph; changed.
+/// @param scope `scope_length` labels, all different.
+/// @param scope_length Number of variables; 0 makes a constant.
+/// @param values `values_length` values, one per joint state: finite, not negative, not all zero.
+/// @param values_length Number of values: the product of the cardinalities of the scope, which is
+///        checked when the graph is built.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+///
+/// O(scope_length + values_length).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_add_table(
+    graph: *mut fastlbp_graph,
+    scope: *const u64,
+    scope_length: usize,
+    values: *const f64,
+    values_length: usize,
+) -> fastlbp_status {
+    let body = |state: &mut Graph| {
+        // SAFETY: by the header, arrays of these lengths.
+        let (scope, values) = unsafe {
+            (array("scope", scope, scope_length)?, array("values", values, values_length)?)
+        };
+        memory::check("a table", values_length.checked_mul(32))?;
+        Ok(state.builder()?.add_table(scope, values)?)
+    };
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(graph, body) }
+}
+
+/// Adds many dense tables in one call, or none if one is wrong; see fastlbp_graph_add_table. Table i
+/// has the scope from `scopes[scope_offsets[i]]` up to, but not including,
+/// `scopes[scope_offsets[i + 1]]`, and likewise the values cut out by `value_offsets`.
+///
+/// @param graph The graph; changed.
+/// @param count Number of tables.
+/// @param scope_offsets `count + 1` offsets, not descending, from 0 to `scopes_length`.
+/// @param scopes `scopes_length` labels.
+/// @param scopes_length Number of labels in all scopes together.
+/// @param value_offsets `count + 1` offsets, not descending, from 0 to `values_length`.
+/// @param values `values_length` values.
+/// @param values_length Number of values in all tables together.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+///
+/// O(count + scopes_length + values_length).
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn fastlbp_graph_add_tables(
+    graph: *mut fastlbp_graph,
+    count: usize,
+    scope_offsets: *const usize,
+    scopes: *const u64,
+    scopes_length: usize,
+    value_offsets: *const usize,
+    values: *const f64,
+    values_length: usize,
+) -> fastlbp_status {
+    let body = |state: &mut Graph| {
+        if count == 0 && scopes_length == 0 && values_length == 0 {
+            return Ok(());
+        }
+        let offset_count = count.saturating_add(1);
+        // SAFETY: by the header, arrays of these lengths.
+        let (scope_offsets, scopes, value_offsets, values) = unsafe {
+            (
+                array("scope_offsets", scope_offsets, offset_count)?,
+                array("scopes", scopes, scopes_length)?,
+                array("value_offsets", value_offsets, offset_count)?,
+                array("values", values, values_length)?,
+            )
+        };
+        crate::model::check_offsets("scope_offsets", scope_offsets, scopes_length)?;
+        crate::model::check_offsets("value_offsets", value_offsets, values_length)?;
+        let cut = |offsets: &[usize], index: usize| offsets[index]..offsets[index + 1];
+        for index in 0..count {
+            let table = &values[cut(value_offsets, index)];
+            check_weights(table, || format!("table {index}"))?;
+        }
+        let entries = scopes_length.checked_add(values_length);
+        memory::check("tables", entries.and_then(|n| n.checked_mul(32)))?;
+        let builder = state.builder()?;
+        for index in 0..count {
+            let scope = &scopes[cut(scope_offsets, index)];
+            builder.add_table(scope, &values[cut(value_offsets, index)])?;
+        }
+        Ok(())
+    };
+    // SAFETY: by the header, NULL or live.
+    unsafe { guard::write(graph, body) }
+}
+
+/// Checks the graph and builds its compact form now, instead of when it is first needed.
+///
+/// @param graph The graph.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT if a variable is declared with two
+///         cardinalities, a table names a variable twice or does not have one value per joint state,
+///         or a singleton, AND or OR factor names a variable with more than two states;
+///         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^32 - 2 variables, factors or edges. Factors
+///         cannot be taken back: a graph with an error can only be freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_build(graph: *const fastlbp_graph) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live.
+    unsafe { read(graph, |_| Ok(())) }
+}
+
+/// Writes the graph to a file, in the format that the name's suffix tells (see
+/// fastlbp_graph_read_file); every number is written so that it reads back to the same bits. The
+/// file appears when it is complete.
+///
+/// @param graph The graph.
+/// @param path Name of the file.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown
+///         suffix or as in fastlbp_graph_build; FASTLBP_STATUS_UNSUPPORTED where the format cannot
+///         hold the graph.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_write_file(
+    graph: *const fastlbp_graph,
+    path: *const c_char,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or a string.
+    unsafe { read(graph, |graph| Ok(format::write_graph(graph, self::path(path)?)?)) }
+}
+
+/// Number of variables.
+///
+/// @param graph The graph.
+/// @param out Where the number is written.
+/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_variable_count(
+    graph: *const fastlbp_graph,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            Output::new("out", out)?.set(graph.variable_count());
+            Ok(())
+        })
+    }
+}
+
+/// Number of factors.
+///
+/// @param graph The graph.
+/// @param out Where the number is written.
+/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_count(
+    graph: *const fastlbp_graph,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            Output::new("out", out)?.set(graph.factor_count());
+            Ok(())
+        })
+    }
+}
+
+/// Number of edges, that is of pairs of a factor and one of its variables.
+///
+/// @param graph The graph.
+/// @param out Where the number is written.
+/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_edge_count(
+    graph: *const fastlbp_graph,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            Output::new("out", out)?.set(graph.edge_count());
+            Ok(())
+        })
+    }
+}
+
+/// Sum of all cardinalities: the length of the array of all marginals, twice the number of variables
+/// if all are binary.
+///
+/// @param graph The graph.
+/// @param out Where the number is written.
+/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_state_count(
+    graph: *const fastlbp_graph,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            Output::new("out", out)?.set(graph.state_count());
+            Ok(())
+        })
+    }
+}
+
+/// Label of a variable.
+///
+/// @param graph The graph.
+/// @param variable Index of the variable.
+/// @param out Where the label is written.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_label(
+    graph: *const fastlbp_graph,
+    variable: usize,
+    out: *mut u64,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            let out = Output::new("out", out)?;
+            check_variable(graph, variable)?;
+            out.set(graph.label(variable));
+            Ok(())
+        })
+    }
+}
+
+/// Labels of all variables, ascending.
+///
+/// @param graph The graph.
+/// @param buffer Where the labels are written.
+/// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_labels(
+    graph: *const fastlbp_graph,
+    buffer: *mut u64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.labels())) }
+}
+
+/// Index of the variable with a label. O(log variables), O(1) for labels without gaps.
+///
+/// @param graph The graph.
+/// @param label The label.
+/// @param out Where the index is written.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no such variable; as in
+///         fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_variable_of_label(
+    graph: *const fastlbp_graph,
+    label: u64,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            let out = Output::new("out", out)?;
+            out.set(variable_of_label(graph, label)?);
+            Ok(())
+        })
+    }
+}
+
+/// Indices of the variables with many labels.
+///
+/// @param graph The graph.
+/// @param labels `count` labels.
+/// @param count Number of labels.
+/// @param out Where `count` indices are written.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if one label names no variable; as in
+///         fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_variables_of_labels(
+    graph: *const fastlbp_graph,
+    labels: *const u64,
+    count: usize,
+    out: *mut u32,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, an array and a buffer of `count` entries.
+    unsafe {
+        read(graph, |graph| {
+            let labels = array("labels", labels, count)?;
+            let out = Buffer::array("out", out, count)?;
+            let variables = memory::converted("indices", labels, |_, label| {
+                Ok(variable_of_label(graph, label)? as u32)
+            })?;
+            out.fill(&variables)
+        })
+    }
+}
+
+/// Number of states of a variable.
+///
+/// @param graph The graph.
+/// @param variable Index of the variable.
+/// @param out Where the number is written.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_cardinality(
+    graph: *const fastlbp_graph,
+    variable: usize,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            let out = Output::new("out", out)?;
+            check_variable(graph, variable)?;
+            out.set(graph.cardinality(variable));
+            Ok(())
+        })
+    }
+}
+
+/// Numbers of states of all variables, by index.
+///
+/// @param graph The graph.
+/// @param buffer Where the numbers are written.
+/// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_cardinalities(
+    graph: *const fastlbp_graph,
+    buffer: *mut u32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.cardinalities())) }
+}
+
+/// Kinds of all factors: FASTLBP_FACTOR_TABLE and so on.
+///
+/// @param graph The graph.
+/// @param buffer Where the kinds are written.
+/// @param length Length of the buffer; fastlbp_graph_factor_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
+    graph: *const fastlbp_graph,
+    buffer: *mut u32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            Buffer::new(buffer, length, needed)?
+                .fill_with(graph.factor_count(), |factor| graph.kind(factor) as u32)
+        })
+    }
+}
+
+/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table.
+///
+/// @param graph The graph.
+/// @param buffer Where the indices are written.
+/// @param length Length of the buffer; fastlbp_graph_factor_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_heads(
+    graph: *const fastlbp_graph,
+    buffer: *mut u32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), |factor| {
+                graph.head_position(factor).map_or(FASTLBP_NO_VARIABLE, |position| {
+                    graph.factor_variables(factor)[position]
+                })
+            })
+        })
+    }
+}
+
+/// Whether each factor's head is in its own body as well: 1 or 0.
+///
+/// @param graph The graph.
+/// @param buffer Where the answers are written.
+/// @param length Length of the buffer; fastlbp_graph_factor_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_heads_in_bodies(
+    graph: *const fastlbp_graph,
+    buffer: *mut u8,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), |factor| {
+                let parameter = graph.horn_parameter(factor);
+                u8::from(parameter.is_some_and(|i| graph.horn_parameters()[i].head_in_body))
+            })
+        })
+    }
+}
+
+/// The probabilities p and q of all factors: 0 where there is none (both for a table, q for a
+/// singleton).
+///
+/// @param graph The graph.
+/// @param p Where the probabilities p are written.
+/// @param q Where the probabilities q are written.
+/// @param length Length of each of the two buffers; fastlbp_graph_factor_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_parameters(
+    graph: *const fastlbp_graph,
+    p: *mut f64,
+    q: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and two buffers of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            let p = Buffer::named("p", p, length, needed)?;
+            let q = Buffer::array("q", q, length)?;
+            let count = graph.factor_count();
+            let parameter =
+                |factor| graph.horn_parameter(factor).map(|i| graph.horn_parameters()[i]);
+            p.fill_with(count, |factor| parameter(factor).map_or(0.0, |horn| horn.p))?;
+            q.fill_with(count, |factor| parameter(factor).map_or(0.0, |horn| horn.q))
+        })
+    }
+}
+
+/// Where the edges of each factor start: those of factor f are the numbers from `buffer[f]` up to,
+/// but not including, `buffer[f + 1]`. With fastlbp_graph_edge_variables, the scopes of all factors.
+///
+/// @param graph The graph.
+/// @param buffer Where the offsets are written.
+/// @param length Length of the buffer; fastlbp_graph_factor_count + 1 is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_offsets(
+    graph: *const fastlbp_graph,
+    buffer: *mut usize,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            let count = graph.factor_count();
+            Buffer::new(buffer, length, needed)?.fill_with(count + 1, |factor| {
+                if factor < count { graph.factor_edges(factor).start } else { graph.edge_count() }
+            })
+        })
+    }
+}
+
+/// The variable of each edge, as an index.
+///
+/// @param graph The graph.
+/// @param buffer Where the indices are written.
+/// @param length Length of the buffer; fastlbp_graph_edge_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_edge_variables(
+    graph: *const fastlbp_graph,
+    buffer: *mut u32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.edge_variables()))
+    }
+}
+
+/// The factor of each edge.
+///
+/// @param graph The graph.
+/// @param buffer Where the indices are written.
+/// @param length Length of the buffer; fastlbp_graph_edge_count is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_edge_factors(
+    graph: *const fastlbp_graph,
+    buffer: *mut u32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.edge_factors())) }
+}
+
+/// The edge that joins a factor and a variable. O(log arity).
+///
+/// @param graph The graph.
+/// @param factor Index of the factor.
+/// @param variable Index of the variable.
+/// @param out Where the number of the edge is written.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no such factor or variable, or
+///         no edge between the two; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_edge(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    variable: usize,
+    out: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe {
+        read(graph, |graph| {
+            let out = Output::new("out", out)?;
+            check_factor(graph, factor)?;
+            check_variable(graph, variable)?;
+            let edge = graph.edge(factor, variable).ok_or_else(|| {
+                Error::OutOfRange(format!(
+                    "factor {factor} and variable {variable}: no edge joins the two"
+                ))
+            })?;
+            out.set(edge);
+            Ok(())
+        })
+    }
+}
+
+/// The variables of a factor, as ascending indices.
+///
+/// @param graph The graph.
+/// @param factor Index of the factor.
+/// @param buffer Where the indices are written.
+/// @param length Length of the buffer.
+/// @param needed Where the length needed, the factor's arity, is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in
+///         fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_variables(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    buffer: *mut u32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            let buffer = Buffer::new(buffer, length, needed)?;
+            check_factor(graph, factor)?;
+            buffer.fill(graph.factor_variables(factor))
+        })
+    }
+}
+
+/// The values of a factor of any kind as a table: one per joint state of its variables, which ascend;
+/// the first one (lowest index) varies fastest. O(values * arity).
+///
+/// @param graph The graph.
+/// @param factor Index of the factor.
+/// @param buffer Where the values are written.
+/// @param length Length of the buffer.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL;
+///         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26 values; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_values(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            let buffer = Buffer::new(buffer, length, needed)?;
+            check_factor(graph, factor)?;
+            write_factor_values(graph, factor, buffer)
+        })
+    }
+}
+
+fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) -> Outcome {
+    let view = graph.factor(factor);
+    if let Factor::Table(values) = view {
+        return buffer.fill(values);
+    }
+    let cardinalities =
+        || graph.factor_variables(factor).iter().map(|&v| graph.cardinality(v as usize));
+    let size = cardinalities()
+        .try_fold(1_usize, |size, cardinality| size.checked_mul(cardinality))
+        .filter(|&size| size <= FACTOR_VALUE_LIMIT);
+    let size = size.ok_or_else(|| {
+        Error::LimitExceeded(format!(
+            "values of factor {factor}: over {} variables it has more than {FACTOR_VALUE_LIMIT}",
+            graph.arity(factor)
+        ))
+    })?;
+    let mut states = vec![0; graph.arity(factor)];
+    buffer.fill_with(size, |_| {
+        let value = view.value(&states, cardinalities());
+        for (state, cardinality) in states.iter_mut().zip(cardinalities()) {
+            *state += 1;
+            if *state < cardinality {
+                break;
+            }
+            *state = 0;
+        }
+        value
+    })
+}

@@ -1,0 +1,34 @@
+//! The C interface: everything in `include/fastlbp.h`, and the only place with `extern "C"`.
+//!
+//! The documentation of the functions is written for the header, which is generated from these
+//! files; `guard` holds what every entry does: NULL checks, one lock per handle, no panic across
+//! the boundary.
+
+// The C names are the names.
+#![allow(non_camel_case_types)]
+// What a caller must keep to is said once for all functions, at the head of the header.
+#![allow(clippy::missing_safety_doc)]
+
+mod arguments;
+mod bp;
+mod graph;
+mod guard;
+mod log;
+mod memory;
+mod properties;
+mod schedule;
+mod session;
+mod status;
+#[cfg(any(test, feature = "test-hooks"))]
+mod test_hooks;
+mod version;
+
+#[cfg(test)]
+mod tests;
+
+pub use bp::*;
+pub use graph::*;
+pub use log::*;
+pub use schedule::*;
+pub use status::*;
+pub use version::*;

@@ -1,0 +1,173 @@
+//! Settings by name: libDAI's names and values, and a few more.
+
+use super::session::Session;
+use super::status::{Failure, Outcome};
+use crate::engine::{Backend, Contradiction, Start};
+use crate::schedule::Schedule;
+
+/// The known keys, for the error text.
+const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomain, verbose, \
+                    threads, seed, backend, contradiction, start";
+
+fn unknown_key(key: &str) -> Failure {
+    Failure::invalid(format!("unknown property '{key}': known are {KEYS}"))
+}
+
+fn wrong(key: &str, value: &str, needed: &str) -> Failure {
+    Failure::invalid(format!("property {key} = '{value}': {needed} is needed"))
+}
+
+fn number<T: std::str::FromStr>(key: &str, value: &str, needed: &str) -> Outcome<T> {
+    value.trim().parse().map_err(|_| wrong(key, value, needed))
+}
+
+pub(super) fn check_tolerance(tolerance: f64) -> Outcome<f64> {
+    if tolerance >= 0.0 {
+        Ok(tolerance)
+    } else {
+        Err(Failure::invalid(format!("tolerance {tolerance}: a value >= 0 is needed")))
+    }
+}
+
+pub(super) fn check_max_time(seconds: f64) -> Outcome<f64> {
+    if seconds >= 0.0 {
+        Ok(seconds)
+    } else {
+        Err(Failure::invalid(format!(
+            "time limit of {seconds} seconds: a value >= 0, or infinity for none, is needed"
+        )))
+    }
+}
+
+/// Sets threads; 0 stands for one per physical core.
+pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
+    const LIMIT: usize = 4096;
+    if threads > LIMIT {
+        return Err(Failure::invalid(format!(
+            "{threads} threads: at most {LIMIT}, or 0 for one per physical core, are possible"
+        )));
+    }
+    let threads = (threads > 0).then_some(threads);
+    session.set_options(crate::EngineOptions { threads, ..session.options() });
+    Ok(())
+}
+
+pub(super) fn set_backend(session: &mut Session, backend: Backend) {
+    session.set_options(crate::EngineOptions { backend, ..session.options() });
+}
+
+/// Sets the schedule of a name; libDAI's SEQMAX is known but not there.
+pub(super) fn set_schedule(session: &mut Session, name: &str, seed: u64) -> Outcome {
+    if name.eq_ignore_ascii_case("SEQMAX") {
+        return Err(Failure::unsupported(
+            "schedule 'SEQMAX' (residual updates) is not supported: \
+             PARALL, SEQFIX, SEQRND, TOPO or TREE is needed",
+        ));
+    }
+    let schedule = Schedule::from_name(name, seed)?;
+    session.settings.seed = seed;
+    session.set_schedule(schedule);
+    Ok(())
+}
+
+pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
+    let word = value.trim().to_ascii_lowercase();
+    let settings = &mut session.settings;
+    match key {
+        "tol" => settings.tolerance = check_tolerance(number(key, value, "a number >= 0")?)?,
+        "maxiter" => settings.max_passes = number(key, value, "a whole number >= 0")?,
+        "maxtime" => {
+            settings.max_time = check_max_time(number(key, value, "a number of seconds >= 0")?)?;
+        }
+        "updates" => set_schedule(session, value.trim(), session.settings.seed)?,
+        "damping" => {
+            let damping: f64 = number(key, value, "a number in [0, 1)")?;
+            if !(0.0..1.0).contains(&damping) {
+                return Err(wrong(key, value, "a number in [0, 1)"));
+            }
+            if damping != 0.0 {
+                return Err(Failure::unsupported(format!(
+                    "property damping = '{value}': this version does not damp; 0 is needed"
+                )));
+            }
+        }
+        "inference" => match word.as_str() {
+            "sumprod" => {}
+            "maxprod" => {
+                return Err(Failure::unsupported(
+                    "property inference = 'MAXPROD': this version has no max-product; \
+                     SUMPROD is needed",
+                ));
+            }
+            _ => return Err(wrong(key, value, "SUMPROD")),
+        },
+        "logdomain" => {
+            settings.log_domain = match word.as_str() {
+                "0" | "false" => false,
+                "1" | "true" => true,
+                _ => return Err(wrong(key, value, "0 or 1")),
+            }
+        }
+        "verbose" => settings.verbose = number(key, value, "a whole number >= 0")?,
+        "threads" => {
+            let needed = "a whole number, or 0 for one thread per physical core,";
+            set_threads(session, number(key, value, needed)?)?;
+        }
+        "seed" => {
+            let seed = number(key, value, "a whole number from 0 to 2^64 - 1")?;
+            settings.seed = seed;
+            if let Schedule::SequentialRandom { .. } = session.schedule() {
+                session.set_schedule(Schedule::SequentialRandom { seed });
+            }
+        }
+        "backend" => {
+            let known = [Backend::Auto, Backend::Cpu, Backend::Cuda];
+            let backend = known.into_iter().find(|backend| backend.name() == word);
+            let backend = backend.ok_or_else(|| wrong(key, value, "auto, cpu or cuda"))?;
+            set_backend(session, backend);
+        }
+        "contradiction" => {
+            settings.contradiction = match word.as_str() {
+                "error" => Contradiction::Error,
+                "vote" => Contradiction::Vote,
+                _ => return Err(wrong(key, value, "error or vote")),
+            }
+        }
+        "start" => {
+            settings.start = match word.as_str() {
+                "fresh" => Start::Fresh,
+                "warm" => Start::Warm,
+                _ => return Err(wrong(key, value, "fresh or warm")),
+            }
+        }
+        _ => return Err(unknown_key(key)),
+    }
+    Ok(())
+}
+
+/// The value of a property: text that sets it again, but for the schedule CUSTOM, which has no name.
+pub(super) fn get(session: &Session, key: &str) -> Outcome<String> {
+    let settings = &session.settings;
+    Ok(match key {
+        "tol" => format!("{:?}", settings.tolerance),
+        "maxiter" => settings.max_passes.to_string(),
+        "maxtime" => format!("{:?}", settings.max_time),
+        "updates" => session.schedule().name().into(),
+        "damping" => "0".into(),
+        "inference" => "SUMPROD".into(),
+        "logdomain" => u8::from(settings.log_domain).to_string(),
+        "verbose" => settings.verbose.to_string(),
+        "threads" => session.options().threads.unwrap_or(0).to_string(),
+        "seed" => settings.seed.to_string(),
+        "backend" => session.options().backend.name().into(),
+        "contradiction" => match settings.contradiction {
+            Contradiction::Error => "error".into(),
+            Contradiction::Vote => "vote".into(),
+        },
+        "start" => match settings.start {
+            Start::Fresh => "fresh".into(),
+            Start::Warm => "warm".into(),
+        },
+        _ => return Err(unknown_key(key)),
+    })
+}

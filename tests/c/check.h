@@ -1,0 +1,110 @@
+/* The assertions of the C tests. A failed one is reported and counted; main returns check_result(). */
+#ifndef FASTLBP_TESTS_CHECK_H
+#define FASTLBP_TESTS_CHECK_H
+
+#include <fastlbp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_failures = 0;
+static int check_count = 0;
+
+#define CHECK(condition) check_true((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
+#define CHECK_STATUS(call, status) check_status((call), (status), #call, __FILE__, __LINE__)
+#define OK(call) check_status((call), FASTLBP_STATUS_OK, #call, __FILE__, __LINE__)
+/* Fails with a status, and the error text contains `text`. */
+#define FAILS(call, status, text) check_fails((call), (status), (text), #call, __FILE__, __LINE__)
+#define NEAR(value, wanted) check_near((value), (wanted), #value, __FILE__, __LINE__)
+#define SAME_BITS(a, b, count) CHECK(memcmp((a), (b), (count) * sizeof *(a)) == 0)
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+static inline void check_true(int holds, const char *what, const char *file, int line) {
+    check_count++;
+    if (!holds) {
+        check_failures++;
+        printf("%s:%d: does not hold: %s\n", file, line, what);
+    }
+}
+
+static inline void check_status(fastlbp_status got, fastlbp_status wanted, const char *call,
+                                const char *file, int line) {
+    check_count++;
+    if (got != wanted) {
+        check_failures++;
+        printf("%s:%d: %s instead of %s: %s\n    %s\n", file, line, fastlbp_status_string(got),
+               fastlbp_status_string(wanted), call, got == 0 ? "" : fastlbp_last_error());
+    }
+}
+
+static inline void check_fails(fastlbp_status got, fastlbp_status wanted, const char *text,
+                               const char *call, const char *file, int line) {
+    check_status(got, wanted, call, file, line);
+    if (got == wanted && strstr(fastlbp_last_error(), text) == NULL) {
+        check_failures++;
+        printf("%s:%d: '%s' is not in the error text: %s\n    %s\n", file, line, text, call,
+               fastlbp_last_error());
+    }
+}
+
+static inline void check_near(double value, double wanted, const char *what, const char *file,
+                              int line) {
+    check_count++;
+    if (!(fabs(value - wanted) <= 1e-14)) {
+        check_failures++;
+        printf("%s:%d: %s is %.17g instead of %.17g\n", file, line, what, value, wanted);
+    }
+}
+
+static inline int check_result(void) {
+    printf("%d checks, %d failed\n", check_count, check_failures);
+    return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* A number from the environment. */
+static inline long check_setting(const char *name, long fallback) {
+    const char *text = getenv(name);
+    return text == NULL ? fallback : strtol(text, NULL, 10);
+}
+
+/* The tree that most tests use: priors of 1 and 2, an AND of both to 3, an OR of 3 to 4.
+ *
+ *   P(3) = 0.24 * 0.9 + 0.76 * 0.1 = 0.292
+ *   P(4) = 0.292 * 0.8 + 0.708 * 0.3 = 0.446
+ */
+static inline fastlbp_graph *check_tree(void) {
+    const uint64_t both[] = {1, 2};
+    const uint64_t third[] = {3};
+    fastlbp_graph *graph = NULL;
+    OK(fastlbp_graph_new(&graph));
+    OK(fastlbp_graph_add_singleton(graph, 1, 0.3));
+    OK(fastlbp_graph_add_singleton(graph, 2, 0.8));
+    OK(fastlbp_graph_add_and(graph, 3, both, 2, 0.9, 0.1));
+    OK(fastlbp_graph_add_or(graph, 4, third, 1, 0.7, 0.2));
+    return graph;
+}
+
+/* A graph with cycles: a ring of `size` AND and OR factors, each also reading across the ring. */
+static inline fastlbp_graph *check_ring(uint64_t size) {
+    fastlbp_graph *graph = NULL;
+    OK(fastlbp_graph_new(&graph));
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t body[2];
+        body[0] = (i + 1) % size;
+        body[1] = (i + size / 2) % size;
+        OK(i % 2 == 0 ? fastlbp_graph_add_and(graph, i, body, 2, 0.9, 0.05)
+                      : fastlbp_graph_add_or(graph, i, body, 2, 0.8, 0.15));
+        OK(fastlbp_graph_add_singleton(graph, i, 0.3 + 0.4 * (double)i / (double)size));
+    }
+    return graph;
+}
+
+static inline fastlbp_bp *check_session(fastlbp_graph *graph) {
+    fastlbp_bp *bp = NULL;
+    OK(fastlbp_bp_new(graph, &bp));
+    fastlbp_graph_free(graph);
+    return bp;
+}
+
+#endif

@@ -1,0 +1,89 @@
+//! The shared library exports the functions of the header and nothing else, and the C tests call
+//! each of them.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Names of the functions that the header declares.
+fn declared() -> BTreeSet<String> {
+    let header = file("include/fastlbp.h");
+    let declarations = header.split("\nFASTLBP_API").skip(1);
+    let names = declarations.map(|declaration| {
+        let signature = declaration.split('(').next().expect("a parameter list");
+        signature.rsplit([' ', '*', '\n']).next().expect("a name").to_owned()
+    });
+    names.collect()
+}
+
+/// The shared library that cargo made along with this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let directories = test.ancestors().skip(1).take(2);
+    directories
+        .map(|directory| directory.join("libfastlbp.so"))
+        .find(|path| path.exists())
+        .expect("libfastlbp.so beside the tests")
+}
+
+/// Output of a program of binutils, or nothing where they are not installed.
+fn inspect(program: &str, option: &str) -> Option<String> {
+    match Command::new(program).args([option, "--wide"]).arg(library()).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{program} failed");
+            Some(String::from_utf8(output.stdout).expect("UTF-8"))
+        }
+        Err(_) => {
+            println!("skipped: {program} is not installed");
+            None
+        }
+    }
+}
+
+#[test]
+fn the_library_exports_what_the_header_declares() {
+    let Some(symbols) = inspect("readelf", "--dyn-syms") else { return };
+    let mut exported = BTreeSet::new();
+    for line in symbols.lines() {
+        // Number, value, size, type, binding, visibility, section, name.
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if let [_, _, _, _, "GLOBAL" | "WEAK", _, section, name] = fields[..]
+            && section != "UND"
+        {
+            exported.insert(name.to_owned());
+        }
+    }
+    let mut wanted = declared();
+    if cfg!(feature = "test-hooks") {
+        wanted.extend(["fastlbp_test_panic".into(), "fastlbp_test_panic_reading".into()]);
+    }
+    assert!(wanted.len() > 80, "{} functions in the header", wanted.len());
+    assert_eq!(exported, wanted);
+    assert!(exported.iter().all(|name| name.starts_with("fastlbp_")));
+}
+
+#[test]
+fn the_library_has_a_soname_and_needs_no_driver() {
+    let Some(dynamic) = inspect("readelf", "--dynamic") else { return };
+    assert!(dynamic.contains("Library soname: [libfastlbp.so.0]"), "{dynamic}");
+    for line in dynamic.lines().filter(|line| line.contains("(NEEDED)")) {
+        assert!(!line.contains("libcuda"), "{line}");
+    }
+}
+
+#[test]
+fn the_c_tests_call_every_function() {
+    let sources = ["check.h", "test_api.c", "test_errors.c", "test_threads.c"];
+    let text: String = sources.iter().map(|name| file(&format!("tests/c/{name}"))).collect();
+    let words: BTreeSet<&str> =
+        text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let missing: Vec<String> =
+        declared().into_iter().filter(|name| !words.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "no C test calls {missing:?}");
+}
