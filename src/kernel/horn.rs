@@ -423,12 +423,12 @@ impl HornCoefficients {
     }
 
     /// The message to the head, given the whole body.
-    pub(crate) fn to_head(&self, body: Body<Wide>) -> Packed {
+    pub(crate) fn message_to_head(&self, body: Body<Wide>) -> Packed {
         head_message(body, self)
     }
 
     /// The message to a body variable, given the head's odds and the rest of the body.
-    pub(crate) fn to_body(&self, head: Packed, rest: Body<Wide>) -> Packed {
+    pub(crate) fn message_to_body(&self, head: Packed, rest: Body<Wide>) -> Packed {
         HeadWeights::<Wide>::new(head, self).body_message(rest, self.negative)
     }
 }

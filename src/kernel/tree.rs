@@ -169,8 +169,8 @@ mod tests {
             let leaves: Vec<Shape> = (0..count).map(|i| Shape(i as u64 * 77 + 5)).collect();
             let mut out = leaves.clone();
             leave_one_out(&mut out, &mut scratch);
-            for i in 0..count {
-                assert_eq!(out[i], by_definition(&leaves, i), "leaf {i} of {count}");
+            for (i, &rest) in out.iter().enumerate() {
+                assert_eq!(rest, by_definition(&leaves, i), "leaf {i} of {count}");
             }
         }
     }
@@ -185,8 +185,8 @@ mod tests {
             let (down, total) = leave_one_out_of_eight(&leaves);
             let mut all = leaves[..count].to_vec();
             assert_eq!(total, leave_one_out(&mut all, &mut TreeScratch::default()));
-            for leaf in 0..count {
-                assert_eq!(down[leaf], by_definition(&leaves[..count], leaf));
+            for (leaf, &rest) in down.iter().enumerate().take(count) {
+                assert_eq!(rest, by_definition(&leaves[..count], leaf));
             }
         }
     }

@@ -272,21 +272,21 @@ impl Serial<'_> {
         if arity == 1 && self.constants_sent {
             return;
         }
-        if state.graph.all_binary() {
-            if let (Some(head), Some(parameter)) =
-                (state.graph.head_position(factor), state.graph.horn_parameter(factor))
-            {
-                let c = &state.coefficients[parameter];
-                match arity {
-                    2 => return self.run_small_factor::<2>(edges, head, c, emit),
-                    3 => return self.run_small_factor::<3>(edges, head, c, emit),
-                    4 => return self.run_small_factor::<4>(edges, head, c, emit),
-                    5 => return self.run_small_factor::<5>(edges, head, c, emit),
-                    6 => return self.run_small_factor::<6>(edges, head, c, emit),
-                    7 => return self.run_small_factor::<7>(edges, head, c, emit),
-                    8 => return self.run_small_factor::<8>(edges, head, c, emit),
-                    _ => {}
-                }
+        if let (true, Some(head), Some(parameter)) = (
+            state.graph.all_binary(),
+            state.graph.head_position(factor),
+            state.graph.horn_parameter(factor),
+        ) {
+            let c = &state.coefficients[parameter];
+            match arity {
+                2 => return self.run_small_factor::<2>(edges, head, c, emit),
+                3 => return self.run_small_factor::<3>(edges, head, c, emit),
+                4 => return self.run_small_factor::<4>(edges, head, c, emit),
+                5 => return self.run_small_factor::<5>(edges, head, c, emit),
+                6 => return self.run_small_factor::<6>(edges, head, c, emit),
+                7 => return self.run_small_factor::<7>(edges, head, c, emit),
+                8 => return self.run_small_factor::<8>(edges, head, c, emit),
+                _ => {}
             }
         }
         if self.wide.serves(factor, edges.len(), arity) {

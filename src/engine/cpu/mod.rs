@@ -81,12 +81,12 @@ impl CpuEngine {
 
     /// Brings what follows from messages and evidence up to date, at the start of a run.
     fn begin(&mut self) {
-        if let Plan::Batches { trees, cursors, wide, .. } = &mut self.plan {
+        if let Plan::Batches(plan) = &mut self.plan {
             if std::mem::take(&mut self.trees_stale) {
-                trees.rebuild_all(&self.state);
-                cursors.reset();
+                plan.trees.rebuild_all(&self.state);
+                plan.cursors.reset();
             }
-            wide.invalidate();
+            plan.wide.invalidate();
         }
     }
 

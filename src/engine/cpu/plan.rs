@@ -30,7 +30,15 @@ pub(super) enum Plan {
     /// Every message reads the pass before.
     Flood,
     /// Batches of edges, with the stored trees that single messages need.
-    Batches { order: Order, trees: Trees, cursors: Cursors, wide: WideFactors },
+    Batches(Box<BatchPlan>),
+}
+
+/// See [`Plan::Batches`].
+pub(super) struct BatchPlan {
+    pub(super) order: Order,
+    pub(super) trees: Trees,
+    pub(super) cursors: Cursors,
+    pub(super) wide: WideFactors,
 }
 
 pub(super) enum Order {
@@ -54,7 +62,7 @@ impl Plan {
             let cursors = Cursors::new(state, &trees);
             let wide = WideFactors::new(state, |_| true);
             let order = Order::Random { seed, order: Vec::new() };
-            return Ok(Plan::Batches { order, trees, cursors, wide });
+            return Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })));
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge();
@@ -89,12 +97,13 @@ impl Plan {
             {
                 let order = Order::Parallel(parallel);
                 let cursors = Cursors::default();
-                return Ok(Plan::Batches { order, trees, cursors, wide });
+                return Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })));
             }
         }
         classes.prepare_serial(state);
         let cursors = Cursors::new(state, &trees);
-        Ok(Plan::Batches { order: Order::Serial(classes), trees, cursors, wide })
+        let order = Order::Serial(classes);
+        Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::CpuEngine;
 use super::batches::Serial;
 use super::measure::{History, Movement, Tracker};
-use super::plan::{Order, Plan};
+use super::plan::{BatchPlan, Order, Plan};
 use super::state::Contradictions;
 use super::trees::Hubs;
 use super::variable::{belief, is_contradictory};
@@ -165,7 +165,8 @@ impl Loop<'_> {
                 self.factor_contradictions = found;
                 self.scanned = false;
             }
-            Plan::Batches { order, trees, cursors, wide } => {
+            Plan::Batches(plan) => {
+                let BatchPlan { order, trees, cursors, wide } = &mut **plan;
                 let constants_sent = *constants_sent;
                 if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
@@ -205,7 +206,7 @@ impl Loop<'_> {
         self.engine.constants_sent = true;
         self.engine.passes += 1;
         self.passes += 1;
-        let in_batches = matches!(self.engine.plan, Plan::Batches { .. });
+        let in_batches = matches!(self.engine.plan, Plan::Batches(_));
         if in_batches && !self.scanned {
             self.scan();
         }
@@ -338,10 +339,10 @@ impl Loop<'_> {
     fn write_results(&mut self, converged: bool) {
         let CpuEngine { state, team, next_results, .. } = self.engine;
         next_results.resize(state.graph.state_count(), 0.0);
-        if let (false, Some(history)) = (converged, &self.history) {
-            if history.means(state, &self.tracker, next_results).is_some() {
-                return;
-            }
+        if let (false, Some(history)) = (converged, &self.history)
+            && history.means(state, &self.tracker, next_results).is_some()
+        {
+            return;
         }
         team.run_alone(|workspace| {
             let mut at = 0;

@@ -136,11 +136,11 @@ impl WideFactors {
         let leaves = wide.inputs.len() - 1;
         if target == wide.head {
             // The last node is the root; a single literal is its own root.
-            return coefficients.to_head(wide.nodes[wide.nodes.len() - 1]);
+            return coefficients.message_to_head(wide.nodes[wide.nodes.len() - 1]);
         }
         let leaf = target - usize::from(target > wide.head);
         let rest = rest_of_body(&wide.nodes, leaves, leaf);
-        coefficients.to_body(wide.inputs[wide.head], rest)
+        coefficients.message_to_body(wide.inputs[wide.head], rest)
     }
 }
 
