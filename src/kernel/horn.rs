@@ -261,7 +261,8 @@ pub(crate) fn small_horn_messages<const N: usize>(
 ) -> [Packed; N] {
     let mut out = [Packed::ONE; N];
     let near = if N <= 5 { Packed::all_near::<64>(inputs) } else { Packed::all_near::<32>(inputs) };
-    if c.plain & near {
+    // With one variable, a head alone in its own body, even near numbers can give 0/0.
+    if (N > 1) & c.plain & near {
         messages::<Near>(inputs, head, c, &mut out, None);
     } else {
         far_horn_messages(inputs, head, c, &mut out);
@@ -430,5 +431,136 @@ impl HornCoefficients {
     /// The message to a body variable, given the head's odds and the rest of the body.
     pub(crate) fn message_to_body(&self, head: Packed, rest: Body<Wide>) -> Packed {
         HeadWeights::<Wide>::new(head, self).body_message(rest, self.negative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Factor, Horn};
+    use proptest::prelude::*;
+
+    fn input() -> impl Strategy<Value = Packed> {
+        prop_oneof![
+            6 => (1e-6_f64..1e6).prop_map(Packed::from_f64),
+            1 => (-200_i32..200).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
+            1 => (-9000_i64..9000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
+            1 => Just(Packed::ZERO),
+            1 => Just(Packed::INFINITY),
+        ]
+    }
+
+    fn parameters() -> impl Strategy<Value = HornParameters> {
+        let probability =
+            || prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(1e-200), Just(5e-324), 0.0..1.0];
+        (any::<bool>(), probability(), probability(), any::<bool>()).prop_map(
+            |(and, p, q, head_in_body)| HornParameters {
+                kind: if and { FactorKind::And } else { FactorKind::Or },
+                p,
+                q,
+                head_in_body,
+            },
+        )
+    }
+
+    /// The definition: sums over all joint states.
+    fn brute_force(
+        inputs: &[Packed],
+        head: usize,
+        parameters: &HornParameters,
+        target: usize,
+    ) -> Packed {
+        let horn =
+            Horn { head, head_in_body: parameters.head_in_body, p: parameters.p, q: parameters.q };
+        let factor = match parameters.kind {
+            FactorKind::And => Factor::And(horn),
+            _ => Factor::Or(horn),
+        };
+        let mut sums = [Wide::ZERO; 2];
+        for index in 0..1_usize << inputs.len() {
+            let states: Vec<usize> = (0..inputs.len()).map(|i| index >> i & 1).collect();
+            let value = factor.value(&states, inputs.iter().map(|_| 2));
+            let mut weight = Wide::from_f64(value);
+            for (position, &input) in inputs.iter().enumerate() {
+                if position != target {
+                    let [state1, state0] = Wide::weights(input, false);
+                    weight = weight.multiply(if states[position] == 1 { state1 } else { state0 });
+                }
+            }
+            let sum = &mut sums[states[target]];
+            *sum = sum.add(weight);
+        }
+        Packed::ratio(sums[1], sums[0])
+    }
+
+    fn close(a: Packed, b: Packed) -> bool {
+        if a.is_certain() || b.is_certain() || a == Packed::CONTRADICTION {
+            return a == b;
+        }
+        let ratio = a.unpack().divide(b.unpack());
+        // Values that no f64 holds are kept with 40 bits.
+        let tolerance = if a.is_within::<1000>() { 1e-13 } else { 1e-11 };
+        ratio.exponent().abs() <= 1 && (ratio.to_f64() - 1.0).abs() < tolerance
+    }
+
+    proptest! {
+        /// Every kind of number and every way to a message gives the same bits, and the values are
+        /// those of the definition.
+        #[test]
+        fn all_ways_agree(
+            inputs in prop::collection::vec(input(), 1..=10),
+            head in 0_usize..10,
+            parameters in parameters(),
+        ) {
+            let head = head % inputs.len();
+            let c = HornCoefficients::new(&parameters);
+            let mut scratch = HornScratch::default();
+            let mut out = vec![Packed::ONE; inputs.len()];
+            horn_messages(&inputs, head, &c, &mut out, &mut scratch);
+            let mut wide = out.clone();
+            messages::<Wide>(&inputs, head, &c, &mut wide, None);
+            prop_assert_eq!(&out, &wide);
+            macro_rules! small {
+                ($($n:literal)*) => {$(
+                    if let Some(inputs) = inputs.first_chunk::<$n>() {
+                        if out.len() == $n {
+                            let small = small_horn_messages(inputs, head, &c);
+                            prop_assert_eq!(&out[..], &small[..]);
+                        }
+                    }
+                )*};
+            }
+            small!(1 2 3 4 5 6 7 8);
+            for target in 0..inputs.len() {
+                let mut own = inputs.clone();
+                let one = horn_message(&mut own, head, target, &c, &mut scratch);
+                prop_assert_eq!(one, out[target]);
+                let expected = brute_force(&inputs, head, &parameters, target);
+                prop_assert!(close(one, expected), "{:?} for {:?}", one, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_that_is_zero_everywhere_is_a_contradiction() {
+        let parameters =
+            HornParameters { kind: FactorKind::And, p: 0.0, q: 1.0, head_in_body: true };
+        let c = HornCoefficients::new(&parameters);
+        assert_eq!(small_horn_messages(&[Packed::ONE], 0, &c), [Packed::CONTRADICTION]);
+    }
+
+    /// 10,000 inputs of one half: 2^-10000 is neither zero nor a contradiction.
+    #[test]
+    fn long_bodies_do_not_underflow() {
+        let parameters =
+            HornParameters { kind: FactorKind::And, p: 1.0, q: 0.0, head_in_body: false };
+        let c = HornCoefficients::new(&parameters);
+        let mut inputs = vec![Packed::ONE; 10_001];
+        let mut out = inputs.clone();
+        horn_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default());
+        assert_eq!(out[0].unpack().exponent(), -10_000);
+        inputs[0] = Packed::INFINITY;
+        horn_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default());
+        assert!(out[1..].iter().all(|&odds| odds == Packed::INFINITY));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) use horn::{
 pub(crate) use number::{Real, Wide};
 pub(crate) use packed::Packed;
 pub(crate) use product::{
-    Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
+    BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
     binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_states,
     stored_message, weights_to_probabilities,
 };

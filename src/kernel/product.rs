@@ -86,6 +86,41 @@ impl Product {
     }
 }
 
+impl Product {
+    /// The product of eight messages, some of them padding ones, in the shape of the tree.
+    #[inline]
+    pub(crate) fn of_block(values: &[Packed; BLOCK]) -> Self {
+        if let Some(x) = plain_factors(values) {
+            let (left, right) = ((x[0] * x[1]) * (x[2] * x[3]), (x[4] * x[5]) * (x[6] * x[7]));
+            return Self::of(Packed::from_plain(left * right));
+        }
+        let [a, b, c, d, e, f, g, h] = values.map(Self::of);
+        let (left, right) =
+            (a.combine(b).combine(c.combine(d)), e.combine(f).combine(g.combine(h)));
+        left.combine(right)
+    }
+
+    /// The product of all messages to a variable but one: this product, of all that are not in its
+    /// block, times the others of its block.
+    #[inline]
+    pub(crate) fn times_others(self, values: &[Packed; BLOCK], leaf: usize) -> Self {
+        let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
+        if let Some(x) = plain_factors(values) {
+            let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
+            let product = ((self.significand * above) * (x[pair] * x[pair + 1])) * x[leaf ^ 1];
+            let product = Wide::from_f64(product).scaled(self.exponent);
+            return Self {
+                significand: product.significand(),
+                exponent: product.exponent(),
+                ..self
+            };
+        }
+        let x = values.map(Self::of);
+        let above = x[half].combine(x[half + 1]).combine(x[half + 2].combine(x[half + 3]));
+        self.combine(above).combine(x[pair].combine(x[pair + 1])).combine(x[leaf ^ 1])
+    }
+}
+
 impl Monoid for Product {
     const NEUTRAL: Self = Self { significand: 1.0, exponent: 0, zeros: 0, infinities: 0 };
 
@@ -105,6 +140,11 @@ impl Monoid for Product {
 /// Largest degree for which products are taken over the messages themselves, in plain `f64` where
 /// that is exact.
 pub(crate) const SMALL_DEGREE: usize = 8;
+/// Number of messages whose product is taken together, below the stored nodes of a tree: 2^3.
+pub(crate) const BLOCK: usize = 8;
+/// Number of levels of the tree inside a block.
+pub(crate) const BLOCK_LEVELS: u32 = BLOCK.ilog2();
+
 /// The messages as `f64`, if none is certain and the product of all is exact in `f64`.
 #[inline(always)]
 fn plain_factors<const N: usize>(values: &[Packed; N]) -> Option<[f64; N]> {

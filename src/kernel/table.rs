@@ -380,3 +380,136 @@ pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    struct Case {
+        values: Vec<f64>,
+        radices: Vec<u32>,
+        inputs: Vec<Packed>,
+    }
+
+    impl Case {
+        fn table(&self) -> TableInputs<'_> {
+            TableInputs {
+                values: &self.values,
+                exponents: table_exponents(&self.values),
+                radices: &self.radices,
+                inputs: &self.inputs,
+            }
+        }
+    }
+
+    fn case() -> impl Strategy<Value = Case> {
+        let weight = || {
+            prop_oneof![
+                6 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
+                1 => (-700_i32..700).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
+                1 => (-5000_i64..5000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
+                1 => Just(Packed::ZERO),
+            ]
+        };
+        prop::collection::vec(2_u32..5, 1..6).prop_flat_map(move |radices| {
+            let size = radices.iter().map(|&r| r as usize).product::<usize>();
+            let stored = radices.iter().map(|&r| stored_values(r)).sum::<usize>();
+            let value = prop_oneof![1 => Just(0.0), 4 => 0.001_f64..10.0, 1 => Just(1e-300)];
+            (
+                prop::collection::vec(value, size),
+                Just(radices),
+                prop::collection::vec(weight(), stored),
+            )
+                .prop_map(|(values, radices, mut inputs)| {
+                    // A stored message of several states has a state of weight one.
+                    let mut at = 0;
+                    for &radix in &radices {
+                        if radix > 2 {
+                            inputs[at] = Packed::ONE;
+                        }
+                        at += stored_values(radix);
+                    }
+                    Case { values, radices, inputs }
+                })
+        })
+    }
+
+    /// The definition: the sum over all joint states, for each state of the target.
+    fn brute_force(case: &Case, target: usize) -> Vec<Wide> {
+        let mut sums = vec![Wide::ZERO; case.radices[target] as usize];
+        for (index, &value) in case.values.iter().enumerate() {
+            let (mut rest, mut at) = (index, 0);
+            let mut weight = Wide::from_f64(value);
+            let mut own = 0;
+            for (position, &radix) in case.radices.iter().enumerate() {
+                let state = rest % radix as usize;
+                rest /= radix as usize;
+                let factor = match (radix, state) {
+                    (2, 0) => Wide::ONE,
+                    (2, _) => case.inputs[at].unpack(),
+                    _ => case.inputs[at + state].unpack(),
+                };
+                at += stored_values(radix);
+                if position == target {
+                    own = state;
+                } else {
+                    weight = weight.multiply(factor);
+                }
+            }
+            sums[own] = sums[own].add(weight);
+        }
+        sums
+    }
+
+    proptest! {
+        /// All messages at once and one by one have the same bits, and the values are those of the
+        /// definition.
+        #[test]
+        fn messages_are_the_sums_of_the_definition(case in case()) {
+            let mut scratch = TableScratch::default();
+            let mut all = vec![Packed::ONE; case.inputs.len()];
+            table_messages(case.table(), &mut all, &mut scratch);
+            let mut at = 0;
+            for (target, &radix) in case.radices.iter().enumerate() {
+                let stored = stored_values(radix);
+                let mut one = vec![Packed::ONE; stored];
+                table_message(case.table(), target, &mut one, &mut scratch);
+                prop_assert_eq!(&all[at..at + stored], &one[..]);
+                at += stored;
+                let sums = brute_force(&case, target);
+                let total = sums.iter().fold(Wide::ZERO, |sum, &s| sum.add(s));
+                if total.is_zero() {
+                    prop_assert_eq!(one[0], Packed::CONTRADICTION);
+                    continue;
+                }
+                let mut probabilities = vec![0.0; radix as usize];
+                if radix == 2 {
+                    probabilities.copy_from_slice(&one[0].probabilities());
+                } else {
+                    crate::kernel::weights_to_probabilities(&one, &mut probabilities);
+                }
+                for (p, sum) in probabilities.iter().zip(sums) {
+                    prop_assert_eq!(*p == 0.0, sum.is_zero() || sum.divide(total).to_f64() == 0.0);
+                    if *p > 0.0 {
+                        prop_assert!((p / sum.divide(total).to_f64() - 1.0).abs() < 1e-11);
+                    }
+                }
+            }
+        }
+
+        /// Plain and wide numbers give the same bits wherever plain ones are used.
+        #[test]
+        fn plain_and_wide_agree(case in case()) {
+            let mut plain = vec![Packed::ONE; case.inputs.len()];
+            table_messages(case.table(), &mut plain, &mut TableScratch::default());
+            let mut table = case.table();
+            // Exponents that no plain arithmetic could handle.
+            table.exponents = (-100_000, 100_000);
+            let mut wide = plain.clone();
+            table_messages(table, &mut wide, &mut TableScratch::default());
+            prop_assert_eq!(plain, wide);
+        }
+    }
+}

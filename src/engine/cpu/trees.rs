@@ -2,11 +2,11 @@
 //! O(log degree).
 
 use super::state::State;
-use crate::kernel::{Monoid, Packed, Product, SMALL_DEGREE, tree_levels};
+use crate::kernel::{BLOCK, BLOCK_LEVELS, Monoid, Packed, Product, SMALL_DEGREE, tree_levels};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The inner nodes of the product trees of all variables above [`SMALL_DEGREE`]. The leaves are the
-/// messages themselves.
+/// The product trees of all variables above [`SMALL_DEGREE`], from blocks of messages up to the root.
+/// What lies inside a block is computed from the messages when it is needed.
 #[derive(Default)]
 pub(super) struct Trees {
     /// Where each variable's nodes start; `NONE` for a variable without a tree. Empty if none has.
@@ -48,6 +48,16 @@ fn states(state: &State, variable: usize) -> usize {
     if state.is_binary(variable) { 1 } else { state.graph.cardinality(variable) }
 }
 
+/// Number of blocks of a variable's messages.
+fn blocks(state: &State, variable: usize) -> usize {
+    state.graph.degree(variable).div_ceil(BLOCK)
+}
+
+/// Number of stored nodes over so many blocks: the blocks and the levels above them.
+fn stored_nodes(blocks: usize) -> usize {
+    blocks + tree_levels(blocks).sum::<usize>()
+}
+
 impl Trees {
     /// Trees for the messages as they are.
     pub(super) fn new(state: &State) -> Self {
@@ -61,7 +71,7 @@ impl Trees {
         for v in 0..graph.variable_count() {
             if is_hub(v) {
                 trees.starts.push(next as u32);
-                next += tree_levels(graph.degree(v)).sum::<usize>() * states(state, v);
+                next += stored_nodes(blocks(state, v)) * states(state, v);
             } else {
                 trees.starts.push(NONE);
             }
@@ -86,11 +96,13 @@ impl Trees {
     }
 
     /// Computes all nodes of a variable's tree. O(degree * states).
-    pub(super) fn rebuild(&self, state: &State, variable: usize) {
-        let degree = state.graph.degree(variable);
+    fn rebuild(&self, state: &State, variable: usize) {
         for x in 0..states(state, variable) {
             let mut walk = Walk::new(self, state, variable, x);
-            for size in tree_levels(degree) {
+            for block in 0..walk.size {
+                walk.refresh_block(state, variable, block, x);
+            }
+            for size in tree_levels(walk.size) {
                 for node in 0..size {
                     walk.combine_children(node);
                 }
@@ -100,10 +112,11 @@ impl Trees {
     }
 
     /// Computes the nodes above one leaf, whose message has changed. O(log degree * states).
-    pub(super) fn update(&self, state: &State, variable: usize, leaf: usize) {
+    fn update(&self, state: &State, variable: usize, leaf: usize) {
         for x in 0..states(state, variable) {
             let mut walk = Walk::new(self, state, variable, x);
-            let mut node = leaf;
+            let mut node = leaf >> BLOCK_LEVELS;
+            walk.refresh_block(state, variable, node, x);
             while walk.size > 1 {
                 node /= 2;
                 walk.combine_children(node);
@@ -127,14 +140,8 @@ impl Trees {
 
     /// The product of all messages to a variable but the one at `leaf`, for the weights of state
     /// `x` (for a binary variable: the odds, x = 0). O(log degree).
-    pub(super) fn leave_one_out(
-        &self,
-        state: &State,
-        variable: usize,
-        leaf: usize,
-        x: usize,
-    ) -> Product {
-        // Where each level lies, from the leaves to the root's children.
+    fn leave_one_out(&self, state: &State, variable: usize, leaf: usize, x: usize) -> Product {
+        // Where each level lies, from the blocks to the root's children.
         let mut levels = [(0, 0); MAX_LEVELS];
         let mut walk = Walk::new(self, state, variable, x);
         let mut height = 0;
@@ -143,32 +150,51 @@ impl Trees {
             height += 1;
             walk.ascend();
         }
+        let block = leaf >> BLOCK_LEVELS;
         let mut product = Product::NEUTRAL;
         for level in (0..height).rev() {
-            let sibling = (leaf >> level) ^ 1;
+            let sibling = (block >> level) ^ 1;
             let (start, size) = levels[level];
             if sibling < size {
-                (walk.level, walk.size, walk.is_leaves) = (start, size, level == 0);
-                product = product.combine(walk.node(sibling));
+                product = product.combine(self.nodes[start + sibling].get());
             }
         }
-        product
+        product.times_others(&block_messages(state, variable, block, x), leaf % BLOCK)
     }
 }
 
-/// For each tree of a binary variable, the leaf last visited and the products on the way down to it.
+/// The messages of a block, padded with ones.
+#[inline(always)]
+fn block_messages(state: &State, variable: usize, block: usize, x: usize) -> [Packed; BLOCK] {
+    let slots = state.graph.variable_slots(variable);
+    let first = slots.start + block * BLOCK;
+    let count = (slots.end - first).min(BLOCK);
+    if state.is_binary(variable) {
+        return state.to_variable.padded::<BLOCK>(state.slot_values(first).start, count);
+    }
+    std::array::from_fn(|index| {
+        if index < count {
+            state.to_variable.get(state.slot_values(first + index).start + x)
+        } else {
+            Packed::ONE
+        }
+    })
+}
+
+/// For each tree of a binary variable, the block last visited and the products on the way down to
+/// it.
 ///
-/// Schedules mostly visit a variable's factors in their order. The way to the next leaf then shares
+/// Schedules mostly visit a variable's factors in their order. The way to the next block then shares
 /// all but its end with the way to the last one, and two combinations up and down suffice on average
-/// where the whole way would take O(log degree). The nodes above the last leaf are brought up to date
-/// only when another leaf is visited: until then no one reads them.
+/// where the whole way would take O(log degree). The nodes above the last block are brought up to
+/// date only when another block is visited: until then no one reads them.
 #[derive(Default)]
 pub(super) struct Cursors {
     /// Where each variable's entries in `down` start; `NONE` without a tree, empty if none has.
     starts: Vec<u32>,
-    /// Per variable with a tree its last leaf, `NONE` if there is none, at the index of its start.
-    leaves: Vec<u32>,
-    /// Per variable and level, from the leaves to the root, the product of all that is not below.
+    /// Per variable with a tree its last block, `NONE` if there is none, at the index of its start.
+    blocks: Vec<u32>,
+    /// Per variable and level, from the blocks to the root, the product of all that is not below.
     down: Vec<Product>,
 }
 
@@ -178,48 +204,49 @@ impl Cursors {
         for v in 0..trees.starts.len() {
             if trees.covers(v) && state.is_binary(v) {
                 cursors.starts.push(cursors.down.len() as u32);
-                let height = tree_levels(state.graph.degree(v)).count();
+                let height = tree_levels(blocks(state, v)).count();
                 cursors.down.resize(cursors.down.len() + height + 1, Product::NEUTRAL);
             } else {
                 cursors.starts.push(NONE);
             }
         }
-        cursors.leaves = vec![NONE; cursors.down.len()];
+        cursors.blocks = vec![NONE; cursors.down.len()];
         cursors
     }
 
-    /// Forgets all leaves, when the trees have been rebuilt.
+    /// Forgets all blocks, when the trees have been rebuilt.
     pub(super) fn reset(&mut self) {
-        self.leaves.fill(NONE);
+        self.blocks.fill(NONE);
     }
 
     /// Whether a variable has a cursor.
     #[inline(always)]
-    pub(super) fn covers(&self, variable: usize) -> bool {
+    fn covers(&self, variable: usize) -> bool {
         self.starts.get(variable).is_some_and(|&start| start != NONE)
     }
 
-    /// The product of all messages to a variable but the one at `leaf`, which the caller may change
+    /// The product of all messages to a variable but those of a block, which the caller may change
     /// from now on.
     #[inline]
-    pub(super) fn visit(
-        &mut self,
-        state: &State,
-        trees: &Trees,
-        variable: usize,
-        leaf: usize,
-    ) -> Product {
+    fn visit(&mut self, state: &State, trees: &Trees, variable: usize, block: usize) -> Product {
         let start = self.starts[variable] as usize;
-        let last = self.leaves[start];
-        if last as usize == leaf {
+        if self.blocks[start] as usize == block {
             return self.down[start];
         }
-        self.leaves[start] = leaf as u32;
-        // The levels below the lowest common ancestor of both leaves.
+        self.go_to(state, trees, variable, block)
+    }
+
+    fn go_to(&mut self, state: &State, trees: &Trees, variable: usize, block: usize) -> Product {
+        let start = self.starts[variable] as usize;
+        let last = std::mem::replace(&mut self.blocks[start], block as u32);
+        let common = |height: usize| last != NONE && (last as usize >> height) == (block >> height);
         let mut levels = [(0, 0); MAX_LEVELS];
         let mut walk = Walk::new(trees, state, variable, 0);
+        if last != NONE {
+            walk.refresh_block(state, variable, last as usize, 0);
+        }
+        // The levels below the lowest common ancestor of both blocks.
         let mut height = 0;
-        let common = |height: usize| last != NONE && (last as usize >> height) == (leaf >> height);
         while walk.size > 1 && !common(height) {
             levels[height] = (walk.level, walk.size);
             height += 1;
@@ -233,11 +260,10 @@ impl Cursors {
         }
         let mut product = self.down[start + height];
         for level in (0..height).rev() {
-            let sibling = (leaf >> level) ^ 1;
+            let sibling = (block >> level) ^ 1;
             let (first, size) = levels[level];
             if sibling < size {
-                (walk.level, walk.size, walk.is_leaves) = (first, size, level == 0);
-                product = product.combine(walk.node(sibling));
+                product = product.combine(trees.nodes[first + sibling].get());
             }
             self.down[start + level] = product;
         }
@@ -270,7 +296,9 @@ impl Hubs<'_> {
     ) -> Product {
         match &mut self.cursors {
             Some(cursors) if cursors.covers(variable) => {
-                cursors.visit(state, self.trees, variable, leaf)
+                let block = leaf >> BLOCK_LEVELS;
+                let above = cursors.visit(state, self.trees, variable, block);
+                above.times_others(&block_messages(state, variable, block, x), leaf % BLOCK)
             }
             _ => self.trees.leave_one_out(state, variable, leaf, x),
         }
@@ -281,7 +309,7 @@ impl Hubs<'_> {
     pub(super) fn changed(&mut self, state: &State, variable: usize, leaf: usize) {
         match &mut self.cursors {
             Some(cursors) if cursors.covers(variable) => {
-                cursors.visit(state, self.trees, variable, leaf);
+                cursors.visit(state, self.trees, variable, leaf >> BLOCK_LEVELS);
             }
             _ => self.trees.update(state, variable, leaf),
         }
@@ -291,67 +319,43 @@ impl Hubs<'_> {
 /// A level of one tree.
 struct Walk<'a> {
     trees: &'a Trees,
-    state: &'a State,
-    first_slot: usize,
-    x: usize,
-    /// Where this level's nodes start: for the leaves, unused.
+    /// Where this level's nodes start.
     level: usize,
-    /// Where the next level's nodes start.
-    above: usize,
+    /// Number of this level's nodes.
     size: usize,
-    is_leaves: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// At the leaves.
+    /// At the blocks.
     #[inline]
-    fn new(trees: &'a Trees, state: &'a State, variable: usize, x: usize) -> Self {
-        let slots = state.graph.variable_slots(variable);
-        let mut start = trees.starts[variable] as usize;
+    fn new(trees: &'a Trees, state: &State, variable: usize, x: usize) -> Self {
+        let size = blocks(state, variable);
+        let mut level = trees.starts[variable] as usize;
         if x > 0 {
-            start += x * tree_levels(slots.len()).sum::<usize>();
+            level += x * stored_nodes(size);
         }
-        let size = slots.len();
-        Self {
-            trees,
-            state,
-            first_slot: slots.start,
-            x,
-            level: 0,
-            above: start,
-            size,
-            is_leaves: true,
-        }
+        Self { trees, level, size }
     }
 
     fn ascend(&mut self) {
+        self.level += self.size;
         self.size = self.size.div_ceil(2);
-        self.level = self.above;
-        self.above += self.size;
-        self.is_leaves = false;
     }
 
+    /// Computes the product of a block, at the lowest level.
     #[inline(always)]
-    fn node(&self, node: usize) -> Product {
-        if self.is_leaves {
-            Product::of(self.leaf(node))
-        } else {
-            self.trees.nodes[self.level + node].get()
-        }
-    }
-
-    #[inline(always)]
-    fn leaf(&self, node: usize) -> Packed {
-        let values = self.state.slot_values(self.first_slot + node);
-        self.state.to_variable.get(values.start + self.x)
+    fn refresh_block(&self, state: &State, variable: usize, block: usize, x: usize) {
+        let product = Product::of_block(&block_messages(state, variable, block, x));
+        self.trees.nodes[self.level + block].set(product);
     }
 
     /// Sets a node of the next level from its children in this one.
     #[inline(always)]
     fn combine_children(&self, node: usize) {
-        let left = self.node(2 * node);
+        let child = |index: usize| self.trees.nodes[self.level + index].get();
+        let left = child(2 * node);
         let product =
-            if 2 * node + 1 < self.size { left.combine(self.node(2 * node + 1)) } else { left };
-        self.trees.nodes[self.above + node].set(product);
+            if 2 * node + 1 < self.size { left.combine(child(2 * node + 1)) } else { left };
+        self.trees.nodes[self.level + self.size + node].set(product);
     }
 }

@@ -150,6 +150,19 @@ pub(super) fn odds_to_factor(
     edge: usize,
     workspace: &mut Workspace,
 ) -> Packed {
+    let variable = state.graph.edge_variables()[edge] as usize;
+    let link = state.links[edge];
+    if let Some(odds) = observed_odds(state.known[variable]) {
+        return odds;
+    }
+    if link.hub && state.known[variable] == Known::Nothing {
+        let leaf = (link.slot - link.first_slot) as usize;
+        let product = hubs.leave_one_out(state, variable, leaf, 0);
+        if product.is_contradictory() {
+            Workspace::meet(&mut workspace.met, variable);
+        }
+        return product.odds();
+    }
     let mut out = std::mem::take(&mut workspace.outputs);
     out.clear();
     message_to_factor(state, hubs, edge, workspace, &mut out);
