@@ -175,30 +175,40 @@ impl Serial<'_> {
             }
             return;
         }
+        if self.wide.is_empty() {
+            self.run_tasks::<false>(batches);
+        } else {
+            self.run_tasks::<true>(batches);
+        }
+    }
+
+    fn run_tasks<const WIDE: bool>(&mut self, batches: &Batches) {
         let mut ahead = batches.tasks.iter().skip(PREFETCH_DISTANCE);
         for task in &batches.tasks {
             if let Some(next) = ahead.next() {
-                let first = next.first as usize;
-                for link in self.state.links.iter().skip(first).take(next.arity as usize) {
-                    self.state.to_variable.prefetch(link.slot as usize);
+                let links = self.state.links.get(next.first as usize..);
+                if let Some(links) = links.and_then(|links| links.first_chunk::<4>()) {
+                    for link in links {
+                        self.state.to_variable.prefetch(link.slot as usize);
+                    }
                 }
             }
             match task.arity {
-                2 => self.run_task::<2>(task),
-                3 => self.run_task::<3>(task),
-                4 => self.run_task::<4>(task),
-                5 => self.run_task::<5>(task),
-                6 => self.run_task::<6>(task),
-                7 => self.run_task::<7>(task),
-                8 => self.run_task::<8>(task),
+                2 => self.run_task::<2, WIDE>(task),
+                3 => self.run_task::<3, WIDE>(task),
+                4 => self.run_task::<4, WIDE>(task),
+                5 => self.run_task::<5, WIDE>(task),
+                6 => self.run_task::<6, WIDE>(task),
+                7 => self.run_task::<7, WIDE>(task),
+                8 => self.run_task::<8, WIDE>(task),
                 _ => self.run_batch(batches.batch(task.first as usize)),
             }
         }
     }
 
-    /// All messages of a factor with `N` variables.
+    /// All messages of a factor with `N` variables, where some factors are wide if `WIDE`.
     #[inline(always)]
-    fn run_task<const N: usize>(&mut self, task: &Task) {
+    fn run_task<const N: usize, const WIDE: bool>(&mut self, task: &Task) {
         let state = self.state;
         let first = task.first as usize;
         let Some(links) = state.links[first..].first_chunk::<N>() else { return };
@@ -213,8 +223,9 @@ impl Serial<'_> {
         let outputs = small_horn_messages(&inputs, task.head as usize, c);
         for (position, &output) in outputs.iter().enumerate() {
             let (edge, link) = (first + position, links[position]);
-            let odds = self.checked(output, edge);
+            let mut odds = output;
             if odds.may_be_certain() {
+                odds = self.checked(odds, edge);
                 note_certain(state, edge, link.slot as usize, odds, self.workspace);
             }
             state.to_variable.set(link.slot as usize, odds);
@@ -222,7 +233,7 @@ impl Serial<'_> {
                 let variable = state.graph.edge_variables()[edge] as usize;
                 self.hubs.changed(state, variable, (link.slot - link.first_slot) as usize);
             }
-            if !self.wide.is_empty() {
+            if WIDE {
                 let variable = state.graph.edge_variables()[edge] as usize;
                 let factor = state.graph.edge_factors()[edge] as usize;
                 self.wide.message_arrived(state, variable, factor);

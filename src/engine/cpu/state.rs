@@ -135,7 +135,7 @@ pub(super) struct State {
 pub(super) struct Link {
     /// Position of the edge among its variable's edges, all variables concatenated.
     pub(super) slot: u32,
-    /// The slot of the variable's first edge.
+    /// The slot of the variable's first edge; for [`Source::Partner`], that of its other edge.
     pub(super) first_slot: u32,
     /// The variable's degree, if it is at most [`SMALL_DEGREE`].
     pub(super) degree: u8,
@@ -148,6 +148,8 @@ pub(super) struct Link {
 /// Where a variable's messages to its factors come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
+    /// A binary variable's only other message; without one, a stored neutral message.
+    Partner,
     /// At most four messages of a binary variable.
     Four,
     /// At most eight.
@@ -161,6 +163,8 @@ impl Source {
         let degree = state.graph.degree(variable);
         if state.known[variable] != Known::Nothing || !state.graph.all_binary() {
             Source::Other
+        } else if degree <= 2 {
+            Source::Partner
         } else if degree <= 4 {
             Source::Four
         } else if degree <= SMALL_DEGREE {
@@ -233,8 +237,19 @@ impl State {
             let hub = slots.len() > SMALL_DEGREE;
             let degree = if hub { 0 } else { slots.len() as u8 };
             let (first_slot, source) = (slots.start as u32, Source::of(self, v));
-            for (slot, &edge) in slots.zip(self.graph.variable_edges(v)) {
-                links[edge as usize] = Link { slot: slot as u32, first_slot, degree, source, hub };
+            for (slot, &edge) in slots.clone().zip(self.graph.variable_edges(v)) {
+                let slot = slot as u32;
+                links[edge as usize] = Link { slot, first_slot, degree, source, hub };
+            }
+            // Kept while the variable is observed, when nothing reads them.
+            if self.graph.all_binary() && degree > 0 {
+                let edges = self.graph.variable_edges(v);
+                if let [edge] = *edges {
+                    links[edge as usize].first_slot = self.value_count as u32;
+                } else if let [a, b] = *edges {
+                    links[a as usize].first_slot = slots.start as u32 + 1;
+                    links[b as usize].first_slot = slots.start as u32;
+                }
             }
         }
         links

@@ -129,9 +129,11 @@ fn state_products(state: &State, variable: usize, workspace: &mut Workspace) {
 /// from a few messages and nothing else.
 #[inline(always)]
 pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
-    let (start, leaf) = (link.first_slot as usize, (link.slot - link.first_slot) as usize);
+    let start = link.first_slot as usize;
+    let leaf = link.slot.wrapping_sub(link.first_slot) as usize;
     let degree = link.degree as usize;
     match link.source {
+        Source::Partner => Some(state.to_variable.get(start)),
         Source::Four => {
             leave_one_out_of_few(&state.to_variable.padded::<4>(start, degree), leaf & 3)
         }
@@ -192,10 +194,11 @@ pub(super) fn message_to_factor(
         out.extend_from_slice(state.weights(variable));
         return;
     }
-    let leaf = (link.slot - link.first_slot) as usize;
+    let slots = state.graph.variable_slots(variable);
+    let leaf = link.slot as usize - slots.start;
     if binary && known == Known::Nothing && !link.hub {
         let degree = link.degree as usize;
-        let start = state.slot_values(link.first_slot as usize).start;
+        let start = state.slot_values(slots.start).start;
         let values = state.to_variable.padded::<SMALL_DEGREE>(start, degree);
         let (odds, contradictory) = binary_leave_one_out(&values[..degree], leaf);
         if contradictory {
