@@ -3,10 +3,10 @@
 
 use super::factor::{is_constant, messages};
 use super::plan::Tuning;
-use super::state::{Link, State};
+use super::state::{Link, Source, State};
 use super::team::{Team, Worker};
 use super::trees::{Hubs, Trees};
-use super::variable::{odds_to_factor, simple_odds};
+use super::variable::{hub_odds, odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
 use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
@@ -214,9 +214,13 @@ impl Serial<'_> {
         let Some(links) = state.links[first..].first_chunk::<N>() else { return };
         let mut inputs = [Packed::ONE; N];
         for (position, input) in inputs.iter_mut().enumerate() {
-            *input = match simple_odds(state, links[position]) {
+            let (edge, link) = (first + position, links[position]);
+            *input = match simple_odds(state, link) {
                 Some(odds) => odds,
-                None => odds_to_factor(state, &mut self.hubs, first + position, self.workspace),
+                None if link.source == Source::Hub => {
+                    hub_odds(state, &mut self.hubs, edge, self.workspace)
+                }
+                None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
             };
         }
         let c = &state.coefficients[task.coefficients as usize];
@@ -230,8 +234,7 @@ impl Serial<'_> {
             }
             state.to_variable.set(link.slot as usize, odds);
             if link.hub {
-                let variable = state.graph.edge_variables()[edge] as usize;
-                self.hubs.changed(state, variable, (link.slot - link.first_slot) as usize);
+                self.hubs.changed(state, edge);
             }
             if WIDE {
                 let variable = state.graph.edge_variables()[edge] as usize;
@@ -379,8 +382,7 @@ impl Serial<'_> {
         let link = state.links[edge];
         store(state, edge, link, message, self.workspace);
         if link.hub {
-            let variable = state.graph.edge_variables()[edge] as usize;
-            self.hubs.changed(state, variable, (link.slot - link.first_slot) as usize);
+            self.hubs.changed(state, edge);
         }
         if !self.wide.is_empty() {
             let variable = state.graph.edge_variables()[edge] as usize;

@@ -135,8 +135,9 @@ pub(super) struct State {
 pub(super) struct Link {
     /// Position of the edge among its variable's edges, all variables concatenated.
     pub(super) slot: u32,
-    /// The slot of the variable's first edge; for [`Source::Partner`], that of its other edge.
-    pub(super) first_slot: u32,
+    /// The slot of the variable's first edge; of its other edge, if it has one or two; the variable's
+    /// number among the hubs, if it is one.
+    pub(super) place: u32,
     /// The variable's degree, if it is at most [`SMALL_DEGREE`].
     pub(super) degree: u8,
     /// Where the variable's message to the factor comes from.
@@ -154,7 +155,9 @@ pub(super) enum Source {
     Four,
     /// At most eight.
     Eight,
-    /// Stored products, evidence, or more than two states.
+    /// Stored products.
+    Hub,
+    /// Evidence, or more than two states.
     Other,
 }
 
@@ -170,7 +173,7 @@ impl Source {
         } else if degree <= SMALL_DEGREE {
             Source::Eight
         } else {
-            Source::Other
+            Source::Hub
         }
     }
 }
@@ -230,27 +233,27 @@ impl State {
     }
 
     fn link(&self) -> Vec<Link> {
-        let empty = Link { slot: 0, first_slot: 0, degree: 0, source: Source::Other, hub: false };
+        let empty = Link { slot: 0, place: 0, degree: 0, source: Source::Other, hub: false };
         let mut links = vec![empty; self.graph.edge_count()];
+        let mut hubs = 0;
         for v in 0..self.graph.variable_count() {
             let slots = self.graph.variable_slots(v);
+            let first = slots.start as u32;
             let hub = slots.len() > SMALL_DEGREE;
             let degree = if hub { 0 } else { slots.len() as u8 };
-            let (first_slot, source) = (slots.start as u32, Source::of(self, v));
+            let source = Source::of(self, v);
             for (slot, &edge) in slots.clone().zip(self.graph.variable_edges(v)) {
                 let slot = slot as u32;
-                links[edge as usize] = Link { slot, first_slot, degree, source, hub };
+                let place = match slots.len() {
+                    // Behind the last message stands a neutral one.
+                    1 => self.value_count as u32,
+                    2 if slot == first => first + 1,
+                    _ if hub => hubs,
+                    _ => first,
+                };
+                links[edge as usize] = Link { slot, place, degree, source, hub };
             }
-            // Kept while the variable is observed, when nothing reads them.
-            if self.graph.all_binary() && degree > 0 {
-                let edges = self.graph.variable_edges(v);
-                if let [edge] = *edges {
-                    links[edge as usize].first_slot = self.value_count as u32;
-                } else if let [a, b] = *edges {
-                    links[a as usize].first_slot = slots.start as u32 + 1;
-                    links[b as usize].first_slot = slots.start as u32;
-                }
-            }
+            hubs += u32::from(hub);
         }
         links
     }

@@ -1,7 +1,7 @@
 //! Stored product trees of variables with many factors, so that one message in or out costs
 //! O(log degree).
 
-use super::state::State;
+use super::state::{Link, State};
 use crate::kernel::{BLOCK, BLOCK_LEVELS, Monoid, Packed, Product, SMALL_DEGREE, tree_levels};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -190,60 +190,86 @@ fn block_messages(state: &State, variable: usize, block: usize, x: usize) -> [Pa
 /// date only when another block is visited: until then no one reads them.
 #[derive(Default)]
 pub(super) struct Cursors {
-    /// Where each variable's entries in `down` start; `NONE` without a tree, empty if none has.
-    starts: Vec<u32>,
-    /// Per variable with a tree its last block, `NONE` if there is none, at the index of its start.
-    blocks: Vec<u32>,
-    /// Per variable and level, from the blocks to the root, the product of all that is not below.
+    /// By number of the hub; empty unless all variables are binary.
+    hubs: Vec<Cursor>,
+    /// Per variable with a tree and level, from the blocks to the root, the product of all that is
+    /// not below.
     down: Vec<Product>,
+}
+
+/// What a visit to a hub needs, side by side.
+struct Cursor {
+    first_slot: u32,
+    degree: u32,
+    /// Where the hub's nodes start.
+    nodes: u32,
+    /// Where its entries in `down` start.
+    down: u32,
+    /// The block last visited; `NONE` if there is none.
+    block: u32,
 }
 
 impl Cursors {
     pub(super) fn new(state: &State, trees: &Trees) -> Self {
         let mut cursors = Self::default();
+        if !state.graph.all_binary() {
+            return cursors;
+        }
         for v in 0..trees.starts.len() {
-            if trees.covers(v) && state.is_binary(v) {
-                cursors.starts.push(cursors.down.len() as u32);
+            if trees.covers(v) {
+                let slots = state.graph.variable_slots(v);
+                cursors.hubs.push(Cursor {
+                    first_slot: slots.start as u32,
+                    degree: slots.len() as u32,
+                    nodes: trees.starts[v],
+                    down: cursors.down.len() as u32,
+                    block: NONE,
+                });
                 let height = tree_levels(blocks(state, v)).count();
                 cursors.down.resize(cursors.down.len() + height + 1, Product::NEUTRAL);
-            } else {
-                cursors.starts.push(NONE);
             }
         }
-        cursors.blocks = vec![NONE; cursors.down.len()];
         cursors
     }
 
     /// Forgets all blocks, when the trees have been rebuilt.
     pub(super) fn reset(&mut self) {
-        self.blocks.fill(NONE);
-    }
-
-    /// Whether a variable has a cursor.
-    #[inline(always)]
-    fn covers(&self, variable: usize) -> bool {
-        self.starts.get(variable).is_some_and(|&start| start != NONE)
-    }
-
-    /// The product of all messages to a variable but those of a block, which the caller may change
-    /// from now on.
-    #[inline]
-    fn visit(&mut self, state: &State, trees: &Trees, variable: usize, block: usize) -> Product {
-        let start = self.starts[variable] as usize;
-        if self.blocks[start] as usize == block {
-            return self.down[start];
+        for cursor in &mut self.hubs {
+            cursor.block = NONE;
         }
-        self.go_to(state, trees, variable, block)
     }
 
-    fn go_to(&mut self, state: &State, trees: &Trees, variable: usize, block: usize) -> Product {
-        let start = self.starts[variable] as usize;
-        let last = std::mem::replace(&mut self.blocks[start], block as u32);
+    /// The product of all messages to a hub but those of a block, which the caller may change from
+    /// now on.
+    #[inline]
+    fn visit(&mut self, state: &State, trees: &Trees, hub: usize, block: usize) -> Product {
+        let cursor = &self.hubs[hub];
+        if cursor.block as usize == block {
+            return self.down[cursor.down as usize];
+        }
+        self.go_to(state, trees, hub, block)
+    }
+
+    /// The product of all messages to a hub but the one at a slot.
+    #[inline]
+    fn product(&mut self, state: &State, trees: &Trees, hub: usize, slot: u32) -> Product {
+        let leaf = (slot - self.hubs[hub].first_slot) as usize;
+        let block = leaf >> BLOCK_LEVELS;
+        let above = self.visit(state, trees, hub, block);
+        above.times_others(&self.hubs[hub].messages(state, block), leaf % BLOCK)
+    }
+
+    fn go_to(&mut self, state: &State, trees: &Trees, hub: usize, block: usize) -> Product {
+        let cursor = &mut self.hubs[hub];
+        let last = std::mem::replace(&mut cursor.block, block as u32);
+        let start = cursor.down as usize;
         let common = |height: usize| last != NONE && (last as usize >> height) == (block >> height);
         let mut levels = [(0, 0); MAX_LEVELS];
-        let mut walk = Walk::new(trees, state, variable, 0);
+        let size = (cursor.degree as usize).div_ceil(BLOCK);
+        let mut walk = Walk { trees, level: cursor.nodes as usize, size };
         if last != NONE {
-            walk.refresh_block(state, variable, last as usize, 0);
+            let product = Product::of_block(&cursor.messages(state, last as usize));
+            trees.nodes[walk.level + last as usize].set(product);
         }
         // The levels below the lowest common ancestor of both blocks.
         let mut height = 0;
@@ -271,6 +297,16 @@ impl Cursors {
     }
 }
 
+impl Cursor {
+    /// The messages of a block, padded with ones.
+    #[inline(always)]
+    fn messages(&self, state: &State, block: usize) -> [Packed; BLOCK] {
+        let first = block * BLOCK;
+        let count = (self.degree as usize - first).min(BLOCK);
+        state.to_variable.padded::<BLOCK>(self.first_slot as usize + first, count)
+    }
+}
+
 /// Access to the stored products: through cursors where one thread has them to itself, straight from
 /// the trees otherwise.
 pub(super) struct Hubs<'a> {
@@ -285,34 +321,39 @@ impl Hubs<'_> {
         self.trees.covers(variable)
     }
 
-    /// See [`Trees::leave_one_out`].
-    #[inline]
-    pub(super) fn leave_one_out(
-        &mut self,
-        state: &State,
-        variable: usize,
-        leaf: usize,
-        x: usize,
-    ) -> Product {
-        match &mut self.cursors {
-            Some(cursors) if cursors.covers(variable) => {
-                let block = leaf >> BLOCK_LEVELS;
-                let above = cursors.visit(state, self.trees, variable, block);
-                above.times_others(&block_messages(state, variable, block, x), leaf % BLOCK)
-            }
-            _ => self.trees.leave_one_out(state, variable, leaf, x),
-        }
+    /// The cursors, if the hub at the end of an edge has one.
+    #[inline(always)]
+    fn cursors(&mut self, link: Link) -> Option<&mut Cursors> {
+        let cursors = self.cursors.as_deref_mut()?;
+        (link.hub && !cursors.hubs.is_empty()).then_some(cursors)
     }
 
-    /// The message at a leaf has changed.
+    /// The product of all messages to an edge's variable but the edge's own, for the weights of
+    /// state `x` (for a binary variable: the odds, x = 0). O(log degree).
     #[inline]
-    pub(super) fn changed(&mut self, state: &State, variable: usize, leaf: usize) {
-        match &mut self.cursors {
-            Some(cursors) if cursors.covers(variable) => {
-                cursors.visit(state, self.trees, variable, leaf >> BLOCK_LEVELS);
-            }
-            _ => self.trees.update(state, variable, leaf),
+    pub(super) fn leave_one_out(&mut self, state: &State, edge: usize, x: usize) -> Product {
+        let (link, trees) = (state.links[edge], self.trees);
+        if let Some(cursors) = self.cursors(link) {
+            return cursors.product(state, trees, link.place as usize, link.slot);
         }
+        let variable = state.graph.edge_variables()[edge] as usize;
+        let leaf = link.slot as usize - state.graph.variable_slots(variable).start;
+        trees.leave_one_out(state, variable, leaf, x)
+    }
+
+    /// The message along an edge to a hub has changed.
+    #[inline]
+    pub(super) fn changed(&mut self, state: &State, edge: usize) {
+        let (link, trees) = (state.links[edge], self.trees);
+        if let Some(cursors) = self.cursors(link) {
+            let hub = link.place as usize;
+            let leaf = (link.slot - cursors.hubs[hub].first_slot) as usize;
+            cursors.visit(state, trees, hub, leaf >> BLOCK_LEVELS);
+            return;
+        }
+        let variable = state.graph.edge_variables()[edge] as usize;
+        let leaf = link.slot as usize - state.graph.variable_slots(variable).start;
+        trees.update(state, variable, leaf);
     }
 }
 

@@ -129,8 +129,8 @@ fn state_products(state: &State, variable: usize, workspace: &mut Workspace) {
 /// from a few messages and nothing else.
 #[inline(always)]
 pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
-    let start = link.first_slot as usize;
-    let leaf = link.slot.wrapping_sub(link.first_slot) as usize;
+    let start = link.place as usize;
+    let leaf = link.slot.wrapping_sub(link.place) as usize;
     let degree = link.degree as usize;
     match link.source {
         Source::Partner => Some(state.to_variable.get(start)),
@@ -140,8 +140,24 @@ pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
         Source::Eight => {
             leave_one_out_of_few(&state.to_variable.padded::<8>(start, degree), leaf & 7)
         }
-        Source::Other => None,
+        Source::Hub | Source::Other => None,
     }
+}
+
+/// The odds that a binary hub without evidence sends along an edge.
+#[inline]
+pub(super) fn hub_odds(
+    state: &State,
+    hubs: &mut Hubs<'_>,
+    edge: usize,
+    workspace: &mut Workspace,
+) -> Packed {
+    let product = hubs.leave_one_out(state, edge, 0);
+    if product.is_contradictory() {
+        let variable = state.graph.edge_variables()[edge] as usize;
+        Workspace::meet(&mut workspace.met, variable);
+    }
+    product.odds()
 }
 
 /// The odds that a binary variable sends along an edge, where [`simple_odds`] has none.
@@ -158,12 +174,7 @@ pub(super) fn odds_to_factor(
         return odds;
     }
     if link.hub && state.known[variable] == Known::Nothing {
-        let leaf = (link.slot - link.first_slot) as usize;
-        let product = hubs.leave_one_out(state, variable, leaf, 0);
-        if product.is_contradictory() {
-            Workspace::meet(&mut workspace.met, variable);
-        }
-        return product.odds();
+        return hub_odds(state, hubs, edge, workspace);
     }
     let mut out = std::mem::take(&mut workspace.outputs);
     out.clear();
@@ -212,7 +223,7 @@ pub(super) fn message_to_factor(
     states.clear();
     for x in 0..radix {
         let product = if hubs.covers(variable) {
-            hubs.leave_one_out(state, variable, leaf, x)
+            hubs.leave_one_out(state, edge, x)
         } else {
             products.leave_one_out(incoming(state, variable, x))[leaf]
         };
