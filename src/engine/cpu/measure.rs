@@ -105,30 +105,54 @@ impl Tracker {
         tolerance: f64,
     ) -> Movement {
         flood.for_factors(team, |f, workspace| {
-            let mut differences = std::mem::take(&mut workspace.differences);
-            differences.clear();
-            for edge in state.graph.factor_edges(f) {
-                let values = state.edge_values(edge);
-                let diff = if values.len() == 1 {
-                    self.replace_input(values.start, state.by_edge.get(values.start).probability())
-                } else {
-                    let weights: Vec<_> = state.by_edge.slice(values.clone()).collect();
-                    let mut states = vec![0.0; weights.len()];
-                    weights_to_probabilities(&weights, &mut states);
-                    let diffs = values.zip(states).map(|(index, p)| self.replace_input(index, p));
-                    diffs.fold(0.0, f64::max)
-                };
-                differences.push(diff / 2.0);
-            }
-            let mean = if differences.is_empty() {
-                0.0
+            let mean = if state.graph.all_binary() && state.graph.arity(f) <= 8 {
+                self.movement_of_few(state, f)
             } else {
-                pairwise_sum(&differences) / differences.len() as f64
+                self.movement(state, f, &mut workspace.differences)
             };
-            workspace.differences = differences;
             note(workspace, mean, tolerance);
         });
         collect(team)
+    }
+
+    /// Takes over the inputs of a factor and returns half the mean of their changes.
+    fn movement(&self, state: &State, factor: usize, differences: &mut Vec<f64>) -> f64 {
+        differences.clear();
+        for edge in state.graph.factor_edges(factor) {
+            let values = state.edge_values(edge);
+            let diff = if values.len() == 1 {
+                self.replace_input(values.start, state.by_edge.get(values.start).probability())
+            } else {
+                let weights: Vec<_> = state.by_edge.slice(values.clone()).collect();
+                let mut states = vec![0.0; weights.len()];
+                weights_to_probabilities(&weights, &mut states);
+                let diffs = values.zip(states).map(|(index, p)| self.replace_input(index, p));
+                diffs.fold(0.0, f64::max)
+            };
+            differences.push(diff / 2.0);
+        }
+        if differences.is_empty() {
+            0.0
+        } else {
+            pairwise_sum(differences) / differences.len() as f64
+        }
+    }
+
+    /// As [`Self::movement`] for at most eight binary variables, with nothing on the heap: a sum in
+    /// the same shape, padded with zeros.
+    #[inline(always)]
+    fn movement_of_few(&self, state: &State, factor: usize) -> f64 {
+        let mut d = [0.0; 8];
+        let edges = state.graph.factor_edges(factor);
+        let arity = edges.len();
+        for (diff, edge) in d.iter_mut().zip(edges) {
+            *diff = self.replace_input(edge, state.by_edge.get(edge).probability()) / 2.0;
+        }
+        let mut sum = (d[0] + d[1]) + (d[2] + d[3]);
+        if arity > 4 {
+            sum += (d[4] + d[5]) + (d[6] + d[7]);
+        }
+        if arity == 0 { 0.0 } else { sum / arity as f64 }
     }
 
     #[inline(always)]

@@ -125,8 +125,8 @@ struct Barrier {
     poisoned: AtomicBool,
 }
 
-/// Turns about 10 microseconds of waiting into yielding.
-const SPINS_BEFORE_YIELD: u32 = 2000;
+/// A few microseconds: with more threads than free cores, the one waited for needs this core.
+const SPINS_BEFORE_YIELD: u32 = 100;
 
 impl Barrier {
     fn new(threads: usize) -> Self {
