@@ -79,7 +79,7 @@ fn forest(choices: &mut Choices, tables: bool) -> FactorGraph {
     for (variable, &label) in labels.iter().enumerate() {
         let mut cardinality = if tables { 2 + choices.below(6).saturating_sub(3) } else { 2 };
         // Room for two states of each variable that is to come.
-        if joint_states * cardinality << (count - variable - 1) > JOINT_STATES {
+        if (joint_states * cardinality) << (count - variable - 1) > JOINT_STATES {
             cardinality = 2;
         }
         joint_states *= cardinality;
