@@ -45,7 +45,7 @@
 //! # Ok::<(), fastlbp::Error>(())
 //! ```
 //!
-//! [`schedule`] says what a schedule means and how it becomes levels; [`format`] lists the files that
+//! [`schedule`] says what a schedule means and how it becomes levels; [`mod@format`] lists the files that
 //! can be read and written; [`ffi`] is the C interface, documented in `include/fastlbp.h`.
 
 pub mod engine;
