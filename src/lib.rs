@@ -2,6 +2,51 @@
 //!
 //! Any update strategy is a preorder on the edges of a factor graph; a dependency analysis finds
 //! what may run in parallel; results are the same bits however they are computed.
+//!
+//! # A short tour
+//!
+//! A [`FactorGraphBuilder`] or [`format::read_graph`] gives a [`FactorGraph`]: discrete variables,
+//! named by labels and indexed by the rank of their label, and factors: priors, noisy conjunctions
+//! (AND, the probabilistic Horn clauses), noisy disjunctions (OR) and dense tables.
+//! A [`BeliefPropagation`] is a session on a graph with a [`Schedule`]. Evidence is set, changed and
+//! cleared between runs at no cost but its own; a [`RunRequest`] says when a run ends, what it starts
+//! from, and what happens where certain messages [contradict](Contradiction) each other.
+//!
+//! ```
+//! use fastlbp::{
+//!     BeliefPropagation, EngineOptions, FactorGraphBuilder, RunRequest, Schedule, StopRule,
+//! };
+//! use std::sync::Arc;
+//!
+//! // Two causes of an alarm: 0.9: x1 -> x10, 0.8: x2 -> x11, and x20 if either of them holds.
+//! let mut builder = FactorGraphBuilder::new();
+//! builder.add_singleton(1, 0.25)?;
+//! builder.add_singleton(2, 0.5)?;
+//! builder.add_and(10, &[1], 0.9, 0.0)?;
+//! builder.add_and(11, &[2], 0.8, 0.0)?;
+//! builder.add_or(20, &[10, 11], 1.0, 0.0)?;
+//! let graph = Arc::new(builder.build()?);
+//!
+//! let schedule = Schedule::SequentialFixed;
+//! let mut bp = BeliefPropagation::new(graph, schedule, EngineOptions::default())?;
+//! let request = RunRequest::new(StopRule::Tolerance { tolerance: 1e-12, max_passes: 100 });
+//! assert!(bp.run(&request)?.converged);
+//! let alarm = bp.graph().variable_of_label(20).unwrap();
+//! assert!((bp.probability(alarm)? - (1.0 - 0.775 * 0.6)).abs() < 1e-15);
+//!
+//! // The alarm was inspected and is a true one; then the first cause turns out to be none.
+//! bp.observe_label(20, 1)?;
+//! bp.run(&request)?;
+//! let (first, second) = (bp.probability(0)?, bp.probability(1)?);
+//! assert!(first > 0.25 && second > 0.5);
+//! bp.observe_label(1, 0)?;
+//! bp.run(&request)?;
+//! assert_eq!(bp.probability(1)?, 1.0);
+//! # Ok::<(), fastlbp::Error>(())
+//! ```
+//!
+//! [`schedule`] says what a schedule means and how it becomes levels; [`mod@format`] lists the files that
+//! can be read and written; [`ffi`] is the C interface, documented in `include/fastlbp.h`.
 
 pub mod engine;
 pub mod error;
@@ -21,3 +66,8 @@ pub use error::{Error, Result};
 pub use inference::BeliefPropagation;
 pub use model::{Evidence, FactorGraph, FactorGraphBuilder, VariableEvidence};
 pub use schedule::Schedule;
+
+/// The Rust example of README.md, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

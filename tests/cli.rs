@@ -2,6 +2,8 @@
 
 #![cfg(feature = "cli")]
 
+mod common;
+
 use fastlbp::format::{read_graph, write_marginals_to};
 use fastlbp::{BeliefPropagation, EngineOptions, RunRequest, Schedule, StopRule};
 use serde_json::Value;
@@ -313,11 +315,7 @@ fn contradictions_end_with_exit_code_3_or_are_voted_on() {
 
 #[test]
 fn the_contradictory_reference_graph_ends_with_exit_code_3() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/robust");
-    if !directory.is_dir() {
-        println!("skipped: {} is not there", directory.display());
-        return;
-    }
+    let Some(directory) = common::shared("golden/robust") else { return };
     let directory = directory.display();
     for schedule in SCHEDULES {
         let text = fail(
@@ -408,7 +406,7 @@ fn unreadable_inputs_end_with_exit_code_2_and_name_the_file() {
     fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
     let is_root = fs::File::open(&closed).is_ok();
     if is_root {
-        println!("skipped: files without permission (this user reads everything)");
+        common::report_skipped("root may read every file");
     }
     for suffix in ["causal_fg", "fg", "uai", "causal_fg.gz", "fg.gz", "uai.gz"] {
         let path = |name: &str| directory.join(format!("{name}.{suffix}"));
@@ -518,7 +516,7 @@ fn what_cannot_be_written_or_done_ends_with_exit_code_1() {
 fn the_cuda_backend_says_why_it_is_not_there() {
     let output = run(&format!("infer {} --backend cuda", data("chain.causal_fg")));
     if output.status.success() {
-        println!("skipped: a CUDA device is present");
+        common::report_skipped("a CUDA device is present");
         return;
     }
     assert!(failed(1, &output, "cuda").contains("cuda"));

@@ -2,6 +2,8 @@
 //! each of them.
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,7 +42,7 @@ fn inspect(program: &str, option: &str) -> Option<String> {
             Some(String::from_utf8(output.stdout).expect("UTF-8"))
         }
         Err(_) => {
-            println!("skipped: {program} is not installed");
+            common::report_skipped(&format!("{program} is not installed"));
             None
         }
     }

@@ -1,6 +1,9 @@
 //! Files of every format: round trips, the project's own and the applications' graphs, and
 //! malformed input, which must end with an error and never with a panic.
 
+mod common;
+
+use common::shared;
 use fastlbp::Error;
 use fastlbp::format::{
     GraphFormat, read_evidence, read_graph, read_graph_from_bytes, read_partial_evidence,
@@ -15,16 +18,6 @@ const FORMATS: [GraphFormat; 3] = [GraphFormat::CausalFg, GraphFormat::Fg, Graph
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
-}
-
-/// A folder of measurement data outside the project; `None`, with a note, where there is none.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("skipped: {} does not exist", path.display());
-    None
 }
 
 fn read_bytes(bytes: &[u8], format: GraphFormat) -> Result<FactorGraph, Error> {
@@ -451,7 +444,7 @@ fn files_without_permission_are_named() {
     std::fs::copy(data("mixed.fg"), &path).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_ok() {
-        println!("skipped: files_without_permission_are_named: root may read everything");
+        common::report_skipped("root may read every file");
         return;
     }
     let error = read_graph(&path).unwrap_err();

@@ -2,6 +2,9 @@
 //!
 //! Every test is skipped, with a line that says so, where that directory is absent.
 
+mod common;
+
+use common::shared;
 use fastlbp::format::{read_graph, read_partial_evidence};
 use fastlbp::model::Factor;
 use fastlbp::schedule::Preorder;
@@ -12,7 +15,7 @@ use fastlbp::{
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Largest absolute difference from a reference value.
@@ -26,15 +29,6 @@ const RELATIVE: f64 = 1e-10;
 const SMALLEST: f64 = 1e-200;
 /// Error of a probability near 1 that is given as an `f64`.
 const ROUNDING: f64 = 1.2e-16;
-
-fn shared(part: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(part);
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("skipped: {} is not there", path.display());
-    None
-}
 
 fn read_text(path: &Path) -> String {
     let mut text = String::new();

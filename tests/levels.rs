@@ -1,5 +1,7 @@
 //! Level counts on real graphs: at most the known minimum (shared/semantics.md, section 7).
 
+mod common;
+
 use fastlbp::model::{FactorGraph, FactorGraphBuilder, FactorKind};
 use fastlbp::schedule::{Schedule, Storage, analyse};
 use std::collections::BTreeSet;
@@ -59,11 +61,7 @@ fn read_graph(path: &Path) -> FactorGraph {
 
 #[test]
 fn real_graphs_need_at_most_the_known_levels() {
-    let graphs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/graphs");
-    if !graphs.exists() {
-        println!("skipped: {} does not exist", graphs.display());
-        return;
-    }
+    let Some(graphs) = common::shared("graphs") else { return };
     for (name, variables, edges, known) in GRAPHS {
         let graph = read_graph(&graphs.join(format!("{name}.causal_fg.gz")));
         assert_eq!((graph.variable_count(), graph.edge_count()), (variables, edges), "{name}");

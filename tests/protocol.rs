@@ -2,6 +2,8 @@
 
 #![cfg(feature = "cli")]
 
+mod common;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -67,11 +69,7 @@ fn replace_line(text: &str, (line, old, new): (usize, &str, &str)) -> String {
 
 #[test]
 fn reference_transcripts_byte_for_byte() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden");
-    if !golden.is_dir() {
-        println!("skipped: {} is not there", golden.display());
-        return;
-    }
+    let Some(golden) = common::shared("golden") else { return };
     let directory = tempfile::tempdir().unwrap();
     let wrapper = wrapper(directory.path());
     let mut checked = 0;

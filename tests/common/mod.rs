@@ -1,0 +1,26 @@
+//! What several test files need.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Says that a test, or a part of one, is skipped, and why.
+///
+/// Written to the process's own standard error, past the capture of passing tests' output, so that
+/// nothing is skipped silently; `scripts/test` lists these lines again at its end.
+pub fn report_skipped(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
+}
+
+/// A part of `../shared`, measurement data outside the project; `None`, reported as skipped, where it
+/// is not there.
+#[allow(dead_code, reason = "not all test files use it")]
+pub fn shared(part: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(part);
+    if path.is_dir() {
+        return Some(path);
+    }
+    report_skipped(&format!("{} is not there", path.display()));
+    None
+}
