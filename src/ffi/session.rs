@@ -170,7 +170,11 @@ impl Session {
         });
         let values = states.zip(messages).and_then(|(s, m)| s.checked_add(m));
         memory::check("messages and results", values.and_then(|count| count.checked_mul(16)))?;
-        let engine = BeliefPropagation::new(graph.clone(), self.schedule.clone(), self.options)?;
+        Ok(BeliefPropagation::new(graph.clone(), self.schedule.clone(), self.options)?)
+    }
+
+    /// Says which backend was chosen. Not while the engine is being made: the callback may ask for it.
+    fn send_backend(&self, engine: &BeliefPropagation) {
         if self.options.backend == Backend::Auto {
             log::send(FASTLBP_LOG_INFO, || {
                 format!(
@@ -180,16 +184,21 @@ impl Session {
                 )
             });
         }
-        Ok(engine)
     }
 
     /// The session's engine as it is; made if there is none yet.
     pub fn engine(&self) -> Outcome<&BeliefPropagation> {
-        self.engine.get_or_try_init(|| {
+        let mut made = false;
+        let engine = self.engine.get_or_try_init(|| -> Outcome<_> {
             let mut engine = self.make_engine()?;
             engine.set_evidence(self.evidence.clone())?;
+            made = true;
             Ok(engine)
-        })
+        })?;
+        if made {
+            self.send_backend(engine);
+        }
+        Ok(engine)
     }
 
     /// The engine by the current settings: schedule analysis and buffers are made where they are
@@ -201,6 +210,7 @@ impl Session {
                 engine.set_evidence(old.evidence().clone())?;
                 engine.restore_state(&old.save_state())?;
                 self.kept = self.results()?;
+                self.send_backend(&engine);
                 self.engine = OnceCell::with_value(engine);
             } else if self.schedule_changed {
                 let schedule = self.schedule.clone();

@@ -159,6 +159,39 @@ fn calls_that_read_run_together() {
 }
 
 #[test]
+fn the_log_callback_may_use_the_handle_that_is_being_prepared() {
+    use std::ffi::c_void;
+    use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    /// The session of this test: other tests run on other threads and send messages too.
+    static SESSION: AtomicPtr<fastlbp_bp> = AtomicPtr::new(null_mut());
+    static ANSWER: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static MINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    unsafe extern "C" fn callback(_: *mut c_void, _: u32, _: *const c_char) {
+        if MINE.get() {
+            let mut threads = 0;
+            // SAFETY: a live handle and a place for the result.
+            let status =
+                unsafe { fastlbp_bp_threads(SESSION.load(Ordering::Acquire), &mut threads) };
+            if status == fastlbp_status::Ok {
+                ANSWER.store(threads, Ordering::Release);
+            }
+        }
+    }
+    let handle = Handle::new();
+    SESSION.store(handle.0, Ordering::Release);
+    MINE.set(true);
+    let mut threads = 0;
+    // SAFETY: a live handle and a place for the result; the callback outlives the program.
+    unsafe {
+        fastlbp_set_log_callback(Some(callback), null_mut());
+        assert_eq!(fastlbp_bp_threads(handle.0, &mut threads), fastlbp_status::Ok);
+        fastlbp_set_log_callback(None, null_mut());
+    }
+    assert!(threads > 0);
+    assert_eq!(ANSWER.load(Ordering::Acquire), threads);
+}
+
+#[test]
 fn a_handle_freed_during_a_call_lives_until_its_end() {
     let mut handle = Handle::new();
     assert_eq!(handle.run(), fastlbp_status::Ok);

@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
     fn file(&mut self) -> Result<()> {
         self.cursor.skip_comment_lines();
         if self.cursor.at_end() {
-            return Err(self.cursor.error("the file is empty: the number of blocks is needed"));
+            return Err(self.cursor.error("the file ends where the number of blocks is needed"));
         }
         self.cursor.at_line_end();
         let count = self.cursor.integer("the number of blocks")?;
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn errors_name_the_line_the_value_and_what_would_be_right() {
         for (text, wanted) in [
-            ("", "1: the file is empty: the number of blocks is needed"),
+            ("", "1: the file ends where the number of blocks is needed"),
             ("x\n", "1: 'x' is not the number of blocks: an integer >= 0 in decimal is needed"),
             ("-1\n", "1: the number of blocks is '-1': it must not be negative"),
             ("1 2\n", "1: '2' after the number of blocks: the line must end there"),

@@ -154,7 +154,7 @@ impl Reader<'_> {
             let size = size.map_or_else(|| "more than 2^64".to_string(), |size| size.to_string());
             return Err(self.cursor.error(format!(
                 "factor {factor}: its table has {size} entries, after {} in the tables before: a \
-                 file of {} bytes may describe {limit} (2^20 and 64 per byte); list zeros to \
+                 file of {} bytes may describe {limit} (2^20 and 4 per byte); list zeros to \
                  lengthen it",
                 self.entries,
                 self.cursor.total()

@@ -7,8 +7,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a file, after decompression, that are read.
+/// Most bytes of a file that are read.
 const SIZE_LIMIT: u64 = 64 << 30;
+
+/// Most bytes that a compressed file of `length` bytes may unpack to. Graphs shrink to a fifth or a
+/// tenth; a file that shrank to less than a 64th is made to fill the memory.
+fn unpacked_limit(length: u64) -> u64 {
+    length.saturating_mul(64).saturating_add(16 << 20).min(SIZE_LIMIT)
+}
 
 /// Whether the name says that the content is compressed.
 pub(super) fn is_gzip(path: &Path) -> bool {
@@ -29,28 +35,43 @@ pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
         // Texts of numbers shrink to a third or less; a wrong guess only costs a reallocation.
         let expected = metadata.len().saturating_mul(4);
         let decoder = flate2::read::MultiGzDecoder::new(io::BufReader::new(file));
-        return read_all(path, decoder, expected, SIZE_LIMIT).map_err(|error| match error {
+        let limit = unpacked_limit(metadata.len());
+        return read_all(path, decoder, expected, limit).map_err(|error| match error {
             Error::Io { path, source } => {
                 let message = format!("the gzip data cannot be decompressed: {source}");
                 Error::Io { path, source: io::Error::new(source.kind(), message) }
             }
+            Error::LimitExceeded(text) => Error::LimitExceeded(format!(
+                "{text} from a compressed file of {} bytes; unpack it first if that is right",
+                metadata.len()
+            )),
             other => other,
         });
     }
     let bytes = read_all(path, file, metadata.len(), SIZE_LIMIT)?;
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        return Err(Error::parse(
-            path,
-            1,
-            "the content is gzip data: text is needed, or a name that ends with '.gz'",
-        ));
+    if bytes.starts_with(&GZIP_MAGIC) { Err(not_text(path, &bytes, 0)) } else { Ok(bytes) }
+}
+
+/// How gzip data begin.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The error for bytes with something at a position that no text has.
+#[cold]
+fn not_text(path: &Path, bytes: &[u8], position: usize) -> Error {
+    if bytes.starts_with(&GZIP_MAGIC) {
+        let message = "the content is gzip data: text is needed, or a name that ends with '.gz'";
+        return Error::parse(path, 1, message);
     }
-    Ok(bytes)
+    let lines = bytes[..position].iter().filter(|&&byte| byte == b'\n').count();
+    Error::parse(path, lines as u64 + 1, "a byte 0: text is needed")
 }
 
 /// Reads to the end, growing by what really arrives; `expected` is only a hint.
+///
+/// A byte 0 ends the reading with an error, as soon as it arrives: no text has one, but devices that
+/// never end, holes of sparse files and compressed nothing do.
 fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>> {
-    const STEP: usize = 1 << 16;
+    const STEP: usize = 1 << 20;
     let mut bytes = Vec::new();
     let out_of_memory = |length: usize| {
         Error::OutOfMemory(format!("{}: no memory for more than {length} bytes", path.display()))
@@ -60,14 +81,18 @@ fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Re
     bytes.try_reserve_exact(first).map_err(|_| out_of_memory(0))?;
     loop {
         if bytes.len() == bytes.capacity() {
-            bytes.try_reserve(bytes.len().max(STEP)).map_err(|_| out_of_memory(bytes.len()))?;
+            bytes.try_reserve(bytes.len().max(1 << 16)).map_err(|_| out_of_memory(bytes.len()))?;
         }
-        let room = (bytes.capacity() - bytes.len()) as u64;
+        let start = bytes.len();
+        let room = (bytes.capacity() - start).min(STEP) as u64;
         let read = source
             .by_ref()
             .take(room)
             .read_to_end(&mut bytes)
             .map_err(|source| Error::io(path, source))?;
+        if let Some(position) = bytes[start..].iter().position(|&byte| byte == 0) {
+            return Err(not_text(path, &bytes, start + position));
+        }
         if bytes.len() as u64 > limit {
             return Err(Error::LimitExceeded(format!(
                 "{}: more than {limit} bytes of text: at most {limit} are read",
@@ -230,6 +255,31 @@ mod tests {
         assert_eq!(read(0, 0, 10).unwrap().len(), 0);
         let text = read(u64::MAX, 10, 1 << 20).unwrap_err().to_string();
         assert!(text.contains("bomb.fg.gz: more than 1048576 bytes"), "{text}");
+    }
+
+    #[test]
+    fn reading_stops_at_the_first_byte_0() {
+        let read =
+            |text: &[u8]| read_all(Path::new("f"), text.chain(io::repeat(0)), 10, SIZE_LIMIT);
+        assert_eq!(read(b"").unwrap_err().to_string(), "f:1: a byte 0: text is needed");
+        assert!(read(b"1\n\n2\n3").unwrap_err().to_string().starts_with("f:4: a byte 0"));
+        let long = b"12345678\n".repeat(1 << 18);
+        assert!(read(&long).unwrap_err().to_string().starts_with("f:262145: a byte 0"));
+    }
+
+    #[test]
+    fn what_a_compressed_file_unpacks_to_is_limited() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("bomb.fg.gz");
+        let file = File::create(&path).unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        for _ in 0..100 {
+            encoder.write_all(&[b'#'; 1 << 20]).unwrap();
+        }
+        encoder.finish().unwrap();
+        let text = load(&path).unwrap_err().to_string();
+        assert!(text.contains("bomb.fg.gz: more than "), "{text}");
+        assert!(text.ends_with("; unpack it first if that is right"), "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ const EXPANSION_LIMIT: usize = 1 << 26;
 /// Most entries that all tables of a text of this size may have together; see
 /// [`super::GraphFormat::Fg`].
 pub(super) fn entry_limit(text_bytes: u64) -> u64 {
-    (1 << 20) + text_bytes.saturating_mul(64)
+    (1 << 20) + text_bytes.saturating_mul(4)
 }
 
 /// Number of joint states, `None` if it does not fit.

@@ -55,7 +55,7 @@ fn read_cardinalities(
         if total > limit {
             return Err(cursor.error(format!(
                 "variable {label}: cardinality {states} makes {total} states of all variables: a \
-                 file of {} bytes may describe {limit} (2^20 and 64 per byte)",
+                 file of {} bytes may describe {limit} (2^20 and 4 per byte)",
                 cursor.total()
             )));
         }

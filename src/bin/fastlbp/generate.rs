@@ -25,10 +25,10 @@ pub struct Arguments {
     #[arg(value_enum)]
     shape: Shape,
     /// Number of variables
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     variables: usize,
     /// Seed of the random choices
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Also write observations that fit the graph
     #[arg(long, value_name = "FILE")]

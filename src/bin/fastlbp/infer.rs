@@ -52,28 +52,28 @@ pub struct Arguments {
     ranks: Option<PathBuf>,
 
     /// Seed of SEQRND; the other schedules do not use it
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
     seed: u64,
 
     /// Make exactly this many passes
-    #[arg(long, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
     iterations: Option<u64>,
 
     /// Stop when no probability changes by more than this in a pass [default: 1e-9]
-    #[arg(long, value_name = "T", value_parser = parse_tolerance, conflicts_with = "bingo")]
+    #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = parse_tolerance, conflicts_with = "bingo")]
     tolerance: Option<f64>,
 
     /// Most passes to wait for the tolerance [default: 1000]
-    #[arg(long, value_name = "N", conflicts_with = "bingo")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with = "bingo")]
     max_iterations: Option<u64>,
 
     /// BINGO's rule: stop at tolerance TOL, or, between MIN and MAX passes, when few variables still
     /// change; without convergence the results are means of the last HIST beliefs
-    #[arg(long, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
     bingo: Option<StopRule>,
 
     /// Begin no further pass after this many seconds
-    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", value_parser = parse_seconds)]
     max_time: Option<Duration>,
 
     /// What happens where certain messages that disagree meet
@@ -81,7 +81,7 @@ pub struct Arguments {
     contradiction: ContradictionPolicy,
 
     /// Number of threads [default: one per physical core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
     threads: Option<u64>,
 
     /// What runs the passes
@@ -317,10 +317,11 @@ fn warn_about(arguments: &Arguments, graph: &FactorGraph, report: &RunReport) {
     }
     let waited = matches!(stop_rule(arguments), StopRule::Tolerance { .. });
     if waited && !report.converged && report.reason == StopReason::Passes {
-        warn(format!(
-            "no convergence in {} passes: the largest change is still {:.1e}",
-            report.passes, report.max_diff
-        ));
+        let change = match report.max_diff {
+            change if change.is_finite() => format!(": the largest change is still {change:.1e}"),
+            _ => String::new(),
+        };
+        warn(format!("no convergence in {} passes{change}", report.passes));
     }
     if report.reason == StopReason::Time {
         warn(format!("the time was up after {} passes", report.passes));
