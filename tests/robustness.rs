@@ -82,3 +82,31 @@ fn negative_numbers_are_named_as_values_of_their_options() {
     let output = limited(Path::new("."), &["infer", CHAIN, "--bingo", "-1,2,3,4"]);
     assert_refused(&output, "invalid value '-1,2,3,4' for '--bingo");
 }
+
+/// Also where the tests run as root, who reads everything: the program then runs as somebody else.
+#[test]
+fn files_without_permission_are_named() {
+    use std::fs::{Permissions, read, set_permissions, write};
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
+    let file = directory.path().join("secret.fg");
+    write(&file, "0\n").unwrap();
+    set_permissions(&file, Permissions::from_mode(0o000)).unwrap();
+    let program = env!("CARGO_BIN_EXE_fastlbp");
+    let mut command = if read(&file).is_ok() {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", program]);
+        command
+    } else {
+        Command::new(program)
+    };
+    let output = command.args(["infer", "secret.fg"]).current_dir(directory.path()).output();
+    match output {
+        Ok(output) if String::from_utf8_lossy(&output.stderr).starts_with("setpriv: ") => {
+            println!("skipped: setpriv cannot start the program as another user");
+        }
+        Ok(output) => assert_refused(&output, "secret.fg: Permission denied"),
+        Err(_) => println!("skipped: setpriv is not installed"),
+    }
+}
