@@ -44,6 +44,9 @@ pub enum Start {
 
 /// What happens where certain messages that disagree meet, that is where a belief or message would
 /// be 0/0.
+///
+/// An observed variable is in its observed state whatever its factors say (semantics.md section 2),
+/// so messages to it contradict nothing; those of its neighbours may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contradiction {
     /// The run ends with an error that names the variable, at the end of the pass.

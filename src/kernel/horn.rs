@@ -531,10 +531,10 @@ mod tests {
                 )*};
             }
             small!(1 2 3 4 5 6 7 8);
-            for target in 0..inputs.len() {
+            for (target, &out) in out.iter().enumerate() {
                 let mut own = inputs.clone();
                 let one = horn_message(&mut own, head, target, &c, &mut scratch);
-                prop_assert_eq!(one, out[target]);
+                prop_assert_eq!(one, out);
                 let expected = brute_force(&inputs, head, &parameters, target);
                 prop_assert!(close(one, expected), "{:?} for {:?}", one, expected);
             }

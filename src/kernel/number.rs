@@ -108,10 +108,12 @@ impl Wide {
         Self { significand: self.significand, exponent: self.exponent + by }
     }
 
-    /// The nearest f64: 0 or infinity beyond its range. Never subnormal: those become 0.
+    /// The nearest f64: 0 or infinity beyond its range.
     pub(crate) fn to_f64(self) -> f64 {
         if self.exponent < -1022 {
-            0.0
+            // The first product is exact, the second rounds once to a subnormal number.
+            let down = self.exponent + 1022;
+            self.significand * f64::MIN_POSITIVE * Self::scale_down(down)
         } else if self.exponent > 1023 {
             f64::INFINITY
         } else {
@@ -202,6 +204,18 @@ mod tests {
             prop_assert_eq!(sum.scaled(-e).to_f64(), a + b);
             prop_assert_eq!(x.scaled(e).multiply(y.scaled(-e)).to_f64(), a * b);
         }
+    }
+
+    #[test]
+    fn subnormal_numbers_are_rounded_once() {
+        for text in ["5e-324", "1e-310", "2.2250738585072011e-308", "1.23456789e-315"] {
+            let x: f64 = text.parse().unwrap();
+            assert_eq!(Wide::from_f64(x).to_f64(), x);
+        }
+        assert_eq!(Wide::from_parts(1.5, -1074).to_f64(), 1e-323);
+        assert_eq!(Wide::from_parts(1.4, -1074).to_f64(), 5e-324);
+        assert_eq!(Wide::from_parts(1.9, -2000).to_f64(), 0.0);
+        assert_eq!(Wide::ZERO.to_f64(), 0.0);
     }
 
     #[test]

@@ -6,17 +6,29 @@ use super::number::{Real, Wide};
 /// another variable, relative to the message's other states.
 ///
 /// * Values from 2^-1000 to 2^1000, 0 and infinity are the bits of the `f64`.
-/// * Other positive values, which have no place in an `f64`, set the sign bit: a 23-bit biased
-///   exponent follows and 40 bits of fraction. They keep an exponent of up to 4 million, so that a
-///   message from a hub with 10^5 neighbours is never mistaken for a certain one; their fraction is
-///   rounded to nearest, ties to even.
+/// * Other positive values, which have no place in an `f64`, set the sign bit. With exponents up to
+///   16,000 a zero bit follows, a 15-bit biased exponent and 47 bits of fraction; beyond, up to 2
+///   million, a one, a 22-bit exponent and 40 bits of fraction. So a message from a hub with 10^5
+///   neighbours is never mistaken for a certain one. Fractions are rounded to nearest, ties to even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Packed(pub(crate) u64);
 
 const TAG: u64 = 1 << 63;
-const TAGGED_FRACTION_BITS: u32 = 40;
-const TAGGED_BIAS: i64 = 1 << 22;
+/// Marks the form with the longer exponent.
+const LONG: u64 = 1 << 62;
+
+/// How a tagged value is laid out below its marks.
+struct Layout {
+    fraction_bits: u32,
+    bias: i64,
+    /// Largest exponent, up or down; rounding up may exceed it by one.
+    limit: i64,
+}
+
+const SHORT_LAYOUT: Layout = Layout { fraction_bits: 47, bias: 1 << 14, limit: 16_000 };
+const LONG_LAYOUT: Layout = Layout { fraction_bits: 40, bias: 1 << 21, limit: (1 << 21) - 3 };
+
 /// Exponents of values stored as an `f64` are within +-1000.
 const PLAIN_EXPONENT: i64 = 1000;
 
@@ -66,6 +78,12 @@ impl Packed {
         distances < (2 * HALF as u64) << 52
     }
 
+    /// Whether the value is stored as an `f64`.
+    #[inline(always)]
+    pub(crate) fn is_plain(self) -> bool {
+        self.0 & TAG == 0
+    }
+
     /// Whether the value may be certain: true of 0, infinity and values that no `f64` holds.
     #[inline(always)]
     pub(crate) fn may_be_certain(self) -> bool {
@@ -99,12 +117,15 @@ impl Packed {
         } else if value.is_zero() {
             Self::ZERO
         } else {
-            let exponent = exponent.clamp(1 - TAGGED_BIAS, TAGGED_BIAS - 3);
-            let drop = 52 - TAGGED_FRACTION_BITS;
+            let short = exponent.abs() <= SHORT_LAYOUT.limit;
+            let layout = if short { SHORT_LAYOUT } else { LONG_LAYOUT };
+            let exponent = exponent.clamp(-layout.limit, layout.limit);
+            let drop = 52 - layout.fraction_bits;
             let odd = (fraction >> drop) & 1;
             let rounded = (fraction + (1 << (drop - 1)) - 1 + odd) >> drop;
             // A fraction that rounds up to the next power of two carries into the exponent.
-            Self(TAG | ((((exponent + TAGGED_BIAS) as u64) << TAGGED_FRACTION_BITS) + rounded))
+            let biased = ((exponent + layout.bias) as u64) << layout.fraction_bits;
+            Self(TAG | if short { 0 } else { LONG } | (biased + rounded))
         }
     }
 
@@ -118,9 +139,11 @@ impl Packed {
             let significand = f64::from_bits((self.0 & ((1 << 52) - 1)) | power_bits(0));
             Wide::from_parts(significand, (self.0 >> 52) as i64 - 1023)
         } else {
-            let mask = (1 << TAGGED_FRACTION_BITS) - 1;
-            let fraction = (self.0 & mask) << (52 - TAGGED_FRACTION_BITS);
-            let exponent = ((self.0 & !TAG) >> TAGGED_FRACTION_BITS) as i64 - TAGGED_BIAS;
+            let layout = if self.0 & LONG == 0 { SHORT_LAYOUT } else { LONG_LAYOUT };
+            let fraction =
+                (self.0 & ((1 << layout.fraction_bits) - 1)) << (52 - layout.fraction_bits);
+            let biased = (self.0 & !(TAG | LONG)) >> layout.fraction_bits;
+            let exponent = biased as i64 - layout.bias;
             Wide::from_parts(f64::from_bits(fraction | power_bits(0)), exponent)
         }
     }
@@ -178,11 +201,16 @@ mod tests {
         }
 
         #[test]
-        fn other_values_keep_forty_bits(s in 1.0_f64..2.0, e in 1001_i64..4_000_000, sign in any::<bool>()) {
+        fn other_values_keep_most_bits(
+            s in 1.0_f64..2.0,
+            e in prop_oneof![1001_i64..20_000, 1001_i64..2_000_000],
+            sign in any::<bool>(),
+        ) {
             let e = if sign { -e } else { e };
             let back = Packed::pack(Wide::from_parts(s, e)).unpack();
             let relative = back.scaled(-e).to_f64() / s - 1.0;
-            prop_assert!(relative.abs() <= 2_f64.powi(-41));
+            let bits = if e.abs() <= 16_000 { 48 } else { 41 };
+            prop_assert!(relative.abs() <= 2_f64.powi(-bits));
             // Packing is idempotent.
             prop_assert_eq!(Packed::pack(back), Packed::pack(Wide::from_parts(s, e)));
         }

@@ -139,16 +139,20 @@ fn input_exponents(stored: &[Packed]) -> (i64, i64) {
         .fold((0, 0), |(low, high), e| (low.min(e), high.max(e)))
 }
 
-/// Whether every product of a table entry and the inputs, and every sum of them, is a normal `f64`.
+/// Whether all inputs, every product of a table entry and the inputs, and every sum of them, are
+/// normal `f64`s.
 fn fits_f64(table: TableInputs<'_>) -> bool {
     let (mut low, mut high) = table.exponents;
     // Each sum of n terms adds less than log2(n) + 1 to the exponent; each product less than 1.
     let mut growth = 0_i64;
     let mut at = 0;
     for &radix in table.radices {
-        let stored = stored_values(radix);
-        let (input_low, input_high) = input_exponents(&table.inputs[at..at + stored]);
-        at += stored;
+        let stored = &table.inputs[at..at + stored_values(radix)];
+        at += stored.len();
+        if !stored.iter().all(|value| value.is_plain()) {
+            return false;
+        }
+        let (input_low, input_high) = input_exponents(stored);
         low = low.saturating_add(input_low);
         high = high.saturating_add(input_high);
         growth += 3 + i64::from(radix.ilog2());
@@ -461,6 +465,21 @@ mod tests {
             sums[own] = sums[own].add(weight);
         }
         sums
+    }
+
+    /// An input that no `f64` holds beside a table whose entries make up for it.
+    #[test]
+    fn tagged_inputs_are_never_taken_as_plain() {
+        let tagged = Packed::pack(Wide::from_parts(1.25, -1003));
+        let case = Case {
+            values: vec![512.0, 1024.0, 2048.0, 4096.0],
+            radices: vec![2, 2],
+            inputs: vec![Packed::ONE, tagged],
+        };
+        let mut all = case.inputs.clone();
+        table_messages(case.table(), &mut all, &mut TableScratch::default());
+        assert_eq!(all[0], Packed::from_f64(2.0));
+        assert_eq!(all[1], Packed::from_f64(4.0));
     }
 
     proptest! {

@@ -429,3 +429,51 @@ fn levels_run_on_threads_where_they_are_wide() {
     let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX does not flood") };
     assert!(matches!(plan.order, Order::Parallel(_)));
 }
+
+/// A factor that is zero everywhere contradicts its variable, in every schedule.
+#[test]
+fn a_factor_without_a_positive_value_is_a_contradiction() {
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_and(0, &[0], 0.0, 1.0).unwrap();
+    builder.add_singleton(0, 0.3).unwrap();
+    builder.add_and(1, &[0], 0.9, 0.1).unwrap();
+    let graph = Arc::new(builder.build().unwrap());
+    let ranks = (0..graph.edge_count() as u64).rev().collect();
+    let case = Case { graph, evidence: Evidence::new(), ranks };
+    for schedule in case.schedules() {
+        let mut engine = case.engine(&schedule, 1, Tuning::default());
+        let report = go(&mut engine, &request(3));
+        assert_eq!((report.contradictions, report.first_contradiction), (1, Some(0)));
+        assert_eq!(engine.results()[1], 0.3, "{}", schedule.name());
+        let strict = RunRequest::new(StopRule::Passes(3));
+        let error = engine.run(&strict, &mut |_| Control::Continue);
+        assert!(matches!(error, Err(crate::Error::Contradiction { variable: 0, pass: 1, .. })));
+    }
+}
+
+/// Many wide factors over the same variables: too busy to announce every change.
+#[test]
+fn busy_variables_of_wide_factors() {
+    let mut builder = FactorGraphBuilder::new();
+    let body: Vec<u64> = (0..70).collect();
+    for factor in 0..70 {
+        builder.add_or(100 + factor, &body, 0.99, 0.1).unwrap();
+    }
+    for v in 0..70 {
+        builder.add_singleton(v, 0.01 + 0.001 * v as f64).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let mut evidence = Evidence::new();
+    evidence.observe(&graph, 75, 1).unwrap();
+    let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
+    let case = Case { graph, evidence, ranks };
+    for schedule in case.schedules() {
+        let mut reference = Reference::new(&case.graph, &case.evidence);
+        for pass in 0..2 {
+            reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+        }
+        let mut engine = case.engine(&schedule, 2, EAGER);
+        go(&mut engine, &request(2));
+        assert!(engine.messages().0 == reference.flat(), "{}", schedule.name());
+    }
+}

@@ -13,6 +13,9 @@ const WIDE_ARITY: usize = 64;
 /// Sends of fewer than one in so many of a factor's messages at a time use the tree.
 const FEW: usize = 8;
 
+/// A variable in more wide factors than this does not tell each of them of every change.
+const BUSY: usize = 64;
+
 /// The wide factors of a graph.
 #[derive(Default)]
 pub(super) struct WideFactors {
@@ -36,6 +39,8 @@ struct WideFactor {
     changed: Vec<bool>,
     /// Positions whose input may have changed, each once.
     changes: Vec<u32>,
+    /// Positions of busy variables, whose inputs are always read anew.
+    busy: Vec<u32>,
 }
 
 impl WideFactors {
@@ -57,16 +62,27 @@ impl WideFactors {
                 nodes: vec![Body::NEUTRAL; arity - 1 + tree_levels(arity - 1).sum::<usize>()],
                 changed: vec![true; arity],
                 changes: (0..arity as u32).collect(),
+                busy: Vec::new(),
             });
         }
         if !wide.factors.is_empty() {
             wide.offsets.push(0);
             for v in 0..graph.variable_count() {
-                let edges = graph.variable_edges(v).iter().copied();
-                wide.edges
-                    .extend(edges.filter(|&e| {
-                        wide.index[graph.edge_factors()[e as usize] as usize] != NONE
-                    }));
+                let index = |e: u32| wide.index[graph.edge_factors()[e as usize] as usize];
+                let own: Vec<u32> = graph
+                    .variable_edges(v)
+                    .iter()
+                    .copied()
+                    .filter(|&edge| index(edge) != NONE)
+                    .collect();
+                if own.len() <= BUSY {
+                    wide.edges.extend(own);
+                } else {
+                    for edge in own {
+                        let factor = &mut wide.factors[index(edge) as usize];
+                        factor.busy.push(edge - factor.first_edge as u32);
+                    }
+                }
                 wide.offsets.push(wide.edges.len() as u32);
             }
         }
@@ -154,6 +170,12 @@ impl WideFactor {
         workspace: &mut Workspace,
     ) {
         let leaves = self.inputs.len() - 1;
+        for &position in &self.busy {
+            if !self.changed[position as usize] {
+                self.changed[position as usize] = true;
+                self.changes.push(position);
+            }
+        }
         let rebuild = self.changes.len() * (leaves.ilog2() as usize + 1) >= leaves;
         let parameter = state
             .graph
