@@ -117,6 +117,32 @@ impl Batches {
         })
     }
 
+    /// Whether several threads make a pass over these batches faster than one thread that takes the
+    /// edges in their own order.
+    ///
+    /// Counted in messages read or written: one thread reads and writes each edge's once. In batches,
+    /// a factor's inputs are read again for every batch that has some of its edges, and messages are
+    /// stored twice; narrow batches run on one thread all the same.
+    fn pays(&self, state: &State, threads: usize, tuning: &Tuning) -> bool {
+        let graph = &state.graph;
+        let alone = 2 * graph.edge_count();
+        let mut together = 0.0;
+        for index in 0..self.count() {
+            let batch = self.batch(index);
+            let work: usize = by_factor(state, batch)
+                .map(|group| {
+                    graph.arity(graph.edge_factors()[group[0] as usize] as usize) + 2 * group.len()
+                })
+                .sum();
+            together += if batch.len() >= tuning.wide_batch {
+                work as f64 / threads as f64 + tuning.barriers
+            } else {
+                work as f64
+            };
+        }
+        together < tuning.worthwhile * alone as f64
+    }
+
     /// For each factor, whether some batch sends few of its messages; see [`WideFactors`].
     pub(super) fn sends_few(&self, state: &State) -> Vec<bool> {
         let graph = &state.graph;
@@ -412,13 +438,13 @@ impl ParallelBatches {
         state: &State,
         trees: &Trees,
         batches: Batches,
+        threads: usize,
         tuning: &Tuning,
     ) -> Option<Self> {
-        let widths = || batches.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        let in_wide: usize = widths().filter(|&width| width >= tuning.wide_batch).sum();
-        if (in_wide as f64) < tuning.wide_share * batches.edges.len() as f64 {
+        if !batches.pays(state, threads, tuning) {
             return None;
         }
+        let widths = || batches.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         let mut segments: Vec<Segment> = Vec::new();
         for (index, width) in widths().enumerate() {
             let index = index as u32;
@@ -481,22 +507,19 @@ impl ParallelBatches {
         let share = worker.share(batch.len());
         let same_factor = |&a: &u32, &b: &u32| factors[a as usize] == factors[b as usize];
         let skipped = |factor: usize| constants_sent && is_constant(state, factor);
+        let mut serial = Serial {
+            state,
+            hubs: Hubs { trees, cursors: None },
+            wide: &mut WideFactors::default(),
+            constants_sent,
+            workspace: worker.workspace,
+        };
         for group in by_factor(state, aligned(batch, share.clone(), same_factor)) {
-            let factor = factors[group[0] as usize] as usize;
-            if skipped(factor) {
-                continue;
-            }
-            let hubs = &mut Hubs { trees, cursors: None };
-            messages(state, hubs, factor, group, worker.workspace);
-            let mut at = 0;
-            for &edge in group {
-                let values = state.edge_values(edge as usize);
-                let message = &worker.workspace.outputs[at..at + values.len()];
-                at += values.len();
-                for (index, &value) in values.zip(message) {
+            serial.run_factor(group, |_, edge, message| {
+                for (index, &value) in state.edge_values(edge).zip(message) {
                     state.by_edge.set(index, value);
                 }
-            }
+            });
         }
         worker.wait();
         let mut message = Vec::new();

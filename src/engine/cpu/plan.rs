@@ -15,13 +15,15 @@ pub(super) struct Tuning {
     pub(super) edges_per_thread: usize,
     /// Number of edges from which on a batch runs on all threads: worth the time of a few barriers.
     pub(super) wide_batch: usize,
-    /// Share of all edges that wide batches must hold.
-    pub(super) wide_share: f64,
+    /// What the barriers of such a batch cost, in messages read or written.
+    pub(super) barriers: f64,
+    /// Share of one thread's time at which several are worth while.
+    pub(super) worthwhile: f64,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { edges_per_thread: 4096, wide_batch: 512, wide_share: 0.5 }
+        Self { edges_per_thread: 4096, wide_batch: 512, barriers: 300.0, worthwhile: 0.8 }
     }
 }
 
@@ -92,8 +94,9 @@ impl Plan {
             let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels);
             let few = batches.sends_few(state).contains(&true);
-            if let Some(parallel) =
-                (!few).then(|| ParallelBatches::new(state, &trees, batches, tuning)).flatten()
+            if let Some(parallel) = (!few)
+                .then(|| ParallelBatches::new(state, &trees, batches, team.threads(), tuning))
+                .flatten()
             {
                 let order = Order::Parallel(parallel);
                 let cursors = Cursors::default();

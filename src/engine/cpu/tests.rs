@@ -13,9 +13,11 @@ use crate::schedule::Preorder;
 use proptest::prelude::*;
 
 /// Everything multi-threaded, however small.
-const EAGER: Tuning = Tuning { edges_per_thread: 1, wide_batch: 1, wide_share: 0.0 };
+const EAGER: Tuning =
+    Tuning { edges_per_thread: 1, wide_batch: 1, barriers: 0.0, worthwhile: f64::INFINITY };
 /// Some batches on all threads, some on one.
-const MIXED: Tuning = Tuning { edges_per_thread: 1, wide_batch: 4, wide_share: 0.0 };
+const MIXED: Tuning =
+    Tuning { edges_per_thread: 1, wide_batch: 4, barriers: 0.0, worthwhile: f64::INFINITY };
 
 type Message = Vec<Packed>;
 
