@@ -5,8 +5,19 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 6] =
-    ["version.rs", "status.rs", "log.rs", "graph.rs", "bp.rs", "schedule.rs"];
+const SOURCES: [&str; 11] = [
+    "version.rs",
+    "status.rs",
+    "log.rs",
+    "graph.rs",
+    "contents.rs",
+    "bp.rs",
+    "evidence.rs",
+    "run.rs",
+    "results.rs",
+    "messages.rs",
+    "schedule.rs",
+];
 
 fn generate() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

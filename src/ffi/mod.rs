@@ -11,11 +11,16 @@
 
 mod arguments;
 mod bp;
+mod contents;
+mod evidence;
 mod graph;
 mod guard;
 mod log;
 mod memory;
+mod messages;
 mod properties;
+mod results;
+mod run;
 mod schedule;
 mod session;
 mod status;
@@ -27,8 +32,13 @@ mod version;
 mod tests;
 
 pub use bp::*;
+pub use contents::*;
+pub use evidence::*;
 pub use graph::*;
 pub use log::*;
+pub use messages::*;
+pub use results::*;
+pub use run::*;
 pub use schedule::*;
 pub use status::*;
 pub use version::*;
