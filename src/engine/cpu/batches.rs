@@ -285,11 +285,7 @@ impl Serial<'_> {
         }
         let state = self.state;
         for group in by_factor(state, batch) {
-            self.run_factor(group, |_, edge, message| {
-                for (index, &value) in state.edge_values(edge).zip(message) {
-                    state.by_edge.set(index, value);
-                }
-            });
+            self.run_factor(group, |_, edge, message| state.hold(edge, message));
         }
         let mut message = Vec::new();
         for &edge in batch {
@@ -297,8 +293,7 @@ impl Serial<'_> {
             if self.constants_sent && is_constant(state, factor) {
                 continue;
             }
-            message.clear();
-            message.extend(state.by_edge.slice(state.edge_values(edge as usize)));
+            state.take_held(edge as usize, &mut message);
             self.arrive(edge as usize, &message);
         }
     }
@@ -515,18 +510,13 @@ impl ParallelBatches {
             workspace: worker.workspace,
         };
         for group in by_factor(state, aligned(batch, share.clone(), same_factor)) {
-            serial.run_factor(group, |_, edge, message| {
-                for (index, &value) in state.edge_values(edge).zip(message) {
-                    state.by_edge.set(index, value);
-                }
-            });
+            serial.run_factor(group, |_, edge, message| state.hold(edge, message));
         }
         worker.wait();
         let mut message = Vec::new();
         for &edge in &batch[share] {
             if !skipped(factors[edge as usize] as usize) {
-                message.clear();
-                message.extend(state.by_edge.slice(state.edge_values(edge as usize)));
+                state.take_held(edge as usize, &mut message);
                 let link = state.links[edge as usize];
                 store(state, edge as usize, link, &message, worker.workspace);
             }

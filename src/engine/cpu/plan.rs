@@ -6,7 +6,7 @@ use super::team::Team;
 use super::trees::{Cursors, Trees};
 use super::wide::WideFactors;
 use crate::error::{Error, Result};
-use crate::schedule::{Schedule, Storage, analyse, random_order};
+use crate::schedule::{Schedule, Storage, analyse};
 
 /// From which sizes on several threads pay.
 #[derive(Clone, Copy, Debug)]
@@ -107,12 +107,5 @@ impl Plan {
         let cursors = Cursors::new(state, &trees);
         let order = Order::Serial(classes);
         Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })))
-    }
-}
-
-impl Order {
-    /// The edges of a random pass.
-    pub(super) fn shuffle(order: &mut Vec<u32>, edges: usize, seed: u64, pass: u64) {
-        random_order(edges, seed, pass, order);
     }
 }

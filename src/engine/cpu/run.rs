@@ -11,6 +11,7 @@ use crate::engine::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
 use crate::error::{Error, Result};
+use crate::schedule::random_order;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -178,7 +179,7 @@ impl Loop<'_> {
                         match order {
                             Order::Serial(batches) => serial.run(batches),
                             Order::Random { seed, order } => {
-                                Order::shuffle(order, state.graph.edge_count(), *seed, pass);
+                                random_order(state.graph.edge_count(), *seed, pass, order);
                                 serial.run_sequence(order);
                             }
                             Order::Parallel(_) => {}

@@ -283,6 +283,21 @@ impl State {
         }
     }
 
+    /// Keeps a message in `by_edge`.
+    #[inline(always)]
+    pub(super) fn hold(&self, edge: usize, message: &[Packed]) {
+        for (index, &value) in self.edge_values(edge).zip(message) {
+            self.by_edge.set(index, value);
+        }
+    }
+
+    /// Reads what [`Self::hold`] kept.
+    #[inline(always)]
+    pub(super) fn take_held(&self, edge: usize, message: &mut Vec<Packed>) {
+        message.clear();
+        message.extend(self.by_edge.slice(self.edge_values(edge)));
+    }
+
     #[inline(always)]
     pub(super) fn is_binary(&self, variable: usize) -> bool {
         self.starts.is_none() || self.graph.cardinalities()[variable] == 2

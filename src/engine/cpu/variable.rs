@@ -75,13 +75,8 @@ pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Wo
 /// As [`send_to_factors`] for a variable with more than two states.
 fn send_states_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
     let edges = state.graph.variable_edges(variable);
-    let store = |edge: u32, message: &[Packed]| {
-        for (index, &value) in state.edge_values(edge as usize).zip(message) {
-            state.by_edge.set(index, value);
-        }
-    };
     if state.known[variable] == Known::State {
-        edges.iter().for_each(|&edge| store(edge, state.weights(variable)));
+        edges.iter().for_each(|&edge| state.hold(edge as usize, state.weights(variable)));
         return;
     }
     let radix = state.graph.cardinality(variable);
@@ -98,7 +93,7 @@ fn send_states_to_factors(state: &State, variable: usize, workspace: &mut Worksp
         }
         multiply_soft(state, variable, &mut states);
         resolve_states(&states, &mut message);
-        store(edge, &message);
+        state.hold(edge as usize, &message);
     }
     state_products(state, variable, workspace);
     if resolve_states(&workspace.states, &mut message) {
