@@ -59,8 +59,8 @@ pub mod model;
 pub mod schedule;
 
 pub use engine::{
-    Backend, Contradiction, Control, EngineOptions, Progress, RunReport, RunRequest, Start,
-    StopReason, StopRule,
+    Backend, Contradiction, Control, EngineOptions, Inference, Progress, RunReport, RunRequest,
+    Start, StopReason, StopRule,
 };
 pub use error::{Error, Result};
 pub use inference::BeliefPropagation;

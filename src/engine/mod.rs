@@ -9,6 +9,7 @@ pub use request::{
 };
 
 use crate::error::Result;
+pub use crate::kernel::Inference;
 use crate::kernel::Packed;
 use crate::model::VariableEvidence;
 use crate::schedule::Schedule;

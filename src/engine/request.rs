@@ -1,5 +1,6 @@
 //! What a run is asked to do and what it reports.
 
+use crate::kernel::Inference;
 use std::time::Duration;
 
 /// When a run ends (semantics.md section 3).
@@ -10,6 +11,15 @@ pub enum StopRule {
     /// When no belief of a variable has changed by more than `tolerance` in a pass, or after
     /// `max_passes`.
     Tolerance {
+        /// Largest change of a probability that counts as none; not negative.
+        tolerance: f64,
+        /// Number of passes after which the run ends without having converged.
+        max_passes: u64,
+    },
+    /// libDAI's rule: when no belief of a variable *or of a factor* has changed by more than
+    /// `tolerance` in a pass, or after `max_passes`. A fresh run compares with uniform beliefs. The
+    /// beliefs of factors are tables: each may have 2^20 entries at most.
+    AllBeliefs {
         /// Largest change of a probability that counts as none; not negative.
         tolerance: f64,
         /// Number of passes after which the run ends without having converged.
@@ -68,12 +78,36 @@ pub struct RunRequest {
     pub max_time: Option<Duration>,
     /// What happens at contradictions.
     pub contradiction: Contradiction,
+    /// Sums or maxima.
+    pub inference: Inference,
+    /// Damping d in [0, 1): a message becomes old^d * new^(1-d), renormalised; 0 for none.
+    ///
+    /// Messages read damped ones; a variable's belief, and the change that the stop rules look at,
+    /// is of the undamped ones last computed, as in libDAI.
+    pub damping: f64,
+    /// Active set: a message is computed again only if one that it reads has changed by more than
+    /// this since, in log-odds (natural logarithm; for more than two states the largest difference
+    /// of log-weights, each relative to the message's largest); a change up to it is dropped. `None`
+    /// computes all messages in every pass.
+    ///
+    /// With a threshold t, every message of a converged run is within t of its update. A threshold on
+    /// probabilities would not do: it stops messages near 0 and 1 from ever getting anywhere. Which
+    /// messages are computed depends on the schedule alone. Not together with damping.
+    pub active_threshold: Option<f64>,
 }
 
 impl RunRequest {
     /// A fresh run with this rule, without a time limit, that ends at contradictions.
     pub fn new(rule: StopRule) -> Self {
-        Self { rule, start: Start::Fresh, max_time: None, contradiction: Contradiction::Error }
+        Self {
+            rule,
+            start: Start::Fresh,
+            max_time: None,
+            contradiction: Contradiction::Error,
+            inference: Inference::SumProduct,
+            damping: 0.0,
+            active_threshold: None,
+        }
     }
 }
 
@@ -137,4 +171,7 @@ pub struct RunReport {
     pub contradictions: u64,
     /// Index of the lowest contradictory variable in the first pass that had one.
     pub first_contradiction: Option<usize>,
+    /// Number of messages that an active set spared; 0 without one (see
+    /// [`RunRequest::active_threshold`]).
+    pub spared_messages: u64,
 }

@@ -101,35 +101,7 @@ impl Graph {
 fn builder_of(graph: &FactorGraph) -> Outcome<FactorGraphBuilder> {
     let bytes = graph.memory_bytes().checked_mul(2);
     memory::check("factors to be added to", bytes)?;
-    let mut builder = FactorGraphBuilder::new();
-    for (&label, &cardinality) in graph.labels().iter().zip(graph.cardinalities()) {
-        builder.add_variable(label, cardinality as usize)?;
-    }
-    let mut body: Vec<Label> = Vec::new();
-    for factor in 0..graph.factor_count() {
-        let head_position = graph.head_position(factor).unwrap_or(usize::MAX);
-        let labels = graph.factor_variables(factor).iter().map(|&v| graph.label(v as usize));
-        let mut head = 0;
-        body.clear();
-        let view = graph.factor(factor);
-        let head_in_body =
-            matches!(view, Factor::And(horn) | Factor::Or(horn) if horn.head_in_body);
-        for (position, label) in labels.enumerate() {
-            if position == head_position {
-                head = label;
-            }
-            if position != head_position || head_in_body {
-                body.push(label);
-            }
-        }
-        match view {
-            Factor::Table(values) => builder.add_table(&body, values)?,
-            Factor::Singleton { p } => builder.add_singleton(head, p)?,
-            Factor::And(horn) => builder.add_and(head, &body, horn.p, horn.q)?,
-            Factor::Or(horn) => builder.add_or(head, &body, horn.p, horn.q)?,
-        }
-    }
-    Ok(builder)
+    Ok(FactorGraphBuilder::from_graph(graph)?)
 }
 
 pub(super) fn variable_of_label(graph: &FactorGraph, label: Label) -> Outcome<usize> {
@@ -138,8 +110,7 @@ pub(super) fn variable_of_label(graph: &FactorGraph, label: Label) -> Outcome<us
 }
 
 fn factor_kind(index: usize, kind: u32) -> Outcome<FactorKind> {
-    let kinds = [FactorKind::Table, FactorKind::Singleton, FactorKind::And, FactorKind::Or];
-    kinds.into_iter().find(|&known| known as u32 == kind).ok_or_else(|| {
+    FactorKind::ALL.into_iter().find(|&known| known as u32 == kind).ok_or_else(|| {
         Failure::invalid(format!(
             "kinds[{index}] is {kind}: FASTLBP_FACTOR_SINGLETON (1), FASTLBP_FACTOR_AND (2) or \
              FASTLBP_FACTOR_OR (3) is needed"

@@ -216,12 +216,9 @@ pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> 
 }
 
 fn check_expressible(graph: &FactorGraph) -> Result<()> {
-    let table = (0..graph.factor_count()).find(|&f| graph.kind(f) == FactorKind::Table);
-    if let Some(factor) = table {
-        return Err(Error::Unsupported(format!(
-            "factor {factor} is a table: .causal_fg holds singleton, AND and OR factors only; \
-             write .fg or .uai instead"
-        )));
+    let other = (0..graph.factor_count()).find(|&f| !graph.kind(f).is_horn());
+    if let Some(factor) = other {
+        return Err(not_horn(graph, factor));
     }
     if let Some(variable) = (0..graph.variable_count()).find(|&v| graph.cardinality(v) != 2) {
         return Err(Error::Unsupported(format!(
@@ -232,6 +229,14 @@ fn check_expressible(graph: &FactorGraph) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+fn not_horn(graph: &FactorGraph, factor: usize) -> Error {
+    Error::Unsupported(format!(
+        "factor {factor} is of the kind '{}': .causal_fg holds singleton, AND and OR factors only; \
+         write .fg or .uai instead",
+        graph.kind(factor).name()
+    ))
 }
 
 /// How many of the last factors reading adds by itself.
@@ -279,9 +284,7 @@ fn write_factor(graph: &FactorGraph, factor: usize, output: &mut Output<'_>) -> 
         }
         Factor::And(horn) => ("*", horn),
         Factor::Or(horn) => ("+", horn),
-        Factor::Table(_) => {
-            return Err(Error::Unsupported(format!("factor {factor} is a table")));
-        }
+        _ => return Err(not_horn(graph, factor)),
     };
     output.end_line()?;
     output.integer(graph.label(variables[horn.head] as usize));

@@ -2,7 +2,7 @@
 
 use super::text::Cursor;
 use crate::error::{Error, Result};
-use crate::model::{Factor, FactorGraph};
+use crate::model::{Factor, FactorGraph, next_joint_state};
 
 /// Most entries of an AND, OR or singleton factor that is written as a table.
 const EXPANSION_LIMIT: usize = 1 << 26;
@@ -53,22 +53,22 @@ pub(super) fn table_size(graph: &FactorGraph, factor: usize) -> Result<usize> {
     if let Factor::Table(values) = view {
         return Ok(values.len());
     }
-    // Only a factor whose head is its own and only body can be zero for both values.
+    // Only a factor without a body besides its head can be zero for both values.
     let value = |state: usize| view.value(&[state], std::iter::once(2));
-    if graph.arity(factor) == 1 && value(0) == 0.0 && value(1) == 0.0 {
+    let alone = graph.arity(factor) == 1 && graph.head_position(factor).is_some();
+    if alone && value(0) == 0.0 && value(1) == 0.0 {
         return Err(Error::Unsupported(format!(
             "factor {factor} ({}) contradicts itself (its value is zero everywhere), and a table \
              needs a positive value; write .causal_fg instead",
             graph.kind(factor).name()
         )));
     }
-    let size = joint_states(graph.factor_variables(factor).iter().map(|_| 2));
+    let size = joint_states(graph.factor_cardinalities(factor));
     size.filter(|&size| size <= EXPANSION_LIMIT).ok_or_else(|| {
         Error::Unsupported(format!(
-            "factor {factor} ({}) has {} variables: as a table it would have 2^{} entries, more \
-             than 2^26; write .causal_fg instead",
+            "factor {factor} ({}) has {} variables: as a table it would have more than 2^26 entries; \
+             only .causal_fg, which holds AND and OR factors, has no such limit",
             graph.kind(factor).name(),
-            graph.arity(factor),
             graph.arity(factor)
         ))
     })
@@ -85,15 +85,15 @@ pub(super) fn for_each_entry(
     if let Factor::Table(values) = view {
         return values.iter().enumerate().try_for_each(|(index, &value)| visit(index, value));
     }
-    let size = table_size(graph, factor)?;
-    let mut states = vec![0; graph.arity(factor)];
-    for index in 0..size {
-        visit(index, view.value(&states, std::iter::repeat(2)))?;
-        for state in &mut states {
-            *state ^= 1;
-            if *state == 1 {
-                break;
-            }
+    table_size(graph, factor)?;
+    let cardinalities: Vec<usize> = graph.factor_cardinalities(factor).collect();
+    let mut states = vec![0; cardinalities.len()];
+    for index in 0.. {
+        // Terms with weights of both signs may round to less than zero.
+        let value = view.value(&states, cardinalities.iter().copied()).max(0.0);
+        visit(index, value)?;
+        if !next_joint_state(&mut states, &cardinalities) {
+            break;
         }
     }
     Ok(())

@@ -1,39 +1,58 @@
-//! Messages of singleton, AND and OR factors, in time linear in the arity for all of them together.
-//!
-//! A body of literals is the pair (Q, C): Q the weight of "all literals hold", C that of "one of
-//! them fails". Bodies are joined by (Q1, C1)(Q2, C2) = (Q1 Q2, C1 (Q2 + C2) + Q1 C2), which has no
-//! subtraction (design.md section 2; the form without normalisation saves the divisions).
+//! Messages of singleton, AND, OR and signed factors, in time linear in the arity for all of them
+//! together.
 
-use super::number::{Real, Wide};
+use super::Inference;
+use super::body::{
+    Body, BodyScratch, FromPacked, HeadWeights, Literals, Near, head_message, messages, one_message,
+};
+use super::number::{Max, Real, Wide};
 use super::packed::Packed;
-use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
-use crate::model::{FactorKind, HornParameters};
+use crate::model::{FactorKind, HornParameters, SignedParameters};
 
 /// What a factor's messages depend on besides its inputs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct HornCoefficients {
-    /// f(h=1), f(h=0) if the body holds.
-    holds: [f64; 2],
-    /// f(h=1), f(h=0) if it does not.
-    fails: [f64; 2],
-    /// Whether the literals are x = 0 instead of x = 1.
-    negative: bool,
-    /// Whether no coefficient is so small that `f64` arithmetic could underflow.
+    /// f(h=1), f(h=0) if the body holds, and if it fails, over 2^`exponent`.
+    values: [[f64; 2]; 2],
+    /// Whether the literal of the variable at a position below 64 is x = 0 instead of x = 1.
+    negated: u64,
+    /// The same for all positions; `None` where bit 63 of `negated` speaks for those from 64 on.
+    all_negated: Option<Box<[u64]>>,
+    /// Whether no value is so small that `f64` arithmetic could underflow.
     plain: bool,
+    exponent: i64,
 }
 
 /// Smallest positive coefficient for which the `f64` ranges below were computed: 2^-64.
 const SMALLEST_PLAIN_COEFFICIENT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
 impl HornCoefficients {
-    pub(crate) fn new(parameters: &HornParameters) -> Self {
-        let [h1, h0, f1, f0] = parameters.conditional();
+    pub(crate) fn of_horn(parameters: &HornParameters) -> Self {
+        let negated = if parameters.kind == FactorKind::Or { u64::MAX } else { 0 };
+        Self::new(parameters.conditional(), negated, None)
+    }
+
+    pub(crate) fn of_signed(parameters: &SignedParameters) -> Self {
+        let words = &parameters.negated;
+        let all = (words.len() > 1 || words.first().is_some_and(|word| word >> 63 == 1))
+            .then(|| words.clone().into_boxed_slice());
+        Self::new(parameters.values, words.first().copied().unwrap_or_default(), all)
+    }
+
+    fn new(values: [f64; 4], negated: u64, all_negated: Option<Box<[u64]>>) -> Self {
+        let ([h1, h0, f1, f0], exponent) = near_one(values);
         let plain = [h1, h0, f1, f0].iter().all(|&c| c == 0.0 || c >= SMALLEST_PLAIN_COEFFICIENT);
-        Self {
-            holds: [h1, h0],
-            fails: [f1, f0],
-            negative: parameters.kind == FactorKind::Or,
-            plain,
+        Self { values: [[h1, h0], [f1, f0]], negated, all_negated, plain, exponent }
+    }
+
+    #[inline(always)]
+    fn is_negated(&self, position: usize) -> bool {
+        if position < 64 {
+            return self.negated >> position & 1 == 1;
+        }
+        match &self.all_negated {
+            Some(words) => crate::model::bit(words, position),
+            None => self.negated >> 63 == 1,
         }
     }
 
@@ -52,187 +71,41 @@ impl HornCoefficients {
     }
 }
 
-/// The pair (Q, C) of a part of the body.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Body<T> {
-    all: T,
-    not_all: T,
+/// Values of a factor over a power of two that leaves the largest of them between 2^-60 and 2, and
+/// the exponent of that power; unchanged where some would get lost.
+pub(super) fn near_one(values: [f64; 4]) -> ([f64; 4], i64) {
+    let exponents = || values.iter().filter(|&&v| v > 0.0).map(|&v| Wide::from_f64(v).exponent());
+    let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
+    if (-60..=0).contains(&high) || low - high < -900 {
+        return (values, 0);
+    }
+    (values.map(|value| Wide::from_f64(value).scaled(-high).to_f64()), high)
 }
 
-impl<T: FromPacked> Body<T> {
+impl Literals for HornCoefficients {
     #[inline(always)]
-    pub(crate) fn literal(odds: Packed, negative: bool) -> Self {
-        let [holds, fails] = T::weights(odds, negative);
-        Self { all: holds, not_all: fails }
-    }
-}
-
-impl<T: Real> Monoid for Body<T> {
-    const NEUTRAL: Self = Self { all: T::ONE, not_all: T::ZERO };
-
-    #[inline(always)]
-    fn combine(self, other: Self) -> Self {
-        let any = other.all.add(other.not_all);
-        Self {
-            all: self.all.multiply(other.all),
-            not_all: self.not_all.multiply(any).add(self.all.multiply(other.not_all)),
-        }
-    }
-}
-
-/// Numbers that stored odds can be turned into.
-pub(crate) trait FromPacked: Real {
-    /// Weights of the states 1 and 0 with the given odds, or the other way round.
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2];
-    /// The quotient as stored odds, or its inverse; 0/0 is a contradiction.
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed;
-}
-
-/// One of two words, by a conditional move: which one is hard to predict.
-#[inline(always)]
-fn choose(condition: bool, yes: u64, no: u64) -> u64 {
-    std::hint::select_unpredictable(condition, yes, no)
-}
-
-impl FromPacked for f64 {
-    #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
-        let infinite = odds == Packed::INFINITY;
-        let state1 = choose(infinite, Packed::ONE.0, odds.0);
-        let state0 = choose(infinite, 0, Packed::ONE.0);
-        let first = choose(swapped, state0, state1);
-        [f64::from_bits(first), f64::from_bits(state0 ^ state1 ^ first)]
-    }
-    #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
-        let (a, b) = (numerator.to_bits(), denominator.to_bits());
-        let above = choose(inverse, b, a);
-        let ratio = f64::from_bits(above) / f64::from_bits(a ^ b ^ above);
-        if ratio.is_nan() { Packed::CONTRADICTION } else { Packed::from_plain(ratio) }
-    }
-}
-
-/// A plain number where no input is certain: then no message is 0/0.
-#[derive(Clone, Copy)]
-struct Near(f64);
-
-impl Real for Near {
-    const ZERO: Self = Self(0.0);
-    const ONE: Self = Self(1.0);
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        Self(value)
-    }
-    #[inline(always)]
-    fn multiply(self, other: Self) -> Self {
-        Self(self.0 * other.0)
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-    #[inline(always)]
-    fn is_zero(self) -> bool {
-        self.0 == 0.0
-    }
-    #[inline(always)]
-    fn widen(self) -> Wide {
-        Wide::from_f64(self.0)
-    }
-    #[inline(always)]
-    fn divide(self, other: Self) -> Self {
-        Self(self.0 / other.0)
-    }
-}
-
-impl FromPacked for Near {
-    #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
-        let first = choose(swapped, Packed::ONE.0, odds.0);
-        let second = choose(swapped, odds.0, Packed::ONE.0);
-        [Self(f64::from_bits(first)), Self(f64::from_bits(second))]
-    }
-    #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
-        let (a, b) = (numerator.0.to_bits(), denominator.0.to_bits());
-        let (above, below) = (choose(inverse, b, a), choose(inverse, a, b));
-        Packed::from_plain(f64::from_bits(above) / f64::from_bits(below))
-    }
-}
-
-impl FromPacked for Wide {
-    #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
-        let [state1, state0] = if odds == Packed::INFINITY {
-            [Wide::ONE, Wide::ZERO]
-        } else {
-            [odds.unpack(), Wide::ONE]
-        };
-        if swapped { [state0, state1] } else { [state1, state0] }
-    }
-    #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
-        if inverse {
-            Packed::ratio(denominator, numerator)
-        } else {
-            Packed::ratio(numerator, denominator)
-        }
-    }
-}
-
-/// The message to the head, given the whole body.
-#[inline(always)]
-fn head_message<T: FromPacked>(body: Body<T>, c: &HornCoefficients) -> Packed {
-    let weight = |state: usize| {
-        T::from_f64(c.holds[state])
-            .multiply(body.all)
-            .add(T::from_f64(c.fails[state]).multiply(body.not_all))
-    };
-    T::ratio(weight(0), weight(1), false)
-}
-
-/// The head's part of the messages to the body: the factor's weight, summed over the head's states,
-/// where the body holds and where it does not.
-#[derive(Clone, Copy)]
-pub(crate) struct HeadWeights<T> {
-    holds: T,
-    fails: T,
-}
-
-impl<T: FromPacked> HeadWeights<T> {
-    #[inline(always)]
-    pub(crate) fn new(head: Packed, c: &HornCoefficients) -> Self {
-        let [h1, h0] = T::weights(head, false);
-        let weight =
-            |f: &[f64; 2]| T::from_f64(f[0]).multiply(h1).add(T::from_f64(f[1]).multiply(h0));
-        Self { holds: weight(&c.holds), fails: weight(&c.fails) }
+    fn values(&self) -> &[[f64; 2]; 2] {
+        &self.values
     }
 
-    /// The message to a body variable, given the rest of the body.
     #[inline(always)]
-    pub(crate) fn body_message(self, rest: Body<T>, negative: bool) -> Packed {
-        let literal_holds = self.holds.multiply(rest.all).add(self.fails.multiply(rest.not_all));
-        let literal_fails = self.fails.multiply(rest.all.add(rest.not_all));
-        T::ratio(literal_holds, literal_fails, negative)
+    fn literal<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T> {
+        Body::literal(T::weights(odds, self.is_negated(position)))
+    }
+
+    #[inline(always)]
+    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> Packed {
+        T::ratio(holds, fails, self.is_negated(position))
     }
 }
 
 /// Memory for factors with a long body, kept between calls.
 #[derive(Default)]
 pub(crate) struct HornScratch {
-    plain: BodyScratch<f64>,
-    wide: BodyScratch<Wide>,
-}
-
-struct BodyScratch<T> {
-    leaves: Vec<Body<T>>,
-    tree: TreeScratch<Body<T>>,
-}
-
-impl<T> Default for BodyScratch<T> {
-    fn default() -> Self {
-        Self { leaves: Vec::new(), tree: TreeScratch::default() }
-    }
+    pub(super) plain: BodyScratch<f64>,
+    pub(super) wide: BodyScratch<Wide>,
+    plain_max: BodyScratch<Max<f64>>,
+    wide_max: BodyScratch<Max<Wide>>,
 }
 
 /// All messages of a factor from its inputs (odds of the messages from its variables, in their
@@ -242,17 +115,28 @@ pub(crate) fn horn_messages(
     inputs: &[Packed],
     head: usize,
     c: &HornCoefficients,
+    inference: Inference,
     out: &mut [Packed],
     scratch: &mut HornScratch,
 ) {
-    if c.fits_f64(inputs) {
-        messages::<f64>(inputs, head, c, out, Some(&mut scratch.plain));
-    } else {
-        messages::<Wide>(inputs, head, c, out, Some(&mut scratch.wide));
+    match (inference, c.fits_f64(inputs)) {
+        (Inference::SumProduct, true) => {
+            messages(inputs, head, c, out, Some(&mut scratch.plain));
+        }
+        (Inference::SumProduct, false) => {
+            messages(inputs, head, c, out, Some(&mut scratch.wide));
+        }
+        (Inference::MaxProduct, true) => {
+            messages(inputs, head, c, out, Some(&mut scratch.plain_max));
+        }
+        (Inference::MaxProduct, false) => {
+            messages(inputs, head, c, out, Some(&mut scratch.wide_max));
+        }
     }
 }
 
-/// As [`horn_messages`] for a factor with `N` = 1 to 8 variables, with nothing on the heap.
+/// As [`horn_messages`] for sum-product and a factor with `N` = 1 to 8 variables, with nothing on the
+/// heap.
 #[inline(always)]
 pub(crate) fn small_horn_messages<const N: usize>(
     inputs: &[Packed; N],
@@ -287,150 +171,54 @@ pub(crate) fn horn_message(
     head: usize,
     target: usize,
     c: &HornCoefficients,
+    inference: Inference,
     scratch: &mut HornScratch,
 ) -> Packed {
     inputs[target] = Packed::ONE;
     if inputs.len() <= 4 {
         let mut out = [Packed::ONE; 4];
-        horn_messages(inputs, head, c, &mut out[..inputs.len()], scratch);
+        horn_messages(inputs, head, c, inference, &mut out[..inputs.len()], scratch);
         return out[target];
     }
-    fn message<T: FromPacked>(
-        inputs: &[Packed],
-        head: usize,
-        target: usize,
-        c: &HornCoefficients,
-        scratch: &mut BodyScratch<T>,
-    ) -> Packed {
-        let total = body_leave_one_out(inputs, head, c, scratch);
-        if target == head {
-            return head_message(total, c);
+    match (inference, c.fits_f64(inputs)) {
+        (Inference::SumProduct, true) => one_message(inputs, head, target, c, &mut scratch.plain),
+        (Inference::SumProduct, false) => one_message(inputs, head, target, c, &mut scratch.wide),
+        (Inference::MaxProduct, true) => {
+            one_message(inputs, head, target, c, &mut scratch.plain_max)
         }
-        let rest = scratch.leaves[target - usize::from(target > head)];
-        HeadWeights::new(inputs[head], c).body_message(rest, c.negative)
-    }
-    if c.fits_f64(inputs) {
-        message::<f64>(inputs, head, target, c, &mut scratch.plain)
-    } else {
-        message::<Wide>(inputs, head, target, c, &mut scratch.wide)
-    }
-}
-
-/// Replaces `scratch.leaves` by the body without each of its literals; returns the whole body.
-fn body_leave_one_out<T: FromPacked>(
-    inputs: &[Packed],
-    head: usize,
-    c: &HornCoefficients,
-    scratch: &mut BodyScratch<T>,
-) -> Body<T> {
-    let BodyScratch { leaves, tree } = scratch;
-    leaves.clear();
-    let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
-    leaves.extend(literals.map(|(_, &input)| Body::literal(input, c.negative)));
-    leave_one_out(leaves, tree)
-}
-
-#[inline(always)]
-fn messages<T: FromPacked>(
-    inputs: &[Packed],
-    head: usize,
-    c: &HornCoefficients,
-    out: &mut [Packed],
-    scratch: Option<&mut BodyScratch<T>>,
-) {
-    // The positions of the body, without the head.
-    let at = |body: usize| body + usize::from(body >= head);
-    let literal = |body: usize| Body::<T>::literal(inputs[at(body)], c.negative);
-    let weights = || HeadWeights::<T>::new(inputs[head], c);
-    match inputs.len() {
-        0 => {}
-        1 => out[0] = head_message(Body::<T>::NEUTRAL, c),
-        2 => {
-            out[head] = head_message(literal(0), c);
-            out[at(0)] = weights().body_message(Body::NEUTRAL, c.negative);
-        }
-        3 => {
-            let (a, b) = (literal(0), literal(1));
-            let weights = weights();
-            out[head] = head_message(a.combine(b), c);
-            out[at(0)] = weights.body_message(b, c.negative);
-            out[at(1)] = weights.body_message(a, c.negative);
-        }
-        4 => {
-            let (x, y, z) = (literal(0), literal(1), literal(2));
-            let weights = weights();
-            let pair = x.combine(y);
-            out[head] = head_message(pair.combine(z), c);
-            out[at(0)] = weights.body_message(z.combine(y), c.negative);
-            out[at(1)] = weights.body_message(z.combine(x), c.negative);
-            out[at(2)] = weights.body_message(pair, c.negative);
-        }
-        count @ 5..=8 => {
-            let mut leaves = [Body::NEUTRAL; 8];
-            for (body, leaf) in leaves.iter_mut().enumerate().take(count - 1) {
-                *leaf = literal(body);
-            }
-            let (rest, total) = leave_one_out_of_eight(&leaves);
-            out[head] = head_message(total, c);
-            let weights = weights();
-            for (body, &rest) in rest.iter().enumerate().take(count - 1) {
-                out[at(body)] = weights.body_message(rest, c.negative);
-            }
-        }
-        _ => {
-            let mut own = BodyScratch::default();
-            let scratch = scratch.unwrap_or(&mut own);
-            let total = body_leave_one_out(inputs, head, c, scratch);
-            out[head] = head_message(total, c);
-            let weights = weights();
-            for (body, &rest) in scratch.leaves.iter().enumerate() {
-                out[at(body)] = weights.body_message(rest, c.negative);
-            }
+        (Inference::MaxProduct, false) => {
+            one_message(inputs, head, target, c, &mut scratch.wide_max)
         }
     }
 }
 
-/// The factor summed against its inputs, and the weight of one joint state: their quotient is an
-/// entry of the factor's belief. Returns (weight, total). O(arity).
-pub(crate) fn horn_belief(
-    inputs: &[Packed],
-    head: usize,
-    c: &HornCoefficients,
-    states: &[usize],
-) -> (Wide, Wide) {
-    let mut body = Body::<Wide>::NEUTRAL;
-    let mut holds = true;
-    let mut weight = Wide::ONE;
-    for (position, (&input, &state)) in inputs.iter().zip(states).enumerate() {
-        let [state1, state0] = Wide::weights(input, false);
-        weight = weight.multiply(if state == 1 { state1 } else { state0 });
-        if position != head {
-            body = body.combine(Body::literal(input, c.negative));
-            holds &= (state == 1) != c.negative;
-        }
-    }
-    let coefficients = if holds { &c.holds } else { &c.fails };
-    let value = Wide::from_f64(coefficients[usize::from(states[head] == 0)]);
-    let weights = HeadWeights::<Wide>::new(inputs[head], c);
-    let total = weights.holds.multiply(body.all).add(weights.fails.multiply(body.not_all));
-    (weight.multiply(value), total)
+/// The factor summed against its inputs. O(arity).
+pub(crate) fn horn_total(inputs: &[Packed], head: usize, c: &HornCoefficients) -> Wide {
+    super::body::total(inputs, head, c).scaled(c.exponent)
 }
 
-/// What single messages of a wide factor need: the body as stored nodes of a tree.
+/// What single messages of a wide factor need, where its body is stored as the nodes of a tree.
 impl HornCoefficients {
-    /// The body variable's part of a stored tree.
-    pub(crate) fn leaf(&self, odds: Packed) -> Body<Wide> {
-        Body::literal(odds, self.negative)
+    /// The part of the body variable at a position.
+    pub(crate) fn leaf<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T> {
+        self.literal(position, odds)
     }
 
     /// The message to the head, given the whole body.
-    pub(crate) fn message_to_head(&self, body: Body<Wide>) -> Packed {
-        head_message(body, self)
+    pub(crate) fn message_to_head<T: FromPacked>(&self, body: Body<T>) -> Packed {
+        head_message(body, &self.values)
     }
 
-    /// The message to a body variable, given the head's odds and the rest of the body.
-    pub(crate) fn message_to_body(&self, head: Packed, rest: Body<Wide>) -> Packed {
-        HeadWeights::<Wide>::new(head, self).body_message(rest, self.negative)
+    /// The message to the body variable at a position, given the head's odds and the rest of the
+    /// body.
+    pub(crate) fn message_to_body<T: FromPacked>(
+        &self,
+        position: usize,
+        head: Packed,
+        rest: Body<T>,
+    ) -> Packed {
+        let [holds, fails] = HeadWeights::new(head, &self.values).with_rest(rest);
+        self.message(position, holds, fails)
     }
 }
 
@@ -470,12 +258,6 @@ mod tests {
         parameters: &HornParameters,
         target: usize,
     ) -> Packed {
-        let horn =
-            Horn { head, head_in_body: parameters.head_in_body, p: parameters.p, q: parameters.q };
-        let factor = match parameters.kind {
-            FactorKind::And => Factor::And(horn),
-            _ => Factor::Or(horn),
-        };
         let mut sums = [Wide::ZERO; 2];
         for index in 0..1_usize << inputs.len() {
             let states: Vec<usize> = (0..inputs.len()).map(|i| index >> i & 1).collect();

@@ -11,18 +11,22 @@
 //!   edges in index order, padded with the neutral element to a power of two. The product of all
 //!   edges but one multiplies the siblings met on the way from the root down to that edge.
 
+mod body;
 mod horn;
+mod noisy;
 mod number;
 mod packed;
 mod product;
 mod table;
+mod terms;
 mod tree;
 
+pub(crate) use body::Body;
 pub(crate) use horn::{
-    Body, HornCoefficients, HornScratch, horn_belief, horn_message, horn_messages,
-    small_horn_messages,
+    HornCoefficients, HornScratch, horn_message, horn_messages, horn_total, small_horn_messages,
 };
-pub(crate) use number::{Real, Wide};
+pub(crate) use noisy::{NoisyCoefficients, noisy_message, noisy_messages, noisy_total};
+pub(crate) use number::{Max, Real, Wide};
 pub(crate) use packed::Packed;
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
@@ -33,4 +37,16 @@ pub(crate) use table::{
     TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,
     table_messages,
 };
+pub(crate) use terms::{TermInputs, TermScratch, term_messages, term_total};
 pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};
+
+/// What messages and beliefs are over the states of the other variables (libDAI's `inference`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Inference {
+    /// Sums: marginals (SUMPROD).
+    #[default]
+    SumProduct,
+    /// Maxima: max-marginals, from which [`crate::BeliefPropagation::find_maximum`] decodes the most
+    /// probable joint state (MAXPROD).
+    MaxProduct,
+}

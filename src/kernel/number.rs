@@ -8,6 +8,8 @@ pub(crate) trait Real: Copy {
     fn from_f64(value: f64) -> Self;
     fn multiply(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
+    /// The larger of two numbers.
+    fn larger(self, other: Self) -> Self;
     fn is_zero(self) -> bool;
     /// The value as a number that can be packed.
     fn widen(self) -> Wide;
@@ -29,6 +31,10 @@ impl Real for f64 {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
+    }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if self >= other { self } else { other }
     }
     #[inline(always)]
     fn is_zero(self) -> bool {
@@ -102,6 +108,15 @@ impl Wide {
         Self::normalise(self.significand * other.significand, self.exponent + other.exponent)
     }
 
+    /// The difference, or zero where the other number is not smaller.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        if (other.exponent, other.significand) >= (self.exponent, self.significand) {
+            return Self::ZERO;
+        }
+        let less = other.significand * Self::scale_down(other.exponent - self.exponent);
+        Self::normalise(self.significand - less, self.exponent)
+    }
+
     /// The number times 2^`by`.
     #[inline(always)]
     pub(crate) fn scaled(self, by: i64) -> Self {
@@ -155,6 +170,15 @@ impl Real for Wide {
     }
 
     #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if (self.exponent, self.significand) >= (other.exponent, other.significand) {
+            self
+        } else {
+            other
+        }
+    }
+
+    #[inline(always)]
     fn is_zero(self) -> bool {
         self.exponent < Self::ZERO_BELOW
     }
@@ -167,6 +191,44 @@ impl Real for Wide {
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
         Self::normalise(self.significand / other.significand, self.exponent - other.exponent)
+    }
+}
+
+/// The numbers of max-product: the same, with the larger of two numbers in place of their sum. What
+/// sums over states then maximises over them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Max<T>(pub(crate) T);
+
+impl<T: Real> Real for Max<T> {
+    const ZERO: Self = Self(T::ZERO);
+    const ONE: Self = Self(T::ONE);
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self(T::from_f64(value))
+    }
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        Self(self.0.multiply(other.0))
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.larger(other.0))
+    }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Self(self.0.larger(other.0))
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0.is_zero()
+    }
+    #[inline(always)]
+    fn widen(self) -> Wide {
+        self.0.widen()
+    }
+    #[inline(always)]
+    fn divide(self, other: Self) -> Self {
+        Self(self.0.divide(other.0))
     }
 }
 
@@ -191,6 +253,9 @@ mod tests {
             prop_assert!(same(x.multiply(y), a * b));
             prop_assert!(same(x.add(y), a + b));
             prop_assert!(same(y.add(x), a + b));
+            prop_assert!(same(x.minus(y), (a - b).max(0.0)));
+            prop_assert!(same(x.larger(y), a.max(b)));
+            prop_assert!(same(Max(y).add(Max(x)).widen(), a.max(b)));
             if !zero {
                 prop_assert!(same(x.divide(y), a / b));
             }

@@ -5,7 +5,8 @@
 //! together cost about four operations per table entry, whatever the arity, and each message has
 //! one fixed order of operations.
 
-use super::number::{Real, Wide};
+use super::Inference;
+use super::number::{Max, Real, Wide};
 use super::packed::Packed;
 
 /// Exponents of the smallest and the largest positive entry of a table.
@@ -22,6 +23,8 @@ pub(crate) fn table_exponents(values: &[f64]) -> (i64, i64) {
 pub(crate) struct TableScratch {
     plain: Buffers<f64>,
     wide: Buffers<Wide>,
+    plain_max: Buffers<Max<f64>>,
+    wide_max: Buffers<Max<Wide>>,
 }
 
 struct Buffers<T> {
@@ -31,12 +34,11 @@ struct Buffers<T> {
     starts: Vec<usize>,
     /// Intermediate tables, as a stack.
     tables: Vec<T>,
-    result: Vec<T>,
 }
 
 impl<T> Default for Buffers<T> {
     fn default() -> Self {
-        Self { weights: Vec::new(), starts: Vec::new(), tables: Vec::new(), result: Vec::new() }
+        Self { weights: Vec::new(), starts: Vec::new(), tables: Vec::new() }
     }
 }
 
@@ -63,47 +65,27 @@ pub(crate) fn stored_values(radix: u32) -> usize {
 /// [`Packed::CONTRADICTION`] in its first value. O(entries).
 pub(crate) fn table_messages(
     table: TableInputs<'_>,
+    inference: Inference,
     out: &mut [Packed],
     scratch: &mut TableScratch,
 ) {
-    let mut at = 0;
-    let mut ends = Vec::with_capacity(table.radices.len());
-    for &radix in table.radices {
-        ends.push(at);
-        at += stored_values(radix);
-    }
-    run(table, None, scratch, &mut |position, message| {
-        let start = ends[position];
-        message.store(&mut out[start..start + stored_values(table.radices[position])]);
-    });
+    run(table, inference, None, out, scratch);
 }
 
 /// One message of a table, to the variable at `target`; its own input is not used. O(entries).
 pub(crate) fn table_message(
     table: TableInputs<'_>,
+    inference: Inference,
     target: usize,
     out: &mut [Packed],
     scratch: &mut TableScratch,
 ) {
-    run(table, Some(target), scratch, &mut |_, message| message.store(out));
+    run(table, inference, Some(target), out, scratch);
 }
 
-/// Weights of the states of one message, in either kind of number.
-enum Message<'a> {
-    Plain(&'a [f64]),
-    Wide(&'a [Wide]),
-}
-
-impl Message<'_> {
-    fn store(&self, out: &mut [Packed]) {
-        match self {
-            Message::Plain(weights) => store(weights, out),
-            Message::Wide(weights) => store(weights, out),
-        }
-    }
-}
-
-fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
+/// Stores the weights of the states of one message; 0/0 is [`Packed::CONTRADICTION`] in its first
+/// value.
+pub(super) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
     if let [state0, state1] = weights {
         out[0] = Packed::ratio(state1.widen(), state0.widen());
         return;
@@ -124,7 +106,7 @@ fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
 }
 
 /// Exponents of the smallest and the largest positive weight of a stored message.
-fn input_exponents(stored: &[Packed]) -> (i64, i64) {
+pub(super) fn input_exponents(stored: &[Packed]) -> (i64, i64) {
     if let [odds] = stored {
         if odds.is_certain() {
             return (0, 0);
@@ -160,49 +142,44 @@ fn fits_f64(table: TableInputs<'_>) -> bool {
     low > -1000 && high + growth < 1000
 }
 
-type Sink<'a> = dyn FnMut(usize, Message<'_>) + 'a;
-
 fn run(
     table: TableInputs<'_>,
+    inference: Inference,
     target: Option<usize>,
+    out: &mut [Packed],
     scratch: &mut TableScratch,
-    sink: &mut Sink<'_>,
 ) {
     if table.radices.is_empty() {
         return;
     }
-    if fits_f64(table) {
-        let plain = |value: Packed| value.plain();
-        run_with(table, target, &mut scratch.plain, plain, &mut |position, weights: &[f64]| {
-            sink(position, Message::Plain(weights));
-        });
-    } else {
-        run_with(
-            table,
-            target,
-            &mut scratch.wide,
-            Packed::unpack,
-            &mut |position, weights: &[Wide]| {
-                sink(position, Message::Wide(weights));
-            },
-        );
+    let TableScratch { plain, wide, plain_max, wide_max } = scratch;
+    match (inference, fits_f64(table)) {
+        (Inference::SumProduct, true) => run_with(table, target, plain, Packed::plain, out),
+        (Inference::SumProduct, false) => run_with(table, target, wide, Packed::unpack, out),
+        (Inference::MaxProduct, true) => {
+            run_with(table, target, plain_max, |value| Max(value.plain()), out);
+        }
+        (Inference::MaxProduct, false) => {
+            run_with(table, target, wide_max, |value| Max(value.unpack()), out);
+        }
     }
 }
 
-fn run_with<T: Real>(
-    table: TableInputs<'_>,
-    target: Option<usize>,
-    buffers: &mut Buffers<T>,
+/// The weights of the states of all inputs, one variable after the other, and where each variable's
+/// start.
+pub(super) fn unpack_inputs<T: Real>(
+    radices: &[u32],
+    inputs: &[Packed],
     number: impl Fn(Packed) -> T,
-    sink: &mut dyn FnMut(usize, &[T]),
+    weights: &mut Vec<T>,
+    starts: &mut Vec<usize>,
 ) {
-    let Buffers { weights, starts, tables, result } = buffers;
     weights.clear();
     starts.clear();
     let mut at = 0;
-    for &radix in table.radices {
+    for &radix in radices {
         starts.push(weights.len());
-        let stored = &table.inputs[at..at + stored_values(radix)];
+        let stored = &inputs[at..at + stored_values(radix)];
         at += stored.len();
         match stored {
             [odds] if *odds == Packed::INFINITY => weights.extend([T::ZERO, T::ONE]),
@@ -211,11 +188,21 @@ fn run_with<T: Real>(
         }
     }
     starts.push(weights.len());
+}
+
+fn run_with<T: Real>(
+    table: TableInputs<'_>,
+    target: Option<usize>,
+    buffers: &mut Buffers<T>,
+    number: impl Fn(Packed) -> T,
+    out: &mut [Packed],
+) {
+    let Buffers { weights, starts, tables } = buffers;
+    unpack_inputs(table.radices, table.inputs, number, weights, starts);
     tables.clear();
     tables.extend(table.values.iter().map(|&value| T::from_f64(value)));
-    let mut recursion =
-        Recursion { radices: table.radices, weights, starts, tables, result, target };
-    recursion.messages(0, table.radices.len(), 0, sink);
+    let mut recursion = Recursion { radices: table.radices, weights, starts, tables, target, out };
+    recursion.messages(0, table.radices.len(), 0, 0);
 }
 
 struct Recursion<'a, T> {
@@ -223,39 +210,33 @@ struct Recursion<'a, T> {
     weights: &'a [T],
     starts: &'a [usize],
     tables: &'a mut Vec<T>,
-    result: &'a mut Vec<T>,
     target: Option<usize>,
+    out: &'a mut [Packed],
 }
 
 impl<T: Real> Recursion<'_, T> {
     /// The messages to the variables `low..high`, from the table over just these at `from` on the
-    /// stack's top.
-    fn messages(
-        &mut self,
-        low: usize,
-        high: usize,
-        from: usize,
-        sink: &mut dyn FnMut(usize, &[T]),
-    ) {
-        if self.target.is_some_and(|target| !(low..high).contains(&target)) {
-            return;
-        }
+    /// stack's top; the message to the variable `low` is stored from `at` on.
+    fn messages(&mut self, low: usize, high: usize, from: usize, at: usize) {
         if high - low == 1 {
-            self.result.clear();
-            self.result.extend_from_slice(&self.tables[from..]);
-            sink(low, self.result);
+            let length = stored_values(self.radices[low]);
+            store(&self.tables[from..], &mut self.out[at..at + length]);
             return;
         }
         let middle = low + (high - low).div_ceil(2);
         let top = self.tables.len();
         if self.target.is_none_or(|target| target < middle) {
             self.sum_out_last(low, middle, high, from);
-            self.messages(low, middle, top, sink);
+            self.messages(low, middle, top, at);
             self.tables.truncate(top);
         }
         if self.target.is_none_or(|target| target >= middle) {
             self.sum_out_first(low, middle, from);
-            self.messages(middle, high, top, sink);
+            let before: usize =
+                self.radices[low..middle].iter().map(|&radix| stored_values(radix)).sum();
+            // A single message is all that is stored.
+            let at = if self.target.is_some() { at } else { at + before };
+            self.messages(middle, high, top, at);
             self.tables.truncate(top);
         }
     }

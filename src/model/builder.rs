@@ -1,12 +1,16 @@
 //! Builds a [`FactorGraph`] from factors over labels, one at a time or in bulk.
 
+use super::assemble::{add_horn_scope, add_table_scope, connect};
 use super::factor::{FactorKind, HornParameters};
 use super::graph::{FactorGraph, Label};
+use super::labels::LabelIndex;
+use super::structured::{SignedTable, Structured};
+use super::structured_scope::add_structured_scope;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
 /// Largest number of edges, variables or factors: indices are 32 bits wide.
-const INDEX_LIMIT: usize = u32::MAX as usize - 1;
+pub(super) const INDEX_LIMIT: usize = u32::MAX as usize - 1;
 
 /// Singleton, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
 ///
@@ -15,7 +19,7 @@ const INDEX_LIMIT: usize = u32::MAX as usize - 1;
 /// `p[i]`, `q[i]` (see [`FactorKind`]; q is ignored for a singleton).
 #[derive(Clone, Copy, Debug)]
 pub struct HornArrays<'a> {
-    /// Kind of each factor: anything but `Table`.
+    /// Kind of each factor: singleton, AND or OR.
     pub kinds: &'a [FactorKind],
     /// Label of each head.
     pub heads: &'a [Label],
@@ -35,30 +39,32 @@ pub struct HornArrays<'a> {
 /// that fails adds nothing.
 #[derive(Clone, Debug)]
 pub struct FactorGraphBuilder {
-    declared: Vec<(Label, u32)>,
-    kinds: Vec<FactorKind>,
-    /// Head label of a horn factor, 0 for a table.
-    heads: Vec<Label>,
-    member_offsets: Vec<usize>,
-    /// Body of a horn factor, scope of a table, in the caller's order.
-    members: Vec<Label>,
-    /// Index into `horn`, or number of the table.
-    parameters: Vec<u32>,
+    pub(super) declared: Vec<(Label, u32)>,
+    pub(super) kinds: Vec<FactorKind>,
+    /// Head label of a factor that has one, else 0.
+    pub(super) heads: Vec<Label>,
+    pub(super) member_offsets: Vec<usize>,
+    /// Body of a factor with a head, scope of another, in the caller's order.
+    pub(super) members: Vec<Label>,
+    /// Number in the store of the factor's kind.
+    pub(super) parameters: Vec<u32>,
     horn: ParameterTable,
     table_offsets: Vec<usize>,
     table_values: Vec<f64>,
+    /// Signed, noisy and term factors, by position in `members`.
+    pub(super) structured: Structured,
 }
 
 /// Distinct parameter sets, found again by their bits.
 #[derive(Clone, Debug, Default)]
-struct ParameterTable {
-    entries: Vec<HornParameters>,
+pub(super) struct ParameterTable {
+    pub(super) entries: Vec<HornParameters>,
     index: HashMap<(u8, bool, u64, u64), u32>,
     last: Option<u32>,
 }
 
 impl ParameterTable {
-    fn intern(&mut self, entry: HornParameters) -> u32 {
+    pub(super) fn intern(&mut self, entry: HornParameters) -> u32 {
         // Neighbouring factors mostly share their parameters.
         if let Some(last) = self.last
             && self.entries[last as usize] == entry
@@ -95,6 +101,7 @@ impl FactorGraphBuilder {
             horn: ParameterTable::default(),
             table_offsets: vec![0],
             table_values: Vec::new(),
+            structured: Structured::default(),
         }
     }
 
@@ -227,7 +234,7 @@ impl FactorGraphBuilder {
     }
 
     /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of
-    /// the labels. A table heads no variable. O(variables + edges) for labels without large gaps.
+    /// the labels. Tables and terms head no variable. O(variables + edges) for labels without large gaps.
     pub fn add_missing_priors(&mut self, p: f64) -> Result<()> {
         for label in LabelIndex::new(self)?.labels_without_head(self) {
             self.add_singleton(label, p)?;
@@ -239,8 +246,9 @@ impl FactorGraphBuilder {
     /// entries).
     ///
     /// Errors: a cardinality below 2 or declared in two ways; a table with a duplicate variable or
-    /// of the wrong size; an AND, OR or singleton factor over a variable that is not binary; more
-    /// edges, variables or factors than 32-bit indices can name.
+    /// of the wrong size; a factor with a head over a variable that is not binary; terms that name a
+    /// state that a variable does not have, or whose sum is seen to be negative somewhere or zero
+    /// everywhere; more edges, variables or factors than 32-bit indices can name.
     pub fn build(&self) -> Result<FactorGraph> {
         // A horn factor has one edge more than its body, at most.
         let edge_bound = self.members.len() + self.kinds.len();
@@ -264,10 +272,12 @@ impl FactorGraphBuilder {
             horn_parameters: Vec::new(),
             table_offsets: self.table_offsets.clone(),
             table_values: self.table_values.clone(),
+            structured: Structured::default(),
             all_binary: false,
         };
         graph.all_binary = graph.cardinalities.iter().all(|&r| r == 2);
         let mut horn = self.horn.clone();
+        let mut signed = SignedTable::default();
         let mut scope: Vec<u32> = Vec::new();
         graph.factor_offsets.push(0);
         for factor in 0..self.kinds.len() {
@@ -275,11 +285,17 @@ impl FactorGraphBuilder {
                 &self.members[self.member_offsets[factor]..self.member_offsets[factor + 1]];
             scope.clear();
             scope.extend(members.iter().map(|&label| index.of(label)));
-            if self.kinds[factor] == FactorKind::Table {
-                add_table_scope(&mut graph, factor, &mut scope)?;
-            } else {
-                let head = index.of(self.heads[factor]);
-                add_horn_scope(&mut graph, factor, head, &mut scope, &mut horn)?;
+            match self.kinds[factor] {
+                FactorKind::Table => add_table_scope(&mut graph, factor, &mut scope)?,
+                kind if kind.is_horn() => {
+                    let head = index.of(self.heads[factor]);
+                    add_horn_scope(&mut graph, factor, head, &mut scope, &mut horn)?;
+                }
+                kind => {
+                    let head = kind.has_head().then(|| index.of(self.heads[factor]));
+                    let drafts = &self.structured;
+                    add_structured_scope(&mut graph, factor, head, &scope, drafts, &mut signed)?;
+                }
             }
             graph.factor_offsets.push(graph.edge_variable.len() as u32);
         }
@@ -289,7 +305,7 @@ impl FactorGraphBuilder {
         Ok(graph)
     }
 
-    fn push_factor(&mut self, kind: FactorKind, head: Label, parameter: u32) {
+    pub(super) fn push_factor(&mut self, kind: FactorKind, head: Label, parameter: u32) {
         self.kinds.push(kind);
         self.heads.push(head);
         self.parameters.push(parameter);
@@ -305,9 +321,9 @@ impl FactorGraphBuilder {
         q: f64,
     ) -> Result<()> {
         let name = kind.name();
-        if kind == FactorKind::Table {
+        if !kind.is_horn() {
             return Err(Error::InvalidArgument(format!(
-                "factor {factor}: kind 'table': a singleton, AND or OR is needed here"
+                "factor {factor}: kind '{name}': a singleton, AND or OR is needed here"
             )));
         }
         if kind == FactorKind::Singleton && body != 0 {
@@ -386,189 +402,4 @@ pub(crate) fn check_offsets(name: &str, offsets: &[usize], end: usize) -> Result
         )));
     }
     Ok(())
-}
-
-/// Maps labels to their ranks: by a direct table where labels are dense, else by binary search.
-struct LabelIndex {
-    labels: Vec<Label>,
-    direct: Option<Vec<u32>>,
-}
-
-impl LabelIndex {
-    fn new(builder: &FactorGraphBuilder) -> Result<Self> {
-        let used = || {
-            let horn_heads = builder
-                .heads
-                .iter()
-                .zip(&builder.kinds)
-                .filter(|&(_, &kind)| kind != FactorKind::Table)
-                .map(|(&head, _)| head);
-            builder
-                .members
-                .iter()
-                .copied()
-                .chain(horn_heads)
-                .chain(builder.declared.iter().map(|&(label, _)| label))
-        };
-        let total = builder.members.len() + builder.heads.len() + builder.declared.len();
-        let highest = used().max().unwrap_or(0);
-        let dense = usize::try_from(highest).is_ok_and(|highest| highest / 2 <= total);
-        let (labels, direct) = if dense {
-            let mut direct = vec![u32::MAX; highest as usize + 1];
-            used().for_each(|label| direct[label as usize] = 0);
-            let mut labels = Vec::new();
-            for (label, slot) in direct.iter_mut().enumerate() {
-                if *slot == 0 {
-                    *slot = labels.len() as u32;
-                    labels.push(label as Label);
-                }
-            }
-            (labels, Some(direct))
-        } else {
-            let mut labels: Vec<Label> = used().collect();
-            labels.sort_unstable();
-            labels.dedup();
-            (labels, None)
-        };
-        if labels.len() > INDEX_LIMIT {
-            return Err(Error::LimitExceeded(format!(
-                "{} variables: at most {INDEX_LIMIT} can be indexed",
-                labels.len()
-            )));
-        }
-        Ok(Self { labels, direct })
-    }
-
-    /// Labels that head no singleton, AND or OR factor of the builder, ascending.
-    fn labels_without_head(&self, builder: &FactorGraphBuilder) -> Vec<Label> {
-        let mut headed = vec![false; self.labels.len()];
-        for (&head, &kind) in builder.heads.iter().zip(&builder.kinds) {
-            if kind != FactorKind::Table {
-                headed[self.of(head) as usize] = true;
-            }
-        }
-        let labels = self.labels.iter().zip(headed);
-        labels.filter(|&(_, headed)| !headed).map(|(&label, _)| label).collect()
-    }
-
-    /// Index of a label that the builder holds.
-    fn of(&self, label: Label) -> u32 {
-        match &self.direct {
-            Some(direct) => direct[label as usize],
-            None => self.labels.partition_point(|&known| known < label) as u32,
-        }
-    }
-}
-
-/// Adds the edges of a horn factor: body and head, ascending, each once.
-fn add_horn_scope(
-    graph: &mut FactorGraph,
-    factor: usize,
-    head: u32,
-    scope: &mut Vec<u32>,
-    horn: &mut ParameterTable,
-) -> Result<()> {
-    if scope.contains(&head) {
-        let entry = horn.entries[graph.parameters[factor] as usize];
-        graph.parameters[factor] = horn.intern(HornParameters { head_in_body: true, ..entry });
-    }
-    scope.push(head);
-    scope.sort_unstable();
-    scope.dedup();
-    if !graph.all_binary
-        && let Some(&v) = scope.iter().find(|&&v| graph.cardinalities[v as usize] != 2)
-    {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor} ({}): variable {} has {} states: such a factor needs binary variables",
-            graph.kinds[factor].name(),
-            graph.labels[v as usize],
-            graph.cardinalities[v as usize]
-        )));
-    }
-    graph.heads[factor] = scope.partition_point(|&v| v < head) as u32;
-    graph.edge_variable.extend_from_slice(scope);
-    Ok(())
-}
-
-/// Adds the edges of a table and brings its values into the graph's order.
-fn add_table_scope(graph: &mut FactorGraph, factor: usize, scope: &mut [u32]) -> Result<()> {
-    let table = graph.parameters[factor] as usize;
-    let range = graph.table_offsets[table]..graph.table_offsets[table + 1];
-    let mut size = 1_usize;
-    for &v in scope.iter() {
-        size = size.checked_mul(graph.cardinalities[v as usize] as usize).ok_or_else(|| {
-            Error::LimitExceeded(format!("factor {factor}: its table has more than 2^64 entries"))
-        })?;
-    }
-    if size != range.len() {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: the table has {} values: its {} variables have {size} joint states",
-            range.len(),
-            scope.len()
-        )));
-    }
-    let mut order: Vec<usize> = (0..scope.len()).collect();
-    order.sort_by_key(|&i| scope[i]);
-    if let Some(pair) = order.windows(2).find(|pair| scope[pair[0]] == scope[pair[1]]) {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: variable {} occurs twice in the table's scope: it may occur once",
-            graph.labels[scope[pair[0]] as usize]
-        )));
-    }
-    if !order.is_sorted() {
-        let radices: Vec<usize> =
-            scope.iter().map(|&v| graph.cardinalities[v as usize] as usize).collect();
-        permute_table(&mut graph.table_values[range], &radices, &order);
-    }
-    graph.edge_variable.extend(order.iter().map(|&i| scope[i]));
-    Ok(())
-}
-
-/// Reorders a table whose i-th variable has `radices[i]` states (first fastest), so that variable
-/// `order[k]` becomes the k-th.
-fn permute_table(values: &mut [f64], radices: &[usize], order: &[usize]) {
-    let mut strides = vec![1; radices.len()];
-    for i in 1..radices.len() {
-        strides[i] = strides[i - 1] * radices[i - 1];
-    }
-    let source = values.to_vec();
-    let mut states = vec![0; order.len()];
-    let mut from = 0;
-    for value in values {
-        *value = source[from];
-        for (state, &i) in states.iter_mut().zip(order) {
-            *state += 1;
-            from += strides[i];
-            if *state < radices[i] {
-                break;
-            }
-            from -= strides[i] * radices[i];
-            *state = 0;
-        }
-    }
-}
-
-/// Fills in the edge-to-factor and variable-to-edge directions.
-fn connect(graph: &mut FactorGraph) {
-    let edges = graph.edge_variable.len();
-    graph.edge_factor = Vec::with_capacity(edges);
-    for factor in 0..graph.kinds.len() {
-        let degree = graph.factor_offsets[factor + 1] - graph.factor_offsets[factor];
-        graph.edge_factor.extend(std::iter::repeat_n(factor as u32, degree as usize));
-    }
-    let mut offsets = vec![0_u32; graph.labels.len() + 1];
-    for &v in &graph.edge_variable {
-        offsets[v as usize + 1] += 1;
-    }
-    for v in 0..graph.labels.len() {
-        offsets[v + 1] += offsets[v];
-    }
-    let mut next = offsets.clone();
-    graph.variable_edges = vec![0; edges];
-    for (edge, &v) in graph.edge_variable.iter().enumerate() {
-        let slot = &mut next[v as usize];
-        graph.variable_edges[*slot as usize] = edge as u32;
-        *slot += 1;
-    }
-    graph.variable_offsets = offsets;
 }

@@ -113,10 +113,19 @@ pub(crate) fn check_factor(graph: &FactorGraph, factor: usize) -> Result<()> {
 
 /// Checks that weights are finite, not negative and not all zero.
 pub(crate) fn check_weights(weights: &[f64], what: impl Fn() -> String) -> Result<()> {
-    for (state, &weight) in weights.iter().enumerate() {
+    check_weights_by(weights, what, "state")
+}
+
+/// As [`check_weights`], where errors call the index of a weight by a name.
+pub(crate) fn check_weights_by(
+    weights: &[f64],
+    what: impl Fn() -> String,
+    index: &str,
+) -> Result<()> {
+    for (at, &weight) in weights.iter().enumerate() {
         if !weight.is_finite() || weight < 0.0 {
             return Err(Error::InvalidArgument(format!(
-                "{}: {weight} for state {state}: a finite value >= 0 is needed",
+                "{}: {weight} for {index} {at}: a finite value >= 0 is needed",
                 what()
             )));
         }

@@ -12,6 +12,13 @@ pub enum FactorKind {
     And = 2,
     /// Noisy disjunction: P(head = 0) = p if the whole body is false, q otherwise.
     Or = 3,
+    /// Values that depend on the head and on whether all of some signed literals hold: signed Horn
+    /// clauses, CNF clauses with weights; see [`Signed`].
+    Signed = 4,
+    /// As `Signed`, with literals that hold with a probability: noisy-OR, noisy-AND; see [`Noisy`].
+    Noisy = 5,
+    /// A sum of weighted terms over variables of any cardinalities (local structure); see [`Terms`].
+    Terms = 6,
 }
 
 impl FactorKind {
@@ -22,7 +29,31 @@ impl FactorKind {
             FactorKind::Singleton => "singleton",
             FactorKind::And => "and",
             FactorKind::Or => "or",
+            FactorKind::Signed => "signed",
+            FactorKind::Noisy => "noisy",
+            FactorKind::Terms => "terms",
         }
+    }
+
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [FactorKind; 7] = [
+        FactorKind::Table,
+        FactorKind::Singleton,
+        FactorKind::And,
+        FactorKind::Or,
+        FactorKind::Signed,
+        FactorKind::Noisy,
+        FactorKind::Terms,
+    ];
+
+    /// Whether factors of this kind are given by [`HornParameters`].
+    pub(crate) fn is_horn(self) -> bool {
+        matches!(self, FactorKind::Singleton | FactorKind::And | FactorKind::Or)
+    }
+
+    /// Whether factors of this kind have a head.
+    pub(crate) fn has_head(self) -> bool {
+        !matches!(self, FactorKind::Table | FactorKind::Terms)
     }
 }
 
@@ -70,6 +101,81 @@ pub struct Horn {
     pub q: f64,
 }
 
+/// A factor decided by a conjunction of signed literals:
+/// f = `values[0]` (head 1) or `values[1]` (head 0) if all literals hold, `values[2]` or `values[3]`
+/// if one of them fails. The body is all variables but the head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signed<'a> {
+    /// Position of the head among the factor's variables (which ascend by label).
+    pub head: usize,
+    /// `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]`: finite, not negative.
+    pub values: [f64; 4],
+    /// Bit i % 64 of word i / 64: the literal of the variable at position i is x = 0 instead of
+    /// x = 1. The head's bit is 0. Words behind the last set bit may be missing.
+    pub negated: &'a [u64],
+}
+
+impl Signed<'_> {
+    /// Whether the literal of the variable at a position is x = 0.
+    pub fn is_negated(&self, position: usize) -> bool {
+        bit(self.negated, position)
+    }
+}
+
+/// Whether a bit is set, in words of which the last ones may be missing.
+pub(crate) fn bit(words: &[u64], index: usize) -> bool {
+    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+}
+
+/// How a literal of a [`Noisy`] factor behaves: `[state][0]` is the probability that it holds,
+/// `[state][1]` that it fails, given the state of its variable; both are kept since neither gives
+/// the other without rounding.
+pub type NoisyLiteral = [[f64; 2]; 2];
+
+/// A factor decided by a conjunction of literals that hold independently of each other, each with a
+/// probability that depends on its variable: with P(x) = prod_i P(literal i holds | x_i),
+/// f(h, x) = P(x) * f(h | holds) + (1 - P(x)) * f(h | fails). Noisy-OR and noisy-AND are of this form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noisy<'a> {
+    /// Position of the head among the factor's variables (which ascend by label).
+    pub head: usize,
+    /// `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]`: finite, not negative.
+    pub values: [f64; 4],
+    /// One per variable; the head's always holds.
+    pub literals: &'a [NoisyLiteral],
+}
+
+/// One condition of a term: the variable at a position of the factor is in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TermLiteral {
+    /// Position among the factor's variables (which ascend by label).
+    pub position: u32,
+    /// The state.
+    pub state: u32,
+}
+
+/// A factor with local structure (paper section 3): f(x) = the sum of the weights of all terms whose
+/// conditions hold. Variables that a term does not name may be in any state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms<'a> {
+    /// One weight per term: finite; see [`super::FactorGraphBuilder::add_terms`] for negative ones.
+    pub weights: &'a [f64],
+    /// Where each term's conditions start in `literals`, and where the last one's end.
+    pub offsets: &'a [usize],
+    /// The conditions of all terms, within a term by ascending position.
+    pub literals: &'a [TermLiteral],
+    /// Whether no joint state satisfies two terms, as far as is known.
+    pub exclusive: bool,
+}
+
+impl<'a> Terms<'a> {
+    /// The conditions of a term.
+    pub fn term(&self, index: usize) -> &'a [TermLiteral] {
+        let first = self.offsets[0];
+        &self.literals[self.offsets[index] - first..self.offsets[index + 1] - first]
+    }
+}
+
 /// A view of one factor of a graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Factor<'a> {
@@ -85,11 +191,17 @@ pub enum Factor<'a> {
     And(Horn),
     /// Noisy disjunction.
     Or(Horn),
+    /// A conjunction of signed literals.
+    Signed(Signed<'a>),
+    /// A conjunction of noisy literals.
+    Noisy(Noisy<'a>),
+    /// A sum of weighted terms.
+    Terms(Terms<'a>),
 }
 
 impl Factor<'_> {
     /// Value of the factor at a joint state, one state per variable in the graph's order.
-    /// `cardinalities` are those of the factor's variables. O(arity).
+    /// `cardinalities` are those of the factor's variables. O(arity), for terms O(their size).
     pub fn value(&self, states: &[usize], cardinalities: impl Iterator<Item = usize>) -> f64 {
         let horn = |kind: FactorKind, horn: &Horn| {
             let wanted = usize::from(kind == FactorKind::And);
@@ -121,6 +233,32 @@ impl Factor<'_> {
             }
             Factor::And(h) => horn(FactorKind::And, h),
             Factor::Or(h) => horn(FactorKind::Or, h),
+            Factor::Signed(signed) => {
+                let holds = states.iter().enumerate().all(|(position, &state)| {
+                    position == signed.head || (state == 1) != signed.is_negated(position)
+                });
+                let row = if holds { 0 } else { 2 };
+                signed.values[row + usize::from(states[signed.head] == 0)]
+            }
+            Factor::Noisy(noisy) => {
+                // As [holds, fails], so that nothing is subtracted.
+                let mut body = [1.0, 0.0];
+                for (literal, &state) in noisy.literals.iter().zip(states) {
+                    let [holds, fails] = literal[state];
+                    body = [body[0] * holds, body[1] * (holds + fails) + body[0] * fails];
+                }
+                let row = usize::from(states[noisy.head] == 0);
+                body[0] * noisy.values[row] + body[1] * noisy.values[2 + row]
+            }
+            Factor::Terms(terms) => {
+                let holds = |literal: &TermLiteral| {
+                    states[literal.position as usize] == literal.state as usize
+                };
+                (0..terms.weights.len())
+                    .filter(|&term| terms.term(term).iter().all(holds))
+                    .map(|term| terms.weights[term])
+                    .sum()
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The immutable factor graph: compact adjacency in both directions with 32-bit indices.
 
 use super::factor::{Factor, FactorKind, Horn, HornParameters};
+use super::structured::{SignedParameters, Structured, next_joint_state};
 use std::ops::Range;
 
 /// The user's identifier of a variable. Labels may have gaps; variables are indexed by the rank of
@@ -23,11 +24,12 @@ pub struct FactorGraph {
     pub(super) variable_edges: Vec<u32>,
     pub(super) kinds: Vec<FactorKind>,
     pub(super) heads: Vec<u32>,
-    /// Per factor: index into `horn_parameters`, or the number of the table.
+    /// Per factor: its number in the store of its kind; equal horn and signed parameters share one.
     pub(super) parameters: Vec<u32>,
     pub(super) horn_parameters: Vec<HornParameters>,
     pub(super) table_offsets: Vec<usize>,
     pub(super) table_values: Vec<f64>,
+    pub(super) structured: Structured,
     pub(super) all_binary: bool,
 }
 
@@ -146,20 +148,32 @@ impl FactorGraph {
         self.kinds[factor]
     }
 
-    /// Position of the head among the variables of a factor: `None` for a table, 0 for a singleton.
+    /// Position of the head among the variables of a factor: `None` for a table and for terms, 0 for
+    /// a singleton.
     pub fn head_position(&self, factor: usize) -> Option<usize> {
+        self.kinds[factor].has_head().then(|| self.heads[factor] as usize)
+    }
+
+    /// Index into [`Self::horn_parameters`] of a singleton, AND or OR factor.
+    pub fn horn_parameter(&self, factor: usize) -> Option<usize> {
+        self.kinds[factor].is_horn().then(|| self.parameters[factor] as usize)
+    }
+
+    /// Number of the parameters of a factor that is a conjunction of literals (singleton, AND, OR,
+    /// signed): those of [`Self::horn_parameters`] come first, then [`Self::signed_parameters`].
+    #[inline(always)]
+    pub(crate) fn conjunction_parameter(&self, factor: usize) -> Option<usize> {
+        let number = self.parameters[factor] as usize;
         match self.kinds[factor] {
-            FactorKind::Table => None,
-            _ => Some(self.heads[factor] as usize),
+            FactorKind::Singleton | FactorKind::And | FactorKind::Or => Some(number),
+            FactorKind::Signed => Some(self.horn_parameters.len() + number),
+            FactorKind::Table | FactorKind::Noisy | FactorKind::Terms => None,
         }
     }
 
-    /// Index into [`Self::horn_parameters`] of a factor that is not a table.
-    pub fn horn_parameter(&self, factor: usize) -> Option<usize> {
-        match self.kinds[factor] {
-            FactorKind::Table => None,
-            _ => Some(self.parameters[factor] as usize),
-        }
+    /// The distinct parameters of all signed conjunctions.
+    pub fn signed_parameters(&self) -> &[SignedParameters] {
+        &self.structured.signed
     }
 
     /// The distinct parameters of all singleton, AND and OR factors.
@@ -182,7 +196,42 @@ impl FactorGraph {
             FactorKind::Singleton => Factor::Singleton { p: self.horn_parameters[parameter].p },
             FactorKind::And => Factor::And(horn()),
             FactorKind::Or => Factor::Or(horn()),
+            FactorKind::Signed => {
+                Factor::Signed(self.structured.signed(parameter, self.heads[factor] as usize))
+            }
+            FactorKind::Noisy => {
+                Factor::Noisy(self.structured.noisy(parameter, self.heads[factor] as usize))
+            }
+            FactorKind::Terms => Factor::Terms(self.structured.terms(parameter)),
         }
+    }
+
+    /// Cardinalities of a factor's variables, in their order. Panics if there is no such factor.
+    pub fn factor_cardinalities(&self, factor: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.factor_variables(factor).iter().map(|&v| self.cardinalities[v as usize] as usize)
+    }
+
+    /// Number of joint states of a factor's variables, if it can be counted.
+    pub fn joint_states(&self, factor: usize) -> Option<usize> {
+        self.factor_cardinalities(factor).try_fold(1_usize, usize::checked_mul)
+    }
+
+    /// A factor as a table, the first variable fastest; `None` where that has more than `limit`
+    /// entries. Values that rounding takes below zero are zero. O(entries * arity).
+    pub(crate) fn factor_table(&self, factor: usize, limit: usize) -> Option<Vec<f64>> {
+        let size = self.joint_states(factor).filter(|&size| size <= limit)?;
+        let view = self.factor(factor);
+        if let Factor::Table(values) = view {
+            return Some(values.to_vec());
+        }
+        let cardinalities: Vec<usize> = self.factor_cardinalities(factor).collect();
+        let mut states = vec![0; cardinalities.len()];
+        let mut values = Vec::with_capacity(size);
+        for _ in 0..size {
+            values.push(view.value(&states, cardinalities.iter().copied()).max(0.0));
+            next_joint_state(&mut states, &cardinalities);
+        }
+        Some(values)
     }
 
     /// Bytes held by the graph's arrays.
@@ -199,5 +248,6 @@ impl FactorGraph {
             + self.kinds.capacity()
             + self.horn_parameters.capacity() * size_of::<HornParameters>()
             + 8 * (self.table_offsets.capacity() + self.table_values.capacity())
+            + self.structured.memory_bytes()
     }
 }

@@ -171,6 +171,9 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
             FactorKind::Singleton => kinds.singleton += 1,
             FactorKind::And => kinds.and += 1,
             FactorKind::Or => kinds.or += 1,
+            FactorKind::Signed => kinds.signed += 1,
+            FactorKind::Noisy => kinds.noisy += 1,
+            FactorKind::Terms => kinds.terms += 1,
         }
     }
     let names = match &arguments.schedule {

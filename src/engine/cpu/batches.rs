@@ -9,7 +9,7 @@ use super::trees::{Hubs, Trees};
 use super::variable::{hub_odds, odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
-use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
+use crate::kernel::{HornCoefficients, Inference, Packed, small_horn_messages};
 use crate::schedule::{Levels, Preorder};
 
 /// Edges in batches, in the order in which the batches run.
@@ -47,7 +47,7 @@ impl Task {
                 graph.all_binary(),
                 own.len(),
                 graph.head_position(factor),
-                graph.horn_parameter(factor),
+                graph.conjunction_parameter(factor),
             ) {
                 return Some(Self {
                     first: own.start as u32,
@@ -163,9 +163,35 @@ fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
 }
 
-/// Stores a message and notes where a certain one came.
+/// Stores a message, damped if the run is, and notes where a certain one came.
 #[inline(always)]
-fn store(state: &State, edge: usize, link: Link, message: &[Packed], workspace: &mut Workspace) {
+pub(super) fn store(
+    state: &State,
+    edge: usize,
+    link: Link,
+    message: &[Packed],
+    workspace: &mut Workspace,
+) {
+    state.keep_computed(link.slot as usize, message);
+    if state.damping > 0.0 {
+        let mut damped = message.to_vec();
+        if state.damp(link.slot as usize, &mut damped) {
+            workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
+        }
+        return store_settled(state, edge, link, &damped, workspace);
+    }
+    store_settled(state, edge, link, message, workspace);
+}
+
+/// Stores a message as it is and notes where a certain one came.
+#[inline(always)]
+fn store_settled(
+    state: &State,
+    edge: usize,
+    link: Link,
+    message: &[Packed],
+    workspace: &mut Workspace,
+) {
     for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
         if value.may_be_certain() {
             note_certain(state, edge, index, value, workspace);
@@ -195,7 +221,7 @@ pub(super) struct Serial<'a> {
 
 impl Serial<'_> {
     pub(super) fn run(&mut self, batches: &Batches) {
-        if !self.constants_sent {
+        if !self.constants_sent || !self.state.is_plain_run() {
             for index in 0..batches.count() {
                 self.run_batch(batches.batch(index));
             }
@@ -249,7 +275,7 @@ impl Serial<'_> {
                 None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
             };
         }
-        let c = &state.coefficients[task.coefficients as usize];
+        let c = state.coefficients(task.coefficients as usize);
         let outputs = small_horn_messages(&inputs, task.head as usize, c);
         for (position, &output) in outputs.iter().enumerate() {
             let (edge, link) = (first + position, links[position]);
@@ -307,12 +333,10 @@ impl Serial<'_> {
         if arity == 1 && self.constants_sent {
             return;
         }
-        if let (true, Some(head), Some(parameter)) = (
-            state.graph.all_binary(),
-            state.graph.head_position(factor),
-            state.graph.horn_parameter(factor),
-        ) {
-            let c = &state.coefficients[parameter];
+        if state.graph.all_binary()
+            && state.is_plain_run()
+            && let Some((head, c)) = state.conjunction(factor)
+        {
             match arity {
                 2 => return self.run_small_factor::<2>(edges, head, c, emit),
                 3 => return self.run_small_factor::<3>(edges, head, c, emit),
@@ -324,7 +348,9 @@ impl Serial<'_> {
                 _ => {}
             }
         }
-        if self.wide.serves(factor, edges.len(), arity) {
+        if state.inference == Inference::SumProduct
+            && self.wide.serves(factor, edges.len(), arity)
+        {
             // Its own messages change none of its inputs, so they may be sent one by one.
             for &edge in edges {
                 let edge = edge as usize;

@@ -1,30 +1,108 @@
 //! The factors' side of a pass: messages from a factor to its variables.
 
-use super::state::State;
+use super::state::{Expanded, State};
 use super::trees::Hubs;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
+use crate::error::{Error, Result};
 use crate::kernel::{
-    Packed, TableInputs, horn_message, horn_messages, stored_values, table_message, table_messages,
+    Inference, NoisyCoefficients, Packed, TableInputs, TermInputs, horn_message, horn_messages,
+    noisy_message, noisy_messages, stored_values, table_exponents, table_message, table_messages,
+    term_messages,
 };
-use crate::model::Factor;
+use crate::model::{Factor, FactorKind};
 use std::ops::Range;
+
+/// Most entries of a factor that max-product needs as a table.
+const EXPANSION_LIMIT: usize = 1 << 22;
 
 /// Computes all messages of a factor from the inputs in `workspace.inputs`, into
 /// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is.
 #[inline]
 pub(super) fn all_messages(state: &State, factor: usize, workspace: &mut Workspace) {
-    let graph = &state.graph;
-    let Workspace { inputs, outputs, radices, horn, table, .. } = workspace;
-    outputs.clear();
-    outputs.resize(inputs.len(), Packed::ONE);
-    if let (Some(head), Some(parameter)) =
-        (graph.head_position(factor), graph.horn_parameter(factor))
-    {
-        horn_messages(inputs, head, &state.coefficients[parameter], outputs, horn);
+    workspace.outputs.clear();
+    workspace.outputs.resize(workspace.inputs.len(), Packed::ONE);
+    if let Some((head, c)) = state.conjunction(factor) {
+        let Workspace { inputs, outputs, horn, .. } = workspace;
+        horn_messages(inputs, head, c, state.inference, outputs, horn);
     } else {
-        table_messages(table_inputs(state, factor, inputs, radices), outputs, table);
+        other_messages(state, factor, None, workspace);
     }
+}
+
+/// Computes the messages of a factor that is no conjunction of literals from the inputs in
+/// `workspace.inputs`, into `workspace.outputs`, which have their length: all of them, or the one
+/// to `target`.
+fn other_messages(
+    state: &State,
+    factor: usize,
+    target: Option<usize>,
+    workspace: &mut Workspace,
+) {
+    let graph = &state.graph;
+    let Workspace { inputs, outputs, radices, horn, table, terms, .. } = workspace;
+    radices.clear();
+    radices
+        .extend(graph.factor_variables(factor).iter().map(|&v| graph.cardinalities()[v as usize]));
+    let mut run_table = |values: &[f64], exponents| {
+        let factor = TableInputs { values, exponents, radices, inputs };
+        match target {
+            None => table_messages(factor, state.inference, outputs, table),
+            Some(target) => table_message(factor, state.inference, target, outputs, table),
+        }
+    };
+    if state.inference == Inference::MaxProduct
+        && let Some(expanded) = state.expanded.get(&(factor as u32))
+    {
+        return run_table(&expanded.values, expanded.exponents);
+    }
+    match graph.factor(factor) {
+        Factor::Table(values) => run_table(values, state.exponents_of_table(factor)),
+        Factor::Terms(factor) => {
+            let factor = TermInputs { terms: factor, radices, inputs };
+            term_messages(factor, state.inference, target, outputs, terms);
+        }
+        Factor::Noisy(noisy) => {
+            let c = NoisyCoefficients::new(&noisy);
+            match target {
+                None => noisy_messages(inputs, noisy.head, &c, outputs, horn),
+                Some(target) => {
+                    outputs[0] = noisy_message(inputs, noisy.head, target, &c, horn);
+                }
+            }
+        }
+        // These are conjunctions.
+        Factor::Singleton { .. } | Factor::And(_) | Factor::Or(_) | Factor::Signed(_) => {}
+    }
+}
+
+/// Makes the tables that max-product needs of factors whose maxima do not follow from their structure:
+/// noisy conjunctions, and terms that do not exclude each other. Errors: one has too many entries.
+pub(super) fn expand_for_maxima(state: &mut State) -> Result<()> {
+    let graph = state.graph.clone();
+    for factor in 0..graph.factor_count() {
+        let needed = match graph.kind(factor) {
+            FactorKind::Noisy => true,
+            FactorKind::Terms => {
+                !matches!(graph.factor(factor), Factor::Terms(terms) if terms.exclusive)
+            }
+            _ => false,
+        };
+        if needed && !state.expanded.contains_key(&(factor as u32)) {
+            let values = graph.factor_table(factor, EXPANSION_LIMIT).ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "factor {factor} ({}): max-product needs it as a table, and over {} variables \
+                     that has more than {EXPANSION_LIMIT} entries; terms that exclude each other \
+                     would do without",
+                    graph.kind(factor).name(),
+                    graph.arity(factor)
+                ))
+            })?;
+            let exponents = table_exponents(&values);
+            state.expanded.insert(factor as u32, Expanded { values, exponents });
+        }
+    }
+    Ok(())
 }
 
 /// Makes messages that are 0/0 uniform and notes them; `outputs` are those of `edges`, one after the
@@ -49,37 +127,16 @@ pub(super) fn settle_contradictions(
 /// Computes the message of a factor to the variable at position `target` from the inputs in
 /// `workspace.inputs`, into `workspace.outputs`. The target's own input is not used.
 fn one_message(state: &State, factor: usize, target: usize, workspace: &mut Workspace) {
-    let graph = &state.graph;
-    let Workspace { inputs, outputs, radices, horn, table, .. } = workspace;
-    outputs.clear();
-    let variable = graph.factor_variables(factor)[target] as usize;
-    if let (Some(head), Some(parameter)) =
-        (graph.head_position(factor), graph.horn_parameter(factor))
-    {
-        outputs.push(horn_message(inputs, head, target, &state.coefficients[parameter], horn));
+    workspace.outputs.clear();
+    if let Some((head, c)) = state.conjunction(factor) {
+        let Workspace { inputs, outputs, horn, .. } = workspace;
+        outputs.push(horn_message(inputs, head, target, c, state.inference, horn));
     } else {
-        let radix = graph.cardinalities()[variable];
-        outputs.resize(stored_values(radix), Packed::ONE);
-        let inputs = table_inputs(state, factor, inputs, radices);
-        table_message(inputs, target, outputs, table);
+        let variable = state.graph.factor_variables(factor)[target] as usize;
+        let radix = state.graph.cardinalities()[variable];
+        workspace.outputs.resize(stored_values(radix), Packed::ONE);
+        other_messages(state, factor, Some(target), workspace);
     }
-}
-
-fn table_inputs<'a>(
-    state: &'a State,
-    factor: usize,
-    inputs: &'a [Packed],
-    radices: &'a mut Vec<u32>,
-) -> TableInputs<'a> {
-    let graph = &state.graph;
-    radices.clear();
-    radices
-        .extend(graph.factor_variables(factor).iter().map(|&v| graph.cardinalities()[v as usize]));
-    let values = match graph.factor(factor) {
-        Factor::Table(values) => values,
-        _ => &[],
-    };
-    TableInputs { values, exponents: state.exponents_of_table(factor), radices, inputs }
 }
 
 /// Reads the messages to a factor from the variables' current state into `workspace.inputs`; at

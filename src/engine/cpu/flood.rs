@@ -128,10 +128,10 @@ impl Flood {
         if edges.is_empty() {
             return;
         }
-        if let (true, Some(head), Some(parameter)) =
-            (state.graph.all_binary(), graph.head_position(factor), graph.horn_parameter(factor))
+        if graph.all_binary()
+            && state.is_plain_run()
+            && let Some((head, c)) = state.conjunction(factor)
         {
-            let c = &state.coefficients[parameter];
             match edges.len() {
                 1 => return self.small_factor_sends::<1>(state, edges.start, head, c, workspace),
                 2 => return self.small_factor_sends::<2>(state, edges.start, head, c, workspace),
@@ -153,8 +153,12 @@ impl Flood {
         for edge in edges {
             let slot = self.slots[edge] as usize;
             let from = state.edge_values(edge);
-            let message = &workspace.outputs[from.start - first..from.end - first];
-            for (index, &value) in state.slot_values(slot).zip(message) {
+            let message = &mut workspace.outputs[from.start - first..from.end - first];
+            state.keep_computed(slot, message);
+            if state.damping > 0.0 && state.damp(slot, message) {
+                workspace.contradictions.add(graph.edge_variables()[edge] as usize);
+            }
+            for (index, &value) in state.slot_values(slot).zip(message.iter()) {
                 state.to_variable.set(index, value);
             }
         }

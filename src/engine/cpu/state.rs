@@ -1,7 +1,8 @@
 //! Messages, evidence and the graph as the CPU engine holds them.
 
 use crate::kernel::{
-    HornCoefficients, Packed, SMALL_DEGREE, stored_message, stored_values, table_exponents,
+    HornCoefficients, Inference, Packed, SMALL_DEGREE, damp, stored_message, stored_values,
+    table_exponents,
 };
 use crate::model::{Factor, FactorGraph, VariableEvidence};
 use std::collections::HashMap;
@@ -125,9 +126,24 @@ pub(super) struct State {
     pub(super) known: Vec<Known>,
     /// Evidence that is more than an observed binary variable: a stored message per variable.
     weights: HashMap<u32, Vec<Packed>>,
-    pub(super) coefficients: Vec<HornCoefficients>,
+    coefficients: Vec<HornCoefficients>,
     /// Per table, in the graph's numbering of factors.
     table_exponents: HashMap<u32, (i64, i64)>,
+    /// Sums or maxima, in the current run.
+    pub(super) inference: Inference,
+    /// Factors as tables, where max-product needs them.
+    pub(super) expanded: HashMap<u32, Expanded>,
+    /// Damping of the current run; 0 for none.
+    pub(super) damping: f64,
+    /// The messages to the variables last computed, by slot, where `to_variable` may hold others:
+    /// damped ones, or ones that wait to be sent. Empty without such.
+    pub(super) newest: Values,
+}
+
+/// A factor as a table.
+pub(super) struct Expanded {
+    pub(super) values: Vec<f64>,
+    pub(super) exponents: (i64, i64),
 }
 
 /// Where an edge's variable keeps its messages: all that a message from it needs, side by side.
@@ -224,8 +240,17 @@ impl State {
             by_edge: Values::new(0, Packed::ONE),
             known: vec![Known::Nothing; graph.variable_count()],
             weights: HashMap::new(),
-            coefficients: graph.horn_parameters().iter().map(HornCoefficients::new).collect(),
+            coefficients: graph
+                .horn_parameters()
+                .iter()
+                .map(HornCoefficients::of_horn)
+                .chain(graph.signed_parameters().iter().map(HornCoefficients::of_signed))
+                .collect(),
             table_exponents,
+            inference: Inference::SumProduct,
+            expanded: HashMap::new(),
+            damping: 0.0,
+            newest: Values::new(0, Packed::ONE),
             graph,
         };
         state.links = state.link();
@@ -281,6 +306,67 @@ impl State {
             None => edge..edge + 1,
             Some(starts) => starts.edges[edge] as usize..starts.edges[edge + 1] as usize,
         }
+    }
+
+    /// Position of the head and coefficients of a factor that is a conjunction of literals.
+    #[inline(always)]
+    pub(super) fn conjunction(&self, factor: usize) -> Option<(usize, &HornCoefficients)> {
+        let parameter = self.graph.conjunction_parameter(factor)?;
+        Some((self.graph.head_position(factor)?, &self.coefficients[parameter]))
+    }
+
+    /// The coefficients with a number, as [`FactorGraph::conjunction_parameter`] gives it.
+    #[inline(always)]
+    pub(super) fn coefficients(&self, number: usize) -> &HornCoefficients {
+        &self.coefficients[number]
+    }
+
+    /// Whether messages are sums and stored as they are computed: what the fast paths do.
+    #[inline(always)]
+    pub(super) fn is_plain_run(&self) -> bool {
+        self.inference == Inference::SumProduct && self.newest.len() == 0
+    }
+
+    /// Where the beliefs of variables come from.
+    #[inline(always)]
+    pub(super) fn newest(&self) -> &Values {
+        if self.newest.len() == 0 { &self.to_variable } else { &self.newest }
+    }
+
+    /// Makes `newest` a copy of the messages, or, where it is not wanted, empty. One that is there
+    /// stays as it is.
+    pub(super) fn keep_newest(&mut self, wanted: bool) {
+        if !wanted {
+            self.newest = Values::new(0, Packed::ONE);
+        } else if self.newest.len() == 0 {
+            self.newest = Values::new(self.to_variable.len(), Packed::ONE);
+            for index in 0..self.value_count {
+                self.newest.set(index, self.to_variable.get(index));
+            }
+        }
+    }
+
+    /// Keeps a message as it was computed, where `to_variable` may hold another.
+    #[inline(always)]
+    pub(super) fn keep_computed(&self, slot: usize, message: &[Packed]) {
+        if self.newest.len() > 0 {
+            for (index, &value) in self.slot_values(slot).zip(message) {
+                self.newest.set(index, value);
+            }
+        }
+    }
+
+    /// Turns a message computed for a slot into the one to be stored: damps it. Returns whether that
+    /// is 0/0, and then makes it uniform.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn damp(&self, slot: usize, message: &mut [Packed]) -> bool {
+        let old: Vec<Packed> = self.to_variable.slice(self.slot_values(slot)).collect();
+        let consistent = damp(&old, message, self.damping);
+        if !consistent {
+            message.fill(Packed::ONE);
+        }
+        !consistent
     }
 
     /// Keeps a message in `by_edge`.

@@ -1,6 +1,6 @@
 //! The variables' side of a pass: products of the messages that meet there.
 
-use super::state::{Known, Link, Source, State};
+use super::state::{Known, Link, Source, State, Values};
 use super::trees::Hubs;
 use super::workspace::Workspace;
 use crate::kernel::{
@@ -27,12 +27,18 @@ fn soft_odds(state: &State, variable: usize) -> Option<Packed> {
     }
 }
 
-/// The messages to a variable, their weight of state `x` only (for a binary one: the odds).
-fn incoming(state: &State, variable: usize, x: usize) -> impl Iterator<Item = Packed> + '_ {
+/// The messages to a variable among `values`, their weight of state `x` only (for a binary one: the
+/// odds).
+fn incoming<'a>(
+    state: &'a State,
+    values: &'a Values,
+    variable: usize,
+    x: usize,
+) -> impl Iterator<Item = Packed> + 'a {
     state
         .graph
         .variable_slots(variable)
-        .map(move |slot| state.to_variable.get(state.slot_values(slot).start + x))
+        .map(move |slot| values.get(state.slot_values(slot).start + x))
 }
 
 /// All messages of a variable to its factors, into `by_edge`. O(degree * states).
@@ -83,7 +89,12 @@ fn send_states_to_factors(state: &State, variable: usize, workspace: &mut Worksp
     // The products of all but one message, state by state.
     let mut products = Vec::with_capacity(radix * edges.len());
     for x in 0..radix {
-        products.extend_from_slice(workspace.products.leave_one_out(incoming(state, variable, x)));
+        products.extend_from_slice(workspace.products.leave_one_out(incoming(
+            state,
+            &state.to_variable,
+            variable,
+            x,
+        )));
     }
     let mut message = vec![Packed::ONE; radix];
     let mut states = vec![Product::NEUTRAL; radix];
@@ -95,7 +106,7 @@ fn send_states_to_factors(state: &State, variable: usize, workspace: &mut Worksp
         resolve_states(&states, &mut message);
         state.hold(edge as usize, &message);
     }
-    state_products(state, variable, workspace);
+    state_products(state, &state.to_variable, variable, workspace);
     if resolve_states(&workspace.states, &mut message) {
         workspace.contradictions.add(variable);
     }
@@ -110,12 +121,13 @@ fn multiply_soft(state: &State, variable: usize, products: &mut [Product]) {
     }
 }
 
-/// The product of all messages and soft evidence, per state, into `workspace.states`.
-fn state_products(state: &State, variable: usize, workspace: &mut Workspace) {
+/// The product of all messages among `values` and soft evidence, per state, into
+/// `workspace.states`.
+fn state_products(state: &State, values: &Values, variable: usize, workspace: &mut Workspace) {
     let Workspace { states, products, .. } = workspace;
     states.clear();
     for x in 0..state.graph.cardinality(variable) {
-        states.push(products.product(incoming(state, variable, x)));
+        states.push(products.product(incoming(state, values, variable, x)));
     }
     multiply_soft(state, variable, states);
 }
@@ -220,7 +232,7 @@ pub(super) fn message_to_factor(
         let product = if hubs.covers(variable) {
             hubs.leave_one_out(state, edge, x)
         } else {
-            products.leave_one_out(incoming(state, variable, x))[leaf]
+            products.leave_one_out(incoming(state, &state.to_variable, variable, x))[leaf]
         };
         states.push(product);
     }
@@ -238,10 +250,16 @@ pub(super) fn message_to_factor(
     }
 }
 
-/// The belief of a variable, one probability per state, and whether it is contradictory. O(degree *
+/// The belief of a variable, one probability per state: of the messages last computed. O(degree *
 /// states).
-pub(super) fn belief(
+pub(super) fn belief(state: &State, variable: usize, workspace: &mut Workspace, out: &mut [f64]) {
+    belief_from(state, state.newest(), variable, workspace, out);
+}
+
+/// The belief of a variable from the messages among `values`, and whether it is contradictory.
+fn belief_from(
     state: &State,
+    values: &Values,
     variable: usize,
     workspace: &mut Workspace,
     out: &mut [f64],
@@ -250,7 +268,7 @@ pub(super) fn belief(
         let (probabilities, contradictory) = match observed_odds(state.known[variable]) {
             Some(odds) => (odds.probabilities(), false),
             None => {
-                let mut product = workspace.products.product(incoming(state, variable, 0));
+                let mut product = workspace.products.product(incoming(state, values, variable, 0));
                 if let Some(odds) = soft_odds(state, variable) {
                     product = product.combine(Product::of(odds));
                 }
@@ -264,19 +282,21 @@ pub(super) fn belief(
         weights_to_probabilities(state.weights(variable), out);
         return false;
     }
-    state_products(state, variable, workspace);
+    state_products(state, values, variable, workspace);
     let mut weights = vec![Packed::ONE; out.len()];
     let contradictory = resolve_states(&workspace.states, &mut weights);
     weights_to_probabilities(&weights, out);
     contradictory
 }
 
-/// Whether certain messages to a variable disagree, as [`belief`] has it.
+/// Whether certain messages to a variable disagree.
 pub(super) fn is_contradictory(state: &State, variable: usize, workspace: &mut Workspace) -> bool {
+    let values = &state.to_variable;
     if state.is_binary(variable) {
-        belief(state, variable, workspace, &mut [0.0; 2])
+        belief_from(state, values, variable, workspace, &mut [0.0; 2])
     } else {
-        belief(state, variable, workspace, &mut vec![0.0; state.graph.cardinality(variable)])
+        let mut states = vec![0.0; state.graph.cardinality(variable)];
+        belief_from(state, values, variable, workspace, &mut states)
     }
 }
 
@@ -286,7 +306,7 @@ pub(super) fn probability(state: &State, variable: usize, workspace: &mut Worksp
     let slots = state.graph.variable_slots(variable);
     if state.known[variable] == Known::Nothing && (1..=4).contains(&slots.len()) {
         let start = state.slot_values(slots.start).start;
-        let values = state.to_variable.padded::<4>(start, slots.len());
+        let values = state.newest().padded::<4>(start, slots.len());
         if let Some(probability) = probability_of_few(&values) {
             return probability;
         }

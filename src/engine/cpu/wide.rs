@@ -5,10 +5,9 @@ use super::state::State;
 use super::trees::Hubs;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
-use crate::kernel::{Body, Monoid, Packed, Wide, tree_levels};
-use crate::model::FactorKind;
+use crate::kernel::{Body, HornCoefficients, Monoid, Packed, Wide, tree_levels};
 
-/// Arity above which an AND or OR factor has a stored tree.
+/// Arity above which a conjunction of literals has a stored tree.
 const WIDE_ARITY: usize = 64;
 /// Sends of fewer than one in so many of a factor's messages at a time use the tree.
 const FEW: usize = 8;
@@ -49,7 +48,7 @@ impl WideFactors {
         let graph = &state.graph;
         let mut wide = Self::default();
         for f in 0..graph.factor_count() {
-            if graph.arity(f) <= WIDE_ARITY || graph.kind(f) == FactorKind::Table || !few(f) {
+            if graph.arity(f) <= WIDE_ARITY || state.conjunction(f).is_none() || !few(f) {
                 continue;
             }
             wide.index.resize(graph.factor_count(), NONE);
@@ -144,11 +143,10 @@ impl WideFactors {
         edge: usize,
         workspace: &mut Workspace,
     ) -> Packed {
-        let parameter = state.graph.horn_parameter(factor).unwrap_or_default();
-        let coefficients = &state.coefficients[parameter];
+        let Some((_, coefficients)) = state.conjunction(factor) else { return Packed::ONE };
         let wide = &mut self.factors[self.index[factor] as usize];
         let target = edge - wide.first_edge;
-        wide.refresh(state, hubs, target, workspace);
+        wide.refresh(state, hubs, coefficients, target, workspace);
         let leaves = wide.inputs.len() - 1;
         if target == wide.head {
             // The last node is the root; a single literal is its own root.
@@ -156,7 +154,7 @@ impl WideFactors {
         }
         let leaf = target - usize::from(target > wide.head);
         let rest = rest_of_body(&wide.nodes, leaves, leaf);
-        coefficients.message_to_body(wide.inputs[wide.head], rest)
+        coefficients.message_to_body(target, wide.inputs[wide.head], rest)
     }
 }
 
@@ -166,6 +164,7 @@ impl WideFactor {
         &mut self,
         state: &State,
         hubs: &mut Hubs<'_>,
+        coefficients: &HornCoefficients,
         target: usize,
         workspace: &mut Workspace,
     ) {
@@ -177,11 +176,6 @@ impl WideFactor {
             }
         }
         let rebuild = self.changes.len() * (leaves.ilog2() as usize + 1) >= leaves;
-        let parameter = state
-            .graph
-            .horn_parameter(state.graph.edge_factors()[self.first_edge] as usize)
-            .unwrap_or_default();
-        let coefficients = &state.coefficients[parameter];
         let mut input = Vec::with_capacity(1);
         let changes = std::mem::take(&mut self.changes);
         for &position in &changes {
@@ -197,7 +191,7 @@ impl WideFactor {
             self.inputs[position] = input[0];
             if position != self.head {
                 let leaf = position - usize::from(position > self.head);
-                self.nodes[leaf] = coefficients.leaf(input[0]);
+                self.nodes[leaf] = coefficients.leaf(position, input[0]);
                 if !rebuild {
                     update_path(&mut self.nodes, leaves, leaf);
                 }

@@ -1,7 +1,7 @@
 //! One thread's working memory.
 
 use super::state::Contradictions;
-use crate::kernel::{HornScratch, Packed, Product, ProductScratch, TableScratch};
+use crate::kernel::{HornScratch, Packed, Product, ProductScratch, TableScratch, TermScratch};
 
 /// Buffers that grow to the largest node and are kept, and what a thread found in a pass.
 #[derive(Default)]
@@ -15,6 +15,7 @@ pub(super) struct Workspace {
     pub(super) states: Vec<Product>,
     pub(super) horn: HornScratch,
     pub(super) table: TableScratch,
+    pub(super) terms: TermScratch,
     /// Contradictory places found since the engine last looked.
     pub(super) contradictions: Contradictions,
     /// Lowest variable whose message to a factor, read in the middle of a pass, was contradictory.

@@ -1,0 +1,325 @@
+//! Conjunctions of literals that decide a factor: messages in time linear in the arity for all of
+//! them together.
+//!
+//! A body of literals is the pair (Q, C): Q the weight of "all literals hold", C that of "one of
+//! them fails". Bodies are joined by (Q1, C1)(Q2, C2) = (Q1 Q2, C1 (Q2 + C2) + Q1 C2), which has no
+//! subtraction (design.md section 2; the form without normalisation saves the divisions). With
+//! maxima in place of sums, the same gives max-product.
+
+use super::number::{Max, Real, Wide};
+use super::packed::Packed;
+use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
+
+/// The pair (Q, C) of a part of the body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body<T> {
+    all: T,
+    not_all: T,
+}
+
+impl<T> Body<T> {
+    /// One literal, from the weights with which it holds and fails.
+    #[inline(always)]
+    pub(super) fn literal([holds, fails]: [T; 2]) -> Self {
+        Self { all: holds, not_all: fails }
+    }
+}
+
+impl<T: Real> Monoid for Body<T> {
+    const NEUTRAL: Self = Self { all: T::ONE, not_all: T::ZERO };
+
+    #[inline(always)]
+    fn combine(self, other: Self) -> Self {
+        let any = other.all.add(other.not_all);
+        Self {
+            all: self.all.multiply(other.all),
+            not_all: self.not_all.multiply(any).add(self.all.multiply(other.not_all)),
+        }
+    }
+}
+
+/// Numbers that stored odds can be turned into.
+pub(crate) trait FromPacked: Real {
+    /// Weights of the states 1 and 0 with the given odds, or the other way round.
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2];
+    /// The quotient as stored odds, or its inverse; 0/0 is a contradiction.
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed;
+}
+
+/// One of two words, by a conditional move: which one is hard to predict.
+#[inline(always)]
+fn choose(condition: bool, yes: u64, no: u64) -> u64 {
+    std::hint::select_unpredictable(condition, yes, no)
+}
+
+impl FromPacked for f64 {
+    #[inline(always)]
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        let infinite = odds == Packed::INFINITY;
+        let state1 = choose(infinite, Packed::ONE.0, odds.0);
+        let state0 = choose(infinite, 0, Packed::ONE.0);
+        let first = choose(swapped, state0, state1);
+        [f64::from_bits(first), f64::from_bits(state0 ^ state1 ^ first)]
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        let (a, b) = (numerator.to_bits(), denominator.to_bits());
+        let above = choose(inverse, b, a);
+        let ratio = f64::from_bits(above) / f64::from_bits(a ^ b ^ above);
+        if ratio.is_nan() { Packed::CONTRADICTION } else { Packed::from_plain(ratio) }
+    }
+}
+
+/// A plain number where no input is certain: then no message is 0/0.
+#[derive(Clone, Copy)]
+pub(super) struct Near(f64);
+
+impl Real for Near {
+    const ZERO: Self = Self(0.0);
+    const ONE: Self = Self(1.0);
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self(value)
+    }
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        Self(self.0 * other.0)
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Self(self.0.larger(other.0))
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+    #[inline(always)]
+    fn widen(self) -> Wide {
+        Wide::from_f64(self.0)
+    }
+    #[inline(always)]
+    fn divide(self, other: Self) -> Self {
+        Self(self.0 / other.0)
+    }
+}
+
+impl FromPacked for Near {
+    #[inline(always)]
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        let first = choose(swapped, Packed::ONE.0, odds.0);
+        let second = choose(swapped, odds.0, Packed::ONE.0);
+        [Self(f64::from_bits(first)), Self(f64::from_bits(second))]
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        let (a, b) = (numerator.0.to_bits(), denominator.0.to_bits());
+        let (above, below) = (choose(inverse, b, a), choose(inverse, a, b));
+        Packed::from_plain(f64::from_bits(above) / f64::from_bits(below))
+    }
+}
+
+impl FromPacked for Wide {
+    #[inline(always)]
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        let [state1, state0] = if odds == Packed::INFINITY {
+            [Wide::ONE, Wide::ZERO]
+        } else {
+            [odds.unpack(), Wide::ONE]
+        };
+        if swapped { [state0, state1] } else { [state1, state0] }
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        if inverse {
+            Packed::ratio(denominator, numerator)
+        } else {
+            Packed::ratio(numerator, denominator)
+        }
+    }
+}
+
+impl<T: FromPacked> FromPacked for Max<T> {
+    #[inline(always)]
+    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+        T::weights(odds, swapped).map(Max)
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+        T::ratio(numerator.0, denominator.0, inverse)
+    }
+}
+
+/// The literals of a factor's body and what it does with them.
+pub(crate) trait Literals {
+    /// f(h=1), f(h=0) if the body holds, and if it fails.
+    fn values(&self) -> &[[f64; 2]; 2];
+
+    /// The literal of the variable at a position, given the odds of the message from it.
+    fn literal<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T>;
+
+    /// The message to a variable from the factor's weight where its literal holds and where it fails.
+    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> Packed;
+}
+
+/// The message to the head, given the whole body.
+#[inline(always)]
+pub(super) fn head_message<T: FromPacked>(body: Body<T>, [holds, fails]: &[[f64; 2]; 2]) -> Packed {
+    let weight = |state: usize| {
+        T::from_f64(holds[state])
+            .multiply(body.all)
+            .add(T::from_f64(fails[state]).multiply(body.not_all))
+    };
+    T::ratio(weight(0), weight(1), false)
+}
+
+/// The head's part of the messages to the body: the factor's weight, summed over the head's states,
+/// where the body holds and where it does not.
+#[derive(Clone, Copy)]
+pub(crate) struct HeadWeights<T> {
+    holds: T,
+    fails: T,
+}
+
+impl<T: FromPacked> HeadWeights<T> {
+    #[inline(always)]
+    pub(super) fn new(head: Packed, [holds, fails]: &[[f64; 2]; 2]) -> Self {
+        let [h1, h0] = T::weights(head, false);
+        let weight =
+            |f: &[f64; 2]| T::from_f64(f[0]).multiply(h1).add(T::from_f64(f[1]).multiply(h0));
+        Self { holds: weight(holds), fails: weight(fails) }
+    }
+
+    /// The factor's weight where one literal holds and where it fails, given the rest of the body.
+    #[inline(always)]
+    pub(super) fn with_rest(self, rest: Body<T>) -> [T; 2] {
+        let holds = self.holds.multiply(rest.all).add(self.fails.multiply(rest.not_all));
+        [holds, self.fails.multiply(rest.all.add(rest.not_all))]
+    }
+
+    /// The factor's whole weight, given the whole body.
+    pub(super) fn total(self, body: Body<T>) -> T {
+        self.holds.multiply(body.all).add(self.fails.multiply(body.not_all))
+    }
+}
+
+/// Memory for factors with a long body, kept between calls.
+pub(super) struct BodyScratch<T> {
+    leaves: Vec<Body<T>>,
+    tree: TreeScratch<Body<T>>,
+}
+
+impl<T> Default for BodyScratch<T> {
+    fn default() -> Self {
+        Self { leaves: Vec::new(), tree: TreeScratch::default() }
+    }
+}
+
+/// Replaces `scratch.leaves` by the body without each of its literals; returns the whole body.
+fn body_leave_one_out<T: FromPacked>(
+    inputs: &[Packed],
+    head: usize,
+    c: &impl Literals,
+    scratch: &mut BodyScratch<T>,
+) -> Body<T> {
+    let BodyScratch { leaves, tree } = scratch;
+    leaves.clear();
+    let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
+    leaves.extend(literals.map(|(position, &input)| c.literal(position, input)));
+    leave_one_out(leaves, tree)
+}
+
+/// The message to the variable at one position, in the numbers `T`. O(arity).
+pub(super) fn one_message<T: FromPacked>(
+    inputs: &[Packed],
+    head: usize,
+    target: usize,
+    c: &impl Literals,
+    scratch: &mut BodyScratch<T>,
+) -> Packed {
+    let total = body_leave_one_out(inputs, head, c, scratch);
+    if target == head {
+        return head_message(total, c.values());
+    }
+    let rest = scratch.leaves[target - usize::from(target > head)];
+    let [holds, fails] = HeadWeights::new(inputs[head], c.values()).with_rest(rest);
+    c.message(target, holds, fails)
+}
+
+/// The factor summed against its inputs. O(arity).
+pub(super) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
+    let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
+    let body = literals.fold(Body::<Wide>::NEUTRAL, |body, (position, &input)| {
+        body.combine(c.literal(position, input))
+    });
+    HeadWeights::new(inputs[head], c.values()).total(body)
+}
+
+/// All messages of a factor from its inputs, in the numbers `T`. O(arity).
+#[inline(always)]
+pub(super) fn messages<T: FromPacked>(
+    inputs: &[Packed],
+    head: usize,
+    c: &impl Literals,
+    out: &mut [Packed],
+    scratch: Option<&mut BodyScratch<T>>,
+) {
+    // The positions of the body, without the head.
+    let at = |body: usize| body + usize::from(body >= head);
+    let literal = |body: usize| c.literal::<T>(at(body), inputs[at(body)]);
+    let weights = || HeadWeights::<T>::new(inputs[head], c.values());
+    let send = |weights: HeadWeights<T>, body: usize, rest: Body<T>| {
+        let [holds, fails] = weights.with_rest(rest);
+        c.message(at(body), holds, fails)
+    };
+    let send_head = |body: Body<T>| head_message(body, c.values());
+    match inputs.len() {
+        0 => {}
+        1 => out[0] = send_head(Body::<T>::NEUTRAL),
+        2 => {
+            out[head] = send_head(literal(0));
+            out[at(0)] = send(weights(), 0, Body::NEUTRAL);
+        }
+        3 => {
+            let (a, b) = (literal(0), literal(1));
+            let weights = weights();
+            out[head] = send_head(a.combine(b));
+            out[at(0)] = send(weights, 0, b);
+            out[at(1)] = send(weights, 1, a);
+        }
+        4 => {
+            let (x, y, z) = (literal(0), literal(1), literal(2));
+            let weights = weights();
+            let pair = x.combine(y);
+            out[head] = send_head(pair.combine(z));
+            out[at(0)] = send(weights, 0, z.combine(y));
+            out[at(1)] = send(weights, 1, z.combine(x));
+            out[at(2)] = send(weights, 2, pair);
+        }
+        count @ 5..=8 => {
+            let mut leaves = [Body::NEUTRAL; 8];
+            for (body, leaf) in leaves.iter_mut().enumerate().take(count - 1) {
+                *leaf = literal(body);
+            }
+            let (rest, total) = leave_one_out_of_eight(&leaves);
+            out[head] = send_head(total);
+            let weights = weights();
+            for (body, &rest) in rest.iter().enumerate().take(count - 1) {
+                out[at(body)] = send(weights, body, rest);
+            }
+        }
+        _ => {
+            let mut own = BodyScratch::default();
+            let scratch = scratch.unwrap_or(&mut own);
+            let total = body_leave_one_out(inputs, head, c, scratch);
+            out[head] = send_head(total);
+            let weights = weights();
+            for (body, &rest) in scratch.leaves.iter().enumerate() {
+                out[at(body)] = send(weights, body, rest);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! From labels to the indices of variables.
+
+use super::builder::{FactorGraphBuilder, INDEX_LIMIT};
+use super::graph::Label;
+use crate::error::{Error, Result};
+
+/// Maps labels to their ranks: by a direct table where labels are dense, else by binary search.
+pub(super) struct LabelIndex {
+    pub(super) labels: Vec<Label>,
+    direct: Option<Vec<u32>>,
+}
+
+impl LabelIndex {
+    pub(super) fn new(builder: &FactorGraphBuilder) -> Result<Self> {
+        let used = || {
+            let horn_heads = builder
+                .heads
+                .iter()
+                .zip(&builder.kinds)
+                .filter(|&(_, kind)| kind.has_head())
+                .map(|(&head, _)| head);
+            builder
+                .members
+                .iter()
+                .copied()
+                .chain(horn_heads)
+                .chain(builder.declared.iter().map(|&(label, _)| label))
+        };
+        let total = builder.members.len() + builder.heads.len() + builder.declared.len();
+        let highest = used().max().unwrap_or(0);
+        let dense = usize::try_from(highest).is_ok_and(|highest| highest / 2 <= total);
+        let (labels, direct) = if dense {
+            let mut direct = vec![u32::MAX; highest as usize + 1];
+            used().for_each(|label| direct[label as usize] = 0);
+            let mut labels = Vec::new();
+            for (label, slot) in direct.iter_mut().enumerate() {
+                if *slot == 0 {
+                    *slot = labels.len() as u32;
+                    labels.push(label as Label);
+                }
+            }
+            (labels, Some(direct))
+        } else {
+            let mut labels: Vec<Label> = used().collect();
+            labels.sort_unstable();
+            labels.dedup();
+            (labels, None)
+        };
+        if labels.len() > INDEX_LIMIT {
+            return Err(Error::LimitExceeded(format!(
+                "{} variables: at most {INDEX_LIMIT} can be indexed",
+                labels.len()
+            )));
+        }
+        Ok(Self { labels, direct })
+    }
+
+    /// Labels that head no factor of the builder, ascending.
+    pub(super) fn labels_without_head(&self, builder: &FactorGraphBuilder) -> Vec<Label> {
+        let mut headed = vec![false; self.labels.len()];
+        for (&head, &kind) in builder.heads.iter().zip(&builder.kinds) {
+            if kind.has_head() {
+                headed[self.of(head) as usize] = true;
+            }
+        }
+        let labels = self.labels.iter().zip(headed);
+        labels.filter(|&(_, headed)| !headed).map(|(&label, _)| label).collect()
+    }
+
+    /// Index of a label that the builder holds.
+    pub(super) fn of(&self, label: Label) -> u32 {
+        match &self.direct {
+            Some(direct) => direct[label as usize],
+            None => self.labels.partition_point(|&known| known < label) as u32,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! How a graph stores factors with local structure: signed and noisy conjunctions, and terms.
+
+use super::factor::{Noisy, NoisyLiteral, Signed, TermLiteral, Terms};
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+
+/// Terms up to which every pair is looked at to see whether they exclude each other.
+const PAIRWISE_LIMIT: usize = 256;
+/// Joint states up to which the values of a factor with negative weights are all computed.
+const ENUMERATION_LIMIT: usize = 1 << 16;
+/// A value this far below zero, relative to the weights, is taken for a negative one, not for the
+/// rounding of a zero.
+const ROUNDING: f64 = 1e-12;
+
+/// Parameters shared by all signed conjunctions with the same ones; see [`Signed`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignedParameters {
+    /// See [`Signed::values`].
+    pub values: [f64; 4],
+    /// See [`Signed::negated`]; without trailing zero words.
+    pub negated: Vec<u64>,
+}
+
+/// The parameters of all structured factors of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Structured {
+    pub(super) signed: Vec<SignedParameters>,
+    noisy_values: Vec<[f64; 4]>,
+    /// Where each noisy factor's literals start, and where the last one's end.
+    noisy_offsets: Vec<usize>,
+    noisy_literals: Vec<NoisyLiteral>,
+    /// Where each factor's terms start, and where the last one's end.
+    term_starts: Vec<usize>,
+    exclusive: Vec<bool>,
+    weights: Vec<f64>,
+    /// Where each term's conditions start, and where the last one's end.
+    literal_offsets: Vec<usize>,
+    literals: Vec<TermLiteral>,
+}
+
+impl Default for Structured {
+    fn default() -> Self {
+        Self {
+            signed: Vec::new(),
+            noisy_values: Vec::new(),
+            noisy_offsets: vec![0],
+            noisy_literals: Vec::new(),
+            term_starts: vec![0],
+            exclusive: Vec::new(),
+            weights: Vec::new(),
+            literal_offsets: vec![0],
+            literals: Vec::new(),
+        }
+    }
+}
+
+impl Structured {
+    pub(super) fn signed(&self, index: usize, head: usize) -> Signed<'_> {
+        let SignedParameters { values, negated } = &self.signed[index];
+        Signed { head, values: *values, negated }
+    }
+
+    pub(super) fn noisy(&self, index: usize, head: usize) -> Noisy<'_> {
+        let literals = self.noisy_offsets[index]..self.noisy_offsets[index + 1];
+        Noisy { head, values: self.noisy_values[index], literals: &self.noisy_literals[literals] }
+    }
+
+    pub(super) fn terms(&self, index: usize) -> Terms<'_> {
+        let terms = self.term_starts[index]..self.term_starts[index + 1];
+        let offsets = &self.literal_offsets[terms.start..=terms.end];
+        Terms {
+            weights: &self.weights[terms],
+            offsets,
+            literals: &self.literals[offsets[0]..offsets[offsets.len() - 1]],
+            exclusive: self.exclusive[index],
+        }
+    }
+
+    /// Adds a noisy conjunction, one literal per variable; returns its number.
+    pub(super) fn push_noisy(
+        &mut self,
+        values: [f64; 4],
+        literals: impl IntoIterator<Item = NoisyLiteral>,
+    ) -> u32 {
+        self.noisy_values.push(values);
+        self.noisy_literals.extend(literals);
+        self.noisy_offsets.push(self.noisy_literals.len());
+        (self.noisy_values.len() - 1) as u32
+    }
+
+    /// Adds a factor of terms; returns its number. `exclusive` says that its terms are known to
+    /// exclude each other.
+    pub(super) fn push_terms<'a>(
+        &mut self,
+        weights: &[f64],
+        terms: impl Iterator<Item = &'a [TermLiteral]>,
+        exclusive: bool,
+    ) -> u32 {
+        self.weights.extend_from_slice(weights);
+        self.term_starts.push(self.weights.len());
+        for term in terms {
+            self.literals.extend_from_slice(term);
+            self.literal_offsets.push(self.literals.len());
+        }
+        self.exclusive.push(exclusive);
+        let index = self.exclusive.len() - 1;
+        if !exclusive {
+            self.exclusive[index] = are_exclusive(&self.terms(index));
+        }
+        index as u32
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let signed = |p: &SignedParameters| size_of_val(p) + 8 * p.negated.capacity();
+        self.signed.iter().map(signed).sum::<usize>()
+            + 32 * (self.noisy_values.capacity() + self.noisy_literals.capacity())
+            + 8 * (self.noisy_offsets.capacity()
+                + self.term_starts.capacity()
+                + self.weights.capacity()
+                + self.literal_offsets.capacity()
+                + self.literals.capacity())
+            + self.exclusive.capacity()
+    }
+}
+
+/// Distinct parameters of signed conjunctions, found again by their bits.
+#[derive(Debug, Default)]
+pub(super) struct SignedTable {
+    index: HashMap<([u64; 4], Vec<u64>), u32>,
+}
+
+impl SignedTable {
+    /// The number of these parameters in the graph's table, where new ones are added.
+    pub(super) fn intern(
+        &mut self,
+        structured: &mut Structured,
+        values: [f64; 4],
+        mut negated: Vec<u64>,
+    ) -> u32 {
+        negated.truncate(negated.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1));
+        let table = &mut structured.signed;
+        *self.index.entry((values.map(f64::to_bits), negated)).or_insert_with_key(|(_, negated)| {
+            table.push(SignedParameters { values, negated: negated.clone() });
+            (table.len() - 1) as u32
+        })
+    }
+}
+
+/// Sets a bit, with words added as needed.
+pub(super) fn set_bit(words: &mut Vec<u64>, index: usize) {
+    if words.len() <= index / 64 {
+        words.resize(index / 64 + 1, 0);
+    }
+    words[index / 64] |= 1 << (index % 64);
+}
+
+/// Whether every two terms want different states of some variable; `false` where there are too many
+/// to look. O(terms^2 * conditions).
+fn are_exclusive(terms: &Terms<'_>) -> bool {
+    let count = terms.weights.len();
+    count <= PAIRWISE_LIMIT
+        && (0..count).all(|a| (0..a).all(|b| exclude_each_other(terms.term(a), terms.term(b))))
+}
+
+/// Whether two terms, each by ascending position, want different states of some variable.
+fn exclude_each_other(a: &[TermLiteral], b: &[TermLiteral]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        match x.position.cmp(&y.position) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal if x.state != y.state => return true,
+            std::cmp::Ordering::Equal => {
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    false
+}
+
+/// Rejects terms whose sum is negative somewhere, or zero everywhere, as far as that can be decided
+/// cheaply: where no weight is negative, where the terms exclude each other, and where there are at
+/// most 2^16 joint states.
+pub(super) fn check_sum(factor: usize, terms: &Terms<'_>, cardinalities: &[usize]) -> Result<()> {
+    let zero = || {
+        Err(Error::InvalidArgument(format!(
+            "factor {factor}: the sum of its {} terms is zero everywhere: it must be positive for \
+             some joint state",
+            terms.weights.len()
+        )))
+    };
+    if terms.weights.iter().all(|&weight| weight == 0.0) {
+        return zero();
+    }
+    let Some(term) = terms.weights.iter().position(|&weight| weight < 0.0) else { return Ok(()) };
+    if terms.exclusive {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: the weight {} of term {term} is negative and no other term makes up \
+             for it: a factor must not be negative",
+            terms.weights[term]
+        )));
+    }
+    let size = cardinalities.iter().try_fold(1_usize, |size, &r| size.checked_mul(r));
+    if size.is_none_or(|size| size > ENUMERATION_LIMIT) {
+        return Ok(());
+    }
+    let scale: f64 = terms.weights.iter().map(|weight| weight.abs()).sum();
+    let mut states = vec![0; cardinalities.len()];
+    let mut positive = false;
+    loop {
+        let value =
+            super::factor::Factor::Terms(*terms).value(&states, cardinalities.iter().copied());
+        if value < -ROUNDING * scale {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor}: its terms add up to {value} at the joint state {states:?}: a \
+                 factor must not be negative"
+            )));
+        }
+        positive |= value > ROUNDING * scale;
+        if !next_joint_state(&mut states, cardinalities) {
+            break;
+        }
+    }
+    if positive { Ok(()) } else { zero() }
+}
+
+/// Steps to the next joint state, the first variable fastest; `false`, at all zeros, after the last.
+pub(crate) fn next_joint_state(states: &mut [usize], cardinalities: &[usize]) -> bool {
+    for (state, &cardinality) in states.iter_mut().zip(cardinalities) {
+        *state += 1;
+        if *state < cardinality {
+            return true;
+        }
+        *state = 0;
+    }
+    false
+}

@@ -1,0 +1,349 @@
+//! Adding factors with local structure to a builder.
+
+use super::builder::{FactorGraphBuilder, check_offsets};
+use super::factor::{FactorKind, NoisyLiteral, TermLiteral};
+use super::graph::Label;
+use super::structured::{SignedParameters, set_bit};
+use crate::error::{Error, Result};
+
+/// In the indicators of [`FactorGraphBuilder::add_terms`]: any state.
+pub const WILDCARD: i32 = -1;
+
+/// Signed conjunctions as arrays, for [`FactorGraphBuilder::add_signed_factors`].
+///
+/// Factor i has the head `heads[i]`, the body `bodies[body_offsets[i]..body_offsets[i + 1]]` with the
+/// signs at the same places of `negated`, and `values[i]`.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedArrays<'a> {
+    /// Label of each head.
+    pub heads: &'a [Label],
+    /// One more entry than factors, ascending, from 0 to `bodies.len()`.
+    pub body_offsets: &'a [usize],
+    /// Labels of all bodies.
+    pub bodies: &'a [Label],
+    /// Whether each literal is x = 0 instead of x = 1.
+    pub negated: &'a [bool],
+    /// See [`super::Signed::values`].
+    pub values: &'a [[f64; 4]],
+}
+
+/// Factors made of terms as arrays, for [`FactorGraphBuilder::add_term_factors`].
+///
+/// Factor i has the variables `scopes[scope_offsets[i]..scope_offsets[i + 1]]` and the terms
+/// `term_offsets[i]..term_offsets[i + 1]` of `weights`. `indicators` holds one entry per term and
+/// variable of its factor, term by term.
+#[derive(Clone, Copy, Debug)]
+pub struct TermArrays<'a> {
+    /// One more entry than factors, ascending, from 0 to `scopes.len()`.
+    pub scope_offsets: &'a [usize],
+    /// Labels of all scopes.
+    pub scopes: &'a [Label],
+    /// One more entry than factors, ascending, from 0 to `weights.len()`.
+    pub term_offsets: &'a [usize],
+    /// Weights of all terms.
+    pub weights: &'a [f64],
+    /// A state, or [`WILDCARD`], per term and variable.
+    pub indicators: &'a [i32],
+}
+
+impl FactorGraphBuilder {
+    /// Adds a factor decided by a conjunction of signed literals: `values` are
+    /// `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]`, finite, not negative, not
+    /// all zero. Literal i is `body[i]` = 0 where `negated[i]`, else `body[i]` = 1. Equal literals
+    /// merge; a body with both signs of a variable never holds. All variables are binary.
+    pub fn add_signed(
+        &mut self,
+        head: Label,
+        body: &[Label],
+        negated: &[bool],
+        values: [f64; 4],
+    ) -> Result<()> {
+        check_signed(self.kinds.len(), body.len(), negated.len(), &values)?;
+        let mut bits = Vec::new();
+        for (index, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
+            set_bit(&mut bits, index);
+        }
+        let number = self.structured.signed.len() as u32;
+        self.structured.signed.push(SignedParameters { values, negated: bits });
+        self.members.extend_from_slice(body);
+        self.push_factor(FactorKind::Signed, head, number);
+        Ok(())
+    }
+
+    /// Adds an AND with signs: P(head = 1) = p if all literals hold, q otherwise; p and q in [0, 1].
+    /// See [`Self::add_signed`].
+    pub fn add_signed_and(
+        &mut self,
+        head: Label,
+        body: &[Label],
+        negated: &[bool],
+        p: f64,
+        q: f64,
+    ) -> Result<()> {
+        check_probabilities(self.kinds.len(), &[("p", p), ("q", q)])?;
+        self.add_signed(head, body, negated, [p, 1.0 - p, q, 1.0 - q])
+    }
+
+    /// Adds an OR with signs: P(head = 0) = p if no literal holds, q otherwise; p and q in [0, 1].
+    /// See [`Self::add_signed`].
+    pub fn add_signed_or(
+        &mut self,
+        head: Label,
+        body: &[Label],
+        negated: &[bool],
+        p: f64,
+        q: f64,
+    ) -> Result<()> {
+        check_probabilities(self.kinds.len(), &[("p", p), ("q", q)])?;
+        // No literal holds if all their negations do.
+        let flipped: Vec<bool> = negated.iter().map(|&negated| !negated).collect();
+        self.add_signed(head, body, &flipped, [1.0 - p, p, 1.0 - q, q])
+    }
+
+    /// Adds a clause of conjunctive normal form: the factor is `satisfied` where one of the literals
+    /// holds and `violated` where none does (1 and 0 for a hard clause). Finite, not negative, not
+    /// both zero; at least one literal.
+    pub fn add_clause(
+        &mut self,
+        variables: &[Label],
+        negated: &[bool],
+        satisfied: f64,
+        violated: f64,
+    ) -> Result<()> {
+        let factor = self.kinds.len();
+        let (Some((&head, body)), Some((&head_negated, signs))) =
+            (variables.split_first(), negated.split_first())
+        else {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor}: a clause of {} variables and {} signs: one literal is needed at \
+                 least",
+                variables.len(),
+                negated.len()
+            )));
+        };
+        // The first literal decides where all others are violated.
+        let flipped: Vec<bool> = signs.iter().map(|&negated| !negated).collect();
+        let [head_true, head_false] =
+            if head_negated { [violated, satisfied] } else { [satisfied, violated] };
+        self.add_signed(head, body, &flipped, [head_true, head_false, satisfied, satisfied])
+    }
+
+    /// Adds many signed conjunctions in one call; see [`Self::add_signed`]. O(size of the arrays).
+    pub fn add_signed_factors(&mut self, arrays: SignedArrays<'_>) -> Result<()> {
+        let SignedArrays { heads, body_offsets, bodies, negated, values } = arrays;
+        let count = heads.len();
+        check_length("values", values.len(), count, "factors")?;
+        check_length("negated", negated.len(), bodies.len(), "body literals")?;
+        check_length("body_offsets", body_offsets.len(), count + 1, "factors and one")?;
+        check_offsets("body_offsets", body_offsets, bodies.len())?;
+        for (i, values) in values.iter().enumerate() {
+            let size = body_offsets[i + 1] - body_offsets[i];
+            check_signed(self.kinds.len() + i, size, size, values)?;
+        }
+        for (i, &values) in values.iter().enumerate() {
+            let body = body_offsets[i]..body_offsets[i + 1];
+            self.add_signed(heads[i], &bodies[body.clone()], &negated[body], values)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a factor decided by a conjunction of noisy literals: `literals[i]` says with which
+    /// probability the literal of `body[i]` holds and fails, by the variable's state (each pair adds
+    /// up to 1); `values` are as for [`Self::add_signed`]. All variables are binary and different.
+    pub fn add_noisy(
+        &mut self,
+        head: Label,
+        body: &[Label],
+        literals: &[NoisyLiteral],
+        values: [f64; 4],
+    ) -> Result<()> {
+        let factor = self.kinds.len();
+        check_signed(factor, body.len(), literals.len(), &values)?;
+        for (index, literal) in literals.iter().enumerate() {
+            for (state, &[holds, fails]) in literal.iter().enumerate() {
+                let fine = (0.0..=1.0).contains(&holds)
+                    && (0.0..=1.0).contains(&fails)
+                    && (holds + fails - 1.0).abs() <= 1e-12;
+                if !fine {
+                    return Err(Error::InvalidArgument(format!(
+                        "factor {factor}: literal {index} holds with probability {holds} and fails \
+                         with {fails} in state {state}: two probabilities that add up to 1 are \
+                         needed"
+                    )));
+                }
+            }
+        }
+        let number = self.structured.push_noisy(values, literals.iter().copied());
+        self.members.extend_from_slice(body);
+        self.push_factor(FactorKind::Noisy, head, number);
+        Ok(())
+    }
+
+    /// Adds a noisy-OR: P(head = 0 | x) = (1 - leak) * the product of 1 - `links[i]` over all i with
+    /// `body[i]` = 1. Probabilities in [0, 1].
+    pub fn add_noisy_or(
+        &mut self,
+        head: Label,
+        body: &[Label],
+        links: &[f64],
+        leak: f64,
+    ) -> Result<()> {
+        self.check_links(links, ("leak", leak))?;
+        let literals: Vec<NoisyLiteral> =
+            links.iter().map(|&link| [[1.0, 0.0], [1.0 - link, link]]).collect();
+        self.add_noisy(head, body, &literals, [leak, 1.0 - leak, 1.0, 0.0])
+    }
+
+    /// Adds a noisy-AND: P(head = 1 | x) = p * the product of `links[i]` over all i with `body[i]` = 0.
+    /// Probabilities in [0, 1].
+    pub fn add_noisy_and(
+        &mut self,
+        head: Label,
+        body: &[Label],
+        links: &[f64],
+        p: f64,
+    ) -> Result<()> {
+        self.check_links(links, ("p", p))?;
+        let literals: Vec<NoisyLiteral> =
+            links.iter().map(|&link| [[link, 1.0 - link], [1.0, 0.0]]).collect();
+        self.add_noisy(head, body, &literals, [p, 1.0 - p, 0.0, 1.0])
+    }
+
+    /// Adds a factor with local structure (paper section 3): the sum over terms t of `weights[t]`
+    /// where every variable i of `scope` is in the state `indicators[t * scope.len() + i]`, or that is
+    /// [`WILDCARD`]. Any cardinalities, any number of terms; the variables are different. All messages
+    /// of the factor together cost O(terms * arity).
+    ///
+    /// Weights are finite. Negative ones are allowed as long as no value of the factor is negative;
+    /// [`Self::build`] checks this where it is cheap (exclusive terms; at most 2^16 joint states) and
+    /// otherwise trusts the caller. With them, the promise that no answer is wrong from rounding does
+    /// not hold: positive and negative terms are added up apart and subtracted once, so that what is
+    /// nearly zero in exact arithmetic keeps only an absolute accuracy.
+    pub fn add_terms(
+        &mut self,
+        scope: &[Label],
+        weights: &[f64],
+        indicators: &[i32],
+    ) -> Result<()> {
+        check_terms(self.kinds.len(), scope.len(), weights, indicators)?;
+        let mut literals = Vec::new();
+        let mut ends = vec![0];
+        for term in 0..weights.len() {
+            let row = &indicators[term * scope.len()..(term + 1) * scope.len()];
+            let wanted = row.iter().enumerate().filter(|&(_, &state)| state != WILDCARD);
+            literals.extend(wanted.map(|(position, &state)| TermLiteral {
+                position: position as u32,
+                state: state as u32,
+            }));
+            ends.push(literals.len());
+        }
+        let terms = ends.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
+        let number = self.structured.push_terms(weights, terms, false);
+        self.members.extend_from_slice(scope);
+        self.push_factor(FactorKind::Terms, 0, number);
+        Ok(())
+    }
+
+    /// Adds many factors made of terms in one call; see [`Self::add_terms`]. O(size of the arrays).
+    pub fn add_term_factors(&mut self, arrays: TermArrays<'_>) -> Result<()> {
+        let TermArrays { scope_offsets, scopes, term_offsets, weights, indicators } = arrays;
+        let count = scope_offsets.len().saturating_sub(1);
+        check_length("term_offsets", term_offsets.len(), count + 1, "factors and one")?;
+        check_offsets("scope_offsets", scope_offsets, scopes.len())?;
+        check_offsets("term_offsets", term_offsets, weights.len())?;
+        let mut rows = Vec::with_capacity(count);
+        let mut at = 0_usize;
+        for i in 0..count {
+            let arity = scope_offsets[i + 1] - scope_offsets[i];
+            let terms = term_offsets[i + 1] - term_offsets[i];
+            let end = at.saturating_add(arity.saturating_mul(terms));
+            let row = indicators.get(at..end).ok_or_else(|| {
+                Error::InvalidArgument(format!(
+                    "indicators has {} entries: the {terms} terms over {arity} variables of factor \
+                     {i} need them up to {end}",
+                    indicators.len()
+                ))
+            })?;
+            let weights = &weights[term_offsets[i]..term_offsets[i + 1]];
+            check_terms(self.kinds.len() + i, arity, weights, row)?;
+            rows.push(row);
+            at = end;
+        }
+        check_length("indicators", indicators.len(), at, "terms and variables")?;
+        for (i, row) in rows.into_iter().enumerate() {
+            let scope = &scopes[scope_offsets[i]..scope_offsets[i + 1]];
+            self.add_terms(scope, &weights[term_offsets[i]..term_offsets[i + 1]], row)?;
+        }
+        Ok(())
+    }
+
+    fn check_links(&self, links: &[f64], other: (&str, f64)) -> Result<()> {
+        check_probabilities(self.kinds.len(), &[other])?;
+        for (index, &link) in links.iter().enumerate() {
+            check_probabilities(self.kinds.len(), &[(&format!("links[{index}]"), link)])?;
+        }
+        Ok(())
+    }
+}
+
+fn check_length(name: &str, length: usize, wanted: usize, of: &str) -> Result<()> {
+    if length == wanted {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument(format!(
+        "{name} has {length} entries: one per {of}, {wanted}, are needed"
+    )))
+}
+
+fn check_probabilities(factor: usize, probabilities: &[(&str, f64)]) -> Result<()> {
+    for &(name, value) in probabilities {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor}: {name} = {value}: a probability in [0, 1] is needed"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn check_signed(factor: usize, body: usize, literals: usize, values: &[f64; 4]) -> Result<()> {
+    if body != literals {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: a body of {body} variables with {literals} literals: one per variable \
+             is needed"
+        )));
+    }
+    super::check_weights_by(values, || format!("factor {factor}"), "value")
+}
+
+fn check_terms(factor: usize, arity: usize, weights: &[f64], indicators: &[i32]) -> Result<()> {
+    if weights.is_empty() {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: it has no terms: one is needed"
+        )));
+    }
+    if weights.len().checked_mul(arity) != Some(indicators.len()) {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: {} indicators: {} terms over {arity} variables need one per term and \
+             variable",
+            indicators.len(),
+            weights.len()
+        )));
+    }
+    if let Some(term) = weights.iter().position(|weight| !weight.is_finite()) {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: the weight {} of term {term}: a finite value is needed",
+            weights[term]
+        )));
+    }
+    if let Some(index) = indicators.iter().position(|&state| state < WILDCARD) {
+        return Err(Error::InvalidArgument(format!(
+            "factor {factor}: term {} has the indicator {} for variable {} of its scope: a state, or \
+             -1 for any, is needed",
+            index / arity,
+            indicators[index],
+            index % arity
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Brings structured factors into the form of the graph.
+
+use super::factor::{FactorKind, TermLiteral};
+use super::graph::FactorGraph;
+use super::structured::{SignedTable, Structured, check_sum, set_bit};
+use crate::error::{Error, Result};
+
+/// Adds the edges and the parameters of a signed, noisy or term factor: `scope` is its body, or all
+/// its variables where it has no head, in the order of its draft.
+pub(super) fn add_structured_scope(
+    graph: &mut FactorGraph,
+    factor: usize,
+    head: Option<u32>,
+    scope: &[u32],
+    drafts: &Structured,
+    signed: &mut SignedTable,
+) -> Result<()> {
+    let draft = graph.parameters[factor] as usize;
+    let mut variables: Vec<u32> = scope.iter().copied().chain(head).collect();
+    variables.sort_unstable();
+    variables.dedup();
+    let position = |v: u32| variables.partition_point(|&other| other < v);
+    if head.is_some()
+        && let Some(&v) = variables.iter().find(|&&v| graph.cardinalities[v as usize] != 2)
+    {
+        return Err(not_binary(graph, factor, v));
+    }
+    if graph.kinds[factor] != FactorKind::Signed
+        && variables.len() < scope.len() + usize::from(head.is_some())
+    {
+        return Err(duplicate(graph, factor, head, scope));
+    }
+    graph.parameters[factor] = match graph.kinds[factor] {
+        FactorKind::Signed => {
+            let view = drafts.signed(draft, 0);
+            let mut values = view.values;
+            let mut words = [Vec::new(), Vec::new()];
+            for (index, &v) in scope.iter().enumerate() {
+                let negated = view.is_negated(index);
+                if Some(v) == head {
+                    // One state of the head fails its own literal.
+                    let state = usize::from(!negated);
+                    values[state] = values[2 + state];
+                } else {
+                    set_bit(&mut words[usize::from(negated)], position(v));
+                }
+            }
+            let [affirmed, negated] = words;
+            if affirmed.iter().zip(&negated).any(|(a, b)| a & b != 0) {
+                // A variable with both signs: the body never holds.
+                values = [values[2], values[3], values[2], values[3]];
+            }
+            signed.intern(&mut graph.structured, values, negated)
+        }
+        FactorKind::Noisy => {
+            let view = drafts.noisy(draft, 0);
+            let mut literals = vec![[[1.0, 0.0]; 2]; variables.len()];
+            for (&v, &literal) in scope.iter().zip(view.literals) {
+                literals[position(v)] = literal;
+            }
+            graph.structured.push_noisy(view.values, literals)
+        }
+        _ => {
+            let view = drafts.terms(draft);
+            let mut term = Vec::new();
+            let mut literals = Vec::with_capacity(view.literals.len());
+            let mut ends = vec![0];
+            for index in 0..view.weights.len() {
+                term.clear();
+                for literal in view.term(index) {
+                    let v = scope[literal.position as usize];
+                    let cardinality = graph.cardinalities[v as usize];
+                    if literal.state >= cardinality {
+                        return Err(Error::OutOfRange(format!(
+                            "factor {factor}: term {index} wants variable {} in state {}: it has \
+                             {cardinality} states, numbered from 0",
+                            graph.labels[v as usize], literal.state
+                        )));
+                    }
+                    term.push(TermLiteral { position: position(v) as u32, state: literal.state });
+                }
+                term.sort_unstable_by_key(|literal| literal.position);
+                literals.extend_from_slice(&term);
+                ends.push(literals.len());
+            }
+            let terms = ends.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
+            let number = graph.structured.push_terms(view.weights, terms, view.exclusive);
+            let cardinalities: Vec<usize> =
+                variables.iter().map(|&v| graph.cardinalities[v as usize] as usize).collect();
+            check_sum(factor, &graph.structured.terms(number as usize), &cardinalities)?;
+            number
+        }
+    };
+    graph.heads[factor] = head.map_or(0, |head| position(head) as u32);
+    graph.edge_variable.extend_from_slice(&variables);
+    Ok(())
+}
+
+/// The error of a factor that needs binary variables and has another one.
+pub(super) fn not_binary(graph: &FactorGraph, factor: usize, variable: u32) -> Error {
+    Error::InvalidArgument(format!(
+        "factor {factor} ({}): variable {} has {} states: such a factor needs binary variables",
+        graph.kinds[factor].name(),
+        graph.labels[variable as usize],
+        graph.cardinalities[variable as usize]
+    ))
+}
+
+fn duplicate(graph: &FactorGraph, factor: usize, head: Option<u32>, scope: &[u32]) -> Error {
+    let mut seen: Vec<u32> = scope.iter().copied().chain(head).collect();
+    seen.sort_unstable();
+    let twice = seen.windows(2).find(|pair| pair[0] == pair[1]).map_or(0, |pair| pair[0]);
+    Error::InvalidArgument(format!(
+        "factor {factor} ({}): variable {} occurs twice: it may occur once",
+        graph.kinds[factor].name(),
+        graph.labels[twice as usize]
+    ))
+}
