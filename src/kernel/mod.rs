@@ -14,6 +14,9 @@
 mod horn;
 mod number;
 mod packed;
+// Damping will use it.
+#[cfg_attr(not(test), expect(dead_code))]
+mod power;
 mod product;
 mod table;
 mod tree;
