@@ -16,6 +16,9 @@ mod horn;
 mod noisy;
 mod number;
 mod packed;
+// Damping will use it.
+#[cfg_attr(not(test), expect(dead_code))]
+mod power;
 mod product;
 mod table;
 mod terms;
