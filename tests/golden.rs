@@ -160,6 +160,7 @@ fn mirrored(graph: &FactorGraph) -> Arc<FactorGraph> {
                 let reversed: Vec<f64> = values.iter().rev().copied().collect();
                 builder.add_table(&labels, &reversed).unwrap();
             }
+            other => panic!("{other:?}: no file of the golden values has such a factor"),
         }
     }
     Arc::new(builder.build().unwrap())

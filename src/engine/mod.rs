@@ -1,8 +1,10 @@
 //! Engines run passes of belief propagation. All give the same bits.
 
+mod belief;
 mod cpu;
 mod request;
 
+pub(crate) use belief::{Inputs, expand, needs_table};
 pub(crate) use cpu::CpuEngine;
 pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,

@@ -42,6 +42,19 @@ pub enum StopRule {
     },
 }
 
+impl StopRule {
+    /// Largest number of passes that a run by this rule can make.
+    pub fn most_passes(&self) -> u64 {
+        match *self {
+            StopRule::Passes(count) => count,
+            StopRule::Tolerance { max_passes, .. } | StopRule::AllBeliefs { max_passes, .. } => {
+                max_passes
+            }
+            StopRule::Bingo { max_passes, .. } => max_passes.saturating_add(1),
+        }
+    }
+}
+
 /// What the messages are before the first pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {

@@ -6,9 +6,7 @@ use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
 use crate::error::Error;
 use crate::format;
-use crate::model::{
-    Factor, FactorGraph, FactorGraphBuilder, FactorKind, HornArrays, Label, check_weights,
-};
+use crate::model::{FactorGraph, FactorGraphBuilder, FactorKind, HornArrays, Label, check_weights};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::ffi::c_char;

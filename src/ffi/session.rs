@@ -307,6 +307,7 @@ impl Session {
             // A time too long to be a duration is no limit.
             max_time: Duration::try_from_secs_f64(settings.max_time).ok(),
             contradiction: settings.contradiction,
+            ..RunRequest::new(rule)
         };
         let engine = self.prepare()?;
         let result = match settings.progress {

@@ -1,21 +1,18 @@
 //! A session: one graph, one schedule, evidence that changes, and runs.
 
+mod beliefs;
+mod maximum;
 mod messages;
+mod partition;
 
 use crate::engine::{
     Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, StopRule,
 };
 use crate::error::{Error, Result};
-use crate::kernel::{HornCoefficients, Real, Wide};
-use crate::kernel::{TableInputs, horn_belief, stored_values, table_belief, table_exponents};
-use crate::model::{
-    Evidence, Factor, FactorGraph, Label, VariableEvidence, check_factor, check_variable,
-};
+use crate::kernel::stored_values;
+use crate::model::{Evidence, FactorGraph, Label, VariableEvidence, check_variable};
 use crate::schedule::Schedule;
 use std::sync::Arc;
-
-/// Largest number of entries of a factor belief that is written out in full.
-const FACTOR_BELIEF_LIMIT: usize = 1 << 26;
 
 /// Belief propagation on one factor graph.
 ///
@@ -169,8 +166,10 @@ impl BeliefPropagation {
     ///
     /// Errors: [`Error::Contradiction`] under [`crate::Contradiction::Error`] (the messages are then
     /// those after the contradictory pass, and the results those of the last run without an error);
-    /// [`Error::InvalidArgument`] for a tolerance that is negative or NaN, an empty history, or a
-    /// minimum of passes above the maximum.
+    /// [`Error::InvalidArgument`] for a tolerance or threshold that is negative or NaN, a damping
+    /// outside [0, 1), an empty history, or a minimum of passes above the maximum;
+    /// [`Error::Unsupported`] for max-product over a factor that has no exclusive terms and too many
+    /// joint states, and for an active set with damping.
     pub fn run(&mut self, request: &RunRequest) -> Result<RunReport> {
         self.run_monitored(request, &mut |_| Control::Continue)
     }
@@ -217,89 +216,6 @@ impl BeliefPropagation {
         Ok(self.marginal(variable)?[1])
     }
 
-    /// Belief of a factor from the current messages and evidence: one probability per joint state of
-    /// its variables, the first (lowest label) fastest. O(entries * arity).
-    ///
-    /// Errors: more than 2^26 entries; a belief that would be 0/0.
-    pub fn factor_belief(&self, factor: usize) -> Result<Vec<f64>> {
-        check_factor(&self.graph, factor)?;
-        let size = self.factor_table_size(factor).filter(|&size| size <= FACTOR_BELIEF_LIMIT);
-        let Some(size) = size else {
-            return Err(Error::LimitExceeded(format!(
-                "belief of factor {factor}: over {} variables it has more than \
-                 {FACTOR_BELIEF_LIMIT} entries; ask for single ones",
-                self.graph.arity(factor)
-            )));
-        };
-        if let Factor::Table(values) = self.graph.factor(factor) {
-            let mut belief = vec![0.0; size];
-            self.table_belief(factor, values, &mut belief)?;
-            return Ok(belief);
-        }
-        (0..size as u64).map(|index| self.factor_belief_at(factor, index)).collect()
-    }
-
-    /// One entry of [`Self::factor_belief`]. O(arity) for AND and OR factors of any arity up to 63.
-    pub fn factor_belief_at(&self, factor: usize, index: u64) -> Result<f64> {
-        check_factor(&self.graph, factor)?;
-        let size = self.factor_table_size(factor);
-        if size.is_some_and(|size| index >= size as u64) {
-            return Err(Error::OutOfRange(format!(
-                "index {index} into the belief of factor {factor}: it has {} entries",
-                size.unwrap_or_default()
-            )));
-        }
-        if let Factor::Table(values) = self.graph.factor(factor) {
-            let mut belief = vec![0.0; values.len()];
-            self.table_belief(factor, values, &mut belief)?;
-            return Ok(belief[index as usize]);
-        }
-        let mut inputs = Vec::new();
-        self.engine.factor_inputs(factor, &mut inputs);
-        let states: Vec<usize> =
-            (0..inputs.len()).map(|i| if i < 64 { (index >> i & 1) as usize } else { 0 }).collect();
-        let head = self.graph.head_position(factor).unwrap_or_default();
-        let parameter = self.graph.horn_parameter(factor).unwrap_or_default();
-        let coefficients = HornCoefficients::new(&self.graph.horn_parameters()[parameter]);
-        let (weight, total) = horn_belief(&inputs, head, &coefficients, &states);
-        if total.is_zero() {
-            return Err(self.contradictory_factor(factor));
-        }
-        Ok(if weight.is_zero() { 0.0 } else { Wide::divide(weight, total).to_f64() })
-    }
-
-    fn table_belief(&self, factor: usize, values: &[f64], out: &mut [f64]) -> Result<()> {
-        let mut inputs = Vec::new();
-        self.engine.factor_inputs(factor, &mut inputs);
-        let radices: Vec<u32> = self
-            .graph
-            .factor_variables(factor)
-            .iter()
-            .map(|&v| self.graph.cardinalities()[v as usize])
-            .collect();
-        let exponents = table_exponents(values);
-        let table = TableInputs { values, exponents, radices: &radices, inputs: &inputs };
-        if table_belief(table, out) { Ok(()) } else { Err(self.contradictory_factor(factor)) }
-    }
-
-    fn contradictory_factor(&self, factor: usize) -> Error {
-        let variable = self.graph.factor_variables(factor).first().map_or(0, |&v| v as usize);
-        Error::Contradiction {
-            label: self.graph.labels().get(variable).copied().unwrap_or_default(),
-            variable,
-            pass: self.report.map_or(0, |report| report.total_passes),
-            count: 1,
-        }
-    }
-
-    /// Number of joint states of a factor's variables, if it can be counted.
-    fn factor_table_size(&self, factor: usize) -> Option<usize> {
-        self.graph
-            .factor_variables(factor)
-            .iter()
-            .try_fold(1_usize, |size, &v| size.checked_mul(self.graph.cardinality(v as usize)))
-    }
-
     fn variable_of_label(&self, label: Label) -> Result<usize> {
         self.graph.variable_of_label(label).ok_or_else(|| {
             Error::OutOfRange(format!("label {label}: the graph has no such variable"))
@@ -332,9 +248,30 @@ fn check_request(request: &RunRequest) -> Result<()> {
             Err(Error::InvalidArgument(format!("tolerance {tolerance}: a value >= 0 is needed")))
         }
     };
+    if !(0.0..1.0).contains(&request.damping) {
+        return Err(Error::InvalidArgument(format!(
+            "damping {}: a value in [0, 1) is needed",
+            request.damping
+        )));
+    }
+    if let Some(threshold) = request.active_threshold {
+        if threshold.is_nan() || threshold < 0.0 {
+            return Err(Error::InvalidArgument(format!(
+                "threshold {threshold} of the active set: a value >= 0 is needed"
+            )));
+        }
+        if request.damping > 0.0 {
+            return Err(Error::Unsupported(format!(
+                "an active set with damping {}: only one of the two is possible",
+                request.damping
+            )));
+        }
+    }
     match request.rule {
         StopRule::Passes(_) => Ok(()),
-        StopRule::Tolerance { tolerance, .. } => check_tolerance(tolerance),
+        StopRule::Tolerance { tolerance, .. } | StopRule::AllBeliefs { tolerance, .. } => {
+            check_tolerance(tolerance)
+        }
         StopRule::Bingo { tolerance, min_passes, max_passes, history } => {
             check_tolerance(tolerance)?;
             if min_passes > max_passes {

@@ -225,7 +225,7 @@ impl HornCoefficients {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Factor, Horn};
+    use crate::model::{Factor, Horn, Signed};
     use proptest::prelude::*;
 
     fn input() -> impl Strategy<Value = Packed> {
@@ -238,31 +238,63 @@ mod tests {
         ]
     }
 
-    fn parameters() -> impl Strategy<Value = HornParameters> {
-        let probability =
-            || prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(1e-200), Just(5e-324), 0.0..1.0];
-        (any::<bool>(), probability(), probability(), any::<bool>()).prop_map(
-            |(and, p, q, head_in_body)| HornParameters {
-                kind: if and { FactorKind::And } else { FactorKind::Or },
-                p,
-                q,
-                head_in_body,
-            },
-        )
+    /// A conjunction of either description: its coefficients and its values at joint states.
+    #[derive(Clone, Debug)]
+    enum Description {
+        Horn(HornParameters),
+        Signed(SignedParameters),
     }
 
-    /// The definition: sums over all joint states.
+    impl Description {
+        fn coefficients(&self) -> HornCoefficients {
+            match self {
+                Description::Horn(parameters) => HornCoefficients::of_horn(parameters),
+                Description::Signed(parameters) => HornCoefficients::of_signed(parameters),
+            }
+        }
+
+        fn value(&self, head: usize, states: &[usize]) -> f64 {
+            let factor = match self {
+                Description::Horn(HornParameters { kind, p, q, head_in_body }) => {
+                    let horn = Horn { head, head_in_body: *head_in_body, p: *p, q: *q };
+                    if *kind == FactorKind::And { Factor::And(horn) } else { Factor::Or(horn) }
+                }
+                Description::Signed(SignedParameters { values, negated }) => {
+                    Factor::Signed(Signed { head, values: *values, negated })
+                }
+            };
+            factor.value(states, states.iter().map(|_| 2))
+        }
+    }
+
+    fn description() -> impl Strategy<Value = Description> {
+        let probability =
+            || prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(1e-200), Just(5e-324), 0.0..1.0];
+        let horn = (any::<bool>(), probability(), probability(), any::<bool>()).prop_map(
+            |(and, p, q, head_in_body)| {
+                let kind = if and { FactorKind::And } else { FactorKind::Or };
+                Description::Horn(HornParameters { kind, p, q, head_in_body })
+            },
+        );
+        let value = || prop_oneof![Just(0.0), Just(1.0), Just(3e200), Just(1e-300), 0.0..1e5];
+        let signed = (prop::array::uniform4(value()), any::<u64>()).prop_map(|(values, word)| {
+            Description::Signed(SignedParameters { values, negated: vec![word] })
+        });
+        prop_oneof![horn, signed]
+    }
+
+    /// The definition: sums or maxima over all joint states.
     fn brute_force(
         inputs: &[Packed],
         head: usize,
-        parameters: &HornParameters,
+        description: &Description,
         target: usize,
+        inference: Inference,
     ) -> Packed {
         let mut sums = [Wide::ZERO; 2];
         for index in 0..1_usize << inputs.len() {
             let states: Vec<usize> = (0..inputs.len()).map(|i| index >> i & 1).collect();
-            let value = factor.value(&states, inputs.iter().map(|_| 2));
-            let mut weight = Wide::from_f64(value);
+            let mut weight = Wide::from_f64(description.value(head, &states));
             for (position, &input) in inputs.iter().enumerate() {
                 if position != target {
                     let [state1, state0] = Wide::weights(input, false);
@@ -270,7 +302,10 @@ mod tests {
                 }
             }
             let sum = &mut sums[states[target]];
-            *sum = sum.add(weight);
+            *sum = match inference {
+                Inference::SumProduct => sum.add(weight),
+                Inference::MaxProduct => sum.larger(weight),
+            };
         }
         Packed::ratio(sums[1], sums[0])
     }
@@ -292,20 +327,26 @@ mod tests {
         fn all_ways_agree(
             inputs in prop::collection::vec(input(), 1..=10),
             head in 0_usize..10,
-            parameters in parameters(),
+            description in description(),
+            max in any::<bool>(),
         ) {
             let head = head % inputs.len();
-            let c = HornCoefficients::new(&parameters);
+            let c = description.coefficients();
+            let inference = if max { Inference::MaxProduct } else { Inference::SumProduct };
             let mut scratch = HornScratch::default();
             let mut out = vec![Packed::ONE; inputs.len()];
-            horn_messages(&inputs, head, &c, &mut out, &mut scratch);
+            horn_messages(&inputs, head, &c, inference, &mut out, &mut scratch);
             let mut wide = out.clone();
-            messages::<Wide>(&inputs, head, &c, &mut wide, None);
+            if max {
+                messages::<Max<Wide>>(&inputs, head, &c, &mut wide, None);
+            } else {
+                messages::<Wide>(&inputs, head, &c, &mut wide, None);
+            }
             prop_assert_eq!(&out, &wide);
             macro_rules! small {
                 ($($n:literal)*) => {$(
                     if let Some(inputs) = inputs.first_chunk::<$n>() {
-                        if out.len() == $n {
+                        if out.len() == $n && !max {
                             let small = small_horn_messages(inputs, head, &c);
                             prop_assert_eq!(&out[..], &small[..]);
                         }
@@ -315,9 +356,9 @@ mod tests {
             small!(1 2 3 4 5 6 7 8);
             for (target, &out) in out.iter().enumerate() {
                 let mut own = inputs.clone();
-                let one = horn_message(&mut own, head, target, &c, &mut scratch);
+                let one = horn_message(&mut own, head, target, &c, inference, &mut scratch);
                 prop_assert_eq!(one, out);
-                let expected = brute_force(&inputs, head, &parameters, target);
+                let expected = brute_force(&inputs, head, &description, target, inference);
                 prop_assert!(close(one, expected), "{:?} for {:?}", one, expected);
             }
         }
@@ -327,7 +368,7 @@ mod tests {
     fn a_factor_that_is_zero_everywhere_is_a_contradiction() {
         let parameters =
             HornParameters { kind: FactorKind::And, p: 0.0, q: 1.0, head_in_body: true };
-        let c = HornCoefficients::new(&parameters);
+        let c = HornCoefficients::of_horn(&parameters);
         assert_eq!(small_horn_messages(&[Packed::ONE], 0, &c), [Packed::CONTRADICTION]);
     }
 
@@ -336,13 +377,13 @@ mod tests {
     fn long_bodies_do_not_underflow() {
         let parameters =
             HornParameters { kind: FactorKind::And, p: 1.0, q: 0.0, head_in_body: false };
-        let c = HornCoefficients::new(&parameters);
+        let c = HornCoefficients::of_horn(&parameters);
         let mut inputs = vec![Packed::ONE; 10_001];
         let mut out = inputs.clone();
-        horn_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default());
+        horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, &mut HornScratch::default());
         assert_eq!(out[0].unpack().exponent(), -10_000);
         inputs[0] = Packed::INFINITY;
-        horn_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default());
+        horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, &mut HornScratch::default());
         assert!(out[1..].iter().all(|&odds| odds == Packed::INFINITY));
     }
 }

@@ -12,12 +12,11 @@
 //!   edges but one multiplies the siblings met on the way from the root down to that edge.
 
 mod body;
+mod damping;
 mod horn;
 mod noisy;
 mod number;
 mod packed;
-// Damping will use it.
-#[cfg_attr(not(test), expect(dead_code))]
 mod power;
 mod product;
 mod table;
@@ -25,11 +24,12 @@ mod terms;
 mod tree;
 
 pub(crate) use body::Body;
+pub(crate) use damping::damp;
 pub(crate) use horn::{
     HornCoefficients, HornScratch, horn_message, horn_messages, horn_total, small_horn_messages,
 };
 pub(crate) use noisy::{NoisyCoefficients, noisy_message, noisy_messages, noisy_total};
-pub(crate) use number::{Max, Real, Wide};
+pub(crate) use number::{Real, Wide};
 pub(crate) use packed::Packed;
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
@@ -38,7 +38,7 @@ pub(crate) use product::{
 };
 pub(crate) use table::{
     TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,
-    table_messages,
+    table_messages, table_total,
 };
 pub(crate) use terms::{TermInputs, TermScratch, term_messages, term_total};
 pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};

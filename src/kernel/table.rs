@@ -325,6 +325,24 @@ fn weighted_sum<T: Real>(values: &[T], weights: &[T]) -> T {
 /// The belief of a table: its entries times the inputs, normalised. `false`, with `out` unchanged,
 /// if all products are zero. O(entries * arity).
 pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> bool {
+    let weights = table_weights(table);
+    let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
+    if total.is_zero() {
+        return false;
+    }
+    for (value, weight) in out.iter_mut().zip(weights) {
+        *value = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
+    }
+    true
+}
+
+/// A table summed against its inputs. O(entries * arity).
+pub(crate) fn table_total(table: TableInputs<'_>) -> Wide {
+    table_weights(table).into_iter().fold(Wide::ZERO, Wide::add)
+}
+
+/// Each entry times its inputs.
+fn table_weights(table: TableInputs<'_>) -> Vec<Wide> {
     let mut weights = Vec::with_capacity(table.values.len());
     let mut starts = Vec::with_capacity(table.radices.len());
     let mut at = 0;
@@ -356,14 +374,7 @@ pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> bool {
             *state = 0;
         }
     }
-    let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
-    if total.is_zero() {
-        return false;
-    }
-    for (value, weight) in out.iter_mut().zip(weights) {
-        *value = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
-    }
-    true
+    weights
 }
 
 #[cfg(test)]
@@ -458,7 +469,7 @@ mod tests {
             inputs: vec![Packed::ONE, tagged],
         };
         let mut all = case.inputs.clone();
-        table_messages(case.table(), &mut all, &mut TableScratch::default());
+        table_messages(case.table(), Inference::SumProduct, &mut all, &mut TableScratch::default());
         assert_eq!(all[0], Packed::from_f64(2.0));
         assert_eq!(all[1], Packed::from_f64(4.0));
     }
@@ -470,12 +481,12 @@ mod tests {
         fn messages_are_the_sums_of_the_definition(case in case()) {
             let mut scratch = TableScratch::default();
             let mut all = vec![Packed::ONE; case.inputs.len()];
-            table_messages(case.table(), &mut all, &mut scratch);
+            table_messages(case.table(), Inference::SumProduct, &mut all, &mut scratch);
             let mut at = 0;
             for (target, &radix) in case.radices.iter().enumerate() {
                 let stored = stored_values(radix);
                 let mut one = vec![Packed::ONE; stored];
-                table_message(case.table(), target, &mut one, &mut scratch);
+                table_message(case.table(), Inference::SumProduct, target, &mut one, &mut scratch);
                 prop_assert_eq!(&all[at..at + stored], &one[..]);
                 at += stored;
                 let sums = brute_force(&case, target);
@@ -503,12 +514,12 @@ mod tests {
         #[test]
         fn plain_and_wide_agree(case in case()) {
             let mut plain = vec![Packed::ONE; case.inputs.len()];
-            table_messages(case.table(), &mut plain, &mut TableScratch::default());
+            table_messages(case.table(), Inference::SumProduct, &mut plain, &mut TableScratch::default());
             let mut table = case.table();
             // Exponents that no plain arithmetic could handle.
             table.exponents = (-100_000, 100_000);
             let mut wide = plain.clone();
-            table_messages(table, &mut wide, &mut TableScratch::default());
+            table_messages(table, Inference::SumProduct, &mut wide, &mut TableScratch::default());
             prop_assert_eq!(plain, wide);
         }
     }

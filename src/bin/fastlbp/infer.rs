@@ -10,7 +10,7 @@ use fastlbp::format::{
 use fastlbp::schedule::{Preorder, Storage, analyse};
 use fastlbp::{
     Backend, BeliefPropagation, Contradiction, Control, EngineOptions, Evidence, FactorGraph,
-    RunReport, RunRequest, Schedule, Start, StopReason, StopRule,
+    RunReport, RunRequest, Schedule, StopReason, StopRule,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -172,7 +172,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     });
     let mut session = session?;
     let (report, run) = timed(|| {
-        let activity = Activity::passes(most_passes(arguments));
+        let activity = Activity::passes(stop_rule(arguments).most_passes());
         session.run_monitored(&request(arguments), &mut |progress| {
             activity.advance(progress);
             Control::Continue
@@ -286,23 +286,14 @@ fn stop_rule(arguments: &Arguments) -> StopRule {
     }
 }
 
-fn most_passes(arguments: &Arguments) -> u64 {
-    match stop_rule(arguments) {
-        StopRule::Passes(passes) => passes,
-        StopRule::Tolerance { max_passes, .. } => max_passes,
-        StopRule::Bingo { max_passes, .. } => max_passes.saturating_add(1),
-    }
-}
-
 fn request(arguments: &Arguments) -> RunRequest {
     RunRequest {
-        rule: stop_rule(arguments),
-        start: Start::Fresh,
         max_time: arguments.max_time,
         contradiction: match arguments.contradiction {
             ContradictionPolicy::Error => Contradiction::Error,
             ContradictionPolicy::Vote => Contradiction::Vote,
         },
+        ..RunRequest::new(stop_rule(arguments))
     }
 }
 

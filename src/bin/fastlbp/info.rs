@@ -55,6 +55,9 @@ struct Kinds {
     singleton: usize,
     and: usize,
     or: usize,
+    signed: usize,
+    noisy: usize,
+    terms: usize,
 }
 
 #[derive(Serialize)]

@@ -348,8 +348,7 @@ impl Serial<'_> {
                 _ => {}
             }
         }
-        if state.inference == Inference::SumProduct
-            && self.wide.serves(factor, edges.len(), arity)
+        if state.inference == Inference::SumProduct && self.wide.serves(factor, edges.len(), arity)
         {
             // Its own messages change none of its inputs, so they may be sent one by one.
             for &edge in edges {

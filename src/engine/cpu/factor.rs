@@ -4,17 +4,15 @@ use super::state::{Expanded, State};
 use super::trees::Hubs;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
-use crate::error::{Error, Result};
+use crate::engine::{expand, needs_table};
+use crate::error::Result;
 use crate::kernel::{
     Inference, NoisyCoefficients, Packed, TableInputs, TermInputs, horn_message, horn_messages,
     noisy_message, noisy_messages, stored_values, table_exponents, table_message, table_messages,
     term_messages,
 };
-use crate::model::{Factor, FactorKind};
+use crate::model::Factor;
 use std::ops::Range;
-
-/// Most entries of a factor that max-product needs as a table.
-const EXPANSION_LIMIT: usize = 1 << 22;
 
 /// Computes all messages of a factor from the inputs in `workspace.inputs`, into
 /// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is.
@@ -33,12 +31,7 @@ pub(super) fn all_messages(state: &State, factor: usize, workspace: &mut Workspa
 /// Computes the messages of a factor that is no conjunction of literals from the inputs in
 /// `workspace.inputs`, into `workspace.outputs`, which have their length: all of them, or the one
 /// to `target`.
-fn other_messages(
-    state: &State,
-    factor: usize,
-    target: Option<usize>,
-    workspace: &mut Workspace,
-) {
+fn other_messages(state: &State, factor: usize, target: Option<usize>, workspace: &mut Workspace) {
     let graph = &state.graph;
     let Workspace { inputs, outputs, radices, horn, table, terms, .. } = workspace;
     radices.clear();
@@ -76,28 +69,13 @@ fn other_messages(
     }
 }
 
-/// Makes the tables that max-product needs of factors whose maxima do not follow from their structure:
-/// noisy conjunctions, and terms that do not exclude each other. Errors: one has too many entries.
+/// Makes the tables that max-product needs; see [`needs_table`]. Errors: one has too many entries.
 pub(super) fn expand_for_maxima(state: &mut State) -> Result<()> {
     let graph = state.graph.clone();
     for factor in 0..graph.factor_count() {
-        let needed = match graph.kind(factor) {
-            FactorKind::Noisy => true,
-            FactorKind::Terms => {
-                !matches!(graph.factor(factor), Factor::Terms(terms) if terms.exclusive)
-            }
-            _ => false,
-        };
+        let needed = needs_table(&graph.factor(factor), Inference::MaxProduct);
         if needed && !state.expanded.contains_key(&(factor as u32)) {
-            let values = graph.factor_table(factor, EXPANSION_LIMIT).ok_or_else(|| {
-                Error::Unsupported(format!(
-                    "factor {factor} ({}): max-product needs it as a table, and over {} variables \
-                     that has more than {EXPANSION_LIMIT} entries; terms that exclude each other \
-                     would do without",
-                    graph.kind(factor).name(),
-                    graph.arity(factor)
-                ))
-            })?;
+            let values = expand(&graph, factor)?;
             let exponents = table_exponents(&values);
             state.expanded.insert(factor as u32, Expanded { values, exponents });
         }

@@ -5,6 +5,7 @@ use super::state::{State, Values};
 use super::team::Team;
 use super::variable::{belief, probability};
 use super::workspace::Workspace;
+use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
 use std::collections::VecDeque;
@@ -16,20 +17,37 @@ pub(super) struct Movement {
     pub(super) moved: u64,
 }
 
-/// The beliefs after the last pass, and by BINGO's rule the factors' inputs.
+/// What is measured after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// The beliefs of variables.
+    Variables,
+    /// Those of variables and of factors (libDAI's rule).
+    AllBeliefs,
+    /// Those of variables, and the messages to factors (BINGO's rule).
+    Inputs,
+}
+
+/// The beliefs after the last pass, and what else is measured.
 ///
 /// Of a binary variable one number is kept, the probability of state 1.
 pub(super) struct Tracker {
     /// Where each variable's numbers start; `None` if all variables are binary.
     starts: Option<Vec<u32>>,
     beliefs: Values,
-    /// In the layout of `by_edge`; empty if not wanted.
+    /// The messages to factors, in the layout of `by_edge`; empty if not wanted.
     inputs: Values,
+    /// The beliefs of factors, one after the other, and where each starts; empty if not wanted.
+    factor_beliefs: Values,
+    factor_starts: Vec<usize>,
 }
 
+/// Most entries of a factor's belief that libDAI's rule looks at.
+const FACTOR_BELIEF_LIMIT: usize = 1 << 20;
+
 impl Tracker {
-    /// Uniform beliefs and, if wanted, inputs of 0: what a fresh run compares its first pass with.
-    pub(super) fn new(state: &State, with_inputs: bool) -> Result<Self> {
+    /// Uniform beliefs of variables and factors, inputs of 0: what a fresh run compares its first pass with.
+    pub(super) fn new(state: &State, measure: Measure) -> Result<Self> {
         let graph = &state.graph;
         let radices = graph.cardinalities();
         let starts = (!graph.all_binary()).then(|| {
@@ -42,12 +60,40 @@ impl Tracker {
             radices.iter().map(&mut start).collect::<Vec<u32>>()
         });
         let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
-        let inputs = if with_inputs { state.value_count } else { 0 };
+        let inputs = if measure == Measure::Inputs { state.value_count } else { 0 };
+        let mut factor_starts = Vec::new();
+        let mut entries = 0_usize;
+        if measure == Measure::AllBeliefs {
+            for factor in 0..graph.factor_count() {
+                factor_starts.push(entries);
+                let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_BELIEF_LIMIT);
+                entries = size.and_then(|size| entries.checked_add(size)).ok_or_else(|| {
+                    Error::LimitExceeded(format!(
+                        "factor {factor}: over {} variables its belief has more than \
+                         {FACTOR_BELIEF_LIMIT} entries, too many for a stop rule that looks at the \
+                         beliefs of factors; the one that looks at variables does not need them",
+                        graph.arity(factor)
+                    ))
+                })?;
+            }
+            factor_starts.push(entries);
+        }
         let numbers = |length: usize, value: f64| {
             Values::numbers(length, value)
                 .ok_or_else(|| Error::OutOfMemory(format!("{length} beliefs of the last pass")))
         };
-        let tracker = Self { starts, beliefs: numbers(count, 0.5)?, inputs: numbers(inputs, 0.0)? };
+        let tracker = Self {
+            starts,
+            beliefs: numbers(count, 0.5)?,
+            inputs: numbers(inputs, 0.0)?,
+            factor_beliefs: numbers(entries, 0.0)?,
+            factor_starts,
+        };
+        for range in tracker.factor_starts.windows(2) {
+            for index in range[0]..range[1] {
+                tracker.factor_beliefs.set_number(index, 1.0 / (range[1] - range[0]) as f64);
+            }
+        }
         if tracker.starts.is_some() {
             for (v, &radix) in radices.iter().enumerate() {
                 let start = tracker.start(v);
@@ -94,10 +140,41 @@ impl Tracker {
         diff
     }
 
+    /// Takes over the beliefs of the factors or the messages to them, whichever is measured, from the
+    /// messages in `by_edge`, and returns how far they moved.
+    pub(super) fn measure_factors(
+        &self,
+        state: &State,
+        flood: &Flood,
+        team: &mut Team,
+        tolerance: f64,
+    ) -> Movement {
+        if self.factor_starts.is_empty() {
+            return self.measure_inputs(state, flood, team, tolerance);
+        }
+        flood.for_factors(team, |f, workspace| {
+            let range = self.factor_starts[f]..self.factor_starts[f + 1];
+            let edges = state.graph.factor_edges(f);
+            let messages = edges.flat_map(|edge| state.by_edge.slice(state.edge_values(edge)));
+            let inputs = Inputs::new(&state.graph, f, messages.collect());
+            let mut belief = vec![0.0; range.len()];
+            // A belief that is 0/0 has not moved.
+            let mut diff = 0.0_f64;
+            if inputs.belief(&mut belief) {
+                for (index, value) in range.zip(belief) {
+                    diff = diff.max((value - self.factor_beliefs.number(index)).abs());
+                    self.factor_beliefs.set_number(index, value);
+                }
+            }
+            note(workspace, diff, tolerance);
+        });
+        collect(team)
+    }
+
     /// Takes over the factors' inputs, which stand in `by_edge`, and returns how far they moved: for
     /// each factor half the mean over its edges of the change of the probability of state 1 (of the
     /// largest change, for more than two states).
-    pub(super) fn measure_inputs(
+    fn measure_inputs(
         &self,
         state: &State,
         flood: &Flood,

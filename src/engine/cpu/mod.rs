@@ -18,9 +18,10 @@ mod tests;
 
 use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest};
 use crate::error::Result;
-use crate::kernel::Packed;
+use crate::kernel::{Inference, Packed};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
+use factor::expand_for_maxima;
 use flood::Flood;
 use plan::{Plan, Tuning};
 use state::State;
@@ -79,6 +80,17 @@ impl CpuEngine {
         })
     }
 
+    /// Takes over what a request says of messages. Nothing has changed if this fails.
+    fn prepare(&mut self, request: &RunRequest) -> Result<()> {
+        if request.inference == Inference::MaxProduct {
+            expand_for_maxima(&mut self.state)?;
+        }
+        self.state.inference = request.inference;
+        self.state.damping = request.damping;
+        self.state.keep_newest(request.damping > 0.0);
+        Ok(())
+    }
+
     /// Brings what follows from messages and evidence up to date, at the start of a run.
     fn begin(&mut self) {
         if let Plan::Batches(plan) = &mut self.plan {
@@ -95,6 +107,7 @@ impl CpuEngine {
         for index in 0..self.state.value_count {
             self.state.to_variable.set(index, Packed::ONE);
         }
+        self.state.restart_newest();
         self.passes = 0;
         self.constants_sent = false;
         self.trees_stale = true;
@@ -161,6 +174,7 @@ impl Engine for CpuEngine {
                 at += 1;
             }
         }
+        self.state.restart_newest();
         self.passes = passes;
         self.constants_sent = false;
         self.trees_stale = true;

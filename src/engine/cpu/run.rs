@@ -2,7 +2,7 @@
 
 use super::CpuEngine;
 use super::batches::Serial;
-use super::measure::{History, Movement, Tracker};
+use super::measure::{History, Measure, Movement, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
 use super::state::Contradictions;
 use super::trees::Hubs;
@@ -24,11 +24,18 @@ pub(super) fn run(
     let started = Instant::now();
     let tolerance = match request.rule {
         StopRule::Passes(_) => 0.0,
-        StopRule::Tolerance { tolerance, .. } | StopRule::Bingo { tolerance, .. } => tolerance,
+        StopRule::Tolerance { tolerance, .. }
+        | StopRule::AllBeliefs { tolerance, .. }
+        | StopRule::Bingo { tolerance, .. } => tolerance,
     };
-    let by_bingo = matches!(request.rule, StopRule::Bingo { .. });
+    let measure = match request.rule {
+        StopRule::Passes(_) | StopRule::Tolerance { .. } => Measure::Variables,
+        StopRule::AllBeliefs { .. } => Measure::AllBeliefs,
+        StopRule::Bingo { .. } => Measure::Inputs,
+    };
     // What can fail is made before anything changes.
-    let tracker = Tracker::new(&engine.state, by_bingo)?;
+    let tracker = Tracker::new(&engine.state, measure)?;
+    engine.prepare(request)?;
     let fresh = request.start == Start::Fresh;
     if fresh {
         engine.reset();
@@ -38,6 +45,7 @@ pub(super) fn run(
         engine,
         tracker,
         policy: request.contradiction,
+        measure,
         history: match request.rule {
             StopRule::Bingo { history, .. } => Some(History::new(history)),
             _ => None,
@@ -56,13 +64,9 @@ pub(super) fn run(
         first_contradiction: None,
     };
     if !fresh {
-        loops.compare_with_current(by_bingo);
+        loops.compare_with_current();
     }
-    let max_passes = match request.rule {
-        StopRule::Passes(count) => count,
-        StopRule::Tolerance { max_passes, .. } => max_passes,
-        StopRule::Bingo { max_passes, .. } => max_passes.saturating_add(1),
-    };
+    let max_passes = request.rule.most_passes();
     let mut cancelled = false;
     let reason = loop {
         if let Some(reason) = loops.reason_to_stop(&request.rule) {
@@ -77,7 +81,7 @@ pub(super) fn run(
         let last = loops.passes + 1 >= max_passes;
         if last && matches!(request.rule, StopRule::Passes(_)) && loops.passes > 0 {
             // A fixed number of passes is measured once, over its last pass.
-            loops.compare_with_current(false);
+            loops.compare_with_current();
         }
         loops.pass()?;
         let measured = match request.rule {
@@ -85,7 +89,7 @@ pub(super) fn run(
             _ => true,
         };
         if measured {
-            loops.measure(by_bingo)?;
+            loops.measure()?;
         } else {
             loops.max_diff = f64::INFINITY;
         }
@@ -104,6 +108,7 @@ struct Loop<'a> {
     engine: &'a mut CpuEngine,
     tracker: Tracker,
     policy: Contradiction,
+    measure: Measure,
     history: Option<History>,
     tolerance: f64,
     /// Whether `by_edge` holds the variables' messages to the factors.
@@ -129,7 +134,8 @@ impl Loop<'_> {
         let n = self.passes;
         match *rule {
             StopRule::Passes(count) => (n >= count).then_some(StopReason::Passes),
-            StopRule::Tolerance { tolerance, max_passes } => {
+            StopRule::Tolerance { tolerance, max_passes }
+            | StopRule::AllBeliefs { tolerance, max_passes } => {
                 if n > 0 && self.max_diff <= tolerance {
                     Some(StopReason::Converged)
                 } else {
@@ -204,7 +210,8 @@ impl Loop<'_> {
             }
         }
         self.inputs_sent = false;
-        self.engine.constants_sent = true;
+        // A damped message goes on changing.
+        self.engine.constants_sent = self.engine.state.damping == 0.0;
         self.engine.passes += 1;
         self.passes += 1;
         let in_batches = matches!(self.engine.plan, Plan::Batches(_));
@@ -282,23 +289,23 @@ impl Loop<'_> {
     }
 
     /// Lets the next measurement compare with the messages as they are.
-    fn compare_with_current(&mut self, with_inputs: bool) {
+    fn compare_with_current(&mut self) {
         let CpuEngine { state, team, flood, .. } = self.engine;
         self.tracker.measure_beliefs(state, flood, team, 0.0);
-        if with_inputs {
+        if self.measure != Measure::Variables {
             state.require_by_edge();
             flood.variables_send(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
-            self.tracker.measure_inputs(state, flood, team, 0.0);
+            self.tracker.measure_factors(state, flood, team, 0.0);
         }
     }
 
-    fn measure(&mut self, by_bingo: bool) -> Result<()> {
+    fn measure(&mut self) -> Result<()> {
         let CpuEngine { state, team, flood, .. } = self.engine;
         let Movement { max_diff, moved } =
             self.tracker.measure_beliefs(state, flood, team, self.tolerance);
         self.max_diff = max_diff;
-        if !by_bingo {
+        if self.measure == Measure::Variables {
             return Ok(());
         }
         state.require_by_edge();
@@ -306,7 +313,7 @@ impl Loop<'_> {
         self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
         self.note_variables()?;
         let CpuEngine { state, team, flood, .. } = self.engine;
-        let inputs = self.tracker.measure_inputs(state, flood, team, self.tolerance);
+        let inputs = self.tracker.measure_factors(state, flood, team, self.tolerance);
         self.max_diff = max_diff.max(inputs.max_diff);
         let nodes = state.graph.variable_count() + state.graph.factor_count();
         if nodes > 0 {
@@ -334,6 +341,7 @@ impl Loop<'_> {
             frac: self.frac,
             contradictions: self.contradictions,
             first_contradiction: self.first_contradiction,
+            spared_messages: 0,
         })
     }
 

@@ -340,9 +340,14 @@ impl State {
             self.newest = Values::new(0, Packed::ONE);
         } else if self.newest.len() == 0 {
             self.newest = Values::new(self.to_variable.len(), Packed::ONE);
-            for index in 0..self.value_count {
-                self.newest.set(index, self.to_variable.get(index));
-            }
+            self.restart_newest();
+        }
+    }
+
+    /// The messages have been replaced: they are the newest.
+    pub(super) fn restart_newest(&self) {
+        for index in 0..self.newest.len() {
+            self.newest.set(index, self.to_variable.get(index));
         }
     }
 

@@ -3,12 +3,9 @@
 
 use super::plan::{Order, Plan, Tuning};
 use super::*;
-use crate::engine::{Contradiction, Start, StopRule};
-use crate::kernel::{
-    HornCoefficients, HornScratch, Monoid, Product, TableInputs, TableScratch, horn_message,
-    resolve_states, stored_message, stored_values, table_exponents, table_message,
-};
-use crate::model::{Evidence, Factor, FactorGraphBuilder};
+use crate::engine::{Contradiction, Inputs, Start, StopRule};
+use crate::kernel::{Monoid, Product, damp, resolve_states, stored_message, stored_values};
+use crate::model::{Evidence, FactorGraphBuilder, WILDCARD};
 use crate::schedule::Preorder;
 use proptest::prelude::*;
 
@@ -25,7 +22,15 @@ type Message = Vec<Packed>;
 struct Reference<'a> {
     graph: &'a FactorGraph,
     evidence: &'a Evidence,
+    mode: Mode,
     messages: Vec<Message>,
+}
+
+/// What a run does with messages.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    inference: Inference,
+    damping: f64,
 }
 
 fn up(leaves: &[Product], start: usize, size: usize) -> Product {
@@ -49,11 +54,11 @@ fn all_but(leaves: &[Product], leaf: usize) -> Product {
 }
 
 impl<'a> Reference<'a> {
-    fn new(graph: &'a FactorGraph, evidence: &'a Evidence) -> Self {
+    fn new(graph: &'a FactorGraph, evidence: &'a Evidence, mode: Mode) -> Self {
         let uniform =
             |&v: &u32| vec![Packed::ONE; stored_values(graph.cardinalities()[v as usize])];
         let messages = graph.edge_variables().iter().map(uniform).collect();
-        Self { graph, evidence, messages }
+        Self { graph, evidence, mode, messages }
     }
 
     /// The message of the edge's variable to its factor, where `read` gives messages.
@@ -104,23 +109,9 @@ impl<'a> Reference<'a> {
         for e in edges {
             inputs.extend(self.to_factor(e, read));
         }
-        let mut out = if let Factor::Table(values) = self.graph.factor(f) {
-            let exponents = table_exponents(values);
-            let table = TableInputs { values, exponents, radices: &radices, inputs: &inputs };
-            let mut out = vec![Packed::ONE; stored_values(radices[target])];
-            table_message(table, target, &mut out, &mut TableScratch::default());
-            out
-        } else {
-            let parameter = self.graph.horn_parameter(f).unwrap();
-            let coefficients = HornCoefficients::new(&self.graph.horn_parameters()[parameter]);
-            let head = self.graph.head_position(f).unwrap();
-            let scratch = &mut HornScratch::default();
-            vec![horn_message(&mut inputs, head, target, &coefficients, scratch)]
-        };
-        if out[0] == Packed::CONTRADICTION {
-            out.fill(Packed::ONE);
-        }
-        out
+        let inputs = Inputs::new(self.graph, f, inputs);
+        let message = inputs.message(target, self.mode.inference).unwrap();
+        message.unwrap_or_else(|| vec![Packed::ONE; stored_values(radices[target])])
     }
 
     fn pass(&mut self, preorder: &Preorder) {
@@ -132,7 +123,10 @@ impl<'a> Reference<'a> {
             let read = |d: usize| {
                 if ranks[d] < ranks[edge] { new[d].clone() } else { old[d].clone() }
             };
-            let message = self.message(edge, &read);
+            let mut message = self.message(edge, &read);
+            if self.mode.damping > 0.0 && !damp(&old[edge], &mut message, self.mode.damping) {
+                message.fill(Packed::ONE);
+            }
             new[edge] = message;
         }
         self.messages = new;
@@ -143,12 +137,17 @@ impl<'a> Reference<'a> {
     }
 }
 
+impl Mode {
+    const PLAIN: Self = Self { inference: Inference::SumProduct, damping: 0.0 };
+}
+
 /// A graph with hubs, wide factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
 struct Case {
     graph: Arc<FactorGraph>,
     evidence: Evidence,
     ranks: Vec<u64>,
+    mode: Mode,
 }
 
 fn probability() -> impl Strategy<Value = f64> {
@@ -168,14 +167,27 @@ fn build(binary: bool, cardinalities: &[usize], factors: &[Sketch]) -> FactorGra
     for (kind, head, body, p, q, seed) in factors {
         let head = head % count;
         let body: Vec<u64> = body.iter().map(|v| v % count).collect();
-        if *kind < 3 {
-            // Only variables with an even number are binary for certain.
-            let even = |v: u64| if binary { v * 3 } else { (v - v % 2) * 3 };
+        // Only variables with an even number are binary for certain.
+        let even = |v: u64| if binary { v * 3 } else { (v - v % 2) * 3 };
+        let signs: Vec<bool> = (0..body.len()).map(|i| seed >> (i % 64) & 1 == 1).collect();
+        if *kind < 5 {
+            let head = even(head);
             let body: Vec<u64> = body.iter().map(|&v| even(v)).collect();
             match kind {
-                0 => builder.add_and(even(head), &body, *p, *q).unwrap(),
-                1 => builder.add_or(even(head), &body, *p, *q).unwrap(),
-                _ => builder.add_singleton(even(head), *p).unwrap(),
+                0 => builder.add_and(head, &body, *p, *q).unwrap(),
+                1 => builder.add_or(head, &body, *p, *q).unwrap(),
+                2 => builder.add_singleton(head, *p).unwrap(),
+                3 => builder.add_signed(head, &body, &signs, [*p, 1.0 - *p, *q, 2.5]).unwrap(),
+                _ => {
+                    // Few enough for a table, and all different.
+                    let mut body: Vec<u64> = body.into_iter().filter(|&v| v != head).collect();
+                    body.sort_unstable();
+                    body.dedup();
+                    body.truncate(6);
+                    let links: Vec<f64> =
+                        (0..body.len()).map(|i| if signs[i] { *q } else { 0.3 }).collect();
+                    builder.add_noisy_or(head, &body, &links, *p).unwrap();
+                }
             }
         } else {
             let mut scope = vec![head];
@@ -195,11 +207,35 @@ fn build(binary: bool, cardinalities: &[usize], factors: &[Sketch]) -> FactorGra
                 })
                 .collect();
             let values = if values.iter().all(|&v| v == 0.0) { vec![1.0; size] } else { values };
+            let radices: Vec<usize> = scope.iter().map(|&v| radix(v)).collect();
             let scope: Vec<u64> = scope.iter().map(|&v| v * 3).collect();
-            builder.add_table(&scope, &values).unwrap();
+            if *kind == 5 {
+                builder.add_table(&scope, &values).unwrap();
+            } else {
+                // Some overlap, some do not; the first holds everywhere or somewhere.
+                let count = 1 + (seed >> 7) as usize % 6;
+                let weights: Vec<f64> = (0..count).map(|t| values[t % size] + 0.25).collect();
+                let indicators: Vec<i32> = (0..count)
+                    .flat_map(|t| radices.iter().enumerate().map(move |(i, &r)| (t, i, r)))
+                    .map(|(t, i, r)| {
+                        let word = (seed >> (3 * t + i) & 0xff) as usize;
+                        if word % 3 == 0 { WILDCARD } else { (word % r) as i32 }
+                    })
+                    .collect();
+                builder.add_terms(&scope, &weights, &indicators).unwrap();
+            }
         }
     }
     builder.build().unwrap()
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    let inference = prop_oneof![
+        2 => Just(Inference::SumProduct),
+        1 => Just(Inference::MaxProduct),
+    ];
+    let damping = prop_oneof![3 => Just(0.0), 1 => Just(0.5), 1 => 0.01..0.99];
+    (inference, damping).prop_map(|(inference, damping)| Mode { inference, damping })
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -208,11 +244,18 @@ fn case() -> impl Strategy<Value = Case> {
             8 => prop::collection::vec(0_u64..1000, 0..5),
             1 => prop::collection::vec(0_u64..1000, 8..30),
         ];
-        (0_u8..5, 0_u64..1000, body, probability(), probability(), any::<u64>())
+        (0_u8..7, 0_u64..1000, body, probability(), probability(), any::<u64>())
     };
     let wide = || {
         let body = prop::collection::vec(0_u64..1000, 100..200);
-        (0_u8..2, 0_u64..1000, body, probability(), probability(), any::<u64>())
+        (
+            prop_oneof![0_u8..2, 3_u8..4],
+            0_u64..1000,
+            body,
+            probability(),
+            probability(),
+            any::<u64>(),
+        )
     };
     let factors = (
         prop::collection::vec(sketch(), 1..25),
@@ -235,9 +278,10 @@ fn case() -> impl Strategy<Value = Case> {
                 ),
                 any::<u64>(),
                 1_u64..40,
+                mode(),
             )
         })
-        .prop_map(|(binary, cardinalities, factors, known, seed, classes)| {
+        .prop_map(|(binary, cardinalities, factors, known, seed, classes, mode)| {
             let graph = Arc::new(build(binary, &cardinalities, &factors));
             let mut evidence = Evidence::new();
             for (v, state, soft) in known {
@@ -255,7 +299,7 @@ fn case() -> impl Strategy<Value = Case> {
             let ranks = (0..graph.edge_count() as u64)
                 .map(|edge| (edge + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) % classes)
                 .collect();
-            Case { graph, evidence, ranks }
+            Case { graph, evidence, ranks, mode }
         })
 }
 
@@ -283,8 +327,16 @@ impl Case {
     }
 }
 
-fn request(passes: u64) -> RunRequest {
-    RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(StopRule::Passes(passes)) }
+impl Case {
+    fn request(&self, passes: u64) -> RunRequest {
+        let Mode { inference, damping } = self.mode;
+        RunRequest {
+            contradiction: Contradiction::Vote,
+            inference,
+            damping,
+            ..RunRequest::new(StopRule::Passes(passes))
+        }
+    }
 }
 
 fn go(engine: &mut CpuEngine, request: &RunRequest) -> RunReport {
@@ -298,7 +350,7 @@ proptest! {
     #[test]
     fn every_plan_gives_the_bits_of_the_definition(case in case()) {
         for schedule in case.schedules() {
-            let mut reference = Reference::new(&case.graph, &case.evidence);
+            let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
             for pass in 0..3 {
                 reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
             }
@@ -308,7 +360,7 @@ proptest! {
                 [(1, Tuning::default()), (2, EAGER), (4, MIXED)]
             {
                 let mut engine = case.engine(&schedule, threads, tuning);
-                reports.push((go(&mut engine, &request(3)), engine.results().to_vec()));
+                reports.push((go(&mut engine, &case.request(3)), engine.results().to_vec()));
                 let (messages, passes) = engine.messages();
                 prop_assert_eq!(passes, 3);
                 prop_assert!(messages == expected, "{} on {} threads", schedule.name(), threads);
@@ -323,11 +375,11 @@ proptest! {
     fn warm_runs_continue(case in case()) {
         for schedule in case.schedules() {
             let mut long = case.engine(&schedule, 1, Tuning::default());
-            go(&mut long, &request(5));
+            go(&mut long, &case.request(5));
             let mut parts = case.engine(&schedule, 2, MIXED);
-            go(&mut parts, &request(2));
+            go(&mut parts, &case.request(2));
             let (saved, passes) = parts.messages();
-            let warm = RunRequest { start: Start::Warm, ..request(3) };
+            let warm = RunRequest { start: Start::Warm, ..case.request(3) };
             go(&mut parts, &warm);
             prop_assert!(long.messages() == parts.messages(), "{}", schedule.name());
             prop_assert_eq!(long.results(), parts.results());
@@ -343,13 +395,13 @@ proptest! {
     fn cleared_evidence_leaves_no_trace(case in case()) {
         for schedule in case.schedules() {
             let mut used = case.engine(&schedule, 1, Tuning::default());
-            go(&mut used, &request(2));
+            go(&mut used, &case.request(2));
             for (v, _) in case.evidence.iter() {
                 used.set_evidence(v, None);
             }
             let bare = Case { evidence: Evidence::new(), ..case.clone() };
             let mut never = bare.engine(&schedule, 1, Tuning::default());
-            let reports = (go(&mut used, &request(3)), go(&mut never, &request(3)));
+            let reports = (go(&mut used, &case.request(3)), go(&mut never, &case.request(3)));
             prop_assert_eq!(reports.0, reports.1);
             prop_assert!(used.messages() == never.messages());
         }
@@ -360,7 +412,7 @@ proptest! {
     fn measuring_changes_nothing(case in case()) {
         for schedule in case.schedules() {
             let mut plain = case.engine(&schedule, 1, Tuning::default());
-            go(&mut plain, &request(4));
+            go(&mut plain, &case.request(4));
             let rules = [
                 StopRule::Tolerance { tolerance: 0.0, max_passes: 4 },
                 StopRule::Bingo { tolerance: 0.0, min_passes: 3, max_passes: 3, history: 2 },
@@ -369,7 +421,7 @@ proptest! {
                 let mut reports = Vec::new();
                 for (threads, tuning) in [(1, Tuning::default()), (3, EAGER)] {
                     let mut engine = case.engine(&schedule, threads, tuning);
-                    let report = go(&mut engine, &RunRequest { rule, ..request(0) });
+                    let report = go(&mut engine, &RunRequest { rule, ..case.request(0) });
                     if report.passes == 4 {
                         prop_assert!(engine.messages() == plain.messages());
                     }
@@ -397,9 +449,9 @@ fn wide_factors_use_their_trees() {
     evidence.observe(&graph, 0, 1).unwrap();
     evidence.set_likelihood(&graph, 5, &[0.2, 0.7]).unwrap();
     let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
-    let case = Case { graph, evidence, ranks };
+    let case = Case { graph, evidence, ranks, mode: Mode::PLAIN };
     for schedule in case.schedules() {
-        let mut reference = Reference::new(&case.graph, &case.evidence);
+        let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
         for pass in 0..3 {
             reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
         }
@@ -412,7 +464,7 @@ fn wide_factors_use_their_trees() {
         let one_by_one =
             matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::Custom(_));
         assert_eq!(stored, one_by_one, "{}", schedule.name());
-        go(&mut engine, &request(3));
+        go(&mut engine, &case.request(3));
         assert!(engine.messages().0 == reference.flat(), "{}", schedule.name());
     }
 }
@@ -441,10 +493,10 @@ fn a_factor_without_a_positive_value_is_a_contradiction() {
     builder.add_and(1, &[0], 0.9, 0.1).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let ranks = (0..graph.edge_count() as u64).rev().collect();
-    let case = Case { graph, evidence: Evidence::new(), ranks };
+    let case = Case { graph, evidence: Evidence::new(), ranks, mode: Mode::PLAIN };
     for schedule in case.schedules() {
         let mut engine = case.engine(&schedule, 1, Tuning::default());
-        let report = go(&mut engine, &request(3));
+        let report = go(&mut engine, &case.request(3));
         assert_eq!((report.contradictions, report.first_contradiction), (1, Some(0)));
         assert_eq!(engine.results()[1], 0.3, "{}", schedule.name());
         let strict = RunRequest::new(StopRule::Passes(3));
@@ -468,14 +520,14 @@ fn busy_variables_of_wide_factors() {
     let mut evidence = Evidence::new();
     evidence.observe(&graph, 75, 1).unwrap();
     let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
-    let case = Case { graph, evidence, ranks };
+    let case = Case { graph, evidence, ranks, mode: Mode::PLAIN };
     for schedule in case.schedules() {
-        let mut reference = Reference::new(&case.graph, &case.evidence);
+        let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
         for pass in 0..2 {
             reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
         }
         let mut engine = case.engine(&schedule, 2, EAGER);
-        go(&mut engine, &request(2));
+        go(&mut engine, &case.request(2));
         assert!(engine.messages().0 == reference.flat(), "{}", schedule.name());
     }
 }

@@ -1,0 +1,114 @@
+//! The Bethe approximation of the partition function.
+
+use super::BeliefPropagation;
+use crate::error::Result;
+use crate::kernel::{Inference, Packed, Real, Wide};
+use crate::model::VariableEvidence;
+
+impl BeliefPropagation {
+    /// Natural logarithm of the partition function, by the Bethe approximation: from the current
+    /// messages and the beliefs of the last run,
+    /// sum_i (1 - d_i) H(b_i) - sum_I KL(b_I || f_I), where d_i is the degree of variable i and b_I
+    /// the belief of factor I (libDAI's `logZ`). Exact on trees after a converged run; elsewhere an
+    /// approximation.
+    ///
+    /// With evidence, it is the logarithm of the sum over all joint states that agree with the
+    /// observations, each weighted by the likelihoods of soft evidence: minus the value without
+    /// evidence, the log-probability of the evidence.
+    ///
+    /// Errors: no run yet; a factor that the messages contradict. O(edges * states), for tables
+    /// O(entries * arity).
+    ///
+    /// This is the only result that takes logarithms: all that leads to it has the same bits
+    /// everywhere, the logarithm itself is the platform's.
+    pub fn log_partition(&self) -> Result<f64> {
+        let mut sum = Sum::default();
+        for v in 0..self.graph.variable_count() {
+            let belief = self.marginal(v)?;
+            let degree = self.graph.degree(v) as f64;
+            sum.add((1.0 - degree) * entropy(belief));
+            // Soft evidence is one more factor over the variable: with its belief as its own, its
+            // entropy cancels the one that the degree would count.
+            if let Some(VariableEvidence::Likelihood(likelihood)) = self.evidence.get(v) {
+                for (&p, &weight) in belief.iter().zip(likelihood) {
+                    sum.add(if p == 0.0 { 0.0 } else { p * weight.ln() });
+                }
+            }
+        }
+        for factor in 0..self.graph.factor_count() {
+            sum.add(self.negative_divergence(factor)?);
+        }
+        Ok(sum.total())
+    }
+
+    /// -KL(b_I || f_I), without writing the belief out: b_I is the factor times its inputs over their
+    /// total, so the logarithm of b_I / f_I is a sum over the inputs.
+    fn negative_divergence(&self, factor: usize) -> Result<f64> {
+        let inputs = self.inputs(factor);
+        let total = inputs.total();
+        if total.is_zero() {
+            return Err(self.contradictory_factor(factor));
+        }
+        let mut sum = Sum::default();
+        sum.add(ln(total));
+        for (position, radix) in self.graph.factor_cardinalities(factor).enumerate() {
+            let message = inputs
+                .message(position, Inference::SumProduct)?
+                .ok_or_else(|| self.contradictory_factor(factor))?;
+            let out = |state: usize| weight(&message, radix, state);
+            let weights: Vec<Wide> =
+                (0..radix).map(|x| out(x).multiply(inputs.weight(position, x))).collect();
+            let all = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
+            for (x, weight) in weights.into_iter().enumerate().filter(|(_, w)| !w.is_zero()) {
+                let probability = weight.divide(all).to_f64();
+                if probability > 0.0 {
+                    sum.add(-probability * ln(inputs.weight(position, x)));
+                }
+            }
+        }
+        Ok(sum.total())
+    }
+}
+
+/// Weight of a state in a stored message.
+pub(super) fn weight(message: &[Packed], radix: usize, state: usize) -> Wide {
+    match (radix, message[0] == Packed::INFINITY) {
+        (2, true) if state == 1 => Wide::ONE,
+        (2, true) => Wide::ZERO,
+        (2, false) if state == 1 => message[0].unpack(),
+        (2, false) => Wide::ONE,
+        _ => message[state].unpack(),
+    }
+}
+
+/// Natural logarithm of a positive number of any exponent.
+fn ln(value: Wide) -> f64 {
+    value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
+}
+
+fn entropy(belief: &[f64]) -> f64 {
+    -belief.iter().map(|&p| if p == 0.0 { 0.0 } else { p * p.ln() }).sum::<f64>()
+}
+
+/// A sum that carries its rounding error along (Neumaier): there may be millions of summands.
+#[derive(Default)]
+struct Sum {
+    sum: f64,
+    error: f64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        let next = self.sum + value;
+        self.error += if self.sum.abs() >= value.abs() {
+            (self.sum - next) + value
+        } else {
+            (value - next) + self.sum
+        };
+        self.sum = next;
+    }
+
+    fn total(&self) -> f64 {
+        self.sum + self.error
+    }
+}
