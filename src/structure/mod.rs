@@ -1,0 +1,167 @@
+//! What local structure a dense table has.
+//!
+//! A table's messages cost a few operations per entry; those of a conjunction, of a noisy OR or of a
+//! few disjoint terms cost a few per variable or per term. [`recognise`] finds the structure, and
+//! says under which name the field knows it. It is a function of the table alone.
+
+mod conjunction;
+mod noisy;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+/// What a table turned out to be. A joint state has one state per variable, in the table's order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Structure {
+    /// No structure that would be cheaper than the table itself.
+    Dense,
+    /// One pair of values if all literals of the body hold, another one if any fails. All variables
+    /// are binary. The values are entries of the table.
+    Conjunction {
+        /// Position of the head.
+        head: usize,
+        /// Whether the literal of a variable is x = 0 instead of x = 1; false for the head.
+        negated: Vec<bool>,
+        /// `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]`. A head alone has an
+        /// empty body, which holds; the last two values then repeat the first two.
+        values: [f64; 4],
+    },
+    /// As `Conjunction`, but a literal holds with a probability that depends on its variable:
+    /// f(h, x) = holds\[h\] * Q + fails\[h\] * (1 - Q), Q the product of the probabilities at x.
+    /// Every entry of the table is reproduced up to a relative [`noisy::tolerance`] if 1 - Q is
+    /// computed from the probabilities of failing.
+    Noisy {
+        /// Position of the head.
+        head: usize,
+        /// Per variable and state, the probabilities that the literal holds and that it fails, with
+        /// the sum 1 up to rounding; `[[1, 0], [1, 0]]` for the head.
+        literals: Vec<[[f64; 2]; 2]>,
+        /// As in `Conjunction`.
+        values: [f64; 4],
+    },
+    /// f(x) is the weight of the one term that holds at x, or 0 if none does.
+    ///
+    /// The terms are the leaves of a decision tree, depth first, and the literals of each go from
+    /// the root to the leaf: no two terms hold at once, and neighbours share literals in front.
+    Terms {
+        /// Values of the terms, entries of the table, all positive.
+        weights: Vec<f64>,
+        /// Where the literals of each term start, and the end of the last one's.
+        offsets: Vec<usize>,
+        /// Position of a variable, and the state it must have; a term has at most one per variable.
+        literals: Vec<(u32, u32)>,
+    },
+}
+
+/// The field's name for what a table is, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// All entries are equal.
+    Constant,
+    /// A table of one variable.
+    Prior,
+    /// A conjunction of variables, with or without noise on the head.
+    And,
+    /// A conjunction of negated variables: a disjunction.
+    Or,
+    /// One joint state of all variables has a value of its own.
+    Clause,
+    /// A conjunction of literals of both signs.
+    Conjunction,
+    /// Causes that may fail to make the head true, with or without a leak.
+    NoisyOr,
+    /// Conditions whose failure may still leave the head true, with or without a leak.
+    NoisyAnd,
+    /// A noisy conjunction of another kind.
+    Noisy,
+    /// One variable is a function of the others.
+    Deterministic,
+    /// Few disjoint terms.
+    ContextSpecific,
+    /// None of these.
+    Dense,
+}
+
+impl Class {
+    /// The name, in lower case.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Class::Constant => "constant",
+            Class::Prior => "prior",
+            Class::And => "and",
+            Class::Or => "or",
+            Class::Clause => "clause",
+            Class::Conjunction => "conjunction",
+            Class::NoisyOr => "noisy or",
+            Class::NoisyAnd => "noisy and",
+            Class::Noisy => "noisy",
+            Class::Deterministic => "deterministic",
+            Class::ContextSpecific => "context specific",
+            Class::Dense => "dense",
+        }
+    }
+}
+
+/// A table's structure and its name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Recognised {
+    pub(crate) structure: Structure,
+    pub(crate) class: Class,
+}
+
+/// The structure of a table, first variable fastest, with one entry per joint state.
+///
+/// Conjunctions go before noisy ones, these before terms, and terms only where they are estimated
+/// to be cheaper than the table. Where several heads are possible, the first one is taken.
+///
+/// O(entries * arity) at worst for all but terms; most tables are told from a few entries. Terms
+/// are given up as soon as they cost more than the table.
+pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Recognised {
+    let arity = cardinalities.len();
+    let binary = cardinalities.iter().all(|&cardinality| cardinality == 2);
+    if arity == 1 {
+        let structure = if binary { conjunction::single(values) } else { Structure::Dense };
+        return Recognised { structure, class: Class::Prior };
+    }
+    if values.iter().all(|&value| value == values[0]) {
+        let structure = if arity > 1 && values[0] > 0.0 {
+            Structure::Terms { weights: vec![values[0]], offsets: vec![0, 0], literals: Vec::new() }
+        } else {
+            Structure::Dense
+        };
+        return Recognised { structure, class: Class::Constant };
+    }
+    if binary {
+        let found = conjunction::recognise(values, arity);
+        if let Some(found) = found.or_else(|| noisy::recognise(values, arity)) {
+            return found;
+        }
+    }
+    let structure = terms::recognise(values, cardinalities).unwrap_or(Structure::Dense);
+    let class = if is_function(values, cardinalities) {
+        Class::Deterministic
+    } else if structure == Structure::Dense {
+        Class::Dense
+    } else {
+        Class::ContextSpecific
+    };
+    Recognised { structure, class }
+}
+
+/// Whether one variable is a function of the others: one positive entry for each of their states.
+fn is_function(values: &[f64], cardinalities: &[u32]) -> bool {
+    let positive = values.iter().filter(|&&value| value > 0.0).count();
+    let mut stride = 1;
+    cardinalities.iter().any(|&cardinality| {
+        let step = stride;
+        stride *= cardinality as usize;
+        // With as many positive entries as states of the others, none must have two.
+        cardinality > 1
+            && positive * cardinality as usize == values.len()
+            && values.chunks_exact(stride).all(|block| {
+                (0..step).all(|at| {
+                    block[at..].iter().step_by(step).filter(|&&value| value > 0.0).count() == 1
+                })
+            })
+    })
+}
