@@ -111,7 +111,7 @@ impl BeliefPropagation {
             .map(|&variable| scope.partition_point(|&v| (v as usize) < variable))
             .collect();
         if let Factor::Table(_) = self.graph.factor(factor) {
-            return Ok(self.marginalise_table(factor, &positions, &cardinalities, size)?);
+            return self.marginalise_table(factor, &positions, &cardinalities, size);
         }
         // The factor's total with the variables fixed, for each of their joint states.
         let inputs = self.inputs(factor);

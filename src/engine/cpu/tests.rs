@@ -219,7 +219,7 @@ fn build(binary: bool, cardinalities: &[usize], factors: &[Sketch]) -> FactorGra
                     .flat_map(|t| radices.iter().enumerate().map(move |(i, &r)| (t, i, r)))
                     .map(|(t, i, r)| {
                         let word = (seed >> (3 * t + i) & 0xff) as usize;
-                        if word % 3 == 0 { WILDCARD } else { (word % r) as i32 }
+                        if word.is_multiple_of(3) { WILDCARD } else { (word % r) as i32 }
                     })
                     .collect();
                 builder.add_terms(&scope, &weights, &indicators).unwrap();
