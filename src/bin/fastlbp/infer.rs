@@ -48,10 +48,14 @@ pub struct Arguments {
 
     /// Order of the user's own: a line `factor-position variable-label rank` per edge; messages are
     /// updated by ascending rank, those of equal rank at once
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "blocks", "seed"])]
     ranks: Option<PathBuf>,
 
-    /// Seed of SEQRND; the other schedules do not use it
+    /// Number of blocks of BLOCKS; the other schedules do not use it
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = Schedule::DEFAULT_BLOCKS, value_parser = clap::value_parser!(u32).range(1..))]
+    blocks: u32,
+
+    /// Seed of SEQRND and BLOCKS; the other schedules do not use it
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -246,7 +250,7 @@ fn read_inputs(arguments: &Arguments) -> Outcome<Inputs> {
             let ranks = read_ranks(path, &graph)?;
             Schedule::Custom(Arc::new(Preorder::from_ranks(&graph, &ranks)?))
         }
-        None => arguments.schedule.schedule(arguments.seed),
+        None => arguments.schedule.schedule(arguments.seed, arguments.blocks),
     };
     // Not before the line that shows the activity is gone.
     drop(activity);
