@@ -274,6 +274,7 @@ fn engine_options(arguments: &Arguments) -> EngineOptions {
         },
         // The value was checked to be small.
         threads: arguments.threads.map(|threads| threads as usize),
+        ..EngineOptions::default()
     }
 }
 

@@ -312,6 +312,8 @@ impl Case {
             Schedule::SequentialRandom { seed: 7 },
             Schedule::Topological,
             Schedule::Tree,
+            Schedule::ForwardBackward,
+            Schedule::Blocks { blocks: 5, seed: 3 },
             Schedule::Custom(Arc::new(custom)),
         ]
     }
