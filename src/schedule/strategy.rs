@@ -76,6 +76,14 @@ pub enum Schedule {
     /// depth first, then those to the variables farther away, factors with the least depth first;
     /// equal depths are one class. Exact in one pass on every forest, with any evidence.
     Tree,
+    /// SEQMAX: one edge after the other, always the one whose message would change most (residual
+    /// belief propagation, as libDAI's). Of equal changes the one computed last goes first. A pass is
+    /// as many messages as there are edges. No preorder: the order follows from the messages.
+    MaximumResidual {
+        /// Whether changes are those of logarithms of probabilities (libDAI's `logdomain=1`) instead
+        /// of probabilities.
+        log_domain: bool,
+    },
     /// CUSTOM: the user's own preorder, the same one every pass.
     Custom(Arc<Preorder>),
 }
@@ -85,7 +93,7 @@ impl Schedule {
     pub const DEFAULT_BLOCKS: u32 = 8;
 
     /// The names that [`Self::from_name`] takes, for the texts of errors.
-    pub(crate) const NAMES: &str = "PARALL, SEQFIX, SEQRND, BLOCKS, TOPO, FWDBWD or TREE";
+    pub(crate) const NAMES: &str = "PARALL, SEQFIX, SEQRND, SEQMAX, BLOCKS, TOPO, FWDBWD or TREE";
 
     /// The name of the strategy; libDAI's name where libDAI has it.
     pub fn name(&self) -> &'static str {
@@ -97,6 +105,7 @@ impl Schedule {
             Schedule::Topological => "TOPO",
             Schedule::ForwardBackward => "FWDBWD",
             Schedule::Tree => "TREE",
+            Schedule::MaximumResidual { .. } => "SEQMAX",
             Schedule::Custom(_) => "CUSTOM",
         }
     }
@@ -113,6 +122,7 @@ impl Schedule {
             Schedule::Topological,
             Schedule::ForwardBackward,
             Schedule::Tree,
+            Schedule::MaximumResidual { log_domain: false },
         ];
         let found = known.into_iter().find(|schedule| schedule.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
@@ -122,12 +132,13 @@ impl Schedule {
 
     /// Whether every pass has the same preorder.
     pub fn is_static(&self) -> bool {
-        !matches!(self, Schedule::SequentialRandom { .. })
+        !matches!(self, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
     }
 
     /// The preorder of a pass. Only SEQRND depends on the pass, and only on its number.
     ///
-    /// Errors: a custom preorder that is not one on the edges of this graph; BLOCKS with 0 blocks.
+    /// Errors: a custom preorder that is not one on the edges of this graph; BLOCKS with 0 blocks;
+    /// SEQMAX, which has none.
     pub fn preorder(&self, graph: &FactorGraph, pass: u64) -> Result<Preorder> {
         let edges = graph.edge_count();
         Ok(match self {
@@ -149,6 +160,13 @@ impl Schedule {
             Schedule::Topological => topological(graph),
             Schedule::ForwardBackward => forward_backward(graph),
             Schedule::Tree => tree(graph),
+            Schedule::MaximumResidual { .. } => {
+                return Err(Error::Unsupported(
+                    "the schedule SEQMAX has no preorder: which message comes next depends on the \
+                     messages"
+                        .into(),
+                ));
+            }
             Schedule::Custom(preorder) => {
                 if preorder.edge_count() != edges {
                     return Err(Error::InvalidArgument(format!(

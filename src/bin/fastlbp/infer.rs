@@ -129,7 +129,8 @@ struct Stats {
     variables: usize,
     factors: usize,
     edges: usize,
-    /// Levels with old messages overwritten in place; those of the first pass for SEQRND.
+    /// Levels with old messages overwritten in place; those of the first pass for SEQRND, 0 for
+    /// SEQMAX, which has no preorder.
     levels: usize,
     passes: u64,
     stop_reason: &'static str,
@@ -262,6 +263,9 @@ fn read_inputs(arguments: &Arguments) -> Outcome<Inputs> {
 
 fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
     let _activity = Activity::start("analysing");
+    if let Schedule::MaximumResidual { .. } = schedule {
+        return Ok(0);
+    }
     Ok(analyse(graph, &schedule.preorder(graph, 0)?, Storage::InPlace)?.count())
 }
 

@@ -3,7 +3,6 @@
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome, print};
 use crate::options::ScheduleName;
-use clap::ValueEnum;
 use fastlbp::format::read_graph;
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::{Storage, analyse};
@@ -185,12 +184,12 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
             FactorKind::Terms => kinds.terms += 1,
         }
     }
-    let names = match &arguments.schedule {
-        Some(name) => std::slice::from_ref(name),
-        None => ScheduleName::value_variants(),
+    let names: Vec<ScheduleName> = match arguments.schedule {
+        Some(name) => vec![name],
+        None => ScheduleName::preorders().collect(),
     };
     let schedules: Outcome<Vec<ScheduleInfo>> =
-        names.iter().map(|&name| describe_schedule(graph, name, arguments)).collect();
+        names.into_iter().map(|name| describe_schedule(graph, name, arguments)).collect();
     Ok(Info {
         graph: arguments.graph.display().to_string(),
         variables: graph.variable_count(),

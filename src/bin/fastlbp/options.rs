@@ -28,9 +28,17 @@ pub enum ScheduleName {
     /// To the roots of a breadth-first spanning forest and back: exact in one pass on trees
     #[value(name = "TREE")]
     Tree,
+    /// Always the message that would change most (residual belief propagation)
+    #[value(name = "SEQMAX")]
+    MaximumResidual,
 }
 
 impl ScheduleName {
+    /// The names of the schedules that are preorders.
+    pub fn preorders() -> impl Iterator<Item = Self> {
+        Self::value_variants().iter().copied().filter(|&name| name != ScheduleName::MaximumResidual)
+    }
+
     /// The schedule; `seed` is that of SEQRND and BLOCKS, `blocks` > 0 that of BLOCKS.
     pub fn schedule(self, seed: u64, blocks: u32) -> Schedule {
         match self {
@@ -41,6 +49,7 @@ impl ScheduleName {
             ScheduleName::Topological => Schedule::Topological,
             ScheduleName::ForwardBackward => Schedule::ForwardBackward,
             ScheduleName::Tree => Schedule::Tree,
+            ScheduleName::MaximumResidual => Schedule::MaximumResidual { log_domain: false },
         }
     }
 }
