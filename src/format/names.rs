@@ -29,6 +29,9 @@ pub struct Names {
     states: Vec<u32>,
     /// (variable, text) -> state.
     state_of: HashMap<(u32, u32), u32>,
+    /// Whether some variable is named by a number, and per variable, whether one of its states is.
+    numbered_variables: bool,
+    numbered_states: Vec<bool>,
 }
 
 /// Why a variable could not be named.
@@ -51,6 +54,8 @@ impl Names {
             state_offsets: vec![0],
             states: Vec::new(),
             state_of: HashMap::new(),
+            numbered_variables: false,
+            numbered_states: Vec::new(),
         }
     }
 
@@ -68,13 +73,17 @@ impl Names {
         }
         *slot = variable;
         self.variables.push(text);
+        self.numbered_variables |= is_number(name);
+        let mut numbered = false;
         for (state, name) in (0..u32::MAX).zip(states) {
             let text = self.intern(&name)?;
             if self.state_of.insert((variable, text), state).is_some() {
                 return Err(NameClash::State(name.into_owned()));
             }
             self.states.push(text);
+            numbered |= is_number(&name);
         }
+        self.numbered_states.push(numbered);
         self.state_offsets.push(self.states.len());
         Ok(())
     }
@@ -182,7 +191,6 @@ impl From<FactorGraphBuilder> for ParsedNetwork {
 pub struct NamedGraph<'a> {
     graph: &'a FactorGraph,
     names: Option<&'a Names>,
-    numbers_are_names: bool,
 }
 
 impl<'a> NamedGraph<'a> {
@@ -207,8 +215,7 @@ impl<'a> NamedGraph<'a> {
                 graph.cardinality(variable)
             )));
         }
-        let numbers_are_names = (0..all.variable_count()).any(|v| is_number(all.variable(v)));
-        Ok(Self { graph, names, numbers_are_names })
+        Ok(Self { graph, names })
     }
 
     /// The graph.
@@ -303,10 +310,13 @@ impl<'a> NamedGraph<'a> {
 
     /// The variable that a text names, or its label.
     fn find_variable(&self, text: &str) -> Option<usize> {
-        if let Some(variable) = self.names.and_then(|names| names.find_variable(text)) {
-            return Some(variable);
+        if let Some(names) = self.names {
+            let named = names.find_variable(text);
+            if named.is_some() || names.numbered_variables {
+                return named;
+            }
         }
-        if self.numbers_are_names || !is_number(text) {
+        if !is_number(text) {
             return None;
         }
         self.graph.variable_of_label(text.parse::<Label>().ok()?)
@@ -315,11 +325,9 @@ impl<'a> NamedGraph<'a> {
     /// The state that a text names, or its number.
     fn find_state(&self, variable: usize, text: &str) -> Option<usize> {
         if let Some(names) = self.names {
-            if let Some(state) = names.find_state(variable, text) {
-                return Some(state);
-            }
-            if names.states(variable).any(is_number) {
-                return None;
+            let named = names.find_state(variable, text);
+            if named.is_some() || names.numbered_states[variable] {
+                return named;
             }
         }
         parse_state(text.as_bytes(), self.graph.cardinality(variable))
@@ -328,7 +336,7 @@ impl<'a> NamedGraph<'a> {
 
 impl<'a> From<&'a FactorGraph> for NamedGraph<'a> {
     fn from(graph: &'a FactorGraph) -> Self {
-        Self { graph, names: None, numbers_are_names: false }
+        Self { graph, names: None }
     }
 }
 
