@@ -18,7 +18,7 @@ use std::time::Instant;
 /// parallelise well. Without --schedule all schedules are shown.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Factor graph: .causal_fg, .fg or .uai, also with .gz
+    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
     #[arg(value_name = "GRAPH")]
     graph: PathBuf,
     /// Show the levels of this schedule only
