@@ -64,7 +64,7 @@ pub use engine::{
     Start, StopReason, StopRule,
 };
 pub use error::{Error, Result};
-pub use inference::BeliefPropagation;
+pub use inference::{BatchResults, BeliefPropagation, run_all, run_all_monitored};
 pub use model::{Evidence, FactorGraph, FactorGraphBuilder, VariableEvidence};
 pub use schedule::Schedule;
 

@@ -1,6 +1,8 @@
 //! A session: one graph, one schedule, evidence that changes, and runs.
 
+mod batch;
 mod beliefs;
+mod distribute;
 mod maximum;
 mod messages;
 mod partition;
@@ -13,6 +15,8 @@ use crate::kernel::stored_values;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence, check_variable};
 use crate::schedule::Schedule;
 use crate::structure::compile;
+use batch::Workers;
+pub use batch::{BatchResults, run_all, run_all_monitored};
 use std::sync::Arc;
 
 /// Belief propagation on one factor graph.
@@ -42,6 +46,9 @@ pub struct BeliefPropagation {
     schedule: Schedule,
     evidence: Evidence,
     engine: Box<dyn Engine>,
+    options: EngineOptions,
+    /// Engines of batches.
+    workers: Workers,
     /// Where each variable's states start in `results`; `None` if all variables are binary.
     state_offsets: Option<Vec<usize>>,
     report: Option<RunReport>,
@@ -78,7 +85,17 @@ impl BeliefPropagation {
             starts.collect()
         });
         let evidence = Evidence::new();
-        Ok(Self { graph, compiled, schedule, evidence, engine, state_offsets, report: None })
+        Ok(Self {
+            graph,
+            compiled,
+            schedule,
+            evidence,
+            engine,
+            options,
+            workers: Workers::default(),
+            state_offsets,
+            report: None,
+        })
     }
 
     /// The graph.
@@ -96,6 +113,7 @@ impl BeliefPropagation {
     pub fn set_schedule(&mut self, schedule: Schedule) -> Result<()> {
         self.engine.set_schedule(&schedule_for(&self.graph, &self.compiled, &schedule)?)?;
         self.schedule = schedule;
+        self.workers = Workers::default();
         Ok(())
     }
 
@@ -144,17 +162,7 @@ impl BeliefPropagation {
 
     /// Replaces all evidence. The evidence must have been made for this graph.
     pub fn set_evidence(&mut self, evidence: Evidence) -> Result<()> {
-        for (variable, entry) in evidence.iter() {
-            let mut checked = Evidence::new();
-            match entry {
-                VariableEvidence::Observed(state) => {
-                    checked.observe(&self.graph, variable, *state as usize)?;
-                }
-                VariableEvidence::Likelihood(likelihood) => {
-                    checked.set_likelihood(&self.graph, variable, likelihood)?;
-                }
-            }
-        }
+        check_evidence(&self.graph, &evidence)?;
         self.clear_all_evidence();
         for (variable, entry) in evidence.iter() {
             self.engine.set_evidence(variable, Some(entry));
@@ -241,6 +249,22 @@ fn schedule_for(
         return Ok(Schedule::Custom(Arc::new(schedule.preorder(graph, 0)?)));
     }
     Ok(schedule.clone())
+}
+
+/// Checks that evidence fits a graph.
+fn check_evidence(graph: &FactorGraph, evidence: &Evidence) -> Result<()> {
+    for (variable, entry) in evidence.iter() {
+        let mut checked = Evidence::new();
+        match entry {
+            VariableEvidence::Observed(state) => {
+                checked.observe(graph, variable, *state as usize)?;
+            }
+            VariableEvidence::Likelihood(likelihood) => {
+                checked.set_likelihood(graph, variable, likelihood)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Message values have 32-bit indices.

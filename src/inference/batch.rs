@@ -1,0 +1,381 @@
+//! Many evidence sets on one graph, and many graphs, in one call.
+
+use super::distribute::distribute;
+use super::{BeliefPropagation, check_evidence, check_request, schedule_for};
+use crate::engine::{Control, CpuEngine, Engine, EngineOptions, RunReport, RunRequest, Start};
+use crate::error::{Error, Result};
+use crate::model::{Evidence, FactorGraph};
+use crate::schedule::Schedule;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Most edges that the engines of several entries at once may have together: each takes up to 80 bytes
+/// per edge, so that they stay below 3 GB.
+const EDGES_AT_ONCE: usize = 1 << 25;
+
+/// What a run on two or more threads gains per thread, measured for PARALL at 2 threads: 0.8 to 1.
+const TEAM_EFFICIENCY: f64 = 0.8;
+
+/// What [`BeliefPropagation::run_batch`] gives.
+#[derive(Debug)]
+pub struct BatchResults {
+    /// Marginals of all entries one after the other, each laid out as by
+    /// [`BeliefPropagation::marginals`]: entries x state count values. Those of an entry whose report
+    /// is an error are NaN.
+    pub marginals: Vec<f64>,
+    /// The report of each entry, or why it has no results.
+    pub reports: Vec<Result<RunReport>>,
+}
+
+impl BatchResults {
+    /// Marginals of one entry; `None` if there is no such entry or it has no results.
+    pub fn of_entry(&self, entry: usize) -> Option<&[f64]> {
+        self.reports.get(entry)?.as_ref().ok()?;
+        let states = self.marginals.len() / self.reports.len();
+        self.marginals.get(entry * states..(entry + 1) * states)
+    }
+}
+
+/// Engines that run the entries of batches; they stay for the next one.
+#[derive(Default)]
+pub(super) struct Workers {
+    /// One thread each.
+    single: Vec<Worker>,
+    /// All threads together.
+    team: Option<Worker>,
+    /// The schedule in the form that all of them share.
+    schedule: Option<Schedule>,
+}
+
+struct Worker {
+    engine: Box<dyn Engine>,
+    /// What the engine has as evidence.
+    evidence: Evidence,
+}
+
+/// One entry: what is known, and where its marginals go.
+struct Entry<'a> {
+    evidence: &'a Evidence,
+    marginals: &'a mut [f64],
+}
+
+impl BeliefPropagation {
+    /// Runs many evidence sets, each as a fresh run of its own with exactly that evidence: the
+    /// marginals and reports have the bits of [`Self::set_evidence`] and [`Self::run`], one entry after
+    /// the other. The session's own evidence, messages, results and report stay as they are.
+    ///
+    /// Where that is faster, several entries run at once, on one thread each; else one after the
+    /// other on all threads. An entry's time on one thread is proportional to the graph's edges. On a
+    /// team of t threads (1 for small graphs, and for schedules that run on one thread anyway) it is
+    /// divided by 0.8 t, if t > 1. With n entries and w threads, ceil(n / w) entries one after the
+    /// other on a thread of their own are compared with n of them on the team. Engines for
+    /// entries at once are as many as may have 2^25 edges together (at most 3 GB). All engines share
+    /// graph and order with the session and stay for its next batch, until the schedule changes.
+    ///
+    /// An entry that fails, as by a contradiction, spoils none of the others: its report is the error,
+    /// its marginals are NaN. A time limit is one per entry.
+    ///
+    /// Errors, before anything is run: a request as in [`Self::run`], or one that does not start fresh;
+    /// evidence for another graph, naming the entry; memory for the results cannot be had.
+    ///
+    /// ```
+    /// use fastlbp::{BeliefPropagation, Evidence, FactorGraphBuilder, RunRequest, Schedule, StopRule};
+    /// let mut builder = FactorGraphBuilder::new();
+    /// builder.add_singleton(1, 0.3)?;
+    /// builder.add_and(2, &[1], 0.9, 0.1)?;
+    /// let graph = std::sync::Arc::new(builder.build()?);
+    /// let mut entries = vec![Evidence::new(), Evidence::new()];
+    /// entries[1].observe(&graph, 1, 1)?; // the variable with index 1, label 2, is true
+    /// let mut bp = BeliefPropagation::new(graph, Schedule::Tree, Default::default())?;
+    /// let results = bp.run_batch(&entries, &RunRequest::new(StopRule::Passes(1)))?;
+    /// assert!((results.of_entry(0).unwrap()[3] - 0.34).abs() < 1e-15); // P(x2)
+    /// assert!((results.of_entry(1).unwrap()[1] - 0.27 / 0.34).abs() < 1e-15); // P(x1 | x2)
+    /// # Ok::<(), fastlbp::Error>(())
+    /// ```
+    pub fn run_batch(
+        &mut self,
+        entries: &[Evidence],
+        request: &RunRequest,
+    ) -> Result<BatchResults> {
+        self.run_batch_monitored(entries, request, &mut |_, _| Control::Continue)
+    }
+
+    /// As [`Self::run_batch`], with a callback after each entry, on the calling thread, that gets the
+    /// number of finished entries and that of all, and can end the batch early. Entries that run at
+    /// that moment end before their next pass, with the results of their passes so far and the reason
+    /// [`crate::StopReason::Cancelled`]; those that have not begun get [`Error::NoResult`].
+    pub fn run_batch_monitored(
+        &mut self,
+        entries: &[Evidence],
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(usize, usize) -> Control,
+    ) -> Result<BatchResults> {
+        check_request(request)?;
+        if request.start != Start::Fresh {
+            return Err(Error::InvalidArgument(
+                "a batch with a warm start: each entry is a fresh run, and Start::Fresh is needed"
+                    .into(),
+            ));
+        }
+        for (number, evidence) in entries.iter().enumerate() {
+            check_evidence(&self.graph, evidence).map_err(|error| in_entry(number, error))?;
+        }
+        let states = self.graph.state_count();
+        let mut marginals = unset(entries.len(), states)?;
+        let mut rest = marginals.as_mut_slice();
+        let mut jobs = Vec::with_capacity(entries.len());
+        for evidence in entries {
+            let (marginals, others) = std::mem::take(&mut rest).split_at_mut(states);
+            rest = others;
+            jobs.push(Entry { evidence, marginals });
+        }
+        let mut reports: Vec<Result<RunReport>> = Vec::new();
+        reports.resize_with(entries.len(), || {
+            Err(Error::NoResult("this entry was not run: the batch was cancelled before".into()))
+        });
+        let cancelled = AtomicBool::new(false);
+        let work = |worker: &mut Worker, entry: Entry<'_>| {
+            (!cancelled.load(Ordering::Relaxed)).then(|| worker.run(request, entry, &cancelled))
+        };
+        let mut done = 0;
+        let finished = |index: usize, report: Option<Result<RunReport>>| {
+            let Some(report) = report else { return };
+            reports[index] = report;
+            done += 1;
+            if monitor(done, entries.len()) == Control::Cancel {
+                cancelled.store(true, Ordering::Relaxed);
+            }
+        };
+        if !entries.is_empty() {
+            distribute(self.workers(entries.len(), request)?, jobs, work, finished);
+        }
+        Ok(BatchResults { marginals, reports })
+    }
+
+    /// Engines for a batch of so many entries: several with one thread, or one with all.
+    fn workers(&mut self, entries: usize, request: &RunRequest) -> Result<&mut [Worker]> {
+        let edges = self.graph.edge_count().max(1);
+        let at_once = entries_at_once(entries, thread_limit(&self.options), edges);
+        let workers = &mut self.workers;
+        let schedule = match &workers.schedule {
+            Some(schedule) => schedule,
+            None => {
+                let own = schedule_for(&self.graph, &self.compiled, &self.schedule)?;
+                workers.schedule.insert(shared_order(&self.compiled, own)?)
+            }
+        };
+        let on_one_thread = |schedule: &Schedule| match schedule {
+            Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. } => true,
+            _ => request.active_threshold.is_some(),
+        };
+        let team = if on_one_thread(schedule) { 1 } else { self.engine.threads() };
+        if at_once > 1 && pays(entries, at_once, team) {
+            let options = EngineOptions { threads: Some(1), ..self.options };
+            while workers.single.len() < at_once {
+                workers.single.push(Worker::new(self.compiled.clone(), schedule, options)?);
+            }
+            return Ok(&mut workers.single[..at_once]);
+        }
+        let team = match workers.team.take() {
+            Some(team) => team,
+            None => Worker::new(self.compiled.clone(), schedule, self.options)?,
+        };
+        Ok(std::slice::from_mut(workers.team.insert(team)))
+    }
+}
+
+impl Worker {
+    fn new(graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions) -> Result<Self> {
+        let engine = Box::new(CpuEngine::new(graph, schedule, options)?);
+        Ok(Self { engine, evidence: Evidence::new() })
+    }
+
+    /// Runs an entry, and writes its marginals if there are any.
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        entry: Entry<'_>,
+        cancelled: &AtomicBool,
+    ) -> Result<RunReport> {
+        for (variable, _) in self.evidence.iter() {
+            if entry.evidence.get(variable).is_none() {
+                self.engine.set_evidence(variable, None);
+            }
+        }
+        for (variable, known) in entry.evidence.iter() {
+            if self.evidence.get(variable) != Some(known) {
+                self.engine.set_evidence(variable, Some(known));
+            }
+        }
+        self.evidence.clone_from(entry.evidence);
+        let report = self.engine.run(request, &mut |_| {
+            if cancelled.load(Ordering::Relaxed) { Control::Cancel } else { Control::Continue }
+        })?;
+        entry.marginals.copy_from_slice(self.engine.results());
+        Ok(report)
+    }
+}
+
+/// Runs many sessions, each with its own graph, schedule and evidence, as [`BeliefPropagation::run`]
+/// would one after the other; messages, results and reports are in the sessions afterwards.
+///
+/// Sessions that use one thread, those on small graphs, run several at once: as many as the session
+/// with the most threads may use ([`EngineOptions::threads`]). Then the others run one after the other
+/// on their own threads. One that fails spoils none of the others.
+///
+/// ```
+/// use fastlbp::{BeliefPropagation, FactorGraphBuilder, RunRequest, Schedule, StopRule};
+/// let mut sessions = Vec::new();
+/// for prior in [0.25, 0.5] {
+///     let mut builder = FactorGraphBuilder::new();
+///     builder.add_singleton(7, prior)?;
+///     let graph = std::sync::Arc::new(builder.build()?);
+///     sessions.push(BeliefPropagation::new(graph, Schedule::Parallel, Default::default())?);
+/// }
+/// let reports = fastlbp::run_all(&mut sessions, &RunRequest::new(StopRule::Passes(1)));
+/// assert!(reports.iter().all(|report| report.is_ok()));
+/// assert_eq!(sessions[0].probability(0)?, 0.25);
+/// # Ok::<(), fastlbp::Error>(())
+/// ```
+pub fn run_all(sessions: &mut [BeliefPropagation], request: &RunRequest) -> Vec<Result<RunReport>> {
+    run_all_monitored(sessions, request, &mut |_, _| Control::Continue)
+}
+
+/// As [`run_all`], with a callback after each session, on the calling thread, that gets the number of
+/// finished sessions and that of all, and can end the call early, as that of
+/// [`BeliefPropagation::run_batch_monitored`] does. A session that was not run stays as it was.
+pub fn run_all_monitored(
+    sessions: &mut [BeliefPropagation],
+    request: &RunRequest,
+    monitor: &mut dyn FnMut(usize, usize) -> Control,
+) -> Vec<Result<RunReport>> {
+    let total = sessions.len();
+    let cancelled = AtomicBool::new(false);
+    let uses = |session: &&mut BeliefPropagation| session.thread_use();
+    let mut done = 0;
+    let reports = run_together(
+        sessions.iter_mut().collect(),
+        uses,
+        |session| {
+            (!cancelled.load(Ordering::Relaxed)).then(|| {
+                session.run_monitored(request, &mut |_| {
+                    if cancelled.load(Ordering::Relaxed) {
+                        Control::Cancel
+                    } else {
+                        Control::Continue
+                    }
+                })
+            })
+        },
+        |report: &Option<Result<RunReport>>| {
+            done += usize::from(report.is_some());
+            if report.is_some() && monitor(done, total) == Control::Cancel {
+                cancelled.store(true, Ordering::Relaxed);
+            }
+        },
+    );
+    let not_run =
+        || Err(Error::NoResult("this session was not run: the call was cancelled before".into()));
+    reports.into_iter().map(|report| report.unwrap_or_else(not_run)).collect()
+}
+
+/// Threads of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadUse {
+    /// Those that its passes run on.
+    pub passes: usize,
+    /// The most that its settings let it use.
+    pub limit: usize,
+}
+
+impl BeliefPropagation {
+    pub(crate) fn thread_use(&self) -> ThreadUse {
+        ThreadUse { passes: self.threads(), limit: thread_limit(&self.options) }
+    }
+}
+
+/// Does a job for each session: those that use one thread at once, then the others one after the
+/// other on the calling thread. `finished` is called on the calling thread after each of them.
+pub(crate) fn run_together<S: Send, R: Send>(
+    sessions: Vec<S>,
+    uses: impl Fn(&S) -> ThreadUse,
+    run: impl Fn(S) -> R + Sync,
+    mut finished: impl FnMut(&R),
+) -> Vec<R> {
+    let mut results: Vec<Option<R>> = Vec::new();
+    results.resize_with(sessions.len(), || None);
+    let threads = sessions.iter().map(|session| uses(session).limit).max().unwrap_or(1);
+    let (small, large): (Vec<_>, Vec<_>) =
+        sessions.into_iter().enumerate().partition(|(_, session)| uses(session).passes == 1);
+    let mut workers = vec![(); threads.min(small.len()).max(1)];
+    let mut note = |index: usize, result: R| {
+        finished(&result);
+        results[index] = Some(result);
+    };
+    distribute(
+        &mut workers,
+        small,
+        |(), (index, session)| (index, run(session)),
+        |_, (index, result)| note(index, result),
+    );
+    for (index, session) in large {
+        note(index, run(session));
+    }
+    results.into_iter().flatten().collect()
+}
+
+/// The number of threads that options allow.
+fn thread_limit(options: &EngineOptions) -> usize {
+    options.threads.unwrap_or_else(|| {
+        let available = std::thread::available_parallelism().map_or(1, usize::from);
+        num_cpus::get_physical().clamp(1, available)
+    })
+}
+
+/// How many entries may run at once.
+fn entries_at_once(entries: usize, threads: usize, edges: usize) -> usize {
+    entries.min(threads).min((EDGES_AT_ONCE / edges).max(1))
+}
+
+/// Whether so many entries at once, on one thread each, are done before one after the other on a team
+/// of threads.
+fn pays(entries: usize, at_once: usize, team: usize) -> bool {
+    let speed_up = if team > 1 { team as f64 * TEAM_EFFICIENCY } else { 1.0 };
+    entries.div_ceil(at_once) as f64 <= entries as f64 / speed_up
+}
+
+/// A schedule as all engines of a batch can share it: its order is worked out once.
+fn shared_order(graph: &FactorGraph, schedule: Schedule) -> Result<Schedule> {
+    match schedule {
+        Schedule::Parallel
+        | Schedule::SequentialRandom { .. }
+        | Schedule::MaximumResidual { .. }
+        | Schedule::Custom(_) => Ok(schedule),
+        _ => Ok(Schedule::Custom(Arc::new(schedule.preorder(graph, 0)?))),
+    }
+}
+
+/// Marginals of entries without results.
+fn unset(entries: usize, states: usize) -> Result<Vec<f64>> {
+    let length = entries.checked_mul(states);
+    let mut marginals = Vec::new();
+    let reserved = length.filter(|&length| marginals.try_reserve_exact(length).is_ok());
+    match reserved {
+        Some(length) => marginals.resize(length, f64::NAN),
+        None => {
+            return Err(Error::OutOfMemory(format!(
+                "marginals of {entries} entries with {states} states each"
+            )));
+        }
+    }
+    Ok(marginals)
+}
+
+/// The same error, saying which entry of a batch it is about.
+fn in_entry(number: usize, error: Error) -> Error {
+    match error {
+        Error::InvalidArgument(text) => Error::InvalidArgument(format!("entry {number}: {text}")),
+        Error::OutOfRange(text) => Error::OutOfRange(format!("entry {number}: {text}")),
+        other => other,
+    }
+}
