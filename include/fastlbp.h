@@ -1387,6 +1387,102 @@ FASTLBP_API fastlbp_status fastlbp_bp_contradictions(const fastlbp_bp *bp, uint6
 FASTLBP_API fastlbp_status fastlbp_bp_first_contradiction(const fastlbp_bp *bp, uint64_t *out);
 
 /**
+ * Runs many evidence sets on the session's graph as fastlbp_bp_run would, each as a fresh run of its
+ * own with exactly that evidence: entry `i` observes `variables[j]` in `states[j]` for all `j` from
+ * `entry_offsets[i]` up to, but not including, `entry_offsets[i + 1]`; of several states for one
+ * variable the last one counts. The session's own evidence, messages and results stay as they are; its
+ * settings are those of the runs, but for the start, which is fresh, and the time limit is one per
+ * entry.
+ *
+ * On small graphs several entries run at once, on one thread each; results do not depend on that.
+ *
+ * An entry that fails, as by a contradiction, spoils none of the others: its marginals are NaN, its
+ * status says why, and a warning with the reason goes to the log.
+ *
+ * The progress callback is called after each entry, on the calling thread: `passes` is the number of
+ * finished entries, `max_passes` that of all, `max_diff` infinity and `frac` 1. If it ends the
+ * call, entries that run at that moment end before their next pass, with the results of their
+ * passes so far, and those that have not begun get FASTLBP_STATUS_NO_RESULT.
+ *
+ * @param bp The session; changed only in that it is prepared and keeps what the next batch can use.
+ * @param entry_offsets `entries + 1` offsets, not descending, from 0 to `count`.
+ * @param entries Number of entries.
+ * @param variables `count` indices of variables.
+ * @param states `count` states.
+ * @param count Number of observations in all entries.
+ * @param marginals Where the marginals of all entries are written, one entry after the other, each
+ *        laid out as by fastlbp_bp_marginals.
+ * @param length Length of that buffer; entries * fastlbp_graph_state_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @param statuses Where `entries` statuses are written, or NULL: FASTLBP_STATUS_OK, or that with
+ *        which fastlbp_bp_run would have failed.
+ * @return FASTLBP_STATUS_OK if the entries were run, whatever their own statuses;
+ *         FASTLBP_STATUS_BUFFER_TOO_SMALL, FASTLBP_STATUS_INVALID_ARGUMENT or
+ *         FASTLBP_STATUS_OUT_OF_RANGE before anything is run; as in fastlbp_bp_prepare.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_run_batch(fastlbp_bp *bp,
+                                    const size_t *entry_offsets,
+                                    size_t entries,
+                                    const uint32_t *variables,
+                                    const uint32_t *states,
+                                    size_t count,
+                                    double *marginals,
+                                    size_t length,
+                                    size_t *needed,
+                                    fastlbp_status *statuses);
+
+/**
+ * As fastlbp_bp_run_batch, for variables with labels.
+ *
+ * @param bp The session; changed only in that it is prepared and keeps what the next batch can use.
+ * @param entry_offsets `entries + 1` offsets, not descending, from 0 to `count`.
+ * @param entries Number of entries.
+ * @param labels `count` labels.
+ * @param states `count` states.
+ * @param count Number of observations in all entries.
+ * @param marginals Where the marginals of all entries are written.
+ * @param length Length of that buffer; entries * fastlbp_graph_state_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @param statuses Where `entries` statuses are written, or NULL.
+ * @return As fastlbp_bp_run_batch.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_run_batch_labels(fastlbp_bp *bp,
+                                           const size_t *entry_offsets,
+                                           size_t entries,
+                                           const uint64_t *labels,
+                                           const uint32_t *states,
+                                           size_t count,
+                                           double *marginals,
+                                           size_t length,
+                                           size_t *needed,
+                                           fastlbp_status *statuses);
+
+/**
+ * Prepares and runs many sessions, such as those of many small graphs, as fastlbp_bp_run would run
+ * each of them; afterwards each has its own results and report. Sessions on small graphs run
+ * several at once, on one thread each: as many as the session with the most threads may use
+ * (fastlbp_bp_set_threads). Then the others run one after the other on the calling thread, and so
+ * do those with a progress callback. Results do not depend on that.
+ *
+ * One that fails spoils none of the others: its status says why, and a warning with the reason goes
+ * to the log. Other messages to the log may come from threads of the library's own.
+ *
+ * @param sessions `count` sessions, all different; changed.
+ * @param count Number of sessions.
+ * @param statuses Where `count` statuses are written: what fastlbp_bp_run would have returned for
+ *        each.
+ * @return FASTLBP_STATUS_OK if the sessions were run, whatever their own statuses;
+ *         FASTLBP_STATUS_NULL_POINTER, FASTLBP_STATUS_BUSY (also for a session that is given twice) or
+ *         FASTLBP_STATUS_POISONED, with its position in the text, before anything is run.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_run_all(fastlbp_bp *const *sessions,
+                               size_t count,
+                               fastlbp_status *statuses);
+
+/**
  * Marginals of all variables from the last run that ended without an error: the probabilities of the
  * states of variable 0, then those of variable 1, and so on. Each is exact to rounding on its own,
  * so that a probability next to 1 can be had from its complement.

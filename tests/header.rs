@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "version.rs",
     "status.rs",
     "log.rs",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 11] = [
     "bp.rs",
     "evidence.rs",
     "run.rs",
+    "batch.rs",
     "results.rs",
     "messages.rs",
     "schedule.rs",

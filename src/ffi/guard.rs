@@ -128,6 +128,55 @@ pub(super) unsafe fn write<O: Object>(
     })
 }
 
+/// One of several objects that a call changes.
+pub(super) struct Locked<'a, O: Object> {
+    object: &'a O,
+    state: &'a mut O::State,
+}
+
+impl<O: Object> Locked<'_, O> {
+    /// What the object holds.
+    pub fn state(&self) -> &O::State {
+        self.state
+    }
+
+    /// Runs a body that changes the object, and poisons the object if it panics. Any thread will do.
+    pub fn change(&mut self, body: impl FnOnce(&mut O::State) -> Outcome) -> Outcome {
+        run_poisoning(self.object, || body(self.state))
+    }
+}
+
+/// Within [`enter`]: locks all of some handles, or fails.
+///
+/// # Safety
+/// Each handle is NULL or live.
+pub(super) unsafe fn lock_all<O: Object>(
+    handles: &[*mut O],
+    name: &str,
+    body: impl FnOnce(Vec<Locked<'_, O>>) -> Outcome,
+) -> Outcome {
+    let at = |index: usize| {
+        move |failure: Failure| Failure {
+            message: format!("{name}[{index}]: {}", failure.message),
+            ..failure
+        }
+    };
+    let mut objects = Vec::with_capacity(handles.len());
+    for (index, &handle) in handles.iter().enumerate() {
+        // SAFETY: as this function's caller promises.
+        objects.push(unsafe { hold(handle) }.map_err(at(index))?);
+    }
+    let mut states = Vec::with_capacity(objects.len());
+    for (index, object) in objects.iter().enumerate() {
+        check_poison(&**object).map_err(at(index))?;
+        // One that is given twice is locked the second time.
+        let state = object.guarded().state.try_write().ok_or_else(busy::<O>);
+        states.push(state.map_err(at(index))?);
+    }
+    let locked = objects.iter().zip(&mut states);
+    body(locked.map(|(object, state)| Locked { object: &**object, state: &mut **state }).collect())
+}
+
 /// Gives a handle back; its object goes when the last call that uses it ends.
 ///
 /// # Safety

@@ -10,6 +10,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod arguments;
+mod batch;
 mod bp;
 mod contents;
 mod evidence;
@@ -31,6 +32,7 @@ mod version;
 #[cfg(test)]
 mod tests;
 
+pub use batch::*;
 pub use bp::*;
 pub use contents::*;
 pub use evidence::*;

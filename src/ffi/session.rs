@@ -302,16 +302,22 @@ impl Session {
         StopRule::Tolerance { tolerance, max_passes }
     }
 
-    pub fn run(&mut self, rule: StopRule) -> Outcome<RunReport> {
-        let settings = self.settings.clone();
-        let request = RunRequest {
+    /// What the settings make of a run by a rule.
+    pub fn request(&self, rule: StopRule) -> RunRequest {
+        let settings = &self.settings;
+        RunRequest {
             rule,
             start: settings.start,
             // A time too long to be a duration is no limit.
             max_time: Duration::try_from_secs_f64(settings.max_time).ok(),
             contradiction: settings.contradiction,
             ..RunRequest::new(rule)
-        };
+        }
+    }
+
+    pub fn run(&mut self, rule: StopRule) -> Outcome<RunReport> {
+        let settings = self.settings.clone();
+        let request = self.request(rule);
         let engine = self.prepare()?;
         let result = match settings.progress {
             None => engine.run(&request),

@@ -2,7 +2,9 @@
 
 use super::distribute::distribute;
 use super::{BeliefPropagation, check_evidence, check_request, schedule_for};
-use crate::engine::{Control, CpuEngine, Engine, EngineOptions, RunReport, RunRequest, Start};
+use crate::engine::{
+    Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Start,
+};
 use crate::error::{Error, Result};
 use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
@@ -208,9 +210,7 @@ impl Worker {
             }
         }
         self.evidence.clone_from(entry.evidence);
-        let report = self.engine.run(request, &mut |_| {
-            if cancelled.load(Ordering::Relaxed) { Control::Cancel } else { Control::Continue }
-        })?;
+        let report = self.engine.run(request, &mut |_| control(cancelled))?;
         entry.marginals.copy_from_slice(self.engine.results());
         Ok(report)
     }
@@ -251,21 +251,17 @@ pub fn run_all_monitored(
 ) -> Vec<Result<RunReport>> {
     let total = sessions.len();
     let cancelled = AtomicBool::new(false);
-    let uses = |session: &&mut BeliefPropagation| session.thread_use();
+    let limits = sessions.iter().map(|session| thread_limit(&session.options));
+    let threads = limits.max().unwrap_or(1);
     let mut done = 0;
     let reports = run_together(
         sessions.iter_mut().collect(),
-        uses,
+        threads,
+        |session| session.threads() > 1,
         |session| {
-            (!cancelled.load(Ordering::Relaxed)).then(|| {
-                session.run_monitored(request, &mut |_| {
-                    if cancelled.load(Ordering::Relaxed) {
-                        Control::Cancel
-                    } else {
-                        Control::Continue
-                    }
-                })
-            })
+            let mut control = |_: &Progress| control(&cancelled);
+            (!cancelled.load(Ordering::Relaxed))
+                .then(|| session.run_monitored(request, &mut control))
         },
         |report: &Option<Result<RunReport>>| {
             done += usize::from(report.is_some());
@@ -279,41 +275,26 @@ pub fn run_all_monitored(
     reports.into_iter().map(|report| report.unwrap_or_else(not_run)).collect()
 }
 
-/// Threads of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ThreadUse {
-    /// Those that its passes run on.
-    pub passes: usize,
-    /// The most that its settings let it use.
-    pub limit: usize,
-}
-
-impl BeliefPropagation {
-    pub(crate) fn thread_use(&self) -> ThreadUse {
-        ThreadUse { passes: self.threads(), limit: thread_limit(&self.options) }
-    }
-}
-
-/// Does a job for each session: those that use one thread at once, then the others one after the
-/// other on the calling thread. `finished` is called on the calling thread after each of them.
+/// Does a job for each session: at once on so many threads, and then, for those that are to be alone,
+/// one after the other on the calling thread. `finished` is called on the calling thread after each of
+/// them. The results are in the order of the sessions.
 pub(crate) fn run_together<S: Send, R: Send>(
     sessions: Vec<S>,
-    uses: impl Fn(&S) -> ThreadUse,
+    threads: usize,
+    alone: impl Fn(&S) -> bool,
     run: impl Fn(S) -> R + Sync,
     mut finished: impl FnMut(&R),
 ) -> Vec<R> {
     let mut results: Vec<Option<R>> = Vec::new();
     results.resize_with(sessions.len(), || None);
-    let threads = sessions.iter().map(|session| uses(session).limit).max().unwrap_or(1);
-    let (small, large): (Vec<_>, Vec<_>) =
-        sessions.into_iter().enumerate().partition(|(_, session)| uses(session).passes == 1);
-    let mut workers = vec![(); threads.min(small.len()).max(1)];
+    let (large, small): (Vec<_>, Vec<_>) =
+        sessions.into_iter().enumerate().partition(|(_, session)| alone(session));
     let mut note = |index: usize, result: R| {
         finished(&result);
         results[index] = Some(result);
     };
     distribute(
-        &mut workers,
+        &mut vec![(); threads.min(small.len()).max(1)],
         small,
         |(), (index, session)| (index, run(session)),
         |_, (index, result)| note(index, result),
@@ -324,8 +305,12 @@ pub(crate) fn run_together<S: Send, R: Send>(
     results.into_iter().flatten().collect()
 }
 
+fn control(cancelled: &AtomicBool) -> Control {
+    if cancelled.load(Ordering::Relaxed) { Control::Cancel } else { Control::Continue }
+}
+
 /// The number of threads that options allow.
-fn thread_limit(options: &EngineOptions) -> usize {
+pub(crate) fn thread_limit(options: &EngineOptions) -> usize {
     options.threads.unwrap_or_else(|| {
         let available = std::thread::available_parallelism().map_or(1, usize::from);
         num_cpus::get_physical().clamp(1, available)

@@ -17,6 +17,7 @@ use crate::schedule::Schedule;
 use crate::structure::compile;
 use batch::Workers;
 pub use batch::{BatchResults, run_all, run_all_monitored};
+pub(crate) use batch::{run_together, thread_limit};
 use std::sync::Arc;
 
 /// Belief propagation on one factor graph.
