@@ -202,6 +202,12 @@ pub(super) fn save(path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()
     Ok(())
 }
 
+/// Writes any text to a file, compressed if its name ends in `.gz`. It appears under its name when it
+/// is complete: whatever fails, a file that was there before stays as it was.
+pub fn save_text(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    save(path, |output| fill(&mut *output.sink).map_err(|source| Error::io(path, source)))
+}
+
 fn write_content(
     path: &Path,
     file: &mut File,

@@ -26,6 +26,7 @@ mod number;
 mod queries;
 mod ranks;
 mod soft_evidence;
+mod states;
 mod table;
 mod text;
 mod uai;
@@ -34,6 +35,7 @@ pub use evidence::{
     PartialEvidence, read_evidence, read_observations, read_partial_evidence, read_uai_evidence,
     read_uai_evidence_samples, write_evidence, write_observations, write_uai_evidence,
 };
+pub use file::save_text;
 pub use marginals::{
     write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,
 };
@@ -42,6 +44,7 @@ pub use number::push_f64;
 pub use queries::read_queries;
 pub use ranks::read_ranks;
 pub use soft_evidence::{Likelihood, SoftEvidence, read_soft_evidence};
+pub use states::write_states_to;
 
 use crate::error::{Error, Result};
 use crate::model::FactorGraph;

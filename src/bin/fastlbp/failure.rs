@@ -85,6 +85,28 @@ impl Failure {
         self
     }
 
+    /// Some of the entries of a batch failed, which has been said: the exit code is that of a
+    /// contradiction if one of them was one, else that of the first.
+    pub fn of_entries<'a>(failures: impl Iterator<Item = &'a Failure>, all: usize) -> Self {
+        let codes = failures.map(|failure| match failure {
+            Failure::Message { code, .. } => *code,
+            Failure::Information(_) | Failure::OutputClosed => OTHER,
+        });
+        let codes: Vec<u8> = codes.collect();
+        let first = codes.first().copied().unwrap_or(OTHER);
+        let code = if codes.contains(&CONTRADICTION) { CONTRADICTION } else { first };
+        let text = format!("{} of {all} entries failed, see the warnings", codes.len());
+        Failure::Message { code, text }
+    }
+
+    /// What was wrong.
+    pub fn text(&self) -> &str {
+        match self {
+            Failure::Message { text, .. } | Failure::Information(text) => text,
+            Failure::OutputClosed => "the output was closed",
+        }
+    }
+
     /// Anything else, with a text of its own.
     pub fn other(text: impl Into<String>) -> Self {
         Failure::Message { code: OTHER, text: text.into() }

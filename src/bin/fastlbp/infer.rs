@@ -1,30 +1,19 @@
-//! `fastlbp infer`: from a graph file to marginals.
+//! `fastlbp infer`: from a graph file to marginals, or to the most probable joint state.
 
 use crate::activity::Activity;
+use crate::answers::{Answer, Beliefs, Section, write_sections};
+use crate::batch::Entry;
 use crate::failure::{Failure, Outcome, warn};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
-use crate::options::{ScheduleName, parse_bingo_rule, parse_seconds, parse_tolerance};
-use clap::ValueEnum;
-use fastlbp::format::{
-    NamedGraph, read_ranks, write_marginals, write_marginals_of, write_marginals_of_to,
-    write_marginals_to,
-};
-use fastlbp::schedule::{Preorder, Storage, analyse};
+use crate::run_options::RunArguments;
+use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
+use fastlbp::format::NamedGraph;
+use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
-    Backend, BeliefPropagation, Contradiction, Control, EngineOptions, FactorGraph, RunReport,
-    RunRequest, Schedule, StopReason, StopRule,
+    BeliefPropagation, Control, FactorGraph, Inference, RunReport, Schedule, StopReason, StopRule,
 };
-use serde::Serialize;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-const DEFAULT_TOLERANCE: f64 = 1e-9;
-const DEFAULT_MAX_ITERATIONS: u64 = 1000;
-
-/// Most threads that can be asked for: far more than any machine has, few enough to start.
-const MAX_THREADS: u64 = 1024;
+use std::path::PathBuf;
+use std::time::Instant;
 
 /// Run belief propagation and print the marginals of all variables
 ///
@@ -38,6 +27,10 @@ const MAX_THREADS: u64 = 1024;
 /// file, from 0, and where it has a number for a state, its position; but where variables (or the
 /// states of one) are named by numbers, numbers are names.
 ///
+/// With --batch, a line `# entry NAME` comes before each run's head line, and `# failed: REASON`
+/// instead of its results if it has none; the others are printed all the same, and the exit code is 3
+/// if one was contradictory.
+///
 /// Without --iterations, --tolerance, --max-iterations or --bingo, passes are made until no
 /// probability changes by more than 1e-9, at most 1000 of them.
 #[derive(clap::Args)]
@@ -45,132 +38,49 @@ pub struct Arguments {
     #[command(flatten)]
     inputs: InputArguments,
 
-    /// Order in which messages are updated
-    #[arg(long, value_enum, ignore_case = true, default_value_t = ScheduleName::Parallel)]
-    schedule: ScheduleName,
+    #[command(flatten)]
+    run: RunArguments,
 
-    /// Order of the user's own: a line `factor-position variable-label rank` per edge; messages are
-    /// updated by ascending rank, those of equal rank at once
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "blocks", "seed"])]
-    ranks: Option<PathBuf>,
+    /// Run max-product, and print the most probable joint state that it finds: the head line `# label
+    /// state; log-score S`, S the natural logarithm of the product of all factors there, and a line
+    /// `label state` per variable (`name state` with a .bif graph), which can be read as evidence.
+    /// Exact on trees
+    #[arg(long)]
+    map: bool,
 
-    /// Number of blocks of BLOCKS; the other schedules do not use it
-    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = Schedule::DEFAULT_BLOCKS, value_parser = clap::value_parser!(u32).range(1..))]
-    blocks: u32,
+    /// Print the natural logarithm of the partition function (Bethe approximation; exact on trees) as
+    /// `# log-partition Z`, a line before the head line: minus its value without evidence, it is the
+    /// log-probability of the evidence. Not with max-product
+    #[arg(long, conflicts_with = "map")]
+    log_partition: bool,
 
-    /// Seed of SEQRND and BLOCKS; the other schedules do not use it
-    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
-    seed: u64,
-
-    /// Make exactly this many passes
-    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
-    iterations: Option<u64>,
-
-    /// Stop when no probability changes by more than this in a pass [default: 1e-9]
-    #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = parse_tolerance, conflicts_with = "bingo")]
-    tolerance: Option<f64>,
-
-    /// Most passes to wait for the tolerance [default: 1000]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with = "bingo")]
-    max_iterations: Option<u64>,
-
-    /// BINGO's rule: stop at tolerance TOL, or, between MIN and MAX passes, when few variables still
-    /// change; without convergence the results are means of the last HIST beliefs
-    #[arg(long, allow_hyphen_values = true, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
-    bingo: Option<StopRule>,
-
-    /// Begin no further pass after this many seconds
-    #[arg(long, allow_negative_numbers = true, value_name = "S", value_parser = parse_seconds)]
-    max_time: Option<Duration>,
-
-    /// What happens where certain messages that disagree meet
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = ContradictionPolicy::Error)]
-    contradiction: ContradictionPolicy,
-
-    /// Number of threads [default: one per physical core]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
-    threads: Option<u64>,
-
-    /// What runs the passes
-    #[arg(long, value_enum, default_value_t = BackendName::Auto)]
-    backend: BackendName,
-
-    /// Write the marginals to a file, compressed if it ends in .gz; it appears when it is complete
+    /// Write what is printed to a file instead, compressed if it ends in .gz; it appears when it is
+    /// complete
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write times, sizes and how the run ended to a file, as one JSON object
+    /// Write times, sizes and how the run ended to a file, as one JSON object; for --batch with a list
+    /// `entries`
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ContradictionPolicy {
-    /// End with exit code 3 and name the variable
-    Error,
-    /// The state backed by more certain messages wins, a tie is uniform
-    Vote,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BackendName {
-    /// The fastest one that is present
-    Auto,
-    /// The processor
-    Cpu,
-    /// A CUDA device
-    Cuda,
-}
-
-/// What `--stats` writes.
-#[derive(Serialize)]
-struct Stats {
-    graph: String,
-    schedule: &'static str,
-    backend: &'static str,
-    threads: usize,
-    variables: usize,
-    factors: usize,
-    edges: usize,
-    /// Levels with old messages overwritten in place; those of the first pass for SEQRND, 0 for
-    /// SEQMAX, which has no preorder.
-    levels: usize,
-    passes: u64,
-    stop_reason: &'static str,
-    converged: bool,
-    /// `null` where nothing was measured.
-    max_diff: Option<f64>,
-    frac: f64,
-    contradictions: u64,
-    /// Label of the first contradictory variable.
-    first_contradiction: Option<u64>,
-    /// `null` where the operating system does not tell.
-    peak_rss_bytes: Option<u64>,
-    seconds: Seconds,
-}
-
-/// Wall-clock times.
-#[derive(Serialize)]
-struct Seconds {
-    /// Graph, evidence and ranks.
-    read: f64,
-    /// The preorder of the schedule and its dependency levels, for these statistics.
-    analyse: f64,
-    /// All that is done once per graph and schedule.
-    prepare: f64,
-    run: f64,
-    write: f64,
+/// One run, under the name of its entry if it is one of a batch.
+struct Run {
+    entry: Option<String>,
+    outcome: Outcome<(RunReport, Answer)>,
 }
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
+    let inference = inference(arguments)?;
     let (inputs, read) = timed(|| {
         let _activity = Activity::start("reading");
         let inputs = read_inputs(&arguments.inputs)?;
-        let schedule = read_schedule(arguments, &inputs.graph)?;
+        let schedule = arguments.run.read_schedule(&inputs.graph)?;
         Ok::<_, Failure>((inputs, schedule))
     });
-    let (Inputs { graph, names, evidence, queries, warnings }, schedule) = inputs?;
+    let (Inputs { graph, names, evidence, entries, queries, warnings }, schedule) = inputs?;
     let named = NamedGraph::new(&graph, names.as_ref())?;
     warnings.iter().for_each(warn);
     let (levels, analyse) = timed(|| match arguments.stats {
@@ -180,23 +90,25 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let levels = levels?;
     let (session, prepare) = timed(|| {
         let _activity = Activity::start("preparing");
-        let mut session =
-            BeliefPropagation::new(graph.clone(), schedule.clone(), engine_options(arguments))?;
+        let options = arguments.run.engine_options();
+        let mut session = BeliefPropagation::new(graph.clone(), schedule.clone(), options)?;
         session.set_evidence(evidence)?;
         Ok::<_, Failure>(session)
     });
     let mut session = session?;
-    let (report, run) = timed(|| {
-        let activity = Activity::passes(stop_rule(arguments).most_passes());
-        session.run_monitored(&request(arguments), &mut |progress| {
-            activity.advance(progress);
-            Control::Continue
-        })
+    let (runs, run) = timed(|| match entries {
+        None => {
+            let outcome = Ok(run_alone(arguments, inference, named, &mut session)?);
+            Ok(vec![Run { entry: None, outcome }])
+        }
+        Some(entries) if arguments.map || arguments.log_partition => {
+            Ok(run_one_by_one(arguments, inference, named, &mut session, entries))
+        }
+        Some(entries) => run_batch(arguments, inference, named, &mut session, entries),
     });
-    let report = report.map_err(|error| run_failure(error, named))?;
-    warn_about(arguments, named, &report);
-    let (written, write) =
-        timed(|| write_results(arguments, named, queries.as_deref(), session.marginals()?));
+    let runs = runs?;
+    warn_about(arguments, named, &runs);
+    let (written, write) = timed(|| write_runs(arguments, named, queries.as_deref(), &runs));
     // Whoever closed the standard output early may still want the statistics.
     if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
         return written;
@@ -211,17 +123,15 @@ pub fn run(arguments: &Arguments) -> Outcome {
             factors: graph.factor_count(),
             edges: graph.edge_count(),
             levels,
-            passes: report.passes,
-            stop_reason: reason_name(report.reason),
-            converged: report.converged,
-            max_diff: report.max_diff.is_finite().then_some(report.max_diff),
-            frac: report.frac,
-            contradictions: report.contradictions,
-            first_contradiction: report.first_contradiction.map(|v| graph.label(v)),
+            runs: run_stats(&graph, &runs),
             peak_rss_bytes: peak_rss_bytes(),
             seconds: Seconds { read, analyse, prepare, run, write },
         };
-        write_stats(&stats, path)?;
+        stats.write(path)?;
+    }
+    let mut failures = runs.iter().filter_map(|run| run.outcome.as_ref().err()).peekable();
+    if failures.peek().is_some() {
+        return Err(Failure::of_entries(failures, runs.len()));
     }
     written
 }
@@ -232,14 +142,21 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-fn read_schedule(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Schedule> {
-    Ok(match &arguments.ranks {
-        Some(path) => {
-            let ranks = read_ranks(path, graph)?;
-            Schedule::Custom(Arc::new(Preorder::from_ranks(graph, &ranks)?))
-        }
-        None => arguments.schedule.schedule(arguments.seed, arguments.blocks),
-    })
+/// Sums or maxima; fails where options do not go together.
+fn inference(arguments: &Arguments) -> Outcome<Inference> {
+    arguments.run.check()?;
+    match (arguments.run.inference(), arguments.map) {
+        (Some(Inference::SumProduct), true) => Err(Failure::input(
+            "--map with --inference sum: the most probable joint state needs --inference max, which \
+             --map implies",
+        )),
+        (Some(Inference::MaxProduct), _) if arguments.log_partition => Err(Failure::input(
+            "--log-partition with --inference max: the partition function is a sum, and --inference \
+             sum is needed",
+        )),
+        (_, true) => Ok(Inference::MaxProduct),
+        (given, false) => Ok(given.unwrap_or_default()),
+    }
 }
 
 fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
@@ -250,44 +167,97 @@ fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
     Ok(analyse(graph, &schedule.preorder(graph, 0)?, Storage::InPlace)?.count())
 }
 
-fn engine_options(arguments: &Arguments) -> EngineOptions {
-    EngineOptions {
-        backend: match arguments.backend {
-            BackendName::Auto => Backend::Auto,
-            BackendName::Cpu => Backend::Cpu,
-            BackendName::Cuda => Backend::Cuda,
-        },
-        // The value was checked to be small.
-        threads: arguments.threads.map(|threads| threads as usize),
-        ..EngineOptions::default()
+/// Runs the session with the evidence that it has.
+fn run_alone(
+    arguments: &Arguments,
+    inference: Inference,
+    graph: NamedGraph<'_>,
+    session: &mut BeliefPropagation,
+) -> Outcome<(RunReport, Answer)> {
+    let request = arguments.run.request(inference);
+    let failed = |error| run_failure(error, graph);
+    let report = {
+        let activity = Activity::passes(request.rule.most_passes());
+        let monitor = &mut |progress: &_| {
+            activity.advance(progress);
+            Control::Continue
+        };
+        session.run_monitored(&request, monitor).map_err(failed)?
+    };
+    let log_partition = match arguments.log_partition {
+        true => Some(session.log_partition().map_err(failed)?),
+        false => None,
+    };
+    let beliefs = if arguments.map {
+        let states = session.find_maximum().map_err(failed)?;
+        let log_score = session.log_score(&states)?;
+        Beliefs::Maximum { states, log_score }
+    } else {
+        Beliefs::Marginals(session.marginals()?.to_vec())
+    };
+    Ok((report, Answer { beliefs, log_partition }))
+}
+
+/// Runs the entries of a batch, of which marginals are wanted.
+fn run_batch(
+    arguments: &Arguments,
+    inference: Inference,
+    graph: NamedGraph<'_>,
+    session: &mut BeliefPropagation,
+    entries: Vec<Entry>,
+) -> Outcome<Vec<Run>> {
+    let _activity = Activity::start("running the batch");
+    let (names, evidence): (Vec<_>, Vec<_>) =
+        entries.into_iter().map(|entry| (entry.name, entry.evidence)).unzip();
+    let batch = session.run_batch(&evidence, &arguments.run.request(inference))?;
+    let marginals: Vec<Vec<f64>> =
+        (0..names.len()).map(|entry| batch.of_entry(entry).unwrap_or_default().to_vec()).collect();
+    let runs = names.into_iter().zip(batch.reports).zip(marginals);
+    Ok(runs
+        .map(|((name, report), marginals)| Run {
+            entry: Some(name),
+            outcome: report.map_err(|error| run_failure(error, graph)).map(|report| {
+                (report, Answer { beliefs: Beliefs::Marginals(marginals), log_partition: None })
+            }),
+        })
+        .collect())
+}
+
+/// Runs the entries of a batch, of which more than marginals is wanted.
+fn run_one_by_one(
+    arguments: &Arguments,
+    inference: Inference,
+    graph: NamedGraph<'_>,
+    session: &mut BeliefPropagation,
+    entries: Vec<Entry>,
+) -> Vec<Run> {
+    let run = |Entry { name, evidence }| {
+        let outcome = session.set_evidence(evidence).map_err(Failure::from);
+        let outcome = outcome.and_then(|()| run_alone(arguments, inference, graph, session));
+        Run { entry: Some(name), outcome }
+    };
+    entries.into_iter().map(run).collect()
+}
+
+fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, runs: &[Run]) {
+    for Run { entry, outcome } in runs {
+        let warn = |text: String| match entry {
+            Some(name) => warn(format!("entry {name}: {text}")),
+            None => warn(text),
+        };
+        match outcome {
+            Ok((report, _)) => warn_about_run(arguments, graph, report, warn),
+            Err(failure) => warn(failure.text().to_string()),
+        }
     }
 }
 
-fn stop_rule(arguments: &Arguments) -> StopRule {
-    if let Some(rule) = arguments.bingo {
-        return rule;
-    }
-    if let Some(passes) = arguments.iterations {
-        return StopRule::Passes(passes);
-    }
-    StopRule::Tolerance {
-        tolerance: arguments.tolerance.unwrap_or(DEFAULT_TOLERANCE),
-        max_passes: arguments.max_iterations.unwrap_or(DEFAULT_MAX_ITERATIONS),
-    }
-}
-
-fn request(arguments: &Arguments) -> RunRequest {
-    RunRequest {
-        max_time: arguments.max_time,
-        contradiction: match arguments.contradiction {
-            ContradictionPolicy::Error => Contradiction::Error,
-            ContradictionPolicy::Vote => Contradiction::Vote,
-        },
-        ..RunRequest::new(stop_rule(arguments))
-    }
-}
-
-fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, report: &RunReport) {
+fn warn_about_run(
+    arguments: &Arguments,
+    graph: NamedGraph<'_>,
+    report: &RunReport,
+    warn: impl Fn(String),
+) {
     if let Some(variable) = report.first_contradiction {
         warn(format!(
             "certain messages that disagree met at variable {} ({} such places in a pass): the \
@@ -296,7 +266,8 @@ fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, report: &RunReport) 
             report.contradictions
         ));
     }
-    let waited = matches!(stop_rule(arguments), StopRule::Tolerance { .. });
+    let rule = arguments.run.stop_rule();
+    let waited = matches!(rule, StopRule::Tolerance { .. } | StopRule::AllBeliefs { .. });
     if waited && !report.converged && report.reason == StopReason::Passes {
         let change = match report.max_diff {
             change if change.is_finite() => format!(": the largest change is still {change:.1e}"),
@@ -309,52 +280,35 @@ fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, report: &RunReport) 
     }
 }
 
-fn reason_name(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Converged => "converged",
-        StopReason::Passes => "passes",
-        StopReason::Share => "share",
-        StopReason::Time => "time",
-        StopReason::Cancelled => "cancelled",
-    }
-}
-
-fn write_results(
+fn write_runs(
     arguments: &Arguments,
     graph: NamedGraph<'_>,
     queries: Option<&[usize]>,
-    marginals: &[f64],
+    runs: &[Run],
 ) -> Outcome {
-    if let Some(path) = &arguments.output {
-        let _activity = Activity::start("writing");
-        let written = match queries {
-            Some(queries) => write_marginals_of(graph, marginals, queries, path),
-            None => write_marginals(graph, marginals, path),
-        };
-        return written.map_err(Failure::output);
-    }
-    let mut output = io::stdout().lock();
-    let written = match queries {
-        Some(queries) => write_marginals_of_to(graph, marginals, queries, &mut output),
-        None => write_marginals_to(graph, marginals, &mut output),
+    let sections: Vec<Section<'_>> = runs
+        .iter()
+        .map(|run| Section {
+            entry: run.entry.as_deref(),
+            answer: run.outcome.as_ref().map(|(_, answer)| answer).map_err(Failure::text),
+        })
+        .collect();
+    write_sections(arguments.output.as_deref(), graph, queries, &sections)
+}
+
+fn run_stats(graph: &FactorGraph, runs: &[Run]) -> Runs {
+    let stats = |run: &Run| {
+        run.outcome.as_ref().ok().map(|(report, answer)| RunStats::new(graph, report, answer))
     };
-    let written = written.and_then(|()| output.flush());
-    written.map_err(|error| Failure::standard_output(&error))
-}
-
-fn write_stats(stats: &Stats, path: &Path) -> Outcome {
-    let mut text = serde_json::to_string_pretty(stats)
-        .map_err(|error| Failure::other(format!("statistics: {error}")))?;
-    text.push('\n');
-    std::fs::write(path, text)
-        .map_err(|error| Failure::other(format!("{}: {error}", path.display())))
-}
-
-/// Most memory that this process ever had resident, as Linux tells it. (`getrusage` would also count
-/// what the parent held when it started this program.)
-fn peak_rss_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
-    kibibytes.checked_mul(1024)
+    if let [run @ Run { entry: None, .. }] = runs
+        && let Some(stats) = stats(run)
+    {
+        return Runs::One(stats);
+    }
+    let entry = |run: &Run| EntryStats {
+        name: run.entry.clone().unwrap_or_default(),
+        failure: run.outcome.as_ref().err().map(|failure| failure.text().to_string()),
+        run: stats(run),
+    };
+    Runs::Batch { entries: runs.iter().map(entry).collect() }
 }

@@ -6,6 +6,7 @@ use crate::options::ScheduleName;
 use fastlbp::format::read_graph;
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::{Storage, analyse};
+use fastlbp::structure::{TableSummary, summarise};
 use fastlbp::{FactorGraph, Schedule};
 use serde::Serialize;
 use std::fmt::Write;
@@ -13,6 +14,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// Describe a factor graph: sizes, factor kinds, distributions, dependency levels
+///
+/// Tables are shown by the structure that they have, as the field names it: the compiled ones run as
+/// what they are, not entry by entry.
 ///
 /// The levels of a schedule are the groups of messages that can be updated at once: few wide levels
 /// parallelise well. Without --schedule all schedules are shown.
@@ -45,6 +49,8 @@ struct Info {
     components: usize,
     memory_bytes: usize,
     factor_kinds: Kinds,
+    /// What structure the tables have, by class.
+    tables: Vec<TableClass>,
     cardinality: Distribution,
     arity: Distribution,
     degree: Distribution,
@@ -60,6 +66,23 @@ struct Kinds {
     signed: usize,
     noisy: usize,
     terms: usize,
+}
+
+#[derive(Serialize)]
+struct TableClass {
+    /// The field's name, in lower case.
+    class: &'static str,
+    tables: usize,
+    entries: usize,
+    /// How many do not run entry by entry.
+    compiled: usize,
+}
+
+impl From<TableSummary> for TableClass {
+    fn from(summary: TableSummary) -> Self {
+        let TableSummary { class, tables, entries, compiled } = summary;
+        Self { class, tables, entries, compiled }
+    }
 }
 
 #[derive(Serialize)]
@@ -198,6 +221,7 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
         components: count_components(graph),
         memory_bytes: graph.memory_bytes(),
         factor_kinds: kinds,
+        tables: summarise(graph).into_iter().map(TableClass::from).collect(),
         cardinality: Distribution::new(graph.cardinalities().to_vec()),
         arity: Distribution::new(
             (0..graph.factor_count()).map(|factor| graph.arity(factor) as u32).collect(),
@@ -275,11 +299,18 @@ fn text(info: &Info) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "graph       {}", info.graph);
     let _ = writeln!(out, "variables   {}", info.variables);
-    let _ = writeln!(
+    let _ = write!(
         out,
-        "factors     {} (singleton {}, and {}, or {}, table {})",
+        "factors     {} (singleton {}, and {}, or {}, table {}",
         info.factors, kinds.singleton, kinds.and, kinds.or, kinds.table
     );
+    for (name, count) in [("signed", kinds.signed), ("noisy", kinds.noisy), ("terms", kinds.terms)]
+    {
+        if count > 0 {
+            let _ = write!(out, ", {name} {count}");
+        }
+    }
+    let _ = writeln!(out, ")");
     let _ = writeln!(out, "edges       {}", info.edges);
     let _ = writeln!(out, "components  {}", info.components);
     let _ = writeln!(out, "memory      {} bytes", info.memory_bytes);
@@ -303,6 +334,16 @@ fn text(info: &Info) -> String {
         let Percentiles { p50, p90, p99 } = percentiles;
         let _ =
             writeln!(out, "{name:<14} {min:>6} {mean:>10.2} {p50:>8} {p90:>8} {p99:>8} {max:>8}");
+    }
+    if !info.tables.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n{:<16} {:>8} {:>10} {:>10}",
+            "table class", "tables", "entries", "compiled"
+        );
+    }
+    for TableClass { class, tables, entries, compiled } in &info.tables {
+        let _ = writeln!(out, "{class:<16} {tables:>8} {entries:>10} {compiled:>10}");
     }
     for (name, distribution) in [("factor arity", &info.arity), ("degree", &info.degree)] {
         let _ = writeln!(out, "\n{name:<14} {:>10}", "count");

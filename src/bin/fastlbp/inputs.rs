@@ -1,5 +1,6 @@
 //! What `fastlbp infer` reads: a graph, what is known, and what is asked.
 
+use crate::batch::{Entry, read_entries};
 use crate::failure::{Failure, Outcome};
 use fastlbp::format::{
     NamedGraph, Names, Network, read_network, read_partial_evidence, read_queries,
@@ -25,6 +26,13 @@ pub struct InputArguments {
     #[arg(long, value_name = "N", requires = "evidence", value_parser = clap::value_parser!(u64).range(1..))]
     evidence_sample: Option<u64>,
 
+    /// Many runs, each with evidence of its own, in one call. DIR: one run for each .obs and .evid file
+    /// in it (also with .gz), sorted by name. FILE: an .evid file, each sample of which is one; an .obs
+    /// file; or, with any other name, a text with the name of such a file per line, relative to that
+    /// text's directory (blank lines and # comments are allowed). Soft evidence is that of every run
+    #[arg(long, value_name = "DIR|FILE", conflicts_with_all = ["evidence", "evidence_sample"])]
+    batch: Option<PathBuf>,
+
     /// Weights of states: lines `label w0 w1 ...` with a number >= 0 per state, which multiply the
     /// variable's probabilities; also with .gz. With a .bif graph, labels may be names
     #[arg(long, value_name = "FILE")]
@@ -41,6 +49,8 @@ pub struct Inputs {
     pub graph: Arc<FactorGraph>,
     pub names: Option<Names>,
     pub evidence: Evidence,
+    /// Of a batch.
+    pub entries: Option<Vec<Entry>>,
     /// Variables to print, if not all of them.
     pub queries: Option<Vec<usize>>,
     /// To be shown when nothing else is on the screen.
@@ -76,16 +86,26 @@ pub fn read_inputs(arguments: &InputArguments) -> Outcome<Inputs> {
             evidence.observe(&graph, variable, state)?;
         }
     }
-    if let Some(path) = &arguments.soft_evidence {
-        let soft = read_soft_evidence(path, named)?;
-        warn_of(path, "variables with weights", &soft.unknown);
-        soft.add_to(named, &mut evidence)?;
-    }
+    let soft = match &arguments.soft_evidence {
+        Some(path) => {
+            let soft = read_soft_evidence(path, named)?;
+            warn_of(path, "variables with weights", &soft.unknown);
+            soft.add_to(named, &mut evidence)?;
+            Some(soft)
+        }
+        None => None,
+    };
+    let entries = match &arguments.batch {
+        Some(path) => Some(read_entries(path, named, soft.as_ref(), &mut |path, unknown| {
+            warn_of(path, "observed variables", unknown);
+        })?),
+        None => None,
+    };
     let queries = match &arguments.queries {
         Some(path) => Some(read_queries(path, named)?),
         None => None,
     };
-    Ok(Inputs { graph: Arc::new(graph), names, evidence, queries, warnings })
+    Ok(Inputs { graph: Arc::new(graph), names, evidence, entries, queries, warnings })
 }
 
 fn read_sample(path: &Path, graph: &FactorGraph, number: u64) -> Outcome<Vec<(usize, usize)>> {

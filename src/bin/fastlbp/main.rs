@@ -1,6 +1,8 @@
 //! The command line program: `fastlbp --help` says what it does.
 
 mod activity;
+mod answers;
+mod batch;
 mod bingo;
 mod convert;
 mod failure;
@@ -9,7 +11,9 @@ mod infer;
 mod info;
 mod inputs;
 mod options;
+mod run_options;
 mod six_digits;
+mod stats;
 
 use clap::{Parser, Subcommand};
 use failure::{Failure, Outcome};
@@ -26,6 +30,8 @@ Examples:
   fastlbp infer graph.causal_fg --schedule SEQFIX --bingo 1e-6,500,1000,100 --stats stats.json
   fastlbp infer graph.uai --evidence graph.uai.evid --schedule TREE --iterations 1
   fastlbp infer network.bif --evidence seen.obs --queries names.txt --schedule TREE
+  fastlbp infer graph.uai --map --log-domain --schedule SEQMAX --output states.obs
+  fastlbp infer graph.causal_fg --batch directory_of_obs_files --iterations 100
   fastlbp info graph.fg --schedule TOPO --json
   fastlbp convert graph.causal_fg graph.fg.gz
   fastlbp generate smartfl --variables 100000 --seed 1 --observations out.obs out.causal_fg.gz

@@ -62,6 +62,14 @@ pub fn parse_tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A damping: at least 0 and below 1.
+pub fn parse_damping(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("a number in [0, 1) such as 0.5 is needed".into()),
+    }
+}
+
 /// A time in seconds.
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok();
@@ -118,6 +126,10 @@ mod tests {
         assert_eq!(parse_tolerance("0"), Ok(0.0));
         for wrong in ["", "-1", "nan", "inf", "1e400", "x", "1,5"] {
             assert!(parse_tolerance(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_damping("0.75"), Ok(0.75));
+        for wrong in ["", "-0.1", "1", "nan", "inf", "x"] {
+            assert!(parse_damping(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_seconds("2.5"), Ok(Duration::from_millis(2500)));
         for wrong in ["", "-1", "nan", "inf", "1e30", "x"] {

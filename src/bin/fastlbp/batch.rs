@@ -1,0 +1,134 @@
+//! What `fastlbp infer --batch` reads: one file of evidence per entry, or one sample.
+
+use crate::failure::{Failure, Outcome};
+use fastlbp::Evidence;
+use fastlbp::format::{NamedGraph, SoftEvidence, read_partial_evidence, read_uai_evidence_samples};
+use std::path::{Path, PathBuf};
+
+/// What is known in one run of a batch.
+pub struct Entry {
+    /// File name, and number of the sample where the file has several.
+    pub name: String,
+    pub evidence: Evidence,
+}
+
+/// Reads the entries that a directory or a file names; `unknown` is told of variables that the graph
+/// does not have.
+pub fn read_entries(
+    path: &Path,
+    graph: NamedGraph<'_>,
+    soft: Option<&SoftEvidence>,
+    unknown: &mut dyn FnMut(&Path, &[(String, u64)]),
+) -> Outcome<Vec<Entry>> {
+    let mut entries = Vec::new();
+    let mut read = |name: &str, path: &Path| {
+        let samples = if has_suffix(path, "evid") {
+            read_uai_evidence_samples(path, graph.graph())?
+        } else {
+            let read = read_partial_evidence(path, graph)?;
+            unknown(path, &read.unknown);
+            vec![read.observed]
+        };
+        let several = samples.len() > 1;
+        for (index, observed) in samples.into_iter().enumerate() {
+            let mut evidence = Evidence::new();
+            for (variable, state) in observed {
+                evidence.observe(graph.graph(), variable, state)?;
+            }
+            if let Some(soft) = soft {
+                soft.add_to(graph, &mut evidence)?;
+            }
+            let sample = if several { format!(" sample {}", index + 1) } else { String::new() };
+            entries.push(Entry { name: format!("{}{sample}", on_one_line(name)), evidence });
+        }
+        Ok::<_, Failure>(())
+    };
+    if path.is_dir() {
+        for name in evidence_files(path)? {
+            read(&name, &path.join(&name))?;
+        }
+    } else if is_evidence(path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        read(&name, path)?;
+    } else {
+        for (line, name) in listed(path)? {
+            read(&name, &path.parent().unwrap_or(Path::new("")).join(&name)).map_err(
+                |failure| {
+                    failure.with_note(&format!("; listed in line {line} of {}", path.display()))
+                },
+            )?;
+        }
+    }
+    if entries.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no evidence there: files .obs or .evid (also with .gz) in a directory, samples in an \
+             .evid file, or a list of files, one per line, is needed",
+            path.display()
+        )));
+    }
+    Ok(entries)
+}
+
+/// Names of the files of evidence in a directory, sorted.
+fn evidence_files(directory: &Path) -> Outcome<Vec<String>> {
+    let failed = |error| Failure::input(format!("{}: {error}", directory.display()));
+    let mut names = Vec::new();
+    for file in std::fs::read_dir(directory).map_err(failed)? {
+        let path = file.map_err(failed)?.path();
+        if path.is_file() && is_evidence(&path) {
+            let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
+                Failure::input(format!("{}: the file name is not UTF-8", path.display()))
+            })?;
+            names.push(name.to_string());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The files that a list names, with the number of their line.
+fn listed(path: &Path) -> Outcome<Vec<(usize, String)>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+    let lines = text.lines().map(str::trim).enumerate();
+    let files = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    Ok(files.map(|(index, line)| (index + 1, line.to_string())).collect())
+}
+
+fn is_evidence(path: &Path) -> bool {
+    has_suffix(path, "obs") || has_suffix(path, "evid")
+}
+
+/// Whether a name ends in a suffix, a final `.gz` set aside.
+fn has_suffix(path: &Path, suffix: &str) -> bool {
+    let plain: PathBuf = match path.extension() {
+        Some(extension) if extension == "gz" => path.with_extension(""),
+        _ => path.to_path_buf(),
+    };
+    plain.extension().is_some_and(|extension| extension == suffix)
+}
+
+/// A name as it can stand in a line of the output.
+fn on_one_line(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffixes() {
+        for name in ["a.obs", "a.obs.gz", "b/a.evid", "a.uai.evid.gz"] {
+            assert!(is_evidence(Path::new(name)), "{name}");
+        }
+        for name in ["a", "obs", "a.gz", "a.obs.txt", "a.obs.gz.gz", ".obs"] {
+            assert!(!is_evidence(Path::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_stay_on_one_line() {
+        assert_eq!(on_one_line("a b\nc.obs"), "a b\u{fffd}c.obs");
+    }
+}
