@@ -68,6 +68,21 @@ struct Kinds {
     terms: usize,
 }
 
+impl Kinds {
+    /// The number of each kind; those that few graphs have only where they are.
+    fn text(&self) -> String {
+        let &Kinds { table, singleton, and, or, signed, noisy, terms } = self;
+        let mut text = format!("singleton {singleton}, and {and}, or {or}, table {table}");
+        for (name, count) in [("signed", signed), ("noisy", noisy), ("terms", terms)] {
+            if count > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(text, ", {name} {count}");
+            }
+        }
+        text
+    }
+}
+
 #[derive(Serialize)]
 struct TableClass {
     /// The field's name, in lower case.
@@ -299,18 +314,7 @@ fn text(info: &Info) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "graph       {}", info.graph);
     let _ = writeln!(out, "variables   {}", info.variables);
-    let _ = write!(
-        out,
-        "factors     {} (singleton {}, and {}, or {}, table {}",
-        info.factors, kinds.singleton, kinds.and, kinds.or, kinds.table
-    );
-    for (name, count) in [("signed", kinds.signed), ("noisy", kinds.noisy), ("terms", kinds.terms)]
-    {
-        if count > 0 {
-            let _ = write!(out, ", {name} {count}");
-        }
-    }
-    let _ = writeln!(out, ")");
+    let _ = writeln!(out, "factors     {} ({})", info.factors, kinds.text());
     let _ = writeln!(out, "edges       {}", info.edges);
     let _ = writeln!(out, "components  {}", info.components);
     let _ = writeln!(out, "memory      {} bytes", info.memory_bytes);
@@ -389,6 +393,14 @@ mod tests {
         let empty = Distribution::new(Vec::new());
         assert_eq!((empty.min, empty.mean, empty.max), (0, 0.0, 0));
         assert_eq!(bin_of(u32::MAX), ((1 << 31) + 1, u32::MAX));
+    }
+
+    #[test]
+    fn kinds_that_few_graphs_have_are_shown_where_they_are() {
+        let mut kinds = Kinds { singleton: 3, or: 1, ..Kinds::default() };
+        assert_eq!(kinds.text(), "singleton 3, and 0, or 1, table 0");
+        (kinds.noisy, kinds.terms) = (2, 5);
+        assert_eq!(kinds.text(), "singleton 3, and 0, or 1, table 0, noisy 2, terms 5");
     }
 
     #[test]
