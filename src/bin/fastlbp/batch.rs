@@ -18,7 +18,7 @@ pub fn read_entries(
     path: &Path,
     graph: NamedGraph<'_>,
     soft: Option<&SoftEvidence>,
-    unknown: &mut dyn FnMut(&Path, &[(String, u64)]),
+    mut unknown: impl FnMut(&Path, &[(String, u64)]),
 ) -> Outcome<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut read = |name: &str, path: &Path| {

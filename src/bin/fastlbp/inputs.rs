@@ -96,7 +96,7 @@ pub fn read_inputs(arguments: &InputArguments) -> Outcome<Inputs> {
         None => None,
     };
     let entries = match &arguments.batch {
-        Some(path) => Some(read_entries(path, named, soft.as_ref(), &mut |path, unknown| {
+        Some(path) => Some(read_entries(path, named, soft.as_ref(), |path, unknown| {
             warn_of(path, "observed variables", unknown);
         })?),
         None => None,
