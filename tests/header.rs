@@ -5,16 +5,20 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 15] = [
     "version.rs",
     "status.rs",
     "log.rs",
     "graph.rs",
+    "structured.rs",
     "contents.rs",
+    "structured_contents.rs",
     "bp.rs",
+    "settings.rs",
     "evidence.rs",
     "run.rs",
     "results.rs",
+    "decoding.rs",
     "messages.rs",
     "schedule.rs",
 ];

@@ -221,7 +221,15 @@ pub unsafe extern "C" fn fastlbp_graph_cardinalities(
     unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.cardinalities())) }
 }
 
-/// Kinds of all factors: FASTLBP_FACTOR_TABLE and so on.
+/// Kinds of all factors:
+///
+/// | kind | parameters are read by |
+/// |---|---|
+/// | FASTLBP_FACTOR_TABLE | fastlbp_graph_factor_values |
+/// | FASTLBP_FACTOR_SINGLETON, FASTLBP_FACTOR_AND, FASTLBP_FACTOR_OR | fastlbp_graph_factor_heads, fastlbp_graph_factor_heads_in_bodies, fastlbp_graph_factor_parameters |
+/// | FASTLBP_FACTOR_SIGNED | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_edge_signs |
+/// | FASTLBP_FACTOR_NOISY | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_factor_literals |
+/// | FASTLBP_FACTOR_TERMS | fastlbp_graph_factor_weights, fastlbp_graph_factor_indicators |
 ///
 /// @param graph The graph.
 /// @param buffer Where the kinds are written.
@@ -244,7 +252,8 @@ pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
     }
 }
 
-/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table.
+/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which
+/// have none.
 ///
 /// @param graph The graph.
 /// @param buffer Where the indices are written.
@@ -270,7 +279,8 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     }
 }
 
-/// Whether each factor's head is in its own body as well: 1 or 0.
+/// Whether each factor's head is in its own body as well: 1 or 0. Only AND and OR factors keep it
+/// apart: a SIGNED factor's values already say what it makes of its head.
 ///
 /// @param graph The graph.
 /// @param buffer Where the answers are written.
@@ -295,8 +305,8 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads_in_bodies(
     }
 }
 
-/// The probabilities p and q of all factors: 0 where there is none (both for a table, q for a
-/// singleton).
+/// The probabilities p and q of all factors: 0 where there is none (q for a singleton, both for all
+/// kinds but singleton, AND and OR).
 ///
 /// @param graph The graph.
 /// @param p Where the probabilities p are written.
@@ -495,7 +505,8 @@ fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) 
     })?;
     let mut states = vec![0; graph.arity(factor)];
     buffer.fill_with(size, |_| {
-        let value = view.value(&states, cardinalities());
+        // Terms with weights of both signs may round to less than zero.
+        let value = view.value(&states, cardinalities()).max(0.0);
         for (state, cardinality) in states.iter_mut().zip(cardinalities()) {
             *state += 1;
             if *state < cardinality {

@@ -12,6 +12,7 @@
 mod arguments;
 mod bp;
 mod contents;
+mod decoding;
 mod evidence;
 mod graph;
 mod guard;
@@ -23,7 +24,10 @@ mod results;
 mod run;
 mod schedule;
 mod session;
+mod settings;
 mod status;
+mod structured;
+mod structured_contents;
 #[cfg(any(test, feature = "test-hooks"))]
 mod test_hooks;
 mod version;
@@ -33,6 +37,7 @@ mod tests;
 
 pub use bp::*;
 pub use contents::*;
+pub use decoding::*;
 pub use evidence::*;
 pub use graph::*;
 pub use log::*;
@@ -40,5 +45,8 @@ pub use messages::*;
 pub use results::*;
 pub use run::*;
 pub use schedule::*;
+pub use settings::*;
 pub use status::*;
+pub use structured::*;
+pub use structured_contents::*;
 pub use version::*;

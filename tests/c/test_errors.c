@@ -3,11 +3,6 @@
 #include "check.h"
 #include <pthread.h>
 
-#define NULL_POINTER(call, name) FAILS(call, FASTLBP_STATUS_NULL_POINTER, name " is NULL")
-#define NULL_HANDLE(call) FAILS(call, FASTLBP_STATUS_NULL_POINTER, "handle is NULL")
-
-enum { UNTOUCHED = 77 };
-
 static fastlbp_graph *const no_graph = NULL;
 static fastlbp_bp *const no_bp = NULL;
 
@@ -486,11 +481,15 @@ static void wrong_properties(void) {
         {"maxtime", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "-1"},
         {"updates", "SEQ", FASTLBP_STATUS_INVALID_ARGUMENT, "'SEQ'"},
         {"updates", "SEQMAX", FASTLBP_STATUS_UNSUPPORTED, "SEQMAX"},
-        {"damping", "0.5", FASTLBP_STATUS_UNSUPPORTED, "damping"},
+        {"damping", "-0.5", FASTLBP_STATUS_INVALID_ARGUMENT, "damping -0.5"},
+        {"damping", "nan", FASTLBP_STATUS_INVALID_ARGUMENT, "NaN"},
         {"damping", "1", FASTLBP_STATUS_INVALID_ARGUMENT, "[0, 1)"},
         {"damping", "x", FASTLBP_STATUS_INVALID_ARGUMENT, "[0, 1)"},
-        {"inference", "MAXPROD", FASTLBP_STATUS_UNSUPPORTED, "MAXPROD"},
-        {"inference", "x", FASTLBP_STATUS_INVALID_ARGUMENT, "SUMPROD"},
+        {"inference", "x", FASTLBP_STATUS_INVALID_ARGUMENT, "SUMPROD or MAXPROD"},
+        {"measure", "beliefs", FASTLBP_STATUS_INVALID_ARGUMENT, "variables or all"},
+        {"active", "on", FASTLBP_STATUS_INVALID_ARGUMENT, "off or a number"},
+        {"active", "", FASTLBP_STATUS_INVALID_ARGUMENT, "active = ''"},
+        {"active", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "threshold -1"},
         {"logdomain", "2", FASTLBP_STATUS_INVALID_ARGUMENT, "0 or 1"},
         {"verbose", "yes", FASTLBP_STATUS_INVALID_ARGUMENT, "whole number"},
         {"threads", "5000", FASTLBP_STATUS_INVALID_ARGUMENT, "4096"},
