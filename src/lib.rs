@@ -57,9 +57,7 @@ pub mod inference;
 mod kernel;
 pub mod model;
 pub mod schedule;
-// The engine will choose its kernels by it.
-#[cfg_attr(not(test), expect(dead_code))]
-mod structure;
+pub mod structure;
 
 pub use engine::{
     Backend, Contradiction, Control, EngineOptions, Inference, Progress, RunReport, RunRequest,

@@ -51,6 +51,8 @@ pub(super) struct Settings {
     pub active_threshold: Option<f64>,
     pub measure: Measure,
     pub seed: u64,
+    /// Of the schedule BLOCKS.
+    pub blocks: u32,
     /// From 1 on, every run sends a message to the log.
     pub verbose: u64,
     /// Without effect: one arithmetic serves both of libDAI's domains.
@@ -106,6 +108,7 @@ impl Session {
                 active_threshold: None,
                 measure: Measure::Variables,
                 seed: 0,
+                blocks: Schedule::DEFAULT_BLOCKS,
                 verbose: 0,
                 log_domain: false,
                 progress: None,

@@ -85,13 +85,12 @@ pub unsafe extern "C" fn fastlbp_bp_set_damping(
 }
 
 /// Sets the threshold of the active set of runs of any kind: a message is computed again only if one
-/// that it reads has changed by more than the threshold since, in log-odds (natural logarithm; for
-/// more than two states the largest difference of log-weights, each relative to the message's
-/// largest). A change up to it is dropped.
+/// that it reads has changed by more than the threshold since, in log-odds (natural logarithm; of any
+/// two states). A change up to it is dropped.
 ///
-/// With a threshold t, every message of a converged run is within t of its update; with 0, runs give
-/// the bits of runs without an active set. Which messages are computed depends on the schedule alone,
-/// not on threads or backend. How many were spared, see fastlbp_bp_spared_messages.
+/// With a threshold t, every message of a run that has come to rest is within t of its update; with 0,
+/// runs give the bits of runs without an active set. Which messages are computed depends on the
+/// schedule alone; passes run on one thread. How many were spared, see fastlbp_bp_spared_messages.
 ///
 /// @param bp The session; changed.
 /// @param threshold A number >= 0, or FASTLBP_ACTIVE_OFF, the default, to compute all messages in every
