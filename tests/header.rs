@@ -12,7 +12,7 @@ const SOURCES: [&str; 15] = [
     "graph.rs",
     "structured.rs",
     "contents.rs",
-    "structured_contents.rs",
+    "factor_contents.rs",
     "bp.rs",
     "settings.rs",
     "evidence.rs",

@@ -419,7 +419,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_term_factors(
                 indicators: array("indicators", indicators, indicators_length)?,
             }
         };
-        let entries = scopes_length.checked_add(count).unwrap_or(usize::MAX);
+        let entries = scopes_length.saturating_add(count);
         check_term_memory(entries, weights_length, indicators_length)?;
         Ok(state.builder()?.add_term_factors(arrays)?)
     };

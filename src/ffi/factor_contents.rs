@@ -1,11 +1,74 @@
-//! What factors with local structure hold: values, signs, literals, terms.
+//! What factors hold: values of any kind, and the signs, literals and terms of local structure.
 
 use super::arguments::Buffer;
 use super::graph::{fastlbp_graph, read};
 use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
 use super::structured::FASTLBP_WILDCARD;
+use crate::error::Error;
 use crate::model::{Factor, FactorGraph, Terms, check_factor};
+
+/// Most values of a factor that are written out.
+const FACTOR_VALUE_LIMIT: usize = 1 << 26;
+
+/// The values of a factor of any kind as a table: one per joint state of its variables, which ascend;
+/// the first one (lowest index) varies fastest. O(values * arity).
+///
+/// @param graph The graph.
+/// @param factor Index of the factor.
+/// @param buffer Where the values are written.
+/// @param length Length of the buffer.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL;
+///         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26 values; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_values(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        read(graph, |graph| {
+            let buffer = Buffer::new(buffer, length, needed)?;
+            check_factor(graph, factor)?;
+            write_factor_values(graph, factor, buffer)
+        })
+    }
+}
+
+fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) -> Outcome {
+    let view = graph.factor(factor);
+    if let Factor::Table(values) = view {
+        return buffer.fill(values);
+    }
+    let cardinalities =
+        || graph.factor_variables(factor).iter().map(|&v| graph.cardinality(v as usize));
+    let size = cardinalities()
+        .try_fold(1_usize, |size, cardinality| size.checked_mul(cardinality))
+        .filter(|&size| size <= FACTOR_VALUE_LIMIT);
+    let size = size.ok_or_else(|| {
+        Error::LimitExceeded(format!(
+            "values of factor {factor}: over {} variables it has more than {FACTOR_VALUE_LIMIT}",
+            graph.arity(factor)
+        ))
+    })?;
+    let mut states = vec![0; graph.arity(factor)];
+    buffer.fill_with(size, |_| {
+        // Terms with weights of both signs may round to less than zero.
+        let value = view.value(&states, cardinalities()).max(0.0);
+        for (state, cardinality) in states.iter_mut().zip(cardinalities()) {
+            *state += 1;
+            if *state < cardinality {
+                break;
+            }
+            *state = 0;
+        }
+        value
+    })
+}
 
 /// The values of all SIGNED and NOISY factors: entries 4 * f to 4 * f + 3 are f(head = 1 | all hold),
 /// f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one fails) of factor f, and 0 for the
