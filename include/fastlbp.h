@@ -2099,8 +2099,9 @@ fastlbp_status fastlbp_bp_joint_belief(const fastlbp_bp *bp,
  *         after a change of backend or threads until the session has run again (0 passes from a
  *         warm start will do); FASTLBP_STATUS_CONTRADICTION if a factor's belief would be 0/0.
  *
- * O(edges * states), for tables O(entries * arity). The only result that takes logarithms: its last
- * bits are those of the platform's logarithm.
+ * O(edges * states), for tables O(entries * arity). Run again first if evidence or messages were changed
+ * since the last run. The bits of all that leads to it are the same everywhere; the logarithm is the
+ * platform's.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_log_partition(const fastlbp_bp *bp,
@@ -2148,7 +2149,7 @@ fastlbp_status fastlbp_bp_find_maximum(const fastlbp_bp *bp,
  *         FASTLBP_STATUS_OUT_OF_RANGE for a state that its variable does not have; as in
  *         fastlbp_bp_prepare.
  *
- * O(edges + conditions of terms). Needs no run. Prepares a session that is not yet prepared.
+ * O(edges + conditions of terms). Needs no run. The logarithm is the platform's. Prepares a session that is not yet prepared.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_log_score(const fastlbp_bp *bp,
