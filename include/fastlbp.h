@@ -1521,7 +1521,7 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed`, the number of blocks that of `blocks` |
  * | `damping` | number in [0, 1) | see fastlbp_bp_set_damping |
  * | `inference` | `SUMPROD` or `MAXPROD` | see fastlbp_bp_set_inference |
- * | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
+ * | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
  * | `verbose` | whole number | from 1 on, each run sends a message to the log |
  * | `threads` | whole number | see fastlbp_bp_set_threads |
  * | `seed` | whole number | seed of SEQRND and BLOCKS |
@@ -2246,6 +2246,9 @@ fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
  * - `PARALL`: all messages at once (flooding).
  * - `SEQFIX`: factors in order, within a factor variables ascending; the default.
  * - `SEQRND`: one edge after the other, in a new random order every pass.
+ * - `SEQMAX`: always the message that would change most (residual belief propagation); no preorder.
+ *   A pass is as many messages as there are edges. By the property `logdomain`, changes are those of
+ *   probabilities or of their logarithms. Not together with an active set.
  * - `BLOCKS`: every edge is in one of some blocks, at random; one block after the other, the edges
  *   of a block at once; the same blocks every pass. 8 blocks, if neither
  *   fastlbp_bp_set_schedule_blocks nor the property `blocks` said otherwise.
@@ -2259,9 +2262,12 @@ fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
  * @param seed The seed of SEQRND and BLOCKS, which gives the same orders on every machine; other
  *        schedules ignore it.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown name;
- *         FASTLBP_STATUS_UNSUPPORTED for SEQMAX; FASTLBP_STATUS_INVALID_UTF8.
+ *         FASTLBP_STATUS_INVALID_UTF8.
  */
-FASTLBP_API fastlbp_status fastlbp_bp_set_schedule(fastlbp_bp *bp, const char *name, uint64_t seed);
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_schedule(fastlbp_bp *bp,
+                                       const char *name,
+                                       uint64_t seed);
 
 /**
  * Sets the update schedule BLOCKS: every edge is put into one of `blocks` blocks, each with the same

@@ -403,7 +403,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
 /// | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed`, the number of blocks that of `blocks` |
 /// | `damping` | number in [0, 1) | see fastlbp_bp_set_damping |
 /// | `inference` | `SUMPROD` or `MAXPROD` | see fastlbp_bp_set_inference |
-/// | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
+/// | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
 /// | `verbose` | whole number | from 1 on, each run sends a message to the log |
 /// | `threads` | whole number | see fastlbp_bp_set_threads |
 /// | `seed` | whole number | seed of SEQRND and BLOCKS |

@@ -76,14 +76,8 @@ pub(super) fn set_backend(session: &mut Session, backend: Backend) {
     session.set_options(crate::EngineOptions { backend, ..session.options() });
 }
 
-/// Sets the schedule of a name; libDAI's SEQMAX is known but not there.
+/// Sets the schedule of a name.
 pub(super) fn set_schedule(session: &mut Session, name: &str, seed: u64) -> Outcome {
-    if name.eq_ignore_ascii_case("SEQMAX") {
-        return Err(Failure::unsupported(format!(
-            "schedule 'SEQMAX' (residual updates) is not supported: {} is needed",
-            Schedule::NAMES
-        )));
-    }
     let schedule = Schedule::from_name(name, seed)?;
     session.settings.seed = seed;
     session.set_schedule(schedule);
@@ -101,14 +95,18 @@ pub(super) fn set_blocks(session: &mut Session, blocks: u32) -> Outcome {
     Ok(())
 }
 
-/// Gives the schedule in use the seed and the number of blocks of the settings, if it has any.
+/// Gives the schedule in use what it takes from the settings.
 fn renew_schedule(session: &mut Session) {
     let (seed, blocks) = (session.settings.seed, session.settings.blocks);
+    let log_domain = session.settings.log_domain;
     match session.schedule() {
         Schedule::SequentialRandom { .. } => {
             session.set_schedule(Schedule::SequentialRandom { seed });
         }
         Schedule::Blocks { .. } => session.set_schedule(Schedule::Blocks { blocks, seed }),
+        Schedule::MaximumResidual { .. } => {
+            session.set_schedule(Schedule::MaximumResidual { log_domain });
+        }
         _ => {}
     }
 }
@@ -138,7 +136,8 @@ pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
                 "0" | "false" => false,
                 "1" | "true" => true,
                 _ => return Err(wrong(key, value, "0 or 1")),
-            }
+            };
+            renew_schedule(session);
         }
         "verbose" => settings.verbose = number(key, value, "a whole number >= 0")?,
         "threads" => {

@@ -264,7 +264,6 @@ fn wrong_properties_change_nothing() {
     let handle = Handle::new();
     for (key, value, status) in [
         ("tol", "-1", fastlbp_status::InvalidArgument),
-        ("updates", "SEQMAX", fastlbp_status::Unsupported),
         ("updates", "", fastlbp_status::InvalidArgument),
         ("blocks", "0", fastlbp_status::InvalidArgument),
         ("blocks", "4294967296", fastlbp_status::InvalidArgument),

@@ -399,7 +399,6 @@ static void wrong_values(void) {
     FAILS(fastlbp_bp_set_max_time(bp, NAN), FASTLBP_STATUS_INVALID_ARGUMENT, "NaN");
     FAILS(fastlbp_bp_set_schedule(bp, "RANDOM", 0), FASTLBP_STATUS_INVALID_ARGUMENT, "'RANDOM'");
     FAILS(fastlbp_bp_set_schedule(bp, "\x80", 0), FASTLBP_STATUS_INVALID_UTF8, "byte 0");
-    FAILS(fastlbp_bp_set_schedule(bp, "SEQMAX", 0), FASTLBP_STATUS_UNSUPPORTED, "SEQMAX");
     FAILS(fastlbp_bp_set_schedule_blocks(bp, 0, 1), FASTLBP_STATUS_INVALID_ARGUMENT, "0 blocks");
     FAILS(fastlbp_bp_set_schedule_ranks(bp, ranks, 8), FASTLBP_STATUS_INVALID_ARGUMENT, "7 edges");
     FAILS(fastlbp_bp_set_schedule_relation(bp, before, after, 2), FASTLBP_STATUS_OUT_OF_RANGE,
@@ -482,7 +481,6 @@ static void wrong_properties(void) {
         {"maxiter", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "whole number"},
         {"maxtime", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "-1"},
         {"updates", "SEQ", FASTLBP_STATUS_INVALID_ARGUMENT, "'SEQ'"},
-        {"updates", "SEQMAX", FASTLBP_STATUS_UNSUPPORTED, "SEQMAX"},
         {"damping", "-0.5", FASTLBP_STATUS_INVALID_ARGUMENT, "damping -0.5"},
         {"damping", "nan", FASTLBP_STATUS_INVALID_ARGUMENT, "NaN"},
         {"damping", "1", FASTLBP_STATUS_INVALID_ARGUMENT, "[0, 1)"},

@@ -70,6 +70,32 @@ static void active_sets(void) {
     fastlbp_bp_free(bp);
 }
 
+/* Always the message that would change most: the same fixed point, in fewer passes. */
+static void residuals(void) {
+    fastlbp_bp *bp = check_session(check_ring(12));
+    double a[12], b[12];
+    uint64_t fixed = 0, residual = 0;
+    OK(fastlbp_bp_set_tolerance(bp, 1e-13));
+    OK(fastlbp_bp_run(bp));
+    OK(fastlbp_bp_passes(bp, &fixed));
+    OK(fastlbp_bp_probabilities(bp, a, 12, NULL));
+    for (int logarithms = 0; logarithms < 2; logarithms++) {
+        OK(fastlbp_bp_set_property(bp, "logdomain", logarithms ? "1" : "0"));
+        OK(fastlbp_bp_set_property(bp, "updates", "seqmax"));
+        OK(fastlbp_bp_run(bp));
+        OK(fastlbp_bp_passes(bp, &residual));
+        CHECK(residual > 0 && residual <= fixed);
+        OK(fastlbp_bp_probabilities(bp, b, 12, NULL));
+        for (int v = 0; v < 12; v++)
+            CHECK(fabs(a[v] - b[v]) < 1e-11);
+    }
+    OK(fastlbp_bp_set_active_threshold(bp, 0.1));
+    FAILS(fastlbp_bp_run(bp), FASTLBP_STATUS_UNSUPPORTED, "SEQMAX");
+    OK(fastlbp_bp_set_schedule(bp, "SEQFIX", 0));
+    OK(fastlbp_bp_run(bp));
+    fastlbp_bp_free(bp);
+}
+
 /* Two variables that are equal: only the factor's belief moves. */
 static void measures(void) {
     const uint64_t scope[] = {1, 2};
@@ -314,6 +340,7 @@ static void wrong_use(void) {
 int main(void) {
     damping();
     active_sets();
+    residuals();
     measures();
     maxima();
     joint_beliefs();
