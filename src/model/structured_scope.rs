@@ -50,12 +50,6 @@ pub(super) fn add_structured_scope(
                 // A variable with both signs: the body never holds.
                 values = [values[2], values[3], values[2], values[3]];
             }
-            if values.iter().all(|&value| value == 0.0) {
-                return Err(Error::InvalidArgument(format!(
-                    "factor {factor} (signed): its body has both signs of a variable and so never \
-                     holds, and its values where it fails are zero: one must be positive"
-                )));
-            }
             signed.intern(&mut graph.structured, values, negated)
         }
         FactorKind::Noisy => {
