@@ -3,6 +3,8 @@
 
 #[path = "common/random.rs"]
 mod random;
+#[path = "common/session.rs"]
+mod session;
 
 use fastlbp::schedule::Preorder;
 use fastlbp::{
@@ -10,7 +12,8 @@ use fastlbp::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
-use random::{Choices, Dense, Input, Model, labels, random_evidence, session};
+use random::{Choices, Dense, Input, Model, labels};
+use session::{random_evidence, session, sum_to};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -332,7 +335,7 @@ fn check_results(
         let holds = |dense: &Dense| variables.iter().all(|v| dense.variables.contains(v));
         let first = reference.factors.iter().position(holds).unwrap();
         let sums =
-            reference.factors[first].sum_to(&probabilities(&factor_beliefs[first]), &variables);
+            sum_to(&reference.factors[first], &probabilities(&factor_beliefs[first]), &variables);
         let wanted: Vec<f64> = sums.iter().map(|sum| sum.ln()).collect();
         let what = format!("variables {variables:?}");
         check(&bp.joint_belief(&variables).unwrap(), &wanted, &what)?;

@@ -3,6 +3,8 @@
 
 #[path = "common/random.rs"]
 mod random;
+#[path = "common/session.rs"]
+mod session;
 
 use fastlbp::{
     BeliefPropagation, EngineOptions, Error, FactorGraphBuilder, Inference, RunRequest, Schedule,
@@ -10,7 +12,8 @@ use fastlbp::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError};
-use random::{Choices, Definition, Input, Model, labels, random_evidence, session};
+use random::{Choices, Definition, Input, Model, labels};
+use session::{random_evidence, session, sum_to};
 use std::sync::Arc;
 
 /// Largest difference of a variable's belief from the exact one.
@@ -231,7 +234,7 @@ fn check_joint_beliefs(
         }
         variables.truncate(choices.below(variables.len() + 1));
         let got = bp.joint_belief(&variables).unwrap();
-        let wanted = factor.sum_to(belief, &variables);
+        let wanted = sum_to(factor, belief, &variables);
         check(&got, &wanted, FACTOR, &format!("variables {variables:?}"))?;
     }
     Ok(())

@@ -2,9 +2,7 @@
 //! computed from what the builder was given, not from what the graph keeps of it.
 
 use fastlbp::model::{NoisyLiteral, WILDCARD};
-use fastlbp::{
-    BeliefPropagation, EngineOptions, FactorGraph, FactorGraphBuilder, Schedule, VariableEvidence,
-};
+use fastlbp::{FactorGraph, FactorGraphBuilder};
 use std::sync::Arc;
 
 /// Random choices, one after the other: proptest shrinks them towards zero and a shorter list, after
@@ -291,19 +289,6 @@ impl Dense {
         });
         digits.collect()
     }
-
-    /// Sums values like those of this table over all variables but some: the first of those fastest.
-    pub fn sum_to(&self, values: &[f64], variables: &[usize]) -> Vec<f64> {
-        let position = |v: &usize| self.variables.iter().position(|other| other == v).unwrap();
-        let positions: Vec<usize> = variables.iter().map(position).collect();
-        let mut sums = vec![0.0; positions.iter().map(|&p| self.cardinalities[p]).product()];
-        for (index, &value) in values.iter().enumerate() {
-            let states = self.states(index);
-            let digits = positions.iter().rev();
-            sums[digits.fold(0, |at, &p| at * self.cardinalities[p] + states[p])] += value;
-        }
-        sums
-    }
 }
 
 /// Names a variable of the scope a second time in the body, now and then: the head too.
@@ -386,40 +371,4 @@ impl Model {
         let factors = inputs.iter().map(|input| input.dense(&graph)).collect();
         Self { graph: Arc::new(graph), factors }
     }
-}
-
-/// Evidence on a few variables, hard and soft.
-pub fn random_evidence(
-    choices: &mut Choices,
-    graph: &FactorGraph,
-) -> Vec<Option<VariableEvidence>> {
-    let cardinalities = graph.cardinalities().iter();
-    let evidence = cardinalities.map(|&cardinality| match choices.below(6) {
-        0 => Some(VariableEvidence::Observed(choices.below(cardinality as usize) as u32)),
-        1 => Some(VariableEvidence::Likelihood(choices.weights(cardinality as usize))),
-        _ => None,
-    });
-    evidence.collect()
-}
-
-pub fn session(
-    graph: &Arc<FactorGraph>,
-    schedule: Schedule,
-    threads: usize,
-    evidence: &[Option<VariableEvidence>],
-) -> BeliefPropagation {
-    let options = EngineOptions { threads: Some(threads), ..Default::default() };
-    let mut bp = BeliefPropagation::new(graph.clone(), schedule, options).unwrap();
-    for (variable, evidence) in evidence.iter().enumerate() {
-        match evidence {
-            None => {}
-            Some(VariableEvidence::Observed(state)) => {
-                bp.observe(variable, *state as usize).unwrap();
-            }
-            Some(VariableEvidence::Likelihood(likelihood)) => {
-                bp.set_likelihood(variable, likelihood).unwrap();
-            }
-        }
-    }
-    bp
 }
