@@ -1096,13 +1096,14 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `tol` | number >= 0 | see fastlbp_bp_set_tolerance |
  * | `maxiter` | whole number | see fastlbp_bp_set_max_passes |
  * | `maxtime` | seconds or `inf` | see fastlbp_bp_set_max_time |
- * | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `TOPO` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed` |
+ * | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed`, the number of blocks that of `blocks` |
  * | `damping` | `0` | other values are not supported by this version |
  * | `inference` | `SUMPROD` | `MAXPROD` is not supported by this version |
  * | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
  * | `verbose` | whole number | from 1 on, each run sends a message to the log |
  * | `threads` | whole number | see fastlbp_bp_set_threads |
- * | `seed` | whole number | seed of SEQRND |
+ * | `seed` | whole number | seed of SEQRND and BLOCKS |
+ * | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
  * | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
  * | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
  * | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |
@@ -1600,18 +1601,39 @@ fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
  * - `PARALL`: all messages at once (flooding).
  * - `SEQFIX`: factors in order, within a factor variables ascending; the default.
  * - `SEQRND`: one edge after the other, in a new random order every pass.
+ * - `BLOCKS`: every edge is in one of some blocks, at random; one block after the other, the edges
+ *   of a block at once; the same blocks every pass. 8 blocks, if neither
+ *   fastlbp_bp_set_schedule_blocks nor the property `blocks` said otherwise.
  * - `TOPO`: along the arcs from the bodies to the heads of AND and OR factors, then back.
+ * - `FWDBWD`: as TOPO, but all messages whose heads are equally deep at once.
  * - `TREE`: towards the roots of a spanning forest, then away from them; exact in one pass on a
  *   graph without cycles.
  *
  * @param bp The session; changed.
  * @param name The name, a string.
- * @param seed The seed of SEQRND, which gives the same orders on every machine; other schedules
- *        ignore it.
+ * @param seed The seed of SEQRND and BLOCKS, which gives the same orders on every machine; other
+ *        schedules ignore it.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown name;
  *         FASTLBP_STATUS_UNSUPPORTED for SEQMAX; FASTLBP_STATUS_INVALID_UTF8.
  */
 FASTLBP_API fastlbp_status fastlbp_bp_set_schedule(fastlbp_bp *bp, const char *name, uint64_t seed);
+
+/**
+ * Sets the update schedule BLOCKS: every edge is put into one of `blocks` blocks, each with the same
+ * probability, the same ones every pass. The blocks are updated one after the other, the edges of one
+ * at once. One block is PARALL.
+ *
+ * @param bp The session; changed.
+ * @param blocks The number of blocks, 1 or more; blocks without edges are passed over.
+ * @param seed Of the random blocks; gives the same ones on every machine.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for 0 blocks.
+ *
+ * O(1); the schedule is analysed as by fastlbp_bp_set_schedule.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_schedule_blocks(fastlbp_bp *bp,
+                                              uint32_t blocks,
+                                              uint64_t seed);
 
 /**
  * Sets the update schedule by a rank per edge: edges of lower rank come first, edges of equal rank

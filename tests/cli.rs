@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-const SCHEDULES: [&str; 5] = ["PARALL", "SEQFIX", "SEQRND", "TOPO", "TREE"];
+const SCHEDULES: [&str; 7] = ["PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"];
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
@@ -336,6 +336,7 @@ fn bad_values_of_options_are_refused() {
     for (option, values) in [
         ("--schedule", &["x", "PARALLEL", ""][..]),
         ("--seed", &["-1", "x", "1.5", "99999999999999999999", ""]),
+        ("--blocks", &["0", "-1", "x", "1.5", "4294967296", ""]),
         ("--iterations", &["-1", "x", "1.5", "1e3", "99999999999999999999", ""]),
         ("--tolerance", &["-1", "x", "nan", "inf", "1e400", ""]),
         ("--max-iterations", &["-1", "x", "0.5", ""]),
@@ -363,6 +364,18 @@ fn an_unknown_schedule_lists_the_known_ones() {
 }
 
 #[test]
+fn blocks_are_as_many_as_asked_for() {
+    let graph = data("alarm_small.causal_fg");
+    let infer = |options: &str| succeed(&format!("infer {graph} --iterations 2 {options}"));
+    let blocks =
+        |count: u32, seed: u32| infer(&format!("--schedule BLOCKS --blocks {count} --seed {seed}"));
+    assert_eq!(blocks(1, 5), infer("--schedule PARALL"));
+    assert_eq!(blocks(8, 1), infer("--schedule BLOCKS"));
+    assert_ne!(blocks(3, 1), blocks(3, 2));
+    assert_ne!(blocks(3, 1), blocks(2, 1));
+}
+
+#[test]
 fn options_that_contradict_each_other_are_refused() {
     let graph = data("chain.causal_fg");
     let ranks = data("chain.ranks");
@@ -374,6 +387,7 @@ fn options_that_contradict_each_other_are_refused() {
         "--bingo 1e-6,5,10,1 --max-iterations 10",
         &format!("--ranks {ranks} --schedule SEQFIX"),
         &format!("--ranks {ranks} --seed 1"),
+        &format!("--ranks {ranks} --blocks 2"),
         "--iterations 5 --iterations 6",
         "--unknown",
         "one more file",
@@ -562,7 +576,7 @@ fn generated_graphs_go_through_info_infer_and_convert() {
             assert_eq!(info["variables"], variables);
             assert_eq!(info["factors"], variables);
             assert!(info["factor_kinds"][kind].as_u64().unwrap() > 0);
-            assert_eq!(info["schedules"].as_array().unwrap().len(), 5);
+            assert_eq!(info["schedules"].as_array().unwrap().len(), SCHEDULES.len());
             let (out, stats) =
                 infer_with_stats(&format!("{graph} --evidence {evidence} --schedule SEQFIX"));
             assert_eq!(out.lines().count(), variables + 1);
@@ -606,6 +620,13 @@ fn info_describes_a_graph() {
     assert_eq!(schedules[0]["name"], "SEQRND");
     assert_eq!(schedules[0]["seed"], 1);
     assert_eq!(schedules[0]["classes"], 26);
+    assert_eq!(schedules[0].get("blocks"), None);
+    let options = "--schedule blocks --blocks 3 --seed 2";
+    let blocks: Value =
+        serde_json::from_str(&succeed(&format!("info {graph} --json {options}"))).unwrap();
+    let blocks = &blocks["schedules"][0];
+    assert_eq!([&blocks["blocks"], &blocks["seed"], &blocks["classes"]], [3, 2, 3]);
+    assert!(succeed(&format!("info {graph} {options}")).contains("\nBLOCKS(3, 2) "));
     assert_eq!(info["arity"]["max"], 4);
     let bins = info["arity"]["histogram"].as_array().unwrap();
     let total: u64 = bins.iter().map(|bin| bin["count"].as_u64().unwrap()).sum();

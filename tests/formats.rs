@@ -7,14 +7,27 @@ use common::shared;
 use fastlbp::Error;
 use fastlbp::format::{
     GraphFormat, read_evidence, read_graph, read_graph_from_bytes, read_partial_evidence,
-    read_ranks, write_graph, write_graph_to_bytes,
+    read_queries, read_ranks, read_soft_evidence, write_graph, write_graph_to_bytes,
 };
 use fastlbp::model::{Factor, FactorGraph, FactorGraphBuilder};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// The formats that graphs are written in.
 const FORMATS: [GraphFormat; 3] = [GraphFormat::CausalFg, GraphFormat::Fg, GraphFormat::Uai];
+const READ_FORMATS: [GraphFormat; 4] =
+    [GraphFormat::CausalFg, GraphFormat::Fg, GraphFormat::Uai, GraphFormat::Bif];
+
+/// The project's own graphs, one at least for each format.
+const OWN_FILES: [(&str, GraphFormat); 6] = [
+    ("alarm_small.causal_fg", GraphFormat::CausalFg),
+    ("mixed.fg", GraphFormat::Fg),
+    ("mixed.uai", GraphFormat::Uai),
+    ("harvest.bif", GraphFormat::Bif),
+    ("engine_start.bif", GraphFormat::Bif),
+    ("alert.bif", GraphFormat::Bif),
+];
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -277,7 +290,7 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for format in FORMATS {
+        for format in READ_FORMATS {
             if let Err(error) = read_bytes(&bytes, format) {
                 prop_assert!(is_input_error(&error), "{error:?}");
             }
@@ -292,7 +305,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let graph = read_graph(&data("alarm_small.causal_fg")).unwrap();
         let text = format!("{start}{text}");
-        for format in FORMATS {
+        for format in READ_FORMATS {
             if let Err(error) = read_bytes(text.as_bytes(), format) {
                 prop_assert!(is_input_error(&error), "{error:?}");
             }
@@ -300,6 +313,10 @@ proptest! {
         for name in ["a.obs", "a.evid"] {
             let path = directory.path().join(name);
             std::fs::write(&path, &text).unwrap();
+            let others = [read_soft_evidence(&path, &graph).err(), read_queries(&path, &graph).err()];
+            for error in others.iter().flatten() {
+                prop_assert!(is_input_error(error), "{error:?}");
+            }
             if let Err(error) = read_evidence(&path, &graph) {
                 prop_assert!(is_input_error(&error), "{error:?}");
             }
@@ -310,16 +327,29 @@ proptest! {
     }
 
     #[test]
+    fn random_networks_never_panic(
+        text in "(network |variable |probability |property |type discrete|table |default |\
+            [a-c]|[0-3]|0\\.5 |\\[2\\]|[(){},;|\" /*\n]){0,60}",
+    ) {
+        let whole = format!("network n {{}}\nvariable a {{ type discrete[2]{{a,b}}; }}\n{text}");
+        for text in [text, whole] {
+            if let Err(error) = read_bytes(text.as_bytes(), GraphFormat::Bif) {
+                prop_assert!(is_input_error(&error), "{error:?}");
+            }
+        }
+    }
+
+    #[test]
     fn changed_bytes_never_panic(
-        which in 0_usize..3,
+        which in 0_usize..6,
         position in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {
-        let name = ["alarm_small.causal_fg", "mixed.fg", "mixed.uai"][which];
+        let (name, format) = OWN_FILES[which];
         let mut bytes = std::fs::read(data(name)).unwrap();
         let position = position.index(bytes.len());
         bytes[position] = byte;
-        if let Err(error) = read_bytes(&bytes, FORMATS[which]) {
+        if let Err(error) = read_bytes(&bytes, format) {
             prop_assert!(is_input_error(&error), "{error:?}");
         }
     }
@@ -329,14 +359,14 @@ proptest! {
 
 #[test]
 fn files_cut_off_anywhere_are_read_or_refused() {
-    for (name, format) in [
-        ("alarm_small.causal_fg", GraphFormat::CausalFg),
-        ("mixed.fg", GraphFormat::Fg),
-        ("mixed.uai", GraphFormat::Uai),
-    ] {
+    for (name, format) in OWN_FILES {
         let text = std::fs::read_to_string(data(name)).unwrap();
         for text in [text.replace('\n', "\r\n"), text] {
             for length in 0..text.len() {
+                if format == GraphFormat::Bif && length < text.trim_end().len() {
+                    // Nothing can be left out of a network.
+                    assert!(read_bytes(&text.as_bytes()[..length], format).is_err(), "{length}");
+                }
                 if let Err(error) = read_bytes(&text.as_bytes()[..length], format) {
                     assert!(is_input_error(&error), "{name} cut off after {length}: {error:?}");
                 }
@@ -408,7 +438,7 @@ fn suffixes_are_known_or_named() {
         let error = read_graph(Path::new(name)).unwrap_err();
         assert!(
             matches!(&error, Error::InvalidArgument(text)
-            if text.contains(".causal_fg, .fg or .uai")),
+            if text.contains(".causal_fg, .fg, .uai or .bif")),
             "{name}: {error:?}"
         );
         assert!(matches!(write_graph(&graph, Path::new(name)), Err(Error::InvalidArgument(_))));

@@ -66,7 +66,7 @@ fn real_graphs_need_at_most_the_known_levels() {
         let graph = read_graph(&graphs.join(format!("{name}.causal_fg.gz")));
         assert_eq!((graph.variable_count(), graph.edge_count()), (variables, edges), "{name}");
         let mut line = format!("{name}: SEQFIX known {known}");
-        for schedule in ["SEQFIX", "SEQRND", "TOPO", "TREE", "PARALL"] {
+        for schedule in ["SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE", "PARALL"] {
             let schedule = Schedule::from_name(schedule, 1).unwrap();
             let preorder = schedule.preorder(&graph, 0).unwrap();
             line += &format!("; {}", schedule.name());

@@ -259,12 +259,14 @@ fn loopy(choices: &mut Choices) -> Model {
 }
 
 fn random_schedule(choices: &mut Choices, graph: &FactorGraph) -> Schedule {
-    match choices.below(7) {
+    match choices.below(9) {
         0 => Schedule::Parallel,
         1 => Schedule::SequentialFixed,
         2 => Schedule::SequentialRandom { seed: choices.number() },
         3 => Schedule::Topological,
         4 => Schedule::Tree,
+        5 => Schedule::ForwardBackward,
+        6 => Schedule::from_name("BLOCKS", choices.number()).unwrap(),
         _ => {
             // Few ranks for many ties, or many.
             let bound = 1 + choices.below(2 * graph.edge_count() + 1);

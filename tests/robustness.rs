@@ -28,12 +28,14 @@ fn assert_refused(output: &Output, start: &str) {
 fn devices_that_never_end_are_refused_at_once() {
     let directory = tempfile::tempdir().unwrap();
     for (device, name) in [("/dev/zero", "z"), ("/dev/urandom", "r"), ("/dev/full", "f")] {
-        for suffix in ["causal_fg", "fg", "uai", "obs", "ranks"] {
+        for suffix in ["causal_fg", "fg", "uai", "bif", "obs", "ranks", "soft", "queries"] {
             let link = format!("{name}.{suffix}");
             symlink(device, directory.path().join(&link)).unwrap();
             let output = match suffix {
                 "obs" => limited(directory.path(), &["infer", CHAIN, "--evidence", &link]),
                 "ranks" => limited(directory.path(), &["infer", CHAIN, "--ranks", &link]),
+                "soft" => limited(directory.path(), &["infer", CHAIN, "--soft-evidence", &link]),
+                "queries" => limited(directory.path(), &["infer", CHAIN, "--queries", &link]),
                 _ => limited(directory.path(), &["infer", &link]),
             };
             assert_refused(&output, &format!("{link}:"));
@@ -62,6 +64,32 @@ fn a_short_text_does_not_stand_for_a_huge_table() {
     let text = format!("1\n1\n7\n100000000\n1\n1 1\n#{}\n", "x".repeat(1 << 20));
     std::fs::write(directory.path().join("huge.fg"), text).unwrap();
     assert_refused(&limited(directory.path(), &["infer", "huge.fg"]), "huge.fg:4: factor 0: its");
+}
+
+/// Names are stored once, also where a variable has very many states, and looked up in no time.
+#[test]
+fn a_network_of_many_names_takes_memory_like_its_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..500_000).map(|i| format!("{i:x}")).collect();
+    let count = names.len();
+    let mut text = format!(
+        "network n {{}}\nvariable a {{ type discrete [{count}] {{{}}}; }}\n",
+        names.join(",")
+    );
+    text += "variable b { type discrete [2] { x, y }; }\nprobability (a) { table 1";
+    text += &" 0".repeat(count - 1);
+    text += "; }\nprobability (b | a) {\n";
+    for name in names.iter().rev() {
+        text += &format!("({name}) 1 0;\n");
+    }
+    std::fs::write(directory.path().join("cut.bif"), &text).unwrap();
+    text += "}\n";
+    std::fs::write(directory.path().join("many.bif"), &text).unwrap();
+    let end = text.lines().count() - 1;
+    let wanted = format!("cut.bif:{end}: the file ends where the '}}' of a probability block is");
+    assert_refused(&limited(directory.path(), &["infer", "cut.bif"]), &wanted);
+    let output = limited(directory.path(), &["convert", "many.bif", "many.uai"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! On factor graphs without loops one pass of TREE, and on polytrees without evidence one pass of
-//! TOPO, gives the exact marginals: compared with sums over all joint states.
+//! TOPO or FWDBWD, gives the exact marginals: compared with sums over all joint states.
 
 #[path = "common/random.rs"]
 mod random;
@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn one_pass_of_topo_is_exact_on_polytrees_without_evidence(
+    fn one_pass_along_the_arcs_is_exact_on_polytrees_without_evidence(
         numbers in prop::collection::vec(any::<u64>(), 0..200),
     ) {
         let model = polytree(&mut Choices::new(&numbers, 8));
@@ -305,9 +305,11 @@ proptest! {
         // Each factor is a conditional distribution of its head.
         prop_assert!((exact.total - 1.0).abs() < 1e-12, "{}", exact.total);
         for threads in [1, 2] {
-            let mut bp = session(graph, Schedule::Topological, threads, &evidence);
-            bp.run(&one_pass()).unwrap();
-            check_beliefs(&bp, &exact.variables)?;
+            for schedule in [Schedule::Topological, Schedule::ForwardBackward] {
+                let mut bp = session(graph, schedule, threads, &evidence);
+                bp.run(&one_pass()).unwrap();
+                check_beliefs(&bp, &exact.variables)?;
+            }
         }
     }
 
@@ -375,7 +377,7 @@ fn evidence_of_probability_zero_by_hand() {
     builder.add_and(2, &[1], 1.0, 0.0).unwrap();
     builder.add_or(3, &[1], 1.0, 0.0).unwrap();
     let graph = Arc::new(builder.build().unwrap());
-    for schedule in ["PARALL", "SEQFIX", "SEQRND", "TOPO", "TREE"] {
+    for schedule in ["PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"] {
         let schedule = Schedule::from_name(schedule, 1).unwrap();
         let mut bp =
             BeliefPropagation::new(graph.clone(), schedule, EngineOptions::default()).unwrap();

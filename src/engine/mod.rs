@@ -40,12 +40,21 @@ impl Backend {
 }
 
 /// What to run passes with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Where passes run.
     pub backend: Backend,
     /// Number of CPU threads, at least 1; `None` for one per physical core.
     pub threads: Option<usize>,
+    /// Whether tables with local structure run as what they are (see [`crate::structure`]) instead
+    /// of entry by entry; results differ by rounding only. True unless changed.
+    pub compile_tables: bool,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { backend: Backend::Auto, threads: None, compile_tables: true }
+    }
 }
 
 /// Holds the messages of one graph and runs passes over them.

@@ -99,13 +99,13 @@ pub struct RunRequest {
     /// is of the undamped ones last computed, as in libDAI.
     pub damping: f64,
     /// Active set: a message is computed again only if one that it reads has changed by more than
-    /// this since, in log-odds (natural logarithm; for more than two states the largest difference
-    /// of log-weights, each relative to the message's largest); a change up to it is dropped. `None`
-    /// computes all messages in every pass.
+    /// this since, in log-odds (natural logarithm; of any two states); a change up to it is dropped.
+    /// `None` computes all messages in every pass. 0 gives the bits of such a run.
     ///
-    /// With a threshold t, every message of a converged run is within t of its update. A threshold on
-    /// probabilities would not do: it stops messages near 0 and 1 from ever getting anywhere. Which
-    /// messages are computed depends on the schedule alone. Not together with damping.
+    /// With a threshold t, every message of a run that has come to rest is within t of its update. A
+    /// threshold on probabilities would not do: it stops messages near 0 and 1 from ever getting
+    /// anywhere. Which messages are computed depends on the schedule alone. Passes run on one thread.
+    /// Not together with damping or SEQMAX.
     pub active_threshold: Option<f64>,
 }
 

@@ -399,13 +399,14 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
 /// | `tol` | number >= 0 | see fastlbp_bp_set_tolerance |
 /// | `maxiter` | whole number | see fastlbp_bp_set_max_passes |
 /// | `maxtime` | seconds or `inf` | see fastlbp_bp_set_max_time |
-/// | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `TOPO` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed` |
+/// | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed`, the number of blocks that of `blocks` |
 /// | `damping` | `0` | other values are not supported by this version |
 /// | `inference` | `SUMPROD` | `MAXPROD` is not supported by this version |
 /// | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
 /// | `verbose` | whole number | from 1 on, each run sends a message to the log |
 /// | `threads` | whole number | see fastlbp_bp_set_threads |
-/// | `seed` | whole number | seed of SEQRND |
+/// | `seed` | whole number | seed of SEQRND and BLOCKS |
+/// | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
 /// | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
 /// | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
 /// | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |

@@ -7,7 +7,7 @@ use crate::schedule::Schedule;
 
 /// The known keys, for the error text.
 const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomain, verbose, \
-                    threads, seed, backend, contradiction, start";
+                    threads, seed, blocks, backend, contradiction, start";
 
 fn unknown_key(key: &str) -> Failure {
     Failure::invalid(format!("unknown property '{key}': known are {KEYS}"))
@@ -59,15 +59,38 @@ pub(super) fn set_backend(session: &mut Session, backend: Backend) {
 /// Sets the schedule of a name; libDAI's SEQMAX is known but not there.
 pub(super) fn set_schedule(session: &mut Session, name: &str, seed: u64) -> Outcome {
     if name.eq_ignore_ascii_case("SEQMAX") {
-        return Err(Failure::unsupported(
-            "schedule 'SEQMAX' (residual updates) is not supported: \
-             PARALL, SEQFIX, SEQRND, TOPO or TREE is needed",
-        ));
+        return Err(Failure::unsupported(format!(
+            "schedule 'SEQMAX' (residual updates) is not supported: {} is needed",
+            Schedule::NAMES
+        )));
     }
     let schedule = Schedule::from_name(name, seed)?;
     session.settings.seed = seed;
     session.set_schedule(schedule);
+    renew_schedule(session);
     Ok(())
+}
+
+/// Sets the number of blocks of BLOCKS.
+pub(super) fn set_blocks(session: &mut Session, blocks: u32) -> Outcome {
+    if blocks == 0 {
+        return Err(Failure::invalid("0 blocks: 1 or more are needed"));
+    }
+    session.settings.blocks = blocks;
+    renew_schedule(session);
+    Ok(())
+}
+
+/// Gives the schedule in use the seed and the number of blocks of the settings, if it has any.
+fn renew_schedule(session: &mut Session) {
+    let (seed, blocks) = (session.settings.seed, session.settings.blocks);
+    match session.schedule() {
+        Schedule::SequentialRandom { .. } => {
+            session.set_schedule(Schedule::SequentialRandom { seed });
+        }
+        Schedule::Blocks { .. } => session.set_schedule(Schedule::Blocks { blocks, seed }),
+        _ => {}
+    }
 }
 
 pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
@@ -116,9 +139,10 @@ pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
         "seed" => {
             let seed = number(key, value, "a whole number from 0 to 2^64 - 1")?;
             settings.seed = seed;
-            if let Schedule::SequentialRandom { .. } = session.schedule() {
-                session.set_schedule(Schedule::SequentialRandom { seed });
-            }
+            renew_schedule(session);
+        }
+        "blocks" => {
+            set_blocks(session, number(key, value, "a whole number from 1 to 2^32 - 1")?)?;
         }
         "backend" => {
             let known = [Backend::Auto, Backend::Cpu, Backend::Cuda];
@@ -159,6 +183,7 @@ pub(super) fn get(session: &Session, key: &str) -> Outcome<String> {
         "verbose" => settings.verbose.to_string(),
         "threads" => session.options().threads.unwrap_or(0).to_string(),
         "seed" => settings.seed.to_string(),
+        "blocks" => settings.blocks.to_string(),
         "backend" => session.options().backend.name().into(),
         "contradiction" => match settings.contradiction {
             Contradiction::Error => "error".into(),

@@ -22,14 +22,18 @@ use std::sync::Arc;
 /// - `PARALL`: all messages at once (flooding).
 /// - `SEQFIX`: factors in order, within a factor variables ascending; the default.
 /// - `SEQRND`: one edge after the other, in a new random order every pass.
+/// - `BLOCKS`: every edge is in one of some blocks, at random; one block after the other, the edges
+///   of a block at once; the same blocks every pass. 8 blocks, if neither
+///   fastlbp_bp_set_schedule_blocks nor the property `blocks` said otherwise.
 /// - `TOPO`: along the arcs from the bodies to the heads of AND and OR factors, then back.
+/// - `FWDBWD`: as TOPO, but all messages whose heads are equally deep at once.
 /// - `TREE`: towards the roots of a spanning forest, then away from them; exact in one pass on a
 ///   graph without cycles.
 ///
 /// @param bp The session; changed.
 /// @param name The name, a string.
-/// @param seed The seed of SEQRND, which gives the same orders on every machine; other schedules
-///        ignore it.
+/// @param seed The seed of SEQRND and BLOCKS, which gives the same orders on every machine; other
+///        schedules ignore it.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown name;
 ///         FASTLBP_STATUS_UNSUPPORTED for SEQMAX; FASTLBP_STATUS_INVALID_UTF8.
 #[unsafe(no_mangle)]
@@ -42,6 +46,31 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule(
     unsafe {
         guard::write(bp, |session: &mut Session| {
             properties::set_schedule(session, text("name", name)?, seed)
+        })
+    }
+}
+
+/// Sets the update schedule BLOCKS: every edge is put into one of `blocks` blocks, each with the same
+/// probability, the same ones every pass. The blocks are updated one after the other, the edges of one
+/// at once. One block is PARALL.
+///
+/// @param bp The session; changed.
+/// @param blocks The number of blocks, 1 or more; blocks without edges are passed over.
+/// @param seed Of the random blocks; gives the same ones on every machine.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for 0 blocks.
+///
+/// O(1); the schedule is analysed as by fastlbp_bp_set_schedule.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_set_schedule_blocks(
+    bp: *mut fastlbp_bp,
+    blocks: u32,
+    seed: u64,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live.
+    unsafe {
+        guard::write(bp, |session: &mut Session| {
+            properties::set_blocks(session, blocks)?;
+            properties::set_schedule(session, "BLOCKS", seed)
         })
     }
 }

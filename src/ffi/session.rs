@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub contradiction: Contradiction,
     pub start: Start,
     pub seed: u64,
+    /// Of the schedule BLOCKS.
+    pub blocks: u32,
     /// From 1 on, every run sends a message to the log.
     pub verbose: u64,
     /// Without effect: one arithmetic serves both of libDAI's domains.
@@ -87,6 +89,7 @@ impl Session {
                 contradiction: Contradiction::Error,
                 start: Start::Fresh,
                 seed: 0,
+                blocks: Schedule::DEFAULT_BLOCKS,
                 verbose: 0,
                 log_domain: false,
                 progress: None,

@@ -243,6 +243,7 @@ fn properties_read_back() {
         ("verbose", "0", "3"),
         ("threads", "0", "1"),
         ("seed", "0", "42"),
+        ("blocks", "8", "4294967295"),
         ("backend", "auto", "cpu"),
         ("contradiction", "error", "vote"),
         ("start", "fresh", "warm"),
@@ -262,6 +263,9 @@ fn wrong_properties_change_nothing() {
         ("tol", "-1", fastlbp_status::InvalidArgument),
         ("updates", "SEQMAX", fastlbp_status::Unsupported),
         ("updates", "", fastlbp_status::InvalidArgument),
+        ("blocks", "0", fastlbp_status::InvalidArgument),
+        ("blocks", "4294967296", fastlbp_status::InvalidArgument),
+        ("blocks", "-1", fastlbp_status::InvalidArgument),
         ("damping", "0.1", fastlbp_status::Unsupported),
         ("inference", "MAXPROD", fastlbp_status::Unsupported),
         ("backend", "tpu", fastlbp_status::InvalidArgument),
@@ -272,6 +276,7 @@ fn wrong_properties_change_nothing() {
     assert!(last_error().contains("contradiction"), "{}", last_error());
     assert_eq!(handle.get("tol"), "1e-9");
     assert_eq!(handle.get("updates"), "SEQFIX");
+    assert_eq!(handle.get("blocks"), "8");
 }
 
 #[test]
@@ -289,4 +294,48 @@ fn the_seed_belongs_to_the_random_schedule() {
         assert_eq!(fastlbp_bp_set_schedule(handle.0, c"SEQRND".as_ptr(), 6), fastlbp_status::Ok);
     }
     assert_eq!(handle.get("seed"), "6");
+}
+
+/// Whatever is set last, the schedule has the settings' number of blocks and seed.
+#[test]
+fn blocks_and_their_seed_belong_to_the_schedule() {
+    let handle = Handle::new();
+    let expect = |blocks: u32, seed: u64| {
+        // SAFETY: a live handle.
+        let status = unsafe {
+            guard::read(handle.0, |session: &Session| {
+                let schedule = format!("{:?}", session.schedule());
+                assert_eq!(schedule, format!("{:?}", crate::Schedule::Blocks { blocks, seed }));
+                Ok(())
+            })
+        };
+        assert_eq!(status, fastlbp_status::Ok);
+        assert_eq!(handle.get("blocks"), blocks.to_string());
+        assert_eq!(handle.get("seed"), seed.to_string());
+    };
+    assert_eq!(handle.set("updates", "blocks"), fastlbp_status::Ok);
+    expect(8, 0);
+    assert_eq!(handle.set("blocks", "3"), fastlbp_status::Ok);
+    assert_eq!(handle.set("seed", "5"), fastlbp_status::Ok);
+    expect(3, 5);
+    assert_eq!(handle.set("blocks", "0"), fastlbp_status::InvalidArgument);
+    expect(3, 5);
+    assert_eq!(handle.set("updates", "TREE"), fastlbp_status::Ok);
+    assert_eq!(handle.set("blocks", "4"), fastlbp_status::Ok);
+    assert_eq!(handle.get("updates"), "TREE");
+    assert_eq!(handle.set("updates", "BLOCKS"), fastlbp_status::Ok);
+    expect(4, 5);
+    // SAFETY: a live handle and a string.
+    unsafe {
+        let status = fastlbp_bp_set_schedule(handle.0, c"BLOCKS".as_ptr(), 6);
+        assert_eq!(status, fastlbp_status::Ok);
+        expect(4, 6);
+        assert_eq!(fastlbp_bp_set_schedule_blocks(handle.0, 2, 7), fastlbp_status::Ok);
+        expect(2, 7);
+        let status = fastlbp_bp_set_schedule_blocks(handle.0, 0, 9);
+        assert_eq!(status, fastlbp_status::InvalidArgument);
+        assert!(last_error().contains("0 blocks"), "{}", last_error());
+    }
+    expect(2, 7);
+    assert_eq!(handle.run(), fastlbp_status::Ok);
 }

@@ -1,14 +1,16 @@
 //! Evidence: `.obs` by label and `.evid` by variable index.
 //!
 //! `.obs` has a line `label value` per observed variable: 0, 1, true or false for a binary one, the
-//! number of the state for others. `.evid` (or `.uai.evid`), the format of the UAI competitions,
-//! has the number of observed variables and then `index state` pairs; older files put the number
-//! of samples, 1, in front. Blank lines and '#' comments are allowed.
+//! number of the state for others. Where variables have names, it may have those (see
+//! [`NamedGraph`]). `.evid` (or `.uai.evid`), the format of the UAI competitions, has the number of
+//! observed variables and then `index state` pairs; older files have the number of samples in
+//! front, and then one such list per sample. Blank lines and '#' comments are allowed.
 
 use super::file::{self, Output};
+use super::names::{Mention, NamedGraph, parse_state};
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
-use crate::model::{FactorGraph, Label};
+use crate::model::FactorGraph;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
@@ -18,19 +20,15 @@ use std::path::Path;
 pub struct PartialEvidence {
     /// (variable index, state) in the file's order, each variable once.
     pub observed: Vec<(usize, usize)>,
-    /// Label and line of each variable that the graph does not have, in the file's order.
-    pub unknown: Vec<(Label, u64)>,
+    /// Label or name, and line, of each variable that the graph does not have, in the file's order.
+    pub unknown: Vec<(String, u64)>,
 }
 
 impl PartialEvidence {
-    fn all_known(self, path: &Path) -> Result<Vec<(usize, usize)>> {
+    fn all_known(self, path: &Path, graph: NamedGraph<'_>) -> Result<Vec<(usize, usize)>> {
         match self.unknown.first() {
             None => Ok(self.observed),
-            Some((label, line)) => Err(Error::parse(
-                path,
-                *line,
-                format!("variable {label}: the graph has no such label"),
-            )),
+            Some((name, line)) => Err(graph.unknown_variable(path, *line, name)),
         }
     }
 }
@@ -39,31 +37,66 @@ impl PartialEvidence {
 /// named `.evid` is in the UAI competitions' format, any other one has observations by label; a
 /// final `.gz` is set aside, and the content is then decompressed. A label that the graph does not
 /// have is an error; see [`read_partial_evidence`].
-pub fn read_evidence(path: &Path, graph: &FactorGraph) -> Result<Vec<(usize, usize)>> {
-    read_partial_evidence(path, graph)?.all_known(path)
+pub fn read_evidence<'a>(
+    path: &Path,
+    graph: impl Into<NamedGraph<'a>>,
+) -> Result<Vec<(usize, usize)>> {
+    let graph = graph.into();
+    read_partial_evidence(path, graph)?.all_known(path, graph)
 }
 
-/// Reads evidence as [`read_evidence`] does, but sets aside observations by labels that the graph
+/// Reads evidence as [`read_evidence`] does, but sets aside observations of variables that the graph
 /// does not have: SmartFL also observes values that no factor mentions. They can change no belief,
 /// but may also be slips of the pen, so that they are worth a warning.
-pub fn read_partial_evidence(path: &Path, graph: &FactorGraph) -> Result<PartialEvidence> {
+pub fn read_partial_evidence<'a>(
+    path: &Path,
+    graph: impl Into<NamedGraph<'a>>,
+) -> Result<PartialEvidence> {
+    let graph = graph.into();
     let bytes = file::load(path)?;
     if is_uai_evidence(path) {
-        parse_uai_evidence(&bytes, path, graph)
+        let observed = only_sample(parse_uai_samples(&bytes, path, graph.graph())?, path)?;
+        Ok(PartialEvidence { observed, unknown: Vec::new() })
     } else {
         parse_observations(&bytes, path, graph)
     }
 }
 
 /// Reads a file of `label value` lines, whatever its name; see [`read_evidence`].
-pub fn read_observations(path: &Path, graph: &FactorGraph) -> Result<Vec<(usize, usize)>> {
-    parse_observations(&file::load(path)?, path, graph)?.all_known(path)
+pub fn read_observations<'a>(
+    path: &Path,
+    graph: impl Into<NamedGraph<'a>>,
+) -> Result<Vec<(usize, usize)>> {
+    let graph = graph.into();
+    parse_observations(&file::load(path)?, path, graph)?.all_known(path, graph)
 }
 
 /// Reads a file of `index state` pairs after their number, whatever its name; see
-/// [`read_evidence`].
+/// [`read_evidence`]. Several samples are an error: [`read_uai_evidence_samples`] gives them all.
 pub fn read_uai_evidence(path: &Path, graph: &FactorGraph) -> Result<Vec<(usize, usize)>> {
-    parse_uai_evidence(&file::load(path)?, path, graph)?.all_known(path)
+    only_sample(read_uai_evidence_samples(path, graph)?, path)
+}
+
+/// Reads the samples of evidence of a file in the UAI competitions' format, whatever its name: as
+/// (variable index, state) pairs. A file without the number of samples in front has one.
+///
+/// A file that could be read either way, such as `2 0 1 1 0`, is one sample, as in the competitions
+/// since 2014.
+pub fn read_uai_evidence_samples(
+    path: &Path,
+    graph: &FactorGraph,
+) -> Result<Vec<Vec<(usize, usize)>>> {
+    parse_uai_samples(&file::load(path)?, path, graph)
+}
+
+fn only_sample(mut samples: Vec<Vec<(usize, usize)>>, path: &Path) -> Result<Vec<(usize, usize)>> {
+    match (samples.pop(), samples.len()) {
+        (Some(sample), 0) => Ok(sample),
+        (_, others) => {
+            let message = format!("the file has {} samples: one is needed here", others + 1);
+            Err(Error::parse(path, 1, message))
+        }
+    }
 }
 
 /// Writes evidence in the format that [`read_evidence`] takes from the same file name.
@@ -142,27 +175,28 @@ fn write_pairs(
 #[derive(Default)]
 struct Collected {
     evidence: PartialEvidence,
-    /// State and line of the first mention, by label or index.
-    known: HashMap<u64, (usize, u64)>,
+    /// State and line of the first mention.
+    known: HashMap<Mention, (usize, u64)>,
 }
 
 impl Collected {
-    /// Adds an observation; the same state again is fine, another one is an error.
+    /// Adds an observation; the same state again is fine, another one is an error, for which
+    /// `describe` gives the names of the variable and of the two states.
     fn add(
         &mut self,
         cursor: &Cursor<'_>,
-        name: u64,
-        variable: Option<usize>,
+        mention: Mention,
         state: usize,
+        describe: impl FnOnce(&Mention, [usize; 2]) -> (String, [String; 2]),
     ) -> Result<()> {
         let line = cursor.line();
-        let (known, first) = match self.known.entry(name) {
+        let (known, first) = match self.known.entry(mention.clone()) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
                 entry.insert((state, line));
-                match variable {
-                    Some(variable) => self.evidence.observed.push((variable, state)),
-                    None => self.evidence.unknown.push((name, line)),
+                match mention {
+                    Mention::Known(variable) => self.evidence.observed.push((variable, state)),
+                    Mention::Unknown(name) => self.evidence.unknown.push((name, line)),
                 }
                 return Ok(());
             }
@@ -170,6 +204,7 @@ impl Collected {
         if known == state {
             return Ok(());
         }
+        let (name, [state, known]) = describe(&mention, [state, known]);
         Err(cursor.error(format!(
             "variable {name} is observed in state {state}, but in state {known} in line {first}: \
              it can have one value only"
@@ -177,52 +212,97 @@ impl Collected {
     }
 }
 
-fn parse_observations(bytes: &[u8], path: &Path, graph: &FactorGraph) -> Result<PartialEvidence> {
+fn parse_observations(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Result<PartialEvidence> {
     let mut cursor = Cursor::new(path, bytes);
     let mut collected = Collected::default();
     while cursor.next_filled_line() {
-        let label = cursor.integer("the label of a variable")?;
-        let variable = graph.variable_of_label(label);
-        cursor.at_line_end();
-        let token = cursor.token();
-        // What is not in the graph may have any number of states.
-        let cardinality = variable.map(|variable| graph.cardinality(variable));
-        let binary = cardinality.is_none_or(|cardinality| cardinality == 2);
-        let state = match token {
-            b"false" if binary => Some(0),
-            b"true" if binary => Some(1),
-            _ => parse_state(token, cardinality.unwrap_or(usize::MAX)),
+        let mention = graph.read_variable(&mut cursor)?;
+        if cursor.at_line_end() && graph.names().is_some() {
+            return Err(cursor.error("the line ends where the state of the variable is needed"));
+        }
+        let state = match &mention {
+            Mention::Known(variable) => graph.read_state(&mut cursor, *variable)?,
+            Mention::Unknown(name) => read_any_state(&mut cursor, graph, name)?,
         };
-        let state = state.ok_or_else(|| {
-            let wanted = match cardinality {
-                None | Some(2) => "0, 1, false or true is".to_string(),
-                Some(cardinality) => format!("a state from 0 to {} is", cardinality - 1),
-            };
-            let value = show(token);
-            cursor.error(format!("variable {label} has the value {value}: {wanted} needed"))
+        collected.add(&cursor, mention, state, |mention, states| match mention {
+            Mention::Known(v) => {
+                (graph.describe(*v), states.map(|state| graph.describe_state(*v, state)))
+            }
+            Mention::Unknown(name) => (name.clone(), states.map(|state| state.to_string())),
         })?;
-        collected.add(&cursor, label, variable, state)?;
         cursor.end_line("the value")?;
     }
     Ok(collected.evidence)
 }
 
-fn parse_state(token: &[u8], cardinality: usize) -> Option<usize> {
-    if token.is_empty() || !token.iter().all(u8::is_ascii_digit) {
-        return None;
+/// Reads the state of a variable that the graph does not have, which may have any number of them,
+/// and any names: these are not told apart.
+fn read_any_state(cursor: &mut Cursor<'_>, graph: NamedGraph<'_>, variable: &str) -> Result<usize> {
+    if graph.names().is_some() {
+        return cursor.name().map(|_| 0);
     }
-    let state = std::str::from_utf8(token).ok()?.parse().ok()?;
-    (state < cardinality).then_some(state)
+    let token = cursor.token();
+    let state = match token {
+        b"false" => Some(0),
+        b"true" => Some(1),
+        _ => parse_state(token, usize::MAX),
+    };
+    state.ok_or_else(|| {
+        let value = show(token);
+        let wanted = "0, 1, false or true is needed";
+        cursor.error(format!("variable {variable} has the value {value}: {wanted}"))
+    })
 }
 
-fn parse_uai_evidence(bytes: &[u8], path: &Path, graph: &FactorGraph) -> Result<PartialEvidence> {
+fn parse_uai_samples(
+    bytes: &[u8],
+    path: &Path,
+    graph: &FactorGraph,
+) -> Result<Vec<Vec<(usize, usize)>>> {
     let mut cursor = Cursor::new(path, bytes);
-    let mut collected = Collected::default();
-    // A count and pairs are an odd number of tokens; the older form has one in front.
-    let mut count = cursor.next_integer("the number of observed variables")?;
-    if count == 1 && count_tokens(cursor.clone()) % 2 == 1 {
-        count = cursor.next_integer("the number of observed variables")?;
+    let mut count = 1;
+    if begins_with_samples(cursor.clone())? {
+        count = cursor.next_integer("the number of samples")?;
     }
+    let mut samples = Vec::new();
+    for _ in 0..count {
+        samples.push(parse_uai_sample(&mut cursor, graph)?);
+    }
+    let last = samples.last().map_or(0, Vec::len);
+    cursor.expect_end(&format!("the last of {last} 'index state' pairs"))?;
+    Ok(samples)
+}
+
+/// Whether the first number of a text is that of its samples, and not that of the observed
+/// variables of the only one.
+fn begins_with_samples(mut cursor: Cursor<'_>) -> Result<bool> {
+    let first = cursor.next_integer("the number of observed variables")?;
+    let rest = count_tokens(cursor.clone());
+    if first.checked_mul(2) == Some(rest) {
+        return Ok(false);
+    }
+    // One sample, maybe with something wrong in it: a number and pairs make an odd number of tokens.
+    if first == 1 && rest % 2 == 1 {
+        return Ok(true);
+    }
+    for _ in 0..first {
+        let Ok(pairs) = cursor.next_integer("the number of observed variables") else {
+            return Ok(false);
+        };
+        for _ in 0..pairs.saturating_mul(2) {
+            cursor.skip_space();
+            if cursor.token().is_empty() {
+                return Ok(false);
+            }
+        }
+    }
+    cursor.skip_space();
+    Ok(cursor.at_end())
+}
+
+fn parse_uai_sample(cursor: &mut Cursor<'_>, graph: &FactorGraph) -> Result<Vec<(usize, usize)>> {
+    let count = cursor.next_integer("the number of observed variables")?;
+    let mut collected = Collected::default();
     for position in 0..count {
         cursor.skip_space();
         if cursor.at_end() {
@@ -247,10 +327,11 @@ fn parse_uai_evidence(bytes: &[u8], path: &Path, graph: &FactorGraph) -> Result<
                 cardinality - 1
             ))
         })?;
-        collected.add(&cursor, index, Some(variable), state)?;
+        collected.add(cursor, Mention::Known(variable), state, |_, states| {
+            (index.to_string(), states.map(|state| state.to_string()))
+        })?;
     }
-    cursor.expect_end(&format!("the last of {count} 'index state' pairs"))?;
-    Ok(collected.evidence)
+    Ok(collected.evidence.observed)
 }
 
 fn count_tokens(mut cursor: Cursor<'_>) -> u64 {
@@ -267,6 +348,7 @@ fn count_tokens(mut cursor: Cursor<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{GraphFormat, Network};
     use crate::model::FactorGraphBuilder;
 
     /// Labels 3 (3 states), 10 and 20 (binary).
@@ -278,12 +360,13 @@ mod tests {
 
     fn observations(text: &str) -> Result<Vec<(usize, usize)>> {
         let path = Path::new("e.obs");
-        parse_observations(text.as_bytes(), path, &graph())?.all_known(path)
+        let graph = graph();
+        parse_observations(text.as_bytes(), path, (&graph).into())?.all_known(path, (&graph).into())
     }
 
     fn uai(text: &str) -> Result<Vec<(usize, usize)>> {
         let path = Path::new("e.evid");
-        parse_uai_evidence(text.as_bytes(), path, &graph())?.all_known(path)
+        only_sample(parse_uai_samples(text.as_bytes(), path, &graph())?, path)
     }
 
     #[test]
@@ -295,12 +378,46 @@ mod tests {
 
     #[test]
     fn labels_that_the_graph_does_not_have_can_be_set_aside() {
-        let read = |text: &str| parse_observations(text.as_bytes(), Path::new("e.obs"), &graph());
+        let graph = graph();
+        let read =
+            |text: &str| parse_observations(text.as_bytes(), Path::new("e.obs"), (&graph).into());
         let evidence = read("7 true\n10 1\n8 5\n7 1\n").unwrap();
         assert_eq!(evidence.observed, [(1, 1)]);
-        assert_eq!(evidence.unknown, [(7, 1), (8, 3)]);
+        assert_eq!(evidence.unknown, [("7".to_string(), 1), ("8".to_string(), 3)]);
         assert!(read("7 1\n7 0\n").is_err());
         assert!(read("7 x\n").is_err());
+    }
+
+    #[test]
+    fn variables_and_states_may_have_names() {
+        let text = "network n {} variable rain { type discrete [2] { no, yes }; }
+            variable wet grass { type discrete [3] { 3, 2, a bit }; }
+            probability (rain) { default 0.5 0.5; }
+            probability (wet grass) { default 0.5 0.5 0; }";
+        let name = Path::new("n.bif");
+        let network =
+            crate::format::read_network_from_bytes(text.as_bytes(), name, GraphFormat::Bif);
+        let Network { graph, names } = network.unwrap();
+        let named = NamedGraph::new(&graph, names.as_ref()).unwrap();
+        let read = |text: &str| parse_observations(text.as_bytes(), Path::new("e.obs"), named);
+        let evidence = read("# c\nrain yes\n\"wet grass\" \"a bit\"\nsnow much\n").unwrap();
+        assert_eq!(evidence.observed, [(0, 1), (1, 2)]);
+        assert_eq!(evidence.unknown, [("snow".to_string(), 4)]);
+        assert_eq!(read("0 1\n1 3\n1 \"3\"\n").unwrap().observed, [(0, 1), (1, 0)]);
+        for (text, wanted) in [
+            ("rain maybe\n", "1: variable rain has the value 'maybe': one of no, yes is needed"),
+            ("rain true\n", "1: variable rain has the value 'true': one of no, yes is needed"),
+            ("1 0\n", "1: variable \"wet grass\" has the value '0': one of 3, 2, \"a bit\" is nee"),
+            ("rain\n", "1: the line ends where the state of the variable is needed"),
+            ("\n\"wet\n", "2: the line ends inside of quotes"),
+            ("rain yes no\n", "1: 'no' after the value: the line must end there"),
+            ("rain yes\n0 0\n", "2: variable rain is observed in state no, but in state yes in"),
+        ] {
+            let found = read(text).unwrap_err().to_string();
+            assert!(found.starts_with(&format!("e.obs:{wanted}")), "{text:?}: {found}");
+        }
+        let found = evidence.all_known(Path::new("e.obs"), named).unwrap_err().to_string();
+        assert_eq!(found, "e.obs:4: variable snow: the graph has no such variable");
     }
 
     #[test]
@@ -312,6 +429,29 @@ mod tests {
         assert_eq!(uai("1 0").unwrap(), []);
         assert_eq!(uai("1 0 1").unwrap(), [(0, 1)]);
         assert_eq!(uai("1 1 0 1").unwrap(), [(0, 1)]);
+    }
+
+    #[test]
+    fn several_samples_are_read_where_they_are_asked_for() {
+        let read = |text: &str| parse_uai_samples(text.as_bytes(), Path::new("e.evid"), &graph());
+        let text = "3\n 1 0 2\n 0\n 2 1 0 2 1\n";
+        assert_eq!(read(text).unwrap(), [vec![(0, 2)], vec![], vec![(1, 0), (2, 1)]]);
+        assert_eq!(read("2\n1 0 1\n1 0 2").unwrap(), [[(0, 1)], [(0, 2)]]);
+        // What can be one sample is one.
+        assert_eq!(read("2 0 1 1 0").unwrap(), [[(0, 1), (1, 0)]]);
+        assert_eq!(read("1 2 0 1 1 0").unwrap(), [[(0, 1), (1, 0)]]);
+        assert_eq!(read("2 0 0").unwrap(), vec![Vec::new(); 2]);
+        let error = uai(text).unwrap_err().to_string();
+        assert_eq!(error, "e.evid:1: the file has 3 samples: one is needed here");
+        for (text, wanted) in [
+            ("2\n1 0 3\n1 0 0\n", "2: variable 0 has the state '3'"),
+            ("2\n1 0 1\n1 7 0", "3: variable index 7: the graph has 3 variables"),
+            ("2\n2 0 1 0 2\n0", "2: variable 0 is observed in state 2, but in state 1 in line 2"),
+            ("18446744073709551615 18446744073709551615", "1: variable index 18446744073709551615"),
+        ] {
+            let found = read(text).unwrap_err().to_string();
+            assert!(found.starts_with(&format!("e.evid:{wanted}")), "{text:?}: {found}");
+        }
     }
 
     #[test]

@@ -3,84 +3,175 @@
 //! Where all variables are binary, the head line is `# label P(x=1)` and the others are `label
 //! value`. Otherwise a variable with more than two states has the probabilities of all its states,
 //! and the head line says so.
+//!
+//! Where variables have names, the head line is `# name state=probability ...`, and every variable
+//! has the probabilities of all its states in their order, also one with two states: which of `yes`
+//! and `no` is state 1 is nothing to remember. A name with blanks is in double quotes; numbers have
+//! no `=`, so that the last one of an item ends the name of its state.
 
 use super::file;
+use super::names::{NamedGraph, quoted};
 use super::number::{push_f64, push_u64};
 use crate::error::{Error, Result};
-use crate::model::FactorGraph;
+use crate::model::check_variable;
 use std::io::{self, Write};
 use std::path::Path;
 
 const HEAD_BINARY: &str = "# label P(x=1)\n";
 const HEAD_MIXED: &str =
     "# label P(x=1); with more than two states: label P(x=0) P(x=1) P(x=2) ...\n";
+const HEAD_NAMES: &str = "# name state=probability ...\n";
 
 /// Writes marginals, laid out as by [`crate::BeliefPropagation::marginals`], to a file, compressed
 /// if its name ends in `.gz`. The file appears when it is complete. Every value is the shortest text
 /// that reads back to the same `f64`.
-pub fn write_marginals(graph: &FactorGraph, marginals: &[f64], path: &Path) -> Result<()> {
-    if marginals.len() != graph.state_count() {
-        return Err(Error::InvalidArgument(format!(
-            "{} marginal values: this graph has {}",
-            marginals.len(),
-            graph.state_count()
-        )));
-    }
+pub fn write_marginals<'a>(
+    graph: impl Into<NamedGraph<'a>>,
+    marginals: &[f64],
+    path: &Path,
+) -> Result<()> {
+    save(graph.into(), marginals, None, path)
+}
+
+/// As [`write_marginals`], but only those of some variables (by index), in the order given.
+pub fn write_marginals_of<'a>(
+    graph: impl Into<NamedGraph<'a>>,
+    marginals: &[f64],
+    variables: &[usize],
+    path: &Path,
+) -> Result<()> {
+    save(graph.into(), marginals, Some(variables), path)
+}
+
+/// As [`write_marginals`], but anywhere.
+pub fn write_marginals_to<'a>(
+    graph: impl Into<NamedGraph<'a>>,
+    marginals: &[f64],
+    sink: &mut dyn Write,
+) -> io::Result<()> {
+    send(graph.into(), marginals, None, sink)
+}
+
+/// As [`write_marginals_of`], but anywhere.
+pub fn write_marginals_of_to<'a>(
+    graph: impl Into<NamedGraph<'a>>,
+    marginals: &[f64],
+    variables: &[usize],
+    sink: &mut dyn Write,
+) -> io::Result<()> {
+    send(graph.into(), marginals, Some(variables), sink)
+}
+
+fn save(
+    graph: NamedGraph<'_>,
+    marginals: &[f64],
+    variables: Option<&[usize]>,
+    path: &Path,
+) -> Result<()> {
+    check(graph, marginals, variables)?;
     file::save(path, |output| {
-        fill(graph, marginals, |text| {
+        fill(graph, marginals, variables, |text| {
             output.buffer.append(text);
             output.flush()
         })
     })
 }
 
-/// As [`write_marginals`], but anywhere.
-pub fn write_marginals_to(
-    graph: &FactorGraph,
+fn send(
+    graph: NamedGraph<'_>,
     marginals: &[f64],
+    variables: Option<&[usize]>,
     sink: &mut dyn Write,
 ) -> io::Result<()> {
-    if marginals.len() != graph.state_count() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    fill(graph, marginals, |text| {
+    check(graph, marginals, variables)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    fill(graph, marginals, variables, |text| {
         sink.write_all(text)?;
         text.clear();
         Ok(())
     })
 }
 
+fn check(graph: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>) -> Result<()> {
+    let states = graph.graph().state_count();
+    if marginals.len() != states {
+        return Err(Error::InvalidArgument(format!(
+            "{} marginal values: this graph has {states}",
+            marginals.len()
+        )));
+    }
+    variables.unwrap_or_default().iter().try_for_each(|&v| check_variable(graph.graph(), v))
+}
+
 /// Makes the text and hands it over piece by piece; `flush` empties the buffer that it is given.
 fn fill<E>(
-    graph: &FactorGraph,
+    named: NamedGraph<'_>,
     marginals: &[f64],
-    mut flush: impl FnMut(&mut Vec<u8>) -> std::result::Result<(), E>,
-) -> std::result::Result<(), E> {
+    variables: Option<&[usize]>,
+    mut flush: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let graph = named.graph();
     let mut text = Vec::new();
-    let head = if graph.all_binary() { HEAD_BINARY } else { HEAD_MIXED };
+    let head = match named.names() {
+        Some(_) => HEAD_NAMES,
+        None if graph.all_binary() => HEAD_BINARY,
+        None => HEAD_MIXED,
+    };
     text.extend_from_slice(head.as_bytes());
-    let mut rest = marginals;
-    for (&label, &cardinality) in graph.labels().iter().zip(graph.cardinalities()) {
-        let (states, others) = rest.split_at(cardinality as usize);
-        rest = others;
-        push_u64(&mut text, label);
-        let shown = if states.len() == 2 { &states[1..] } else { states };
-        for &probability in shown {
-            text.push(b' ');
-            push_f64(&mut text, probability);
+    let mut line = |variable: usize, probabilities: &[f64]| {
+        push_line(&mut text, named, variable, probabilities);
+        if text.len() >= 1 << 16 { flush(&mut text) } else { Ok(()) }
+    };
+    match variables {
+        None => {
+            let mut rest = marginals;
+            for (variable, &cardinality) in graph.cardinalities().iter().enumerate() {
+                let (probabilities, others) = rest.split_at(cardinality as usize);
+                rest = others;
+                line(variable, probabilities)?;
+            }
         }
-        text.push(b'\n');
-        if text.len() >= 1 << 16 {
-            flush(&mut text)?;
+        Some(variables) => {
+            let mut next = 0;
+            let ends = graph.cardinalities().iter().map(|&cardinality| {
+                next += cardinality as usize;
+                next
+            });
+            let ends: Vec<usize> = ends.collect();
+            for &variable in variables {
+                let start = ends[variable] - graph.cardinality(variable);
+                line(variable, &marginals[start..ends[variable]])?;
+            }
         }
     }
     flush(&mut text)
 }
 
+fn push_line(text: &mut Vec<u8>, named: NamedGraph<'_>, variable: usize, probabilities: &[f64]) {
+    if let Some(names) = named.names() {
+        text.extend_from_slice(quoted(names.variable(variable)).as_bytes());
+        for (name, &probability) in names.states(variable).zip(probabilities) {
+            text.push(b' ');
+            text.extend_from_slice(quoted(name).as_bytes());
+            text.push(b'=');
+            push_f64(text, probability);
+        }
+    } else {
+        push_u64(text, named.graph().label(variable));
+        let shown = if probabilities.len() == 2 { &probabilities[1..] } else { probabilities };
+        for &probability in shown {
+            text.push(b' ');
+            push_f64(text, probability);
+        }
+    }
+    text.push(b'\n');
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::FactorGraphBuilder;
+    use crate::format::{GraphFormat, Network, read_network_from_bytes};
+    use crate::model::{FactorGraph, FactorGraphBuilder};
 
     fn text(graph: &FactorGraph, marginals: &[f64]) -> String {
         let mut out = Vec::new();
@@ -99,6 +190,32 @@ mod tests {
         let graph = builder.build().unwrap();
         let wanted = format!("{HEAD_MIXED}3 0.25\n5 0.5 0.125 0.375\n7 1e-20\n");
         assert_eq!(text(&graph, &[0.75, 0.25, 0.5, 0.125, 0.375, 1.0, 1e-20]), wanted);
+    }
+
+    #[test]
+    fn names_and_chosen_variables() {
+        let bif = "network n {} variable wet grass { type discrete [2] { yes, very so }; }
+            variable a { type discrete [3] { <5, =, 12+ }; }
+            probability (a) { default 1 0 0; } probability (wet grass) { default 1 0; }";
+        let network = read_network_from_bytes(bif.as_bytes(), Path::new("n"), GraphFormat::Bif);
+        let Network { graph, names } = network.unwrap();
+        let named = NamedGraph::new(&graph, names.as_ref()).unwrap();
+        let marginals = [0.75, 0.25, 0.5, 0.125, 0.375];
+        let chosen = |graph: NamedGraph<'_>, variables: &[usize]| {
+            let mut out = Vec::new();
+            write_marginals_of_to(graph, &marginals, variables, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let wet = "\"wet grass\" yes=0.75 \"very so\"=0.25\n";
+        let a = "a <5=0.5 ==0.125 12+=0.375\n";
+        let mut all = Vec::new();
+        write_marginals_to(named, &marginals, &mut all).unwrap();
+        assert_eq!(String::from_utf8(all).unwrap(), format!("{HEAD_NAMES}{wet}{a}"));
+        assert_eq!(chosen(named, &[1, 0, 1]), format!("{HEAD_NAMES}{a}{wet}{a}"));
+        assert_eq!(chosen(named, &[]), HEAD_NAMES);
+        let unnamed = chosen((&graph).into(), &[1, 0]);
+        assert_eq!(unnamed, format!("{HEAD_MIXED}1 0.5 0.125 0.375\n0 0.25\n"));
+        assert!(write_marginals_of_to(named, &marginals, &[2], &mut Vec::new()).is_err());
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! | `.causal_fg` | singletons, AND and OR factors: the format of the CausalBP extension of libDAI |
 //! | `.fg` | tables over variables with labels: libDAI's format |
 //! | `.uai` | tables over variables 0 to n-1: the format of the UAI competitions |
-//! | `.obs` | evidence by label |
+//! | `.bif` | Bayesian networks with names of variables and states: the Bayesian Interchange Format |
+//! | `.obs` | evidence by label or name |
 //! | `.evid` | evidence by variable index: the format of the UAI competitions |
 //!
 //! Every `f64` is written as the shortest text that reads back to the same bits. An error in a
@@ -14,28 +15,38 @@
 //! one): no number in a file makes it allocate more; see [`GraphFormat::Fg`] for the one format
 //! in which a short text may legally stand for a long table.
 
+mod bif;
 mod causal_fg;
 mod evidence;
 mod fg;
 mod file;
 mod marginals;
+mod names;
 mod number;
+mod queries;
 mod ranks;
+mod soft_evidence;
 mod table;
 mod text;
 mod uai;
 
 pub use evidence::{
     PartialEvidence, read_evidence, read_observations, read_partial_evidence, read_uai_evidence,
-    write_evidence, write_observations, write_uai_evidence,
+    read_uai_evidence_samples, write_evidence, write_observations, write_uai_evidence,
 };
-pub use marginals::{write_marginals, write_marginals_to};
+pub use marginals::{
+    write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,
+};
+pub use names::{NamedGraph, Names, Network, read_network, read_network_from_bytes};
 pub use number::push_f64;
+pub use queries::read_queries;
 pub use ranks::read_ranks;
+pub use soft_evidence::{Likelihood, SoftEvidence, read_soft_evidence};
 
 use crate::error::{Error, Result};
-use crate::model::{FactorGraph, FactorGraphBuilder};
+use crate::model::FactorGraph;
 use file::Output;
+use names::ParsedNetwork;
 use std::path::Path;
 
 /// The text formats of factor graphs.
@@ -61,6 +72,15 @@ pub enum GraphFormat {
     /// The format has no labels: writing numbers the variables by their rank, and reading takes
     /// the numbers for labels. Factors are written as in [`GraphFormat::Fg`].
     Uai,
+    /// Conditional probability tables with names of variables and states; reading only.
+    ///
+    /// Labels are 0 to n-1 in the order in which the file declares the variables, and factors are in
+    /// the order of its probability blocks, one for each variable; [`read_network`] also gives the
+    /// names. Values are taken as they are: a row that is rounded, and sums to 1 within 0.01 only,
+    /// stays so. Errors, besides those of syntax and unknown names: rows that sum to something
+    /// else, missing ones, a variable with no block or two, and one that is its own ancestor. As
+    /// `default` can stand for many rows, tables are limited as in [`GraphFormat::Fg`].
+    Bif,
 }
 
 impl GraphFormat {
@@ -71,8 +91,9 @@ impl GraphFormat {
             Some("causal_fg") => Ok(GraphFormat::CausalFg),
             Some("fg") => Ok(GraphFormat::Fg),
             Some("uai") => Ok(GraphFormat::Uai),
+            Some("bif") => Ok(GraphFormat::Bif),
             _ => Err(Error::InvalidArgument(format!(
-                "{}: the suffix is not that of a factor graph: .causal_fg, .fg or .uai, \
+                "{}: the suffix is not that of a factor graph: .causal_fg, .fg, .uai or .bif, \
                  each also with .gz, is needed",
                 path.display()
             ))),
@@ -81,14 +102,9 @@ impl GraphFormat {
 }
 
 /// Reads a factor graph; the file name's suffix tells the format (see [`GraphFormat::from_path`])
-/// and whether the content is compressed.
+/// and whether the content is compressed. Names are set aside: [`read_network`] keeps them.
 pub fn read_graph(path: &Path) -> Result<FactorGraph> {
-    let format = GraphFormat::from_path(path)?;
-    let bytes = file::load(path)?;
-    let builder = parse_graph(&bytes, path, format)?;
-    // The text need not stay while the graph is built.
-    drop(bytes);
-    builder.build()
+    Ok(read_network(path)?.graph)
 }
 
 /// Reads a factor graph from its uncompressed text; `name` is what errors call it.
@@ -97,15 +113,16 @@ pub fn read_graph_from_bytes(
     name: &Path,
     format: GraphFormat,
 ) -> Result<FactorGraph> {
-    parse_graph(bytes, name, format)?.build()
+    Ok(read_network_from_bytes(bytes, name, format)?.graph)
 }
 
-fn parse_graph(bytes: &[u8], name: &Path, format: GraphFormat) -> Result<FactorGraphBuilder> {
-    match format {
-        GraphFormat::CausalFg => causal_fg::parse(bytes, name),
-        GraphFormat::Fg => fg::parse(bytes, name),
-        GraphFormat::Uai => uai::parse(bytes, name),
-    }
+fn parse_graph(bytes: &[u8], name: &Path, format: GraphFormat) -> Result<ParsedNetwork> {
+    Ok(match format {
+        GraphFormat::CausalFg => causal_fg::parse(bytes, name)?.into(),
+        GraphFormat::Fg => fg::parse(bytes, name)?.into(),
+        GraphFormat::Uai => uai::parse(bytes, name)?.into(),
+        GraphFormat::Bif => bif::parse(bytes, name)?,
+    })
 }
 
 /// Writes a factor graph in the format and with the compression that the file name's suffix tells.
@@ -131,5 +148,9 @@ fn write_text(graph: &FactorGraph, format: GraphFormat, output: &mut Output<'_>)
         GraphFormat::CausalFg => causal_fg::write(graph, output),
         GraphFormat::Fg => fg::write(graph, output),
         GraphFormat::Uai => uai::write(graph, output),
+        GraphFormat::Bif => Err(Error::Unsupported(
+            "a factor graph is not written as .bif, which is for Bayesian networks: use .fg or .uai"
+                .into(),
+        )),
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     position: usize,
     line: u64,
+    /// Whether a line whose first word is `c` is a comment, too.
+    c_comments: bool,
 }
 
 /// Spaces inside a line; the carriage return of a CRLF line end is one of them.
@@ -37,7 +39,21 @@ impl<'a> Cursor<'a> {
     /// The start of the text of `path`, after a byte order mark if there is one.
     pub(super) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        Self { path, bytes, position: 0, line: 1 }
+        Self { path, bytes, position: 0, line: 1, c_comments: false }
+    }
+
+    /// Makes lines whose first word is `c` comments in free-form text.
+    pub(super) fn with_c_comments(mut self) -> Self {
+        self.c_comments = true;
+        self
+    }
+
+    fn at_c_comment(&self) -> bool {
+        let rest = self.rest();
+        self.c_comments
+            && rest.first() == Some(&b'c')
+            && rest.get(1).copied().is_none_or(is_space)
+            && (self.position == 0 || self.bytes[self.position - 1] == b'\n')
     }
 
     /// The line of the cursor, counted from 1; at the end of the text, the last line.
@@ -79,6 +95,13 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.position).copied()
+    }
+
+    /// Moves past some bytes of any kind.
+    pub(super) fn skip_bytes(&mut self, length: usize) {
+        let skipped = &self.rest()[..length];
+        self.line += skipped.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.position += length;
     }
 
     /// Moves to the start of the next line.
@@ -156,6 +179,23 @@ impl<'a> Cursor<'a> {
         &rest[..length]
     }
 
+    /// The name at the cursor: in double quotes, or up to the next space; empty at the end of a line.
+    pub(super) fn name(&mut self) -> Result<&'a str> {
+        let text = match self.rest().strip_prefix(b"\"") {
+            None => self.token(),
+            Some(rest) => {
+                let length = rest.iter().position(|&byte| matches!(byte, b'"' | b'\n'));
+                let Some(length) = length.filter(|&length| rest[length] == b'"') else {
+                    return Err(self.error("the line ends inside of quotes: '\"' is needed"));
+                };
+                self.position += length + 2;
+                &rest[..length]
+            }
+        };
+        let unreadable = |_| self.error(format!("the name {} is not UTF-8", show(text)));
+        std::str::from_utf8(text).map_err(unreadable)
+    }
+
     /// The unsigned integer at the cursor; `what` names it in messages.
     #[inline]
     pub(super) fn integer(&mut self, what: &str) -> Result<u64> {
@@ -219,7 +259,7 @@ impl<'a> Cursor<'a> {
         self.error(format!("the {place} ends where {what} is needed"))
     }
 
-    /// Skips spaces, line ends and comments from '#' to the end of a line.
+    /// Skips spaces, line ends, comments from '#' to the end of a line, and lines of comment.
     pub(super) fn skip_space(&mut self) {
         while let Some(byte) = self.peek() {
             match byte {
@@ -228,6 +268,7 @@ impl<'a> Cursor<'a> {
                     self.line += 1;
                 }
                 b'#' => self.skip_line(),
+                b'c' if self.at_c_comment() => self.skip_line(),
                 _ if is_blank(byte) => self.position += 1,
                 _ => break,
             }
@@ -312,6 +353,20 @@ mod tests {
         ] {
             assert_eq!(cursor(text).integer("x").unwrap_err().to_string(), wanted);
         }
+    }
+
+    #[test]
+    fn names_are_words_or_quoted() {
+        let mut text = cursor("a-b \"c d\" \"\"\n\"e\nf\"");
+        for wanted in ["a-b", "c d", "", ""] {
+            text.at_line_end();
+            assert_eq!(text.name().unwrap(), wanted);
+        }
+        text.end_line("names").unwrap();
+        let error = text.name().unwrap_err().to_string();
+        assert_eq!(error, "file:2: the line ends inside of quotes: '\"' is needed");
+        let bytes = Cursor::new(Path::new("file"), b"\xff").name().unwrap_err().to_string();
+        assert_eq!(bytes, "file:1: the name '\\xff' is not UTF-8");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! `MARKOV` or `BAYES`, the number of variables, their cardinalities, the number of factors, per
 //! factor the number of its variables and these, then per factor the number of its values and
 //! these, the last variable varying fastest. Tokens are separated by spaces and line ends; '#'
-//! starts a comment.
+//! starts a comment, and so does a line's first word `c`, as in the competition of 2016.
 
 use super::file::Output;
 use super::table::{
@@ -15,7 +15,7 @@ use crate::model::{FactorGraph, FactorGraphBuilder, Label, check_cardinality};
 use std::path::Path;
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<FactorGraphBuilder> {
-    let mut cursor = Cursor::new(path, bytes);
+    let mut cursor = Cursor::new(path, bytes).with_c_comments();
     let preamble = cursor.next_token("MARKOV or BAYES")?;
     // The table of a Bayesian network is a factor like any other.
     if !matches!(preamble, b"MARKOV" | b"BAYES") {
@@ -191,6 +191,20 @@ mod tests {
         assert_eq!(read(&text).unwrap(), graph);
         assert_eq!(read(SMALL.replace("MARKOV", "BAYES").as_bytes()).unwrap(), graph);
         assert_eq!(read(SMALL.replace('\n', "\r\n").as_bytes()).unwrap(), graph);
+    }
+
+    #[test]
+    fn comments_are_skipped() {
+        let text = format!("c\nc a comment\n# another\n{}", SMALL.replace("\n 4", "\nc 7\n 4"));
+        assert_eq!(read(text.as_bytes()).unwrap(), read(SMALL.as_bytes()).unwrap());
+        for (text, wanted) in [
+            (" c a\nMARKOV", "g.uai:1: the network's type is 'c'"),
+            ("cc\nMARKOV", "g.uai:1: the network's type is 'cc'"),
+            ("MARKOV 1 c", "g.uai:1: 'c' is not the cardinality of a variable"),
+        ] {
+            let found = read(text.as_bytes()).unwrap_err().to_string();
+            assert!(found.starts_with(wanted), "{text:?}: {found}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::kernel::stored_values;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence, check_variable};
 use crate::schedule::Schedule;
+use crate::structure::compile;
 use std::sync::Arc;
 
 /// Belief propagation on one factor graph.
@@ -36,6 +37,8 @@ use std::sync::Arc;
 /// ```
 pub struct BeliefPropagation {
     graph: Arc<FactorGraph>,
+    /// The graph that runs: its tables may be something cheaper.
+    compiled: Arc<FactorGraph>,
     schedule: Schedule,
     evidence: Evidence,
     engine: Box<dyn Engine>,
@@ -61,7 +64,10 @@ impl BeliefPropagation {
             ));
         }
         check_message_values(&graph)?;
-        let engine = Box::new(CpuEngine::new(graph.clone(), &schedule, options)?);
+        let compiled = if options.compile_tables { compile(&graph) } else { None };
+        let compiled = compiled.map_or_else(|| graph.clone(), Arc::new);
+        let own = schedule_for(&graph, &compiled, &schedule)?;
+        let engine = Box::new(CpuEngine::new(compiled.clone(), &own, options)?);
         let state_offsets = (!graph.all_binary()).then(|| {
             let mut next = 0;
             let starts = graph.cardinalities().iter().map(|&cardinality| {
@@ -72,7 +78,7 @@ impl BeliefPropagation {
             starts.collect()
         });
         let evidence = Evidence::new();
-        Ok(Self { graph, schedule, evidence, engine, state_offsets, report: None })
+        Ok(Self { graph, compiled, schedule, evidence, engine, state_offsets, report: None })
     }
 
     /// The graph.
@@ -88,7 +94,7 @@ impl BeliefPropagation {
     /// Replaces the schedule. Messages and evidence stay, so that a warm run goes on from them; this
     /// is also how every pass can be given an order of its own. Same cost as in [`Self::new`].
     pub fn set_schedule(&mut self, schedule: Schedule) -> Result<()> {
-        self.engine.set_schedule(&schedule)?;
+        self.engine.set_schedule(&schedule_for(&self.graph, &self.compiled, &schedule)?)?;
         self.schedule = schedule;
         Ok(())
     }
@@ -221,6 +227,20 @@ impl BeliefPropagation {
             Error::OutOfRange(format!("label {label}: the graph has no such variable"))
         })
     }
+}
+
+/// The schedule for the graph that runs: orders that follow the heads of factors follow those of the
+/// graph that was given.
+fn schedule_for(
+    graph: &Arc<FactorGraph>,
+    compiled: &Arc<FactorGraph>,
+    schedule: &Schedule,
+) -> Result<Schedule> {
+    let by_heads = matches!(schedule, Schedule::Topological | Schedule::ForwardBackward);
+    if by_heads && !Arc::ptr_eq(graph, compiled) {
+        return Ok(Schedule::Custom(Arc::new(schedule.preorder(graph, 0)?)));
+    }
+    Ok(schedule.clone())
 }
 
 /// Message values have 32-bit indices.

@@ -108,6 +108,15 @@ impl Wide {
         Self::normalise(self.significand * other.significand, self.exponent + other.exponent)
     }
 
+    /// The smaller of two numbers.
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        if (self.exponent, self.significand) <= (other.exponent, other.significand) {
+            self
+        } else {
+            other
+        }
+    }
+
     /// The difference, or zero where the other number is not smaller.
     pub(crate) fn minus(self, other: Self) -> Self {
         if (other.exponent, other.significand) >= (self.exponent, self.significand) {

@@ -7,6 +7,7 @@ mod factor;
 mod from_graph;
 mod graph;
 mod labels;
+mod replace;
 mod structured;
 mod structured_builder;
 mod structured_scope;
@@ -20,6 +21,7 @@ pub use factor::{
     Factor, FactorKind, Horn, HornParameters, Noisy, NoisyLiteral, Signed, TermLiteral, Terms,
 };
 pub use graph::{FactorGraph, Label};
+pub(crate) use replace::TableStructure;
 pub use structured::SignedParameters;
 pub(crate) use structured::{is_zero_everywhere, next_joint_state};
 pub use structured_builder::{SignedArrays, TermArrays, WILDCARD};

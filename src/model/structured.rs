@@ -140,6 +140,13 @@ pub(super) struct SignedTable {
 }
 
 impl SignedTable {
+    /// The parameters that a graph has already.
+    pub(super) fn of(structured: &Structured) -> Self {
+        let key = |p: &SignedParameters| (p.values.map(f64::to_bits), p.negated.clone());
+        let entries = structured.signed.iter().enumerate();
+        Self { index: entries.map(|(index, p)| (key(p), index as u32)).collect() }
+    }
+
     /// The number of these parameters in the graph's table, where new ones are added.
     pub(super) fn intern(
         &mut self,

@@ -98,6 +98,27 @@ impl Digraph {
         (component_of, component_count as usize)
     }
 
+    /// Per node, the length of the longest path of arcs between different strongly connected
+    /// components that ends in the node's component. O(nodes + arcs).
+    pub fn component_depths(&self) -> Vec<u32> {
+        let (component_of, count) = self.components();
+        let (members, starts) = counting_sort(&component_of, count);
+        let mut depths = vec![0_u32; count];
+        // Tarjan's algorithm closes a component after all that can be reached from it.
+        for component in (0..count).rev() {
+            let next_depth = depths[component] + 1;
+            for &node in &members[starts[component] as usize..starts[component + 1] as usize] {
+                for &target in self.successors(node as usize) {
+                    let next = component_of[target as usize] as usize;
+                    if next != component {
+                        depths[next] = depths[next].max(next_depth);
+                    }
+                }
+            }
+        }
+        component_of.iter().map(|&component| depths[component as usize]).collect()
+    }
+
     /// The position of each node's strongly connected component in a topological order of the
     /// components, and the number of components. Of the components that may come next, the one
     /// with the lowest node does (Kahn's algorithm with a heap). O((nodes + arcs) log nodes).

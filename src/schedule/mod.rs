@@ -9,6 +9,8 @@
 //! with exactly the results of updating one edge at a time.
 
 mod digraph;
+mod forward_backward;
+mod heads;
 mod levels;
 mod preorder;
 mod random;

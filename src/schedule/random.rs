@@ -1,4 +1,4 @@
-//! The random orders of SEQRND, defined so that anybody can reproduce them.
+//! The random orders of SEQRND and classes of BLOCKS, defined so that anybody can reproduce them.
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 pub(crate) struct SplitMix64(pub(crate) u64);
@@ -53,6 +53,16 @@ pub fn random_order(edge_count: usize, seed: u64, pass: u64, out: &mut Vec<u32>)
     }
 }
 
+/// The class of each of the edges `0..edge_count` in BLOCKS(`blocks`, `seed`); `blocks` > 0.
+///
+/// With draws and numbers below n as [`random_order`] defines them, the generator starts with
+/// s = draw(s = `seed`). The classes of the edges 0, 1, 2, ... are one number below `blocks` each, in
+/// this order.
+pub(super) fn random_blocks(edge_count: usize, blocks: u32, seed: u64) -> Vec<u64> {
+    let mut generator = SplitMix64(SplitMix64(seed).next());
+    (0..edge_count).map(|_| generator.below(u64::from(blocks))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +108,17 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_about_equally_large() {
+        for seed in 0..20 {
+            let mut sizes = [0; 7];
+            for block in random_blocks(70_000, 7, seed) {
+                sizes[block as usize] += 1;
+            }
+            assert!(sizes.iter().all(|size| (9_500..10_500).contains(size)), "{sizes:?}");
+        }
+    }
+
+    #[test]
     fn numbers_below_a_large_bound_are_unbiased() {
         // Three quarters of all words: without redrawing, multiples of 3 would make up one half.
         let bound = (1_u64 << 63) + (1 << 62);
@@ -114,6 +135,19 @@ mod tests {
         assert_eq!(order(10, 0, 1), FROZEN[1]);
         assert_eq!(order(10, 42, 7), FROZEN[2]);
     }
+
+    #[test]
+    fn blocks_never_change() {
+        assert_eq!(random_blocks(12, 4, 0), FROZEN_BLOCKS[0]);
+        assert_eq!(random_blocks(12, 3, 42), FROZEN_BLOCKS[1]);
+        assert_eq!(random_blocks(2, u32::MAX, u64::MAX), FROZEN_LARGE_BLOCKS);
+        assert_eq!(random_blocks(0, 4, 0), []);
+    }
+
+    /// Checked against the definition above with an independent program.
+    const FROZEN_BLOCKS: [[u64; 12]; 2] =
+        [[2, 2, 1, 2, 3, 0, 3, 1, 1, 2, 1, 0], [1, 2, 1, 0, 2, 0, 0, 2, 0, 2, 1, 0]];
+    const FROZEN_LARGE_BLOCKS: [u64; 2] = [1_572_997_799, 3_181_733_513];
 
     /// Checked against the definition above with an independent program.
     const FROZEN: [[u32; 10]; 3] = [

@@ -1,7 +1,8 @@
 //! The update strategies by name.
 
+use super::forward_backward::forward_backward;
 use super::preorder::Preorder;
-use super::random::random_order;
+use super::random::{random_blocks, random_order};
 use super::topological::topological;
 use super::tree::tree;
 use crate::error::{Error, Result};
@@ -22,8 +23,24 @@ pub enum Schedule {
         /// The seed: the same one gives the same orders, on every machine.
         seed: u64,
     },
-    /// TOPO: one edge after the other, along the arcs from the bodies to the heads of the AND and
-    /// OR factors.
+    /// BLOCKS: every edge is put into one of some classes, each with the same probability; the
+    /// classes are updated one after the other, the edges of one at once. The same classes every
+    /// pass.
+    ///
+    /// One block is PARALL; some give much of what strict orders have over it, in few levels.
+    ///
+    /// With draws and numbers below n as [`super::random_order`] defines them, the generator starts
+    /// with s = draw(s = `seed`). The classes of the edges 0, 1, 2, ... are one number below
+    /// `blocks` each, drawn in this order.
+    Blocks {
+        /// The number of classes, 1 or more; some may be empty. [`Schedule::preorder`] of 0 blocks
+        /// is an error.
+        blocks: u32,
+        /// The seed: the same one gives the same classes, on every machine.
+        seed: u64,
+    },
+    /// TOPO: one edge after the other, along the arcs from the bodies to the heads of the factors
+    /// that have one, as AND and OR do.
     ///
     /// Variables are positioned in topological order of these arcs: strongly connected components
     /// one after the other, of those that may come next always the one with the lowest variable;
@@ -33,9 +50,25 @@ pub enum Schedule {
     /// variable. A table has no head and gives no arcs: the one of its variables with the highest
     /// position counts as its head.
     ///
-    /// Exact in one pass without evidence on polytrees. Without any AND or OR factor, as
-    /// [`Schedule::Tree`].
+    /// Exact in one pass without evidence on polytrees: graphs without cycles in which every factor
+    /// is the conditional distribution of its head, and every variable heads one at most. Without
+    /// any arcs, as [`Schedule::Tree`].
     Topological,
+    /// FWDBWD: along the same arcs as [`Schedule::Topological`], but all messages of a depth at
+    /// once, so that there are fewer and wider levels.
+    ///
+    /// The depth of a variable is the length of the longest path of arcs between different strongly
+    /// connected components that ends in its component: 0 where no arc from another component
+    /// leads, and the same for all variables of a component. First come the messages to heads, by
+    /// the depth of the head, least first; then all others, by the depth of their factor's head,
+    /// greatest first. Those of equal depth are one class. The head of a singleton is its
+    /// variable; that of a table the one of its variables with the greatest depth, of several the
+    /// one with the highest label.
+    ///
+    /// Exact in one pass without evidence on polytrees, as [`Schedule::Topological`] is: a message
+    /// to a head reads messages to heads that are less deep, and messages to bodies, which are
+    /// uniform there. Without any arcs, as [`Schedule::Tree`].
+    ForwardBackward,
     /// TREE: two sweeps over a breadth-first spanning forest of the graph of variables and factors.
     ///
     /// The root of each component is its lowest variable, neighbours are visited in index order.
@@ -43,49 +76,69 @@ pub enum Schedule {
     /// depth first, then those to the variables farther away, factors with the least depth first;
     /// equal depths are one class. Exact in one pass on every forest, with any evidence.
     Tree,
+    /// SEQMAX: one edge after the other, always the one whose message would change most (residual
+    /// belief propagation, as libDAI's). Of equal changes the one computed last goes first. A pass is
+    /// as many messages as there are edges. No preorder: the order follows from the messages.
+    MaximumResidual {
+        /// Whether changes are those of logarithms of probabilities (libDAI's `logdomain=1`) instead
+        /// of probabilities.
+        log_domain: bool,
+    },
     /// CUSTOM: the user's own preorder, the same one every pass.
     Custom(Arc<Preorder>),
 }
 
 impl Schedule {
-    /// The name of the strategy as libDAI's users know it.
+    /// The number of blocks of BLOCKS where none is given.
+    pub const DEFAULT_BLOCKS: u32 = 8;
+
+    /// The names that [`Self::from_name`] takes, for the texts of errors.
+    pub(crate) const NAMES: &str = "PARALL, SEQFIX, SEQRND, SEQMAX, BLOCKS, TOPO, FWDBWD or TREE";
+
+    /// The name of the strategy; libDAI's name where libDAI has it.
     pub fn name(&self) -> &'static str {
         match self {
             Schedule::Parallel => "PARALL",
             Schedule::SequentialFixed => "SEQFIX",
             Schedule::SequentialRandom { .. } => "SEQRND",
+            Schedule::Blocks { .. } => "BLOCKS",
             Schedule::Topological => "TOPO",
+            Schedule::ForwardBackward => "FWDBWD",
             Schedule::Tree => "TREE",
+            Schedule::MaximumResidual { .. } => "SEQMAX",
             Schedule::Custom(_) => "CUSTOM",
         }
     }
 
-    /// The strategy of a name (upper or lower case). `seed` is that of SEQRND; the others ignore
-    /// it. CUSTOM has no name here since it needs a preorder.
+    /// The strategy of a name (upper or lower case). `seed` is that of SEQRND and BLOCKS; the others
+    /// ignore it. BLOCKS gets [`Self::DEFAULT_BLOCKS`]. CUSTOM has no name here since it needs a
+    /// preorder.
     pub fn from_name(name: &str, seed: u64) -> Result<Self> {
         let known = [
             Schedule::Parallel,
             Schedule::SequentialFixed,
             Schedule::SequentialRandom { seed },
+            Schedule::Blocks { blocks: Self::DEFAULT_BLOCKS, seed },
             Schedule::Topological,
+            Schedule::ForwardBackward,
             Schedule::Tree,
+            Schedule::MaximumResidual { log_domain: false },
         ];
         let found = known.into_iter().find(|schedule| schedule.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
-            Error::InvalidArgument(format!(
-                "schedule '{name}': PARALL, SEQFIX, SEQRND, TOPO or TREE is needed"
-            ))
+            Error::InvalidArgument(format!("schedule '{name}': {} is needed", Self::NAMES))
         })
     }
 
     /// Whether every pass has the same preorder.
     pub fn is_static(&self) -> bool {
-        !matches!(self, Schedule::SequentialRandom { .. })
+        !matches!(self, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
     }
 
     /// The preorder of a pass. Only SEQRND depends on the pass, and only on its number.
     ///
-    /// An error if a custom preorder is not one on the edges of this graph.
+    /// Errors: a custom preorder that is not one on the edges of this graph; BLOCKS with 0 blocks;
+    /// SEQMAX, which has none.
     pub fn preorder(&self, graph: &FactorGraph, pass: u64) -> Result<Preorder> {
         let edges = graph.edge_count();
         Ok(match self {
@@ -96,8 +149,24 @@ impl Schedule {
                 random_order(edges, *seed, pass, &mut order);
                 Preorder::from_order(&order)
             }
+            Schedule::Blocks { blocks: 0, .. } => {
+                return Err(Error::InvalidArgument(
+                    "BLOCKS with 0 blocks: 1 or more are needed".into(),
+                ));
+            }
+            Schedule::Blocks { blocks, seed } => {
+                Preorder::compress(&random_blocks(edges, *blocks, *seed))
+            }
             Schedule::Topological => topological(graph),
+            Schedule::ForwardBackward => forward_backward(graph),
             Schedule::Tree => tree(graph),
+            Schedule::MaximumResidual { .. } => {
+                return Err(Error::Unsupported(
+                    "the schedule SEQMAX has no preorder: which message comes next depends on the \
+                     messages"
+                        .into(),
+                ));
+            }
             Schedule::Custom(preorder) => {
                 if preorder.edge_count() != edges {
                     return Err(Error::InvalidArgument(format!(

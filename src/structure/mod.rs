@@ -1,57 +1,21 @@
 //! What local structure a dense table has.
 //!
 //! A table's messages cost a few operations per entry; those of a conjunction, of a noisy OR or of a
-//! few disjoint terms cost a few per variable or per term. [`recognise`] finds the structure, and
-//! says under which name the field knows it. It is a function of the table alone.
+//! few disjoint terms cost a few per variable or per term. Sessions find the structure of their tables
+//! and run them as what they are; [`summarise`] says what was found, by the field's names. What a table
+//! is depends on the table alone.
 
+mod compile;
 mod conjunction;
 mod noisy;
 mod terms;
 #[cfg(test)]
 mod tests;
 
-/// What a table turned out to be. A joint state has one state per variable, in the table's order.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Structure {
-    /// No structure that would be cheaper than the table itself.
-    Dense,
-    /// One pair of values if all literals of the body hold, another one if any fails. All variables
-    /// are binary. The values are entries of the table.
-    Conjunction {
-        /// Position of the head.
-        head: usize,
-        /// Whether the literal of a variable is x = 0 instead of x = 1; false for the head.
-        negated: Vec<bool>,
-        /// `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]`. A head alone has an
-        /// empty body, which holds; the last two values then repeat the first two.
-        values: [f64; 4],
-    },
-    /// As `Conjunction`, but a literal holds with a probability that depends on its variable:
-    /// f(h, x) = holds\[h\] * Q + fails\[h\] * (1 - Q), Q the product of the probabilities at x.
-    /// Every entry of the table is reproduced up to a relative [`noisy::tolerance`] if 1 - Q is
-    /// computed from the probabilities of failing.
-    Noisy {
-        /// Position of the head.
-        head: usize,
-        /// Per variable and state, the probabilities that the literal holds and that it fails, with
-        /// the sum 1 up to rounding; `[[1, 0], [1, 0]]` for the head.
-        literals: Vec<[[f64; 2]; 2]>,
-        /// As in `Conjunction`.
-        values: [f64; 4],
-    },
-    /// f(x) is the weight of the one term that holds at x, or 0 if none does.
-    ///
-    /// The terms are the leaves of a decision tree, depth first, and the literals of each go from
-    /// the root to the leaf: no two terms hold at once, and neighbours share literals in front.
-    Terms {
-        /// Values of the terms, entries of the table, all positive.
-        weights: Vec<f64>,
-        /// Where the literals of each term start, and the end of the last one's.
-        offsets: Vec<usize>,
-        /// Position of a variable, and the state it must have; a term has at most one per variable.
-        literals: Vec<(u32, u32)>,
-    },
-}
+pub(crate) use compile::compile;
+pub use compile::{TableSummary, summarise};
+
+use crate::model::TableStructure as Structure;
 
 /// The field's name for what a table is, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +47,22 @@ pub(crate) enum Class {
 }
 
 impl Class {
+    /// All classes, in the order of their numbers.
+    const ALL: [Self; 12] = [
+        Class::Constant,
+        Class::Prior,
+        Class::And,
+        Class::Or,
+        Class::Clause,
+        Class::Conjunction,
+        Class::NoisyOr,
+        Class::NoisyAnd,
+        Class::Noisy,
+        Class::Deterministic,
+        Class::ContextSpecific,
+        Class::Dense,
+    ];
+
     /// The name, in lower case.
     pub(crate) fn name(self) -> &'static str {
         match self {

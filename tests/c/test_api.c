@@ -267,7 +267,7 @@ static void evidence(void) {
 static void schedules(void) {
     enum { SIZE = 12, EDGES = 12 * 4 };
     fastlbp_graph *graph = check_ring(SIZE);
-    const char *names[] = {"PARALL", "SEQFIX", "SEQRND", "TOPO", "TREE"};
+    const char *names[] = {"PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"};
     double named[SIZE], ranked[SIZE], related[SIZE];
     uint64_t ranks[EDGES];
     uint32_t before[EDGES], after[EDGES], got[EDGES], widths[EDGES];
@@ -307,6 +307,29 @@ static void schedules(void) {
         OK(fastlbp_bp_probabilities(bp, ranked, SIZE, NULL));
         SAME_BITS(named, ranked, SIZE);
     }
+    /* The number of blocks: set before or after the schedule, or with it; one block is PARALL. */
+    OK(fastlbp_bp_set_schedule_blocks(bp, 3, 17));
+    OK(fastlbp_bp_schedule(bp, name, sizeof name, NULL));
+    CHECK(strcmp(name, "BLOCKS") == 0);
+    OK(fastlbp_bp_schedule_ranks(bp, 0, got, EDGES, NULL));
+    OK(fastlbp_bp_schedule_ranks(bp, 5, before, EDGES, NULL));
+    CHECK(memcmp(got, before, sizeof got) == 0);
+    for (size_t edge = 0; edge < EDGES; edge++)
+        CHECK(got[edge] < 3);
+    OK(fastlbp_bp_set_schedule(bp, "TREE", 17));
+    OK(fastlbp_bp_set_property(bp, "updates", "BLOCKS"));
+    OK(fastlbp_bp_schedule_ranks(bp, 0, before, EDGES, NULL));
+    CHECK(memcmp(got, before, sizeof got) == 0);
+    OK(fastlbp_bp_set_property(bp, "seed", "18"));
+    OK(fastlbp_bp_schedule_ranks(bp, 0, before, EDGES, NULL));
+    CHECK(memcmp(got, before, sizeof got) != 0);
+    OK(fastlbp_bp_set_property(bp, "blocks", "1"));
+    OK(fastlbp_bp_run_passes(bp, 4));
+    OK(fastlbp_bp_probabilities(bp, ranked, SIZE, NULL));
+    OK(fastlbp_bp_set_schedule(bp, "PARALL", 0));
+    OK(fastlbp_bp_run_passes(bp, 4));
+    OK(fastlbp_bp_probabilities(bp, named, SIZE, NULL));
+    SAME_BITS(named, ranked, SIZE);
     /* SEQFIX as the chain of all edges. */
     for (uint32_t edge = 0; edge + 1 < EDGES; edge++) {
         before[edge] = edge;
@@ -539,6 +562,8 @@ static void properties(void) {
         {"maxtime", "2.5", "2.5"},        {"maxtime", "inf", "inf"},
         {"updates", "SEQRND", "SEQRND"},  {"updates", "PARALL", "PARALL"},
         {"updates", "TOPO", "TOPO"},      {"updates", "TREE", "TREE"},
+        {"updates", "BLOCKS", "BLOCKS"},  {"updates", "FWDBWD", "FWDBWD"},
+        {"blocks", "3", "3"},             {"blocks", "4294967295", "4294967295"},
         {"updates", "SEQFIX", "SEQFIX"},  {"damping", "0.0", "0"},
         {"inference", "SUMPROD", "SUMPROD"}, {"logdomain", "1", "1"},
         {"logdomain", "0", "0"},          {"verbose", "0", "0"},

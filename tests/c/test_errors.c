@@ -172,6 +172,7 @@ static void null_session(void) {
     NULL_POINTER(fastlbp_bp_get_property(bp, "tol", NULL, 8, &size), "buffer");
     NULL_HANDLE(fastlbp_bp_set_schedule(no_bp, "TREE", 0));
     NULL_POINTER(fastlbp_bp_set_schedule(bp, NULL, 0), "name");
+    NULL_HANDLE(fastlbp_bp_set_schedule_blocks(no_bp, 2, 0));
     NULL_HANDLE(fastlbp_bp_set_schedule_ranks(no_bp, words, 7));
     NULL_POINTER(fastlbp_bp_set_schedule_ranks(bp, NULL, 7), "ranks");
     NULL_HANDLE(fastlbp_bp_set_schedule_relation(no_bp, numbers, numbers, 2));
@@ -404,6 +405,7 @@ static void wrong_values(void) {
     FAILS(fastlbp_bp_set_schedule(bp, "RANDOM", 0), FASTLBP_STATUS_INVALID_ARGUMENT, "'RANDOM'");
     FAILS(fastlbp_bp_set_schedule(bp, "\x80", 0), FASTLBP_STATUS_INVALID_UTF8, "byte 0");
     FAILS(fastlbp_bp_set_schedule(bp, "SEQMAX", 0), FASTLBP_STATUS_UNSUPPORTED, "SEQMAX");
+    FAILS(fastlbp_bp_set_schedule_blocks(bp, 0, 1), FASTLBP_STATUS_INVALID_ARGUMENT, "0 blocks");
     FAILS(fastlbp_bp_set_schedule_ranks(bp, ranks, 8), FASTLBP_STATUS_INVALID_ARGUMENT, "7 edges");
     FAILS(fastlbp_bp_set_schedule_relation(bp, before, after, 2), FASTLBP_STATUS_OUT_OF_RANGE,
           "no edge 7");

@@ -30,7 +30,7 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
-    /// Factor graph: .causal_fg, .fg or .uai, also with .gz
+    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
     #[arg(value_name = "GRAPH")]
     graph: PathBuf,
     /// Accepted for BINGO's driver and not used: nothing is random in SEQFIX

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 /// Convert a factor graph from one format to another
 ///
-/// The suffixes tell the formats: .causal_fg, .fg or .uai, each also with .gz. All numbers are
+/// The suffixes tell the formats: .causal_fg, .fg, .uai or .bif, each also with .gz. All numbers are
 /// written so that they read back exactly. OUT appears when it is complete. A .uai file has no
-/// labels: variables are numbered by the rank of their label.
+/// labels: variables are numbered by the rank of their label. A .bif file can only be read, and its
+/// names are lost: variables have the labels 0, 1, ... in their order in the file.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// File to read

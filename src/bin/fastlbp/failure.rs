@@ -72,6 +72,19 @@ impl Failure {
         Failure::Message { code: OTHER, text: format!("standard output: {error}") }
     }
 
+    /// Input that is not right, with a text of its own.
+    pub fn input(text: impl Into<String>) -> Self {
+        Failure::Message { code: BAD_INPUT, text: text.into() }
+    }
+
+    /// The same with something added to its message, if it has one.
+    pub fn with_note(mut self, note: &str) -> Self {
+        if let Failure::Message { text, .. } = &mut self {
+            text.push_str(note);
+        }
+        self
+    }
+
     /// Anything else, with a text of its own.
     pub fn other(text: impl Into<String>) -> Self {
         Failure::Message { code: OTHER, text: text.into() }

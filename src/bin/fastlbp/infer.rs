@@ -2,15 +2,17 @@
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome, warn};
+use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
 use crate::options::{ScheduleName, parse_bingo_rule, parse_seconds, parse_tolerance};
 use clap::ValueEnum;
 use fastlbp::format::{
-    read_graph, read_partial_evidence, read_ranks, write_marginals, write_marginals_to,
+    NamedGraph, read_ranks, write_marginals, write_marginals_of, write_marginals_of_to,
+    write_marginals_to,
 };
 use fastlbp::schedule::{Preorder, Storage, analyse};
 use fastlbp::{
-    Backend, BeliefPropagation, Contradiction, Control, EngineOptions, Evidence, FactorGraph,
-    RunReport, RunRequest, Schedule, StopReason, StopRule,
+    Backend, BeliefPropagation, Contradiction, Control, EngineOptions, FactorGraph, RunReport,
+    RunRequest, Schedule, StopReason, StopRule,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -30,17 +32,18 @@ const MAX_THREADS: u64 = 1024;
 /// shortest number that reads back to the same value; for a variable with more than two states the
 /// probabilities of all its states.
 ///
+/// With a .bif graph, a line is `name state=probability ...`, with all states in their order, and
+/// variables are in the order of the file. In these lines as in files, a name with blanks is in
+/// double quotes. Where a file has a label for a name, it is the variable's position in the graph's
+/// file, from 0, and where it has a number for a state, its position; but where variables (or the
+/// states of one) are named by numbers, numbers are names.
+///
 /// Without --iterations, --tolerance, --max-iterations or --bingo, passes are made until no
 /// probability changes by more than 1e-9, at most 1000 of them.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Factor graph: .causal_fg, .fg or .uai, also with .gz
-    #[arg(value_name = "GRAPH")]
-    graph: PathBuf,
-
-    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz
-    #[arg(long, value_name = "FILE")]
-    evidence: Option<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArguments,
 
     /// Order in which messages are updated
     #[arg(long, value_enum, ignore_case = true, default_value_t = ScheduleName::Parallel)]
@@ -48,10 +51,14 @@ pub struct Arguments {
 
     /// Order of the user's own: a line `factor-position variable-label rank` per edge; messages are
     /// updated by ascending rank, those of equal rank at once
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "blocks", "seed"])]
     ranks: Option<PathBuf>,
 
-    /// Seed of SEQRND; the other schedules do not use it
+    /// Number of blocks of BLOCKS; the other schedules do not use it
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = Schedule::DEFAULT_BLOCKS, value_parser = clap::value_parser!(u32).range(1..))]
+    blocks: u32,
+
+    /// Seed of SEQRND and BLOCKS; the other schedules do not use it
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -125,7 +132,8 @@ struct Stats {
     variables: usize,
     factors: usize,
     edges: usize,
-    /// Levels with old messages overwritten in place; those of the first pass for SEQRND.
+    /// Levels with old messages overwritten in place; those of the first pass for SEQRND, 0 for
+    /// SEQMAX, which has no preorder.
     levels: usize,
     passes: u64,
     stop_reason: &'static str,
@@ -156,8 +164,15 @@ struct Seconds {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
-    let (inputs, read) = timed(|| read_inputs(arguments));
-    let Inputs { graph, evidence, schedule } = inputs?;
+    let (inputs, read) = timed(|| {
+        let _activity = Activity::start("reading");
+        let inputs = read_inputs(&arguments.inputs)?;
+        let schedule = read_schedule(arguments, &inputs.graph)?;
+        Ok::<_, Failure>((inputs, schedule))
+    });
+    let (Inputs { graph, names, evidence, queries, warnings }, schedule) = inputs?;
+    let named = NamedGraph::new(&graph, names.as_ref())?;
+    warnings.iter().for_each(warn);
     let (levels, analyse) = timed(|| match arguments.stats {
         Some(_) => count_levels(&graph, &schedule),
         None => Ok(0),
@@ -178,16 +193,17 @@ pub fn run(arguments: &Arguments) -> Outcome {
             Control::Continue
         })
     });
-    let report = report?;
-    warn_about(arguments, &graph, &report);
-    let (written, write) = timed(|| write_results(arguments, &graph, session.marginals()?));
+    let report = report.map_err(|error| run_failure(error, named))?;
+    warn_about(arguments, named, &report);
+    let (written, write) =
+        timed(|| write_results(arguments, named, queries.as_deref(), session.marginals()?));
     // Whoever closed the standard output early may still want the statistics.
     if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
         return written;
     }
     if let Some(path) = &arguments.stats {
         let stats = Stats {
-            graph: arguments.graph.display().to_string(),
+            graph: arguments.inputs.graph.display().to_string(),
             schedule: schedule.name(),
             backend: session.backend().name(),
             threads: session.threads(),
@@ -216,48 +232,21 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-struct Inputs {
-    graph: Arc<FactorGraph>,
-    evidence: Evidence,
-    schedule: Schedule,
-}
-
-fn read_inputs(arguments: &Arguments) -> Outcome<Inputs> {
-    let activity = Activity::start("reading");
-    let graph = Arc::new(read_graph(&arguments.graph)?);
-    let mut evidence = Evidence::new();
-    let mut warning = None;
-    if let Some(path) = &arguments.evidence {
-        let read = read_partial_evidence(path, &graph)?;
-        for (variable, state) in read.observed {
-            evidence.observe(&graph, variable, state)?;
-        }
-        if let Some((label, line)) = read.unknown.first() {
-            warning = Some(format!(
-                "{}: {} observed variables are not in the graph and were left out, the first is \
-                 {label} in line {line}",
-                path.display(),
-                read.unknown.len()
-            ));
-        }
-    }
-    let schedule = match &arguments.ranks {
+fn read_schedule(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Schedule> {
+    Ok(match &arguments.ranks {
         Some(path) => {
-            let ranks = read_ranks(path, &graph)?;
-            Schedule::Custom(Arc::new(Preorder::from_ranks(&graph, &ranks)?))
+            let ranks = read_ranks(path, graph)?;
+            Schedule::Custom(Arc::new(Preorder::from_ranks(graph, &ranks)?))
         }
-        None => arguments.schedule.schedule(arguments.seed),
-    };
-    // Not before the line that shows the activity is gone.
-    drop(activity);
-    if let Some(warning) = warning {
-        warn(warning);
-    }
-    Ok(Inputs { graph, evidence, schedule })
+        None => arguments.schedule.schedule(arguments.seed, arguments.blocks),
+    })
 }
 
 fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
     let _activity = Activity::start("analysing");
+    if let Schedule::MaximumResidual { .. } = schedule {
+        return Ok(0);
+    }
     Ok(analyse(graph, &schedule.preorder(graph, 0)?, Storage::InPlace)?.count())
 }
 
@@ -270,6 +259,7 @@ fn engine_options(arguments: &Arguments) -> EngineOptions {
         },
         // The value was checked to be small.
         threads: arguments.threads.map(|threads| threads as usize),
+        ..EngineOptions::default()
     }
 }
 
@@ -297,12 +287,12 @@ fn request(arguments: &Arguments) -> RunRequest {
     }
 }
 
-fn warn_about(arguments: &Arguments, graph: &FactorGraph, report: &RunReport) {
+fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, report: &RunReport) {
     if let Some(variable) = report.first_contradiction {
         warn(format!(
             "certain messages that disagree met at variable {} ({} such places in a pass): the \
              state backed by more of them won",
-            graph.label(variable),
+            graph.describe(variable),
             report.contradictions
         ));
     }
@@ -329,13 +319,26 @@ fn reason_name(reason: StopReason) -> &'static str {
     }
 }
 
-fn write_results(arguments: &Arguments, graph: &FactorGraph, marginals: &[f64]) -> Outcome {
+fn write_results(
+    arguments: &Arguments,
+    graph: NamedGraph<'_>,
+    queries: Option<&[usize]>,
+    marginals: &[f64],
+) -> Outcome {
     if let Some(path) = &arguments.output {
         let _activity = Activity::start("writing");
-        return write_marginals(graph, marginals, path).map_err(Failure::output);
+        let written = match queries {
+            Some(queries) => write_marginals_of(graph, marginals, queries, path),
+            None => write_marginals(graph, marginals, path),
+        };
+        return written.map_err(Failure::output);
     }
     let mut output = io::stdout().lock();
-    let written = write_marginals_to(graph, marginals, &mut output).and_then(|()| output.flush());
+    let written = match queries {
+        Some(queries) => write_marginals_of_to(graph, marginals, queries, &mut output),
+        None => write_marginals_to(graph, marginals, &mut output),
+    };
+    let written = written.and_then(|()| output.flush());
     written.map_err(|error| Failure::standard_output(&error))
 }
 

@@ -3,11 +3,10 @@
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome, print};
 use crate::options::ScheduleName;
-use clap::ValueEnum;
-use fastlbp::FactorGraph;
 use fastlbp::format::read_graph;
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::{Storage, analyse};
+use fastlbp::{FactorGraph, Schedule};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,13 +18,16 @@ use std::time::Instant;
 /// parallelise well. Without --schedule all schedules are shown.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Factor graph: .causal_fg, .fg or .uai, also with .gz
+    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
     #[arg(value_name = "GRAPH")]
     graph: PathBuf,
     /// Show the levels of this schedule only
     #[arg(long, value_enum, ignore_case = true)]
     schedule: Option<ScheduleName>,
-    /// Seed of SEQRND, of which the first pass is shown
+    /// Number of blocks of BLOCKS
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = Schedule::DEFAULT_BLOCKS, value_parser = clap::value_parser!(u32).range(1..))]
+    blocks: u32,
+    /// Seed of BLOCKS and of SEQRND, of which the first pass is shown
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print one JSON object instead of text
@@ -63,7 +65,10 @@ struct Kinds {
 #[derive(Serialize)]
 struct ScheduleInfo {
     name: &'static str,
-    /// `null` for the others.
+    /// Of BLOCKS; missing for the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<u32>,
+    /// Of SEQRND and BLOCKS; missing for the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     /// Number of groups of equal rank.
@@ -179,12 +184,12 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
             FactorKind::Terms => kinds.terms += 1,
         }
     }
-    let names = match &arguments.schedule {
-        Some(name) => std::slice::from_ref(name),
-        None => ScheduleName::value_variants(),
+    let names: Vec<ScheduleName> = match arguments.schedule {
+        Some(name) => vec![name],
+        None => ScheduleName::preorders().collect(),
     };
     let schedules: Outcome<Vec<ScheduleInfo>> =
-        names.iter().map(|&name| describe_schedule(graph, name, arguments.seed)).collect();
+        names.into_iter().map(|name| describe_schedule(graph, name, arguments)).collect();
     Ok(Info {
         graph: arguments.graph.display().to_string(),
         variables: graph.variable_count(),
@@ -204,15 +209,25 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
     })
 }
 
-fn describe_schedule(graph: &FactorGraph, name: ScheduleName, seed: u64) -> Outcome<ScheduleInfo> {
+fn describe_schedule(
+    graph: &FactorGraph,
+    name: ScheduleName,
+    arguments: &Arguments,
+) -> Outcome<ScheduleInfo> {
     let start = Instant::now();
-    let schedule = name.schedule(seed);
+    let schedule = name.schedule(arguments.seed, arguments.blocks);
     let preorder = schedule.preorder(graph, 0)?;
     let levels = analyse(graph, &preorder, Storage::InPlace)?;
     let seconds = start.elapsed().as_secs_f64();
+    let (blocks, seed) = match schedule {
+        Schedule::SequentialRandom { seed } => (None, Some(seed)),
+        Schedule::Blocks { blocks, seed } => (Some(blocks), Some(seed)),
+        _ => (None, None),
+    };
     Ok(ScheduleInfo {
         name: schedule.name(),
-        seed: (!schedule.is_static()).then_some(seed),
+        blocks,
+        seed,
         classes: preorder.class_count(),
         levels: levels.count(),
         levels_side_by_side: analyse(graph, &preorder, Storage::SideBySide)?.count(),
@@ -302,9 +317,10 @@ fn text(info: &Info) -> String {
         "schedule", "classes", "levels", "side by side", "seconds"
     );
     for schedule in &info.schedules {
-        let name = match schedule.seed {
-            Some(seed) => format!("{}({seed})", schedule.name),
-            None => schedule.name.to_string(),
+        let name = match (schedule.blocks, schedule.seed) {
+            (Some(blocks), Some(seed)) => format!("{}({blocks}, {seed})", schedule.name),
+            (_, Some(seed)) => format!("{}({seed})", schedule.name),
+            _ => schedule.name.to_string(),
         };
         let _ = writeln!(
             out,

@@ -7,6 +7,7 @@ mod failure;
 mod generate;
 mod infer;
 mod info;
+mod inputs;
 mod options;
 mod six_digits;
 
@@ -24,12 +25,13 @@ Examples:
   fastlbp infer graph.causal_fg.gz --evidence graph.obs --output marginals.txt
   fastlbp infer graph.causal_fg --schedule SEQFIX --bingo 1e-6,500,1000,100 --stats stats.json
   fastlbp infer graph.uai --evidence graph.uai.evid --schedule TREE --iterations 1
+  fastlbp infer network.bif --evidence seen.obs --queries names.txt --schedule TREE
   fastlbp info graph.fg --schedule TOPO --json
   fastlbp convert graph.causal_fg graph.fg.gz
   fastlbp generate smartfl --variables 100000 --seed 1 --observations out.obs out.causal_fg.gz
   printf 'BP 1e-06 500 1000 100\\nQ 3\\n' | fastlbp bingo graph.causal_fg
 
-Graphs are .causal_fg (CausalBP), .fg (libDAI) or .uai files, also with .gz.
+Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
 
 Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 1 anything else.";
 
@@ -44,7 +46,7 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    Infer(infer::Arguments),
+    Infer(Box<infer::Arguments>),
     Info(info::Arguments),
     Convert(convert::Arguments),
     Bingo(bingo::Arguments),

@@ -16,23 +16,40 @@ pub enum ScheduleName {
     /// One message after the other, in a fresh random order every pass (see --seed)
     #[value(name = "SEQRND")]
     SequentialRandom,
+    /// Random blocks of messages one after the other, those of a block at once (see --blocks, --seed)
+    #[value(name = "BLOCKS")]
+    Blocks,
     /// Along the arcs from the bodies of AND and OR factors to their heads, then back
     #[value(name = "TOPO")]
     Topological,
+    /// As TOPO, but all messages whose heads are equally deep at once
+    #[value(name = "FWDBWD")]
+    ForwardBackward,
     /// To the roots of a breadth-first spanning forest and back: exact in one pass on trees
     #[value(name = "TREE")]
     Tree,
+    /// Always the message that would change most (residual belief propagation)
+    #[value(name = "SEQMAX")]
+    MaximumResidual,
 }
 
 impl ScheduleName {
-    /// The schedule; `seed` is that of SEQRND.
-    pub fn schedule(self, seed: u64) -> Schedule {
+    /// The names of the schedules that are preorders.
+    pub fn preorders() -> impl Iterator<Item = Self> {
+        Self::value_variants().iter().copied().filter(|&name| name != ScheduleName::MaximumResidual)
+    }
+
+    /// The schedule; `seed` is that of SEQRND and BLOCKS, `blocks` > 0 that of BLOCKS.
+    pub fn schedule(self, seed: u64, blocks: u32) -> Schedule {
         match self {
             ScheduleName::Parallel => Schedule::Parallel,
             ScheduleName::SequentialFixed => Schedule::SequentialFixed,
             ScheduleName::SequentialRandom => Schedule::SequentialRandom { seed },
+            ScheduleName::Blocks => Schedule::Blocks { blocks, seed },
             ScheduleName::Topological => Schedule::Topological,
+            ScheduleName::ForwardBackward => Schedule::ForwardBackward,
             ScheduleName::Tree => Schedule::Tree,
+            ScheduleName::MaximumResidual => Schedule::MaximumResidual { log_domain: false },
         }
     }
 }
@@ -91,7 +108,7 @@ mod tests {
         for name in ScheduleName::value_variants() {
             let value = name.to_possible_value();
             let text = value.as_ref().map_or("", |value| value.get_name());
-            assert_eq!(name.schedule(7).name(), text);
+            assert_eq!(name.schedule(7, 3).name(), text);
         }
     }
 

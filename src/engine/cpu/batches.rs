@@ -104,7 +104,7 @@ impl Batches {
         self.offsets.len() - 1
     }
 
-    fn batch(&self, index: usize) -> &[u32] {
+    pub(super) fn batch(&self, index: usize) -> &[u32] {
         &self.edges[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 
@@ -158,7 +158,7 @@ impl Batches {
 }
 
 /// The edges of a batch, factor by factor.
-fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+pub(super) fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
     let factors = state.graph.edge_factors();
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
 }

@@ -1,13 +1,16 @@
 //! Belief propagation on the processor.
 
+mod active;
 mod batches;
 mod factor;
 mod flood;
 mod measure;
 mod plan;
+mod residual;
 mod run;
 mod state;
 mod team;
+mod tournament;
 mod trees;
 mod variable;
 mod wide;
@@ -17,10 +20,11 @@ mod workspace;
 mod tests;
 
 use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Inference, Packed};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
+use active::Active;
 use factor::expand_for_maxima;
 use flood::Flood;
 use plan::{Plan, Tuning};
@@ -36,6 +40,9 @@ pub(crate) struct CpuEngine {
     tuning: Tuning,
     flood: Flood,
     plan: Plan,
+    schedule: Schedule,
+    /// Of the current run, if it was asked for.
+    active: Option<Active>,
     /// Passes since the messages were uniform.
     passes: u64,
     /// Whether the factors with one variable have sent: their messages never change.
@@ -72,6 +79,8 @@ impl CpuEngine {
             tuning,
             flood,
             plan,
+            schedule: schedule.clone(),
+            active: None,
             passes: 0,
             constants_sent: false,
             trees_stale: true,
@@ -82,12 +91,23 @@ impl CpuEngine {
 
     /// Takes over what a request says of messages. Nothing has changed if this fails.
     fn prepare(&mut self, request: &RunRequest) -> Result<()> {
+        if request.active_threshold.is_some() && matches!(self.plan, Plan::Residual(_)) {
+            return Err(Error::Unsupported(
+                "an active set with the schedule SEQMAX, which has its own choice of messages: \
+                 another schedule, or no threshold, is needed"
+                    .into(),
+            ));
+        }
         if request.inference == Inference::MaxProduct {
             expand_for_maxima(&mut self.state)?;
         }
-        self.state.inference = request.inference;
-        self.state.damping = request.damping;
-        self.state.keep_newest(request.damping > 0.0);
+        let RunRequest { inference, damping, .. } = *request;
+        if (inference, damping) != (self.state.inference, self.state.damping) {
+            self.forget_residuals();
+        }
+        (self.state.inference, self.state.damping) = (inference, damping);
+        let is_residual = matches!(self.plan, Plan::Residual(_));
+        self.state.keep_newest(damping > 0.0 || is_residual);
         Ok(())
     }
 
@@ -99,6 +119,20 @@ impl CpuEngine {
                 plan.cursors.reset();
             }
             plan.wide.invalidate();
+        }
+        if let Plan::Residual(plan) = &mut self.plan
+            && std::mem::take(&mut self.trees_stale)
+        {
+            plan.trees.rebuild_all(&self.state);
+            plan.cursors.reset();
+            plan.stale = true;
+        }
+    }
+
+    /// Residuals have to be computed anew, after a change of evidence or of what messages are.
+    fn forget_residuals(&mut self) {
+        if let Plan::Residual(plan) = &mut self.plan {
+            plan.stale = true;
         }
     }
 
@@ -125,12 +159,14 @@ impl Engine for CpuEngine {
 
     fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
         self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
+        self.schedule = schedule.clone();
         self.trees_stale = true;
         Ok(())
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
         self.state.set_evidence(variable, evidence);
+        self.forget_residuals();
     }
 
     fn run(

@@ -1,6 +1,7 @@
 //! How a schedule is executed.
 
 use super::batches::{Batches, ParallelBatches};
+use super::residual::Residual;
 use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, Trees};
@@ -33,6 +34,8 @@ pub(super) enum Plan {
     Flood,
     /// Batches of edges, with the stored trees that single messages need.
     Batches(Box<BatchPlan>),
+    /// The message that would change most.
+    Residual(Box<Residual>),
 }
 
 /// See [`Plan::Batches`].
@@ -59,6 +62,9 @@ impl Plan {
         team: &Team,
         tuning: &Tuning,
     ) -> Result<Self> {
+        if let Schedule::MaximumResidual { log_domain } = *schedule {
+            return Ok(Plan::Residual(Box::new(Residual::new(state, log_domain))));
+        }
         if let Schedule::SequentialRandom { seed } = *schedule {
             let trees = Trees::new(state);
             let cursors = Cursors::new(state, &trees);

@@ -1,6 +1,7 @@
 //! The loop over passes: stop rules, measurements, contradictions.
 
 use super::CpuEngine;
+use super::active::Active;
 use super::batches::Serial;
 use super::measure::{History, Measure, Movement, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
@@ -41,6 +42,10 @@ pub(super) fn run(
         engine.reset();
     }
     engine.begin();
+    engine.active = match request.active_threshold {
+        Some(threshold) => Some(Active::new(&mut engine.state, &engine.schedule, threshold)?),
+        None => None,
+    };
     let mut loops = Loop {
         engine,
         tracker,
@@ -158,8 +163,20 @@ impl Loop<'_> {
     }
 
     fn pass(&mut self) -> Result<()> {
-        let CpuEngine { state, team, flood, plan, constants_sent, passes, .. } = self.engine;
+        let CpuEngine { state, team, flood, plan, active, constants_sent, passes, .. } =
+            self.engine;
+        let pass = *passes;
         match plan {
+            _ if active.is_some() => {
+                if let Some(active) = active {
+                    team.run_alone(|workspace| active.run(state, pass, workspace));
+                }
+                self.note_batches();
+            }
+            Plan::Residual(residual) => {
+                team.run_alone(|workspace| residual.run(state, pass == 0, workspace));
+                self.note_batches();
+            }
             Plan::Flood => {
                 if !self.inputs_sent {
                     flood.variables_send(state, team);
@@ -178,7 +195,6 @@ impl Loop<'_> {
                 if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
                 } else {
-                    let pass = *passes;
                     team.run_alone(|workspace| {
                         let hubs = Hubs { trees, cursors: Some(cursors) };
                         let mut serial = Serial { state, hubs, wide, constants_sent, workspace };
@@ -192,21 +208,7 @@ impl Loop<'_> {
                         }
                     });
                 }
-                let mut found = Contradictions::default();
-                let mut met: Option<usize> = None;
-                let mut changed = Vec::new();
-                team.collect(|w| {
-                    found.merge(std::mem::take(&mut w.contradictions));
-                    met = [met, w.met.take()].into_iter().flatten().min();
-                    changed.append(&mut w.newly_certain);
-                });
-                if let (Some(variable), 0) = (met, found.count) {
-                    found.add(variable);
-                }
-                self.factor_contradictions = found;
-                if self.scanned {
-                    self.rescan(&changed);
-                }
+                self.note_batches();
             }
         }
         self.inputs_sent = false;
@@ -214,7 +216,7 @@ impl Loop<'_> {
         self.engine.constants_sent = self.engine.state.damping == 0.0;
         self.engine.passes += 1;
         self.passes += 1;
-        let in_batches = matches!(self.engine.plan, Plan::Batches(_));
+        let in_batches = self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Flood);
         if in_batches && !self.scanned {
             self.scan();
         }
@@ -222,6 +224,25 @@ impl Loop<'_> {
             self.judge()?;
         }
         Ok(())
+    }
+
+    /// Messages have been sent one by one: takes over the contradictory places that were seen.
+    fn note_batches(&mut self) {
+        let mut found = Contradictions::default();
+        let mut met: Option<usize> = None;
+        let mut changed = Vec::new();
+        self.engine.team.collect(|w| {
+            found.merge(std::mem::take(&mut w.contradictions));
+            met = [met, w.met.take()].into_iter().flatten().min();
+            changed.append(&mut w.newly_certain);
+        });
+        if let (Some(variable), 0) = (met, found.count) {
+            found.add(variable);
+        }
+        self.factor_contradictions = found;
+        if self.scanned {
+            self.rescan(&changed);
+        }
     }
 
     /// The variables have sent: takes over the contradictory ones that were seen, and judges.
@@ -341,7 +362,7 @@ impl Loop<'_> {
             frac: self.frac,
             contradictions: self.contradictions,
             first_contradiction: self.first_contradiction,
-            spared_messages: 0,
+            spared_messages: self.engine.active.take().map_or(0, |active| active.spared),
         })
     }
 

@@ -126,7 +126,7 @@ pub(crate) fn check_reads(
 
 /// All named schedules.
 pub(crate) fn named() -> Vec<Schedule> {
-    let names = ["parall", "SeqFix", "SEQRND", "TOPO", "TREE"];
+    let names = ["parall", "SeqFix", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"];
     names.iter().map(|name| Schedule::from_name(name, 11).unwrap()).collect()
 }
 

@@ -1,6 +1,8 @@
 //! The named schedules.
 
 use super::*;
+use crate::schedule::analyse;
+use crate::schedule::random::random_blocks;
 use std::sync::Arc;
 
 #[test]
@@ -12,7 +14,7 @@ fn names_round_trip() {
     }
     for wrong in ["", "SEQMAX", "CUSTOM", "TOPO "] {
         let error = Schedule::from_name(wrong, 0).unwrap_err().to_string();
-        for name in ["PARALL", "SEQFIX", "SEQRND", "TOPO", "TREE"] {
+        for name in ["PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"] {
             assert!(error.contains(name), "{error}");
         }
     }
@@ -67,6 +69,95 @@ fn topological_order_of_an_example() {
 }
 
 #[test]
+fn forward_backward_classes_of_an_example() {
+    use FactorKind::{And, Or, Singleton, Table};
+    // The arcs of the example above: 1 and 2 are a component of depth 1 below 3, 0 has depth 2.
+    let graph = build(&[
+        (And, 0, vec![1, 4]),
+        (And, 2, vec![3, 1]),
+        (Or, 1, vec![2]),
+        (Singleton, 4, vec![]),
+        (Singleton, 1, vec![]),
+        (Table, 0, vec![1, 2, 3]),
+        (Table, 0, vec![]),
+    ]);
+    let expected: [&[(u32, u32)]; 5] = [
+        &[(3, 4)],
+        &[(1, 2), (2, 1), (4, 1), (5, 2)], // 2 is the highest variable of depth 1 in the table
+        &[(0, 0)],
+        &[(0, 1), (0, 4)], // bodies, deepest head first
+        &[(1, 1), (1, 3), (2, 2), (5, 1), (5, 3)],
+    ];
+    assert_eq!(listed(&graph, &Schedule::ForwardBackward), expected);
+}
+
+/// A chain of implications takes a level per depth each way, whatever hangs on it.
+#[test]
+fn forward_backward_levels_are_few_and_wide() {
+    let mut factors = Vec::new();
+    for depth in 0..10 {
+        for i in 0..100 {
+            let (below, head) = (depth * 100, (depth + 1) * 100 + i);
+            factors.push((FactorKind::And, head, vec![below + i, below + (i * 7 + 3) % 100]));
+        }
+    }
+    let graph = build(&factors);
+    let count = |schedule: &Schedule| {
+        let preorder = schedule.preorder(&graph, 0).unwrap();
+        (preorder.class_count(), analyse(&graph, &preorder, Storage::InPlace).unwrap().count())
+    };
+    assert_eq!(count(&Schedule::ForwardBackward), (20, 19));
+    assert!(count(&Schedule::Topological).1 > 19);
+}
+
+#[test]
+fn graphs_without_arcs_are_ordered_as_by_tree() {
+    use FactorKind::{And, Singleton, Table};
+    for factors in [
+        vec![(Table, 0, vec![0, 1]), (Singleton, 1, vec![]), (Table, 0, vec![1, 2])],
+        // The only variable of its body is its head.
+        vec![(And, 1, vec![1]), (Table, 0, vec![0, 1]), (Table, 0, vec![1, 2])],
+        vec![(Singleton, 1, vec![])],
+        vec![(Table, 0, vec![])],
+        vec![],
+    ] {
+        let graph = build(&factors);
+        for schedule in [Schedule::Topological, Schedule::ForwardBackward] {
+            assert_eq!(listed(&graph, &schedule), listed(&graph, &Schedule::Tree));
+        }
+    }
+}
+
+/// The first classes frozen in `random.rs`, edges 0, 1, 2, ... being those listed by factor.
+#[test]
+fn blocks_of_an_example() {
+    use FactorKind::{And, Or, Singleton};
+    let graph = build(&[
+        (And, 0, vec![1, 2]),
+        (Or, 3, vec![2]),
+        (Singleton, 1, vec![]),
+        (Singleton, 3, vec![]),
+    ]);
+    let expected: [&[(u32, u32)]; 4] =
+        [&[(2, 1)], &[(0, 2)], &[(0, 0), (0, 1), (1, 2)], &[(1, 3), (3, 3)]];
+    assert_eq!(listed(&graph, &Schedule::Blocks { blocks: 4, seed: 0 }), expected);
+    // Far more blocks than edges: those without edges are no classes.
+    let many = Schedule::Blocks { blocks: u32::MAX, seed: 0 }.preorder(&graph, 9).unwrap();
+    assert_eq!(many.class_count(), 7);
+}
+
+#[test]
+fn one_block_is_flooding_and_none_is_an_error() {
+    for factors in [vec![], vec![(FactorKind::And, 0, vec![1, 2])]] {
+        let graph = build(&factors);
+        let preorder = |blocks| Schedule::Blocks { blocks, seed: 3 }.preorder(&graph, 0);
+        assert_eq!(preorder(1).unwrap(), Schedule::Parallel.preorder(&graph, 0).unwrap());
+        let error = preorder(0).unwrap_err().to_string();
+        assert!(error.contains("0 blocks: 1 or more"), "{error}");
+    }
+}
+
+#[test]
 fn tree_order_of_an_example() {
     use FactorKind::{And, Singleton};
     // 1 -f0- 0 -f1- 2 -f2- 3, a prior on 3.
@@ -75,9 +166,33 @@ fn tree_order_of_an_example() {
     let expected: [&[(u32, u32)]; 5] =
         [&[(3, 3)], &[(2, 2)], &[(0, 0), (1, 0)], &[(0, 1), (1, 2)], &[(2, 3)]];
     assert_eq!(listed(&graph, &Schedule::Tree), expected);
-    // Without heads TOPO is TREE.
-    let tables = build(&[(FactorKind::Table, 0, vec![0, 1]), (Singleton, 1, vec![])]);
-    assert_eq!(listed(&tables, &Schedule::Topological), listed(&tables, &Schedule::Tree));
+}
+
+/// Whether any factor with a head has another variable.
+fn has_arcs(graph: &FactorGraph) -> bool {
+    (0..graph.factor_count()).any(|f| graph.head_position(f).is_some() && graph.arity(f) > 1)
+}
+
+/// Whether a path of arcs from bodies to heads leads from one variable to another, by brute force.
+fn reachability(graph: &FactorGraph) -> Vec<Vec<bool>> {
+    let count = graph.variable_count();
+    let mut reaches = vec![vec![false; count]; count];
+    for f in 0..graph.factor_count() {
+        let variables = graph.factor_variables(f);
+        if let Some(head) = graph.head_position(f) {
+            for &v in variables {
+                reaches[v as usize][variables[head] as usize] = true;
+            }
+        }
+    }
+    for middle in 0..count {
+        for v in 0..count {
+            for w in 0..count {
+                reaches[v][w] |= reaches[v][middle] && reaches[middle][w];
+            }
+        }
+    }
+    reaches
 }
 
 /// Trees: factor i joins an earlier variable with new ones.
@@ -111,7 +226,7 @@ proptest! {
             }
         }
         // The classes are the levels then, each as early as can be within its sweep or earlier.
-        let levels = crate::schedule::analyse(&graph, &preorder, Storage::InPlace).unwrap();
+        let levels = analyse(&graph, &preorder, Storage::InPlace).unwrap();
         prop_assert!(levels.count() <= preorder.class_count());
     }
 
@@ -133,33 +248,57 @@ proptest! {
         }
     }
 
+    #[test]
+    fn blocks_are_the_classes_drawn(
+        graph in graphs(9, 12), seed in any::<u64>(), blocks in prop_oneof![1..5_u32, any::<u32>()]
+    ) {
+        prop_assume!(blocks > 0);
+        let preorder = Schedule::Blocks { blocks, seed }.preorder(&graph, 3).unwrap();
+        let drawn = random_blocks(graph.edge_count(), blocks, seed);
+        prop_assert!(drawn.iter().all(|&block| block < u64::from(blocks)));
+        prop_assert_eq!(preorder, Preorder::from_ranks(&graph, &drawn).unwrap());
+    }
+
+    /// The ranks are those of (sweep, depth), depths counted along chains of variables each of which
+    /// reaches the next and not the other way round.
+    #[test]
+    fn forward_backward_follows_the_depths(graph in graphs(9, 12)) {
+        prop_assume!(has_arcs(&graph));
+        let reaches = reachability(&graph);
+        let count = graph.variable_count();
+        let mut depths = vec![0_u64; count];
+        for _ in 0..count {
+            for v in 0..count {
+                for w in 0..count {
+                    if reaches[v][w] && !reaches[w][v] {
+                        depths[w] = depths[w].max(depths[v] + 1);
+                    }
+                }
+            }
+        }
+        let variable = |edge: usize| graph.edge_variables()[edge] as usize;
+        let key = |edge: usize| {
+            let edges = graph.factor_edges(graph.edge_factors()[edge] as usize);
+            let given = graph.head_position(graph.edge_factors()[edge] as usize);
+            let deepest = edges.clone().max_by_key(|&edge| (depths[variable(edge)], edge)).unwrap();
+            let head = given.map_or(deepest, |head| edges.start + head);
+            let depth = depths[variable(head)];
+            if edge == head { depth } else { 1000 - depth }
+        };
+        let keys: Vec<u64> = (0..graph.edge_count()).map(key).collect();
+        let preorder = Schedule::ForwardBackward.preorder(&graph, 0).unwrap();
+        prop_assert_eq!(preorder, Preorder::from_ranks(&graph, &keys).unwrap());
+    }
+
     /// Without cycles among the arcs, heads come after the heads in their bodies.
     #[test]
     fn topological_follows_the_arcs(graph in graphs(9, 12)) {
-        let horn = |f: usize| matches!(graph.kind(f), FactorKind::And | FactorKind::Or);
-        prop_assume!((0..graph.factor_count()).any(horn));
+        prop_assume!(has_arcs(&graph));
         let preorder = Schedule::Topological.preorder(&graph, 0).unwrap();
         prop_assert_eq!(preorder.class_count(), graph.edge_count());
         let ranks = preorder.ranks();
         let head = |f: usize| graph.head_position(f).map(|head| graph.factor_edges(f).start + head);
-        let arcs = |f: usize| horn(f).then(|| head(f)).flatten();
-        // Reachability along arcs by brute force.
-        let count = graph.variable_count();
-        let mut reaches = vec![vec![false; count]; count];
-        for f in 0..graph.factor_count() {
-            if let Some(edge) = arcs(f) {
-                for &v in graph.factor_variables(f) {
-                    reaches[v as usize][graph.edge_variables()[edge] as usize] = true;
-                }
-            }
-        }
-        for middle in 0..count {
-            for v in 0..count {
-                for w in 0..count {
-                    reaches[v][w] |= reaches[v][middle] && reaches[middle][w];
-                }
-            }
-        }
+        let reaches = reachability(&graph);
         let variable = |edge: usize| graph.edge_variables()[edge] as usize;
         for f in 0..graph.factor_count() {
             let Some(to_head) = head(f) else { continue };

@@ -3,11 +3,14 @@
 
 use super::plan::{Order, Plan, Tuning};
 use super::*;
-use crate::engine::{Contradiction, Inputs, Start, StopRule};
-use crate::kernel::{Monoid, Product, damp, resolve_states, stored_message, stored_values};
+use crate::engine::{Contradiction, Start, StopRule};
 use crate::model::{Evidence, FactorGraphBuilder, WILDCARD};
 use crate::schedule::Preorder;
 use proptest::prelude::*;
+use reference::{Mode, Reference};
+
+mod dynamic;
+mod reference;
 
 /// Everything multi-threaded, however small.
 const EAGER: Tuning =
@@ -15,131 +18,6 @@ const EAGER: Tuning =
 /// Some batches on all threads, some on one.
 const MIXED: Tuning =
     Tuning { edges_per_thread: 1, wide_batch: 4, barriers: 0.0, worthwhile: f64::INFINITY };
-
-type Message = Vec<Packed>;
-
-/// The definition of a pass, in semantics.md section 2.
-struct Reference<'a> {
-    graph: &'a FactorGraph,
-    evidence: &'a Evidence,
-    mode: Mode,
-    messages: Vec<Message>,
-}
-
-/// What a run does with messages.
-#[derive(Clone, Copy, Debug)]
-struct Mode {
-    inference: Inference,
-    damping: f64,
-}
-
-fn up(leaves: &[Product], start: usize, size: usize) -> Product {
-    if size == 1 {
-        return leaves.get(start).copied().unwrap_or(Product::NEUTRAL);
-    }
-    up(leaves, start, size / 2).combine(up(leaves, start + size / 2, size / 2))
-}
-
-fn all_but(leaves: &[Product], leaf: usize) -> Product {
-    let (mut size, mut start) = (leaves.len().next_power_of_two(), 0);
-    let mut down = Product::NEUTRAL;
-    while size > 1 {
-        size /= 2;
-        let (own, sibling) =
-            if leaf < start + size { (start, start + size) } else { (start + size, start) };
-        down = down.combine(up(leaves, sibling, size));
-        start = own;
-    }
-    down
-}
-
-impl<'a> Reference<'a> {
-    fn new(graph: &'a FactorGraph, evidence: &'a Evidence, mode: Mode) -> Self {
-        let uniform =
-            |&v: &u32| vec![Packed::ONE; stored_values(graph.cardinalities()[v as usize])];
-        let messages = graph.edge_variables().iter().map(uniform).collect();
-        Self { graph, evidence, mode, messages }
-    }
-
-    /// The message of the edge's variable to its factor, where `read` gives messages.
-    fn to_factor(&self, edge: usize, read: &dyn Fn(usize) -> Message) -> Message {
-        let v = self.graph.edge_variables()[edge] as usize;
-        let radix = self.graph.cardinality(v);
-        let one_hot = |state: u32| -> Message {
-            let weights: Vec<f64> = (0..radix).map(|x| f64::from(x == state as usize)).collect();
-            stored_message(&weights)
-        };
-        let soft = match self.evidence.get(v) {
-            Some(VariableEvidence::Observed(state)) => return one_hot(*state),
-            Some(VariableEvidence::Likelihood(weights)) => Some(stored_message(weights)),
-            None => None,
-        };
-        let edges = self.graph.variable_edges(v);
-        let leaf = edges.iter().position(|&e| e as usize == edge).unwrap();
-        let incoming: Vec<Message> = edges
-            .iter()
-            .map(|&e| if e as usize == edge { one_hot(0) } else { read(e as usize) })
-            .collect();
-        let products: Vec<Product> = (0..stored_values(radix as u32))
-            .map(|x| {
-                let leaves: Vec<Product> = incoming.iter().map(|m| Product::of(m[x])).collect();
-                let product = all_but(&leaves, leaf);
-                soft.as_ref().map_or(product, |soft| product.combine(Product::of(soft[x])))
-            })
-            .collect();
-        if radix == 2 {
-            return vec![products[0].odds()];
-        }
-        let mut out = vec![Packed::ONE; radix];
-        resolve_states(&products, &mut out);
-        out
-    }
-
-    fn message(&self, edge: usize, read: &dyn Fn(usize) -> Message) -> Message {
-        let f = self.graph.edge_factors()[edge] as usize;
-        let edges = self.graph.factor_edges(f);
-        let target = edge - edges.start;
-        let radices: Vec<u32> = self
-            .graph
-            .factor_variables(f)
-            .iter()
-            .map(|&v| self.graph.cardinalities()[v as usize])
-            .collect();
-        let mut inputs: Vec<Packed> = Vec::new();
-        for e in edges {
-            inputs.extend(self.to_factor(e, read));
-        }
-        let inputs = Inputs::new(self.graph, f, inputs);
-        let message = inputs.message(target, self.mode.inference).unwrap();
-        message.unwrap_or_else(|| vec![Packed::ONE; stored_values(radices[target])])
-    }
-
-    fn pass(&mut self, preorder: &Preorder) {
-        let old = self.messages.clone();
-        let mut new = old.clone();
-        let ranks = preorder.ranks();
-        for edge in preorder.order() {
-            let edge = edge as usize;
-            let read = |d: usize| {
-                if ranks[d] < ranks[edge] { new[d].clone() } else { old[d].clone() }
-            };
-            let mut message = self.message(edge, &read);
-            if self.mode.damping > 0.0 && !damp(&old[edge], &mut message, self.mode.damping) {
-                message.fill(Packed::ONE);
-            }
-            new[edge] = message;
-        }
-        self.messages = new;
-    }
-
-    fn flat(&self) -> Vec<Packed> {
-        self.messages.concat()
-    }
-}
-
-impl Mode {
-    const PLAIN: Self = Self { inference: Inference::SumProduct, damping: 0.0 };
-}
 
 /// A graph with hubs, wide factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
@@ -304,6 +182,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
+    /// All schedules that are preorders.
     fn schedules(&self) -> Vec<Schedule> {
         let custom = Preorder::from_ranks(&self.graph, &self.ranks).unwrap();
         vec![
@@ -312,6 +191,8 @@ impl Case {
             Schedule::SequentialRandom { seed: 7 },
             Schedule::Topological,
             Schedule::Tree,
+            Schedule::ForwardBackward,
+            Schedule::Blocks { blocks: 5, seed: 3 },
             Schedule::Custom(Arc::new(custom)),
         ]
     }
@@ -458,7 +339,7 @@ fn wide_factors_use_their_trees() {
         let mut engine = case.engine(&schedule, 2, EAGER);
         let stored = match &engine.plan {
             Plan::Batches(plan) => !plan.wide.is_empty(),
-            Plan::Flood => false,
+            Plan::Flood | Plan::Residual(_) => false,
         };
         // TOPO sends the AND's messages all together: to its head last, to its body first.
         let one_by_one =
@@ -501,7 +382,7 @@ fn a_factor_without_a_positive_value_is_a_contradiction() {
         assert_eq!(engine.results()[1], 0.3, "{}", schedule.name());
         let strict = RunRequest::new(StopRule::Passes(3));
         let error = engine.run(&strict, &mut |_| Control::Continue);
-        assert!(matches!(error, Err(crate::Error::Contradiction { variable: 0, pass: 1, .. })));
+        assert!(matches!(error, Err(Error::Contradiction { variable: 0, pass: 1, .. })));
     }
 }
 

@@ -1,0 +1,191 @@
+//! The active set: a message is computed again only if one that it reads has moved since.
+//!
+//! A stored message changes only by more than the threshold; smaller changes are dropped. So the
+//! inputs of a message that is not computed again are what they were, and computing it would give
+//! what it gave before. Which messages those are follows from the schedule alone: moments are
+//! counted in classes of the preorder, and each variable remembers when it was last reached by a
+//! changed message, and from which factor, and when from another one.
+
+use super::batches::{Batches, by_factor, store};
+use super::factor::messages;
+use super::state::State;
+use super::trees::{Cursors, Hubs, Trees};
+use super::workspace::Workspace;
+use crate::error::Result;
+use crate::kernel::{Packed, Real, Wide};
+use crate::schedule::{Schedule, random_order};
+
+/// What an active set knows between passes.
+pub(super) struct Active {
+    /// e^threshold: a message moved if the odds of two states grew or fell by more than this factor.
+    factor: Wide,
+    /// Whether the threshold is 0, so that nothing is dropped.
+    every_difference: bool,
+    order: Order,
+    trees: Trees,
+    cursors: Cursors,
+    /// The next moment; moments start at 1.
+    now: u64,
+    /// When each edge's message was last computed; 0 for never.
+    computed: Vec<u64>,
+    /// Per variable, its last two arrivals from different factors, the latest first.
+    arrivals: Vec<[Arrival; 2]>,
+    /// Messages that were not computed.
+    pub(super) spared: u64,
+}
+
+enum Order {
+    Classes(Batches),
+    Random { seed: u64, order: Vec<u32> },
+}
+
+/// When a changed message came, and from which factor.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    moment: u64,
+    factor: u32,
+}
+
+impl Active {
+    /// For messages as they are: all are computed once.
+    pub(super) fn new(state: &mut State, schedule: &Schedule, threshold: f64) -> Result<Self> {
+        state.require_by_edge();
+        let order = match *schedule {
+            Schedule::SequentialRandom { seed } => Order::Random { seed, order: Vec::new() },
+            _ => Order::Classes(Batches::of_classes(state, &schedule.preorder(&state.graph, 0)?)),
+        };
+        let trees = Trees::new(state);
+        let cursors = Cursors::new(state, &trees);
+        let never = Arrival { moment: 0, factor: u32::MAX };
+        Ok(Self {
+            // Beyond the range of f64 nothing moves but by becoming certain.
+            factor: Wide::from_f64(threshold.exp().min(f64::MAX)),
+            every_difference: threshold == 0.0,
+            order,
+            trees,
+            cursors,
+            now: 1,
+            computed: vec![0; state.graph.edge_count()],
+            arrivals: vec![[never; 2]; state.graph.variable_count()],
+            spared: 0,
+        })
+    }
+
+    /// One pass, the number of which since messages were uniform is given.
+    pub(super) fn run(&mut self, state: &State, pass: u64, workspace: &mut Workspace) {
+        match std::mem::replace(&mut self.order, Order::Random { seed: 0, order: Vec::new() }) {
+            Order::Classes(classes) => {
+                for index in 0..classes.count() {
+                    self.run_class(state, classes.batch(index), workspace);
+                }
+                self.order = Order::Classes(classes);
+            }
+            Order::Random { seed, mut order } => {
+                random_order(state.graph.edge_count(), seed, pass, &mut order);
+                for edge in &order {
+                    self.run_class(state, std::slice::from_ref(edge), workspace);
+                }
+                self.order = Order::Random { seed, order };
+            }
+        }
+    }
+
+    /// All active messages of a class are computed before any is stored.
+    fn run_class(&mut self, state: &State, class: &[u32], workspace: &mut Workspace) {
+        let mut active: Vec<u32> = Vec::new();
+        for group in by_factor(state, class) {
+            let before = active.len();
+            self.select(state, group, &mut active);
+            let wanted = &active[before..];
+            self.spared += (group.len() - wanted.len()) as u64;
+            if wanted.is_empty() {
+                continue;
+            }
+            let factor = state.graph.edge_factors()[group[0] as usize] as usize;
+            let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
+            messages(state, &mut hubs, factor, wanted, workspace);
+            let mut at = 0;
+            for &edge in wanted {
+                let length = state.edge_values(edge as usize).len();
+                state.hold(edge as usize, &workspace.outputs[at..at + length]);
+                at += length;
+            }
+        }
+        let mut message = Vec::new();
+        for &edge in &active {
+            let edge = edge as usize;
+            self.computed[edge] = self.now;
+            state.take_held(edge, &mut message);
+            let link = state.links[edge];
+            if !self.moved(state.to_variable.slice(state.slot_values(link.slot as usize)), &message)
+            {
+                continue;
+            }
+            store(state, edge, link, &message, workspace);
+            if link.hub {
+                let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
+                hubs.changed(state, edge);
+            }
+            self.arrive(state, edge);
+        }
+        self.now += 1;
+    }
+
+    /// Adds the edges of a factor's group whose messages must be computed: those that read a message
+    /// that came since they were last computed, or at that moment.
+    fn select(&self, state: &State, group: &[u32], active: &mut Vec<u32>) {
+        let graph = &state.graph;
+        let factor = graph.edge_factors()[group[0] as usize];
+        // The latest arrivals from other factors at two of the factor's variables.
+        let (mut latest, mut latest_at, mut second) = (0, usize::MAX, 0);
+        for edge in graph.factor_edges(factor as usize) {
+            let arrivals = &self.arrivals[graph.edge_variables()[edge] as usize];
+            let moment = arrivals[usize::from(arrivals[0].factor == factor)].moment;
+            if moment > latest {
+                (latest, latest_at, second) = (moment, edge, latest);
+            } else {
+                second = second.max(moment);
+            }
+        }
+        active.extend(group.iter().copied().filter(|&edge| {
+            let read = if latest_at == edge as usize { second } else { latest };
+            let computed = self.computed[edge as usize];
+            computed == 0 || (read > 0 && read >= computed)
+        }));
+    }
+
+    /// A changed message has come along an edge.
+    fn arrive(&mut self, state: &State, edge: usize) {
+        let factor = state.graph.edge_factors()[edge];
+        let arrivals = &mut self.arrivals[state.graph.edge_variables()[edge] as usize];
+        if arrivals[0].factor != factor {
+            arrivals[1] = arrivals[0];
+        }
+        arrivals[0] = Arrival { moment: self.now, factor };
+    }
+
+    /// Whether the log-odds of two states moved by more than the threshold.
+    fn moved(&self, old: impl Iterator<Item = Packed>, new: &[Packed]) -> bool {
+        let mut range: Option<(Wide, Wide)> = None;
+        let mut differs = false;
+        for (old, &new) in old.zip(new) {
+            differs |= old != new;
+            if old.is_certain() || new.is_certain() {
+                if old != new {
+                    return true;
+                }
+                continue;
+            }
+            let growth = new.unpack().divide(old.unpack());
+            let (least, most) = range.unwrap_or((growth, growth));
+            range = Some((least.smaller(growth), most.larger(growth)));
+        }
+        if new.len() == 1 {
+            // One number is the odds of two states, of which the other stays.
+            range = range.map(|(least, most)| (least.smaller(Wide::ONE), most.larger(Wide::ONE)));
+        }
+        let exceeds =
+            |(least, most): (Wide, Wide)| !most.minus(least.multiply(self.factor)).is_zero();
+        differs && (self.every_difference || range.is_some_and(exceeds))
+    }
+}

@@ -1,0 +1,301 @@
+//! Which message comes next follows from the messages: SEQMAX, and active sets.
+
+use super::reference::{Message, Reference};
+use super::*;
+use crate::kernel::{Real, Wide, geometric_mean, weights_to_probabilities};
+
+/// SEQMAX by its definition: a list of residuals, looked through for every message.
+struct Residuals<'a> {
+    reference: Reference<'a>,
+    newest: Vec<Message>,
+    /// Residual, and when it was set.
+    queue: Vec<(f64, u64)>,
+    sent: Vec<bool>,
+    /// Damped messages as libDAI stores them, not normalised.
+    raw: Vec<Vec<f64>>,
+    log_domain: bool,
+    clock: u64,
+}
+
+impl<'a> Residuals<'a> {
+    fn new(case: &'a Case, log_domain: bool) -> Self {
+        let reference = Reference::new(&case.graph, &case.evidence, case.mode);
+        let edges = case.graph.edge_count();
+        let mut all = Self {
+            newest: reference.messages.clone(),
+            reference,
+            queue: vec![(0.0, 0); edges],
+            sent: vec![false; edges],
+            raw: case
+                .graph
+                .edge_variables()
+                .iter()
+                .map(|&v| vec![1.0; case.graph.cardinality(v as usize)])
+                .collect(),
+            log_domain,
+            clock: 0,
+        };
+        for &edge in case.graph.all_variable_edges() {
+            all.compute(edge as usize);
+        }
+        all
+    }
+
+    fn probabilities(&self, edge: usize, message: &Message) -> Vec<f64> {
+        let v = self.reference.graph.edge_variables()[edge] as usize;
+        let mut out = vec![0.0; self.reference.graph.cardinality(v)];
+        if out.len() == 2 {
+            return message[0].probabilities().to_vec();
+        }
+        weights_to_probabilities(message, &mut out);
+        out
+    }
+
+    fn compute(&mut self, edge: usize) {
+        let messages = &self.reference.messages;
+        self.newest[edge] = self.reference.message(edge, &|d| messages[d].clone());
+        self.set(edge);
+    }
+
+    /// The message last computed, with a prior's table as it is.
+    fn computed(&self, edge: usize) -> Vec<f64> {
+        let graph = self.reference.graph;
+        let factor = graph.edge_factors()[edge] as usize;
+        let probabilities = self.probabilities(edge, &self.newest[edge]);
+        if graph.arity(factor) > 1 {
+            return probabilities;
+        }
+        let radix = probabilities.len();
+        let value = |x: usize| graph.factor(factor).value(&[x], std::iter::once(radix));
+        (0..radix).map(value).collect()
+    }
+
+    fn set(&mut self, edge: usize) {
+        let damped = self.reference.mode.damping > 0.0;
+        let mut new = self.computed(edge);
+        let mut old = self.probabilities(edge, &self.reference.messages[edge]);
+        if damped {
+            let sum: f64 = self.raw[edge].iter().sum();
+            old.iter_mut().for_each(|p| *p *= sum);
+        } else if !self.sent[edge] {
+            old.fill(1.0);
+        } else {
+            new = self.probabilities(edge, &self.newest[edge]);
+        }
+        let distance = |new: f64, old: f64| match self.log_domain {
+            _ if new == old => 0.0,
+            true => (new.ln() - old.ln()).abs(),
+            false => (new - old).abs(),
+        };
+        let mut residual =
+            new.iter().zip(&old).map(|(&new, &old)| distance(new, old)).fold(0.0, f64::max);
+        if residual == 0.0 && self.newest[edge] != self.reference.messages[edge] {
+            residual = f64::MIN_POSITIVE;
+        }
+        self.clock += 1;
+        self.queue[edge] = (residual, self.clock);
+    }
+
+    fn damp_raw(&mut self, edge: usize) {
+        let damping = self.reference.mode.damping;
+        if damping == 0.0 {
+            return;
+        }
+        let sum: f64 = self.raw[edge].iter().sum();
+        let old = self.probabilities(edge, &self.reference.messages[edge]);
+        let new = self.computed(edge);
+        let mean = |(old, new): (f64, f64)| match (old * sum, new) {
+            (a, b) if a == 0.0 || b == 0.0 => 0.0,
+            (a, b) => geometric_mean(Wide::from_f64(a), Wide::from_f64(b), damping).to_f64(),
+        };
+        self.raw[edge] = old.into_iter().zip(new).map(mean).collect();
+    }
+
+    fn pass(&mut self) {
+        let graph = self.reference.graph;
+        for _ in 0..graph.edge_count() {
+            let better =
+                |a: &usize, b: &usize| self.queue[*a].partial_cmp(&self.queue[*b]).unwrap();
+            let edge = (0..graph.edge_count()).max_by(better).unwrap();
+            self.damp_raw(edge);
+            let old = &self.reference.messages[edge];
+            self.reference.messages[edge] = self.reference.damped(old, self.newest[edge].clone());
+            self.sent[edge] = true;
+            self.set(edge);
+            let variable = graph.edge_variables()[edge] as usize;
+            for &own in graph.variable_edges(variable).iter().filter(|&&own| own as usize != edge) {
+                let factor = graph.edge_factors()[own as usize] as usize;
+                for other in graph.factor_edges(factor).filter(|&other| other != own as usize) {
+                    self.compute(other);
+                }
+            }
+        }
+    }
+}
+
+/// Active sets by their definition: for every edge, when its message was computed and when it last
+/// changed.
+struct ActiveSet<'a> {
+    reference: Reference<'a>,
+    computed: Vec<Option<u64>>,
+    changed: Vec<Option<u64>>,
+    now: u64,
+    spared: u64,
+}
+
+impl ActiveSet<'_> {
+    fn is_active(&self, edge: usize) -> bool {
+        let graph = self.reference.graph;
+        let Some(computed) = self.computed[edge] else { return true };
+        let factor = graph.edge_factors()[edge] as usize;
+        graph.factor_edges(factor).filter(|&input| input != edge).any(|input| {
+            let variable = graph.edge_variables()[input] as usize;
+            let read = graph.variable_edges(variable).iter().map(|&d| d as usize);
+            read.filter(|&d| d != input).any(|d| self.changed[d].is_some_and(|at| at >= computed))
+        })
+    }
+
+    fn pass(&mut self, preorder: &Preorder, threshold: f64) {
+        let (order, classes) = preorder.classes();
+        for class in classes.windows(2) {
+            let class = &order[class[0] as usize..class[1] as usize];
+            let messages = self.reference.messages.clone();
+            for edge in class.iter().map(|&edge| edge as usize) {
+                if !self.is_active(edge) {
+                    self.spared += 1;
+                }
+            }
+            let active: Vec<usize> = class
+                .iter()
+                .map(|&edge| edge as usize)
+                .filter(|&edge| self.is_active(edge))
+                .collect();
+            for edge in active {
+                self.computed[edge] = Some(self.now);
+                let message = self.reference.message(edge, &|d| messages[d].clone());
+                if moved(&messages[edge], &message, threshold) {
+                    self.reference.messages[edge] = message;
+                    self.changed[edge] = Some(self.now);
+                }
+            }
+            self.now += 1;
+        }
+    }
+}
+
+fn moved(old: &Message, new: &Message, threshold: f64) -> bool {
+    let zero_or_infinite = |m: &Message| -> Vec<Option<Packed>> {
+        m.iter().map(|&value| value.is_certain().then_some(value)).collect()
+    };
+    if old == new || threshold == 0.0 || zero_or_infinite(old) != zero_or_infinite(new) {
+        return old != new;
+    }
+    let ln = |value: Packed| {
+        let value = value.unpack();
+        value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
+    };
+    let uncertain = old.iter().zip(new).filter(|(old, _)| !old.is_certain());
+    let mut growth: Vec<f64> = uncertain.map(|(&old, &new)| ln(new) - ln(old)).collect();
+    if old.len() == 1 {
+        growth.push(0.0);
+    }
+    let most = growth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = growth.iter().copied().fold(f64::INFINITY, f64::min);
+    most - least > threshold
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn the_largest_residual_is_sent_first(case in case(), log_domain in any::<bool>()) {
+        prop_assume!(case.graph.edge_count() < 150);
+        let schedule = Schedule::MaximumResidual { log_domain };
+        let mut reference = Residuals::new(&case, log_domain);
+        let mut engine = case.engine(&schedule, 1, Tuning::default());
+        for pass in 0..2 {
+            reference.pass();
+            let start = if pass == 0 { Start::Fresh } else { Start::Warm };
+            go(&mut engine, &RunRequest { start, ..case.request(1) });
+            prop_assert!(engine.messages().0 == reference.reference.flat(), "pass {}", pass);
+        }
+        // One long run is the same, and a fresh one begins again.
+        let mut long = case.engine(&schedule, 2, EAGER);
+        for _ in 0..2 {
+            go(&mut long, &case.request(2));
+            prop_assert!(long.messages() == engine.messages());
+        }
+        prop_assert_eq!(long.results(), engine.results());
+        // Evidence that is cleared leaves no trace.
+        for (v, _) in case.evidence.iter() {
+            engine.set_evidence(v, None);
+        }
+        go(&mut engine, &case.request(2));
+        let bare = Case { evidence: Evidence::new(), ..case.clone() };
+        let mut never = bare.engine(&schedule, 1, Tuning::default());
+        go(&mut never, &case.request(2));
+        prop_assert!(engine.messages() == never.messages());
+    }
+
+    #[test]
+    fn active_sets_follow_their_definition(
+        case in case(),
+        threshold in prop_oneof![Just(0.0), 0.01..3.0],
+    ) {
+        let undamped = Mode { damping: 0.0, ..case.mode };
+        let case = Case { mode: undamped, ..case };
+        for schedule in case.schedules() {
+            let request = RunRequest { active_threshold: Some(threshold), ..case.request(3) };
+            let mut engine = case.engine(&schedule, 1, Tuning::default());
+            let report = go(&mut engine, &request);
+            let edges = case.graph.edge_count();
+            let mut reference = ActiveSet {
+                reference: Reference::new(&case.graph, &case.evidence, case.mode),
+                computed: vec![None; edges],
+                changed: vec![None; edges],
+                now: 1,
+                spared: 0,
+            };
+            for pass in 0..3 {
+                reference.pass(&schedule.preorder(&case.graph, pass).unwrap(), threshold);
+            }
+            let messages = engine.messages();
+            prop_assert!(messages.0 == reference.reference.flat(), "{}", schedule.name());
+            prop_assert_eq!(report.spared_messages, reference.spared, "{}", schedule.name());
+            // The same on threads, and in parts.
+            let mut parts = case.engine(&schedule, 2, EAGER);
+            go(&mut parts, &RunRequest { rule: StopRule::Passes(2), ..request });
+            let rest = RunRequest { rule: StopRule::Passes(1), start: Start::Warm, ..request };
+            go(&mut parts, &rest);
+            prop_assert!(parts.messages() == messages, "{} in parts", schedule.name());
+            if threshold == 0.0 {
+                let mut plain = case.engine(&schedule, 1, Tuning::default());
+                go(&mut plain, &case.request(3));
+                prop_assert!(plain.messages() == messages, "{} without", schedule.name());
+            }
+        }
+    }
+}
+
+/// A chain that has converged at its end is left alone.
+#[test]
+fn active_sets_spare_messages() {
+    let mut builder = FactorGraphBuilder::new();
+    for v in 0..50 {
+        builder.add_and(v + 1, &[v], 0.9, 0.2).unwrap();
+    }
+    builder.add_singleton(0, 0.3).unwrap();
+    let graph = Arc::new(builder.build().unwrap());
+    let options = EngineOptions::default();
+    let mut engine = CpuEngine::new(graph, &Schedule::SequentialFixed, options).unwrap();
+    let rule = StopRule::Tolerance { tolerance: 1e-12, max_passes: 100 };
+    let all = go(&mut engine, &RunRequest::new(rule));
+    let expected = engine.results().to_vec();
+    let request = RunRequest { active_threshold: Some(1e-9), ..RunRequest::new(rule) };
+    let report = go(&mut engine, &request);
+    assert!(report.converged && all.converged);
+    assert!(report.spared_messages > 0, "{report:?}");
+    for (a, b) in expected.iter().zip(engine.results()) {
+        assert!((a - b).abs() < 1e-7);
+    }
+}

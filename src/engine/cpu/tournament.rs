@@ -1,0 +1,104 @@
+//! A priority queue over all edges in which every priority can change at any time.
+
+/// The edge with the highest priority; of those with the same one, that whose priority was set last.
+pub(super) struct Tournament {
+    priorities: Vec<f64>,
+    /// When each priority was set.
+    stamps: Vec<u64>,
+    clock: u64,
+    /// A complete binary tree, the root at 1: the better one of each pair of players. Leaves are the
+    /// edges, at `leaves` + edge.
+    winners: Vec<u32>,
+    leaves: usize,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Tournament {
+    /// All priorities are 0, set in the order of `edges`, which names each edge once.
+    pub(super) fn new(edges: &[u32]) -> Self {
+        let count = edges.len();
+        let leaves = count.next_power_of_two();
+        let mut tournament = Self {
+            priorities: vec![0.0; count],
+            stamps: vec![0; count],
+            clock: 0,
+            winners: vec![NOBODY; 2 * leaves],
+            leaves,
+        };
+        for edge in 0..count {
+            tournament.winners[leaves + edge] = edge as u32;
+        }
+        for &edge in edges {
+            tournament.clock += 1;
+            tournament.stamps[edge as usize] = tournament.clock;
+        }
+        for node in (1..leaves).rev() {
+            tournament.play(node);
+        }
+        tournament
+    }
+
+    /// Sets a priority; not NaN. O(log edges).
+    pub(super) fn set(&mut self, edge: usize, priority: f64) {
+        self.clock += 1;
+        self.priorities[edge] = priority;
+        self.stamps[edge] = self.clock;
+        let mut node = (self.leaves + edge) / 2;
+        while node > 0 {
+            self.play(node);
+            node /= 2;
+        }
+    }
+
+    /// The edge to be taken next and its priority; `None` if there are no edges.
+    pub(super) fn best(&self) -> Option<(usize, f64)> {
+        // With one edge, its leaf is the root.
+        let edge = *self.winners.get(1)?;
+        (edge != NOBODY).then(|| (edge as usize, self.priorities[edge as usize]))
+    }
+
+    fn play(&mut self, node: usize) {
+        let (a, b) = (self.winners[2 * node], self.winners[2 * node + 1]);
+        self.winners[node] = if b == NOBODY || (a != NOBODY && self.beats(a, b)) { a } else { b };
+    }
+
+    fn beats(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (a as usize, b as usize);
+        (self.priorities[a], self.stamps[a]) > (self.priorities[b], self.stamps[b])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_is_the_highest_then_the_latest(
+            count in 1_usize..40,
+            changes in prop::collection::vec((0_usize..40, 0_u8..4), 0..200),
+        ) {
+            // Set at first in descending order.
+            let order: Vec<u32> = (0..count as u32).rev().collect();
+            let mut tournament = Tournament::new(&order);
+            let mut listed: Vec<(u8, usize)> = order.iter().map(|&edge| (0, edge as usize)).collect();
+            for (edge, priority) in changes {
+                let edge = edge % count;
+                tournament.set(edge, f64::from(priority));
+                listed.retain(|&(_, other)| other != edge);
+                listed.push((priority, edge));
+                let best = listed.iter().copied().rev().max_by(|a, b| a.0.cmp(&b.0)).unwrap();
+                let best = listed.iter().rev().find(|entry| entry.0 == best.0).unwrap();
+                prop_assert_eq!(tournament.best(), Some((best.1, f64::from(best.0))));
+            }
+        }
+    }
+
+    #[test]
+    fn no_edges() {
+        assert_eq!(Tournament::new(&[]).best(), None);
+        assert_eq!(Tournament::new(&[0]).best(), Some((0, 0.0)));
+    }
+}

@@ -1,0 +1,140 @@
+//! Tables with local structure, in the form that is cheaper to run.
+
+use super::factor::{FactorKind, TermLiteral};
+use super::graph::FactorGraph;
+use super::structured::{SignedTable, set_bit};
+
+/// What a table turned out to be. A joint state has one state per variable, in the table's order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TableStructure {
+    /// No structure that would be cheaper than the table itself.
+    Dense,
+    /// One pair of values if all literals of the body hold, another one if any fails. All variables
+    /// are binary. The values are entries of the table.
+    Conjunction {
+        /// Position of the head.
+        head: usize,
+        /// Whether the literal of a variable is x = 0 instead of x = 1; false for the head.
+        negated: Vec<bool>,
+        /// `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]`. A head alone has an
+        /// empty body, which holds; the last two values then repeat the first two.
+        values: [f64; 4],
+    },
+    /// As `Conjunction`, but a literal holds with a probability that depends on its variable:
+    /// f(h, x) = holds\[h\] * Q + fails\[h\] * (1 - Q), Q the product of the probabilities at x.
+    /// Every entry of the table is reproduced up to a few roundings if 1 - Q is computed from the
+    /// probabilities of failing.
+    Noisy {
+        /// Position of the head.
+        head: usize,
+        /// Per variable and state, the probabilities that the literal holds and that it fails, with
+        /// the sum 1 up to rounding; `[[1, 0], [1, 0]]` for the head.
+        literals: Vec<[[f64; 2]; 2]>,
+        /// As in `Conjunction`.
+        values: [f64; 4],
+    },
+    /// f(x) is the weight of the one term that holds at x, or 0 if none does.
+    ///
+    /// The terms are the leaves of a decision tree, depth first, and the literals of each go from
+    /// the root to the leaf: no two terms hold at once, and neighbours share literals in front.
+    Terms {
+        /// Values of the terms, entries of the table, all positive.
+        weights: Vec<f64>,
+        /// Where the literals of each term start, and the end of the last one's.
+        offsets: Vec<usize>,
+        /// Position of a variable, and the state it must have; a term has at most one per variable.
+        literals: Vec<(u32, u32)>,
+    },
+}
+
+impl FactorGraph {
+    /// The same graph, with the same edges, where each table is replaced by the structure that
+    /// `recognise` finds in its values and cardinalities; `None` if it finds none in any.
+    pub(crate) fn with_structures(
+        &self,
+        mut recognise: impl FnMut(&[f64], &[u32]) -> TableStructure,
+    ) -> Option<Self> {
+        let mut structures = Vec::new();
+        let mut cardinalities = Vec::new();
+        for factor in 0..self.factor_count() {
+            if let super::Factor::Table(values) = self.factor(factor) {
+                cardinalities.clear();
+                cardinalities.extend(self.factor_cardinalities(factor).map(|r| r as u32));
+                let structure = recognise(values, &cardinalities);
+                if structure != TableStructure::Dense {
+                    structures.push((factor, structure));
+                }
+            }
+        }
+        if structures.is_empty() {
+            return None;
+        }
+        let mut replaced = vec![false; self.table_offsets.len() - 1];
+        for &(factor, _) in &structures {
+            replaced[self.parameters[factor] as usize] = true;
+        }
+        // All but the tables' values, of which only those that stay tables are needed.
+        let mut graph = Self {
+            table_offsets: vec![0],
+            table_values: Vec::new(),
+            labels: self.labels.clone(),
+            cardinalities: self.cardinalities.clone(),
+            factor_offsets: self.factor_offsets.clone(),
+            edge_variable: self.edge_variable.clone(),
+            edge_factor: self.edge_factor.clone(),
+            variable_offsets: self.variable_offsets.clone(),
+            variable_edges: self.variable_edges.clone(),
+            kinds: self.kinds.clone(),
+            heads: self.heads.clone(),
+            parameters: self.parameters.clone(),
+            horn_parameters: self.horn_parameters.clone(),
+            structured: self.structured.clone(),
+            all_binary: self.all_binary,
+        };
+        for factor in 0..self.factor_count() {
+            let table = self.parameters[factor] as usize;
+            if self.kinds[factor] == FactorKind::Table && !replaced[table] {
+                let values = self.table_offsets[table]..self.table_offsets[table + 1];
+                graph.parameters[factor] = (graph.table_offsets.len() - 1) as u32;
+                graph.table_values.extend_from_slice(&self.table_values[values]);
+                graph.table_offsets.push(graph.table_values.len());
+            }
+        }
+        let mut signed = SignedTable::of(&graph.structured);
+        for (factor, structure) in structures {
+            graph.replace(factor, structure, &mut signed);
+        }
+        Some(graph)
+    }
+
+    fn replace(&mut self, factor: usize, structure: TableStructure, signed: &mut SignedTable) {
+        let (kind, head, number) = match structure {
+            TableStructure::Dense => return,
+            TableStructure::Conjunction { head, negated, values } => {
+                let mut words = Vec::new();
+                for (position, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
+                    set_bit(&mut words, position);
+                }
+                let number = signed.intern(&mut self.structured, values, words);
+                (FactorKind::Signed, head, number)
+            }
+            TableStructure::Noisy { head, literals, values } => {
+                (FactorKind::Noisy, head, self.structured.push_noisy(values, literals))
+            }
+            TableStructure::Terms { weights, offsets, literals } => {
+                let mut literals: Vec<TermLiteral> = literals
+                    .into_iter()
+                    .map(|(position, state)| TermLiteral { position, state })
+                    .collect();
+                for term in offsets.windows(2) {
+                    literals[term[0]..term[1]].sort_unstable_by_key(|literal| literal.position);
+                }
+                let terms = offsets.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
+                (FactorKind::Terms, 0, self.structured.push_terms(&weights, terms, true))
+            }
+        };
+        self.kinds[factor] = kind;
+        self.heads[factor] = head as u32;
+        self.parameters[factor] = number;
+    }
+}

@@ -1,0 +1,46 @@
+//! The tables of a graph, each in its cheapest form.
+
+use super::{Class, Recognised, Structure, recognise};
+use crate::model::{Factor, FactorGraph};
+
+/// The graph with each table in the form that is cheapest to run; `None` where none gains. Edges,
+/// variables and the factors' values stay as they are. O(table entries * arity).
+pub(crate) fn compile(graph: &FactorGraph) -> Option<FactorGraph> {
+    graph.with_structures(|values, cardinalities| recognise(values, cardinalities).structure)
+}
+
+/// What the tables of one class amount to; see [`summarise`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableSummary {
+    /// The field's name of the class, in lower case: "and", "or", "clause", "noisy or", "context
+    /// specific", "dense" and so on.
+    pub class: &'static str,
+    /// Number of tables of the class.
+    pub tables: usize,
+    /// Number of their entries.
+    pub entries: usize,
+    /// Number of those that do not run as tables.
+    pub compiled: usize,
+}
+
+/// What local structure the tables of a graph have, by class; classes without tables are left out.
+/// O(table entries * arity).
+pub fn summarise(graph: &FactorGraph) -> Vec<TableSummary> {
+    let mut summaries: Vec<TableSummary> = Class::ALL
+        .into_iter()
+        .map(|class| TableSummary { class: class.name(), tables: 0, entries: 0, compiled: 0 })
+        .collect();
+    for factor in 0..graph.factor_count() {
+        if let Factor::Table(values) = graph.factor(factor) {
+            let cardinalities: Vec<u32> =
+                graph.factor_cardinalities(factor).map(|r| r as u32).collect();
+            let Recognised { structure, class } = recognise(values, &cardinalities);
+            let summary = &mut summaries[class as usize];
+            summary.tables += 1;
+            summary.entries += values.len();
+            summary.compiled += usize::from(structure != Structure::Dense);
+        }
+    }
+    summaries.retain(|summary| summary.tables > 0);
+    summaries
+}
