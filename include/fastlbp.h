@@ -826,7 +826,7 @@ fastlbp_status fastlbp_graph_add_signed_factors(fastlbp_graph *graph,
  * on the state of its binary variable, independently of the others. With P(x) the product over i of
  * P(literal i holds | `body[i]`),
  *
- *     f(head, x) = P(x) * f(head | all hold) + (1 - P(x)) * f(head | one fails)
+ * `f(head, x) = P(x) * f(head | all hold) + (1 - P(x)) * f(head | one fails)`
  *
  * @param graph The graph; changed.
  * @param head Label of the head.
@@ -2083,7 +2083,7 @@ fastlbp_status fastlbp_bp_joint_belief(const fastlbp_bp *bp,
  * Natural logarithm of the partition function by the Bethe approximation (libDAI's `logZ`), from the
  * current messages and the beliefs of the last run that ended without an error, a sum-product one:
  *
- *     sum over variables i of (1 - d_i) H(b_i)  -  sum over factors f of KL(b_f || f)
+ * `sum over variables i of (1 - d_i) H(b_i) - sum over factors f of KL(b_f || f)`
  *
  * where d_i is the number of factors of variable i, b its belief and b_f that of a factor (Yedidia,
  * Freeman, Weiss: Constructing free-energy approximations, 2005). Exact on a graph without cycles

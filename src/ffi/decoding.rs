@@ -10,7 +10,7 @@ use super::status::fastlbp_status;
 /// Natural logarithm of the partition function by the Bethe approximation (libDAI's `logZ`), from the
 /// current messages and the beliefs of the last run that ended without an error, a sum-product one:
 ///
-///     sum over variables i of (1 - d_i) H(b_i)  -  sum over factors f of KL(b_f || f)
+/// `sum over variables i of (1 - d_i) H(b_i) - sum over factors f of KL(b_f || f)`
 ///
 /// where d_i is the number of factors of variable i, b its belief and b_f that of a factor (Yedidia,
 /// Freeman, Weiss: Constructing free-energy approximations, 2005). Exact on a graph without cycles

@@ -228,7 +228,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_signed_factors(
 /// on the state of its binary variable, independently of the others. With P(x) the product over i of
 /// P(literal i holds | `body[i]`),
 ///
-///     f(head, x) = P(x) * f(head | all hold) + (1 - P(x)) * f(head | one fails)
+/// `f(head, x) = P(x) * f(head | all hold) + (1 - P(x)) * f(head | one fails)`
 ///
 /// @param graph The graph; changed.
 /// @param head Label of the head.
