@@ -6,7 +6,8 @@
  * @brief fastlbp: belief propagation on factor graphs, for probabilistic program analysis.
  *
  * A `fastlbp_graph` is a factor graph: discrete variables, and factors that are dense tables, priors
- * (singletons), noisy conjunctions (AND, the probabilistic Horn clauses) or noisy disjunctions (OR).
+ * (singletons), noisy conjunctions (AND, the probabilistic Horn clauses), noisy disjunctions (OR),
+ * conjunctions of signed literals (also CNF clauses), noisy-OR and noisy-AND, or sums of weighted terms.
  * A `fastlbp_bp` is a session of belief propagation on one: an update schedule, evidence, messages,
  * and the results of the last run. For a graph, schedule, evidence and number of passes, results are
  * the same bits on any number of threads and any backend.
@@ -154,9 +155,29 @@
 #define FASTLBP_FACTOR_OR 3
 
 /**
+ * Kind of a factor: values by the head and by whether all of some signed literals hold.
+ */
+#define FASTLBP_FACTOR_SIGNED 4
+
+/**
+ * Kind of a factor: as FASTLBP_FACTOR_SIGNED, with literals that hold with a probability.
+ */
+#define FASTLBP_FACTOR_NOISY 5
+
+/**
+ * Kind of a factor: a sum of weighted terms over variables of any cardinalities.
+ */
+#define FASTLBP_FACTOR_TERMS 6
+
+/**
  * In arrays of variable indices: no variable.
  */
 #define FASTLBP_NO_VARIABLE UINT32_MAX
+
+/**
+ * In the indicators of terms: any state.
+ */
+#define FASTLBP_WILDCARD -1
 
 /**
  * Backend: the faster one that is there for the graph.
@@ -220,6 +241,31 @@
  * A run ended since the progress callback asked for it.
  */
 #define FASTLBP_STOP_CANCELLED 4
+
+/**
+ * Inference: sum-product, for marginals.
+ */
+#define FASTLBP_INFERENCE_SUM_PRODUCT 0
+
+/**
+ * Inference: max-product, for the most probable joint state.
+ */
+#define FASTLBP_INFERENCE_MAX_PRODUCT 1
+
+/**
+ * Measure of fastlbp_bp_run: changes of the beliefs of variables.
+ */
+#define FASTLBP_MEASURE_VARIABLES 0
+
+/**
+ * Measure of fastlbp_bp_run: changes of the beliefs of variables and of factors, as in libDAI.
+ */
+#define FASTLBP_MEASURE_ALL 1
+
+/**
+ * For fastlbp_bp_set_active_threshold: no active set.
+ */
+#define FASTLBP_ACTIVE_OFF -1.0
 
 /**
  * What a call came to. Numbers are fixed: later versions only add some.
@@ -628,10 +674,12 @@ fastlbp_status fastlbp_graph_add_tables(fastlbp_graph *graph,
  *
  * @param graph The graph.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT if a variable is declared with two
- *         cardinalities, a table names a variable twice or does not have one value per joint state,
- *         or a singleton, AND or OR factor names a variable with more than two states;
- *         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^32 - 2 variables, factors or edges. Factors
- *         cannot be taken back: a graph with an error can only be freed.
+ *         cardinalities, a table, NOISY or TERMS factor names a variable twice, a table does not
+ *         have one value per joint state, a factor with a head names a variable with more than two
+ *         states, or terms add up to a negative value or to zero everywhere (see
+ *         fastlbp_graph_add_terms); FASTLBP_STATUS_OUT_OF_RANGE if a term wants a state that its
+ *         variable does not have; FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^32 - 2 variables,
+ *         factors or edges. Factors cannot be taken back: a graph with an error can only be freed.
  */
 FASTLBP_API fastlbp_status fastlbp_graph_build(const fastlbp_graph *graph);
 
@@ -647,6 +695,269 @@ FASTLBP_API fastlbp_status fastlbp_graph_build(const fastlbp_graph *graph);
  *         hold the graph.
  */
 FASTLBP_API fastlbp_status fastlbp_graph_write_file(const fastlbp_graph *graph, const char *path);
+
+/**
+ * Adds a factor decided by a conjunction of signed literals of binary variables (a Horn clause with
+ * signs): its value depends on the head and on whether all literals hold. An empty body holds. Equal
+ * literals merge; a body with both signs of a variable never holds; the head may occur in its body.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels.
+ * @param negated `body_length` signs: 0 for the literal `body[i]` = 1, 1 for `body[i]` = 0.
+ * @param body_length Number of literals.
+ * @param values 4 values: f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails),
+ *        f(head = 0 | one fails): finite, not negative, not all zero.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length); all messages of the factor together take O(arity), as with all kinds but tables and
+ * terms.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_signed(fastlbp_graph *graph,
+                                        uint64_t head,
+                                        const uint64_t *body,
+                                        const uint8_t *negated,
+                                        size_t body_length,
+                                        const double *values);
+
+/**
+ * Adds a noisy conjunction of signed literals: P(head = 1) = p if all literals hold, and q otherwise.
+ * It is the SIGNED factor with the values (p, 1 - p, q, 1 - q); see fastlbp_graph_add_signed.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels.
+ * @param negated `body_length` signs: 0 for the literal `body[i]` = 1, 1 for `body[i]` = 0.
+ * @param body_length Number of literals.
+ * @param p A probability, from 0 to 1.
+ * @param q A probability, from 0 to 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_signed_and(fastlbp_graph *graph,
+                                            uint64_t head,
+                                            const uint64_t *body,
+                                            const uint8_t *negated,
+                                            size_t body_length,
+                                            double p,
+                                            double q);
+
+/**
+ * Adds a noisy disjunction of signed literals: P(head = 0) = p if no literal holds, and q otherwise.
+ * It is the SIGNED factor with all signs turned and the values (1 - p, p, 1 - q, q); see
+ * fastlbp_graph_add_signed.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels.
+ * @param negated `body_length` signs: 0 for the literal `body[i]` = 1, 1 for `body[i]` = 0.
+ * @param body_length Number of literals.
+ * @param p A probability, from 0 to 1.
+ * @param q A probability, from 0 to 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_signed_or(fastlbp_graph *graph,
+                                           uint64_t head,
+                                           const uint64_t *body,
+                                           const uint8_t *negated,
+                                           size_t body_length,
+                                           double p,
+                                           double q);
+
+/**
+ * Adds a clause of conjunctive normal form over binary variables: the factor is `satisfied` where one
+ * of the literals holds, and `violated` where none does; 1 and 0 make a hard clause. It is a SIGNED
+ * factor whose head is the first variable.
+ *
+ * @param graph The graph; changed.
+ * @param variables `length` labels.
+ * @param negated `length` signs: 0 for the literal `variables[i]` = 1, 1 for `variables[i]` = 0.
+ * @param length Number of literals, at least 1.
+ * @param satisfied A value, finite, not negative.
+ * @param violated A value, finite, not negative; not both zero.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_clause(fastlbp_graph *graph,
+                                        const uint64_t *variables,
+                                        const uint8_t *negated,
+                                        size_t length,
+                                        double satisfied,
+                                        double violated);
+
+/**
+ * Adds many SIGNED factors in one call, or none if one is wrong; see fastlbp_graph_add_signed. Factor
+ * i has the head `heads[i]`, as its body the labels from `bodies[body_offsets[i]]` up to, but not
+ * including, `bodies[body_offsets[i + 1]]` with the signs at the same places of `negated`, and the
+ * values `values[4 * i]` to `values[4 * i + 3]`.
+ *
+ * @param graph The graph; changed.
+ * @param count Number of factors.
+ * @param heads `count` labels.
+ * @param body_offsets `count + 1` offsets, not descending, from 0 to `bodies_length`.
+ * @param bodies `bodies_length` labels.
+ * @param negated `bodies_length` signs: 0 for the literal x = 1, 1 for x = 0.
+ * @param bodies_length Number of literals in all bodies together.
+ * @param values `4 * count` values, for each factor finite, not negative, not all zero.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(count + bodies_length). Gives the same graph as the single calls.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_signed_factors(fastlbp_graph *graph,
+                                                size_t count,
+                                                const uint64_t *heads,
+                                                const size_t *body_offsets,
+                                                const uint64_t *bodies,
+                                                const uint8_t *negated,
+                                                size_t bodies_length,
+                                                const double *values);
+
+/**
+ * Adds a factor decided by a conjunction of noisy literals: each holds with a probability that depends
+ * on the state of its binary variable, independently of the others. With P(x) the product over i of
+ * P(literal i holds | `body[i]`),
+ *
+ * `f(head, x) = P(x) * f(head | all hold) + (1 - P(x)) * f(head | one fails)`
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels, all different and different from the head.
+ * @param literals `4 * body_length` probabilities, for each literal that it holds and that it fails
+ *        if its variable is 0, then that it holds and that it fails if it is 1. Both of a pair are
+ *        given, as neither follows from the other without rounding; they add up to 1 within 1e-12.
+ * @param body_length Number of literals.
+ * @param values 4 values: f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails),
+ *        f(head = 0 | one fails): finite, not negative, not all zero.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_noisy(fastlbp_graph *graph,
+                                       uint64_t head,
+                                       const uint64_t *body,
+                                       const double *literals,
+                                       size_t body_length,
+                                       const double *values);
+
+/**
+ * Adds a noisy-OR of binary variables (Pearl 1988): P(head = 0 | x) = (1 - leak) * the product of
+ * 1 - `links[i]` over all i with `body[i]` = 1. It is a NOISY factor.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels, all different and different from the head.
+ * @param links `body_length` probabilities, from 0 to 1, that `body[i]` = 1 alone causes head = 1.
+ * @param body_length Number of causes.
+ * @param leak Probability, from 0 to 1, of head = 1 without any cause.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_noisy_or(fastlbp_graph *graph,
+                                          uint64_t head,
+                                          const uint64_t *body,
+                                          const double *links,
+                                          size_t body_length,
+                                          double leak);
+
+/**
+ * Adds a noisy-AND of binary variables: P(head = 1 | x) = p * the product of `links[i]` over all i
+ * with `body[i]` = 0. It is a NOISY factor.
+ *
+ * @param graph The graph; changed.
+ * @param head Label of the head.
+ * @param body `body_length` labels, all different and different from the head.
+ * @param links `body_length` probabilities, from 0 to 1, that head = 1 survives `body[i]` = 0.
+ * @param body_length Number of conditions.
+ * @param p Probability, from 0 to 1, of head = 1 if the whole body is true.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(body_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_noisy_and(fastlbp_graph *graph,
+                                           uint64_t head,
+                                           const uint64_t *body,
+                                           const double *links,
+                                           size_t body_length,
+                                           double p);
+
+/**
+ * Adds a factor with local structure, a sum of weighted terms over variables of any cardinalities: its
+ * value is the sum of `weights[t]` over all terms t for which every variable i of the scope is in the
+ * state `indicators[t * scope_length + i]`, or that is FASTLBP_WILDCARD. All messages of the factor
+ * together take O(terms * scope_length).
+ *
+ * Weights may be negative as long as no value of the factor is. fastlbp_graph_build checks this where
+ * it is cheap: terms that exclude each other, and factors of at most 2^16 joint states; elsewhere
+ * the caller answers for it. With weights of both signs, positive and negative terms are added up
+ * apart and subtracted once, so that values that are nearly zero have an absolute accuracy only.
+ *
+ * @param graph The graph; changed.
+ * @param scope `scope_length` labels, all different.
+ * @param scope_length Number of variables.
+ * @param weights `weights_length` weights, one per term, finite.
+ * @param weights_length Number of terms, at least 1.
+ * @param indicators `indicators_length` states or FASTLBP_WILDCARD, term by term.
+ * @param indicators_length Must be `weights_length * scope_length`.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT. States are checked when the graph is
+ *         built.
+ *
+ * O(indicators_length).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_terms(fastlbp_graph *graph,
+                                       const uint64_t *scope,
+                                       size_t scope_length,
+                                       const double *weights,
+                                       size_t weights_length,
+                                       const int32_t *indicators,
+                                       size_t indicators_length);
+
+/**
+ * Adds many TERMS factors in one call, or none if one is wrong; see fastlbp_graph_add_terms. Factor i
+ * has the scope from `scopes[scope_offsets[i]]` up to, but not including,
+ * `scopes[scope_offsets[i + 1]]`, and likewise the terms whose weights `term_offsets` cuts out.
+ * `indicators` holds one entry per term and variable of its factor, factor by factor and term by
+ * term.
+ *
+ * @param graph The graph; changed.
+ * @param count Number of factors.
+ * @param scope_offsets `count + 1` offsets, not descending, from 0 to `scopes_length`.
+ * @param scopes `scopes_length` labels.
+ * @param scopes_length Number of labels in all scopes together.
+ * @param term_offsets `count + 1` offsets, not descending, from 0 to `weights_length`.
+ * @param weights `weights_length` weights, finite.
+ * @param weights_length Number of terms in all factors together.
+ * @param indicators `indicators_length` states or FASTLBP_WILDCARD.
+ * @param indicators_length Must be the sum over all factors of terms times variables.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(count + scopes_length + weights_length + indicators_length). Gives the same graph as the single
+ * calls.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_add_term_factors(fastlbp_graph *graph,
+                                              size_t count,
+                                              const size_t *scope_offsets,
+                                              const uint64_t *scopes,
+                                              size_t scopes_length,
+                                              const size_t *term_offsets,
+                                              const double *weights,
+                                              size_t weights_length,
+                                              const int32_t *indicators,
+                                              size_t indicators_length);
 
 /**
  * Number of variables.
@@ -772,7 +1083,15 @@ fastlbp_status fastlbp_graph_cardinalities(const fastlbp_graph *graph,
                                            size_t *needed);
 
 /**
- * Kinds of all factors: FASTLBP_FACTOR_TABLE and so on.
+ * Kinds of all factors:
+ *
+ * | kind | parameters are read by |
+ * |---|---|
+ * | FASTLBP_FACTOR_TABLE | fastlbp_graph_factor_values |
+ * | FASTLBP_FACTOR_SINGLETON, FASTLBP_FACTOR_AND, FASTLBP_FACTOR_OR | fastlbp_graph_factor_heads, fastlbp_graph_factor_heads_in_bodies, fastlbp_graph_factor_parameters |
+ * | FASTLBP_FACTOR_SIGNED | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_edge_signs |
+ * | FASTLBP_FACTOR_NOISY | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_factor_literals |
+ * | FASTLBP_FACTOR_TERMS | fastlbp_graph_factor_weights, fastlbp_graph_factor_indicators |
  *
  * @param graph The graph.
  * @param buffer Where the kinds are written.
@@ -787,7 +1106,8 @@ fastlbp_status fastlbp_graph_factor_kinds(const fastlbp_graph *graph,
                                           size_t *needed);
 
 /**
- * Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table.
+ * Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which
+ * have none.
  *
  * @param graph The graph.
  * @param buffer Where the indices are written.
@@ -802,7 +1122,8 @@ fastlbp_status fastlbp_graph_factor_heads(const fastlbp_graph *graph,
                                           size_t *needed);
 
 /**
- * Whether each factor's head is in its own body as well: 1 or 0.
+ * Whether each factor's head is in its own body as well: 1 or 0. Only AND and OR factors keep it
+ * apart: a SIGNED factor's values already say what it makes of its head.
  *
  * @param graph The graph.
  * @param buffer Where the answers are written.
@@ -817,8 +1138,8 @@ fastlbp_status fastlbp_graph_factor_heads_in_bodies(const fastlbp_graph *graph,
                                                     size_t *needed);
 
 /**
- * The probabilities p and q of all factors: 0 where there is none (both for a table, q for a
- * singleton).
+ * The probabilities p and q of all factors: 0 where there is none (q for a singleton, both for all
+ * kinds but singleton, AND and OR).
  *
  * @param graph The graph.
  * @param p Where the probabilities p are written.
@@ -934,8 +1255,111 @@ fastlbp_status fastlbp_graph_factor_values(const fastlbp_graph *graph,
                                            size_t *needed);
 
 /**
- * Makes a session on a graph: schedule SEQFIX, no evidence, tolerance 1e-9, at most 10000 passes, no
- * time limit, fresh starts, contradictions are errors, backend AUTO, one thread per physical core.
+ * The values of all SIGNED and NOISY factors: entries 4 * f to 4 * f + 3 are f(head = 1 | all hold),
+ * f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one fails) of factor f, and 0 for the
+ * other kinds. Those of a SIGNED factor whose head is in its body, or whose body has both signs of a
+ * variable, are the values that this comes to without such literals.
+ *
+ * @param graph The graph.
+ * @param buffer Where the values are written.
+ * @param length Length of the buffer; 4 * fastlbp_graph_factor_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ *
+ * O(factors).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_conditionals(const fastlbp_graph *graph,
+                                                 double *buffer,
+                                                 size_t length,
+                                                 size_t *needed);
+
+/**
+ * The signs of the literals of all SIGNED factors, by edge: 1 where the edge's variable occurs as the
+ * literal x = 0, and 0 for a literal x = 1, for a head, and for the other kinds.
+ *
+ * @param graph The graph.
+ * @param buffer Where the signs are written.
+ * @param length Length of the buffer; fastlbp_graph_edge_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ *
+ * O(edges).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_edge_signs(const fastlbp_graph *graph,
+                                        uint8_t *buffer,
+                                        size_t length,
+                                        size_t *needed);
+
+/**
+ * The literals of a NOISY factor: entries 4 * i to 4 * i + 3 are the probabilities that the literal
+ * of its i-th variable (see fastlbp_graph_factor_variables) holds and fails if the variable is 0, and
+ * holds and fails if it is 1. That of the head always holds.
+ *
+ * @param graph The graph.
+ * @param factor Index of the factor.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer; 4 times the factor's arity is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_INVALID_ARGUMENT for a
+ *         factor of another kind; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ *
+ * O(arity).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_literals(const fastlbp_graph *graph,
+                                             size_t factor,
+                                             double *buffer,
+                                             size_t length,
+                                             size_t *needed);
+
+/**
+ * The weights of the terms of a TERMS factor, in the order in which they were given.
+ *
+ * @param graph The graph.
+ * @param factor Index of the factor.
+ * @param buffer Where the weights are written.
+ * @param length Length of the buffer.
+ * @param needed Where the length needed, the number of terms, is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_INVALID_ARGUMENT for a
+ *         factor of another kind; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ *
+ * O(terms).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_weights(const fastlbp_graph *graph,
+                                            size_t factor,
+                                            double *buffer,
+                                            size_t length,
+                                            size_t *needed);
+
+/**
+ * The indicators of the terms of a TERMS factor: entry t * arity + i is the state that term t wants
+ * of the factor's i-th variable (see fastlbp_graph_factor_variables: they ascend, whatever the order
+ * in which the scope was given), or FASTLBP_WILDCARD.
+ *
+ * @param graph The graph.
+ * @param factor Index of the factor.
+ * @param buffer Where the indicators are written.
+ * @param length Length of the buffer; the number of terms times the factor's arity is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_INVALID_ARGUMENT for a
+ *         factor of another kind; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+ *
+ * O(terms * arity).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_factor_indicators(const fastlbp_graph *graph,
+                                               size_t factor,
+                                               int32_t *buffer,
+                                               size_t length,
+                                               size_t *needed);
+
+/**
+ * Makes a session on a graph: schedule SEQFIX, no evidence, sum-product, no damping, no active set,
+ * tolerance 1e-9 for beliefs of variables, at most 10000 passes, no time limit, fresh starts,
+ * contradictions are errors, backend AUTO, one thread per physical core.
  *
  * The graph is shared, not copied: its handle may be freed or added to at once, neither of which
  * changes the session.
@@ -944,9 +1368,7 @@ fastlbp_status fastlbp_graph_factor_values(const fastlbp_graph *graph,
  * @param out Where the handle is written; free it with fastlbp_bp_free.
  * @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
  */
-FASTLBP_API
-fastlbp_status fastlbp_bp_new(const fastlbp_graph *graph,
-                              fastlbp_bp **out);
+FASTLBP_API fastlbp_status fastlbp_bp_new(const fastlbp_graph *graph, fastlbp_bp **out);
 
 /**
  * Makes a session in the same state as another: settings, schedule, evidence, messages and results,
@@ -1097,9 +1519,9 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `maxiter` | whole number | see fastlbp_bp_set_max_passes |
  * | `maxtime` | seconds or `inf` | see fastlbp_bp_set_max_time |
  * | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed`, the number of blocks that of `blocks` |
- * | `damping` | `0` | other values are not supported by this version |
- * | `inference` | `SUMPROD` | `MAXPROD` is not supported by this version |
- * | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
+ * | `damping` | number in [0, 1) | see fastlbp_bp_set_damping |
+ * | `inference` | `SUMPROD` or `MAXPROD` | see fastlbp_bp_set_inference |
+ * | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
  * | `verbose` | whole number | from 1 on, each run sends a message to the log |
  * | `threads` | whole number | see fastlbp_bp_set_threads |
  * | `seed` | whole number | seed of SEQRND and BLOCKS |
@@ -1107,6 +1529,8 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
  * | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
  * | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |
+ * | `measure` | `variables` or `all` | see fastlbp_bp_set_measure; libDAI's rule is `all` |
+ * | `active` | `off` or number >= 0 | see fastlbp_bp_set_active_threshold |
  *
  * @param bp The session; changed.
  * @param key The key, a string.
@@ -1137,6 +1561,83 @@ fastlbp_status fastlbp_bp_get_property(const fastlbp_bp *bp,
                                        char *buffer,
                                        size_t length,
                                        size_t *needed);
+
+/**
+ * Sets what messages and beliefs are over the states of the other variables; takes effect with the
+ * next run of any kind.
+ *
+ * With FASTLBP_INFERENCE_SUM_PRODUCT, a message of factor f to variable x is the sum over the states
+ * of f's other variables of f's value times the messages that come in from these, and beliefs
+ * approximate marginals. With FASTLBP_INFERENCE_MAX_PRODUCT it is the maximum of the same products;
+ * marginals are then max-marginals, each scaled so that it adds up to 1, and fastlbp_bp_find_maximum
+ * decodes a most probable joint state.
+ *
+ * @param bp The session; changed.
+ * @param inference FASTLBP_INFERENCE_SUM_PRODUCT, the default, or FASTLBP_INFERENCE_MAX_PRODUCT.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
+ *
+ * O(1). With max-product, runs fail with FASTLBP_STATUS_UNSUPPORTED on a NOISY factor, or a TERMS factor
+ * whose terms do not exclude each other, that has more than 2^22 joint states.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_inference(fastlbp_bp *bp,
+                                        uint32_t inference);
+
+/**
+ * Sets the damping d of runs of any kind: a new message becomes old^d * new^(1-d), state by state,
+ * and normalised, so that messages that swing to and fro settle down. Fixed points, and with them
+ * converged results, are those without damping; near one, a pass moves about 1 - d as far.
+ *
+ * Other messages read the damped ones; a variable's belief, and the change that the stop rules look
+ * at, is of the undamped ones last computed, as in libDAI. Results are the same bits everywhere with
+ * damping too.
+ *
+ * @param bp The session; changed.
+ * @param damping A number from 0, the default, for none, up to but not including 1.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(1). Runs with damping and an active set fail with FASTLBP_STATUS_UNSUPPORTED.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_damping(fastlbp_bp *bp,
+                                      double damping);
+
+/**
+ * Sets the threshold of the active set of runs of any kind: a message is computed again only if one
+ * that it reads has changed by more than the threshold since, in log-odds (natural logarithm; of any
+ * two states). A change up to it is dropped.
+ *
+ * With a threshold t, every message of a run that has come to rest is within t of its update; with 0,
+ * runs give the bits of runs without an active set. Which messages are computed depends on the
+ * schedule alone; passes run on one thread. How many were spared, see fastlbp_bp_spared_messages.
+ *
+ * @param bp The session; changed.
+ * @param threshold A number >= 0, or FASTLBP_ACTIVE_OFF, the default, to compute all messages in every
+ *        pass.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
+ *
+ * O(1). Runs with damping and an active set fail with FASTLBP_STATUS_UNSUPPORTED.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_active_threshold(fastlbp_bp *bp,
+                                               double threshold);
+
+/**
+ * Sets whose changes the tolerance of fastlbp_bp_run is compared with. Other runs have rules of their
+ * own.
+ *
+ * @param bp The session; changed.
+ * @param measure FASTLBP_MEASURE_VARIABLES, the default, or FASTLBP_MEASURE_ALL, libDAI's rule: no
+ *        belief of a variable or of a factor has changed by more than the tolerance; a fresh run
+ *        compares its first pass with uniform beliefs.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
+ *
+ * O(1). With FASTLBP_MEASURE_ALL a pass takes O(joint states * arity) of each factor more, and runs
+ * fail with FASTLBP_STATUS_LIMIT_EXCEEDED on a factor of more than 2^20 joint states.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_measure(fastlbp_bp *bp,
+                                      uint32_t measure);
 
 /**
  * Observes a variable in a state; replaces what was known about it. Results of earlier runs stay.
@@ -1251,14 +1752,17 @@ fastlbp_status fastlbp_bp_read_evidence(fastlbp_bp *bp,
 FASTLBP_API fastlbp_status fastlbp_bp_evidence_count(const fastlbp_bp *bp, size_t *out);
 
 /**
- * Runs passes until no belief of a variable has changed by more than the tolerance in a pass, or
- * until the greatest number of passes or the time limit is reached. Which of these it was, see
- * fastlbp_bp_stop_reason: all of them are FASTLBP_STATUS_OK.
+ * Runs passes until no belief of a variable (see fastlbp_bp_set_measure) has changed by more than the
+ * tolerance in a pass, or until the greatest number of passes or the time limit is reached. Which of
+ * these it was, see fastlbp_bp_stop_reason: all of them are FASTLBP_STATUS_OK.
  *
  * @param bp The session; changed.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_CONTRADICTION (see fastlbp_bp_first_contradiction), after
  *         which the messages are those of the contradictory pass and the results those of the last
- *         run without an error; as in fastlbp_bp_prepare.
+ *         run without an error; FASTLBP_STATUS_LIMIT_EXCEEDED with FASTLBP_MEASURE_ALL for a factor
+ *         of more than 2^20 joint states; FASTLBP_STATUS_UNSUPPORTED for max-product on a NOISY factor,
+ *         or a TERMS factor whose terms do not exclude each other, of more than 2^22 joint states,
+ *         and for an active set together with damping; as in fastlbp_bp_prepare.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_run(fastlbp_bp *bp);
@@ -1348,13 +1852,16 @@ FASTLBP_API fastlbp_status fastlbp_bp_stop_reason(const fastlbp_bp *bp, uint32_t
 
 /**
  * Largest change in the last pass of the last run that ended without an error: of a variable's
- * belief, and by BINGO's rule also of a factor's incoming messages. Infinity if no pass was made.
+ * belief, with FASTLBP_MEASURE_ALL also of a factor's, and by BINGO's rule also of a factor's incoming
+ * messages. Infinity if no pass was made.
  *
  * @param bp The session.
  * @param out Where the value is written.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
  */
-FASTLBP_API fastlbp_status fastlbp_bp_max_diff(const fastlbp_bp *bp, double *out);
+FASTLBP_API
+fastlbp_status fastlbp_bp_max_diff(const fastlbp_bp *bp,
+                                   double *out);
 
 /**
  * Share of the variables and factors that moved by more than the tolerance in the last pass of the
@@ -1365,6 +1872,16 @@ FASTLBP_API fastlbp_status fastlbp_bp_max_diff(const fastlbp_bp *bp, double *out
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
  */
 FASTLBP_API fastlbp_status fastlbp_bp_frac(const fastlbp_bp *bp, double *out);
+
+/**
+ * Number of messages that the active set spared in the last run that ended without an error; 0
+ * without one (see fastlbp_bp_set_active_threshold).
+ *
+ * @param bp The session.
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+ */
+FASTLBP_API fastlbp_status fastlbp_bp_spared_messages(const fastlbp_bp *bp, uint64_t *out);
 
 /**
  * Number of contradictory places of the last run: of the pass with most of them under
@@ -1600,13 +2117,141 @@ fastlbp_status fastlbp_bp_factor_belief(const fastlbp_bp *bp,
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_CONTRADICTION if the belief
  *         would be 0/0; as in fastlbp_bp_prepare.
  *
- * O(arity) for singleton, AND and OR factors. Prepares a session that is not yet prepared.
+ * O(arity) for factors with a head, O(terms * arity) for terms, O(entries) for tables. Prepares a session that is not yet prepared.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_factor_belief_at(const fastlbp_bp *bp,
                                            size_t factor,
                                            uint64_t index,
                                            double *out);
+
+/**
+ * Joint belief of two variables that share a factor, from the current messages and evidence: entry
+ * `x + y * cardinality(first)` is the probability of the states x and y. See fastlbp_bp_joint_belief.
+ *
+ * @param bp The session.
+ * @param first Index of one variable.
+ * @param second Index of another variable.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer; the product of the two cardinalities is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return As fastlbp_bp_joint_belief.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_pair_belief(const fastlbp_bp *bp,
+                                      size_t first,
+                                      size_t second,
+                                      double *buffer,
+                                      size_t length,
+                                      size_t *needed);
+
+/**
+ * Joint belief of some variables that share a factor: one probability per joint state, the first
+ * given variable fastest, from the lowest factor that contains all of them and the current messages
+ * and evidence. One variable alone gives its marginal from the last run that ended without an error
+ * (see fastlbp_bp_marginal), none at all the number 1.
+ *
+ * @param bp The session.
+ * @param variables `count` indices of variables, all different, in any order.
+ * @param count Number of variables.
+ * @param buffer Where the probabilities are written.
+ * @param length Length of the buffer; the product of the variables' cardinalities is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE for an index that names no variable;
+ *         FASTLBP_STATUS_INVALID_ARGUMENT if a variable is given twice or no factor contains all of
+ *         them; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26
+ *         entries; FASTLBP_STATUS_CONTRADICTION if the belief would be 0/0; FASTLBP_STATUS_NO_RESULT
+ *         for one variable before there is a run; as in fastlbp_bp_prepare.
+ *
+ * O(factor + entries * arity) for factors with a head, O(entries * terms * arity) for terms, for tables
+ * O(their entries * arity); finding the factor takes O(degree of the first variable * count * log
+ * arity). Prepares a session that is not yet prepared.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_joint_belief(const fastlbp_bp *bp,
+                                       const uint32_t *variables,
+                                       size_t count,
+                                       double *buffer,
+                                       size_t length,
+                                       size_t *needed);
+
+/**
+ * Natural logarithm of the partition function by the Bethe approximation (libDAI's `logZ`), from the
+ * current messages and the beliefs of the last run that ended without an error, a sum-product one:
+ *
+ * `sum over variables i of (1 - d_i) H(b_i) - sum over factors f of KL(b_f || f)`
+ *
+ * where d_i is the number of factors of variable i, b its belief and b_f that of a factor (Yedidia,
+ * Freeman, Weiss: Constructing free-energy approximations, 2005). Exact on a graph without cycles
+ * after a converged run, an approximation elsewhere.
+ *
+ * With evidence, the partition function sums over the joint states that agree with the observations,
+ * weighted by the likelihoods of soft evidence: less the value without evidence, it is the
+ * log-probability of the evidence.
+ *
+ * @param bp The session.
+ * @param out Where the logarithm is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run, and in a clone or
+ *         after a change of backend or threads until the session has run again (0 passes from a
+ *         warm start will do); FASTLBP_STATUS_CONTRADICTION if a factor's belief would be 0/0.
+ *
+ * O(edges * states), for tables O(entries * arity). Run again first if evidence or messages were changed
+ * since the last run. The bits of all that leads to it are the same everywhere; the logarithm is the
+ * platform's.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_log_partition(const fastlbp_bp *bp,
+                                        double *out);
+
+/**
+ * A joint state decoded from the current messages, one state per variable, in general after a run
+ * with FASTLBP_INFERENCE_MAX_PRODUCT: on a graph without cycles, after a converged run, one of the
+ * most probable joint states; elsewhere a good guess, whose score fastlbp_bp_log_score tells.
+ *
+ * The lowest variable of each connected component takes the state with the highest belief. Then,
+ * factor by factor in breadth-first order, each variable of the factor that is still free takes, in
+ * ascending order, the state with the highest max-marginal of the factor's belief given the states
+ * already taken. Ties: of states whose values are equal, bit for bit, the lowest wins; since later
+ * choices are made given earlier ones, what is decoded is one joint state, not a mixture of several.
+ * Observed variables keep their observed state.
+ *
+ * @param bp The session.
+ * @param buffer Where the states are written, by variable index.
+ * @param length Length of the buffer; fastlbp_graph_variable_count is enough.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_NO_RESULT as in
+ *         fastlbp_bp_log_partition; FASTLBP_STATUS_CONTRADICTION if a factor excludes all that is
+ *         left, as can happen on graphs with cycles; FASTLBP_STATUS_UNSUPPORTED for a factor that
+ *         max-product cannot handle (see fastlbp_bp_set_inference).
+ *
+ * O(edges * cost of a message).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_find_maximum(const fastlbp_bp *bp,
+                                       uint32_t *buffer,
+                                       size_t length,
+                                       size_t *needed);
+
+/**
+ * Natural logarithm of the product of all factors, and of the likelihoods of soft evidence, at a
+ * joint state: minus infinity where a factor or an observation excludes it. Less
+ * fastlbp_bp_log_partition, it is the log-probability of the joint state.
+ *
+ * @param bp The session.
+ * @param states `length` states, by variable index.
+ * @param length Must be the number of variables.
+ * @param out Where the logarithm is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another length;
+ *         FASTLBP_STATUS_OUT_OF_RANGE for a state that its variable does not have; as in
+ *         fastlbp_bp_prepare.
+ *
+ * O(edges + conditions of terms). Needs no run. The logarithm is the platform's. Prepares a session that is not yet prepared.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_log_score(const fastlbp_bp *bp,
+                                    const uint32_t *states,
+                                    size_t length,
+                                    double *out);
 
 /**
  * Length of the array of all messages: the sum over all edges of the cardinality of the edge's
@@ -1697,6 +2342,9 @@ fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
  * - `PARALL`: all messages at once (flooding).
  * - `SEQFIX`: factors in order, within a factor variables ascending; the default.
  * - `SEQRND`: one edge after the other, in a new random order every pass.
+ * - `SEQMAX`: always the message that would change most (residual belief propagation); no preorder.
+ *   A pass is as many messages as there are edges. By the property `logdomain`, changes are those of
+ *   probabilities or of their logarithms. Not together with an active set.
  * - `BLOCKS`: every edge is in one of some blocks, at random; one block after the other, the edges
  *   of a block at once; the same blocks every pass. 8 blocks, if neither
  *   fastlbp_bp_set_schedule_blocks nor the property `blocks` said otherwise.
@@ -1710,9 +2358,12 @@ fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
  * @param seed The seed of SEQRND and BLOCKS, which gives the same orders on every machine; other
  *        schedules ignore it.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown name;
- *         FASTLBP_STATUS_UNSUPPORTED for SEQMAX; FASTLBP_STATUS_INVALID_UTF8.
+ *         FASTLBP_STATUS_INVALID_UTF8.
  */
-FASTLBP_API fastlbp_status fastlbp_bp_set_schedule(fastlbp_bp *bp, const char *name, uint64_t seed);
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_schedule(fastlbp_bp *bp,
+                                       const char *name,
+                                       uint64_t seed);
 
 /**
  * Sets the update schedule BLOCKS: every edge is put into one of `blocks` blocks, each with the same

@@ -7,7 +7,8 @@
 //!
 //! A [`FactorGraphBuilder`] or [`format::read_graph`] gives a [`FactorGraph`]: discrete variables,
 //! named by labels and indexed by the rank of their label, and factors: priors, noisy conjunctions
-//! (AND, the probabilistic Horn clauses), noisy disjunctions (OR) and dense tables.
+//! (AND, the probabilistic Horn clauses), noisy disjunctions (OR), their signed and noisy relatives, sums
+//! of weighted terms, and dense tables; [`structure`] finds such structure in tables.
 //! A [`BeliefPropagation`] is a session on a graph with a [`Schedule`]. Evidence is set, changed and
 //! cleared between runs at no cost but its own; a [`RunRequest`] says when a run ends, what it starts
 //! from, and what happens where certain messages [contradict](Contradiction) each other.
@@ -44,6 +45,11 @@
 //! assert_eq!(bp.probability(1)?, 1.0);
 //! # Ok::<(), fastlbp::Error>(())
 //! ```
+//!
+//! Besides marginals there are the most probable joint state
+//! ([`BeliefPropagation::find_maximum`], after a run with [`Inference::MaxProduct`]), the log-partition
+//! ([`BeliefPropagation::log_partition`]) and joint beliefs of variables that share a factor
+//! ([`BeliefPropagation::joint_belief`]).
 //!
 //! [`schedule`] says what a schedule means and how it becomes levels; [`mod@format`] lists the files that
 //! can be read and written; [`ffi`] is the C interface, documented in `include/fastlbp.h`.

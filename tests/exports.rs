@@ -81,7 +81,15 @@ fn the_library_has_a_soname_and_needs_no_driver() {
 
 #[test]
 fn the_c_tests_call_every_function() {
-    let sources = ["check.h", "test_api.c", "test_errors.c", "test_batch.c", "test_threads.c"];
+    let sources = [
+        "check.h",
+        "test_api.c",
+        "test_structured.c",
+        "test_settings.c",
+        "test_errors.c",
+        "test_batch.c",
+        "test_threads.c",
+    ];
     let text: String = sources.iter().map(|name| file(&format!("tests/c/{name}"))).collect();
     let words: BTreeSet<&str> =
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();

@@ -5,17 +5,21 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 16] = [
     "version.rs",
     "status.rs",
     "log.rs",
     "graph.rs",
+    "structured.rs",
     "contents.rs",
+    "factor_contents.rs",
     "bp.rs",
+    "settings.rs",
     "evidence.rs",
     "run.rs",
     "batch.rs",
     "results.rs",
+    "decoding.rs",
     "messages.rs",
     "schedule.rs",
 ];

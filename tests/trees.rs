@@ -1,13 +1,19 @@
 //! On factor graphs without loops one pass of TREE, and on polytrees without evidence one pass of
 //! TOPO or FWDBWD, gives the exact marginals: compared with sums over all joint states.
 
-use fastlbp::model::{Factor, FactorKind};
+#[path = "common/random.rs"]
+mod random;
+#[path = "common/session.rs"]
+mod session;
+
 use fastlbp::{
-    BeliefPropagation, EngineOptions, Error, FactorGraph, FactorGraphBuilder, RunRequest, Schedule,
+    BeliefPropagation, EngineOptions, Error, FactorGraphBuilder, Inference, RunRequest, Schedule,
     StopRule, VariableEvidence,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError};
+use random::{Choices, Definition, Input, Model, labels};
+use session::{random_evidence, session, sum_to};
 use std::sync::Arc;
 
 /// Largest difference of a variable's belief from the exact one.
@@ -20,81 +26,37 @@ const VARIABLES: usize = 12;
 /// Largest number of joint states: each one is visited.
 const JOINT_STATES: usize = 1 << 15;
 
-/// Random choices, one after the other: proptest shrinks them towards zero and a shorter list, after
-/// whose end all choices are 0.
-struct Choices<'a> {
-    numbers: std::slice::Iter<'a, u64>,
-}
-
-impl<'a> Choices<'a> {
-    fn new(numbers: &'a [u64]) -> Self {
-        Self { numbers: numbers.iter() }
-    }
-
-    fn number(&mut self) -> u64 {
-        self.numbers.next().copied().unwrap_or_default()
-    }
-
-    /// A number below `count`.
-    fn below(&mut self, count: usize) -> usize {
-        (self.number() % count as u64) as usize
-    }
-
-    /// A probability: certain with a chance of about one in four, else any.
-    fn probability(&mut self) -> f64 {
-        match self.below(8) {
-            0 => 1.0,
-            1 => 0.0,
-            _ => (self.number() >> 11) as f64 / (1_u64 << 53) as f64,
-        }
-    }
-
-    /// Weights, not all zero.
-    fn weights(&mut self, count: usize) -> Vec<f64> {
-        let mut weights: Vec<f64> = (0..count).map(|_| self.probability()).collect();
-        if weights.iter().all(|&weight| weight == 0.0) {
-            weights[0] = 1.0;
-        }
-        weights
-    }
-}
-
-/// Labels with gaps, in an order of their own, so that positions in a factor vary.
-fn labels(choices: &mut Choices, count: usize) -> Vec<u64> {
-    let mut labels: Vec<u64> = (0..count as u64).map(|label| 3 * label + 5).collect();
-    for last in (1..count).rev() {
-        labels.swap(last, choices.below(last + 1));
-    }
-    labels
-}
-
-/// A factor graph without loops, of one component or more: each factor joins variables of which no
-/// two are connected yet. With `tables` variables have 2 to 4 states.
-fn forest(choices: &mut Choices, tables: bool) -> FactorGraph {
+/// A factor graph without loops, of one component or more: each factor, of any kind, joins variables
+/// of which no two are connected yet. Unless `binary`, variables have 2 to 5 states.
+fn forest(choices: &mut Choices, binary: bool) -> Model {
     let count = 1 + choices.below(VARIABLES);
     let labels = labels(choices, count);
-    let mut builder = FactorGraphBuilder::new();
     let mut joint_states = 1;
     let mut cardinalities = Vec::new();
-    for (variable, &label) in labels.iter().enumerate() {
-        let mut cardinality = if tables { 2 + choices.below(6).saturating_sub(3) } else { 2 };
+    for variable in 0..count {
+        let mut cardinality = if binary { 2 } else { 2 + choices.below(7).saturating_sub(3) };
         // Room for two states of each variable that is to come.
         if (joint_states * cardinality) << (count - variable - 1) > JOINT_STATES {
             cardinality = 2;
         }
         joint_states *= cardinality;
         cardinalities.push(cardinality);
-        builder.add_variable(label, cardinality).unwrap();
     }
     let mut component: Vec<usize> = (0..count).collect();
+    let mut inputs = Vec::new();
     for _ in 0..2 * count {
-        // Variables of distinct components.
+        // Variables of distinct components; often binary ones alone, for the kinds that need them.
+        let all_binary = choices.flag();
         let mut scope: Vec<usize> = Vec::new();
         for _ in 0..choices.below(5) + 1 {
             let variable = choices.below(count);
-            if scope.iter().all(|&other| component[other] != component[variable]) {
+            let fits = !all_binary || cardinalities[variable] == 2;
+            if fits && scope.iter().all(|&other| component[other] != component[variable]) {
                 scope.push(variable);
             }
+        }
+        if scope.is_empty() {
+            continue;
         }
         let joined: Vec<usize> = scope.iter().map(|&variable| component[variable]).collect();
         for entry in &mut component {
@@ -103,36 +65,19 @@ fn forest(choices: &mut Choices, tables: bool) -> FactorGraph {
             }
         }
         let names: Vec<u64> = scope.iter().map(|&variable| labels[variable]).collect();
-        let binary = scope.iter().all(|&variable| cardinalities[variable] == 2);
-        match choices.below(4) {
-            0 if binary => {
-                let (p, q) = (choices.probability(), choices.probability());
-                builder.add_and(names[0], &names[1..], p, q).unwrap();
-            }
-            1 if binary => {
-                let (p, q) = (choices.probability(), choices.probability());
-                builder.add_or(names[0], &names[1..], p, q).unwrap();
-            }
-            2 if cardinalities[scope[0]] == 2 => {
-                builder.add_singleton(names[0], choices.probability()).unwrap();
-            }
-            _ if tables => {
-                let size = scope.iter().map(|&variable| cardinalities[variable]).product();
-                builder.add_table(&names, &choices.weights(size)).unwrap();
-            }
-            _ => builder.add_and(names[0], &names[1..], choices.probability(), 0.5).unwrap(),
-        }
+        let own: Vec<usize> = scope.iter().map(|&variable| cardinalities[variable]).collect();
+        inputs.push(Input::random(choices, &names, &own));
     }
-    builder.build().unwrap()
+    Model::build(&labels, &cardinalities, &inputs)
 }
 
 /// A polytree as program analyses give it: each variable heads one factor at most, and its body and
 /// it were not connected before.
-fn polytree(choices: &mut Choices) -> FactorGraph {
+fn polytree(choices: &mut Choices) -> Model {
     let count = 1 + choices.below(VARIABLES);
     let labels = labels(choices, count);
     let mut component: Vec<usize> = (0..count).collect();
-    let mut builder = FactorGraphBuilder::new();
+    let mut inputs = Vec::new();
     for head in 0..count {
         let mut body: Vec<usize> = Vec::new();
         for _ in 0..choices.below(4) {
@@ -146,41 +91,57 @@ fn polytree(choices: &mut Choices) -> FactorGraph {
             let (old, new) = (component[variable], component[head]);
             component.iter_mut().filter(|entry| **entry == old).for_each(|entry| *entry = new);
         }
-        let names: Vec<u64> = body.iter().map(|&variable| labels[variable]).collect();
+        let scope = std::iter::once(head).chain(body).map(|v| labels[v]).collect::<Vec<_>>();
         let (p, q) = (choices.probability(), choices.probability());
-        let kind = if body.is_empty() {
-            FactorKind::Singleton
-        } else {
-            [FactorKind::And, FactorKind::Or][choices.below(2)]
+        let definition = match (scope.len(), choices.flag()) {
+            (1, _) => Definition::Singleton { p },
+            (_, false) => Definition::And { p, q },
+            (_, true) => Definition::Or { p, q },
         };
-        builder.add_horn(kind, labels[head], &names, p, q).unwrap();
+        inputs.push(Input { scope, definition });
     }
-    builder.build().unwrap()
+    Model::build(&labels, &vec![2; count], &inputs)
 }
 
-/// The exact marginals: sums of the product of all factors and the evidence over all joint states.
+/// A sum that carries its rounding error along: there are many summands of one sign.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    sum: f64,
+    error: f64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        let corrected = value + self.error;
+        let sum = self.sum + corrected;
+        self.error = corrected - (sum - self.sum);
+        self.sum = sum;
+    }
+}
+
+/// Sums and maxima of the product of all factors and the evidence over all joint states.
 struct Exact {
     /// Probabilities of the states of each variable; not normalised if `total` is 0.
     variables: Vec<Vec<f64>>,
     /// Of each factor, the first variable fastest.
     factors: Vec<Vec<f64>>,
+    /// Max-marginals of the states of each variable, normalised as the probabilities are.
+    maxima: Vec<Vec<f64>>,
     /// Sum over all joint states: 0 if the evidence is impossible.
     total: f64,
+    /// The weight of the most probable joint state.
+    highest: f64,
 }
 
-fn enumerate(graph: &FactorGraph, evidence: &[Option<VariableEvidence>]) -> Exact {
-    let cardinality = |variable: u32| graph.cardinality(variable as usize);
-    let factors: Vec<Factor> = (0..graph.factor_count()).map(|f| graph.factor(f)).collect();
-    let mut exact = Exact {
-        variables: graph.cardinalities().iter().map(|&r| vec![0.0; r as usize]).collect(),
-        factors: (0..graph.factor_count())
-            .map(|f| {
-                let scope = graph.factor_variables(f).iter();
-                vec![0.0; scope.map(|&v| cardinality(v)).product()]
-            })
-            .collect(),
-        total: 0.0,
-    };
+fn enumerate(model: &Model, evidence: &[Option<VariableEvidence>]) -> Exact {
+    let Model { graph, factors } = model;
+    let cardinalities = graph.cardinalities().iter().map(|&r| r as usize);
+    let mut variables: Vec<_> = cardinalities.clone().map(|r| vec![Sum::default(); r]).collect();
+    let mut factor_sums: Vec<_> =
+        factors.iter().map(|factor| vec![Sum::default(); factor.values.len()]).collect();
+    let mut maxima: Vec<_> = cardinalities.map(|r| vec![0.0_f64; r]).collect();
+    let mut total = Sum::default();
+    let mut highest = 0.0_f64;
     let mut states = vec![0_usize; graph.variable_count()];
     let mut indices = vec![0; factors.len()];
     loop {
@@ -192,19 +153,19 @@ fn enumerate(graph: &FactorGraph, evidence: &[Option<VariableEvidence>]) -> Exac
                 Some(VariableEvidence::Likelihood(likelihood)) => likelihood[state],
             };
         }
-        for (f, factor) in factors.iter().enumerate() {
-            let scope = graph.factor_variables(f);
-            let local: Vec<usize> = scope.iter().map(|&v| states[v as usize]).collect();
-            weight *= factor.value(&local, scope.iter().map(|&v| cardinality(v)));
-            let digits = local.iter().zip(scope).rev();
-            indices[f] = digits.fold(0, |index, (&state, &v)| index * cardinality(v) + state);
+        for (factor, index) in factors.iter().zip(&mut indices) {
+            let digits = factor.variables.iter().zip(&factor.cardinalities).rev();
+            *index = digits.fold(0, |index, (&v, &r)| index * r + states[v]);
+            weight *= factor.values[*index];
         }
-        exact.total += weight;
-        for (sums, &state) in exact.variables.iter_mut().zip(&states) {
-            sums[state] += weight;
+        total.add(weight);
+        highest = highest.max(weight);
+        for ((sums, maxima), &state) in variables.iter_mut().zip(&mut maxima).zip(&states) {
+            sums[state].add(weight);
+            maxima[state] = maxima[state].max(weight);
         }
-        for (sums, &index) in exact.factors.iter_mut().zip(&indices) {
-            sums[index] += weight;
+        for (sums, &index) in factor_sums.iter_mut().zip(&indices) {
+            sums[index].add(weight);
         }
         // The next joint state.
         let Some(next) = (0..states.len()).find(|&v| states[v] + 1 < graph.cardinality(v)) else {
@@ -213,45 +174,23 @@ fn enumerate(graph: &FactorGraph, evidence: &[Option<VariableEvidence>]) -> Exac
         states[next] += 1;
         states[..next].fill(0);
     }
-    if exact.total > 0.0 {
-        for sum in exact.variables.iter_mut().chain(&mut exact.factors).flatten() {
-            *sum /= exact.total;
-        }
+    let shares = |values: Vec<f64>, total: f64| -> Vec<f64> {
+        values.into_iter().map(|value| if total > 0.0 { value / total } else { value }).collect()
+    };
+    let of_sums = |sums: Vec<Sum>| shares(sums.iter().map(|sum| sum.sum).collect(), total.sum);
+    Exact {
+        variables: variables.into_iter().map(of_sums).collect(),
+        factors: factor_sums.into_iter().map(of_sums).collect(),
+        maxima: maxima
+            .into_iter()
+            .map(|values| {
+                let total = values.iter().sum();
+                shares(values, total)
+            })
+            .collect(),
+        total: total.sum,
+        highest,
     }
-    exact
-}
-
-/// Evidence on a few variables, hard and soft.
-fn random_evidence(choices: &mut Choices, graph: &FactorGraph) -> Vec<Option<VariableEvidence>> {
-    let cardinalities = graph.cardinalities().iter();
-    let evidence = cardinalities.map(|&cardinality| match choices.below(6) {
-        0 => Some(VariableEvidence::Observed(choices.below(cardinality as usize) as u32)),
-        1 => Some(VariableEvidence::Likelihood(choices.weights(cardinality as usize))),
-        _ => None,
-    });
-    evidence.collect()
-}
-
-fn session(
-    graph: &Arc<FactorGraph>,
-    schedule: Schedule,
-    threads: usize,
-    evidence: &[Option<VariableEvidence>],
-) -> BeliefPropagation {
-    let options = EngineOptions { threads: Some(threads), ..Default::default() };
-    let mut bp = BeliefPropagation::new(graph.clone(), schedule, options).unwrap();
-    for (variable, evidence) in evidence.iter().enumerate() {
-        match evidence {
-            None => {}
-            Some(VariableEvidence::Observed(state)) => {
-                bp.observe(variable, *state as usize).unwrap();
-            }
-            Some(VariableEvidence::Likelihood(likelihood)) => {
-                bp.set_likelihood(variable, likelihood).unwrap();
-            }
-        }
-    }
-    bp
 }
 
 /// Compares what a session gives with the exact values.
@@ -265,8 +204,8 @@ fn check(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) -> Result<(), 
     Ok(())
 }
 
-fn check_beliefs(bp: &BeliefPropagation, exact: &Exact) -> Result<(), TestCaseError> {
-    for (variable, wanted) in exact.variables.iter().enumerate() {
+fn check_beliefs(bp: &BeliefPropagation, wanted: &[Vec<f64>]) -> Result<(), TestCaseError> {
+    for (variable, wanted) in wanted.iter().enumerate() {
         let label = bp.graph().label(variable);
         check(bp.marginal(variable).unwrap(), wanted, VARIABLE, &format!("variable {label}"))?;
     }
@@ -278,6 +217,33 @@ fn check_factor_beliefs(bp: &BeliefPropagation, exact: &Exact) -> Result<(), Tes
         let got = bp.factor_belief(factor).unwrap();
         check(&got, wanted, FACTOR, &format!("factor {factor}"))?;
     }
+    Ok(())
+}
+
+/// Joint beliefs of some of the variables of each factor, in any order.
+fn check_joint_beliefs(
+    bp: &BeliefPropagation,
+    model: &Model,
+    exact: &Exact,
+    choices: &mut Choices,
+) -> Result<(), TestCaseError> {
+    for (factor, belief) in model.factors.iter().zip(&exact.factors) {
+        let mut variables = factor.variables.clone();
+        for last in (1..variables.len()).rev() {
+            variables.swap(last, choices.below(last + 1));
+        }
+        variables.truncate(choices.below(variables.len() + 1));
+        let got = bp.joint_belief(&variables).unwrap();
+        let wanted = sum_to(factor, belief, &variables);
+        check(&got, &wanted, FACTOR, &format!("variables {variables:?}"))?;
+    }
+    Ok(())
+}
+
+/// Compares numbers that may be large.
+fn check_number(got: f64, wanted: f64, what: &str) -> Result<(), TestCaseError> {
+    let close = (got - wanted).abs() <= 1e-12 * wanted.abs().max(1.0);
+    prop_assert!(close, "{what}: {got:e} instead of {wanted:e}");
     Ok(())
 }
 
@@ -294,28 +260,36 @@ proptest! {
 
     #[test]
     fn one_pass_of_tree_is_exact_with_any_evidence(
-        numbers in prop::collection::vec(any::<u64>(), 0..400),
-        tables: bool,
+        numbers in prop::collection::vec(any::<u64>(), 0..500),
+        binary: bool,
     ) {
-        let choices = &mut Choices::new(&numbers);
-        let graph = Arc::new(forest(choices, tables));
-        let mut evidence = random_evidence(choices, &graph);
-        let mut exact = enumerate(&graph, &evidence);
+        let choices = &mut Choices::new(&numbers, 8);
+        let model = forest(choices, binary);
+        let mut evidence = random_evidence(choices, &model.graph);
+        let mut exact = enumerate(&model, &evidence);
         if exact.total < SMALLEST {
             evidence.fill(None);
-            exact = enumerate(&graph, &evidence);
+            exact = enumerate(&model, &evidence);
         }
         for threads in [1, 2] {
-            let mut bp = session(&graph, Schedule::Tree, threads, &evidence);
-            let result = bp.run(&one_pass());
+            let mut bp = session(&model.graph, Schedule::Tree, threads, &evidence);
+            let mut request = one_pass();
+            let result = bp.run(&request);
             if exact.total == 0.0 {
                 // Impossible even without evidence.
                 let contradiction = matches!(result, Err(Error::Contradiction { .. }));
                 prop_assert!(contradiction, "{result:?}");
             } else if exact.total >= SMALLEST {
                 result.unwrap();
-                check_beliefs(&bp, &exact)?;
+                check_beliefs(&bp, &exact.variables)?;
                 check_factor_beliefs(&bp, &exact)?;
+                check_joint_beliefs(&bp, &model, &exact, choices)?;
+                check_number(bp.log_partition().unwrap(), exact.total.ln(), "log-partition")?;
+                request.inference = Inference::MaxProduct;
+                bp.run(&request).unwrap();
+                check_beliefs(&bp, &exact.maxima)?;
+                let best = bp.find_maximum().unwrap();
+                check_number(bp.log_score(&best).unwrap(), exact.highest.ln(), "maximum")?;
             }
         }
     }
@@ -324,16 +298,17 @@ proptest! {
     fn one_pass_along_the_arcs_is_exact_on_polytrees_without_evidence(
         numbers in prop::collection::vec(any::<u64>(), 0..200),
     ) {
-        let graph = Arc::new(polytree(&mut Choices::new(&numbers)));
+        let model = polytree(&mut Choices::new(&numbers, 8));
+        let graph = &model.graph;
         let evidence = vec![None; graph.variable_count()];
-        let exact = enumerate(&graph, &evidence);
+        let exact = enumerate(&model, &evidence);
         // Each factor is a conditional distribution of its head.
         prop_assert!((exact.total - 1.0).abs() < 1e-12, "{}", exact.total);
         for threads in [1, 2] {
             for schedule in [Schedule::Topological, Schedule::ForwardBackward] {
-                let mut bp = session(&graph, schedule, threads, &evidence);
+                let mut bp = session(graph, schedule, threads, &evidence);
                 bp.run(&one_pass()).unwrap();
-                check_beliefs(&bp, &exact)?;
+                check_beliefs(&bp, &exact.variables)?;
             }
         }
     }
@@ -346,8 +321,9 @@ proptest! {
         numbers in prop::collection::vec(any::<u64>(), 0..100),
         hard: bool,
     ) {
-        let choices = &mut Choices::new(&numbers);
-        let graph = Arc::new(polytree(choices));
+        let choices = &mut Choices::new(&numbers, 8);
+        let model = polytree(choices);
+        let graph = &model.graph;
         let evidence = (0..graph.variable_count()).map(|_| match choices.below(4) {
             state @ (0 | 1) if hard => Some(VariableEvidence::Observed(state as u32)),
             0 => Some(VariableEvidence::Likelihood(vec![1.0, 0.0])),
@@ -355,10 +331,10 @@ proptest! {
             _ => None,
         });
         let evidence: Vec<_> = evidence.collect();
-        let exact = enumerate(&graph, &evidence);
-        let mut bp = session(&graph, Schedule::Tree, 1, &evidence);
+        let exact = enumerate(&model, &evidence);
+        let mut bp = session(graph, Schedule::Tree, 1, &evidence);
         match bp.run(&one_pass()) {
-            Ok(_) if exact.total > 0.0 => check_beliefs(&bp, &exact)?,
+            Ok(_) if exact.total > 0.0 => check_beliefs(&bp, &exact.variables)?,
             Ok(_) => {
                 prop_assert!(hard, "impossible evidence was not noticed");
                 for belief in bp.marginals().unwrap().chunks(2) {
@@ -379,15 +355,16 @@ proptest! {
 #[test]
 fn a_chain_by_hand() {
     // 0.3: a; 0.9: a -> b, 0.2 otherwise; b is true.
-    let mut builder = FactorGraphBuilder::new();
-    builder.add_singleton(1, 0.3).unwrap();
-    builder.add_and(2, &[1], 0.9, 0.2).unwrap();
-    let graph = Arc::new(builder.build().unwrap());
+    let inputs = [
+        Input { scope: vec![1], definition: Definition::Singleton { p: 0.3 } },
+        Input { scope: vec![2, 1], definition: Definition::And { p: 0.9, q: 0.2 } },
+    ];
+    let model = Model::build(&[1, 2], &[2, 2], &inputs);
     let evidence = [None, Some(VariableEvidence::Observed(1))];
-    let exact = enumerate(&graph, &evidence);
+    let exact = enumerate(&model, &evidence);
     assert!((exact.total - 0.41).abs() < 1e-15);
     assert!((exact.variables[0][1] - 0.27 / 0.41).abs() < 1e-15);
-    let mut bp = session(&graph, Schedule::Tree, 1, &evidence);
+    let mut bp = session(&model.graph, Schedule::Tree, 1, &evidence);
     bp.run(&one_pass()).unwrap();
     assert!((bp.probability(0).unwrap() - 0.27 / 0.41).abs() < 1e-15);
 }

@@ -84,8 +84,9 @@ impl Object for fastlbp_bp {
     }
 }
 
-/// Makes a session on a graph: schedule SEQFIX, no evidence, tolerance 1e-9, at most 10000 passes, no
-/// time limit, fresh starts, contradictions are errors, backend AUTO, one thread per physical core.
+/// Makes a session on a graph: schedule SEQFIX, no evidence, sum-product, no damping, no active set,
+/// tolerance 1e-9 for beliefs of variables, at most 10000 passes, no time limit, fresh starts,
+/// contradictions are errors, backend AUTO, one thread per physical core.
 ///
 /// The graph is shared, not copied: its handle may be freed or added to at once, neither of which
 /// changes the session.
@@ -400,9 +401,9 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
 /// | `maxiter` | whole number | see fastlbp_bp_set_max_passes |
 /// | `maxtime` | seconds or `inf` | see fastlbp_bp_set_max_time |
 /// | `updates` | `SEQFIX`, `SEQRND`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | see fastlbp_bp_set_schedule; the seed is that of `seed`, the number of blocks that of `blocks` |
-/// | `damping` | `0` | other values are not supported by this version |
-/// | `inference` | `SUMPROD` | `MAXPROD` is not supported by this version |
-/// | `logdomain` | `0` or `1` | without effect: neither value loses small numbers |
+/// | `damping` | number in [0, 1) | see fastlbp_bp_set_damping |
+/// | `inference` | `SUMPROD` or `MAXPROD` | see fastlbp_bp_set_inference |
+/// | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
 /// | `verbose` | whole number | from 1 on, each run sends a message to the log |
 /// | `threads` | whole number | see fastlbp_bp_set_threads |
 /// | `seed` | whole number | seed of SEQRND and BLOCKS |
@@ -410,6 +411,8 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
 /// | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
 /// | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
 /// | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |
+/// | `measure` | `variables` or `all` | see fastlbp_bp_set_measure; libDAI's rule is `all` |
+/// | `active` | `off` or number >= 0 | see fastlbp_bp_set_active_threshold |
 ///
 /// @param bp The session; changed.
 /// @param key The key, a string.

@@ -2,14 +2,11 @@
 
 use super::arguments::{Buffer, Output, array};
 use super::memory;
-use super::status::{Outcome, fastlbp_status};
+use super::status::fastlbp_status;
 use crate::error::Error;
-use crate::model::{Factor, FactorGraph, check_factor, check_variable};
+use crate::model::{check_factor, check_variable};
 
 use super::graph::*;
-
-/// Most values of a factor that are written out.
-const FACTOR_VALUE_LIMIT: usize = 1 << 26;
 
 /// Number of variables.
 ///
@@ -221,7 +218,15 @@ pub unsafe extern "C" fn fastlbp_graph_cardinalities(
     unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.cardinalities())) }
 }
 
-/// Kinds of all factors: FASTLBP_FACTOR_TABLE and so on.
+/// Kinds of all factors:
+///
+/// | kind | parameters are read by |
+/// |---|---|
+/// | FASTLBP_FACTOR_TABLE | fastlbp_graph_factor_values |
+/// | FASTLBP_FACTOR_SINGLETON, FASTLBP_FACTOR_AND, FASTLBP_FACTOR_OR | fastlbp_graph_factor_heads, fastlbp_graph_factor_heads_in_bodies, fastlbp_graph_factor_parameters |
+/// | FASTLBP_FACTOR_SIGNED | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_edge_signs |
+/// | FASTLBP_FACTOR_NOISY | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_factor_literals |
+/// | FASTLBP_FACTOR_TERMS | fastlbp_graph_factor_weights, fastlbp_graph_factor_indicators |
 ///
 /// @param graph The graph.
 /// @param buffer Where the kinds are written.
@@ -244,7 +249,8 @@ pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
     }
 }
 
-/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table.
+/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which
+/// have none.
 ///
 /// @param graph The graph.
 /// @param buffer Where the indices are written.
@@ -270,7 +276,8 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     }
 }
 
-/// Whether each factor's head is in its own body as well: 1 or 0.
+/// Whether each factor's head is in its own body as well: 1 or 0. Only AND and OR factors keep it
+/// apart: a SIGNED factor's values already say what it makes of its head.
 ///
 /// @param graph The graph.
 /// @param buffer Where the answers are written.
@@ -295,8 +302,8 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads_in_bodies(
     }
 }
 
-/// The probabilities p and q of all factors: 0 where there is none (both for a table, q for a
-/// singleton).
+/// The probabilities p and q of all factors: 0 where there is none (q for a singleton, both for all
+/// kinds but singleton, AND and OR).
 ///
 /// @param graph The graph.
 /// @param p Where the probabilities p are written.
@@ -447,62 +454,4 @@ pub unsafe extern "C" fn fastlbp_graph_factor_variables(
             buffer.fill(graph.factor_variables(factor))
         })
     }
-}
-
-/// The values of a factor of any kind as a table: one per joint state of its variables, which ascend;
-/// the first one (lowest index) varies fastest. O(values * arity).
-///
-/// @param graph The graph.
-/// @param factor Index of the factor.
-/// @param buffer Where the values are written.
-/// @param length Length of the buffer.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL;
-///         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26 values; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_factor_values(
-    graph: *const fastlbp_graph,
-    factor: usize,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            let buffer = Buffer::new(buffer, length, needed)?;
-            check_factor(graph, factor)?;
-            write_factor_values(graph, factor, buffer)
-        })
-    }
-}
-
-fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) -> Outcome {
-    let view = graph.factor(factor);
-    if let Factor::Table(values) = view {
-        return buffer.fill(values);
-    }
-    let cardinalities =
-        || graph.factor_variables(factor).iter().map(|&v| graph.cardinality(v as usize));
-    let size = cardinalities()
-        .try_fold(1_usize, |size, cardinality| size.checked_mul(cardinality))
-        .filter(|&size| size <= FACTOR_VALUE_LIMIT);
-    let size = size.ok_or_else(|| {
-        Error::LimitExceeded(format!(
-            "values of factor {factor}: over {} variables it has more than {FACTOR_VALUE_LIMIT}",
-            graph.arity(factor)
-        ))
-    })?;
-    let mut states = vec![0; graph.arity(factor)];
-    buffer.fill_with(size, |_| {
-        let value = view.value(&states, cardinalities());
-        for (state, cardinality) in states.iter_mut().zip(cardinalities()) {
-            *state += 1;
-            if *state < cardinality {
-                break;
-            }
-            *state = 0;
-        }
-        value
-    })
 }

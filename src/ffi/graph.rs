@@ -20,6 +20,12 @@ pub const FASTLBP_FACTOR_SINGLETON: u32 = 1;
 pub const FASTLBP_FACTOR_AND: u32 = 2;
 /// Kind of a factor: a noisy disjunction. P(head = 0) = p if the whole body is false, q otherwise.
 pub const FASTLBP_FACTOR_OR: u32 = 3;
+/// Kind of a factor: values by the head and by whether all of some signed literals hold.
+pub const FASTLBP_FACTOR_SIGNED: u32 = 4;
+/// Kind of a factor: as FASTLBP_FACTOR_SIGNED, with literals that hold with a probability.
+pub const FASTLBP_FACTOR_NOISY: u32 = 5;
+/// Kind of a factor: a sum of weighted terms over variables of any cardinalities.
+pub const FASTLBP_FACTOR_TERMS: u32 = 6;
 
 /// In arrays of variable indices: no variable.
 pub const FASTLBP_NO_VARIABLE: u32 = u32::MAX;
@@ -82,7 +88,7 @@ impl Graph {
     }
 
     /// The builder, to add to.
-    fn builder(&mut self) -> Outcome<&mut FactorGraphBuilder> {
+    pub(super) fn builder(&mut self) -> Outcome<&mut FactorGraphBuilder> {
         let builder = self.builder.get_mut();
         if builder.is_none() {
             *builder = Some(match self.built.get() {
@@ -448,10 +454,12 @@ pub unsafe extern "C" fn fastlbp_graph_add_tables(
 ///
 /// @param graph The graph.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT if a variable is declared with two
-///         cardinalities, a table names a variable twice or does not have one value per joint state,
-///         or a singleton, AND or OR factor names a variable with more than two states;
-///         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^32 - 2 variables, factors or edges. Factors
-///         cannot be taken back: a graph with an error can only be freed.
+///         cardinalities, a table, NOISY or TERMS factor names a variable twice, a table does not
+///         have one value per joint state, a factor with a head names a variable with more than two
+///         states, or terms add up to a negative value or to zero everywhere (see
+///         fastlbp_graph_add_terms); FASTLBP_STATUS_OUT_OF_RANGE if a term wants a state that its
+///         variable does not have; FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^32 - 2 variables,
+///         factors or edges. Factors cannot be taken back: a graph with an error can only be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_build(graph: *const fastlbp_graph) -> fastlbp_status {
     // SAFETY: by the header, NULL or live.

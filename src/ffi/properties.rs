@@ -1,13 +1,13 @@
 //! Settings by name: libDAI's names and values, and a few more.
 
-use super::session::Session;
+use super::session::{Measure, Session};
 use super::status::{Failure, Outcome};
-use crate::engine::{Backend, Contradiction, Start};
+use crate::engine::{Backend, Contradiction, Inference, Start};
 use crate::schedule::Schedule;
 
 /// The known keys, for the error text.
 const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomain, verbose, \
-                    threads, seed, blocks, backend, contradiction, start";
+                    threads, seed, blocks, backend, contradiction, start, measure, active";
 
 fn unknown_key(key: &str) -> Failure {
     Failure::invalid(format!("unknown property '{key}': known are {KEYS}"))
@@ -39,6 +39,26 @@ pub(super) fn check_max_time(seconds: f64) -> Outcome<f64> {
     }
 }
 
+pub(super) fn check_damping(damping: f64) -> Outcome<f64> {
+    if (0.0..1.0).contains(&damping) {
+        // Not the zero with a sign.
+        Ok(damping.abs())
+    } else {
+        Err(Failure::invalid(format!("damping {damping}: a number in [0, 1) is needed")))
+    }
+}
+
+/// The threshold of an active set.
+pub(super) fn check_threshold(threshold: f64) -> Outcome<f64> {
+    if threshold >= 0.0 {
+        Ok(threshold.abs())
+    } else {
+        Err(Failure::invalid(format!(
+            "threshold {threshold} of the active set: a number >= 0 is needed"
+        )))
+    }
+}
+
 /// Sets threads; 0 stands for one per physical core.
 pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
     const LIMIT: usize = 4096;
@@ -56,14 +76,8 @@ pub(super) fn set_backend(session: &mut Session, backend: Backend) {
     session.set_options(crate::EngineOptions { backend, ..session.options() });
 }
 
-/// Sets the schedule of a name; libDAI's SEQMAX is known but not there.
+/// Sets the schedule of a name.
 pub(super) fn set_schedule(session: &mut Session, name: &str, seed: u64) -> Outcome {
-    if name.eq_ignore_ascii_case("SEQMAX") {
-        return Err(Failure::unsupported(format!(
-            "schedule 'SEQMAX' (residual updates) is not supported: {} is needed",
-            Schedule::NAMES
-        )));
-    }
     let schedule = Schedule::from_name(name, seed)?;
     session.settings.seed = seed;
     session.set_schedule(schedule);
@@ -81,14 +95,18 @@ pub(super) fn set_blocks(session: &mut Session, blocks: u32) -> Outcome {
     Ok(())
 }
 
-/// Gives the schedule in use the seed and the number of blocks of the settings, if it has any.
+/// Gives the schedule in use what it takes from the settings.
 fn renew_schedule(session: &mut Session) {
     let (seed, blocks) = (session.settings.seed, session.settings.blocks);
+    let log_domain = session.settings.log_domain;
     match session.schedule() {
         Schedule::SequentialRandom { .. } => {
             session.set_schedule(Schedule::SequentialRandom { seed });
         }
         Schedule::Blocks { .. } => session.set_schedule(Schedule::Blocks { blocks, seed }),
+        Schedule::MaximumResidual { .. } => {
+            session.set_schedule(Schedule::MaximumResidual { log_domain });
+        }
         _ => {}
     }
 }
@@ -104,32 +122,22 @@ pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
         }
         "updates" => set_schedule(session, value.trim(), session.settings.seed)?,
         "damping" => {
-            let damping: f64 = number(key, value, "a number in [0, 1)")?;
-            if !(0.0..1.0).contains(&damping) {
-                return Err(wrong(key, value, "a number in [0, 1)"));
-            }
-            if damping != 0.0 {
-                return Err(Failure::unsupported(format!(
-                    "property damping = '{value}': this version does not damp; 0 is needed"
-                )));
+            settings.damping = check_damping(number(key, value, "a number in [0, 1)")?)?;
+        }
+        "inference" => {
+            settings.inference = match word.as_str() {
+                "sumprod" => Inference::SumProduct,
+                "maxprod" => Inference::MaxProduct,
+                _ => return Err(wrong(key, value, "SUMPROD or MAXPROD")),
             }
         }
-        "inference" => match word.as_str() {
-            "sumprod" => {}
-            "maxprod" => {
-                return Err(Failure::unsupported(
-                    "property inference = 'MAXPROD': this version has no max-product; \
-                     SUMPROD is needed",
-                ));
-            }
-            _ => return Err(wrong(key, value, "SUMPROD")),
-        },
         "logdomain" => {
             settings.log_domain = match word.as_str() {
                 "0" | "false" => false,
                 "1" | "true" => true,
                 _ => return Err(wrong(key, value, "0 or 1")),
-            }
+            };
+            renew_schedule(session);
         }
         "verbose" => settings.verbose = number(key, value, "a whole number >= 0")?,
         "threads" => {
@@ -164,6 +172,19 @@ pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
                 _ => return Err(wrong(key, value, "fresh or warm")),
             }
         }
+        "measure" => {
+            settings.measure = match word.as_str() {
+                "variables" => Measure::Variables,
+                "all" => Measure::All,
+                _ => return Err(wrong(key, value, "variables or all")),
+            }
+        }
+        "active" => {
+            settings.active_threshold = match word.as_str() {
+                "off" => None,
+                _ => Some(check_threshold(number(key, value, "off or a number >= 0")?)?),
+            }
+        }
         _ => return Err(unknown_key(key)),
     }
     Ok(())
@@ -177,8 +198,11 @@ pub(super) fn get(session: &Session, key: &str) -> Outcome<String> {
         "maxiter" => settings.max_passes.to_string(),
         "maxtime" => format!("{:?}", settings.max_time),
         "updates" => session.schedule().name().into(),
-        "damping" => "0".into(),
-        "inference" => "SUMPROD".into(),
+        "damping" => format!("{:?}", settings.damping),
+        "inference" => match settings.inference {
+            Inference::SumProduct => "SUMPROD".into(),
+            Inference::MaxProduct => "MAXPROD".into(),
+        },
         "logdomain" => u8::from(settings.log_domain).to_string(),
         "verbose" => settings.verbose.to_string(),
         "threads" => session.options().threads.unwrap_or(0).to_string(),
@@ -193,6 +217,13 @@ pub(super) fn get(session: &Session, key: &str) -> Outcome<String> {
             Start::Fresh => "fresh".into(),
             Start::Warm => "warm".into(),
         },
+        "measure" => match settings.measure {
+            Measure::Variables => "variables".into(),
+            Measure::All => "all".into(),
+        },
+        "active" => {
+            settings.active_threshold.map_or("off".into(), |threshold| format!("{threshold:?}"))
+        }
         _ => return Err(unknown_key(key)),
     })
 }

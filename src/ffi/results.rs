@@ -5,8 +5,9 @@ use super::bp::*;
 use super::guard::{self};
 use super::memory;
 use super::session::Session;
-use super::status::fastlbp_status;
-use crate::model::check_factor;
+use super::status::{Outcome, fastlbp_status};
+use crate::error::Error;
+use crate::model::{check_factor, check_variable};
 
 /// Marginals of all variables from the last run that ended without an error: the probabilities of the
 /// states of variable 0, then those of variable 1, and so on. Each is exact to rounding on its own,
@@ -189,7 +190,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_CONTRADICTION if the belief
 ///         would be 0/0; as in fastlbp_bp_prepare.
 ///
-/// O(arity) for singleton, AND and OR factors. Prepares a session that is not yet prepared.
+/// O(arity) for factors with a head, O(terms * arity) for terms, O(entries) for tables. Prepares a session that is not yet prepared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
     bp: *const fastlbp_bp,
@@ -203,6 +204,103 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
             let out = Output::new("out", out)?;
             out.set(session.engine()?.factor_belief_at(factor, index)?);
             Ok(())
+        })
+    }
+}
+
+/// Most entries of a joint belief that are written out.
+const JOINT_BELIEF_LIMIT: usize = 1 << 26;
+
+/// Writes the belief of some variables, given by index.
+fn write_joint_belief(session: &Session, variables: &[usize], buffer: Buffer<f64>) -> Outcome {
+    let graph = session.graph();
+    for &variable in variables {
+        check_variable(graph, variable)?;
+    }
+    let size = variables
+        .iter()
+        .try_fold(1_usize, |size, &variable| size.checked_mul(graph.cardinality(variable)))
+        .filter(|&size| size <= JOINT_BELIEF_LIMIT);
+    let size = size.ok_or_else(|| {
+        Error::LimitExceeded(format!(
+            "joint belief of {} variables: it has more than {JOINT_BELIEF_LIMIT} entries",
+            variables.len()
+        ))
+    })?;
+    let buffer = buffer.check(size)?;
+    if let [variable] = variables {
+        // Also from a run whose engine is gone.
+        return buffer.fill(session.marginal(*variable)?);
+    }
+    memory::check("a joint belief", size.checked_mul(32))?;
+    buffer.fill(&session.engine()?.joint_belief(variables)?)
+}
+
+/// Joint belief of two variables that share a factor, from the current messages and evidence: entry
+/// `x + y * cardinality(first)` is the probability of the states x and y. See fastlbp_bp_joint_belief.
+///
+/// @param bp The session.
+/// @param first Index of one variable.
+/// @param second Index of another variable.
+/// @param buffer Where the probabilities are written.
+/// @param length Length of the buffer; the product of the two cardinalities is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return As fastlbp_bp_joint_belief.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_pair_belief(
+    bp: *const fastlbp_bp,
+    first: usize,
+    second: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
+    unsafe {
+        guard::read(bp, |session: &Session| {
+            let buffer = Buffer::new(buffer, length, needed)?;
+            write_joint_belief(session, &[first, second], buffer)
+        })
+    }
+}
+
+/// Joint belief of some variables that share a factor: one probability per joint state, the first
+/// given variable fastest, from the lowest factor that contains all of them and the current messages
+/// and evidence. One variable alone gives its marginal from the last run that ended without an error
+/// (see fastlbp_bp_marginal), none at all the number 1.
+///
+/// @param bp The session.
+/// @param variables `count` indices of variables, all different, in any order.
+/// @param count Number of variables.
+/// @param buffer Where the probabilities are written.
+/// @param length Length of the buffer; the product of the variables' cardinalities is enough.
+/// @param needed Where the length needed is written, or NULL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE for an index that names no variable;
+///         FASTLBP_STATUS_INVALID_ARGUMENT if a variable is given twice or no factor contains all of
+///         them; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26
+///         entries; FASTLBP_STATUS_CONTRADICTION if the belief would be 0/0; FASTLBP_STATUS_NO_RESULT
+///         for one variable before there is a run; as in fastlbp_bp_prepare.
+///
+/// O(factor + entries * arity) for factors with a head, O(entries * terms * arity) for terms, for tables
+/// O(their entries * arity); finding the factor takes O(degree of the first variable * count * log
+/// arity). Prepares a session that is not yet prepared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_joint_belief(
+    bp: *const fastlbp_bp,
+    variables: *const u32,
+    count: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, an array of `count` and a buffer of `length` entries.
+    unsafe {
+        guard::read(bp, |session: &Session| {
+            let variables = array("variables", variables, count)?;
+            let buffer = Buffer::new(buffer, length, needed)?;
+            let variables =
+                memory::converted("variables", variables, |_, variable| Ok(variable as usize))?;
+            write_joint_belief(session, &variables, buffer)
         })
     }
 }

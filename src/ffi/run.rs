@@ -8,14 +8,17 @@ use super::status::fastlbp_status;
 use crate::engine::{RunReport, StopReason, StopRule};
 use crate::error::Error;
 
-/// Runs passes until no belief of a variable has changed by more than the tolerance in a pass, or
-/// until the greatest number of passes or the time limit is reached. Which of these it was, see
-/// fastlbp_bp_stop_reason: all of them are FASTLBP_STATUS_OK.
+/// Runs passes until no belief of a variable (see fastlbp_bp_set_measure) has changed by more than the
+/// tolerance in a pass, or until the greatest number of passes or the time limit is reached. Which of
+/// these it was, see fastlbp_bp_stop_reason: all of them are FASTLBP_STATUS_OK.
 ///
 /// @param bp The session; changed.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_CONTRADICTION (see fastlbp_bp_first_contradiction), after
 ///         which the messages are those of the contradictory pass and the results those of the last
-///         run without an error; as in fastlbp_bp_prepare.
+///         run without an error; FASTLBP_STATUS_LIMIT_EXCEEDED with FASTLBP_MEASURE_ALL for a factor
+///         of more than 2^20 joint states; FASTLBP_STATUS_UNSUPPORTED for max-product on a NOISY factor,
+///         or a TERMS factor whose terms do not exclude each other, of more than 2^22 joint states,
+///         and for an active set together with damping; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_run(bp: *mut fastlbp_bp) -> fastlbp_status {
     // SAFETY: by the header, NULL or live.
@@ -176,7 +179,8 @@ pub unsafe extern "C" fn fastlbp_bp_stop_reason(
 }
 
 /// Largest change in the last pass of the last run that ended without an error: of a variable's
-/// belief, and by BINGO's rule also of a factor's incoming messages. Infinity if no pass was made.
+/// belief, with FASTLBP_MEASURE_ALL also of a factor's, and by BINGO's rule also of a factor's incoming
+/// messages. Infinity if no pass was made.
 ///
 /// @param bp The session.
 /// @param out Where the value is written.
@@ -200,6 +204,21 @@ pub unsafe extern "C" fn fastlbp_bp_max_diff(
 pub unsafe extern "C" fn fastlbp_bp_frac(bp: *const fastlbp_bp, out: *mut f64) -> fastlbp_status {
     // SAFETY: by the header, NULL or live, and NULL or writable.
     unsafe { report(bp, out, |report| report.frac) }
+}
+
+/// Number of messages that the active set spared in the last run that ended without an error; 0
+/// without one (see fastlbp_bp_set_active_threshold).
+///
+/// @param bp The session.
+/// @param out Where the number is written.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_spared_messages(
+    bp: *const fastlbp_bp,
+    out: *mut u64,
+) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live, and NULL or writable.
+    unsafe { report(bp, out, |report| report.spared_messages) }
 }
 
 /// Number of contradictory places of the last run: of the pass with most of them under

@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// - `PARALL`: all messages at once (flooding).
 /// - `SEQFIX`: factors in order, within a factor variables ascending; the default.
 /// - `SEQRND`: one edge after the other, in a new random order every pass.
+/// - `SEQMAX`: always the message that would change most (residual belief propagation); no preorder.
+///   A pass is as many messages as there are edges. By the property `logdomain`, changes are those of
+///   probabilities or of their logarithms. Not together with an active set.
 /// - `BLOCKS`: every edge is in one of some blocks, at random; one block after the other, the edges
 ///   of a block at once; the same blocks every pass. 8 blocks, if neither
 ///   fastlbp_bp_set_schedule_blocks nor the property `blocks` said otherwise.
@@ -35,7 +38,7 @@ use std::sync::Arc;
 /// @param seed The seed of SEQRND and BLOCKS, which gives the same orders on every machine; other
 ///        schedules ignore it.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown name;
-///         FASTLBP_STATUS_UNSUPPORTED for SEQMAX; FASTLBP_STATUS_INVALID_UTF8.
+///         FASTLBP_STATUS_INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_schedule(
     bp: *mut fastlbp_bp,

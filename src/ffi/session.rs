@@ -5,8 +5,8 @@ use super::log::{self, FASTLBP_LOG_INFO, FASTLBP_LOG_WARNING, UserPointer};
 use super::memory;
 use super::status::{Failure, Outcome};
 use crate::engine::{
-    Backend, Contradiction, Control, EngineOptions, Progress, RunReport, RunRequest, Start,
-    StopReason, StopRule,
+    Backend, Contradiction, Control, EngineOptions, Inference, Progress, RunReport, RunRequest,
+    Start, StopReason, StopRule,
 };
 use crate::error::Error;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence};
@@ -26,6 +26,15 @@ pub(super) type ProgressFunction = unsafe extern "C" fn(
     frac: f64,
 ) -> i32;
 
+/// Whose changes end a run by tolerance.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Those of the beliefs of variables.
+    Variables,
+    /// libDAI's: those of the beliefs of variables and of factors.
+    All,
+}
+
 /// What runs are made with.
 #[derive(Clone)]
 pub(super) struct Settings {
@@ -35,6 +44,12 @@ pub(super) struct Settings {
     pub max_time: f64,
     pub contradiction: Contradiction,
     pub start: Start,
+    pub inference: Inference,
+    /// In [0, 1).
+    pub damping: f64,
+    /// See [`RunRequest::active_threshold`].
+    pub active_threshold: Option<f64>,
+    pub measure: Measure,
     pub seed: u64,
     /// Of the schedule BLOCKS.
     pub blocks: u32,
@@ -88,6 +103,10 @@ impl Session {
                 max_time: f64::INFINITY,
                 contradiction: Contradiction::Error,
                 start: Start::Fresh,
+                inference: Inference::SumProduct,
+                damping: 0.0,
+                active_threshold: None,
+                measure: Measure::Variables,
                 seed: 0,
                 blocks: Schedule::DEFAULT_BLOCKS,
                 verbose: 0,
@@ -299,7 +318,10 @@ impl Session {
     /// The rule of libDAI's users: until the tolerance is met, within the greatest number of passes.
     pub fn tolerance_rule(&self) -> StopRule {
         let Settings { tolerance, max_passes, .. } = self.settings;
-        StopRule::Tolerance { tolerance, max_passes }
+        match self.settings.measure {
+            Measure::Variables => StopRule::Tolerance { tolerance, max_passes },
+            Measure::All => StopRule::AllBeliefs { tolerance, max_passes },
+        }
     }
 
     /// What the settings make of a run by a rule.
@@ -311,7 +333,9 @@ impl Session {
             // A time too long to be a duration is no limit.
             max_time: Duration::try_from_secs_f64(settings.max_time).ok(),
             contradiction: settings.contradiction,
-            ..RunRequest::new(rule)
+            inference: settings.inference,
+            damping: settings.damping,
+            active_threshold: settings.active_threshold,
         }
     }
 
@@ -388,6 +412,20 @@ impl Session {
         self.last_report().ok_or_else(|| no_result("reports of a run"))
     }
 
+    /// The engine that made the last run, for results that are computed from its messages and
+    /// beliefs together.
+    pub fn engine_of_run(&self, what: &str) -> Outcome<&BeliefPropagation> {
+        match self.engine.get().filter(|engine| engine.report().is_some()) {
+            Some(engine) => Ok(engine),
+            None if self.kept.is_some() => Err(Error::NoResult(format!(
+                "no {what}: the session is a clone, or got another backend or number of threads, \
+                 since the last run; it is there after a run, of 0 passes from a warm start at least"
+            ))
+            .into()),
+            None => Err(no_result(what)),
+        }
+    }
+
     pub fn marginals(&self) -> Outcome<&[f64]> {
         if let Some(engine) = self.engine.get().filter(|engine| engine.report().is_some()) {
             return Ok(engine.marginals()?);
@@ -422,7 +460,7 @@ impl Session {
 }
 
 fn no_result(what: &str) -> Failure {
-    let message = format!("no results yet: {what} are there after the first run");
+    let message = format!("no results yet: run first to have {what}");
     Error::NoResult(message).into()
 }
 

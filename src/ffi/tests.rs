@@ -237,8 +237,8 @@ fn properties_read_back() {
         ("maxiter", "10000", "18446744073709551615"),
         ("maxtime", "inf", "0.5"),
         ("updates", "SEQFIX", "PARALL"),
-        ("damping", "0", "0"),
-        ("inference", "SUMPROD", "SUMPROD"),
+        ("damping", "0.0", "0.75"),
+        ("inference", "SUMPROD", "MAXPROD"),
         ("logdomain", "0", "1"),
         ("verbose", "0", "3"),
         ("threads", "0", "1"),
@@ -247,6 +247,9 @@ fn properties_read_back() {
         ("backend", "auto", "cpu"),
         ("contradiction", "error", "vote"),
         ("start", "fresh", "warm"),
+        ("measure", "variables", "all"),
+        ("active", "off", "0.5"),
+        ("active", "0.5", "off"),
     ] {
         assert_eq!(handle.get(key), default, "{key}");
         assert_eq!(handle.set(key, value), fastlbp_status::Ok, "{key}");
@@ -261,13 +264,14 @@ fn wrong_properties_change_nothing() {
     let handle = Handle::new();
     for (key, value, status) in [
         ("tol", "-1", fastlbp_status::InvalidArgument),
-        ("updates", "SEQMAX", fastlbp_status::Unsupported),
         ("updates", "", fastlbp_status::InvalidArgument),
         ("blocks", "0", fastlbp_status::InvalidArgument),
         ("blocks", "4294967296", fastlbp_status::InvalidArgument),
         ("blocks", "-1", fastlbp_status::InvalidArgument),
-        ("damping", "0.1", fastlbp_status::Unsupported),
-        ("inference", "MAXPROD", fastlbp_status::Unsupported),
+        ("damping", "1", fastlbp_status::InvalidArgument),
+        ("inference", "MAX", fastlbp_status::InvalidArgument),
+        ("measure", "", fastlbp_status::InvalidArgument),
+        ("active", "", fastlbp_status::InvalidArgument),
         ("backend", "tpu", fastlbp_status::InvalidArgument),
         ("Tol", "1", fastlbp_status::InvalidArgument),
     ] {
@@ -276,6 +280,10 @@ fn wrong_properties_change_nothing() {
     assert!(last_error().contains("contradiction"), "{}", last_error());
     assert_eq!(handle.get("tol"), "1e-9");
     assert_eq!(handle.get("updates"), "SEQFIX");
+    assert_eq!(handle.get("damping"), "0.0");
+    assert_eq!(handle.get("inference"), "SUMPROD");
+    assert_eq!(handle.get("measure"), "variables");
+    assert_eq!(handle.get("active"), "off");
     assert_eq!(handle.get("blocks"), "8");
 }
 

@@ -406,7 +406,7 @@ mod tests {
         let mut output = Output::new(Path::new("x"), &mut output);
         let error = write(&builder.build().unwrap(), &mut output).unwrap_err();
         assert!(matches!(&error, Error::Unsupported(text)
-            if text.starts_with("factor 1 is a table") && text.contains(".fg or .uai")));
+            if text.starts_with("factor 1 is of the kind 'table'") && text.contains(".fg or .uai")));
         let mut builder = FactorGraphBuilder::new();
         builder.add_variable(4, 3).unwrap();
         let error = write(&builder.build().unwrap(), &mut output).unwrap_err();

@@ -27,3 +27,120 @@ pub(crate) fn damp(old: &[Packed], new: &mut [Packed], damping: f64) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::Wide;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ln(value: Packed) -> f64 {
+        let value = value.unpack();
+        value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
+    }
+
+    fn positive() -> impl Strategy<Value = Packed> {
+        prop_oneof![
+            4 => (1e-6_f64..1e6).prop_map(Packed::from_f64),
+            1 => (1.0..2.0_f64, -5000..5000_i64).prop_map(|(s, e)| Packed::pack(Wide::from_parts(s, e))),
+        ]
+    }
+
+    /// A message over several states: the largest weight lies in [1, 2), some may be zero.
+    fn message(states: usize) -> impl Strategy<Value = Vec<Packed>> {
+        let weight = prop_oneof![
+            4 => 1e-3_f64..1.0,
+            1 => Just(0.0),
+            1 => Just(1e-200),
+        ];
+        (prop::collection::vec(weight, states), any::<prop::sample::Index>()).prop_map(
+            |(mut weights, largest)| {
+                let largest = largest.index(weights.len());
+                weights[largest] = 1.5;
+                weights.into_iter().map(Packed::from_f64).collect()
+            },
+        )
+    }
+
+    fn damped(old: &[Packed], new: &[Packed], damping: f64) -> Option<Vec<Packed>> {
+        let mut out = new.to_vec();
+        damp(old, &mut out, damping).then_some(out)
+    }
+
+    proptest! {
+        #[test]
+        fn odds_are_weighted_by_their_logarithms(
+            old in positive(), new in positive(), damping in 0.01..0.99_f64
+        ) {
+            let out = damped(&[old], &[new], damping).unwrap();
+            let wanted = damping * ln(old) + (1.0 - damping) * ln(new);
+            // Numbers that no f64 holds are kept with 47 bits of fraction or fewer.
+            prop_assert!((ln(out[0]) - wanted).abs() < 1e-11, "{} for {wanted}", ln(out[0]));
+        }
+
+        #[test]
+        fn a_message_that_does_not_change_keeps_its_bits(
+            odds in positive(),
+            states in (3..7_usize).prop_flat_map(message),
+            damping in 0.01..0.99_f64,
+        ) {
+            prop_assert_eq!(damped(&[odds], &[odds], damping), Some(vec![odds]));
+            prop_assert_eq!(damped(&states, &states, damping), Some(states));
+        }
+
+        #[test]
+        fn weights_are_weighted_by_their_logarithms(
+            (old, new) in (3..7_usize).prop_flat_map(|states| (message(states), message(states))),
+            damping in 0.01..0.99_f64,
+        ) {
+            let zero = |x: usize| old[x] == Packed::ZERO || new[x] == Packed::ZERO;
+            let Some(out) = damped(&old, &new, damping) else {
+                prop_assert!((0..old.len()).all(zero));
+                return Ok(());
+            };
+            let log = |x: usize| damping * ln(old[x]) + (1.0 - damping) * ln(new[x]);
+            let first = (0..old.len()).find(|&x| !zero(x)).unwrap();
+            for x in 0..old.len() {
+                prop_assert_eq!(out[x] == Packed::ZERO, zero(x));
+                if !zero(x) {
+                    let got = ln(out[x]) - ln(out[first]);
+                    prop_assert!((got - (log(x) - log(first))).abs() < 1e-11);
+                }
+            }
+            let exponents = out.iter().filter(|&&weight| weight != Packed::ZERO);
+            prop_assert_eq!(exponents.map(|weight| weight.unpack().exponent()).max(), Some(0));
+        }
+    }
+
+    #[test]
+    fn certain_odds_stay_certain_and_opposite_ones_contradict() {
+        let (zero, one, infinity) = (Packed::ZERO, Packed::ONE, Packed::INFINITY);
+        for (old, new, wanted) in [
+            (zero, one, Some(zero)),
+            (one, zero, Some(zero)),
+            (zero, zero, Some(zero)),
+            (infinity, one, Some(infinity)),
+            (one, infinity, Some(infinity)),
+            (infinity, infinity, Some(infinity)),
+            (zero, infinity, None),
+            (infinity, zero, None),
+        ] {
+            let found = damped(&[old], &[new], 0.5);
+            assert_eq!(found, wanted.map(|odds| vec![odds]), "{old:?} and {new:?}");
+        }
+    }
+
+    #[test]
+    fn states_that_either_message_excludes_stay_excluded() {
+        let weights = |weights: [f64; 3]| weights.map(Packed::from_f64);
+        let out = damped(&weights([0.0, 1.0, 0.25]), &weights([1.0, 1.0, 0.0]), 0.5);
+        assert_eq!(out, Some(weights([0.0, 1.0, 0.0]).to_vec()));
+        // The largest mean is 1/4: all are scaled by 4.
+        let out = damped(&weights([1.0, 0.25, 0.0]), &weights([1.0 / 16.0, 0.25, 1.0]), 0.5);
+        assert_eq!(out, Some(weights([1.0, 1.0, 0.0]).to_vec()));
+        // No state is left, and the new message is as it was.
+        let mut new = weights([0.0, 1.0, 0.0]);
+        assert!(!damp(&weights([1.0, 0.0, 1.0]), &mut new, 0.5));
+        assert_eq!(new, weights([0.0, 1.0, 0.0]));
+    }
+}

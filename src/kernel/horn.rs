@@ -223,12 +223,12 @@ impl HornCoefficients {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::model::{Factor, Horn, Signed};
     use proptest::prelude::*;
 
-    fn input() -> impl Strategy<Value = Packed> {
+    pub(in crate::kernel) fn input() -> impl Strategy<Value = Packed> {
         prop_oneof![
             6 => (1e-6_f64..1e6).prop_map(Packed::from_f64),
             1 => (-200_i32..200).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
@@ -310,7 +310,7 @@ mod tests {
         Packed::ratio(sums[1], sums[0])
     }
 
-    fn close(a: Packed, b: Packed) -> bool {
+    pub(in crate::kernel) fn close(a: Packed, b: Packed) -> bool {
         if a.is_certain() || b.is_certain() || a == Packed::CONTRADICTION {
             return a == b;
         }

@@ -31,6 +31,7 @@ pub(crate) use horn::{
 pub(crate) use noisy::{NoisyCoefficients, noisy_message, noisy_messages, noisy_total};
 pub(crate) use number::{Real, Wide};
 pub(crate) use packed::Packed;
+pub(crate) use power::geometric_mean;
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
     binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_states,

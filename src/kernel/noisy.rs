@@ -101,3 +101,177 @@ pub(crate) fn noisy_message(
 pub(crate) fn noisy_total(inputs: &[Packed], head: usize, c: &NoisyCoefficients<'_>) -> Wide {
     super::body::total(inputs, head, c).scaled(c.exponent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::horn::tests::{close, input};
+    use super::*;
+    use crate::model::Factor;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    struct Case {
+        inputs: Vec<Packed>,
+        head: usize,
+        values: [f64; 4],
+        literals: Vec<NoisyLiteral>,
+    }
+
+    impl Case {
+        fn noisy(&self) -> Noisy<'_> {
+            Noisy { head: self.head, values: self.values, literals: &self.literals }
+        }
+
+        fn arity(&self) -> usize {
+            self.inputs.len()
+        }
+    }
+
+    fn literal() -> impl Strategy<Value = NoisyLiteral> {
+        let outcome = || {
+            prop_oneof![
+                4 => (0.0..=1.0).prop_map(|p| [p, 1.0 - p]),
+                1 => Just([1.0, 0.0]),
+                1 => Just([0.0, 1.0]),
+                1 => Just([1.0, 1e-200]),
+                1 => Just([5e-324, 1.0]),
+            ]
+        };
+        prop::array::uniform2(outcome())
+    }
+
+    fn case() -> impl Strategy<Value = Case> {
+        let value = || prop_oneof![Just(0.0), Just(1.0), Just(3e200), Just(1e-300), 0.0..1e5];
+        (
+            prop::collection::vec((input(), literal()), 1..=10),
+            prop::array::uniform4(value()),
+            any::<prop::sample::Index>(),
+        )
+            .prop_map(|(pairs, values, head)| {
+                let head = head.index(pairs.len());
+                let (inputs, mut literals): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+                literals[head] = [[1.0, 0.0]; 2];
+                Case { inputs, head, values, literals }
+            })
+    }
+
+    /// The definition, without a subtraction: sums over all joint states and over which literals
+    /// hold. The sums for the states 1 and 0 of the target, without its input; with no target, both
+    /// times the inputs.
+    fn brute_force(case: &Case, target: Option<usize>) -> [Wide; 2] {
+        let mut sums = [Wide::ZERO; 2];
+        let body = (0..case.arity()).filter(|&position| position != case.head);
+        for index in 0..1_usize << case.arity() {
+            let state = |position: usize| index >> position & 1;
+            let mut inputs = Wide::ONE;
+            for position in (0..case.arity()).filter(|&position| Some(position) != target) {
+                let weights = Wide::weights(case.inputs[position], false);
+                inputs = inputs.multiply(weights[1 - state(position)]);
+            }
+            for outcome in (0..1_usize << case.arity()).filter(|o| o >> case.head & 1 == 0) {
+                let failed = |position: usize| outcome >> position & 1;
+                let row = if outcome == 0 { 0 } else { 2 };
+                let value = case.values[row + usize::from(state(case.head) == 0)];
+                let weight = body.clone().fold(Wide::from_f64(value), |weight, position| {
+                    let chance = case.literals[position][state(position)][failed(position)];
+                    weight.multiply(Wide::from_f64(chance))
+                });
+                let sum = &mut sums[target.map_or(0, |target| 1 - state(target))];
+                *sum = sum.add(weight.multiply(inputs));
+            }
+        }
+        sums
+    }
+
+    proptest! {
+        /// Both kinds of numbers and both ways to a message give the same bits, and the values are
+        /// those of the definition.
+        #[test]
+        fn all_ways_agree(case in case()) {
+            let c = NoisyCoefficients::new(&case.noisy());
+            let scratch = &mut HornScratch::default();
+            let mut all = case.inputs.clone();
+            noisy_messages(&case.inputs, case.head, &c, &mut all, scratch);
+            let mut wide = case.inputs.clone();
+            messages::<Wide>(&case.inputs, case.head, &c, &mut wide, None);
+            prop_assert_eq!(&all, &wide);
+            for (target, &message) in all.iter().enumerate() {
+                let mut own = case.inputs.clone();
+                let one = noisy_message(&mut own, case.head, target, &c, scratch);
+                prop_assert_eq!(one, message);
+                if case.arity() <= 5 {
+                    let [sum1, sum0] = brute_force(&case, Some(target));
+                    let wanted = Packed::ratio(sum1, sum0);
+                    prop_assert!(close(one, wanted), "{target}: {one:?} for {wanted:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn totals_are_those_of_the_definition(case in case()) {
+            prop_assume!(case.arity() <= 5);
+            let total = noisy_total(&case.inputs, case.head, &NoisyCoefficients::new(&case.noisy()));
+            let [wanted, _] = brute_force(&case, None);
+            prop_assert_eq!(total.is_zero(), wanted.is_zero());
+            if !wanted.is_zero() {
+                let ratio = total.divide(wanted).to_f64();
+                prop_assert!((ratio - 1.0).abs() < 1e-13, "{total:?} for {wanted:?}");
+            }
+        }
+
+        /// Plain numbers are used at all, and not where they would not do.
+        #[test]
+        fn moderate_inputs_are_computed_in_plain_numbers(
+            odds in prop::collection::vec(1e-3_f64..1e3, 2..=10), far in any::<prop::sample::Index>(),
+        ) {
+            let mut inputs: Vec<Packed> = odds.into_iter().map(Packed::from_f64).collect();
+            let literals = vec![[[0.25, 0.75], [1.0, 0.0]]; inputs.len()];
+            let noisy = Noisy { head: 0, values: [0.5, 0.5, 0.0, 1.0], literals: &literals };
+            let c = NoisyCoefficients::new(&noisy);
+            prop_assert!(c.fits_f64(&inputs));
+            let far = far.index(inputs.len());
+            inputs[far] = Packed::pack(Wide::from_parts(1.5, 5000));
+            prop_assert!(!c.fits_f64(&inputs));
+        }
+    }
+
+    /// Certain inputs leave a conjunction of what is uncertain; far ones give odds that no `f64` holds.
+    #[test]
+    fn extreme_inputs_by_hand() {
+        // A noisy-OR of two causes with links 0.5 and 0.75: the literals are "has not caused it".
+        let literals = [[[1.0, 0.0]; 2], [[1.0, 0.0], [0.5, 0.5]], [[1.0, 0.0], [0.25, 0.75]]];
+        let noisy = Noisy { head: 0, values: [0.0, 1.0, 1.0, 0.0], literals: &literals };
+        let c = NoisyCoefficients::new(&noisy);
+        let messages = |inputs: [Packed; 3]| {
+            let mut out = inputs;
+            noisy_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default());
+            out
+        };
+        let half = Packed::from_f64(1.0);
+        // Both causes are there: P(effect = 0) = 1/8.
+        let out = messages([half, Packed::INFINITY, Packed::INFINITY]);
+        assert_eq!(out[0], Packed::from_f64(7.0));
+        // The effect is certain and the first cause excluded: so the second one is there.
+        let out = messages([Packed::INFINITY, Packed::ZERO, half]);
+        assert_eq!(out[2], Packed::INFINITY);
+        // No cause, but the effect: a contradiction at all but themselves.
+        let out = messages([Packed::INFINITY, Packed::ZERO, Packed::ZERO]);
+        assert_eq!(out[0], Packed::ZERO);
+        assert_eq!(out[1..], [Packed::INFINITY; 2]);
+        let far = Packed::pack(Wide::from_parts(1.0, -5000));
+        let out = messages([half, far, Packed::ZERO]);
+        assert_eq!(out[0], Packed::pack(Wide::from_parts(1.0, -5001)));
+    }
+
+    #[test]
+    fn a_body_that_can_not_hold_beside_a_value_that_needs_it_is_a_contradiction() {
+        let literals = [[[1.0, 0.0]; 2], [[0.0, 1.0]; 2]];
+        let noisy = Noisy { head: 0, values: [1.0, 1.0, 0.0, 0.0], literals: &literals };
+        let c = NoisyCoefficients::new(&noisy);
+        let mut out = [Packed::ONE; 2];
+        noisy_messages(&[Packed::ONE; 2], 0, &c, &mut out, &mut HornScratch::default());
+        assert_eq!(out, [Packed::CONTRADICTION; 2]);
+        assert!(noisy_total(&[Packed::ONE; 2], 0, &c).is_zero());
+        assert_eq!(Factor::Noisy(noisy).value(&[1, 1], [2, 2].into_iter()), 0.0);
+    }
+}

@@ -236,3 +236,289 @@ fn fits_f64(factor: TermInputs<'_>) -> bool {
     let growth = 2 + i64::from(factor.terms.weights.len().max(1).ilog2());
     low > -1000 && high + growth < 1000
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{TermLiteral, next_joint_state};
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    struct Case {
+        radices: Vec<u32>,
+        inputs: Vec<Packed>,
+        weights: Vec<f64>,
+        /// Per term, a wanted state or none of each variable.
+        wanted: Vec<Vec<Option<u32>>>,
+    }
+
+    impl Case {
+        /// Calls a function with the factor in the kernel's form.
+        fn with<R>(&self, call: impl FnOnce(TermInputs<'_>) -> R) -> R {
+            let mut literals = Vec::new();
+            let mut offsets = vec![0];
+            for term in &self.wanted {
+                let named = term.iter().zip(0..).filter_map(|(state, position)| {
+                    state.map(|state| TermLiteral { position, state })
+                });
+                literals.extend(named);
+                offsets.push(literals.len());
+            }
+            let (weights, offsets) = (&self.weights, &offsets);
+            let terms = Terms { weights, offsets, literals: &literals, exclusive: false };
+            call(TermInputs { terms, radices: &self.radices, inputs: &self.inputs })
+        }
+
+        fn messages(&self, inference: Inference) -> Vec<Packed> {
+            let mut out = self.inputs.clone();
+            let scratch = &mut TermScratch::default();
+            self.with(|factor| term_messages(factor, inference, None, &mut out, scratch));
+            out
+        }
+
+        /// The stored message at a position among all.
+        fn stored(&self, position: usize) -> std::ops::Range<usize> {
+            let values = |radices: &[u32]| radices.iter().map(|&r| stored_values(r)).sum::<usize>();
+            let start = values(&self.radices[..position]);
+            start..start + stored_values(self.radices[position])
+        }
+
+        fn input(&self, position: usize, state: usize) -> Wide {
+            weight(&self.inputs[self.stored(position)], state)
+        }
+
+        /// The definition: the sum or maximum over all joint states, for each state of the target;
+        /// without one, of everything.
+        fn brute_force(&self, target: Option<usize>, inference: Inference) -> Vec<Wide> {
+            let radices: Vec<usize> = self.radices.iter().map(|&r| r as usize).collect();
+            let mut sums = vec![Wide::ZERO; target.map_or(1, |target| radices[target])];
+            let mut states = vec![0; radices.len()];
+            loop {
+                let mut parts = [Wide::ZERO; 2];
+                for (term, &weight) in self.wanted.iter().zip(&self.weights) {
+                    let mut conditions = term.iter().zip(&states);
+                    if conditions
+                        .all(|(wanted, &x)| wanted.is_none_or(|wanted| wanted as usize == x))
+                    {
+                        let part = &mut parts[usize::from(weight < 0.0)];
+                        *part = part.add(Wide::from_f64(weight.abs()));
+                    }
+                }
+                let others = (0..radices.len()).filter(|&position| Some(position) != target);
+                let value = others.fold(parts[0].minus(parts[1]), |value, position| {
+                    value.multiply(self.input(position, states[position]))
+                });
+                let sum = &mut sums[target.map_or(0, |target| states[target])];
+                *sum = match inference {
+                    Inference::SumProduct => sum.add(value),
+                    Inference::MaxProduct => sum.larger(value),
+                };
+                if !next_joint_state(&mut states, &radices) {
+                    return sums;
+                }
+            }
+        }
+
+        /// Compares all messages with the definition.
+        fn check(&self, inference: Inference, tolerance: f64) -> Result<(), TestCaseError> {
+            let all = self.messages(inference);
+            let mut scratch = TermScratch::default();
+            for position in 0..self.radices.len() {
+                let stored = &all[self.stored(position)];
+                let mut one = stored.to_vec();
+                self.with(|factor| {
+                    term_messages(factor, inference, Some(position), &mut one, &mut scratch);
+                });
+                prop_assert_eq!(&one[..], stored);
+                let sums = self.brute_force(Some(position), inference);
+                if sums.iter().all(|sum| sum.is_zero()) {
+                    prop_assert_eq!(stored[0], Packed::CONTRADICTION);
+                    continue;
+                }
+                // Messages are right up to a factor: that of the largest.
+                let key = |sum: &Wide| (sum.exponent(), sum.significand());
+                let at = (1..sums.len())
+                    .fold(0, |at, x| if key(&sums[x]) > key(&sums[at]) { x } else { at });
+                for (x, &sum) in sums.iter().enumerate() {
+                    let message = weight(stored, x);
+                    prop_assert_eq!(message.is_zero(), sum.is_zero());
+                    if !sum.is_zero() {
+                        let got = message.divide(weight(stored, at));
+                        let ratio = got.divide(sum.divide(sums[at]));
+                        prop_assert!(
+                            (ratio.to_f64() - 1.0).abs() <= tolerance,
+                            "position {position}, state {x}: {ratio:?}"
+                        );
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+
+    fn weight(stored: &[Packed], state: usize) -> Wide {
+        match (stored, state) {
+            ([odds], 0) if *odds == Packed::INFINITY => Wide::ZERO,
+            ([odds], _) if *odds == Packed::INFINITY => Wide::ONE,
+            ([_], 0) => Wide::ONE,
+            ([odds], _) => odds.unpack(),
+            _ => stored[state].unpack(),
+        }
+    }
+
+    /// Inputs and conditions of up to 8 terms; all weights 1.
+    fn case() -> impl Strategy<Value = Case> {
+        prop::collection::vec(2_u32..6, 1..=5).prop_flat_map(|radices| {
+            let input = |&radix: &u32| {
+                let weight = prop_oneof![
+                    6 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
+                    1 => (-700_i32..700).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
+                    1 => (-5000_i64..5000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
+                    1 => Just(if radix == 2 { Packed::INFINITY } else { Packed::ONE }),
+                    1 => Just(Packed::ZERO),
+                ];
+                prop::collection::vec(weight, stored_values(radix)).prop_map(|mut message| {
+                    // One state of several has a positive weight.
+                    if message.len() > 1 && message.iter().all(|&weight| weight == Packed::ZERO) {
+                        message[0] = Packed::ONE;
+                    }
+                    message
+                })
+            };
+            let inputs: Vec<_> = radices.iter().map(input).collect();
+            let row: Vec<_> = radices.iter().map(|&radix| prop::option::of(0..radix)).collect();
+            (Just(radices), inputs, prop::collection::vec(row, 1..=8)).prop_map(
+                |(radices, inputs, wanted)| Case {
+                    radices,
+                    inputs: inputs.concat(),
+                    weights: vec![1.0; wanted.len()],
+                    wanted,
+                },
+            )
+        })
+    }
+
+    fn weighted() -> impl Strategy<Value = Case> {
+        let weight = || prop_oneof![4 => 0.01..10.0_f64, 1 => Just(0.0), 1 => Just(1e-300), 1 => Just(1e300)];
+        (case(), prop::collection::vec(weight(), 8)).prop_map(|(mut case, weights)| {
+            let count = case.weights.len();
+            case.weights.copy_from_slice(&weights[..count]);
+            case
+        })
+    }
+
+    /// One term per state of one variable, with other conditions of their own.
+    fn exclusive() -> impl Strategy<Value = Case> {
+        (weighted(), any::<prop::sample::Index>()).prop_map(|(mut case, chosen)| {
+            let chosen = chosen.index(case.radices.len());
+            let states = case.radices[chosen] as usize;
+            case.wanted.truncate(states);
+            case.weights.truncate(states);
+            for (term, state) in case.wanted.iter_mut().zip(0..) {
+                term[chosen] = Some(state);
+            }
+            case
+        })
+    }
+
+    /// A constant part at least twice as large as all negative weights together.
+    fn signed() -> impl Strategy<Value = Case> {
+        (case(), prop::collection::vec(-1.0..3.0_f64, 8), 2.0..4.0_f64).prop_map(
+            |(mut case, weights, factor)| {
+                let count = case.weights.len();
+                case.weights.copy_from_slice(&weights[..count]);
+                let negative: f64 = case.weights.iter().map(|&weight| (-weight).max(0.0)).sum();
+                case.weights.push(factor * negative + 1e-3);
+                case.wanted.push(vec![None; case.radices.len()]);
+                case
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_the_sums_of_the_definition(case in weighted()) {
+            case.check(Inference::SumProduct, 1e-11)?;
+        }
+
+        #[test]
+        fn exclusive_terms_give_the_maxima_of_the_definition(case in exclusive()) {
+            case.check(Inference::MaxProduct, 1e-11)?;
+        }
+
+        #[test]
+        fn negative_weights_keep_the_accuracy_of_what_they_leave(case in signed()) {
+            case.check(Inference::SumProduct, 1e-11)?;
+        }
+
+        /// Plain and wide numbers give the same bits wherever plain ones are used.
+        #[test]
+        fn plain_and_wide_agree(case in prop_oneof![weighted(), exclusive()]) {
+            let mut wide = case.inputs.clone();
+            case.with(|factor| {
+                Buffers::<Wide>::default().run(factor, None, Packed::unpack, &mut wide);
+            });
+            prop_assert_eq!(case.messages(Inference::SumProduct), wide);
+            let mut wide = case.inputs.clone();
+            case.with(|factor| {
+                let number = |value: Packed| Max(value.unpack());
+                Buffers::<Max<Wide>>::default().run(factor, None, number, &mut wide);
+            });
+            prop_assert_eq!(case.messages(Inference::MaxProduct), wide);
+        }
+
+        #[test]
+        fn totals_are_those_of_the_definition(case in prop_oneof![weighted(), signed()]) {
+            let total = case.with(term_total);
+            let wanted = case.brute_force(None, Inference::SumProduct)[0];
+            prop_assert_eq!(total.is_zero(), wanted.is_zero());
+            if !wanted.is_zero() {
+                prop_assert!((total.divide(wanted).to_f64() - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    fn by_hand(weights: &[f64], wanted: &[[Option<u32>; 2]], inputs: &[Packed]) -> Case {
+        Case {
+            radices: vec![2, 3],
+            inputs: inputs.to_vec(),
+            weights: weights.to_vec(),
+            wanted: wanted.iter().map(|term| term.to_vec()).collect(),
+        }
+    }
+
+    #[test]
+    fn overlapping_terms_by_hand() {
+        // 1 everywhere, 2 more where the first variable is 1, 4 where it is and the second is 2.
+        let terms = [[None, None], [Some(1), None], [Some(1), Some(2)]];
+        let inputs = [Packed::ONE, Packed::ONE, Packed::from_f64(2.0), Packed::ONE];
+        let case = by_hand(&[1.0, 2.0, 4.0], &terms, &inputs);
+        let out = case.messages(Inference::SumProduct);
+        // First: 4 against 3 * 4 + 4; second: 4, 4 and 8, the largest of them near 1.
+        assert_eq!(out[0], Packed::from_f64(4.0));
+        let [a, b, c] = [out[1], out[2], out[3]].map(|weight| weight.unpack().to_f64());
+        assert!((b / a - 1.0).abs() < 1e-15 && (c / a - 2.0).abs() < 1e-15);
+        assert!((case.with(term_total).to_f64() - 20.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn plain_numbers_are_used_where_they_do() {
+        let near = by_hand(&[1.0], &[[Some(1), None]], &[Packed::ONE; 4]);
+        assert!(near.with(fits_f64));
+        let mut far = near.clone();
+        far.inputs[0] = Packed::pack(Wide::from_parts(1.0, -5000));
+        assert!(!far.with(fits_f64));
+        let heavy = by_hand(&[1e301], &[[Some(1), None]], &[Packed::ONE; 4]);
+        assert!(!heavy.with(fits_f64));
+    }
+
+    #[test]
+    fn terms_that_the_inputs_exclude_are_a_contradiction() {
+        let mut case = by_hand(&[1.0], &[[Some(1), Some(2)]], &[Packed::ONE; 4]);
+        case.inputs[0] = Packed::ZERO;
+        let out = case.messages(Inference::SumProduct);
+        // Not at the variable that excludes them, which could be told otherwise.
+        assert_eq!((out[0], out[1]), (Packed::INFINITY, Packed::CONTRADICTION));
+        assert!(case.with(term_total).is_zero());
+    }
+}

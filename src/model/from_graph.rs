@@ -39,7 +39,10 @@ impl FactorGraphBuilder {
                 Factor::Signed(signed) => {
                     let positions = (0..variables.len()).filter(in_body);
                     let negated: Vec<bool> = positions.map(|p| signed.is_negated(p)).collect();
-                    builder.add_signed(head, &body, &negated, signed.values)?;
+                    // The merging of literals may have left no positive value.
+                    let number = builder.structured.push_signed(signed.values, &negated);
+                    builder.members.extend_from_slice(&body);
+                    builder.push_factor(FactorKind::Signed, head, number);
                 }
                 Factor::Noisy(noisy) => {
                     let positions = (0..variables.len()).filter(in_body);

@@ -23,5 +23,5 @@ pub use factor::{
 pub use graph::{FactorGraph, Label};
 pub(crate) use replace::TableStructure;
 pub use structured::SignedParameters;
-pub(crate) use structured::next_joint_state;
+pub(crate) use structured::{is_zero_everywhere, next_joint_state};
 pub use structured_builder::{SignedArrays, TermArrays, WILDCARD};

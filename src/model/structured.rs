@@ -1,6 +1,6 @@
 //! How a graph stores factors with local structure: signed and noisy conjunctions, and terms.
 
-use super::factor::{Noisy, NoisyLiteral, Signed, TermLiteral, Terms};
+use super::factor::{Factor, Noisy, NoisyLiteral, Signed, TermLiteral, Terms};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
@@ -74,6 +74,16 @@ impl Structured {
             literals: &self.literals[offsets[0]..offsets[offsets.len() - 1]],
             exclusive: self.exclusive[index],
         }
+    }
+
+    /// Adds a signed conjunction, literal i of the body negated where bit i is set; returns its number.
+    pub(super) fn push_signed(&mut self, values: [f64; 4], negated: &[bool]) -> u32 {
+        let mut bits = Vec::new();
+        for (index, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
+            set_bit(&mut bits, index);
+        }
+        self.signed.push(SignedParameters { values, negated: bits });
+        (self.signed.len() - 1) as u32
     }
 
     /// Adds a noisy conjunction, one literal per variable; returns its number.
@@ -216,8 +226,7 @@ pub(super) fn check_sum(factor: usize, terms: &Terms<'_>, cardinalities: &[usize
     let mut states = vec![0; cardinalities.len()];
     let mut positive = false;
     loop {
-        let value =
-            super::factor::Factor::Terms(*terms).value(&states, cardinalities.iter().copied());
+        let value = Factor::Terms(*terms).value(&states, cardinalities.iter().copied());
         if value < -ROUNDING * scale {
             return Err(Error::InvalidArgument(format!(
                 "factor {factor}: its terms add up to {value} at the joint state {states:?}: a \
@@ -232,6 +241,29 @@ pub(super) fn check_sum(factor: usize, terms: &Terms<'_>, cardinalities: &[usize
     if positive { Ok(()) } else { zero() }
 }
 
+/// Whether a factor excludes every joint state, as a conjunction with its head in its own body or with
+/// both signs of a variable can. Tables and terms like that are not built. O(arity).
+pub(crate) fn is_zero_everywhere(factor: &Factor<'_>, arity: usize) -> bool {
+    let zero = |can_hold: bool, can_fail: bool, [h1, h0, f1, f0]: [f64; 4]| {
+        !(can_hold && (h1 > 0.0 || h0 > 0.0) || can_fail && (f1 > 0.0 || f0 > 0.0))
+    };
+    match factor {
+        Factor::Table(_) | Factor::Terms(_) => false,
+        Factor::Signed(signed) => zero(true, arity > 1, signed.values),
+        Factor::Noisy(noisy) => {
+            let can = |outcome: usize| {
+                move |literal: &NoisyLiteral| literal.iter().any(|state| state[outcome] > 0.0)
+            };
+            let literals = noisy.literals.iter();
+            zero(literals.clone().all(can(0)), literals.clone().any(can(1)), noisy.values)
+        }
+        Factor::Singleton { .. } | Factor::And(_) | Factor::Or(_) => {
+            let value = |state: usize| factor.value(&[state], std::iter::once(2));
+            arity == 1 && value(0) == 0.0 && value(1) == 0.0
+        }
+    }
+}
+
 /// Steps to the next joint state, the first variable fastest; `false`, at all zeros, after the last.
 pub(crate) fn next_joint_state(states: &mut [usize], cardinalities: &[usize]) -> bool {
     for (state, &cardinality) in states.iter_mut().zip(cardinalities) {
@@ -242,4 +274,80 @@ pub(crate) fn next_joint_state(states: &mut [usize], cardinalities: &[usize]) ->
         *state = 0;
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FactorGraphBuilder;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Terms are known to exclude each other exactly where no joint state satisfies two of them.
+        #[test]
+        fn exclusive_terms_are_recognised(
+            rows in prop::collection::vec(prop::array::uniform3(-1..3_i32), 1..4)
+        ) {
+            let mut builder = FactorGraphBuilder::new();
+            builder.add_variables(&[4, 5, 6], &[3, 3, 3]).unwrap();
+            builder.add_terms(&[5, 6, 4], &vec![1.0; rows.len()], rows.as_flattened()).unwrap();
+            let graph = builder.build().unwrap();
+            let Factor::Terms(terms) = graph.factor(0) else { panic!("no terms") };
+            // With weights of one the values count the terms.
+            let values = graph.factor_table(0, 27).unwrap();
+            prop_assert_eq!(terms.exclusive, values.iter().all(|&value| value <= 1.0));
+        }
+
+        /// A sum is rejected where, by its definition, it is negative somewhere or zero everywhere.
+        #[test]
+        fn sums_are_rejected_where_they_are_negative(
+            terms in prop::collection::vec((-4..5_i32, prop::array::uniform2(-1..2_i32)), 1..5)
+        ) {
+            let weights: Vec<f64> = terms.iter().map(|&(weight, _)| f64::from(weight)).collect();
+            let indicators: Vec<i32> = terms.iter().flat_map(|&(_, row)| row).collect();
+            let mut builder = FactorGraphBuilder::new();
+            builder.add_terms(&[0, 1], &weights, &indicators).unwrap();
+            let value = |x: i32, y: i32| -> i32 {
+                let holds = |row: &[i32; 2]| [-1, x].contains(&row[0]) && [-1, y].contains(&row[1]);
+                terms.iter().filter(|(_, row)| holds(row)).map(|(weight, _)| weight).sum()
+            };
+            let values = [value(0, 0), value(1, 0), value(0, 1), value(1, 1)];
+            match builder.build() {
+                Ok(graph) => {
+                    prop_assert_eq!(graph.factor_table(0, 4).unwrap(), values.map(f64::from));
+                    prop_assert!(values.iter().all(|&v| v >= 0) && values.iter().any(|&v| v > 0));
+                }
+                Err(error) => {
+                    let message = error.to_string();
+                    prop_assert!(
+                        values.iter().any(|&v| v < 0) && message.contains("negative")
+                            || values == [0; 4] && message.contains("zero everywhere"),
+                        "{values:?}: {message}"
+                    );
+                }
+            }
+        }
+
+        #[test]
+        fn factors_that_are_zero_everywhere_are_recognised(
+            values in prop::array::uniform4(0..2_u8),
+            signs in prop::collection::vec((0..3_u64, any::<bool>()), 0..4),
+            literals in prop::collection::vec(prop::array::uniform2(0..3_u8), 0..3),
+        ) {
+            prop_assume!(values != [0; 4]);
+            let values = values.map(f64::from);
+            let (body, negated): (Vec<u64>, Vec<bool>) = signs.into_iter().unzip();
+            let outcome = |k: u8| [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]][usize::from(k)];
+            let literals: Vec<NoisyLiteral> = literals.iter().map(|l| l.map(outcome)).collect();
+            let mut builder = FactorGraphBuilder::new();
+            builder.add_signed(0, &body, &negated, values).unwrap();
+            builder.add_noisy(0, &[1, 2][..literals.len()], &literals, values).unwrap();
+            let graph = builder.build().unwrap();
+            for factor in 0..2 {
+                let table = graph.factor_table(factor, 1 << 10).unwrap();
+                let zero = is_zero_everywhere(&graph.factor(factor), graph.arity(factor));
+                prop_assert_eq!(zero, table.iter().all(|&value| value == 0.0));
+            }
+        }
+    }
 }

@@ -3,7 +3,6 @@
 use super::builder::{FactorGraphBuilder, check_offsets};
 use super::factor::{FactorKind, NoisyLiteral, TermLiteral};
 use super::graph::Label;
-use super::structured::{SignedParameters, set_bit};
 use crate::error::{Error, Result};
 
 /// In the indicators of [`FactorGraphBuilder::add_terms`]: any state.
@@ -59,12 +58,7 @@ impl FactorGraphBuilder {
         values: [f64; 4],
     ) -> Result<()> {
         check_signed(self.kinds.len(), body.len(), negated.len(), &values)?;
-        let mut bits = Vec::new();
-        for (index, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
-            set_bit(&mut bits, index);
-        }
-        let number = self.structured.signed.len() as u32;
-        self.structured.signed.push(SignedParameters { values, negated: bits });
+        let number = self.structured.push_signed(values, negated);
         self.members.extend_from_slice(body);
         self.push_factor(FactorKind::Signed, head, number);
         Ok(())
@@ -346,4 +340,157 @@ fn check_terms(factor: usize, arity: usize, weights: &[f64], indicators: &[i32])
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(result: Result<()>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    /// What a call adds is rejected with these words, by itself or when the graph is built, and a
+    /// rejected call adds nothing.
+    fn rejected(words: &[&str], add: impl Fn(&mut FactorGraphBuilder) -> Result<()>) {
+        let mut builder = FactorGraphBuilder::new();
+        builder.add_variable(9, 3).unwrap();
+        builder.add_singleton(1, 0.5).unwrap();
+        let message = match add(&mut builder) {
+            Err(error) => {
+                assert_eq!(builder.factor_count(), 1);
+                assert_eq!(builder.build().unwrap().factor_count(), 1);
+                error.to_string()
+            }
+            Ok(()) => builder.build().unwrap_err().to_string(),
+        };
+        assert!(message.contains("factor 1"), "{message}");
+        for word in words {
+            assert!(message.contains(word), "{message:?} does not say {word:?}");
+        }
+    }
+
+    #[test]
+    fn signed_factors_that_are_none() {
+        rejected(&["body of 2", "1 literals"], |b| b.add_signed(1, &[2, 3], &[true], [1.0; 4]));
+        let values = |value| [1.0, value, 1.0, 1.0];
+        for value in [-0.5, f64::NAN, f64::INFINITY] {
+            let wanted = [&*format!("{value}"), "value 1", "finite"];
+            rejected(&wanted, |b| b.add_signed(1, &[2], &[true], values(value)));
+        }
+        rejected(&["all 4 values are zero"], |b| b.add_signed(1, &[2], &[true], [0.0; 4]));
+        rejected(&["p = 1.5", "[0, 1]"], |b| b.add_signed_and(1, &[2], &[true], 1.5, 0.0));
+        rejected(&["q = -1", "[0, 1]"], |b| b.add_signed_or(1, &[2], &[true], 0.5, -1.0));
+        rejected(&["q = NaN", "[0, 1]"], |b| b.add_signed_or(1, &[2], &[true], 0.5, f64::NAN));
+        rejected(&["0 variables", "one literal"], |b| b.add_clause(&[], &[], 1.0, 0.0));
+        rejected(&["1 variables", "0 signs"], |b| b.add_clause(&[1], &[], 1.0, 0.0));
+        rejected(&["body of 1", "0 literals"], |b| b.add_clause(&[1, 2], &[true], 1.0, 0.0));
+        rejected(&["all 4 values"], |b| b.add_clause(&[1, 2], &[true, true], 0.0, 0.0));
+        rejected(&["(signed)", "variable 9", "3 states"], |b| {
+            b.add_signed(1, &[9], &[true], [1.0; 4])
+        });
+        rejected(&["(signed)", "variable 9", "3 states"], |b| {
+            b.add_clause(&[9], &[true], 1.0, 0.0)
+        });
+    }
+
+    #[test]
+    fn noisy_factors_that_are_none() {
+        let fine = [[0.5, 0.5], [1.0, 0.0]];
+        rejected(&["body of 1", "2 literals"], |b| b.add_noisy(1, &[2], &[fine; 2], [1.0; 4]));
+        for wrong in [[0.5, 0.6], [-0.5, 1.5], [f64::NAN, 0.5], [2.0, -1.0]] {
+            let words = [&*format!("{}", wrong[0]), "literal 1", "state 0", "add up to 1"];
+            let literals = [fine, [wrong, [1.0, 0.0]]];
+            rejected(&words, |b| b.add_noisy(1, &[2, 3], &literals, [1.0; 4]));
+        }
+        rejected(&["leak = 2", "[0, 1]"], |b| b.add_noisy_or(1, &[2], &[0.5], 2.0));
+        rejected(&["links[1] = -0.5", "[0, 1]"], |b| b.add_noisy_or(1, &[2, 3], &[0.5, -0.5], 0.0));
+        rejected(&["links[0] = NaN", "[0, 1]"], |b| b.add_noisy_and(1, &[2], &[f64::NAN], 1.0));
+        rejected(&["p = -1", "[0, 1]"], |b| b.add_noisy_and(1, &[2], &[0.5], -1.0));
+        rejected(&["body of 2", "1 literals"], |b| b.add_noisy_or(1, &[2, 3], &[0.5], 0.0));
+        rejected(&["(noisy)", "variable 2 occurs twice"], |b| {
+            b.add_noisy_or(1, &[2, 2], &[0.5; 2], 0.0)
+        });
+        rejected(&["(noisy)", "variable 1 occurs twice"], |b| b.add_noisy_or(1, &[1], &[0.5], 0.0));
+        rejected(&["(noisy)", "variable 9", "3 states"], |b| b.add_noisy_and(9, &[1], &[0.5], 1.0));
+    }
+
+    #[test]
+    fn terms_that_are_none() {
+        rejected(&["no terms"], |b| b.add_terms(&[1], &[], &[]));
+        rejected(&["3 indicators", "2 terms over 2 variables"], |b| {
+            b.add_terms(&[1, 9], &[1.0, 2.0], &[0, 1, 1])
+        });
+        rejected(&["weight inf of term 1", "finite"], |b| {
+            b.add_terms(&[1], &[1.0, f64::INFINITY], &[0, 1])
+        });
+        rejected(&["weight NaN of term 0", "finite"], |b| b.add_terms(&[1], &[f64::NAN], &[0]));
+        rejected(&["term 1", "indicator -2", "variable 0", "-1 for any"], |b| {
+            b.add_terms(&[1, 9], &[1.0, 1.0], &[0, 2, -2, 0])
+        });
+        rejected(&["term 0", "variable 9 in state 3", "3 states"], |b| {
+            b.add_terms(&[1, 9], &[1.0], &[0, 3])
+        });
+        rejected(&["(terms)", "variable 9 occurs twice"], |b| {
+            b.add_terms(&[9, 9], &[1.0], &[0, 1])
+        });
+        rejected(&["weight -1 of term 1", "negative"], |b| {
+            b.add_terms(&[1], &[1.0, -1.0], &[0, 1])
+        });
+        rejected(&["add up to -1", "joint state [1, 2]"], |b| {
+            b.add_terms(&[1, 9], &[1.0, -2.0], &[-1, -1, 1, 2])
+        });
+        rejected(&["sum of its 2 terms is zero"], |b| b.add_terms(&[1], &[0.0, 0.0], &[0, -1]));
+        rejected(&["sum of its 2 terms is zero"], |b| b.add_terms(&[1], &[0.3, -0.3], &[1, 1]));
+    }
+
+    #[test]
+    fn arrays_that_do_not_fit_add_nothing() {
+        let mut builder = FactorGraphBuilder::new();
+        let signed = SignedArrays {
+            heads: &[1, 2],
+            body_offsets: &[0, 1, 3],
+            bodies: &[2, 3, 4],
+            negated: &[true, false, true],
+            values: &[[1.0, 0.0, 0.5, 0.5]; 2],
+        };
+        for (arrays, words) in [
+            (SignedArrays { values: &[[1.0; 4]], ..signed }, "values has 1 entries"),
+            (SignedArrays { negated: &[true], ..signed }, "negated has 1 entries"),
+            (SignedArrays { body_offsets: &[0, 3], ..signed }, "body_offsets has 2 entries"),
+            (SignedArrays { body_offsets: &[0, 4, 3], ..signed }, "body_offsets"),
+            (SignedArrays { values: &[[1.0; 4], [-1.0; 4]], ..signed }, "factor 1"),
+        ] {
+            let message = error(builder.add_signed_factors(arrays));
+            assert!(message.contains(words), "{message}");
+        }
+        let terms = TermArrays {
+            scope_offsets: &[0, 1, 3],
+            scopes: &[1, 1, 2],
+            term_offsets: &[0, 2, 3],
+            weights: &[1.0, 2.0, 3.0],
+            indicators: &[0, 1, WILDCARD, 1],
+        };
+        for (arrays, words) in [
+            (TermArrays { term_offsets: &[0, 3], ..terms }, "term_offsets has 2 entries"),
+            (TermArrays { scope_offsets: &[0, 1, 2], ..terms }, "scope_offsets"),
+            (TermArrays { term_offsets: &[0, 2, 4], ..terms }, "term_offsets"),
+            (TermArrays { indicators: &[0, 1, 1], ..terms }, "indicators has 3 entries"),
+            (TermArrays { indicators: &[0, 1, 1, 1, 1], ..terms }, "indicators has 5 entries"),
+            (TermArrays { weights: &[1.0, 2.0, f64::NAN], ..terms }, "factor 1"),
+        ] {
+            let message = error(builder.add_term_factors(arrays));
+            assert!(message.contains(words), "{message}");
+        }
+        assert_eq!(builder.factor_count(), 0);
+        // In bulk and one at a time they are the same.
+        builder.add_signed_factors(signed).unwrap();
+        builder.add_term_factors(terms).unwrap();
+        let mut other = FactorGraphBuilder::new();
+        other.add_signed(1, &[2], &[true], signed.values[0]).unwrap();
+        other.add_signed(2, &[3, 4], &[false, true], signed.values[1]).unwrap();
+        other.add_terms(&[1], &[1.0, 2.0], &[0, 1]).unwrap();
+        other.add_terms(&[1, 2], &[3.0], &[WILDCARD, 1]).unwrap();
+        assert_eq!(builder.build().unwrap(), other.build().unwrap());
+    }
 }

@@ -116,3 +116,93 @@ fn duplicate(graph: &FactorGraph, factor: usize, head: Option<u32>, scope: &[u32
         graph.labels[twice as usize]
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Factor, FactorGraph, FactorGraphBuilder};
+
+    const VALUES: [f64; 4] = [0.1, 0.2, 0.3, 0.4];
+
+    fn graph(add: impl Fn(&mut FactorGraphBuilder)) -> FactorGraph {
+        let mut builder = FactorGraphBuilder::new();
+        add(&mut builder);
+        let graph = builder.build().unwrap();
+        assert_eq!(FactorGraphBuilder::from_graph(&graph).unwrap().build().unwrap(), graph);
+        graph
+    }
+
+    /// The values over all joint states, the lowest label fastest.
+    fn values(graph: &FactorGraph) -> Vec<f64> {
+        graph.factor_table(0, 1 << 10).unwrap()
+    }
+
+    #[test]
+    fn equal_literals_merge() {
+        let twice = graph(|b| b.add_signed(2, &[1, 3, 1], &[true, false, true], VALUES).unwrap());
+        let once = graph(|b| b.add_signed(2, &[3, 1], &[false, true], VALUES).unwrap());
+        assert_eq!(twice, once);
+        // It holds for x1 = 0 and x3 = 1 alone.
+        assert_eq!(values(&once), [0.4, 0.4, 0.3, 0.3, 0.2, 0.4, 0.1, 0.3]);
+    }
+
+    #[test]
+    fn a_body_with_both_signs_of_a_variable_never_holds() {
+        let graph = graph(|b| b.add_signed(1, &[2, 2], &[true, false], VALUES).unwrap());
+        assert_eq!(values(&graph), [0.4, 0.3, 0.4, 0.3]);
+    }
+
+    #[test]
+    fn a_head_in_its_own_body_fails_its_literal_in_one_state() {
+        let own = graph(|b| b.add_signed(1, &[1, 2], &[false, false], VALUES).unwrap());
+        assert_eq!(values(&own), [0.4, 0.3, 0.4, 0.1]);
+        let negated = graph(|b| b.add_signed(1, &[1, 2], &[true, false], VALUES).unwrap());
+        assert_eq!(values(&negated), [0.4, 0.3, 0.2, 0.3]);
+        let both = graph(|b| b.add_signed(1, &[1, 2, 1], &[true, false, false], VALUES).unwrap());
+        assert_eq!(values(&both), [0.4, 0.3, 0.4, 0.3]);
+        let alone = graph(|b| b.add_signed(1, &[1], &[true], VALUES).unwrap());
+        assert_eq!(values(&alone), [0.2, 0.3]);
+    }
+
+    #[test]
+    fn clauses_with_repeated_and_opposite_literals() {
+        let clause = |variables: &[u64], negated: &[bool]| {
+            values(&graph(|b| b.add_clause(variables, negated, 2.0, 0.5).unwrap()))
+        };
+        assert_eq!(clause(&[1], &[false]), [0.5, 2.0]);
+        assert_eq!(clause(&[1], &[true]), [2.0, 0.5]);
+        assert_eq!(clause(&[1, 2], &[false, true]), [2.0, 2.0, 0.5, 2.0]);
+        assert_eq!(clause(&[1, 1], &[false, false]), [0.5, 2.0]);
+        assert_eq!(clause(&[1, 1], &[false, true]), [2.0, 2.0]);
+        assert_eq!(clause(&[2, 1, 1], &[false, true, false]), [2.0; 4]);
+        assert_eq!(clause(&[2, 1, 1], &[false, true, true]), [2.0, 0.5, 2.0, 2.0]);
+    }
+
+    /// Merged literals may leave a factor without a positive value, as with AND: it is kept, and goes
+    /// through a builder again.
+    #[test]
+    fn a_factor_without_a_positive_value_is_kept() {
+        let graph =
+            graph(|b| b.add_signed(1, &[2, 2], &[true, false], [1.0, 1.0, 0.0, 0.0]).unwrap());
+        assert_eq!(values(&graph), [0.0; 4]);
+    }
+
+    #[test]
+    fn literals_and_terms_follow_their_variables() {
+        let literal = |p: f64| [[p, 1.0 - p], [1.0, 0.0]];
+        let noisy = graph(|b| {
+            b.add_noisy(5, &[7, 3], &[literal(0.75), literal(0.5)], VALUES).unwrap();
+        });
+        let Factor::Noisy(view) = noisy.factor(0) else { panic!("not noisy") };
+        assert_eq!(
+            (view.head, view.literals),
+            (1, &[literal(0.5), literal(1.0), literal(0.75)][..])
+        );
+        let terms = graph(|b| {
+            b.add_variable(3, 4).unwrap();
+            b.add_terms(&[7, 3], &[2.0, 1.0], &[1, 3, -1, 0]).unwrap();
+        });
+        assert_eq!(values(&terms), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
+        let Factor::Terms(view) = terms.factor(0) else { panic!("no terms") };
+        assert!(view.exclusive);
+    }
+}

@@ -1,8 +1,9 @@
 //! What local structure a dense table has.
 //!
 //! A table's messages cost a few operations per entry; those of a conjunction, of a noisy OR or of a
-//! few disjoint terms cost a few per variable or per term. [`recognise`] finds the structure, and
-//! says under which name the field knows it. It is a function of the table alone.
+//! few disjoint terms cost a few per variable or per term. Sessions find the structure of their tables
+//! and run them as what they are; [`summarise`] says what was found, by the field's names. What a table
+//! is depends on the table alone.
 
 mod compile;
 mod conjunction;

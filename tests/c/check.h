@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a failed call must leave in its outputs. */
+enum { UNTOUCHED = 77 };
+
 static int check_failures = 0;
 static int check_count = 0;
 
@@ -16,6 +19,8 @@ static int check_count = 0;
 #define OK(call) check_status((call), FASTLBP_STATUS_OK, #call, __FILE__, __LINE__)
 /* Fails with a status, and the error text contains `text`. */
 #define FAILS(call, status, text) check_fails((call), (status), (text), #call, __FILE__, __LINE__)
+#define NULL_POINTER(call, name) FAILS(call, FASTLBP_STATUS_NULL_POINTER, name " is NULL")
+#define NULL_HANDLE(call) FAILS(call, FASTLBP_STATUS_NULL_POINTER, "handle is NULL")
 #define NEAR(value, wanted) check_near((value), (wanted), #value, __FILE__, __LINE__)
 #define SAME_BITS(a, b, count) CHECK(memcmp((a), (b), (count) * sizeof *(a)) == 0)
 #define LENGTH(array) (sizeof(array) / sizeof *(array))

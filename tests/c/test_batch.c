@@ -30,7 +30,7 @@ static void entries_one_by_one(const char *schedule, double *marginals) {
 }
 
 static void batches(void) {
-    static const char *const schedules[] = {"PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TREE"};
+    static const char *const schedules[] = {"PARALL", "SEQFIX", "SEQRND", "SEQMAX", "BLOCKS", "TREE"};
     static double wanted[ENTRIES * STATES], got[ENTRIES * STATES], before[STATES], after[STATES];
     fastlbp_status statuses[ENTRIES];
     for (size_t s = 0; s < LENGTH(schedules); s++) {

@@ -7,6 +7,7 @@ use super::team::{Chunks, Team, Worker};
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
 use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
+use std::ops::Range;
 
 /// The nodes of a graph, cut into chunks of about equal work.
 pub(super) struct Flood {
@@ -114,24 +115,19 @@ impl Flood {
                 state.to_variable.prefetch(state.slot_values(self.slots[edge] as usize).start);
             }
         };
+        let small = state.graph.all_binary() && state.is_plain_run();
         self.factors.for_each(team, prepare, |f, workspace| {
             if !(constants_sent && is_constant(state, f)) {
-                self.factor_sends(state, f, workspace);
+                self.factor_sends(state, f, small, workspace);
             }
         });
     }
 
-    #[inline]
-    fn factor_sends(&self, state: &State, factor: usize, workspace: &mut Workspace) {
-        let graph = &state.graph;
-        let edges = graph.factor_edges(factor);
-        if edges.is_empty() {
-            return;
-        }
-        if graph.all_binary()
-            && state.is_plain_run()
-            && let Some((head, c)) = state.conjunction(factor)
-        {
+    /// All messages of a factor; `small` says that small conjunctions may take their own way.
+    #[inline(always)]
+    fn factor_sends(&self, state: &State, factor: usize, small: bool, workspace: &mut Workspace) {
+        let edges = state.graph.factor_edges(factor);
+        if small && let Some((head, c)) = state.conjunction(factor) {
             match edges.len() {
                 1 => return self.small_factor_sends::<1>(state, edges.start, head, c, workspace),
                 2 => return self.small_factor_sends::<2>(state, edges.start, head, c, workspace),
@@ -144,6 +140,19 @@ impl Flood {
                 _ => {}
             }
         }
+        if !edges.is_empty() {
+            self.any_factor_sends(state, factor, edges, workspace);
+        }
+    }
+
+    #[inline(never)]
+    fn any_factor_sends(
+        &self,
+        state: &State,
+        factor: usize,
+        edges: Range<usize>,
+        workspace: &mut Workspace,
+    ) {
         let values = state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
         let first = values.start;
         workspace.inputs.clear();
@@ -156,7 +165,7 @@ impl Flood {
             let message = &mut workspace.outputs[from.start - first..from.end - first];
             state.keep_computed(slot, message);
             if state.damping > 0.0 && state.damp(slot, message) {
-                workspace.contradictions.add(graph.edge_variables()[edge] as usize);
+                workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
             }
             for (index, &value) in state.slot_values(slot).zip(message.iter()) {
                 state.to_variable.set(index, value);

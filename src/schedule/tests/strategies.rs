@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 #[test]
 fn names_round_trip() {
-    for schedule in named() {
+    let residual = Schedule::MaximumResidual { log_domain: false };
+    for schedule in named().into_iter().chain([residual]) {
         let again = Schedule::from_name(&schedule.name().to_lowercase(), 11).unwrap();
         assert_eq!(format!("{again:?}"), format!("{schedule:?}"));
-        assert_eq!(schedule.is_static(), schedule.name() != "SEQRND");
+        assert_eq!(schedule.is_static(), !["SEQRND", "SEQMAX"].contains(&schedule.name()));
     }
-    for wrong in ["", "SEQMAX", "CUSTOM", "TOPO "] {
+    for wrong in ["", "SEQ", "CUSTOM", "TOPO "] {
         let error = Schedule::from_name(wrong, 0).unwrap_err().to_string();
-        for name in ["PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"] {
+        for name in ["PARALL", "SEQFIX", "SEQRND", "SEQMAX", "BLOCKS", "TOPO", "FWDBWD", "TREE"] {
             assert!(error.contains(name), "{error}");
         }
     }
@@ -28,6 +29,8 @@ fn custom_preorders_must_fit_the_graph() {
     assert_eq!(custom.preorder(&graph, 3).unwrap().ranks(), [1, 0]);
     let other = build(&[(FactorKind::Singleton, 0, vec![])]);
     assert!(custom.preorder(&other, 0).unwrap_err().to_string().contains("2 edges"));
+    let residual = Schedule::MaximumResidual { log_domain: false };
+    assert!(residual.preorder(&graph, 0).unwrap_err().to_string().contains("no preorder"));
 }
 
 /// The edges in order as (factor, variable), classes separated.

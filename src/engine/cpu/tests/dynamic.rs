@@ -2,7 +2,7 @@
 
 use super::reference::{Message, Reference};
 use super::*;
-use crate::kernel::weights_to_probabilities;
+use crate::kernel::{Real, Wide, geometric_mean, weights_to_probabilities};
 
 /// SEQMAX by its definition: a list of residuals, looked through for every message.
 struct Residuals<'a> {
@@ -11,6 +11,8 @@ struct Residuals<'a> {
     /// Residual, and when it was set.
     queue: Vec<(f64, u64)>,
     sent: Vec<bool>,
+    /// Damped messages as libDAI stores them, not normalised.
+    raw: Vec<Vec<f64>>,
     log_domain: bool,
     clock: u64,
 }
@@ -24,6 +26,12 @@ impl<'a> Residuals<'a> {
             reference,
             queue: vec![(0.0, 0); edges],
             sent: vec![false; edges],
+            raw: case
+                .graph
+                .edge_variables()
+                .iter()
+                .map(|&v| vec![1.0; case.graph.cardinality(v as usize)])
+                .collect(),
             log_domain,
             clock: 0,
         };
@@ -49,18 +57,30 @@ impl<'a> Residuals<'a> {
         self.set(edge);
     }
 
-    fn set(&mut self, edge: usize) {
+    /// The message last computed, with a prior's table as it is.
+    fn computed(&self, edge: usize) -> Vec<f64> {
         let graph = self.reference.graph;
         let factor = graph.edge_factors()[edge] as usize;
-        let mut new = self.probabilities(edge, &self.newest[edge]);
+        let probabilities = self.probabilities(edge, &self.newest[edge]);
+        if graph.arity(factor) > 1 {
+            return probabilities;
+        }
+        let radix = probabilities.len();
+        let value = |x: usize| graph.factor(factor).value(&[x], std::iter::once(radix));
+        (0..radix).map(value).collect()
+    }
+
+    fn set(&mut self, edge: usize) {
+        let damped = self.reference.mode.damping > 0.0;
+        let mut new = self.computed(edge);
         let mut old = self.probabilities(edge, &self.reference.messages[edge]);
-        if !self.sent[edge] {
+        if damped {
+            let sum: f64 = self.raw[edge].iter().sum();
+            old.iter_mut().for_each(|p| *p *= sum);
+        } else if !self.sent[edge] {
             old.fill(1.0);
-            if graph.arity(factor) == 1 {
-                let radix = new.len();
-                let value = |x: usize| graph.factor(factor).value(&[x], std::iter::once(radix));
-                new = (0..radix).map(value).collect();
-            }
+        } else {
+            new = self.probabilities(edge, &self.newest[edge]);
         }
         let distance = |new: f64, old: f64| match self.log_domain {
             _ if new == old => 0.0,
@@ -76,12 +96,28 @@ impl<'a> Residuals<'a> {
         self.queue[edge] = (residual, self.clock);
     }
 
+    fn damp_raw(&mut self, edge: usize) {
+        let damping = self.reference.mode.damping;
+        if damping == 0.0 {
+            return;
+        }
+        let sum: f64 = self.raw[edge].iter().sum();
+        let old = self.probabilities(edge, &self.reference.messages[edge]);
+        let new = self.computed(edge);
+        let mean = |(old, new): (f64, f64)| match (old * sum, new) {
+            (a, b) if a == 0.0 || b == 0.0 => 0.0,
+            (a, b) => geometric_mean(Wide::from_f64(a), Wide::from_f64(b), damping).to_f64(),
+        };
+        self.raw[edge] = old.into_iter().zip(new).map(mean).collect();
+    }
+
     fn pass(&mut self) {
         let graph = self.reference.graph;
         for _ in 0..graph.edge_count() {
             let better =
                 |a: &usize, b: &usize| self.queue[*a].partial_cmp(&self.queue[*b]).unwrap();
             let edge = (0..graph.edge_count()).max_by(better).unwrap();
+            self.damp_raw(edge);
             let old = &self.reference.messages[edge];
             self.reference.messages[edge] = self.reference.damped(old, self.newest[edge].clone());
             self.sent[edge] = true;
