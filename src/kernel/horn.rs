@@ -18,7 +18,7 @@ pub(crate) struct HornCoefficients {
     negated: u64,
     /// The same for all positions; `None` where bit 63 of `negated` speaks for those from 64 on.
     all_negated: Option<Box<[u64]>>,
-    /// Whether no value is so small that `f64` arithmetic could underflow.
+    /// Whether some value is positive and none so small that `f64` arithmetic could underflow.
     plain: bool,
     exponent: i64,
 }
@@ -41,7 +41,10 @@ impl HornCoefficients {
 
     fn new(values: [f64; 4], negated: u64, all_negated: Option<Box<[u64]>>) -> Self {
         let ([h1, h0, f1, f0], exponent) = near_one(values);
-        let plain = [h1, h0, f1, f0].iter().all(|&c| c == 0.0 || c >= SMALLEST_PLAIN_COEFFICIENT);
+        let values = [h1, h0, f1, f0];
+        // Where all are zero, near inputs give 0/0 as well.
+        let plain = values.iter().all(|&c| c == 0.0 || c >= SMALLEST_PLAIN_COEFFICIENT)
+            && values.iter().any(|&c| c > 0.0);
         Self { values: [[h1, h0], [f1, f0]], negated, all_negated, plain, exponent }
     }
 
@@ -370,6 +373,9 @@ pub(super) mod tests {
             HornParameters { kind: FactorKind::And, p: 0.0, q: 1.0, head_in_body: true };
         let c = HornCoefficients::of_horn(&parameters);
         assert_eq!(small_horn_messages(&[Packed::ONE], 0, &c), [Packed::CONTRADICTION]);
+        let parameters = SignedParameters { values: [0.0; 4], negated: vec![1] };
+        let c = HornCoefficients::of_signed(&parameters);
+        assert_eq!(small_horn_messages(&[Packed::ONE; 3], 2, &c), [Packed::CONTRADICTION; 3]);
     }
 
     /// 10,000 inputs of one half: 2^-10000 is neither zero nor a contradiction.
