@@ -209,7 +209,9 @@ mod tests {
 
         #[test]
         fn totals_are_those_of_the_definition(case in case()) {
-            prop_assume!(case.arity() <= 5);
+            if case.arity() > 5 {
+                return Ok(());
+            }
             let total = noisy_total(&case.inputs, case.head, &NoisyCoefficients::new(&case.noisy()));
             let [wanted, _] = brute_force(&case, None);
             prop_assert_eq!(total.is_zero(), wanted.is_zero());
