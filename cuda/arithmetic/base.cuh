@@ -68,6 +68,23 @@ FASTLBP_HD void exchange(T &a, T &b) {
     b = kept;
 }
 
+/// Memory that a caller gives, handed out piece by piece, each at a multiple of eight bytes.
+struct Memory {
+    unsigned char *at;
+
+    template <class T>
+    static FASTLBP_HD uint64_t bytes(uint64_t count) {
+        return (count * sizeof(T) + 7) & ~uint64_t(7);
+    }
+
+    template <class T>
+    FASTLBP_HD T *take(uint64_t count) {
+        T *piece = static_cast<T *>(static_cast<void *>(at));
+        at += bytes<T>(count);
+        return piece;
+    }
+};
+
 /// floor(log2(`value`)) of a positive number.
 FASTLBP_HD int ilog2(uint32_t value) {
 #ifdef __CUDA_ARCH__

@@ -83,17 +83,6 @@ FASTLBP_COLD void far_horn_messages(Packed (&values)[N], uint32_t head, HornLite
     messages_of<typename Number<Wide>::type>(values, head, c);
 }
 
-/// The numbers of sums and of maxima over a plain or wide kind of number.
-template <class T>
-struct SumProduct {
-    typedef T type;
-};
-
-template <class T>
-struct MaxProduct {
-    typedef Max<T> type;
-};
-
 /// All messages of a factor with N = 1 to 8 variables: `values`, the odds of the messages from its
 /// variables in their order, are replaced by them; 0/0 gives a contradiction. Number is SumProduct or
 /// MaxProduct.

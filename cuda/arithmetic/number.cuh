@@ -91,6 +91,17 @@ struct Max {
     T value;
 };
 
+/// The numbers of sums and of maxima over a plain or wide kind of number.
+template <class T>
+struct SumProduct {
+    typedef T type;
+};
+
+template <class T>
+struct MaxProduct {
+    typedef Max<T> type;
+};
+
 /// 0, 1 and any double as a number of a kind.
 template <class T>
 struct Real;

@@ -174,6 +174,12 @@ FASTLBP_HD T tree_total(const T (&x)[8]) {
                    combine(combine(x[4], x[5]), combine(x[6], x[7])));
 }
 
+/// pairwise_sum of at most eight values, padded with zeros, `count` of them given.
+FASTLBP_HD double pairwise_sum_of_few(const double (&d)[8], uint32_t count) {
+    const double sum = (d[0] + d[1]) + (d[2] + d[3]);
+    return count > 4 ? sum + ((d[4] + d[5]) + (d[6] + d[7])) : sum;
+}
+
 /// The sum of values in the shape of the tree. The partial sums of complete subtrees form a stack,
 /// as the bits of a counter do.
 FASTLBP_HD double pairwise_sum(const double *values, uint32_t count) {

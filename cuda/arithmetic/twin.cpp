@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <vector>
 
+#include "damping.cuh"
 #include "horn.cuh"
+#include "noisy.cuh"
 #include "product.cuh"
+#include "terms.cuh"
 
 namespace {
 
@@ -37,6 +40,20 @@ struct Case {
         std::vector<Packed> values(count());
         for (Packed &value : values) {
             value = packed();
+        }
+        return values;
+    }
+    std::vector<double> numbers() {
+        std::vector<double> values(count());
+        for (double &value : values) {
+            value = number();
+        }
+        return values;
+    }
+    std::vector<uint32_t> counts() {
+        std::vector<uint32_t> values(count());
+        for (uint32_t &value : values) {
+            value = count();
         }
         return values;
     }
@@ -184,11 +201,16 @@ void states(Case &c) {
 }
 
 void sum(Case &c) {
-    std::vector<double> values(c.count());
-    for (double &value : values) {
-        value = c.number();
+    const std::vector<double> values = c.numbers();
+    const uint32_t count = static_cast<uint32_t>(values.size());
+    c.give(pairwise_sum(values.data(), count));
+    if (count <= 8) {
+        double few[8] = {};
+        for (uint32_t i = 0; i < count; ++i) {
+            few[i] = values[i];
+        }
+        c.give(pairwise_sum_of_few(few, count));
     }
-    c.give(pairwise_sum(values.data(), static_cast<uint32_t>(values.size())));
 }
 
 template <template <class> class Number, int N>
@@ -255,9 +277,122 @@ void horn(Case &c) {
     }
 }
 
+void noisy(Case &c) {
+    const uint32_t head = c.count();
+    const std::vector<double> numbers = c.numbers();
+    const std::vector<Packed> inputs = c.packed_values();
+    const uint32_t count = static_cast<uint32_t>(inputs.size());
+    NoisyLiterals literals;
+    __builtin_memcpy(&literals.head, numbers.data(), sizeof literals.head);
+    literals.literals = reinterpret_cast<const double(*)[2][2]>(numbers.data() + 4);
+    std::vector<Body<Wide>> scratch(count + tree_nodes(count));
+    std::vector<Packed> out(count);
+    noisy_messages(inputs.data(), count, head, literals, out.data(), scratch.data());
+    for (uint32_t target = 0; target < count; ++target) {
+        c.give(out[target]);
+        c.give(noisy_message(inputs.data(), count, head, target, literals, scratch.data()));
+    }
+}
+
+/// Runs `messages(target, out)` for all messages and for each.
+template <class Messages>
+void each_message(Case &c, const std::vector<uint32_t> &radices, size_t stored, Messages messages) {
+    std::vector<Packed> out(stored, Packed::one());
+    messages(ALL, out.data());
+    for (const Packed value : out) {
+        c.give(value);
+    }
+    for (uint32_t target = 0; target < radices.size(); ++target) {
+        std::vector<Packed> one(stored_values(radices[target]), Packed::one());
+        messages(target, one.data());
+        for (const Packed value : one) {
+            c.give(value);
+        }
+    }
+}
+
+uint32_t sum_of(const std::vector<uint32_t> &values) {
+    uint32_t sum = 0;
+    for (const uint32_t value : values) {
+        sum += value;
+    }
+    return sum;
+}
+
+void table(Case &c) {
+    const bool max = c.word() != 0;
+    const int64_t low = static_cast<int64_t>(c.word()), high = static_cast<int64_t>(c.word());
+    const std::vector<double> values = c.numbers();
+    const std::vector<uint32_t> radices = c.counts();
+    const std::vector<Packed> inputs = c.packed_values();
+    const uint32_t arity = static_cast<uint32_t>(radices.size());
+    const uint32_t entries = static_cast<uint32_t>(values.size());
+    const TableInputs table = {values.data(), entries, low, high, radices.data(), arity, inputs.data()};
+    std::vector<Wide> memory((table_memory(entries, sum_of(radices), arity) + 15) / 16);
+    each_message(c, radices, inputs.size(), [&](uint32_t target, Packed *out) {
+        if (max) {
+            table_messages<MaxProduct>(table, target, out, memory.data(), OneThread());
+        } else {
+            table_messages<SumProduct>(table, target, out, memory.data(), OneThread());
+        }
+    });
+    c.give(table_total(table));
+    std::vector<double> belief(entries, 0.0);
+    c.give(table_belief(table, belief.data()));
+    for (const double value : belief) {
+        c.give(value);
+    }
+}
+
+void terms(Case &c) {
+    const bool max = c.word() != 0;
+    const std::vector<double> weights = c.numbers();
+    const std::vector<uint32_t> offsets = c.counts();
+    const std::vector<uint32_t> words = c.counts();
+    const std::vector<uint32_t> radices = c.counts();
+    const std::vector<Packed> inputs = c.packed_values();
+    std::vector<TermLiteral> literals;
+    for (size_t i = 0; i + 1 < words.size(); i += 2) {
+        literals.push_back(TermLiteral{words[i], words[i + 1]});
+    }
+    const uint32_t arity = static_cast<uint32_t>(radices.size());
+    const TermInputs factor = {weights.data(),
+                               static_cast<uint32_t>(weights.size()),
+                               offsets.data(),
+                               literals.data(),
+                               radices.data(),
+                               arity,
+                               inputs.data()};
+    const uint32_t states = sum_of(radices);
+    std::vector<Wide> memory((term_memory(states, arity, arity) + 15) / 16);
+    each_message(c, radices, inputs.size(), [&](uint32_t target, Packed *out) {
+        if (max) {
+            term_messages<MaxProduct>(factor, states, target, out, memory.data());
+        } else {
+            term_messages<SumProduct>(factor, states, target, out, memory.data());
+        }
+    });
+}
+
+void mean(Case &c) {
+    const Wide a = c.wide(), b = c.wide();
+    c.give(geometric_mean(a, b, c.number()));
+}
+
+void damping(Case &c) {
+    const double damping = c.number();
+    const std::vector<Packed> old_values = c.packed_values();
+    std::vector<Packed> now = c.packed_values();
+    c.give(damp(old_values.data(), now.data(), static_cast<uint32_t>(now.size()), damping));
+    for (const Packed value : now) {
+        c.give(value);
+    }
+}
+
 /// By the numbers of Function in src/kernel/twin.
 typedef void (*Function)(Case &);
-const Function FUNCTIONS[] = {number, packed, few_products, many_products, states, sum, horn};
+const Function FUNCTIONS[] = {number, packed, few_products, many_products, states, sum,
+                              horn,   noisy,  table,        terms,         mean,   damping};
 
 void write(const std::vector<uint64_t> &words) {
     if (std::fwrite(words.data(), 8, words.size(), stdout) != words.size()) {

@@ -1,12 +1,13 @@
-//! body.cuh and horn.cuh.
+//! body.cuh, horn.cuh and noisy.cuh.
 
 use super::{Cases, Function, Words, messages};
 use crate::kernel::Inference;
 use crate::kernel::horn::{
     HornCoefficients, HornScratch, horn_message, horn_messages, small_horn_messages,
 };
+use crate::kernel::noisy::{NoisyCoefficients, noisy_message, noisy_messages};
 use crate::kernel::packed::Packed;
-use crate::model::{FactorKind, HornParameters, SignedParameters};
+use crate::model::{FactorKind, HornParameters, Noisy, NoisyLiteral, SignedParameters};
 use proptest::prelude::*;
 
 /// Singletons, ANDs, ORs and signed conjunctions with literals of both signs beyond the first word.
@@ -64,6 +65,26 @@ fn expected(
     small!(1 2 3 4 5 6 7 8);
 }
 
+fn noisy(inputs: &[Packed], head: usize, c: &NoisyCoefficients<'_>, out: &mut Words) {
+    let mut scratch = HornScratch::default();
+    let mut all = vec![Packed::ONE; inputs.len()];
+    noisy_messages(inputs, head, c, &mut all, &mut scratch);
+    for (target, &message) in all.iter().enumerate() {
+        let one = noisy_message(&mut inputs.to_vec(), head, target, c, &mut scratch);
+        out.packed(message).packed(one);
+    }
+}
+
+fn noisy_literal() -> impl Strategy<Value = NoisyLiteral> {
+    let outcomes = prop_oneof![
+        6 => (0.0..1.0).prop_map(|p: f64| [p, 1.0 - p]),
+        1 => Just([0.0, 1.0]),
+        1 => Just([1.0, 0.0]),
+        1 => Just([1e-250, 1.0]),
+    ];
+    prop::array::uniform2(outcomes)
+}
+
 pub(super) fn draw(cases: &mut Cases) {
     let inputs = prop_oneof![16 => messages(1..=8), 2 => messages(9..=20), 1 => messages(60..=200)];
     let strategy = (inputs, any::<prop::sample::Index>(), coefficients(), any::<bool>());
@@ -80,5 +101,18 @@ pub(super) fn draw(cases: &mut Cases) {
         given.0.extend(&words);
         given.list(&inputs);
         expected(&inputs, head, &c, inference, out);
+    });
+    let inputs = prop_oneof![6 => messages(1..=8), 1 => messages(9..=40)];
+    let literals = inputs.prop_flat_map(|inputs| {
+        let literals = prop::collection::vec(noisy_literal(), inputs.len());
+        (Just(inputs), literals, prop::array::uniform4(0.0..1.0))
+    });
+    let strategy = (literals, any::<prop::sample::Index>());
+    cases.draw(Function::Noisy, strategy, |((inputs, literals, values), head), given, out| {
+        let head = head.index(inputs.len());
+        let c = NoisyCoefficients::new(&Noisy { head, values, literals: &literals });
+        given.count(head).count(4 + 4 * literals.len()).numbers(c.to_device().as_flattened());
+        given.numbers(literals.as_flattened().as_flattened()).list(&inputs);
+        noisy(&inputs, head, &c, out);
     });
 }

@@ -4,8 +4,10 @@
 //! cases as words and writes results as words.
 
 mod conjunctions;
+mod means;
 mod numbers;
 mod products;
+mod tables;
 
 use super::number::Wide;
 use super::packed::Packed;
@@ -30,6 +32,11 @@ enum Function {
     States,
     Sum,
     Horn,
+    Noisy,
+    Table,
+    Terms,
+    Mean,
+    Damping,
 }
 
 /// Words, for inputs and for results.
@@ -57,6 +64,13 @@ impl Words {
 
     fn packed(&mut self, value: Packed) -> &mut Self {
         self.word(value.0)
+    }
+
+    /// Counts after their number.
+    fn counts(&mut self, counts: impl ExactSizeIterator<Item = usize>) -> &mut Self {
+        self.count(counts.len());
+        counts.for_each(|count| self.0.push(count as u64));
+        self
     }
 
     /// Values without their number.
@@ -225,15 +239,22 @@ fn the_arithmetic_of_gpus_has_the_same_bits() {
         let _ = writeln!(std::io::stderr(), "skipped: {name}: {why}");
         return;
     }
-    let mut cases = Cases::default();
-    numbers::draw(&mut cases);
-    products::draw(&mut cases);
-    conjunctions::draw(&mut cases);
-    let input = cases.input_bytes();
     let folder = tempfile::tempdir().expect("a temporary directory");
+    let program = &|index: usize| folder.path().join(format!("twin{index}"));
+    let cases = std::thread::scope(|scope| {
+        for (index, build) in builds.iter().enumerate() {
+            scope.spawn(move || build.compile(&program(index)));
+        }
+        let mut cases = Cases::default();
+        numbers::draw(&mut cases);
+        products::draw(&mut cases);
+        conjunctions::draw(&mut cases);
+        tables::draw(&mut cases);
+        means::draw(&mut cases);
+        cases
+    });
+    let input = cases.input_bytes();
     for (index, build) in builds.iter().enumerate() {
-        let program = folder.path().join(format!("twin{index}"));
-        build.compile(&program);
-        cases.compare(&build.run(&program, &input), &build.name());
+        cases.compare(&build.run(&program(index), &input), &build.name());
     }
 }

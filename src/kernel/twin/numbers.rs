@@ -24,7 +24,7 @@ fn wide() -> impl Strategy<Value = Wide> {
 }
 
 /// Two numbers, in some cases with significands or exponents that are the same.
-fn pairs() -> impl Strategy<Value = (Wide, Wide)> {
+pub(super) fn pairs() -> impl Strategy<Value = (Wide, Wide)> {
     prop_oneof![
         4 => (wide(), wide()),
         1 => (wide(), -60..=60_i64).prop_map(|(a, by)| (a, a.scaled(by))),
@@ -77,9 +77,20 @@ pub(super) fn draw(cases: &mut Cases) {
         inputs.wide(a).wide(b).number(any);
         packed(a, b, any, out);
     });
-    let numbers = prop::collection::vec(-1e3_f64..1e3, 0..70);
+    let numbers = prop_oneof![
+        prop::collection::vec(0.0..1.0, 0..10),
+        prop::collection::vec(-1e3_f64..1e3, 0..70),
+    ];
     cases.draw(Function::Sum, numbers, |values, inputs, out| {
         inputs.count(values.len()).numbers(&values);
         out.number(pairwise_sum(&values));
+        if values.len() <= 8 {
+            // As the CPU engine has it for few values.
+            let mut d = [0.0; 8];
+            d[..values.len()].copy_from_slice(&values);
+            let low = (d[0] + d[1]) + (d[2] + d[3]);
+            let high = (d[4] + d[5]) + (d[6] + d[7]);
+            out.number(if values.len() > 4 { low + high } else { low });
+        }
     });
 }
