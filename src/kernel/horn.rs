@@ -23,6 +23,23 @@ pub(crate) struct HornCoefficients {
     exponent: i64,
 }
 
+/// Coefficients as a GPU has them: `HornCoefficients` of cuda/arithmetic/horn.cuh, field by field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct DeviceHorn {
+    pub(crate) values: [[f64; 2]; 2],
+    pub(crate) negated: u64,
+    /// Bits: [`Self::PLAIN`], [`Self::LISTED`].
+    pub(crate) flags: u32,
+    /// Where the words for the positions from 64 on start among those of all factors, if listed.
+    pub(crate) words: u32,
+}
+
+impl DeviceHorn {
+    const PLAIN: u32 = 1;
+    const LISTED: u32 = 2;
+}
+
 /// Smallest positive coefficient for which the `f64` ranges below were computed: 2^-64.
 const SMALLEST_PLAIN_COEFFICIENT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
@@ -46,6 +63,25 @@ impl HornCoefficients {
         let plain = values.iter().all(|&c| c == 0.0 || c >= SMALLEST_PLAIN_COEFFICIENT)
             && values.iter().any(|&c| c > 0.0);
         Self { values: [[h1, h0], [f1, f0]], negated, all_negated, plain, exponent }
+    }
+
+    /// The coefficients of a factor with `arity` variables for a GPU. What `negated` has no bits for
+    /// is appended to `words`, those of all factors.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for the CUDA engine, which is being written")
+    )]
+    pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> DeviceHorn {
+        let mut flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
+        let start = words.len() as u32;
+        if let Some(all) = &self.all_negated
+            && arity > 64
+        {
+            flags |= DeviceHorn::LISTED;
+            let word = |index: usize| all.get(index).copied().unwrap_or_default();
+            words.extend((1..arity.div_ceil(64)).map(word));
+        }
+        DeviceHorn { values: self.values, negated: self.negated, flags, words: start }
     }
 
     #[inline(always)]

@@ -22,6 +22,8 @@ mod product;
 mod table;
 mod terms;
 mod tree;
+#[cfg(test)]
+mod twin;
 
 pub(crate) use body::Body;
 pub(crate) use damping::damp;

@@ -20,6 +20,15 @@ impl<'a> NoisyCoefficients<'a> {
         Self { values: [[h1, h0], [f1, f0]], literals: noisy.literals, exponent }
     }
 
+    /// The values for a GPU: `NoisyLiterals::head` of cuda/arithmetic/noisy.cuh.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for the CUDA engine, which is being written")
+    )]
+    pub(crate) fn to_device(&self) -> [[f64; 2]; 2] {
+        self.values
+    }
+
     /// Whether every product of values, literals and inputs, and every sum of such, is a normal
     /// `f64`, and so is every quotient of two.
     fn fits_f64(&self, inputs: &[Packed]) -> bool {
