@@ -121,8 +121,9 @@ impl Batches {
     /// edges in their own order.
     ///
     /// Counted in messages read or written: one thread reads and writes each edge's once. In batches,
-    /// a factor's inputs are read again for every batch that has some of its edges, and messages are
-    /// stored twice; narrow batches run on one thread all the same.
+    /// a factor's inputs are read again for every batch that has some of its edges, messages are
+    /// stored twice, and small factors have no way of their own; narrow batches run on one thread all
+    /// the same.
     fn pays(&self, state: &State, threads: usize, tuning: &Tuning) -> bool {
         let graph = &state.graph;
         let alone = 2 * graph.edge_count();
@@ -134,10 +135,11 @@ impl Batches {
                     graph.arity(graph.edge_factors()[group[0] as usize] as usize) + 2 * group.len()
                 })
                 .sum();
+            let (work, threads) = (work as f64, threads as f64);
             together += if batch.len() >= tuning.wide_batch {
-                work as f64 / threads as f64 + tuning.barriers
+                tuning.in_wide_batches * work / threads + tuning.barriers * threads
             } else {
-                work as f64
+                tuning.in_narrow_batches * work
             };
         }
         together < tuning.worthwhile * alone as f64

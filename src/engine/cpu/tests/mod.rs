@@ -14,10 +14,10 @@ mod reference;
 
 /// Everything multi-threaded, however small.
 const EAGER: Tuning =
-    Tuning { edges_per_thread: 1, wide_batch: 1, barriers: 0.0, worthwhile: f64::INFINITY };
+    Tuning { edges_per_thread: 1, wide_batch: 1, worthwhile: f64::INFINITY, ..Tuning::MEASURED };
 /// Some batches on all threads, some on one.
 const MIXED: Tuning =
-    Tuning { edges_per_thread: 1, wide_batch: 4, barriers: 0.0, worthwhile: f64::INFINITY };
+    Tuning { edges_per_thread: 1, wide_batch: 4, worthwhile: f64::INFINITY, ..Tuning::MEASURED };
 
 /// A graph with hubs, wide factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
