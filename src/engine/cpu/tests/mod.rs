@@ -357,12 +357,15 @@ fn levels_run_on_threads_where_they_are_wide() {
         builder.add_and(2 * v, &[2 * v + 1], 0.9, 0.2).unwrap();
     }
     let graph = Arc::new(builder.build().unwrap());
-    let options = EngineOptions { threads: Some(2), ..Default::default() };
     let tuning = Tuning { edges_per_thread: 1, ..Tuning::default() };
-    let engine =
-        CpuEngine::with_tuning(graph, &Schedule::SequentialFixed, options, tuning).unwrap();
-    let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX does not flood") };
-    assert!(matches!(plan.order, Order::Parallel(_)));
+    // Two threads do not make up for what batches cost; eight do.
+    for (threads, parallel) in [(2, false), (8, true)] {
+        let options = EngineOptions { threads: Some(threads), ..Default::default() };
+        let schedule = Schedule::SequentialFixed;
+        let engine = CpuEngine::with_tuning(graph.clone(), &schedule, options, tuning).unwrap();
+        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX does not flood") };
+        assert_eq!(matches!(plan.order, Order::Parallel(_)), parallel, "{threads} threads");
+    }
 }
 
 /// A factor that is zero everywhere contradicts its variable, in every schedule.
