@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "version.rs",
     "status.rs",
     "log.rs",
@@ -21,6 +21,7 @@ const SOURCES: [&str; 15] = [
     "decoding.rs",
     "messages.rs",
     "schedule.rs",
+    "device.rs",
 ];
 
 fn generate() -> String {

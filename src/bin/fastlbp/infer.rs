@@ -95,6 +95,11 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
+    /// Number of the CUDA device that the backend cuda uses, as `fastlbp devices` lists them
+    /// [default: that of the environment variable FASTLBP_DEVICE, else 0]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    device: Option<u32>,
+
     /// Write the marginals to a file, compressed if it ends in .gz; it appears when it is complete
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -259,6 +264,7 @@ fn engine_options(arguments: &Arguments) -> EngineOptions {
         },
         // The value was checked to be small.
         threads: arguments.threads.map(|threads| threads as usize),
+        device: arguments.device,
         ..EngineOptions::default()
     }
 }

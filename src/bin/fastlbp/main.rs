@@ -3,6 +3,7 @@
 mod activity;
 mod bingo;
 mod convert;
+mod devices;
 mod failure;
 mod generate;
 mod infer;
@@ -51,6 +52,7 @@ enum Command {
     Convert(convert::Arguments),
     Bingo(bingo::Arguments),
     Generate(generate::Arguments),
+    Devices(devices::Arguments),
 }
 
 /// The program as BINGO's driver starts it.
@@ -80,5 +82,6 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Bingo(arguments) => bingo::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
+        Command::Devices(arguments) => devices::run(&arguments),
     }
 }
