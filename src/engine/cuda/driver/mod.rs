@@ -18,6 +18,8 @@ mod module;
 mod names;
 mod shims;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use cust::sys;
 
