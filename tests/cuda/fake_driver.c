@@ -39,7 +39,7 @@ static long setting(const char *name, long otherwise) {
 
 /* --- What there is, and what was not given back --------------------------------------------------- */
 
-static int retained, allocated, pinned, modules, streams, events, graphs, executables;
+static _Atomic int retained, allocated, pinned, modules, streams, events, graphs, executables;
 static __thread void *stack[64];
 static __thread int depth;
 /* The primary contexts. */
@@ -256,7 +256,7 @@ API cuStreamGetFlags(void *stream, unsigned *flags) {
 }
 
 API cuStreamQuery(void *stream) {
-    static int asked;
+    static _Atomic int asked;
     (void)stream;
     NEEDS_CONTEXT;
     return asked++ == 0 ? 600 : SUCCESS; /* not ready at first */
@@ -421,9 +421,9 @@ API cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct con
     return SUCCESS;
 }
 
-/* What is recorded: one kernel, with copies of its arguments, so many times. */
-static int recording;
-static struct { int kernel, count; uint64_t arguments[3]; unsigned blocks; } recorded;
+/* What this thread records: one kernel, with copies of its arguments, so many times. */
+static __thread int recording;
+static __thread struct { int kernel, count; uint64_t arguments[3]; unsigned blocks; } recorded;
 
 API cuLaunchKernelEx(const struct config *config, void *function, void **arguments, void **extra) {
     NEEDS_CONTEXT;
