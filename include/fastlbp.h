@@ -346,6 +346,10 @@ enum fastlbp_status
      * There is no usable device for the backend asked for.
      */
     FASTLBP_STATUS_NO_DEVICE = 16,
+    /**
+     * A CUDA device failed, or computed wrongly; the text says at what.
+     */
+    FASTLBP_STATUS_DEVICE_FAILED = 17,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2484,6 +2488,66 @@ fastlbp_status fastlbp_bp_level_widths(const fastlbp_bp *bp,
                                        uint32_t *buffer,
                                        size_t length,
                                        size_t *needed);
+
+/**
+ * Number of CUDA devices, at least 1. The driver is loaded and started by the first call that needs
+ * it.
+ *
+ * @param out Where the number is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_DEVICE if CUDA cannot be used, and the error text says
+ *         why: the library was built without it, there is no driver, it is too old or cannot be
+ *         started, there is no device.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_device_count(uint32_t *out);
+
+/**
+ * Name of a CUDA device, such as "NVIDIA H200".
+ *
+ * @param index Number of the device, from 0, in the driver's order (which the environment variables
+ *        CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER change).
+ * @param buffer Where the name is written, with a NUL at its end.
+ * @param length Length of the buffer.
+ * @param needed Where the length needed is written, or NULL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_OUT_OF_RANGE if there is
+ *         no device of this number; FASTLBP_STATUS_NO_DEVICE as in fastlbp_device_count.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_device_name(uint32_t index,
+                                   char *buffer,
+                                   size_t length,
+                                   size_t *needed);
+
+/**
+ * Memory of a CUDA device, in bytes, at this moment. The first call in a process takes some 100
+ * milliseconds and some of that memory, since the driver tells only those that use the device.
+ *
+ * @param index Number of the device, as in fastlbp_device_name.
+ * @param total Where the size of its memory is written.
+ * @param free Where the size of what no process uses is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no device of this number;
+ *         FASTLBP_STATUS_NO_DEVICE as in fastlbp_device_count, and if the device is too old for the
+ *         library (compute capability below 7.0); FASTLBP_STATUS_DEVICE_FAILED if it does not work.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API fastlbp_status fastlbp_device_memory(uint32_t index, uint64_t *total, uint64_t *free);
+
+/**
+ * The version of CUDA that the driver supports, such as 13.0; the library needs 12.0 or later
+ * (NVIDIA's driver 525).
+ *
+ * @param major Where the major version is written.
+ * @param minor Where the minor version is written.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_DEVICE as in fastlbp_device_count.
+ *
+ * May be called from any thread at any time.
+ */
+FASTLBP_API fastlbp_status fastlbp_device_driver_version(uint32_t *major, uint32_t *minor);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -58,6 +58,12 @@ pub enum Error {
     /// Results were asked for before there were any.
     #[error("{0}")]
     NoResult(String),
+    /// There is no CUDA device that can be used; the text says why.
+    #[error("{0}")]
+    NoDevice(String),
+    /// A CUDA device failed, or computed wrongly.
+    #[error("{0}")]
+    Device(String),
     /// The request is well-formed but this build or backend does not do it.
     #[error("{0}")]
     Unsupported(String),

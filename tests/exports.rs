@@ -26,17 +26,23 @@ fn declared() -> BTreeSet<String> {
 
 /// The shared library that cargo made along with this test.
 fn library() -> PathBuf {
+    built("libfastlbp.so")
+}
+
+/// A file that cargo made along with this test.
+fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let directories = test.ancestors().skip(1).take(2);
     directories
-        .map(|directory| directory.join("libfastlbp.so"))
+        .map(|directory| directory.join(name))
         .find(|path| path.exists())
-        .expect("libfastlbp.so beside the tests")
+        .unwrap_or_else(|| panic!("{name} beside the tests"))
 }
 
-/// Output of a program of binutils, or nothing where they are not installed.
-fn inspect(program: &str, option: &str) -> Option<String> {
-    match Command::new(program).args([option, "--wide"]).arg(library()).output() {
+/// What `readelf` says of a file, or nothing where it is not installed.
+fn inspect(option: &str, file: &Path) -> Option<String> {
+    let program = "readelf";
+    match Command::new(program).args([option, "--wide"]).arg(file).output() {
         Ok(output) => {
             assert!(output.status.success(), "{program} failed");
             Some(String::from_utf8(output.stdout).expect("UTF-8"))
@@ -50,7 +56,7 @@ fn inspect(program: &str, option: &str) -> Option<String> {
 
 #[test]
 fn the_library_exports_what_the_header_declares() {
-    let Some(symbols) = inspect("readelf", "--dyn-syms") else { return };
+    let Some(symbols) = inspect("--dyn-syms", &library()) else { return };
     let mut exported = BTreeSet::new();
     for line in symbols.lines() {
         // Number, value, size, type, binding, visibility, section, name.
@@ -72,11 +78,40 @@ fn the_library_exports_what_the_header_declares() {
 
 #[test]
 fn the_library_has_a_soname_and_needs_no_driver() {
-    let Some(dynamic) = inspect("readelf", "--dynamic") else { return };
+    let Some(dynamic) = inspect("--dynamic", &library()) else { return };
     assert!(dynamic.contains("Library soname: [libfastlbp.so.0]"), "{dynamic}");
     for line in dynamic.lines().filter(|line| line.contains("(NEEDED)")) {
         assert!(!line.contains("libcuda"), "{line}");
     }
+}
+
+/// Names of the driver's functions among the symbols that `readelf` lists: undefined and defined ones.
+fn driver_symbols(symbols: &str) -> [BTreeSet<&str>; 2] {
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    for line in symbols.lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        // Number, value, size, type, binding, visibility, section, name.
+        if let [_, _, _, _, "GLOBAL" | "WEAK", visibility, section, name] = fields[..]
+            && name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(char::is_uppercase))
+        {
+            assert!(section == "UND" || visibility == "HIDDEN", "{line}");
+            found[usize::from(section != "UND")].insert(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn no_name_of_the_driver_is_left_undefined() {
+    let Some(symbols) = inspect("--dyn-syms", &library()) else { return };
+    let [undefined, defined] = driver_symbols(&symbols);
+    assert!(undefined.is_empty() && defined.is_empty(), "{undefined:?} {defined:?}");
+    // A C program may link to any object of the static library.
+    let archive = built("libfastlbp.a");
+    let Some(symbols) = inspect("--syms", &archive) else { return };
+    let [undefined, defined] = driver_symbols(&symbols);
+    assert_eq!(undefined.difference(&defined).collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert_eq!(defined.contains("cuInit"), cfg!(feature = "cuda"));
 }
 
 #[test]
@@ -89,6 +124,7 @@ fn the_c_tests_call_every_function() {
         "test_errors.c",
         "test_batch.c",
         "test_threads.c",
+        "test_devices.c",
     ];
     let text: String = sources.iter().map(|name| file(&format!("tests/c/{name}"))).collect();
     let words: BTreeSet<&str> =

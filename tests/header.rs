@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The files with public items, in the order of the header.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     "version.rs",
     "status.rs",
     "log.rs",
@@ -22,6 +22,7 @@ const SOURCES: [&str; 16] = [
     "decoding.rs",
     "messages.rs",
     "schedule.rs",
+    "device.rs",
 ];
 
 fn generate() -> String {

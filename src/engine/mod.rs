@@ -2,6 +2,9 @@
 
 mod belief;
 mod cpu;
+#[cfg(cuda)]
+mod cuda;
+pub mod device;
 mod request;
 
 pub(crate) use belief::{Inputs, expand, needs_table};
@@ -46,6 +49,9 @@ pub struct EngineOptions {
     pub backend: Backend,
     /// Number of CPU threads, at least 1; `None` for one per physical core.
     pub threads: Option<usize>,
+    /// Number of the CUDA device; `None` for that of the environment variable `FASTLBP_DEVICE`, and 0
+    /// where it is not set (see [`device::choose_device`]).
+    pub device: Option<u32>,
     /// Whether tables with local structure run as what they are (see [`crate::structure`]) instead
     /// of entry by entry; results differ by rounding only. True unless changed.
     pub compile_tables: bool,
@@ -53,7 +59,7 @@ pub struct EngineOptions {
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { backend: Backend::Auto, threads: None, compile_tables: true }
+        Self { backend: Backend::Auto, threads: None, device: None, compile_tables: true }
     }
 }
 

@@ -45,6 +45,8 @@ pub enum fastlbp_status {
     Unsupported = 15,
     /// There is no usable device for the backend asked for.
     NoDevice = 16,
+    /// A CUDA device failed, or computed wrongly; the text says at what.
+    DeviceFailed = 17,
 }
 
 /// Why a call ends without its result.
@@ -79,6 +81,8 @@ impl From<Error> for Failure {
             Error::OutOfMemory(_) => fastlbp_status::OutOfMemory,
             Error::Contradiction { .. } => fastlbp_status::Contradiction,
             Error::NoResult(_) => fastlbp_status::NoResult,
+            Error::NoDevice(_) => fastlbp_status::NoDevice,
+            Error::Device(_) => fastlbp_status::DeviceFailed,
             Error::Unsupported(_) => fastlbp_status::Unsupported,
         };
         Self::new(status, error.to_string())
@@ -108,7 +112,7 @@ pub(super) fn set_last_error(message: String) {
 /// May be called from any thread at any time.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastlbp_status_string(status: i32) -> *const c_char {
-    const NAMES: [&std::ffi::CStr; 17] = [
+    const NAMES: [&std::ffi::CStr; 18] = [
         c"FASTLBP_STATUS_OK",
         c"FASTLBP_STATUS_NULL_POINTER",
         c"FASTLBP_STATUS_INVALID_ARGUMENT",
@@ -126,6 +130,7 @@ pub extern "C" fn fastlbp_status_string(status: i32) -> *const c_char {
         c"FASTLBP_STATUS_LIMIT_EXCEEDED",
         c"FASTLBP_STATUS_UNSUPPORTED",
         c"FASTLBP_STATUS_NO_DEVICE",
+        c"FASTLBP_STATUS_DEVICE_FAILED",
     ];
     let name = usize::try_from(status).ok().and_then(|index| NAMES.get(index));
     name.unwrap_or(&c"unknown status").as_ptr()

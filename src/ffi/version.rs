@@ -22,6 +22,9 @@ fn build_info() -> String {
     if cfg!(feature = "cli") {
         features.push("cli");
     }
+    if cfg!(cuda) {
+        features.push("cuda");
+    }
     if cfg!(feature = "test-hooks") {
         features.push("test-hooks");
     }

@@ -7,6 +7,7 @@ mod maximum;
 mod messages;
 mod partition;
 
+use crate::engine::device::cuda_unavailable;
 use crate::engine::{
     Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, StopRule,
 };
@@ -67,9 +68,7 @@ impl BeliefPropagation {
         options: EngineOptions,
     ) -> Result<Self> {
         if options.backend == Backend::Cuda {
-            return Err(Error::Unsupported(
-                "backend 'cuda': this build has no CUDA engine; use 'cpu' or 'auto'".into(),
-            ));
+            return Err(cuda_unavailable(options.device));
         }
         check_message_values(&graph)?;
         let compiled = if options.compile_tables { compile(&graph) } else { None };

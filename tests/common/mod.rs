@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 pub fn report_skipped(why: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
+    // In one piece, since other tests write at the same time.
+    let line = format!("skipped: {test}: {why}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// A part of `../shared`, measurement data outside the project; `None`, reported as skipped, where it

@@ -33,7 +33,11 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::Contradiction { .. } => CONTRADICTION,
-            Error::OutOfMemory(_) | Error::NoResult(_) | Error::Unsupported(_) => OTHER,
+            Error::OutOfMemory(_)
+            | Error::NoResult(_)
+            | Error::Unsupported(_)
+            | Error::NoDevice(_)
+            | Error::Device(_) => OTHER,
             _ => BAD_INPUT,
         };
         Failure::Message { code, text: error.to_string() }

@@ -5,6 +5,7 @@ mod answers;
 mod batch;
 mod bingo;
 mod convert;
+mod devices;
 mod failure;
 mod generate;
 mod infer;
@@ -57,6 +58,7 @@ enum Command {
     Convert(convert::Arguments),
     Bingo(bingo::Arguments),
     Generate(generate::Arguments),
+    Devices(devices::Arguments),
 }
 
 /// The program as BINGO's driver starts it.
@@ -86,5 +88,6 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Bingo(arguments) => bingo::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
+        Command::Devices(arguments) => devices::run(&arguments),
     }
 }

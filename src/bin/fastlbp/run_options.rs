@@ -95,6 +95,11 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
+    /// Number of the CUDA device that the backend cuda uses, as `fastlbp devices` lists them
+    /// [default: that of the environment variable FASTLBP_DEVICE, else 0]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    device: Option<u32>,
+
     /// Run all tables entry by entry, also those that `fastlbp info` calls compiled; results differ by
     /// rounding only
     #[arg(long)]
@@ -185,6 +190,7 @@ impl RunArguments {
             },
             // The value was checked to be small.
             threads: self.threads.map(|threads| threads as usize),
+            device: self.device,
             compile_tables: !self.no_compile,
         }
     }

@@ -1,0 +1,31 @@
+//! The CUDA driver: the only place that names its functions or the crate `cust`.
+//!
+//! `cust` declares the driver's functions and would link to `libcuda`. Here they are defined instead
+//! ([`names`]), as shims that open the driver's library when they are first called ([`shims`],
+//! [`library`]): one build of the library loads everywhere, and finds the driver where there is one.
+//!
+//! On top is what an engine needs. All functions that use a context ask for a [`Current`], the proof
+//! that it is current on this thread; when that goes, whatever was current before is so again, so
+//! that a host's own use of CUDA on the same thread is not disturbed.
+
+mod context;
+mod device;
+mod failure;
+mod graph;
+mod library;
+mod memory;
+mod module;
+mod names;
+mod shims;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use cust::sys;
+
+pub(crate) use context::{Context, Current};
+pub(crate) use device::{Device, driver_version};
+pub(crate) use graph::Graph;
+pub(crate) use memory::{DeviceBuffer, Element, PinnedBuffer};
+pub(crate) use module::{Argument, Launch, Module};
+pub(crate) use stream::{Event, Stream};

@@ -1,0 +1,117 @@
+//! Streams: work of the device that happens in order. Events: points in them.
+
+use super::failure::check;
+use super::sys::{CUevent, CUresult, CUstream};
+use super::{Context, Current, shims};
+use crate::error::Result;
+use std::ptr;
+use std::sync::Arc;
+
+/// `CU_STREAM_NON_BLOCKING`: does not wait for the default stream, which the host may use.
+const NON_BLOCKING: u32 = 1;
+
+/// Work that the device does in order.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    raw: CUstream,
+    context: Arc<Context>,
+}
+
+// SAFETY: the driver's functions on streams may be called from any thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// A stream of its own.
+    pub fn new(current: &Current) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: a place for the handle.
+        let result = unsafe { shims::cuStreamCreate(&mut raw, NON_BLOCKING) };
+        check(result, || "making a stream".into())?;
+        Ok(Self { raw, context: current.context().clone() })
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.raw
+    }
+
+    /// Waits until the device has done all that was asked of the stream. Errors: also those of that
+    /// work, after which the context is of no use any more.
+    pub fn synchronize(&self, _current: &Current) -> Result<()> {
+        // SAFETY: a live stream.
+        check(unsafe { shims::cuStreamSynchronize(self.raw) }, || "waiting for the device".into())
+    }
+
+    /// Whether the device has done all that was asked of the stream.
+    pub fn is_idle(&self, _current: &Current) -> Result<bool> {
+        // SAFETY: a live stream.
+        match unsafe { shims::cuStreamQuery(self.raw) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => check(result, || "asking the device".into()).map(|()| true),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: a live stream, whose work still comes to its end.
+        self.context.discard(|| unsafe {
+            shims::cuStreamDestroy_v2(self.raw);
+        });
+    }
+}
+
+/// A point in the work of a stream, with its time.
+#[derive(Debug)]
+pub(crate) struct Event {
+    raw: CUevent,
+    context: Arc<Context>,
+}
+
+// SAFETY: the driver's functions on events may be called from any thread.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// An event that has not happened yet.
+    pub fn new(current: &Current) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: a place for the handle; 0 is an event with a time, for which threads wait awake.
+        let result = unsafe { shims::cuEventCreate(&mut raw, 0) };
+        check(result, || "making an event".into())?;
+        Ok(Self { raw, context: current.context().clone() })
+    }
+
+    /// Puts the event after all that was asked of the stream before.
+    pub fn record(&self, _current: &Current, stream: &Stream) -> Result<()> {
+        // SAFETY: a live event and a live stream.
+        let result = unsafe { shims::cuEventRecord(self.raw, stream.raw()) };
+        check(result, || "recording an event".into())
+    }
+
+    /// Waits until it has happened.
+    pub fn synchronize(&self, _current: &Current) -> Result<()> {
+        // SAFETY: a live event.
+        check(unsafe { shims::cuEventSynchronize(self.raw) }, || "waiting for an event".into())
+    }
+
+    /// Seconds from another event to this one; both have happened.
+    pub fn seconds_since(&self, _current: &Current, start: &Event) -> Result<f64> {
+        let mut milliseconds = 0.0;
+        // SAFETY: a place for the time and two live events.
+        let result = unsafe { shims::cuEventElapsedTime(&mut milliseconds, start.raw, self.raw) };
+        check(result, || "the time between two events".into())?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: a live event.
+        self.context.discard(|| unsafe {
+            shims::cuEventDestroy_v2(self.raw);
+        });
+    }
+}

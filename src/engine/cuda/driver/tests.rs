@@ -1,0 +1,197 @@
+//! The layer on a fake driver (`tests/cuda/fake_driver.c`), in a process of its own.
+
+use super::*;
+use crate::error::{Error, Result};
+use std::path::Path;
+use std::process::Command;
+use std::ptr;
+use std::sync::Arc;
+
+/// Set in the process that the tests run in.
+const FAKE: &str = "FASTLBP_TEST_FAKE_DRIVER";
+
+/// Runs a test of this file with the fake driver in the library path.
+fn within_fake_driver(test: &str, settings: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("libcuda.so.1");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/fake_driver.c");
+    let compiled = Command::new("cc")
+        .args(["-std=gnu11", "-shared", "-fPIC", "-ffp-contract=off", "-o"])
+        .args([&library, &source])
+        .arg("-lm")
+        .status();
+    let Ok(compiled) = compiled else {
+        eprintln!("skipped: {test}: there is no C compiler");
+        return;
+    };
+    assert!(compiled.success(), "the fake driver cannot be compiled");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("engine::cuda::driver::tests::{test}"), "--nocapture"])
+        .env("LD_LIBRARY_PATH", directory.path())
+        .env("FAKE_CUDA", settings)
+        .env(FAKE, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    assert!(!text.contains("fake driver: left"), "{text}");
+}
+
+fn is_within() -> bool {
+    std::env::var_os(FAKE).is_some()
+}
+
+fn enter() -> Current {
+    Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap()
+}
+
+fn kind<T>(result: Result<T>) -> &'static str {
+    match result {
+        Ok(_) => "ok",
+        Err(Error::OutOfMemory(_)) => "memory",
+        Err(Error::OutOfRange(_)) => "range",
+        Err(Error::NoDevice(_)) => "none",
+        Err(Error::Device(_)) => "device",
+        Err(_) => "other",
+    }
+}
+
+#[test]
+fn buffers_keep_what_is_written_and_check_lengths() {
+    if !is_within() {
+        return within_fake_driver("buffers_keep_what_is_written_and_check_lengths", "");
+    }
+    let current = enter();
+    let stream = Stream::new(&current).unwrap();
+    let buffer = DeviceBuffer::from_slice(&current, &stream, &[1_u32, 2, 3, 4, 5]).unwrap();
+    buffer.upload(&current, &stream, 3, &[40, 50]).unwrap();
+    let mut found = [0; 3];
+    buffer.download(&current, &stream, 2, &mut found).unwrap();
+    assert_eq!(found, [3, 40, 50]);
+    assert_eq!(kind(buffer.upload(&current, &stream, 4, &[0, 0])), "range");
+    assert_eq!(kind(buffer.upload(&current, &stream, usize::MAX, &[0])), "range");
+    assert_eq!(kind(buffer.download(&current, &stream, 3, &mut found)), "range");
+    let error = buffer.download(&current, &stream, 3, &mut found).unwrap_err().to_string();
+    assert!(error.contains("3 entries from 3 on, but it has 5"), "{error}");
+    let copy = DeviceBuffer::zeroed(&current, &stream, 5).unwrap();
+    copy.copy_from(&current, &stream, &buffer).unwrap();
+    let mut all = [9; 5];
+    copy.download(&current, &stream, 0, &mut all).unwrap();
+    assert_eq!(all, [1, 2, 3, 40, 50]);
+    let longer = DeviceBuffer::zeroed(&current, &stream, 6).unwrap();
+    assert_eq!(kind(longer.copy_from(&current, &stream, &buffer)), "range");
+    copy.zero(&current, &stream).unwrap();
+    copy.download(&current, &stream, 0, &mut all).unwrap();
+    assert_eq!(all, [0; 5]);
+
+    let empty = DeviceBuffer::<f64>::from_slice(&current, &stream, &[]).unwrap();
+    assert_eq!((empty.len(), *empty.address()), (0, 0));
+    empty.zero(&current, &stream).unwrap();
+    empty.download(&current, &stream, 0, &mut []).unwrap();
+    assert_eq!(kind(empty.upload(&current, &stream, 0, &[1.0])), "range");
+
+    let mut pinned = PinnedBuffer::<f64>::zeroed(&current, 3).unwrap();
+    assert_eq!(*pinned, [0.0; 3]);
+    pinned[1] = 2.5;
+    assert_eq!(*pinned.address(), pinned.as_ptr() as u64);
+    assert!(PinnedBuffer::<f64>::zeroed(&current, 0).unwrap().is_empty());
+}
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    if !is_within() {
+        return within_fake_driver("memory_that_is_not_there_is_an_error", "");
+    }
+    let current = enter();
+    // More than the device has, more than an address can be.
+    for length in [1 << 33, usize::MAX / 8, usize::MAX] {
+        assert_eq!(kind(DeviceBuffer::<f64>::new(&current, length)), "memory", "{length}");
+    }
+    for length in [usize::MAX / 8, usize::MAX] {
+        assert_eq!(kind(PinnedBuffer::<f64>::zeroed(&current, length)), "memory", "{length}");
+    }
+    // The device is as before.
+    assert_eq!(kind(DeviceBuffer::<f64>::new(&current, 4)), "ok");
+    assert_eq!(current.memory().unwrap(), (6 << 30, 8 << 30));
+}
+
+#[test]
+fn the_context_of_a_host_stays_current() {
+    if !is_within() {
+        return within_fake_driver("the_context_of_a_host_stays_current", "devices=2");
+    }
+    let current_now = || {
+        let mut context = ptr::null_mut();
+        // SAFETY: a place for the handle.
+        let result = unsafe { shims::cuCtxGetCurrent(&mut context) };
+        assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
+        context
+    };
+    let host = Context::new(Device::get(1).unwrap()).unwrap();
+    let of_host = host.enter().unwrap();
+    let before = current_now();
+    assert!(!before.is_null());
+    let context = Context::new(Device::get(0).unwrap()).unwrap();
+    assert_eq!(current_now(), before);
+    let (stream, buffer) = {
+        let current = context.enter().unwrap();
+        assert_ne!(current_now(), before);
+        let stream = Stream::new(&current).unwrap();
+        let buffer = DeviceBuffer::<u8>::zeroed(&current, &stream, 10).unwrap();
+        assert_eq!(kind(buffer.download(&current, &stream, 1, &mut [0; 10])), "range");
+        (stream, buffer)
+    };
+    assert_eq!(current_now(), before);
+    // What is given up makes its context current for itself, here and on a thread that has none.
+    drop(buffer);
+    assert_eq!(current_now(), before);
+    std::thread::spawn(move || drop(stream)).join().unwrap();
+    drop(of_host);
+    assert!(current_now().is_null());
+    assert_eq!(Arc::strong_count(&context), 1);
+}
+
+#[test]
+fn a_failed_recording_leaves_nothing_behind() {
+    if !is_within() {
+        return within_fake_driver("a_failed_recording_leaves_nothing_behind", "");
+    }
+    let current = enter();
+    let stream = Stream::new(&current).unwrap();
+    let failing = || Err(Error::Device("work".into()));
+    assert_eq!(Graph::record(&current, &stream, failing).unwrap_err().to_string(), "work");
+    assert_eq!(kind(Graph::record(&current, &stream, || Ok(()))), "ok");
+}
+
+#[test]
+fn functions_that_only_cust_names_reach_the_driver() {
+    if !is_within() {
+        return within_fake_driver("functions_that_only_cust_names_reach_the_driver", "");
+    }
+    // SAFETY: no function of the driver is reached yet.
+    let early = unsafe { sys::cuStreamGetFlags(ptr::null_mut(), ptr::null_mut()) };
+    assert_eq!(early, sys::CUresult::CUDA_ERROR_NOT_INITIALIZED);
+    let current = enter();
+    let stream = Stream::new(&current).unwrap();
+    let mut flags = 7;
+    // SAFETY: a live stream and a place for its flags; the other takes no argument.
+    unsafe {
+        let result = sys::cuStreamGetFlags(stream.raw(), &mut flags);
+        assert_eq!((result, flags), (sys::CUresult::CUDA_SUCCESS, 1));
+        assert_eq!(sys::cuCtxSynchronize(), sys::CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+}
+
+#[test]
+fn a_device_number_out_of_range_names_those_that_are_right() {
+    if !is_within() {
+        return within_fake_driver(
+            "a_device_number_out_of_range_names_those_that_are_right",
+            "devices=3",
+        );
+    }
+    assert_eq!(Device::count().unwrap(), 3);
+    let error = Device::get(3).unwrap_err();
+    assert!(matches!(error, Error::OutOfRange(_)));
+    assert_eq!(error.to_string(), "CUDA device 3: there is no such device, 0 to 2 is needed");
+}

@@ -1,0 +1,38 @@
+//! CUDA: the driver, loaded at run time, and what is known about a device.
+
+mod driver;
+mod probe;
+
+use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion};
+use crate::error::Result;
+use driver::{Context, Device};
+
+pub(super) fn driver_version() -> Result<DriverVersion> {
+    driver::driver_version()
+}
+
+pub(super) fn device_count() -> Result<u32> {
+    Device::count()
+}
+
+pub(super) fn device_info(index: u32) -> Result<DeviceInfo> {
+    let device = Device::get(index)?;
+    Ok(DeviceInfo {
+        index,
+        name: device.name()?,
+        total_memory: device.total_memory()?,
+        compute_capability: device.compute_capability()?,
+        multiprocessors: device.multiprocessors()?,
+    })
+}
+
+pub(super) fn device_memory(index: u32) -> Result<DeviceMemory> {
+    let context = Context::new(Device::get(index)?)?;
+    let (free, total) = context.enter()?.memory()?;
+    Ok(DeviceMemory { total, free })
+}
+
+pub(super) fn check_device(index: u32) -> Result<DeviceTimes> {
+    let context = Context::new(Device::get(index)?)?;
+    probe::check(&context.enter()?)
+}

@@ -1,0 +1,74 @@
+/* CUDA devices: what the library says of them, and why there are none. */
+#include "check.h"
+
+/* Outputs that a failed call must not touch. */
+struct outputs {
+    uint32_t count, major, minor;
+    uint64_t total, free;
+    size_t needed;
+    char name[8];
+};
+
+static const struct outputs untouched = {UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED,
+                                         UNTOUCHED, UNTOUCHED, "same"};
+
+static int same(const struct outputs *a, const struct outputs *b) {
+    return a->count == b->count && a->major == b->major && a->minor == b->minor
+           && a->total == b->total && a->free == b->free && a->needed == b->needed
+           && strcmp(a->name, b->name) == 0;
+}
+
+static void null_pointers(void) {
+    struct outputs o = untouched;
+    NULL_POINTER(fastlbp_device_count(NULL), "out");
+    NULL_POINTER(fastlbp_device_name(0, NULL, 8, &o.needed), "buffer");
+    NULL_POINTER(fastlbp_device_memory(0, NULL, &o.free), "total");
+    NULL_POINTER(fastlbp_device_memory(0, &o.total, NULL), "free");
+    NULL_POINTER(fastlbp_device_driver_version(NULL, &o.minor), "major");
+    NULL_POINTER(fastlbp_device_driver_version(&o.major, NULL), "minor");
+    CHECK(same(&o, &untouched));
+}
+
+static void no_device(void) {
+    struct outputs o = untouched;
+    char reason[512];
+    CHECK_STATUS(fastlbp_device_count(&o.count), FASTLBP_STATUS_NO_DEVICE);
+    snprintf(reason, sizeof reason, "%s", fastlbp_last_error());
+    CHECK(strstr(reason, "CUDA") != NULL);
+    /* The same reason from all of them. */
+    FAILS(fastlbp_device_name(0, o.name, sizeof o.name, &o.needed), FASTLBP_STATUS_NO_DEVICE, reason);
+    FAILS(fastlbp_device_memory(0, &o.total, &o.free), FASTLBP_STATUS_NO_DEVICE, reason);
+    FAILS(fastlbp_device_driver_version(&o.major, &o.minor), FASTLBP_STATUS_NO_DEVICE, reason);
+    CHECK(same(&o, &untouched));
+}
+
+static void devices(uint32_t count) {
+    struct outputs o = untouched;
+    char name[256];
+    OK(fastlbp_device_driver_version(&o.major, &o.minor));
+    CHECK(o.major >= 12);
+    FAILS(fastlbp_device_name(count, o.name, sizeof o.name, &o.needed), FASTLBP_STATUS_OUT_OF_RANGE,
+          "no such device");
+    FAILS(fastlbp_device_memory(UINT32_MAX, &o.total, &o.free), FASTLBP_STATUS_OUT_OF_RANGE,
+          "no such device");
+    CHECK(o.needed == UNTOUCHED && o.total == UNTOUCHED && o.free == UNTOUCHED);
+    for (uint32_t index = 0; index < count; index++) {
+        CHECK_STATUS(fastlbp_device_name(index, NULL, 0, &o.needed),
+                     FASTLBP_STATUS_BUFFER_TOO_SMALL);
+        OK(fastlbp_device_name(index, name, sizeof name, NULL));
+        CHECK(strlen(name) + 1 == o.needed);
+        OK(fastlbp_device_memory(index, &o.total, &o.free));
+        CHECK(o.free > 0 && o.free <= o.total);
+        printf("device %u: %s\n", (unsigned)index, name);
+    }
+}
+
+int main(void) {
+    uint32_t count = 0;
+    null_pointers();
+    if (fastlbp_device_count(&count) == FASTLBP_STATUS_OK)
+        devices(count);
+    else
+        no_device();
+    return check_result();
+}

@@ -1,0 +1,232 @@
+//! The CUDA driver is found at run time: none, one that does not work, a fake one that does.
+
+#![cfg(all(feature = "cli", feature = "cuda", target_os = "linux"))]
+
+mod common;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A directory with a `libcuda.so.1` of the tests' own; `None`, reported as skipped, where there is no C
+/// compiler.
+fn fake_driver() -> Option<TempDir> {
+    let directory = tempfile::tempdir().unwrap();
+    let compiled = Command::new("cc")
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
+        .args(["-ffp-contract=off", "-o"])
+        .arg(directory.path().join("libcuda.so.1"))
+        .arg(root().join("tests/cuda/fake_driver.c"))
+        .arg("-lm")
+        .status();
+    let Ok(compiled) = compiled else {
+        common::report_skipped("there is no C compiler");
+        return None;
+    };
+    assert!(compiled.success(), "the fake driver cannot be compiled");
+    Some(directory)
+}
+
+/// Runs the program with a library path, and with settings of the fake driver.
+fn run(libraries: &Path, settings: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_fastlbp"))
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", libraries)
+        .env("FAKE_CUDA", settings)
+        .env_remove("FASTLBP_DEVICE")
+        .output()
+        .unwrap();
+    assert!(!text(&output.stderr).contains("fake driver: left"), "{}", text(&output.stderr));
+    output
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn chain() -> String {
+    root().join("tests/data/chain.causal_fg").display().to_string()
+}
+
+#[test]
+fn a_driver_that_cannot_be_loaded_is_a_reason_and_not_a_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    // Also on a machine with a driver: this one is found first.
+    fs::write(directory.path().join("libcuda.so.1"), "no library").unwrap();
+    let output = run(directory.path(), "", &["devices"]);
+    assert_eq!(output.status.code(), Some(0));
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("no CUDA devices: there is no CUDA driver (/"), "{printed}");
+    assert!(printed.contains("driver 525 or later (CUDA 12.0) is needed"), "{printed}");
+    let output = run(directory.path(), "", &["devices", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(json["devices"].as_array().unwrap().is_empty() && json["cuda"].is_null());
+    assert!(json["reason"].as_str().unwrap().contains("there is no CUDA driver"));
+    // The CPU does not mind.
+    let output = run(directory.path(), "", &["infer", &chain()]);
+    assert!(output.status.success());
+    let output = run(directory.path(), "", &["infer", &chain(), "--backend", "cuda"]);
+    assert_eq!(output.status.code(), Some(1));
+    let printed = text(&output.stderr);
+    assert!(printed.contains("backend 'cuda': there is no CUDA driver ("), "{printed}");
+    assert!(printed.contains("use 'cpu' or 'auto'"), "{printed}");
+}
+
+#[test]
+fn a_driver_that_cannot_be_used_says_why() {
+    let Some(driver) = fake_driver() else { return };
+    for (settings, reason) in [
+        ("version=11080", "too old, it supports CUDA 11.8: NVIDIA's driver 525 or later"),
+        ("cuInit=100", "there is no CUDA device: the driver finds none"),
+        ("devices=0", "there is no CUDA device: the driver shows none"),
+        // Codes newer than the bindings: named by the driver, or by their number.
+        ("cuInit=919", "cannot be started: CUDA_ERROR_OF_TOMORROW (919): not known yet"),
+        ("cuInit=46", "cannot be started: CUDA error 46"),
+        ("cuDriverGetVersion=999", "does not tell its version: CUDA error 999"),
+    ] {
+        for arguments in [&["devices"][..], &["devices", "--check"]] {
+            let output = run(driver.path(), settings, arguments);
+            assert_eq!(output.status.code(), Some(0), "{settings}");
+            let printed = text(&output.stdout);
+            assert!(printed.starts_with("no CUDA devices: "), "{settings}: {printed}");
+            assert!(printed.contains(reason), "{settings}: {printed}");
+        }
+        let output = run(driver.path(), settings, &["infer", &chain(), "--backend", "cuda"]);
+        assert_eq!(output.status.code(), Some(1), "{settings}");
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn devices_are_listed_and_checked() {
+    let Some(driver) = fake_driver() else { return };
+    let output = run(driver.path(), "devices=2", &["devices", "--check"]);
+    assert_eq!(
+        text(&output.stdout),
+        "driver: CUDA 13.0\n\
+         0: Fake device 0, compute capability 9.0, 4 multiprocessors, 8.0 GiB, 6.0 GiB free\n   \
+            check passed: kernel in a graph 10.00 us, barrier over all multiprocessors 5.00 us, \
+         over a cluster 5.00 us\n\
+         1: Fake device 1, compute capability 9.0, 4 multiprocessors, 8.0 GiB, 6.0 GiB free\n   \
+            check passed: kernel in a graph 10.00 us, barrier over all multiprocessors 5.00 us, \
+         over a cluster 5.00 us\n"
+    );
+    let output = run(driver.path(), "capability=75", &["devices", "--check", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let device = &json["devices"][0];
+    assert_eq!(device["compute_capability"], "7.5");
+    assert!(device["check"]["barrier"].is_f64() && device["check"]["cluster_barrier"].is_null());
+    assert!(device["reason"].is_null());
+}
+
+#[test]
+fn a_device_that_cannot_be_used_says_why() {
+    let Some(driver) = fake_driver() else { return };
+    for (settings, reason) in [
+        ("capability=60", "(Fake device 0) has compute capability 6.0: 7.0 or higher is needed"),
+        ("fused=1", "a * b + c, a / b, a - b, a * b of [1.0000000000000002,"),
+        ("stuck=1", "after 200 rounds of a barrier over all multiprocessors, block 1 counts 199"),
+        ("cuMemAlloc_v2=2", "out of memory: CUDA device: 240 bytes for 30 entries"),
+        ("cuMemHostAlloc=2", "out of memory: CUDA device: 320 bytes of pinned memory"),
+        (
+            "cuModuleLoadDataEx=222",
+            "refuses the kernels 'probe': CUDA error 222: ptxas fatal : line 1; no",
+        ),
+        ("cuModuleLoadDataEx=919", "loading the kernels 'probe': CUDA_ERROR_OF_TOMORROW (919)"),
+        ("cuLaunchKernelEx=700", "kernel probe_arithmetic: launching"),
+        ("cuLaunchKernelEx=721", "CUDA error 721"),
+        ("cuStreamSynchronize=700", "waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+        ("cuGraphInstantiateWithFlags=2", "out of memory: CUDA device: preparing a graph"),
+        ("cuDevicePrimaryCtxRetain=46", "a context on device 0: CUDA error 46"),
+        ("cuCtxPushCurrent_v2=201", "entering the context of device 0: CUDA error 201"),
+        ("cuMemGetInfo_v2=919", "asking for free memory: CUDA_ERROR_OF_TOMORROW (919)"),
+    ] {
+        let output = run(driver.path(), settings, &["devices", "--check"]);
+        assert_eq!(output.status.code(), Some(0), "{settings}: {}", text(&output.stderr));
+        let printed = text(&output.stdout);
+        assert!(printed.contains("   cannot be used: "), "{settings}: {printed}");
+        assert!(printed.contains(reason), "{settings}: {printed}");
+    }
+}
+
+#[test]
+fn the_device_is_chosen_by_option_and_by_environment() {
+    let Some(driver) = fake_driver() else { return };
+    let infer = |option: Option<&str>, variable: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
+        command.args(["infer", &chain(), "--backend", "cuda"]);
+        command.args(option.map(|number| format!("--device={number}")));
+        command.env("LD_LIBRARY_PATH", driver.path()).env("FAKE_CUDA", "devices=2");
+        command.env_remove("FASTLBP_DEVICE").envs(variable.map(|text| ("FASTLBP_DEVICE", text)));
+        let output = command.output().unwrap();
+        (output.status.code(), text(&output.stderr).to_owned())
+    };
+    for (option, variable, wanted) in [
+        (None, None, "device 0 (Fake device 0)"),
+        (Some("1"), None, "device 1 (Fake device 1)"),
+        (None, Some("1"), "device 1 (Fake device 1)"),
+        (Some("0"), Some("1"), "device 0 (Fake device 0)"),
+    ] {
+        // There is no engine for it yet, and the message names the device.
+        let (code, printed) = infer(option, variable);
+        assert!(printed.contains(wanted), "{printed}");
+        assert_eq!(code, Some(1));
+    }
+    for (option, variable, wanted) in [
+        (Some("2"), None, "CUDA device 2: there is no such device, 0 to 1 is needed"),
+        (None, Some("7"), "CUDA device 7: there is no such device"),
+        (None, Some("first"), "FASTLBP_DEVICE is 'first': the number of a CUDA device"),
+        (None, Some("-1"), "FASTLBP_DEVICE is '-1'"),
+        (Some("-1"), None, "invalid value '-1' for '--device <N>'"),
+    ] {
+        let (code, printed) = infer(option, variable);
+        assert!(printed.contains(wanted), "{printed}");
+        assert_eq!(code, Some(2), "{printed}");
+    }
+}
+
+fn digest(path: &Path) -> String {
+    let content = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Names of files in a directory with one of these endings.
+fn files(directory: &Path, endings: &[&str]) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let wanted = entries.filter(|path: &PathBuf| {
+        path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending))
+    });
+    wanted.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_ptx_is_what_the_sources_give() {
+    let again = "run cuda/build-ptx";
+    let (cuda, ptx) = (root().join("cuda"), root().join("cuda/ptx"));
+    let manifest = fs::read_to_string(ptx.join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let sources = manifest["sources"].as_object().unwrap();
+    let listed: BTreeSet<String> = sources.keys().cloned().collect();
+    assert_eq!(listed, files(&cuda, &["cu", "cuh"]), "{again}");
+    for (name, sum) in sources {
+        assert_eq!(digest(&cuda.join(name)), sum.as_str().unwrap(), "cuda/{name}: {again}");
+    }
+    let made = manifest["ptx"].as_object().unwrap();
+    let listed: BTreeSet<String> = made.keys().cloned().collect();
+    assert_eq!(listed, files(&ptx, &["ptx"]), "{again}");
+    for (name, entry) in made {
+        assert_eq!(digest(&ptx.join(name)), entry["sha256"].as_str().unwrap(), "{name}: {again}");
+        let text = fs::read_to_string(ptx.join(name)).unwrap();
+        // What driver 525 loads.
+        assert!(text.contains("\n.version 8.0\n"), "{name}");
+        assert!(!text.contains("fma."), "{name} has a fused multiply-add");
+    }
+}

@@ -1,0 +1,494 @@
+/* A CUDA driver without a device, for tests of what the library does with one: memory is the host's,
+ * and the kernels of cuda/probe*.cu are C functions.
+ *
+ * FAKE_CUDA is a list such as "version=12000,devices=2,cuMemAlloc_v2=2": the version and the number of
+ * devices, and codes that functions return instead of doing anything. `fused=1` computes with fused
+ * multiply-adds, `stuck=1` loses a round of a barrier, `capability=60` is an old device. At the end of
+ * the process, things that were not given back are listed on stderr.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
+
+/* The number that FAKE_CUDA has for a name. */
+static long setting(const char *name, long otherwise) {
+    const char *list = getenv("FAKE_CUDA");
+    size_t length = strlen(name);
+    while (list != NULL && *list != 0) {
+        if (strncmp(list, name, length) == 0 && list[length] == '=')
+            return strtol(list + length + 1, NULL, 10);
+        list = strchr(list, ',');
+        if (list != NULL)
+            list++;
+    }
+    return otherwise;
+}
+
+/* Returns what FAKE_CUDA says of the function, if anything. */
+#define MAY_FAIL                                                                                     \
+    do {                                                                                             \
+        long code = setting(__func__, 0);                                                            \
+        if (code != 0)                                                                               \
+            return (int)code;                                                                        \
+    } while (0)
+#define API __attribute__((visibility("default"))) int
+
+/* --- What there is, and what was not given back --------------------------------------------------- */
+
+static _Atomic int retained, allocated, pinned, modules, streams, events, graphs, executables;
+static __thread void *stack[64];
+static __thread int depth;
+/* The primary contexts. */
+static char primary[8];
+
+__attribute__((destructor)) static void report(void) {
+    if (retained || allocated || pinned || modules || streams || events || graphs || executables || depth)
+        fprintf(stderr,
+                "fake driver: left: %d contexts, %d buffers, %d pinned, %d modules, %d streams, "
+                "%d events, %d graphs, %d executables, %d pushed\n",
+                retained, allocated, pinned, modules, streams, events, graphs, executables, depth);
+}
+
+static void *current(void) {
+    return depth > 0 ? stack[depth - 1] : NULL;
+}
+
+/* Most functions need a context. */
+#define NEEDS_CONTEXT                                                                                \
+    MAY_FAIL;                                                                                        \
+    if (current() == NULL)                                                                           \
+    return INVALID_CONTEXT
+
+API cuInit(unsigned flags) {
+    MAY_FAIL;
+    return flags == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+API cuDriverGetVersion(int *version) {
+    MAY_FAIL;
+    *version = (int)setting("version", 13000);
+    return SUCCESS;
+}
+
+API cuGetErrorName(unsigned code, const char **text) {
+    *text = code == 919 ? "CUDA_ERROR_OF_TOMORROW" : code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : NULL;
+    return *text != NULL ? SUCCESS : INVALID_VALUE;
+}
+
+API cuGetErrorString(unsigned code, const char **text) {
+    *text = code == 919 ? "not known yet" : NULL;
+    return *text != NULL ? SUCCESS : INVALID_VALUE;
+}
+
+API cuDeviceGetCount(int *count) {
+    MAY_FAIL;
+    *count = (int)setting("devices", 1);
+    return SUCCESS;
+}
+
+API cuDeviceGet(int *device, int index) {
+    MAY_FAIL;
+    *device = index;
+    return index >= 0 && index < setting("devices", 1) ? SUCCESS : INVALID_DEVICE;
+}
+
+API cuDeviceGetName(char *name, int length, int device) {
+    MAY_FAIL;
+    snprintf(name, (size_t)length, "Fake device %d", device);
+    return SUCCESS;
+}
+
+API cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    (void)device;
+    MAY_FAIL;
+    *bytes = (size_t)8 << 30;
+    return SUCCESS;
+}
+
+API cuDeviceGetAttribute(int *value, int attribute, int device) {
+    (void)device;
+    MAY_FAIL;
+    switch (attribute) {
+    case 16: *value = 4; return SUCCESS;
+    case 75: *value = (int)setting("capability", 90) / 10; return SUCCESS;
+    case 76: *value = (int)setting("capability", 90) % 10; return SUCCESS;
+    default: return INVALID_VALUE;
+    }
+}
+
+API cuDevicePrimaryCtxRetain(void **context, int device) {
+    MAY_FAIL;
+    *context = &primary[device];
+    retained++;
+    return SUCCESS;
+}
+
+API cuDevicePrimaryCtxRelease_v2(int device) {
+    (void)device;
+    retained--;
+    return SUCCESS;
+}
+
+API cuCtxGetCurrent(void **context) {
+    *context = current();
+    return SUCCESS;
+}
+
+API cuCtxPushCurrent_v2(void *context) {
+    MAY_FAIL;
+    if (depth == 64)
+        return INVALID_VALUE;
+    stack[depth++] = context;
+    return SUCCESS;
+}
+
+API cuCtxPopCurrent_v2(void **context) {
+    if (depth == 0)
+        return INVALID_CONTEXT;
+    *context = stack[--depth];
+    return SUCCESS;
+}
+
+/* --- Memory --------------------------------------------------------------------------------------- */
+
+API cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
+    NEEDS_CONTEXT;
+    *free_bytes = (size_t)6 << 30;
+    *total = (size_t)8 << 30;
+    return SUCCESS;
+}
+
+API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+    NEEDS_CONTEXT;
+    if (bytes > (size_t)8 << 30)
+        return 2;
+    void *memory = malloc(bytes);
+    if (memory == NULL || bytes == 0)
+        return 2;
+    memset(memory, 0xA5, bytes); /* not zero by chance */
+    *address = (uint64_t)(uintptr_t)memory;
+    allocated++;
+    return SUCCESS;
+}
+
+API cuMemFree_v2(uint64_t address) {
+    NEEDS_CONTEXT;
+    free((void *)(uintptr_t)address);
+    allocated--;
+    return SUCCESS;
+}
+
+API cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+    NEEDS_CONTEXT;
+    *memory = flags == 3 && bytes > 0 ? malloc(bytes) : NULL;
+    pinned += *memory != NULL;
+    return *memory != NULL ? SUCCESS : 2;
+}
+
+API cuMemFreeHost(void *memory) {
+    NEEDS_CONTEXT;
+    free(memory);
+    pinned--;
+    return SUCCESS;
+}
+
+API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return SUCCESS;
+}
+
+API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    memcpy(to, (void *)(uintptr_t)from, bytes);
+    return SUCCESS;
+}
+
+API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+    return SUCCESS;
+}
+
+API cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    memset((void *)(uintptr_t)to, value, bytes);
+    return SUCCESS;
+}
+
+/* --- Streams, events ------------------------------------------------------------------------------ */
+
+API cuStreamCreate(void **stream, unsigned flags) {
+    NEEDS_CONTEXT;
+    if (flags != 1)
+        return INVALID_VALUE;
+    *stream = malloc(1);
+    streams++;
+    return SUCCESS;
+}
+
+API cuStreamDestroy_v2(void *stream) {
+    NEEDS_CONTEXT;
+    free(stream);
+    streams--;
+    return SUCCESS;
+}
+
+API cuStreamSynchronize(void *stream) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    return SUCCESS;
+}
+
+/* One that the library only forwards. */
+API cuStreamGetFlags(void *stream, unsigned *flags) {
+    NEEDS_CONTEXT;
+    *flags = stream != NULL ? 1 : 0;
+    return SUCCESS;
+}
+
+API cuStreamQuery(void *stream) {
+    static _Atomic int asked;
+    (void)stream;
+    NEEDS_CONTEXT;
+    return asked++ == 0 ? 600 : SUCCESS; /* not ready at first */
+}
+
+API cuEventCreate(void **event, unsigned flags) {
+    NEEDS_CONTEXT;
+    *event = malloc(1);
+    events++;
+    return flags == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+API cuEventRecord(void *event, void *stream) {
+    (void)event, (void)stream;
+    NEEDS_CONTEXT;
+    return SUCCESS;
+}
+
+API cuEventSynchronize(void *event) {
+    (void)event;
+    NEEDS_CONTEXT;
+    return SUCCESS;
+}
+
+API cuEventElapsedTime(float *milliseconds, void *start, void *end) {
+    (void)start, (void)end;
+    NEEDS_CONTEXT;
+    *milliseconds = 2;
+    return SUCCESS;
+}
+
+API cuEventDestroy_v2(void *event) {
+    NEEDS_CONTEXT;
+    free(event);
+    events--;
+    return SUCCESS;
+}
+
+/* --- Kernels -------------------------------------------------------------------------------------- */
+
+struct config {
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    const struct { unsigned id, padding, value[16]; } *attributes;
+    unsigned count;
+};
+
+typedef void kernel(unsigned blocks, void **arguments);
+
+static uint64_t address(void *argument) {
+    return *(uint64_t *)argument;
+}
+
+static void arithmetic(unsigned blocks, void **arguments) {
+    const double *triples = (const double *)(uintptr_t)address(arguments[0]);
+    double *results = (double *)(uintptr_t)address(arguments[1]);
+    unsigned count = *(unsigned *)arguments[2];
+    (void)blocks;
+    for (unsigned i = 0; i < count; i++) {
+        volatile double a = triples[3 * i], b = triples[3 * i + 1], c = triples[3 * i + 2];
+        volatile double product = a * b;
+        results[4 * i] = setting("fused", 0) ? fma(a, b, c) : product + c;
+        results[4 * i + 1] = a / b;
+        results[4 * i + 2] = a - b;
+        results[4 * i + 3] = product;
+    }
+}
+
+static void barrier(unsigned blocks, void **arguments) {
+    unsigned *values = (unsigned *)(uintptr_t)address(arguments[0]);
+    unsigned *arrived = (unsigned *)(uintptr_t)address(arguments[1]);
+    unsigned rounds = *(unsigned *)arguments[2];
+    for (unsigned block = 0; block < blocks; block++)
+        values[block] += rounds - (setting("stuck", 0) && block == 1);
+    *arrived += blocks * 2 * rounds;
+}
+
+static void cluster(unsigned blocks, void **arguments) {
+    unsigned *values = (unsigned *)(uintptr_t)address(arguments[0]);
+    for (unsigned block = 0; block < blocks; block++)
+        values[block] = *(unsigned *)arguments[1];
+}
+
+static struct { const char *name; kernel *run; int large, shared; } kernels[] = {
+    {"probe_arithmetic", arithmetic, 0, 0},
+    {"probe_barrier", barrier, 0, 0},
+    {"probe_cluster", cluster, 0, 0},
+};
+enum { KERNELS = 3 };
+
+API cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+    long code = setting(__func__, 0);
+    if (current() == NULL)
+        return INVALID_CONTEXT;
+    if (strstr((const char *)image, ".target sm_") == NULL || count != 2 || options[0] != 5)
+        return INVALID_VALUE;
+    if (code != 0) {
+        snprintf((char *)values[0], (size_t)(uintptr_t)values[1], "ptxas fatal : line 1; no");
+        return (int)code;
+    }
+    *module = malloc(1);
+    modules++;
+    return SUCCESS;
+}
+
+API cuModuleUnload(void *module) {
+    NEEDS_CONTEXT;
+    free(module);
+    modules--;
+    return SUCCESS;
+}
+
+API cuModuleGetFunction(void **function, void *module, const char *name) {
+    (void)module;
+    NEEDS_CONTEXT;
+    for (int k = 0; k < KERNELS; k++)
+        if (strcmp(kernels[k].name, name) == 0) {
+            *function = &kernels[k];
+            return SUCCESS;
+        }
+    return NOT_FOUND;
+}
+
+static int index_of(void *function) {
+    return (int)(((char *)function - (char *)kernels) / (long)sizeof kernels[0]);
+}
+
+API cuFuncSetAttribute(void *function, int attribute, int value) {
+    NEEDS_CONTEXT;
+    if (attribute == 8)
+        kernels[index_of(function)].shared = value;
+    else if (attribute == 14)
+        kernels[index_of(function)].large = value;
+    else
+        return INVALID_VALUE;
+    return SUCCESS;
+}
+
+API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+                                                size_t shared) {
+    (void)function, (void)shared;
+    NEEDS_CONTEXT;
+    *blocks = 1024 / threads;
+    return SUCCESS;
+}
+
+/* The value of a launch's attribute, or 0. */
+static unsigned attribute(const struct config *config, unsigned id) {
+    for (unsigned i = 0; i < config->count; i++)
+        if (config->attributes[i].id == id)
+            return config->attributes[i].value[0];
+    return 0;
+}
+
+API cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct config *config) {
+    NEEDS_CONTEXT;
+    int k = index_of(function);
+    unsigned blocks = attribute(config, 4);
+    if ((blocks > 8 && !kernels[k].large) || config->shared > (unsigned)kernels[k].shared)
+        return 912; /* CUDA_ERROR_INVALID_CLUSTER_SIZE of CUDA 12, which the bindings do not know */
+    *clusters = blocks > 8 ? 0 : 1;
+    return SUCCESS;
+}
+
+/* What this thread records: one kernel, with copies of its arguments, so many times. */
+static __thread int recording;
+static __thread struct { int kernel, count; uint64_t arguments[3]; unsigned blocks; } recorded;
+
+API cuLaunchKernelEx(const struct config *config, void *function, void **arguments, void **extra) {
+    NEEDS_CONTEXT;
+    int k = index_of(function);
+    if (extra != NULL || config->block[0] == 0 || config->block[0] > 1024)
+        return INVALID_VALUE;
+    if (k == 1 && attribute(config, 2) != 1)
+        return INVALID_VALUE; /* not cooperative */
+    if (recording) {
+        recorded.kernel = k;
+        recorded.blocks = config->grid[0];
+        recorded.count++;
+        recorded.arguments[0] = address(arguments[0]);
+        recorded.arguments[1] = address(arguments[1]);
+        recorded.arguments[2] = *(unsigned *)arguments[2];
+        return SUCCESS;
+    }
+    kernels[k].run(config->grid[0], arguments);
+    return SUCCESS;
+}
+
+API cuStreamBeginCapture_v2(void *stream, int mode) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    recording = 1;
+    recorded.count = 0;
+    return mode == 1 ? SUCCESS : INVALID_VALUE;
+}
+
+API cuStreamEndCapture(void *stream, void **graph) {
+    (void)stream;
+    NEEDS_CONTEXT;
+    recording = 0;
+    *graph = malloc(1);
+    graphs++;
+    return SUCCESS;
+}
+
+API cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags) {
+    (void)graph;
+    NEEDS_CONTEXT;
+    *executable = malloc(1);
+    executables++;
+    return flags == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+API cuGraphLaunch(void *executable, void *stream) {
+    (void)executable, (void)stream;
+    NEEDS_CONTEXT;
+    void *arguments[3] = {&recorded.arguments[0], &recorded.arguments[1], &recorded.arguments[2]};
+    for (int i = 0; i < recorded.count; i++)
+        kernels[recorded.kernel].run(recorded.blocks, arguments);
+    return SUCCESS;
+}
+
+API cuGraphExecDestroy(void *executable) {
+    NEEDS_CONTEXT;
+    free(executable);
+    executables--;
+    return SUCCESS;
+}
+
+API cuGraphDestroy(void *graph) {
+    NEEDS_CONTEXT;
+    free(graph);
+    graphs--;
+    return SUCCESS;
+}
