@@ -53,8 +53,8 @@ fn devices_compute_as_the_processor_does() {
     for index in devices() {
         let times = check_device(index).unwrap();
         println!("{times:?}");
-        assert!(times.kernel > 0.0 && times.kernel < 1e-3, "{times:?}");
-        assert!(times.barrier > 0.0 && times.barrier < 1e-3, "{times:?}");
+        assert!(times.kernel > 0.0, "{times:?}");
+        assert!(times.barrier > 0.0, "{times:?}");
         let clusters = device_info(index).unwrap().compute_capability >= (9, 0);
         assert_eq!(times.cluster_barrier.is_some(), clusters);
     }
