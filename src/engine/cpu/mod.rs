@@ -129,6 +129,14 @@ impl CpuEngine {
         }
     }
 
+    /// An active set begins. It has trees of its own, and may drop what a factor with one variable
+    /// sends: later runs must not rely on either.
+    fn begin_active(&mut self, threshold: f64) -> Result<()> {
+        self.active = Some(Active::new(&mut self.state, &self.schedule, threshold)?);
+        self.trees_stale = true;
+        Ok(())
+    }
+
     /// Residuals have to be computed anew, after a change of evidence or of what messages are.
     fn forget_residuals(&mut self) {
         if let Plan::Residual(plan) = &mut self.plan {

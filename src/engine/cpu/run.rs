@@ -1,7 +1,6 @@
 //! The loop over passes: stop rules, measurements, contradictions.
 
 use super::CpuEngine;
-use super::active::Active;
 use super::batches::Serial;
 use super::measure::{History, Measure, Movement, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
@@ -42,10 +41,10 @@ pub(super) fn run(
         engine.reset();
     }
     engine.begin();
-    engine.active = match request.active_threshold {
-        Some(threshold) => Some(Active::new(&mut engine.state, &engine.schedule, threshold)?),
-        None => None,
-    };
+    engine.active = None;
+    if let Some(threshold) = request.active_threshold {
+        engine.begin_active(threshold)?;
+    }
     let mut loops = Loop {
         engine,
         tracker,
@@ -212,8 +211,9 @@ impl Loop<'_> {
             }
         }
         self.inputs_sent = false;
-        // A damped message goes on changing.
-        self.engine.constants_sent = self.engine.state.damping == 0.0;
+        // A damped message goes on changing; an active set drops small changes.
+        self.engine.constants_sent =
+            self.engine.state.damping == 0.0 && self.engine.active.is_none();
         self.engine.passes += 1;
         self.passes += 1;
         let in_batches = self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Flood);
