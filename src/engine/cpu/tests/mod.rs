@@ -271,6 +271,30 @@ proptest! {
         }
     }
 
+    /// Runs with other schedules, sums or maxima, damping, active sets, go on from each other.
+    #[test]
+    fn runs_of_all_kinds_follow_each_other(
+        case in case(),
+        steps in prop::collection::vec((any::<prop::sample::Index>(), mode(), any::<bool>()), 2..6),
+    ) {
+        let schedules = case.schedules();
+        let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
+        let mut engine = case.engine(&schedules[0], 2, MIXED);
+        let mut start = Start::Fresh;
+        for (pass, (schedule, mode, active)) in (0..).zip(steps) {
+            let schedule = &schedules[schedule.index(schedules.len())];
+            reference.mode = mode;
+            reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+            engine.set_schedule(schedule).unwrap();
+            let Mode { inference, damping } = mode;
+            let active_threshold = (active && damping == 0.0).then_some(0.0);
+            let request = RunRequest { start, inference, damping, active_threshold, ..case.request(1) };
+            go(&mut engine, &request);
+            prop_assert!(engine.messages().0 == reference.flat(), "{pass} {}", schedule.name());
+            start = Start::Warm;
+        }
+    }
+
     /// Evidence that was set, run with and cleared leaves no trace.
     #[test]
     fn cleared_evidence_leaves_no_trace(case in case()) {
