@@ -48,20 +48,20 @@ pub unsafe extern "C" fn fastlbp_bp_log_partition(
 /// with FASTLBP_INFERENCE_MAX_PRODUCT: on a graph without cycles, after a converged run, one of the
 /// most probable joint states; elsewhere a good guess, whose score fastlbp_bp_log_score tells.
 ///
-/// The lowest variable of each connected component takes the state with the highest belief. Then,
-/// factor by factor in breadth-first order, each variable of the factor that is still free takes, in
-/// ascending order, the state with the highest max-marginal of the factor's belief given the states
-/// already taken. Ties: of states whose values are equal, bit for bit, the lowest wins; since later
-/// choices are made given earlier ones, what is decoded is one joint state, not a mixture of several.
-/// Observed variables keep their observed state.
+/// Factors are visited depth first, as in libDAI: from the lowest of each connected component, then
+/// always the highest of the factors of the variables that got their states last. The variables of a
+/// factor that are still free take the joint state that maximises the factor's belief, given the states
+/// already taken; so what is decoded is one joint state, not a mixture of several. Ties: of joint states
+/// whose values are equal, bit for bit, the one with the lower state at the highest variable where they
+/// differ wins. Observed variables keep their observed state.
 ///
 /// @param bp The session.
 /// @param buffer Where the states are written, by variable index.
 /// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
 /// @param needed Where the length needed is written, or NULL.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_NO_RESULT as in
-///         fastlbp_bp_log_partition; FASTLBP_STATUS_CONTRADICTION if a factor excludes all that is
-///         left, as can happen on graphs with cycles; FASTLBP_STATUS_UNSUPPORTED for a factor that
+///         fastlbp_bp_log_partition; FASTLBP_STATUS_CONTRADICTION if a factor excludes the
+///         states already taken, as can happen on graphs with cycles; FASTLBP_STATUS_UNSUPPORTED for a factor that
 ///         max-product cannot handle (see fastlbp_bp_set_inference).
 ///
 /// O(edges * cost of a message).

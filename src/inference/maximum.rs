@@ -4,22 +4,22 @@ use super::BeliefPropagation;
 use crate::error::Result;
 use crate::kernel::{Inference, Real, Wide};
 use crate::model::{Factor, VariableEvidence};
-use std::collections::VecDeque;
 
 impl BeliefPropagation {
     /// A joint state, one state per variable, decoded from the current messages, as after a run with
     /// [`Inference::MaxProduct`]: on trees, after a converged run, one of the most probable ones.
     ///
-    /// Variables are visited from the lowest of each connected component on. The first one takes the
-    /// state with the highest belief. Then, factor by factor along a breadth-first search, each
-    /// variable of the factor that is still free takes, in ascending order, the state with the highest
-    /// max-marginal of the factor's belief given the states already taken, so that what is decoded is
-    /// consistent. Of states whose values are equal, bit for bit, the lowest wins. Observed
-    /// variables keep their observed state.
+    /// Factors are visited depth first, as in libDAI: from the lowest of each connected component, then
+    /// always the highest of the factors of the variables that got their states last. The variables of
+    /// a factor that are still free take the joint state that maximises the factor's belief, given the
+    /// states already taken. Of joint states whose values are equal, bit for bit, the one with the
+    /// lower state at the highest variable where they differ wins. Observed variables keep their
+    /// observed state.
     ///
-    /// Errors: no run yet; a factor that excludes all that is left, as can happen on graphs with
-    /// cycles. O(edges * cost of a message).
+    /// Errors: no run yet; a factor that excludes the states already taken, as can happen on graphs
+    /// with cycles. O(edges * cost of a message).
     pub fn find_maximum(&self) -> Result<Vec<usize>> {
+        self.marginals()?;
         let graph = &self.graph;
         const FREE: usize = usize::MAX;
         let mut states = vec![FREE; graph.variable_count()];
@@ -29,35 +29,34 @@ impl BeliefPropagation {
             }
         }
         let mut visited = vec![false; graph.factor_count()];
-        let mut queue = VecDeque::new();
-        for root in 0..graph.variable_count() {
-            if states[root] == FREE {
-                let belief = self.marginal(root)?;
-                states[root] = (1..belief.len())
-                    .fold(0, |best, x| if belief[x] > belief[best] { x } else { best });
-            }
-            queue.push_back(root);
-            while let Some(variable) = queue.pop_front() {
-                for &edge in graph.variable_edges(variable) {
-                    let factor = graph.edge_factors()[edge as usize] as usize;
-                    if std::mem::replace(&mut visited[factor], true) {
-                        continue;
-                    }
-                    let scope = graph.factor_variables(factor);
-                    let free = |v: &u32| states[*v as usize] == FREE;
-                    let newly: Vec<usize> =
-                        scope.iter().filter(|v| free(v)).map(|&v| v as usize).collect();
-                    if !newly.is_empty() {
-                        self.take_states(factor, &mut states, FREE)?;
-                    }
-                    queue.extend(newly);
+        let mut stack = Vec::new();
+        for first in 0..graph.factor_count() {
+            stack.push(first);
+            while let Some(factor) = stack.pop() {
+                if std::mem::replace(&mut visited[factor], true) {
+                    continue;
+                }
+                let free = |v: &u32| states[*v as usize] == FREE;
+                let newly: Vec<u32> =
+                    graph.factor_variables(factor).iter().copied().filter(free).collect();
+                self.take_states(factor, &mut states, FREE)?;
+                for v in newly {
+                    let factors = graph.variable_edges(v as usize).iter();
+                    stack.extend(factors.map(|&edge| graph.edge_factors()[edge as usize] as usize));
                 }
             }
+        }
+        for (variable, state) in states.iter_mut().enumerate().filter(|(_, state)| **state == FREE)
+        {
+            // A variable without factors.
+            let belief = self.marginal(variable)?;
+            *state = (1..belief.len())
+                .fold(0, |best, x| if belief[x] > belief[best] { x } else { best });
         }
         Ok(states)
     }
 
-    /// Gives the free variables of a factor their states.
+    /// Gives the free variables of a factor their states, or checks those that they have.
     fn take_states(&self, factor: usize, states: &mut [usize], free: usize) -> Result<()> {
         let mut inputs = self.inputs(factor);
         let scope = self.graph.factor_variables(factor);
@@ -66,7 +65,7 @@ impl BeliefPropagation {
                 inputs.fix(position, states[v as usize]);
             }
         }
-        for (position, &v) in scope.iter().enumerate() {
+        for (position, &v) in scope.iter().enumerate().rev() {
             if states[v as usize] != free {
                 continue;
             }
@@ -85,6 +84,10 @@ impl BeliefPropagation {
             }
             states[v as usize] = best.0;
             inputs.fix(position, best.0);
+        }
+        let own: Vec<usize> = scope.iter().map(|&v| states[v as usize]).collect();
+        if inputs.weight_of(&own).is_zero() {
+            return Err(self.contradictory_factor(factor));
         }
         Ok(())
     }
@@ -136,4 +139,34 @@ impl BeliefPropagation {
 fn exceeds(a: Wide, b: Wide) -> bool {
     !a.is_zero()
         && (b.is_zero() || (a.exponent(), a.significand()) > (b.exponent(), b.significand()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        BeliefPropagation, EngineOptions, Error, FactorGraphBuilder, Inference, RunRequest,
+        Schedule, StopRule,
+    };
+    use std::sync::Arc;
+
+    fn decode(tables: [[f64; 4]; 3]) -> Result<Vec<usize>, Error> {
+        let mut builder = FactorGraphBuilder::new();
+        for (scope, table) in [[1, 2], [1, 3], [2, 3]].into_iter().zip(&tables) {
+            builder.add_table(&scope, table)?;
+        }
+        let graph = Arc::new(builder.build()?);
+        let mut bp = BeliefPropagation::new(graph, Schedule::Parallel, EngineOptions::default())?;
+        let inference = Inference::MaxProduct;
+        bp.run(&RunRequest { inference, ..RunRequest::new(StopRule::Passes(5)) })?;
+        bp.find_maximum()
+    }
+
+    /// On a cycle, what is decoded agrees with all factors or is an error.
+    #[test]
+    fn decoded_states_are_possible() {
+        let (equal, different) = ([1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]);
+        assert_eq!(decode([equal, [1.0; 4], different]).unwrap(), [0, 0, 1]);
+        let error = decode([equal, equal, different]).unwrap_err();
+        assert!(matches!(error, Error::Contradiction { .. }), "{error}");
+    }
 }
