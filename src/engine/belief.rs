@@ -43,19 +43,11 @@ impl<'a> Inputs<'a> {
         Self { graph, factor, radices, messages, starts }
     }
 
-    /// Weight of a state in the message from the variable at a position. The weights of a binary
-    /// variable are 1 and the odds, or 0 and 1.
+    /// Weight of a state in the message from the variable at a position; see [`state_weight`].
     pub(crate) fn weight(&self, position: usize, state: usize) -> Wide {
-        let stored = self.messages[self.starts[position]];
-        if self.radices[position] != 2 {
-            self.messages[self.starts[position] + state].unpack()
-        } else if stored == Packed::INFINITY {
-            if state == 1 { Wide::ONE } else { Wide::ZERO }
-        } else if state == 1 {
-            stored.unpack()
-        } else {
-            Wide::ONE
-        }
+        let radix = self.radices[position];
+        let start = self.starts[position];
+        state_weight(&self.messages[start..start + stored_values(radix)], state)
     }
 
     /// Makes the message from the variable at a position one-hot.
@@ -167,6 +159,18 @@ impl<'a> Inputs<'a> {
             Some(values) => table_belief(self.table(&values), out),
             None => false,
         }
+    }
+}
+
+/// Weight of a state in a stored message. The weights of a binary variable are 1 and the odds, or 0
+/// and 1.
+pub(crate) fn state_weight(message: &[Packed], state: usize) -> Wide {
+    match (message, state) {
+        ([Packed::INFINITY], 0) => Wide::ZERO,
+        ([Packed::INFINITY], _) => Wide::ONE,
+        ([_], 0) => Wide::ONE,
+        ([odds], _) => odds.unpack(),
+        _ => message[state].unpack(),
     }
 }
 

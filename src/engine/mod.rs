@@ -7,7 +7,7 @@ mod cuda;
 pub mod device;
 mod request;
 
-pub(crate) use belief::{Inputs, expand, needs_table};
+pub(crate) use belief::{Inputs, expand, needs_table, state_weight};
 pub(crate) use cpu::CpuEngine;
 pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,

@@ -6,7 +6,7 @@ use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
 use super::structured::FASTLBP_WILDCARD;
 use crate::error::Error;
-use crate::model::{Factor, FactorGraph, Terms, check_factor};
+use crate::model::{Factor, FactorGraph, Terms, check_factor, next_joint_state};
 
 /// Most values of a factor that are written out.
 const FACTOR_VALUE_LIMIT: usize = 1 << 26;
@@ -44,28 +44,19 @@ fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) 
     if let Factor::Table(values) = view {
         return buffer.fill(values);
     }
-    let cardinalities =
-        || graph.factor_variables(factor).iter().map(|&v| graph.cardinality(v as usize));
-    let size = cardinalities()
-        .try_fold(1_usize, |size, cardinality| size.checked_mul(cardinality))
-        .filter(|&size| size <= FACTOR_VALUE_LIMIT);
+    let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_VALUE_LIMIT);
     let size = size.ok_or_else(|| {
         Error::LimitExceeded(format!(
             "values of factor {factor}: over {} variables it has more than {FACTOR_VALUE_LIMIT}",
             graph.arity(factor)
         ))
     })?;
-    let mut states = vec![0; graph.arity(factor)];
+    let cardinalities: Vec<usize> = graph.factor_cardinalities(factor).collect();
+    let mut states = vec![0; cardinalities.len()];
     buffer.fill_with(size, |_| {
         // Terms with weights of both signs may round to less than zero.
-        let value = view.value(&states, cardinalities()).max(0.0);
-        for (state, cardinality) in states.iter_mut().zip(cardinalities()) {
-            *state += 1;
-            if *state < cardinality {
-                break;
-            }
-            *state = 0;
-        }
+        let value = view.value(&states, cardinalities.iter().copied()).max(0.0);
+        next_joint_state(&mut states, &cardinalities);
         value
     })
 }

@@ -60,7 +60,7 @@ pub(super) fn table_size(graph: &FactorGraph, factor: usize) -> Result<usize> {
             graph.kind(factor).name()
         )));
     }
-    let size = joint_states(graph.factor_cardinalities(factor));
+    let size = graph.joint_states(factor);
     size.filter(|&size| size <= EXPANSION_LIMIT).ok_or_else(|| {
         Error::Unsupported(format!(
             "factor {factor} ({}) has {} variables: as a table it would have more than 2^26 entries; \

@@ -1,8 +1,9 @@
 //! Decoding the most probable joint state.
 
 use super::BeliefPropagation;
+use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{Inference, Real, Wide};
+use crate::kernel::{Inference, Real};
 use crate::model::{Factor, VariableEvidence};
 
 impl BeliefPropagation {
@@ -72,12 +73,10 @@ impl BeliefPropagation {
             let message = inputs.message(position, Inference::MaxProduct)?;
             let message = message.ok_or_else(|| self.contradictory_factor(factor))?;
             let radix = self.graph.cardinality(v as usize);
-            let value = |x: usize| {
-                super::partition::weight(&message, radix, x).multiply(inputs.weight(position, x))
-            };
+            let value = |x: usize| state_weight(&message, x).multiply(inputs.weight(position, x));
             let best = (1..radix).fold((0, value(0)), |(best, highest), x| {
                 let candidate = value(x);
-                if exceeds(candidate, highest) { (x, candidate) } else { (best, highest) }
+                if !candidate.minus(highest).is_zero() { (x, candidate) } else { (best, highest) }
             });
             if best.1.is_zero() {
                 return Err(self.contradictory_factor(factor));
@@ -133,12 +132,6 @@ impl BeliefPropagation {
         }
         Ok(score)
     }
-}
-
-/// Whether one number is greater than another.
-fn exceeds(a: Wide, b: Wide) -> bool {
-    !a.is_zero()
-        && (b.is_zero() || (a.exponent(), a.significand()) > (b.exponent(), b.significand()))
 }
 
 #[cfg(test)]

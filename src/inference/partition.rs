@@ -1,8 +1,9 @@
 //! The Bethe approximation of the partition function.
 
 use super::BeliefPropagation;
+use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{Inference, Packed, Real, Wide};
+use crate::kernel::{Inference, Real, Wide};
 use crate::model::VariableEvidence;
 
 impl BeliefPropagation {
@@ -55,9 +56,9 @@ impl BeliefPropagation {
             let message = inputs
                 .message(position, Inference::SumProduct)?
                 .ok_or_else(|| self.contradictory_factor(factor))?;
-            let out = |state: usize| weight(&message, radix, state);
-            let weights: Vec<Wide> =
-                (0..radix).map(|x| out(x).multiply(inputs.weight(position, x))).collect();
+            let weights: Vec<Wide> = (0..radix)
+                .map(|x| state_weight(&message, x).multiply(inputs.weight(position, x)))
+                .collect();
             let all = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
             for (x, weight) in weights.into_iter().enumerate().filter(|(_, w)| !w.is_zero()) {
                 let probability = weight.divide(all).to_f64();
@@ -67,17 +68,6 @@ impl BeliefPropagation {
             }
         }
         Ok(sum.total())
-    }
-}
-
-/// Weight of a state in a stored message.
-pub(super) fn weight(message: &[Packed], radix: usize, state: usize) -> Wide {
-    match (radix, message[0] == Packed::INFINITY) {
-        (2, true) if state == 1 => Wide::ONE,
-        (2, true) => Wide::ZERO,
-        (2, false) if state == 1 => message[0].unpack(),
-        (2, false) => Wide::ONE,
-        _ => message[state].unpack(),
     }
 }
 
