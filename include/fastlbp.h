@@ -268,6 +268,12 @@
 #define FASTLBP_ACTIVE_OFF -1.0
 
 /**
+ * For fastlbp_bp_set_device: the device of the environment variable FASTLBP_DEVICE, and 0 where that is
+ * not set.
+ */
+#define FASTLBP_DEVICE_DEFAULT UINT32_MAX
+
+/**
  * What a call came to. Numbers are fixed: later versions only add some.
  *
  * Any function that takes a handle can also return NULL_POINTER, BUSY, POISONED and PANIC, and any
@@ -1445,7 +1451,8 @@ fastlbp_status fastlbp_bp_set_backend(fastlbp_bp *bp,
                                       uint32_t backend);
 
 /**
- * Where the session's passes run. Prepares a session that is not yet prepared.
+ * Where the session's last run was made, or where its first one will most likely be (with
+ * FASTLBP_BACKEND_AUTO each run may choose anew). Prepares a session that is not yet prepared.
  *
  * @param bp The session.
  * @param out Where FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA is written.
@@ -1531,6 +1538,7 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `seed` | whole number | seed of SEQRND and BLOCKS |
  * | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
  * | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
+ * | `device` | `default` or whole number | see fastlbp_bp_set_device |
  * | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
  * | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |
  * | `measure` | `variables` or `all` | see fastlbp_bp_set_measure; libDAI's rule is `all` |
@@ -1984,8 +1992,8 @@ fastlbp_status fastlbp_bp_run_batch_labels(fastlbp_bp *bp,
  * Prepares and runs many sessions, such as those of many small graphs, as fastlbp_bp_run would run
  * each of them; afterwards each has its own results and report. Sessions on small graphs run
  * several at once, on one thread each: as many as the session with the most threads may use
- * (fastlbp_bp_set_threads). Then the others run one after the other on the calling thread, and so
- * do those with a progress callback. Results do not depend on that.
+ * (fastlbp_bp_set_threads). Then the others, among them those on a device, run one after the other on
+ * the calling thread, and so do those with a progress callback. Results do not depend on that.
  *
  * One that fails spoils none of the others: its status says why, and a warning with the reason goes
  * to the log. Other messages to the log may come from threads of the library's own.
@@ -2548,6 +2556,22 @@ FASTLBP_API fastlbp_status fastlbp_device_memory(uint32_t index, uint64_t *total
  * May be called from any thread at any time.
  */
 FASTLBP_API fastlbp_status fastlbp_device_driver_version(uint32_t *major, uint32_t *minor);
+
+/**
+ * Sets which CUDA device the backends FASTLBP_BACKEND_CUDA and FASTLBP_BACKEND_AUTO use; takes effect
+ * with the next run. Results do not depend on it.
+ *
+ * @param bp The session; changed.
+ * @param index Number of the device, as in fastlbp_device_name, or FASTLBP_DEVICE_DEFAULT, the default.
+ * @return FASTLBP_STATUS_OK, also where there is no such device: with FASTLBP_BACKEND_CUDA runs then
+ *         fail with FASTLBP_STATUS_OUT_OF_RANGE or FASTLBP_STATUS_NO_DEVICE and the reason, with
+ *         FASTLBP_BACKEND_AUTO they are made on the CPU.
+ *
+ * O(1).
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_set_device(fastlbp_bp *bp,
+                                     uint32_t index);
 
 #ifdef __cplusplus
 }  // extern "C"

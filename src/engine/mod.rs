@@ -5,10 +5,12 @@ mod cpu;
 #[cfg(cuda)]
 mod cuda;
 pub mod device;
+mod make;
 mod request;
 
 pub(crate) use belief::{Inputs, expand, needs_table, state_weight};
 pub(crate) use cpu::CpuEngine;
+pub(crate) use make::make;
 pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
@@ -100,4 +102,10 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Replaces all messages; the lengths are right.
     fn set_messages(&mut self, messages: &[Packed], passes: u64);
+
+    /// What its user should know and is no error, such as why a run was made elsewhere than asked for;
+    /// each is told once.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -5,8 +5,9 @@ use super::bp::*;
 use super::guard::{self, Locked, enter, lock_all};
 use super::log::{self, FASTLBP_LOG_WARNING};
 use super::memory;
-use super::session::Session;
+use super::session::{Session, send_notes};
 use super::status::{Failure, Outcome, fastlbp_status};
+use crate::BeliefPropagation;
 use crate::engine::{Control, Start};
 use crate::inference::{run_together, thread_limit};
 use crate::model::{Evidence, check_offsets};
@@ -202,7 +203,10 @@ fn run_batch<V>(
             if wish == 0 { Control::Continue } else { Control::Cancel }
         }
     };
-    let batch = session.prepare()?.run_batch_monitored(&entries, &request, &mut monitor)?;
+    let engine = session.prepare()?;
+    let batch = engine.run_batch_monitored(&entries, &request, &mut monitor);
+    send_notes(engine.take_notes());
+    let batch = batch?;
     marginals.fill(&batch.marginals)?;
     let mut statuses = memory::vector("statuses", count)?;
     for (number, report) in batch.reports.into_iter().enumerate() {
@@ -221,8 +225,8 @@ fn run_batch<V>(
 /// Prepares and runs many sessions, such as those of many small graphs, as fastlbp_bp_run would run
 /// each of them; afterwards each has its own results and report. Sessions on small graphs run
 /// several at once, on one thread each: as many as the session with the most threads may use
-/// (fastlbp_bp_set_threads). Then the others run one after the other on the calling thread, and so
-/// do those with a progress callback. Results do not depend on that.
+/// (fastlbp_bp_set_threads). Then the others, among them those on a device, run one after the other on
+/// the calling thread, and so do those with a progress callback. Results do not depend on that.
 ///
 /// One that fails spoils none of the others: its status says why, and a warning with the reason goes
 /// to the log. Other messages to the log may come from threads of the library's own.
@@ -263,7 +267,7 @@ fn run_all<'a>(sessions: Vec<Locked<'a, fastlbp_bp>>, statuses: Buffer<fastlbp_s
         let session = session.state();
         // Progress is told on the calling thread.
         session.settings.progress.is_some()
-            || (prepared.is_ok() && session.engine().is_ok_and(|engine| engine.threads() > 1))
+            || (prepared.is_ok() && session.engine().is_ok_and(BeliefPropagation::runs_alone))
     };
     let run = |(mut session, prepared): (Locked<'a, fastlbp_bp>, Outcome)| {
         prepared?;

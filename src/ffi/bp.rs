@@ -239,7 +239,8 @@ pub unsafe extern "C" fn fastlbp_bp_set_backend(
     unsafe { guard::write(bp, body) }
 }
 
-/// Where the session's passes run. Prepares a session that is not yet prepared.
+/// Where the session's last run was made, or where its first one will most likely be (with
+/// FASTLBP_BACKEND_AUTO each run may choose anew). Prepares a session that is not yet prepared.
 ///
 /// @param bp The session.
 /// @param out Where FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA is written.
@@ -409,6 +410,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
 /// | `seed` | whole number | seed of SEQRND and BLOCKS |
 /// | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
 /// | `backend` | `auto`, `cpu` or `cuda` | see fastlbp_bp_set_backend |
+/// | `device` | `default` or whole number | see fastlbp_bp_set_device |
 /// | `contradiction` | `error` or `vote` | see fastlbp_bp_set_contradiction |
 /// | `start` | `fresh` or `warm` | see fastlbp_bp_set_start |
 /// | `measure` | `variables` or `all` | see fastlbp_bp_set_measure; libDAI's rule is `all` |

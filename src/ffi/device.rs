@@ -1,10 +1,17 @@
-//! The CUDA devices.
+//! The CUDA devices, and which of them a session uses.
 
 use super::arguments::{Buffer, Output};
-use super::guard::enter;
+use super::bp::fastlbp_bp;
+use super::guard::{self, enter};
+use super::properties;
+use super::session::Session;
 use super::status::fastlbp_status;
 use crate::engine::device::{device_count, device_info, device_memory, driver_version};
 use std::ffi::c_char;
+
+/// For fastlbp_bp_set_device: the device of the environment variable FASTLBP_DEVICE, and 0 where that is
+/// not set.
+pub const FASTLBP_DEVICE_DEFAULT: u32 = u32::MAX;
 
 /// Number of CUDA devices, at least 1. The driver is loaded and started by the first call that needs
 /// it.
@@ -99,4 +106,25 @@ pub unsafe extern "C" fn fastlbp_device_driver_version(
         minor.set(version.minor);
         Ok(())
     })
+}
+
+/// Sets which CUDA device the backends FASTLBP_BACKEND_CUDA and FASTLBP_BACKEND_AUTO use; takes effect
+/// with the next run. Results do not depend on it.
+///
+/// @param bp The session; changed.
+/// @param index Number of the device, as in fastlbp_device_name, or FASTLBP_DEVICE_DEFAULT, the default.
+/// @return FASTLBP_STATUS_OK, also where there is no such device: with FASTLBP_BACKEND_CUDA runs then
+///         fail with FASTLBP_STATUS_OUT_OF_RANGE or FASTLBP_STATUS_NO_DEVICE and the reason, with
+///         FASTLBP_BACKEND_AUTO they are made on the CPU.
+///
+/// O(1).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_set_device(bp: *mut fastlbp_bp, index: u32) -> fastlbp_status {
+    // SAFETY: by the header, NULL or live.
+    unsafe {
+        guard::write(bp, |session: &mut Session| {
+            properties::set_device(session, Some(index));
+            Ok(())
+        })
+    }
 }

@@ -1,5 +1,6 @@
 //! Settings by name: libDAI's names and values, and a few more.
 
+use super::device::FASTLBP_DEVICE_DEFAULT;
 use super::session::{Measure, Session};
 use super::status::{Failure, Outcome};
 use crate::engine::{Backend, Contradiction, Inference, Start};
@@ -7,7 +8,10 @@ use crate::schedule::Schedule;
 
 /// The known keys, for the error text.
 const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomain, verbose, \
-                    threads, seed, blocks, backend, contradiction, start, measure, active";
+                    threads, seed, blocks, backend, device, contradiction, start, measure, active";
+
+/// Stands for the device of the environment variable.
+const DEFAULT_DEVICE: &str = "default";
 
 fn unknown_key(key: &str) -> Failure {
     Failure::invalid(format!("unknown property '{key}': known are {KEYS}"))
@@ -74,6 +78,12 @@ pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
 
 pub(super) fn set_backend(session: &mut Session, backend: Backend) {
     session.set_options(crate::EngineOptions { backend, ..session.options() });
+}
+
+/// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
+pub(super) fn set_device(session: &mut Session, device: Option<u32>) {
+    let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
+    session.set_options(crate::EngineOptions { device, ..session.options() });
 }
 
 /// Sets the schedule of a name.
@@ -158,6 +168,13 @@ pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
             let backend = backend.ok_or_else(|| wrong(key, value, "auto, cpu or cuda"))?;
             set_backend(session, backend);
         }
+        "device" => {
+            let device = match word.as_str() {
+                DEFAULT_DEVICE => None,
+                _ => Some(number(key, value, "default or the number of a CUDA device")?),
+            };
+            set_device(session, device);
+        }
         "contradiction" => {
             settings.contradiction = match word.as_str() {
                 "error" => Contradiction::Error,
@@ -209,6 +226,9 @@ pub(super) fn get(session: &Session, key: &str) -> Outcome<String> {
         "seed" => settings.seed.to_string(),
         "blocks" => settings.blocks.to_string(),
         "backend" => session.options().backend.name().into(),
+        "device" => {
+            session.options().device.map_or(DEFAULT_DEVICE.into(), |index: u32| index.to_string())
+        }
         "contradiction" => match settings.contradiction {
             Contradiction::Error => "error".into(),
             Contradiction::Vote => "vote".into(),

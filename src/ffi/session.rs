@@ -343,6 +343,7 @@ impl Session {
         let settings = self.settings.clone();
         let request = self.request(rule);
         let engine = self.prepare()?;
+        let before = engine.backend();
         let result = match settings.progress {
             None => engine.run(&request),
             Some((callback, user)) => engine.run_monitored(&request, &mut |progress| {
@@ -353,6 +354,11 @@ impl Session {
                 if wish == 0 { Control::Continue } else { Control::Cancel }
             }),
         };
+        let (after, notes) = (engine.backend(), engine.take_notes());
+        send_notes(notes);
+        if before != after {
+            log::send(FASTLBP_LOG_INFO, || format!("backend auto: {} from now on", after.name()));
+        }
         self.contradictions = match &result {
             Ok(report) => Some(Contradictions {
                 count: report.contradictions,
@@ -456,6 +462,13 @@ impl Session {
             self.graph.label(variable),
             self.graph.cardinality(variable)
         )))
+    }
+}
+
+/// Sends what engines had to say. Not while a session is locked for reading, see `send_backend`.
+pub(super) fn send_notes(notes: Vec<String>) {
+    for note in notes {
+        log::send(FASTLBP_LOG_INFO, || note);
     }
 }
 

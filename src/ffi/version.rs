@@ -29,11 +29,12 @@ fn build_info() -> String {
         features.push("test-hooks");
     }
     format!(
-        "fastlbp {}; {}-{}; {}; backends: cpu; features: {}",
+        "fastlbp {}; {}-{}; {}; backends: {}; features: {}",
         env!("CARGO_PKG_VERSION"),
         std::env::consts::ARCH,
         std::env::consts::OS,
         if cfg!(debug_assertions) { "debug" } else { "release" },
+        if cfg!(cuda) { "cpu, cuda" } else { "cpu" },
         if features.is_empty() { "none".into() } else { features.join(", ") }
     )
 }

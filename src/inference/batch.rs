@@ -3,7 +3,7 @@
 use super::distribute::distribute;
 use super::{BeliefPropagation, check_evidence, check_request, schedule_for};
 use crate::engine::{
-    Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Start,
+    Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, Start, make,
 };
 use crate::error::{Error, Result};
 use crate::model::{Evidence, FactorGraph};
@@ -67,7 +67,7 @@ impl BeliefPropagation {
     /// the other. The session's own evidence, messages, results and report stay as they are.
     ///
     /// Where that is faster, several entries run at once, on one thread each; else one after the
-    /// other on all threads. An entry's time on one thread is proportional to the graph's edges. On a
+    /// other on all threads, as on a device. An entry's time on one thread is proportional to the graph's edges. On a
     /// team of t threads (1 for small graphs, and for schedules that run on one thread anyway) it is
     /// divided by 0.8 t, if t > 1. With n entries and w threads, ceil(n / w) entries one after the
     /// other on a thread of their own are compared with n of them on the team. Engines for
@@ -149,7 +149,10 @@ impl BeliefPropagation {
             }
         };
         if !entries.is_empty() {
-            distribute(self.workers(entries.len(), request)?, jobs, work, finished);
+            let workers = self.workers(entries.len(), request)?;
+            distribute(workers, jobs, work, finished);
+            let notes: Vec<_> = workers.iter_mut().flat_map(|w| w.engine.take_notes()).collect();
+            self.notes.extend(notes);
         }
         Ok(BatchResults { marginals, reports })
     }
@@ -171,8 +174,10 @@ impl BeliefPropagation {
             _ => request.active_threshold.is_some(),
         };
         let team = if on_one_thread(schedule) { 1 } else { self.engine.threads() };
-        if at_once > 1 && pays(entries, at_once, team) {
-            let options = EngineOptions { threads: Some(1), ..self.options };
+        // A device runs one entry faster than several at once.
+        let on_device = self.options.backend == Backend::Cuda;
+        if !on_device && at_once > 1 && pays(entries, at_once, team) {
+            let options = EngineOptions { backend: Backend::Cpu, threads: Some(1), ..self.options };
             while workers.single.len() < at_once {
                 workers.single.push(Worker::new(self.compiled.clone(), schedule, options)?);
             }
@@ -188,8 +193,7 @@ impl BeliefPropagation {
 
 impl Worker {
     fn new(graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions) -> Result<Self> {
-        let engine = Box::new(CpuEngine::new(graph, schedule, options)?);
-        Ok(Self { engine, evidence: Evidence::new() })
+        Ok(Self { engine: make(graph, schedule, options)?, evidence: Evidence::new() })
     }
 
     /// Runs an entry, and writes its marginals if there are any.
@@ -221,7 +225,7 @@ impl Worker {
 ///
 /// Sessions that use one thread, those on small graphs, run several at once: as many as the session
 /// with the most threads may use ([`EngineOptions::threads`]). Then the others run one after the other
-/// on their own threads. One that fails spoils none of the others.
+/// on their own threads, or on their device. One that fails spoils none of the others.
 ///
 /// ```
 /// use fastlbp::{BeliefPropagation, FactorGraphBuilder, RunRequest, Schedule, StopRule};
@@ -257,7 +261,7 @@ pub fn run_all_monitored(
     let reports = run_together(
         sessions.iter_mut().collect(),
         threads,
-        |session| session.threads() > 1,
+        |session| session.runs_alone(),
         |session| {
             let mut control = |_: &Progress| control(&cancelled);
             (!cancelled.load(Ordering::Relaxed))

@@ -7,9 +7,8 @@ mod maximum;
 mod messages;
 mod partition;
 
-use crate::engine::device::cuda_unavailable;
 use crate::engine::{
-    Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, StopRule,
+    Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, StopRule, make,
 };
 use crate::error::{Error, Result};
 use crate::kernel::stored_values;
@@ -54,6 +53,8 @@ pub struct BeliefPropagation {
     /// Where each variable's states start in `results`; `None` if all variables are binary.
     state_offsets: Option<Vec<usize>>,
     report: Option<RunReport>,
+    /// What the engines of batches had to say.
+    notes: Vec<String>,
 }
 
 impl BeliefPropagation {
@@ -67,14 +68,11 @@ impl BeliefPropagation {
         schedule: Schedule,
         options: EngineOptions,
     ) -> Result<Self> {
-        if options.backend == Backend::Cuda {
-            return Err(cuda_unavailable(options.device));
-        }
         check_message_values(&graph)?;
         let compiled = if options.compile_tables { compile(&graph) } else { None };
         let compiled = compiled.map_or_else(|| graph.clone(), Arc::new);
         let own = schedule_for(&graph, &compiled, &schedule)?;
-        let engine = Box::new(CpuEngine::new(compiled.clone(), &own, options)?);
+        let engine = make(compiled.clone(), &own, options)?;
         let state_offsets = (!graph.all_binary()).then(|| {
             let mut next = 0;
             let starts = graph.cardinalities().iter().map(|&cardinality| {
@@ -95,6 +93,7 @@ impl BeliefPropagation {
             workers: Workers::default(),
             state_offsets,
             report: None,
+            notes: Vec::new(),
         })
     }
 
@@ -117,7 +116,7 @@ impl BeliefPropagation {
         Ok(())
     }
 
-    /// What runs passes: never [`Backend::Auto`].
+    /// Where the last run was made, or the first one will most likely be: never [`Backend::Auto`].
     pub fn backend(&self) -> Backend {
         self.engine.backend()
     }
@@ -125,6 +124,11 @@ impl BeliefPropagation {
     /// Number of CPU threads that passes run on.
     pub fn threads(&self) -> usize {
         self.engine.threads()
+    }
+
+    /// Whether its runs need more than one thread: all threads, or a device.
+    pub(crate) fn runs_alone(&self) -> bool {
+        self.threads() > 1 || self.backend() == Backend::Cuda
     }
 
     /// Observes a variable (by index) in a state. O(log observed variables).
@@ -199,6 +203,14 @@ impl BeliefPropagation {
         let report = self.engine.run(request, monitor)?;
         self.report = Some(report);
         Ok(report)
+    }
+
+    /// What there is to know about where passes ran, and is no error, such as why [`Backend::Auto`] does
+    /// without a device that is there. Each note is told once: those since the last call.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(self.engine.take_notes());
+        notes
     }
 
     /// The report of the last run that ended without an error.

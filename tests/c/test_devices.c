@@ -63,12 +63,68 @@ static void devices(uint32_t count) {
     }
 }
 
+/* The backends are those of the features. */
+static void build_info(void) {
+    const char *backends = strstr(fastlbp_build_info(), "backends: cpu");
+    const char *features = strstr(fastlbp_build_info(), "features: ");
+    CHECK(backends != NULL && features != NULL);
+    if (backends != NULL && features != NULL) {
+        int built = strncmp(backends, "backends: cpu, cuda;", 20) == 0;
+        CHECK(built == (strstr(features, "cuda") != NULL));
+    }
+}
+
+/* The property and the function are one setting, which the CPU does not mind. */
+static void settings(void) {
+    fastlbp_bp *bp = check_session(check_tree()), *copy = NULL;
+    uint32_t backend = UNTOUCHED;
+    char value[32];
+    OK(fastlbp_bp_get_property(bp, "device", value, sizeof value, NULL));
+    CHECK(strcmp(value, "default") == 0);
+    OK(fastlbp_bp_set_device(bp, 4000000000u));
+    OK(fastlbp_bp_clone(bp, &copy));
+    OK(fastlbp_bp_get_property(copy, "device", value, sizeof value, NULL));
+    CHECK(strcmp(value, "4000000000") == 0);
+    OK(fastlbp_bp_set_device(copy, FASTLBP_DEVICE_DEFAULT));
+    OK(fastlbp_bp_get_property(copy, "device", value, sizeof value, NULL));
+    CHECK(strcmp(value, "default") == 0);
+    for (uint32_t asked = FASTLBP_BACKEND_AUTO; asked <= FASTLBP_BACKEND_CPU; asked++) {
+        OK(fastlbp_bp_set_backend(bp, asked));
+        OK(fastlbp_bp_run(bp));
+        OK(fastlbp_bp_backend(bp, &backend));
+        CHECK(backend == FASTLBP_BACKEND_CPU);
+    }
+    fastlbp_bp_free(copy);
+    fastlbp_bp_free(bp);
+}
+
+/* A run on a device that is not there leaves the session as it was. */
+static void missing_device(fastlbp_status expected) {
+    fastlbp_bp *bp = check_session(check_tree());
+    double before[4], after[4];
+    OK(fastlbp_bp_run(bp));
+    OK(fastlbp_bp_probabilities(bp, before, 4, NULL));
+    OK(fastlbp_bp_set_backend(bp, FASTLBP_BACKEND_CUDA));
+    OK(fastlbp_bp_set_device(bp, 4000000000u));
+    CHECK_STATUS(fastlbp_bp_prepare(bp), expected);
+    CHECK_STATUS(fastlbp_bp_run(bp), expected);
+    CHECK(strlen(fastlbp_last_error()) > 0);
+    OK(fastlbp_bp_probabilities(bp, after, 4, NULL));
+    SAME_BITS(before, after, 4);
+    OK(fastlbp_bp_set_backend(bp, FASTLBP_BACKEND_AUTO));
+    OK(fastlbp_bp_run(bp));
+    fastlbp_bp_free(bp);
+}
+
 int main(void) {
     uint32_t count = 0;
     null_pointers();
+    build_info();
+    settings();
     if (fastlbp_device_count(&count) == FASTLBP_STATUS_OK)
         devices(count);
     else
         no_device();
+    missing_device(count > 0 ? FASTLBP_STATUS_OUT_OF_RANGE : FASTLBP_STATUS_NO_DEVICE);
     return check_result();
 }

@@ -153,6 +153,7 @@ static void null_session(void) {
     NULL_HANDLE(fastlbp_bp_prepare(no_bp));
     NULL_HANDLE(fastlbp_bp_set_threads(no_bp, 1));
     NULL_HANDLE(fastlbp_bp_set_backend(no_bp, FASTLBP_BACKEND_CPU));
+    NULL_HANDLE(fastlbp_bp_set_device(no_bp, 0));
     NULL_HANDLE(fastlbp_bp_set_tolerance(no_bp, 0));
     NULL_HANDLE(fastlbp_bp_set_max_passes(no_bp, 1));
     NULL_HANDLE(fastlbp_bp_set_max_time(no_bp, 1));
@@ -496,6 +497,9 @@ static void wrong_properties(void) {
         {"threads", "", FASTLBP_STATUS_INVALID_ARGUMENT, "threads = ''"},
         {"seed", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "2^64"},
         {"backend", "gpu", FASTLBP_STATUS_INVALID_ARGUMENT, "auto, cpu or cuda"},
+        {"device", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "default or the number of a CUDA device"},
+        {"device", "4294967296", FASTLBP_STATUS_INVALID_ARGUMENT, "device = '4294967296'"},
+        {"device", "", FASTLBP_STATUS_INVALID_ARGUMENT, "device = ''"},
         {"contradiction", "ignore", FASTLBP_STATUS_INVALID_ARGUMENT, "error or vote"},
         {"start", "cold", FASTLBP_STATUS_INVALID_ARGUMENT, "fresh or warm"},
         {"tol", "\xc3", FASTLBP_STATUS_INVALID_UTF8, "value"},

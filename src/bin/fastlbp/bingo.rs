@@ -4,7 +4,7 @@
 //! standard output, flushed at once.
 
 use crate::activity::Activity;
-use crate::failure::{Failure, Outcome, warn};
+use crate::failure::{Failure, Outcome, inform, warn};
 use crate::six_digits::six_digits;
 use fastlbp::format::read_graph;
 use fastlbp::{BeliefPropagation, Contradiction, EngineOptions, RunRequest, Schedule, StopRule};
@@ -158,7 +158,9 @@ impl<R: BufRead> Conversation<R> {
         };
         // BINGO has no way to hear of a contradiction: it needs an answer.
         let request = RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) };
-        let report = self.session.run(&request).map_err(|error| error.to_string())?;
+        let report = self.session.run(&request);
+        self.session.take_notes().iter().for_each(inform);
+        let report = report.map_err(|error| error.to_string())?;
         if let Some(variable) = report.first_contradiction {
             warn(format!(
                 "BP: certain messages that disagree met at variable index {variable} ({} such \

@@ -3,7 +3,7 @@
 use crate::activity::Activity;
 use crate::answers::{Answer, Beliefs, Section, write_sections};
 use crate::batch::Entry;
-use crate::failure::{Failure, Outcome, warn};
+use crate::failure::{Failure, Outcome, inform, warn};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
 use crate::run_options::RunArguments;
 use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
@@ -106,6 +106,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         }
         Some(entries) => run_batch(arguments, inference, named, &mut session, entries),
     });
+    session.take_notes().iter().for_each(inform);
     let runs = runs?;
     warn_about(arguments, named, &runs);
     let (written, write) = timed(|| write_runs(arguments, named, queries.as_deref(), &runs));

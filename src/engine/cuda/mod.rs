@@ -3,9 +3,22 @@
 mod driver;
 mod probe;
 
-use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion};
+use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion, cuda_unavailable};
+use super::{Engine, EngineOptions};
 use crate::error::Result;
+use crate::model::FactorGraph;
+use crate::schedule::Schedule;
 use driver::{Context, Device};
+use std::sync::Arc;
+
+/// The engine on the device of the options. Errors: why there is none.
+pub(super) fn engine(
+    _graph: Arc<FactorGraph>,
+    _schedule: &Schedule,
+    options: EngineOptions,
+) -> Result<Box<dyn Engine>> {
+    Err(cuda_unavailable(options.device))
+}
 
 pub(super) fn driver_version() -> Result<DriverVersion> {
     driver::driver_version()

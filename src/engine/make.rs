@@ -1,0 +1,29 @@
+//! The engine that options ask for.
+
+#[cfg(cuda)]
+use super::cuda;
+#[cfg(not(cuda))]
+use super::device::cuda_unavailable;
+use super::{Backend, CpuEngine, Engine, EngineOptions};
+use crate::error::Result;
+use crate::model::FactorGraph;
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// An engine for a graph and a schedule, on the backend of the options.
+///
+/// Errors: a schedule made for a graph with another number of edges; zero threads; a backend that is
+/// not present, with the reason.
+pub(crate) fn make(
+    graph: Arc<FactorGraph>,
+    schedule: &Schedule,
+    options: EngineOptions,
+) -> Result<Box<dyn Engine>> {
+    match options.backend {
+        Backend::Auto | Backend::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, options)?)),
+        #[cfg(cuda)]
+        Backend::Cuda => cuda::engine(graph, schedule, options),
+        #[cfg(not(cuda))]
+        Backend::Cuda => Err(cuda_unavailable(options.device)),
+    }
+}
