@@ -1,10 +1,10 @@
 //! The engine that options ask for.
 
-#[cfg(cuda)]
-use super::cuda;
 #[cfg(not(cuda))]
 use super::device::cuda_unavailable;
 use super::{Backend, CpuEngine, Engine, EngineOptions};
+#[cfg(cuda)]
+use super::{auto::auto_engine, cuda};
 use crate::error::Result;
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
@@ -20,7 +20,11 @@ pub(crate) fn make(
     options: EngineOptions,
 ) -> Result<Box<dyn Engine>> {
     match options.backend {
-        Backend::Auto | Backend::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, options)?)),
+        #[cfg(cuda)]
+        Backend::Auto => auto_engine(graph, schedule, options),
+        #[cfg(not(cuda))]
+        Backend::Auto => make(graph, schedule, EngineOptions { backend: Backend::Cpu, ..options }),
+        Backend::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, options)?)),
         #[cfg(cuda)]
         Backend::Cuda => cuda::engine(graph, schedule, options),
         #[cfg(not(cuda))]

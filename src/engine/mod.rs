@@ -1,5 +1,7 @@
 //! Engines run passes of belief propagation. All give the same bits.
 
+#[cfg(any(cuda, test))]
+mod auto;
 mod belief;
 mod cpu;
 #[cfg(cuda)]
@@ -108,4 +110,13 @@ pub(crate) trait Engine: Send + Sync {
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Whether a device is expected to make so many runs, with an engine that is yet to be made, faster
+    /// than the CPU makes them several at once.
+    fn prefers_device(&mut self, _request: &RunRequest, _runs: usize) -> bool {
+        self.backend() == Backend::Cuda
+    }
+
+    /// Says how many runs, alike but for their evidence, are about to follow.
+    fn expect_runs(&mut self, _runs: usize) {}
 }

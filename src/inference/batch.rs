@@ -175,7 +175,7 @@ impl BeliefPropagation {
         };
         let team = if on_one_thread(schedule) { 1 } else { self.engine.threads() };
         // A device runs one entry faster than several at once.
-        let on_device = self.options.backend == Backend::Cuda;
+        let on_device = self.engine.prefers_device(request, entries);
         if !on_device && at_once > 1 && pays(entries, at_once, team) {
             let options = EngineOptions { backend: Backend::Cpu, threads: Some(1), ..self.options };
             while workers.single.len() < at_once {
@@ -183,10 +183,11 @@ impl BeliefPropagation {
             }
             return Ok(&mut workers.single[..at_once]);
         }
-        let team = match workers.team.take() {
+        let mut team = match workers.team.take() {
             Some(team) => team,
             None => Worker::new(self.compiled.clone(), schedule, self.options)?,
         };
+        team.engine.expect_runs(entries);
         Ok(std::slice::from_mut(workers.team.insert(team)))
     }
 }

@@ -1,0 +1,289 @@
+//! What engines and runs are expected to cost, on the processor and on a device.
+
+use crate::engine::{Inference, RunRequest, Start, StopRule};
+use crate::error::Result;
+use crate::model::{FactorGraph, FactorKind};
+use crate::schedule::{Schedule, Storage, analyse};
+
+/// The costs of single things, in seconds where nothing else is said.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    /// CPU: a message of PARALL on one thread.
+    pub(super) cpu_parallel: f64,
+    /// CPU: a message of another schedule.
+    pub(super) cpu_ordered: f64,
+    /// CPU: what PARALL gains per thread, if there are several.
+    pub(super) team_efficiency: f64,
+    /// CPU: messages per thread below which threads are left unused.
+    pub(super) edges_per_thread: f64,
+    /// CPU: making an engine, per edge.
+    pub(super) cpu_make: f64,
+    /// CPU: a run apart from its passes, per state of a variable (results).
+    pub(super) cpu_run: f64,
+    /// CPU: factor by which damping slows passes.
+    pub(super) cpu_damped: f64,
+    /// CPU: factor by which maxima slow passes.
+    pub(super) cpu_maxima: f64,
+    /// Messages that take as long as one table entry does for one variable.
+    pub(super) table_entry: f64,
+    /// Device: the start of the driver, with the first engine of a process.
+    pub(super) driver_start: f64,
+    /// Device: making an engine, whatever its graph.
+    pub(super) device_make: f64,
+    /// Device: the same per edge, with the analysis of the schedule and the copies.
+    pub(super) device_make_edge: f64,
+    /// Device: a run apart from its passes: launches, and waiting for them.
+    pub(super) device_run: f64,
+    /// Device: the same per state of a variable: copying results.
+    pub(super) device_run_state: f64,
+    /// Device: the barriers of a pass of PARALL.
+    pub(super) device_pass: f64,
+    /// Device: a level of another schedule.
+    pub(super) device_level: f64,
+    /// Device: a message, where many are computed at once.
+    pub(super) device_edge: f64,
+    /// Device: number of factors from which on a variable is a hub: a message of its own reads the
+    /// others one by one, unless all of its messages are computed at once.
+    pub(super) hub: usize,
+    /// Device: one of these reads.
+    pub(super) device_hub_read: f64,
+    /// Device: factor by which passes over anything but sums over conjunctions of binary variables
+    /// without damping are slower.
+    pub(super) device_general: f64,
+    /// Moving the messages from one engine to another, per edge.
+    pub(super) handover: f64,
+    /// Finding the levels of a schedule, per edge.
+    pub(super) analysis: f64,
+    /// Share of a CPU run that finding the levels may take.
+    pub(super) analysis_share: f64,
+    /// Number of passes of a run that nothing is known about.
+    pub(super) typical_passes: u64,
+}
+
+impl Costs {
+    /// Those of the CPU were measured on 2 cores of an EPYC (graphs of 68,000 to 1.9 million edges),
+    /// those of the device are what kernels and barriers take on an H200.
+    pub(super) const MEASURED: Self = Self {
+        cpu_parallel: 20e-9,
+        cpu_ordered: 22e-9,
+        team_efficiency: 0.8,
+        edges_per_thread: 4096.0,
+        cpu_make: 70e-9,
+        cpu_run: 20e-9,
+        cpu_damped: 2.8,
+        cpu_maxima: 1.5,
+        table_entry: 0.1,
+        driver_start: 0.25,
+        device_make: 2e-3,
+        device_make_edge: 150e-9,
+        device_run: 50e-6,
+        device_run_state: 1e-9,
+        device_pass: 2.5e-6,
+        device_level: 1e-6,
+        device_edge: 15e-12,
+        hub: 64,
+        device_hub_read: 1e-12,
+        device_general: 4.0,
+        handover: 30e-9,
+        analysis: 50e-9,
+        analysis_share: 0.1,
+        typical_passes: 100,
+    };
+}
+
+/// What passes over a graph have to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    pub(super) edges: f64,
+    /// In messages: those of tables count for more than one.
+    messages: f64,
+    /// States of all variables.
+    states: f64,
+    /// Messages that the hubs' messages read, where each is computed on its own.
+    hub_reads: f64,
+    /// Binary variables and conjunctions only.
+    plain: bool,
+}
+
+impl Work {
+    pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
+        let mut messages = graph.edge_count() as f64;
+        let mut plain = graph.all_binary();
+        for factor in 0..graph.factor_count() {
+            match graph.kind(factor) {
+                FactorKind::Singleton | FactorKind::And | FactorKind::Or | FactorKind::Signed => {}
+                FactorKind::Table => {
+                    plain = false;
+                    let entries = graph.joint_states(factor).map_or(f64::INFINITY, |n| n as f64);
+                    messages += costs.table_entry * entries * graph.arity(factor) as f64;
+                }
+                FactorKind::Noisy | FactorKind::Terms => plain = false,
+            }
+        }
+        let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
+        let hubs = degrees.filter(|&degree| degree >= costs.hub);
+        Self {
+            edges: graph.edge_count() as f64,
+            messages,
+            states: graph.state_count() as f64,
+            hub_reads: hubs.map(|degree| (degree as f64) * (degree as f64)).sum(),
+            plain,
+        }
+    }
+}
+
+/// How the messages of a pass follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// All at once.
+    Flood,
+    /// By levels.
+    Levels {
+        /// Number of levels.
+        count: f64,
+    },
+    /// By levels that are not known yet: at least one.
+    Unknown,
+}
+
+impl Shape {
+    /// That of a schedule, as far as it is known without an analysis.
+    pub(super) fn of(schedule: &Schedule) -> Self {
+        match schedule {
+            Schedule::Parallel => Shape::Flood,
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// That of a schedule with a preorder. About 50 ns per edge.
+    pub(super) fn found(graph: &FactorGraph, schedule: &Schedule) -> Result<Self> {
+        let levels = analyse(graph, &schedule.preorder(graph, 0)?, Storage::SideBySide)?;
+        Ok(match levels.count() {
+            0 | 1 => Shape::Flood,
+            count => Shape::Levels { count: count as f64 },
+        })
+    }
+}
+
+/// Expected seconds of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RunCost {
+    /// Apart from passes.
+    pub(super) run: f64,
+    pub(super) pass: f64,
+}
+
+impl RunCost {
+    pub(super) fn of_passes(self, passes: u64) -> f64 {
+        self.run + passes as f64 * self.pass
+    }
+}
+
+impl Costs {
+    /// On the CPU, with so many threads.
+    pub(super) fn cpu(
+        &self,
+        work: &Work,
+        schedule: &Schedule,
+        threads: usize,
+        request: &RunRequest,
+    ) -> RunCost {
+        let threads = (threads as f64).min((work.edges / self.edges_per_thread).ceil().max(1.0));
+        let (message, threads) = match schedule {
+            Schedule::Parallel => (self.cpu_parallel, threads),
+            _ => (self.cpu_ordered, 1.0),
+        };
+        let speed_up = if threads > 1.0 { threads * self.team_efficiency } else { 1.0 };
+        let damped = if request.damping > 0.0 { self.cpu_damped } else { 1.0 };
+        let maxima = match request.inference {
+            Inference::MaxProduct => self.cpu_maxima,
+            Inference::SumProduct => 1.0,
+        };
+        RunCost {
+            run: self.cpu_run * work.states,
+            pass: message * work.messages * damped * maxima / speed_up,
+        }
+    }
+
+    /// On the device, which is started and has its engine.
+    pub(super) fn device(&self, work: &Work, shape: Shape, request: &RunRequest) -> RunCost {
+        let plain =
+            work.plain && request.damping == 0.0 && request.inference == Inference::SumProduct;
+        let general = if plain { 1.0 } else { self.device_general };
+        let messages = self.device_edge * work.messages * general;
+        let pass = match shape {
+            Shape::Flood => messages.max(self.device_pass),
+            Shape::Levels { count } => {
+                count * self.device_level + messages + work.hub_reads * self.device_hub_read
+            }
+            Shape::Unknown => messages + self.device_level,
+        };
+        RunCost { run: self.device_run + self.device_run_state * work.states, pass }
+    }
+
+    /// Making an engine on the CPU.
+    pub(super) fn making_cpu(&self, work: &Work) -> f64 {
+        self.cpu_make * work.edges
+    }
+
+    /// Making an engine on the device, whose driver has been started.
+    pub(super) fn making_device(&self, work: &Work) -> f64 {
+        self.device_make + self.device_make_edge * work.edges
+    }
+}
+
+/// Whether a device does the passes of such a run itself. It does not do SEQMAX, whose next message
+/// follows from the last, active sets and the beliefs of factors; and the order of SEQRND is another one
+/// in every pass, which takes longer to analyse than a pass takes on the CPU.
+pub(super) fn is_for_devices(schedule: &Schedule, request: &RunRequest) -> bool {
+    let ordered =
+        !matches!(schedule, Schedule::MaximumResidual { .. } | Schedule::SequentialRandom { .. });
+    ordered
+        && request.active_threshold.is_none()
+        && !matches!(request.rule, StopRule::AllBeliefs { .. })
+}
+
+/// Numbers of passes that runs turned out to make.
+#[derive(Default)]
+pub(super) struct Lengths(Vec<(StopRule, Start, u64)>);
+
+/// Rules that are remembered.
+const REMEMBERED: usize = 8;
+
+impl Lengths {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Number of passes that a run will most likely make: exact for a fixed number; else as many as the
+    /// last run by the same rule; else the middle of BINGO's limits, or a typical number.
+    pub(super) fn expected(&self, request: &RunRequest, costs: &Costs) -> u64 {
+        let RunRequest { rule, start, .. } = *request;
+        if let Some(&(_, _, passes)) =
+            self.0.iter().find(|known| (known.0, known.1) == (rule, start))
+        {
+            return passes;
+        }
+        match rule {
+            StopRule::Passes(count) => count,
+            StopRule::Bingo { min_passes, max_passes, .. } => {
+                min_passes + (max_passes - min_passes) / 2
+            }
+            StopRule::Tolerance { .. } | StopRule::AllBeliefs { .. } => {
+                costs.typical_passes.min(rule.most_passes())
+            }
+        }
+    }
+
+    /// Remembers how many passes a run made.
+    pub(super) fn note(&mut self, request: &RunRequest, passes: u64) {
+        if matches!(request.rule, StopRule::Passes(_)) {
+            return;
+        }
+        self.0.retain(|known| (known.0, known.1) != (request.rule, request.start));
+        if self.0.len() == REMEMBERED {
+            self.0.remove(0);
+        }
+        self.0.push((request.rule, request.start, passes));
+    }
+}

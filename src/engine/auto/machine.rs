@@ -1,0 +1,68 @@
+//! The machine that this process runs on.
+
+use super::{AutoEngine, Costs, Machine, Place};
+use crate::engine::{CpuEngine, Engine, EngineOptions, cuda};
+use crate::error::Result;
+use crate::model::FactorGraph;
+use crate::schedule::Schedule;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Whether the driver has been started by an engine of this process.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+struct Local {
+    options: EngineOptions,
+    threads: usize,
+    begin: Instant,
+}
+
+/// The engine of the backend AUTO. Errors: those of the CPU engine.
+pub(in crate::engine) fn auto_engine(
+    graph: Arc<FactorGraph>,
+    schedule: &Schedule,
+    options: EngineOptions,
+) -> Result<Box<dyn Engine>> {
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let physical = || num_cpus::get_physical().clamp(1, available);
+    let threads = options.threads.unwrap_or_else(physical);
+    let machine = Local { options, threads, begin: Instant::now() };
+    let engine = AutoEngine::new(Box::new(machine), Costs::MEASURED, graph, schedule)?;
+    Ok(Box::new(engine))
+}
+
+impl Machine for Local {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn has_device(&self) -> bool {
+        cuda::device_count().is_ok()
+    }
+
+    fn is_started(&self) -> bool {
+        STARTED.load(Ordering::Relaxed)
+    }
+
+    fn make(
+        &self,
+        place: Place,
+        graph: &Arc<FactorGraph>,
+        schedule: &Schedule,
+    ) -> Result<Box<dyn Engine>> {
+        let graph = graph.clone();
+        match place {
+            Place::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, self.options)?)),
+            Place::Device => {
+                let engine = cuda::engine(graph, schedule, self.options)?;
+                STARTED.store(true, Ordering::Relaxed);
+                Ok(engine)
+            }
+        }
+    }
+
+    fn now(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+}

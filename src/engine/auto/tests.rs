@@ -1,0 +1,582 @@
+//! The choice between two places, with stand-ins for both and a clock that only passes move.
+
+use super::*;
+use crate::engine::{CpuEngine, EngineOptions};
+use crate::generate::bingo;
+use crate::model::FactorGraphBuilder;
+use crate::schedule::Preorder;
+use parking_lot::Mutex;
+
+/// What the stand-ins do, and what was done with them.
+struct World {
+    now: f64,
+    has_device: bool,
+    started: bool,
+    /// Seconds per pass.
+    cpu_pass: f64,
+    device_pass: f64,
+    /// Errors of the device, while they are here.
+    make_error: Option<fn() -> Error>,
+    run_error: Option<fn() -> Error>,
+    schedule_error: Option<fn() -> Error>,
+    asked_for_device: usize,
+    cpus_made: usize,
+    devices_made: usize,
+    /// Places of all runs that were begun.
+    runs: Vec<Place>,
+}
+
+type Shared = Arc<Mutex<World>>;
+
+struct StandIn(Shared);
+
+struct Fake {
+    engine: CpuEngine,
+    place: Place,
+    world: Shared,
+}
+
+impl Machine for StandIn {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn has_device(&self) -> bool {
+        let mut world = self.0.lock();
+        world.asked_for_device += 1;
+        world.has_device
+    }
+
+    fn is_started(&self) -> bool {
+        self.0.lock().started
+    }
+
+    fn make(
+        &self,
+        place: Place,
+        graph: &Arc<FactorGraph>,
+        schedule: &Schedule,
+    ) -> Result<Box<dyn Engine>> {
+        let mut world = self.0.lock();
+        match place {
+            Place::Cpu => world.cpus_made += 1,
+            Place::Device => {
+                world.devices_made += 1;
+                if let Some(error) = world.make_error {
+                    return Err(error());
+                }
+                world.started = true;
+            }
+        }
+        let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
+        let engine = CpuEngine::new(graph.clone(), schedule, options)?;
+        Ok(Box::new(Fake { engine, place, world: self.0.clone() }))
+    }
+
+    fn now(&self) -> f64 {
+        self.0.lock().now
+    }
+}
+
+impl Engine for Fake {
+    fn backend(&self) -> Backend {
+        match self.place {
+            Place::Cpu => Backend::Cpu,
+            Place::Device => Backend::Cuda,
+        }
+    }
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
+        match self.world.lock().schedule_error {
+            Some(error) if self.place == Place::Device => Err(error()),
+            _ => self.engine.set_schedule(schedule),
+        }
+    }
+
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+        self.engine.set_evidence(variable, evidence);
+    }
+
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport> {
+        self.world.lock().runs.push(self.place);
+        match self.world.lock().run_error {
+            Some(error) if self.place == Place::Device => return Err(error()),
+            _ => {}
+        }
+        let report = self.engine.run(request, monitor)?;
+        let mut world = self.world.lock();
+        let pass = match self.place {
+            Place::Cpu => world.cpu_pass,
+            Place::Device => world.device_pass,
+        };
+        world.now += report.passes as f64 * pass;
+        Ok(report)
+    }
+
+    fn results(&self) -> &[f64] {
+        self.engine.results()
+    }
+
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
+        self.engine.factor_inputs(factor, out);
+    }
+
+    fn messages(&self) -> (Vec<Packed>, u64) {
+        self.engine.messages()
+    }
+
+    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
+        self.engine.set_messages(messages, passes);
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A second per pass on the CPU; the device needs no time, but 10 s for its first engine. All others of
+/// the costs are nothing.
+fn costs(edges: usize) -> Costs {
+    let message = 1.0 / edges as f64;
+    Costs {
+        cpu_parallel: message,
+        cpu_ordered: message,
+        cpu_make: 0.0,
+        cpu_run: 0.0,
+        driver_start: 10.0,
+        device_make: 0.0,
+        device_make_edge: 0.0,
+        device_run: 0.0,
+        device_run_state: 0.0,
+        device_pass: 0.0,
+        device_level: 0.0,
+        device_edge: 0.0,
+        device_hub_read: 0.0,
+        handover: 0.0,
+        analysis: 0.0,
+        typical_passes: 5,
+        ..Costs::MEASURED
+    }
+}
+
+fn graph() -> Arc<FactorGraph> {
+    Arc::new(bingo(60, 3).unwrap().graph)
+}
+
+fn world() -> Shared {
+    Arc::new(Mutex::new(World {
+        now: 0.0,
+        has_device: true,
+        started: false,
+        cpu_pass: 1.0,
+        device_pass: 0.0,
+        make_error: None,
+        run_error: None,
+        schedule_error: None,
+        asked_for_device: 0,
+        cpus_made: 0,
+        devices_made: 0,
+        runs: Vec::new(),
+    }))
+}
+
+fn engine_with(world: &Shared, change: impl FnOnce(&mut Costs)) -> AutoEngine {
+    let graph = graph();
+    let mut costs = costs(graph.edge_count());
+    change(&mut costs);
+    AutoEngine::new(Box::new(StandIn(world.clone())), costs, graph, &Schedule::Parallel).unwrap()
+}
+
+fn engine(world: &Shared) -> AutoEngine {
+    engine_with(world, |_| {})
+}
+
+fn passes(count: u64) -> RunRequest {
+    RunRequest::new(StopRule::Passes(count))
+}
+
+fn warm(count: u64) -> RunRequest {
+    RunRequest { start: Start::Warm, ..passes(count) }
+}
+
+fn run(engine: &mut AutoEngine, request: &RunRequest) -> Result<RunReport> {
+    engine.run(request, &mut |_| Control::Continue)
+}
+
+/// The place of the last run.
+fn last(world: &Shared) -> Place {
+    *world.lock().runs.last().unwrap()
+}
+
+/// A CPU engine on the same graph.
+fn reference(schedule: &Schedule) -> CpuEngine {
+    let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
+    CpuEngine::new(graph(), schedule, options).unwrap()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// Engines made so far, on the device and on the CPU.
+fn made(world: &Shared) -> (usize, usize) {
+    let world = world.lock();
+    (world.devices_made, world.cpus_made)
+}
+
+fn runs(world: &Shared) -> Vec<Place> {
+    world.lock().runs.clone()
+}
+
+const CPU: Place = Place::Cpu;
+const DEVICE: Place = Place::Device;
+
+#[test]
+fn each_run_is_made_where_it_ends_first() {
+    let world = world();
+    let mut engine = engine(&world);
+    assert_eq!(made(&world), (0, 1));
+    assert_eq!(engine.backend(), Backend::Cpu);
+    run(&mut engine, &passes(3)).unwrap();
+    assert_eq!((last(&world), world.lock().asked_for_device), (CPU, 0));
+    // 20 s on the CPU, 10 s on the device.
+    run(&mut engine, &passes(20)).unwrap();
+    assert_eq!((last(&world), engine.backend()), (DEVICE, Backend::Cuda));
+    // Now it is there.
+    run(&mut engine, &passes(3)).unwrap();
+    assert_eq!((last(&world), made(&world).0), (DEVICE, 1));
+    // It does not do these.
+    let all = StopRule::AllBeliefs { tolerance: 0.0, max_passes: 50 };
+    run(&mut engine, &RunRequest::new(all)).unwrap();
+    assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
+    let active = RunRequest { active_threshold: Some(0.0), ..passes(50) };
+    run(&mut engine, &active).unwrap();
+    assert_eq!(last(&world), CPU);
+    assert!(engine.take_notes().is_empty());
+}
+
+#[test]
+fn many_short_runs_have_the_device_made_when_they_have_lost_its_cost() {
+    let world = world();
+    let mut engine = engine(&world);
+    for _ in 0..6 {
+        run(&mut engine, &passes(3)).unwrap();
+    }
+    // 3 + 3 + 3 s are lost before the fourth, whose own 3 s make it 12.
+    assert_eq!(runs(&world), [CPU, CPU, CPU, DEVICE, DEVICE, DEVICE]);
+}
+
+#[test]
+fn a_long_expected_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
+    let world = world();
+    let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
+    assert_eq!(made(&world), (1, 0));
+    assert_eq!(engine.backend(), Backend::Cuda);
+    engine.set_schedule(&Schedule::MaximumResidual { log_domain: false }).unwrap();
+    engine.set_evidence(1, Some(&VariableEvidence::Observed(1)));
+    run(&mut engine, &passes(2)).unwrap();
+    assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
+    let mut plain = reference(&Schedule::MaximumResidual { log_domain: false });
+    plain.set_evidence(1, Some(&VariableEvidence::Observed(1)));
+    plain.run(&passes(2), &mut |_| Control::Continue).unwrap();
+    assert_eq!(bits(engine.results()), bits(plain.results()));
+}
+
+#[test]
+fn measurements_correct_the_model() {
+    let world = world();
+    world.lock().device_pass = 3.0; // the model says 0
+    let mut engine = engine_with(&world, |costs| costs.device_edge = 1e-9);
+    run(&mut engine, &passes(20)).unwrap();
+    run(&mut engine, &passes(20)).unwrap();
+    assert_eq!(runs(&world), [DEVICE, DEVICE], "by at most a factor of 1000 at once");
+    let world = self::world();
+    world.lock().device_pass = 3.0;
+    let mut engine = engine_with(&world, |costs| costs.device_edge = 0.01 * costs.cpu_parallel);
+    for _ in 0..3 {
+        run(&mut engine, &passes(20)).unwrap();
+    }
+    assert_eq!(runs(&world), [DEVICE, CPU, CPU]);
+    // Another schedule is another matter.
+    engine.set_schedule(&Schedule::SequentialFixed).unwrap();
+    run(&mut engine, &passes(20)).unwrap();
+    assert_eq!(last(&world), DEVICE);
+}
+
+#[test]
+fn levels_are_looked_up_where_that_takes_a_small_share() {
+    for (level, analysis, expected) in [(0.0, 0.0, DEVICE), (0.4, 0.0, CPU), (0.0, 1.0, CPU)] {
+        let world = world();
+        let mut engine = engine_with(&world, |costs| {
+            costs.device_level = level;
+            costs.analysis = analysis;
+        });
+        engine.set_schedule(&Schedule::SequentialFixed).unwrap();
+        run(&mut engine, &passes(20)).unwrap();
+        assert_eq!(last(&world), expected, "level {level}, analysis {analysis}");
+        assert_eq!(engine.shape == Shape::Unknown, analysis > 0.0);
+    }
+}
+
+#[test]
+fn unknown_lengths_are_those_of_the_runs_before() {
+    let world = world();
+    let mut engine = engine(&world);
+    let rule = StopRule::Tolerance { tolerance: 0.0, max_passes: 1000 };
+    // 5 are typical, but more are needed.
+    let report = run(&mut engine, &RunRequest::new(rule)).unwrap();
+    assert_eq!(last(&world), CPU);
+    assert!(report.passes > 10, "{report:?}");
+    run(&mut engine, &RunRequest::new(rule)).unwrap();
+    assert_eq!(last(&world), DEVICE);
+    let mut lengths = Lengths::default();
+    let costs = costs(1);
+    let bingo = StopRule::Bingo { tolerance: 0.0, min_passes: 4, max_passes: 10, history: 1 };
+    assert_eq!(lengths.expected(&RunRequest::new(bingo), &costs), 7);
+    let short = StopRule::Tolerance { tolerance: 0.0, max_passes: 2 };
+    assert_eq!(lengths.expected(&RunRequest::new(short), &costs), 2);
+    for count in 0..20 {
+        let rule = StopRule::Tolerance { tolerance: count as f64, max_passes: 1000 };
+        lengths.note(&RunRequest::new(rule), count);
+    }
+    let known = StopRule::Tolerance { tolerance: 19.0, max_passes: 1000 };
+    assert_eq!(lengths.expected(&RunRequest::new(known), &costs), 19);
+    let other = RunRequest { start: Start::Warm, ..RunRequest::new(known) };
+    assert_eq!(lengths.expected(&other, &costs), 5);
+}
+
+#[test]
+fn messages_and_evidence_move_along() {
+    let world = world();
+    let mut engine = engine(&world);
+    let mut plain = reference(&Schedule::Parallel);
+    let steps: [(u64, Place, Option<VariableEvidence>); 5] = [
+        (2, CPU, Some(VariableEvidence::Observed(1))),
+        (15, DEVICE, None),
+        (3, DEVICE, Some(VariableEvidence::Likelihood(vec![0.25, 0.75]))),
+        (4, CPU, Some(VariableEvidence::Observed(0))),
+        (40, DEVICE, None),
+    ];
+    for (index, (count, place, evidence)) in steps.into_iter().enumerate() {
+        // What the device does not do is made on the CPU.
+        let active_threshold = (index == 3).then_some(0.0);
+        let request = RunRequest { active_threshold, ..warm(count) };
+        for variable in [4, 4 + index] {
+            engine.set_evidence(variable, evidence.as_ref());
+            plain.set_evidence(variable, evidence.as_ref());
+        }
+        let report = run(&mut engine, &request).unwrap();
+        let expected = plain.run(&request, &mut |_| Control::Continue).unwrap();
+        assert_eq!(last(&world), place, "step {index}");
+        assert_eq!(report.total_passes, expected.total_passes);
+        assert_eq!(report.max_diff.to_bits(), expected.max_diff.to_bits());
+        assert_eq!(bits(engine.results()), bits(plain.results()), "step {index}");
+        assert_eq!(engine.messages(), plain.messages(), "step {index}");
+        let (mut inputs, mut others) = (Vec::new(), Vec::new());
+        engine.factor_inputs(7, &mut inputs);
+        plain.factor_inputs(7, &mut others);
+        assert_eq!(inputs, others);
+    }
+    // Undamped messages are known to the engine of the last run only.
+    let damped = RunRequest { damping: 0.5, ..warm(1) };
+    run(&mut engine, &damped).unwrap();
+    assert_eq!(last(&world), DEVICE);
+    engine.set_schedule(&Schedule::SequentialRandom { seed: 1 }).unwrap();
+    run(&mut engine, &RunRequest { start: Start::Fresh, ..damped }).unwrap();
+    engine.set_schedule(&Schedule::Parallel).unwrap();
+    run(&mut engine, &RunRequest { damping: 0.5, ..warm(500) }).unwrap();
+    assert_eq!(last(&world), CPU);
+}
+
+#[test]
+fn without_a_device_all_stays_as_it_was() {
+    let world = world();
+    world.lock().has_device = false;
+    let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
+    for _ in 0..3 {
+        run(&mut engine, &passes(50)).unwrap();
+    }
+    assert_eq!(runs(&world), [CPU; 3]);
+    assert_eq!(world.lock().asked_for_device, 1);
+    assert_eq!(made(&world), (0, 1));
+    assert!(engine.take_notes().is_empty());
+}
+
+#[test]
+fn a_device_that_cannot_be_made_is_tried_once() {
+    let world = world();
+    world.lock().make_error = Some(|| Error::OutOfMemory("all of it".into()));
+    let mut engine = engine(&world);
+    for _ in 0..3 {
+        run(&mut engine, &passes(50)).unwrap();
+    }
+    assert_eq!(runs(&world), [CPU; 3]);
+    assert_eq!(made(&world), (1, 1));
+    let notes = engine.take_notes();
+    assert!(notes.len() == 1 && notes[0].contains("all of it"), "{notes:?}");
+    assert!(engine.take_notes().is_empty());
+    // At once, where a typical run is long.
+    let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
+    assert_eq!((engine.backend(), made(&world).0), (Backend::Cpu, 2));
+    assert_eq!(engine.take_notes().len(), 1);
+    run(&mut engine, &passes(50)).unwrap();
+    assert_eq!(made(&world).0, 2);
+}
+
+#[test]
+fn errors_of_the_caller_are_those_of_the_cpu() {
+    let world = world();
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_and(1, &[2], 0.5, 0.5).unwrap();
+    let other = builder.build().unwrap();
+    let wrong = Schedule::Custom(Arc::new(Preorder::from_ranks(&other, &[0, 1]).unwrap()));
+    let graph = graph();
+    for typical_passes in [5, 100] {
+        let costs = Costs { typical_passes, ..costs(graph.edge_count()) };
+        let machine = Box::new(StandIn(world.clone()));
+        let made = AutoEngine::new(machine, costs, graph.clone(), &wrong);
+        assert!(matches!(made.map(drop), Err(Error::InvalidArgument(_))));
+        let mut engine = engine_with(&world, |costs| costs.typical_passes = typical_passes);
+        run(&mut engine, &passes(3)).unwrap();
+        let before = engine.messages();
+        assert!(matches!(engine.set_schedule(&wrong), Err(Error::InvalidArgument(_))));
+        assert_eq!(engine.messages(), before);
+        assert!(engine.take_notes().is_empty());
+        run(&mut engine, &warm(3)).unwrap();
+        assert_eq!(engine.messages().1, 6);
+    }
+}
+
+#[test]
+fn a_device_that_fails_in_a_run_hands_over_to_the_cpu() {
+    let errors: [(fn() -> Error, bool); 3] = [
+        (|| Error::Device("it burns".into()), true),
+        (|| Error::OutOfMemory("for this".into()), false),
+        (|| Error::Unsupported("not here".into()), false),
+    ];
+    for (error, loses) in errors {
+        let is_failure = !matches!(error(), Error::Unsupported(_));
+        for start in [Start::Fresh, Start::Warm] {
+            let world = world();
+            let mut engine = engine(&world);
+            let mut plain = reference(&Schedule::Parallel);
+            let mut both = |engine: &mut AutoEngine, request: &RunRequest| {
+                let report = run(engine, request);
+                if report.is_ok() {
+                    plain.run(request, &mut |_| Control::Continue).unwrap();
+                    assert_eq!(bits(engine.results()), bits(plain.results()));
+                    assert_eq!(engine.messages(), plain.messages());
+                }
+                report
+            };
+            both(&mut engine, &passes(20)).unwrap();
+            assert_eq!(last(&world), DEVICE);
+            world.lock().run_error = Some(error);
+            let request = RunRequest { start, ..passes(20) };
+            let outcome = both(&mut engine, &request);
+            if loses && start == Start::Warm {
+                assert!(matches!(outcome, Err(Error::Device(_))));
+                let again = run(&mut engine, &request);
+                assert!(again.unwrap_err().to_string().contains("a fresh start"));
+                assert_eq!(bits(engine.results()).len(), graph().state_count());
+                both(&mut engine, &passes(20)).unwrap();
+            } else {
+                outcome.unwrap();
+            }
+            assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
+            world.lock().run_error = None;
+            both(&mut engine, &RunRequest { start: Start::Warm, ..passes(100) }).unwrap();
+            assert_eq!(last(&world), if is_failure { CPU } else { DEVICE });
+            assert_eq!(engine.take_notes().len(), usize::from(is_failure));
+            assert_eq!(made(&world).0, 1);
+        }
+    }
+}
+
+#[test]
+fn messages_that_were_still_on_the_cpu_are_not_lost() {
+    let world = world();
+    let mut engine = engine(&world);
+    let mut plain = reference(&Schedule::Parallel);
+    run(&mut engine, &passes(3)).unwrap();
+    world.lock().run_error = Some(|| Error::Device("it burns".into()));
+    run(&mut engine, &warm(30)).unwrap();
+    assert_eq!(runs(&world), [CPU, DEVICE, CPU]);
+    plain.run(&passes(33), &mut |_| Control::Continue).unwrap();
+    assert_eq!(engine.messages(), plain.messages());
+}
+
+#[test]
+fn schedules_change_on_both_sides() {
+    let world = world();
+    let mut engine = engine(&world);
+    let mut plain = reference(&Schedule::Parallel);
+    let schedules = [Schedule::Parallel, Schedule::SequentialFixed, Schedule::Tree];
+    for (index, schedule) in schedules.iter().cycle().take(7).enumerate() {
+        engine.set_schedule(schedule).unwrap();
+        plain.set_schedule(schedule).unwrap();
+        let active_threshold = (index % 2 == 1).then_some(0.0);
+        let request = RunRequest { active_threshold, ..warm(20) };
+        run(&mut engine, &request).unwrap();
+        plain.run(&request, &mut |_| Control::Continue).unwrap();
+        assert_eq!(last(&world), if index % 2 == 1 { CPU } else { DEVICE });
+        assert_eq!(engine.messages(), plain.messages(), "{}", schedule.name());
+    }
+    // The device has the messages, and refuses the next schedule.
+    world.lock().schedule_error = Some(|| Error::OutOfMemory("for levels".into()));
+    engine.set_schedule(&Schedule::Tree).unwrap();
+    assert_eq!(engine.messages(), plain.messages());
+    assert_eq!(engine.take_notes().len(), 1);
+    plain.set_schedule(&Schedule::Tree).unwrap();
+    run(&mut engine, &warm(20)).unwrap();
+    plain.run(&warm(20), &mut |_| Control::Continue).unwrap();
+    assert_eq!((last(&world), engine.messages()), (CPU, plain.messages()));
+}
+
+#[test]
+fn batches_count_together() {
+    let world = world();
+    let mut engine = engine(&world);
+    assert!(!engine.prefers_device(&passes(3), 3));
+    assert!(engine.prefers_device(&passes(3), 4));
+    engine.expect_runs(4);
+    for _ in 0..4 {
+        run(&mut engine, &passes(3)).unwrap();
+    }
+    assert_eq!(runs(&world), [DEVICE; 4]);
+    world.lock().has_device = false;
+    let mut engine = self::engine(&world);
+    assert!(!engine.prefers_device(&passes(300), 400));
+}
+
+#[test]
+fn contradictions_leave_the_messages_of_their_pass_and_the_results_before() {
+    let world = world();
+    let mut engine = engine(&world);
+    run(&mut engine, &passes(3)).unwrap();
+    let results = bits(engine.results());
+    world.lock().run_error =
+        Some(|| Error::Contradiction { label: 1, variable: 0, pass: 4, count: 1 });
+    assert!(matches!(run(&mut engine, &warm(30)), Err(Error::Contradiction { .. })));
+    assert_eq!((bits(engine.results()), engine.backend()), (results, Backend::Cpu));
+    world.lock().run_error = None;
+    run(&mut engine, &warm(1)).unwrap();
+    assert_eq!((runs(&world), engine.backend()), (vec![CPU, DEVICE, DEVICE], Backend::Cuda));
+}
+
+#[test]
+fn time_for_making_the_device_counts() {
+    let world = world();
+    let mut engine = engine(&world);
+    let request = RunRequest { max_time: Some(Duration::ZERO), ..passes(1000) };
+    run(&mut engine, &request).unwrap();
+    assert_eq!(last(&world), CPU, "a run that must end at once does not wait for a driver");
+}
