@@ -103,6 +103,14 @@ impl Failure {
         Failure::Message { code, text }
     }
 
+    /// The same exit code with another message.
+    pub fn retold(self, text: String) -> Self {
+        match self {
+            Failure::Message { code, .. } => Failure::Message { code, text },
+            Failure::Information(_) | Failure::OutputClosed => Failure::other(text),
+        }
+    }
+
     /// What was wrong.
     pub fn text(&self) -> &str {
         match self {

@@ -3,8 +3,10 @@
 mod activity;
 mod answers;
 mod batch;
+mod bench;
 mod bingo;
 mod convert;
+mod copy_speed;
 mod devices;
 mod failure;
 mod generate;
@@ -36,6 +38,7 @@ Examples:
   fastlbp info graph.fg --schedule TOPO --json
   fastlbp convert graph.causal_fg graph.fg.gz
   fastlbp generate smartfl --variables 100000 --seed 1 --observations out.obs out.causal_fg.gz
+  fastlbp bench graph.causal_fg --schedule PARALL,SEQFIX --threads 1
   printf 'BP 1e-06 500 1000 100\\nQ 3\\n' | fastlbp bingo graph.causal_fg
 
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
@@ -59,6 +62,7 @@ enum Command {
     Bingo(bingo::Arguments),
     Generate(generate::Arguments),
     Devices(devices::Arguments),
+    Bench(bench::Arguments),
 }
 
 /// The program as BINGO's driver starts it.
@@ -89,5 +93,6 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         Command::Bingo(arguments) => bingo::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
     }
 }

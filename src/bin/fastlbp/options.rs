@@ -1,7 +1,7 @@
 //! Values of options that several subcommands read.
 
 use clap::ValueEnum;
-use fastlbp::{Schedule, StopRule};
+use fastlbp::{Backend, Schedule, StopRule};
 use std::time::Duration;
 
 /// Names of the update schedules.
@@ -50,6 +50,28 @@ impl ScheduleName {
             ScheduleName::ForwardBackward => Schedule::ForwardBackward,
             ScheduleName::Tree => Schedule::Tree,
             ScheduleName::MaximumResidual => Schedule::MaximumResidual { log_domain: false },
+        }
+    }
+}
+
+/// Names of the backends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    /// The fastest one that is present
+    Auto,
+    /// The processor
+    Cpu,
+    /// A CUDA device
+    Cuda,
+}
+
+impl BackendName {
+    /// The backend.
+    pub fn backend(self) -> Backend {
+        match self {
+            BackendName::Auto => Backend::Auto,
+            BackendName::Cpu => Backend::Cpu,
+            BackendName::Cuda => Backend::Cuda,
         }
     }
 }

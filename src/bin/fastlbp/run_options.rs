@@ -2,13 +2,13 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::options::{
-    ScheduleName, parse_bingo_rule, parse_damping, parse_seconds, parse_tolerance,
+    BackendName, ScheduleName, parse_bingo_rule, parse_damping, parse_seconds, parse_tolerance,
 };
 use clap::ValueEnum;
 use fastlbp::format::read_ranks;
 use fastlbp::schedule::Preorder;
 use fastlbp::{
-    Backend, Contradiction, EngineOptions, FactorGraph, Inference, RunRequest, Schedule, StopRule,
+    Contradiction, EngineOptions, FactorGraph, Inference, RunRequest, Schedule, StopRule,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -115,16 +115,6 @@ enum ContradictionPolicy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BackendName {
-    /// The fastest one that is present
-    Auto,
-    /// The processor
-    Cpu,
-    /// A CUDA device
-    Cuda,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InferenceName {
     /// Sum-product
     Sum,
@@ -183,11 +173,7 @@ impl RunArguments {
     /// What passes run on.
     pub fn engine_options(&self) -> EngineOptions {
         EngineOptions {
-            backend: match self.backend {
-                BackendName::Auto => Backend::Auto,
-                BackendName::Cpu => Backend::Cpu,
-                BackendName::Cuda => Backend::Cuda,
-            },
+            backend: self.backend.backend(),
             // The value was checked to be small.
             threads: self.threads.map(|threads| threads as usize),
             device: self.device,

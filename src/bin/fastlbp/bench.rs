@@ -1,0 +1,461 @@
+//! `fastlbp bench`: what reading, preparing and passes take, against what memory allows.
+
+use crate::activity::Activity;
+use crate::copy_speed::copy_speed;
+use crate::failure::{Failure, Outcome, print, warn};
+use crate::options::{BackendName, ScheduleName};
+use fastlbp::engine::device::device_count;
+use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
+use fastlbp::model::Factor;
+use fastlbp::schedule::{Storage, analyse};
+use fastlbp::{
+    Backend, BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunRequest,
+    Schedule, StopReason, StopRule,
+};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A measurement of passes lasts about this long.
+const MEASURED_SECONDS: f64 = 0.1;
+/// The run to convergence begins no pass after this time.
+const RUN_LIMIT: Duration = Duration::from_secs(10);
+/// The rule of that run: what `fastlbp infer` does by itself.
+const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_passes: 1000 };
+
+/// Measure how long reading, preparing and passes take
+///
+/// Prints a line per graph, schedule and backend:
+///
+/// read, analyse, prepare: milliseconds for the file, for the schedule's order and its levels (not needed
+/// for a run), and for all that is done once per graph and schedule.
+///
+/// pass: microseconds per pass, and ns/edge nanoseconds per edge of it. Each of the --repeats
+/// measurements is the difference of two fresh runs, of 1 and of 1 + --passes passes, over --passes;
+/// these are the medians.
+///
+/// run: milliseconds of one run as `fastlbp infer` makes it (tolerance 1e-9, at most 1000 passes), with
+/// its number of passes; > where it was ended after 10 seconds.
+///
+/// GB/s: bytes that a pass must move at least, per second. These are, per edge, 8 bytes read and 8 written
+/// for each value of its message (one for a binary variable, else one per state) and 4 read for its
+/// index, and 8 read for each entry of a table. Floor: the share of this in what a copy of as many bytes
+/// reaches on as many threads, so that 100% would be as fast as memory allows; not known for devices.
+///
+/// Contradictions are decided by vote. A failure is said on the standard error, the others are measured
+/// all the same, and the exit code is that of the first one.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
+    #[arg(value_name = "GRAPH", required = true)]
+    graphs: Vec<PathBuf>,
+
+    /// Observed variables, for one graph [default: the file next to each graph with its name and the
+    /// suffix .obs, if there is one]
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
+
+    /// No evidence, also where there is a file next to the graph
+    #[arg(long, conflicts_with = "evidence")]
+    no_evidence: bool,
+
+    /// Schedules, with commas in between or one by one; SEQRND and BLOCKS with the seed 1
+    #[arg(long, value_enum, ignore_case = true, value_name = "A,B", value_delimiter = ',', default_values_t = [ScheduleName::Parallel, ScheduleName::SequentialFixed])]
+    schedule: Vec<ScheduleName>,
+
+    /// Backends, with commas in between or one by one [default: cpu, and cuda where there is a device]
+    #[arg(long, value_enum, value_name = "A,B", value_delimiter = ',')]
+    backend: Vec<BackendName>,
+
+    /// Number of the CUDA device
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    device: Option<u32>,
+
+    /// Number of CPU threads [default: one per physical core]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    threads: Option<u64>,
+
+    /// Passes of a measurement [default: as many as take about 100 ms]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    passes: Option<u64>,
+
+    /// Number of measurements, of which the median is taken
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeats: u32,
+
+    /// Print one JSON object, with times in seconds
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Default, Serialize)]
+struct Report {
+    measurements: Vec<Measurement>,
+    failures: Vec<Failed>,
+}
+
+#[derive(Serialize)]
+struct Failed {
+    graph: String,
+    /// `null` where the graph could not be read.
+    schedule: Option<&'static str>,
+    backend: Option<&'static str>,
+    reason: String,
+}
+
+/// Times are in seconds.
+#[derive(Serialize)]
+struct Measurement {
+    graph: String,
+    schedule: &'static str,
+    /// Where the runs were made, also for `auto`.
+    backend: &'static str,
+    threads: usize,
+    variables: usize,
+    factors: usize,
+    edges: usize,
+    /// Number of variables with evidence.
+    observed: usize,
+    /// Levels with old messages overwritten in place; `null` for SEQMAX.
+    levels: Option<usize>,
+    read: f64,
+    /// `null` for SEQMAX.
+    analyse: Option<f64>,
+    prepare: f64,
+    /// Passes of a measurement.
+    passes: u64,
+    repeats: u32,
+    /// Median.
+    pass: f64,
+    /// `null` for a graph without edges.
+    pass_per_edge: Option<f64>,
+    /// What a pass must move at least.
+    pass_bytes: u64,
+    bytes_per_second: f64,
+    /// Of a copy; `null` where it is not known.
+    copy_bytes_per_second: Option<f64>,
+    floor_share: Option<f64>,
+    run: f64,
+    run_passes: u64,
+    /// Whether the limit of time ended the run.
+    run_cut: bool,
+}
+
+/// A graph with its evidence.
+struct Subject {
+    name: String,
+    graph: Arc<FactorGraph>,
+    evidence: Evidence,
+    read: f64,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Outcome {
+    if let (Some(path), [_, _, ..]) = (&arguments.evidence, &arguments.graphs[..]) {
+        return Err(Failure::input(format!(
+            "--evidence {} with {} graphs: it is that of one graph; those next to the graphs are \
+             found without it",
+            path.display(),
+            arguments.graphs.len()
+        )));
+    }
+    let backends = match &arguments.backend[..] {
+        [] if device_count().is_ok() => vec![BackendName::Cpu, BackendName::Cuda],
+        [] => vec![BackendName::Cpu],
+        given => given.to_vec(),
+    };
+    if !arguments.json {
+        print(&head_line())?;
+    }
+    let mut report = Report::default();
+    let mut failures = Vec::new();
+    for path in &arguments.graphs {
+        let subject = match read(arguments, path) {
+            Ok(subject) => subject,
+            Err(failure) => {
+                warn(failure.text());
+                let (graph, reason) = (path.display().to_string(), failure.text().to_string());
+                report.failures.push(Failed { graph, schedule: None, backend: None, reason });
+                failures.push(failure);
+                continue;
+            }
+        };
+        for &schedule in &arguments.schedule {
+            for &backend in &backends {
+                let schedule = schedule.schedule(1, Schedule::DEFAULT_BLOCKS);
+                let name = schedule.name();
+                match measure(arguments, &subject, schedule, backend.backend()) {
+                    Ok(measurement) => {
+                        if !arguments.json {
+                            print(&measurement.line())?;
+                        }
+                        report.measurements.push(measurement);
+                    }
+                    Err(failure) => {
+                        let backend = backend.backend().name();
+                        let reason = failure.text().to_string();
+                        warn(format!("{}, {name}, {backend}: {reason}", subject.name));
+                        report.failures.push(Failed {
+                            graph: subject.name.clone(),
+                            schedule: Some(name),
+                            backend: Some(backend),
+                            reason,
+                        });
+                        failures.push(failure);
+                    }
+                }
+            }
+        }
+    }
+    if arguments.json {
+        let json = serde_json::to_string_pretty(&report)
+            .map_err(|error| Failure::other(format!("the measurements: {error}")))?;
+        print(&format!("{json}\n"))?;
+    }
+    match failures.into_iter().next() {
+        None => Ok(()),
+        Some(first) => Err(first.retold(format!(
+            "{} of {} measurements failed, see the warnings",
+            report.failures.len(),
+            report.failures.len() + report.measurements.len()
+        ))),
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
+}
+
+fn read(arguments: &Arguments, path: &Path) -> Outcome<Subject> {
+    let _activity = Activity::start("reading");
+    let (network, read) = timed(|| read_network(path));
+    let network = network?;
+    let named = NamedGraph::new(&network.graph, network.names.as_ref())?;
+    let mut evidence = Evidence::new();
+    let file = match &arguments.evidence {
+        Some(file) => Some(file.clone()),
+        None if arguments.no_evidence => None,
+        None => neighbour(path),
+    };
+    if let Some(file) = file {
+        for (variable, state) in read_partial_evidence(&file, named)?.observed {
+            evidence.observe(&network.graph, variable, state)?;
+        }
+    }
+    let name = path.display().to_string();
+    Ok(Subject { name, graph: Arc::new(network.graph), evidence, read })
+}
+
+/// The file with a graph's name and the suffix `.obs` instead of its own.
+fn neighbour(path: &Path) -> Option<PathBuf> {
+    let plain = match path.extension() {
+        Some(extension) if extension == "gz" => path.with_extension(""),
+        _ => path.to_path_buf(),
+    };
+    let file = plain.with_extension("obs");
+    file.is_file().then_some(file)
+}
+
+fn measure(
+    arguments: &Arguments,
+    subject: &Subject,
+    schedule: Schedule,
+    backend: Backend,
+) -> Outcome<Measurement> {
+    let _activity = Activity::start("measuring");
+    let graph = &subject.graph;
+    let (levels, analyse) = match schedule {
+        Schedule::MaximumResidual { .. } => (None, None),
+        _ => {
+            let levels = || analyse(graph, &schedule.preorder(graph, 0)?, Storage::InPlace);
+            let (levels, seconds) = timed(levels);
+            (Some(levels?.count()), Some(seconds))
+        }
+    };
+    let options = EngineOptions {
+        backend,
+        // The value was checked to be small.
+        threads: arguments.threads.map(|threads| threads as usize),
+        device: arguments.device,
+        ..EngineOptions::default()
+    };
+    let name = schedule.name();
+    let (session, prepare) = timed(|| BeliefPropagation::new(graph.clone(), schedule, options));
+    let mut session = session?;
+    session.set_evidence(subject.evidence.clone())?;
+    let (report, run) =
+        timed(|| session.run(&RunRequest { max_time: Some(RUN_LIMIT), ..request(DEFAULT_RULE) }));
+    let report = report?;
+    let (passes, pass) = time_of_pass(arguments, &mut session)?;
+    let pass_bytes = pass_bytes(graph);
+    let bytes_per_second = pass_bytes as f64 / pass;
+    let threads = session.threads();
+    let copy = match session.backend() {
+        Backend::Cpu | Backend::Auto => copy_speed(pass_bytes, threads),
+        Backend::Cuda => None,
+    };
+    Ok(Measurement {
+        graph: subject.name.clone(),
+        schedule: name,
+        backend: session.backend().name(),
+        threads,
+        variables: graph.variable_count(),
+        factors: graph.factor_count(),
+        edges: graph.edge_count(),
+        observed: subject.evidence.iter().count(),
+        levels,
+        read: subject.read,
+        analyse,
+        prepare,
+        passes,
+        repeats: arguments.repeats,
+        pass,
+        pass_per_edge: (graph.edge_count() > 0).then(|| pass / graph.edge_count() as f64),
+        pass_bytes,
+        bytes_per_second,
+        copy_bytes_per_second: copy,
+        floor_share: copy.map(|copy| bytes_per_second / copy),
+        run,
+        run_passes: report.passes,
+        run_cut: report.reason == StopReason::Time,
+    })
+}
+
+fn request(rule: StopRule) -> RunRequest {
+    RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) }
+}
+
+/// Passes of a measurement, and the median of their times.
+fn time_of_pass(arguments: &Arguments, session: &mut BeliefPropagation) -> Outcome<(u64, f64)> {
+    let mut seconds = |passes: u64| {
+        let (report, seconds) = timed(|| session.run(&request(StopRule::Passes(passes))));
+        report.map(|_| seconds)
+    };
+    let mut passes = arguments.passes.unwrap_or(1);
+    if arguments.passes.is_none() {
+        // Few passes say little of how long many take.
+        while seconds(passes)? < MEASURED_SECONDS / 4.0 {
+            passes *= 2;
+        }
+        let pass = seconds(passes)? / passes as f64;
+        passes = ((MEASURED_SECONDS / pass) as u64).clamp(1, 4 * passes);
+    }
+    let mut times = Vec::new();
+    for _ in 0..arguments.repeats {
+        let (short, long) = (seconds(1)?, seconds(passes.saturating_add(1))?);
+        // A disturbed short run can be the longer one: what is left out is then little.
+        times.push(if long > short { (long - short) / passes as f64 } else { long });
+    }
+    times.sort_by(f64::total_cmp);
+    Ok((passes, times[times.len() / 2]))
+}
+
+/// Bytes that a pass over a graph must move at least, whatever the schedule: each message, of 8 bytes for a
+/// binary variable and 8 per state for another, is read once and written once; so is, read only, the
+/// 4-byte index of each edge's variable and each 8-byte entry of a table. O(edges).
+fn pass_bytes(graph: &FactorGraph) -> u64 {
+    let messages: u64 = graph
+        .edge_variables()
+        .iter()
+        .map(|&variable| match graph.cardinality(variable as usize) {
+            2 => 16,
+            states => 16 * states as u64,
+        })
+        .sum();
+    let entries: u64 = (0..graph.factor_count())
+        .map(|factor| match graph.factor(factor) {
+            Factor::Table(values) => values.len() as u64,
+            _ => 0,
+        })
+        .sum();
+    messages + 4 * graph.edge_count() as u64 + 8 * entries
+}
+
+/// Widths of the columns but the last.
+const WIDTHS: [usize; 15] = [8, 8, 8, 10, 10, 10, 9, 9, 9, 10, 8, 10, 7, 7, 6];
+
+fn line(cells: [String; 15], graph: &str) -> String {
+    let mut text = String::new();
+    for (index, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
+        // Names to the left, numbers to the right.
+        text += &if index < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+        text.push(' ');
+    }
+    text + graph + "\n"
+}
+
+fn head_line() -> String {
+    let names = [
+        "schedule",
+        "backend",
+        "threads",
+        "variables",
+        "factors",
+        "edges",
+        "read ms",
+        "analyse",
+        "prepare",
+        "pass us",
+        "ns/edge",
+        "run ms",
+        "passes",
+        "GB/s",
+        "floor",
+    ];
+    line(names.map(String::from), "graph")
+}
+
+impl Measurement {
+    fn line(&self) -> String {
+        let milliseconds = |seconds: f64| format!("{:.1}", seconds * 1e3);
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+        let cells = [
+            self.schedule.to_string(),
+            self.backend.to_string(),
+            self.threads.to_string(),
+            self.variables.to_string(),
+            self.factors.to_string(),
+            self.edges.to_string(),
+            milliseconds(self.read),
+            or_dash(self.analyse.map(milliseconds)),
+            milliseconds(self.prepare),
+            format!("{:.2}", self.pass * 1e6),
+            or_dash(self.pass_per_edge.map(|seconds| format!("{:.2}", seconds * 1e9))),
+            format!("{}{}", if self.run_cut { ">" } else { "" }, milliseconds(self.run)),
+            self.run_passes.to_string(),
+            format!("{:.2}", self.bytes_per_second * 1e-9),
+            or_dash(self.floor_share.map(|share| format!("{:.0}%", share * 100.0))),
+        ];
+        line(cells, &self.graph)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+    use fastlbp::FactorGraphBuilder;
+
+    #[test]
+    fn bytes_of_a_pass() {
+        let mut builder = FactorGraphBuilder::new();
+        builder.add_variable(1, 2).unwrap();
+        builder.add_variable(2, 3).unwrap();
+        builder.add_table(&[1, 2], &[1.0; 6]).unwrap();
+        builder.add_singleton(1, 0.5).unwrap();
+        let graph = builder.build().unwrap();
+        // Two messages of one value, one of three; three indices; six entries.
+        assert_eq!(pass_bytes(&graph), 16 * (1 + 1 + 3) + 4 * 3 + 8 * 6);
+    }
+
+    #[test]
+    fn schedules_and_backends_have_their_columns() {
+        let names =
+            ScheduleName::value_variants().iter().filter_map(|name| name.to_possible_value());
+        assert!(names.into_iter().all(|name| name.get_name().len() <= WIDTHS[0]));
+    }
+}

@@ -1,0 +1,184 @@
+//! `fastlbp bench`: what it prints and how it fails. Times are not judged.
+
+#![cfg(feature = "cli")]
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn data(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
+}
+
+/// Exit code, standard output and error; measurements are short.
+fn bench(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
+    command.arg("bench").args(arguments).args(["--passes", "3", "--repeats", "2"]);
+    let output = command.stdin(Stdio::null()).env_remove("FASTLBP_DEVICE").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn json(arguments: &[&str]) -> (Option<i32>, Value) {
+    let (code, out, err) = bench(&[arguments, &["--json"]].concat());
+    (code, serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}")))
+}
+
+#[test]
+fn the_table_has_a_line_per_graph_schedule_and_backend() {
+    let (alarm, chain) = (data("alarm_small.causal_fg"), data("chain.causal_fg"));
+    let (code, out, err) = bench(&[&alarm, &chain, "--backend", "cpu", "--threads", "1"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 5, "{out}");
+    assert_eq!(rows[0].last(), Some(&"graph"));
+    for (row, (schedule, graph, sizes)) in rows[1..].iter().zip([
+        ("PARALL", &alarm, ["11", "11", "26"]),
+        ("SEQFIX", &alarm, ["11", "11", "26"]),
+        ("PARALL", &chain, ["3", "3", "5"]),
+        ("SEQFIX", &chain, ["3", "3", "5"]),
+    ]) {
+        assert_eq!(row.len(), 16, "{out}");
+        assert_eq!(row[..3], [schedule, "cpu", "1"]);
+        assert_eq!(row[3..6], sizes);
+        assert!(row[6..14].iter().all(|cell| cell.parse::<f64>().is_ok_and(|x| x >= 0.0)), "{out}");
+        assert!(row[14].ends_with('%'), "{out}");
+        assert_eq!(row[15], graph);
+    }
+}
+
+#[test]
+fn json_has_all_of_it_in_seconds() {
+    let mixed = data("mixed.fg");
+    let (code, json) = json(&[
+        &mixed,
+        "--backend",
+        "cpu,auto",
+        "--schedule",
+        "parall",
+        "--schedule",
+        "TREE,SEQMAX",
+    ]);
+    assert_eq!(code, Some(0));
+    assert!(json["failures"].as_array().unwrap().is_empty());
+    let measurements = json["measurements"].as_array().unwrap();
+    let schedules: Vec<&str> =
+        measurements.iter().map(|m| m["schedule"].as_str().unwrap()).collect();
+    assert_eq!(schedules, ["PARALL", "PARALL", "TREE", "TREE", "SEQMAX", "SEQMAX"]);
+    for measurement in measurements {
+        assert_eq!(measurement["graph"], mixed.as_str());
+        assert_eq!(measurement["backend"], "cpu", "what AUTO chooses for a small graph");
+        assert_eq!((&measurement["passes"], &measurement["repeats"]), (&3.into(), &2.into()));
+        let number = |name: &str| measurement[name].as_f64().unwrap_or_else(|| panic!("{name}"));
+        let edges = number("edges");
+        assert!((number("pass_per_edge") * edges / number("pass") - 1.0).abs() < 1e-9);
+        assert!(number("pass_bytes") >= 20.0 * edges);
+        let speed = number("pass_bytes") / number("pass");
+        assert!((number("bytes_per_second") / speed - 1.0).abs() < 1e-9);
+        let share = number("bytes_per_second") / number("copy_bytes_per_second");
+        assert!((number("floor_share") / share - 1.0).abs() < 1e-9);
+        assert!(number("read") > 0.0 && number("prepare") > 0.0 && number("run") > 0.0);
+        assert!(number("run_passes") >= 1.0 && measurement["run_cut"] == false);
+        let is_residual = measurement["schedule"] == "SEQMAX";
+        assert_eq!(measurement["levels"].is_null(), is_residual);
+        assert_eq!(measurement["analyse"].is_null(), is_residual);
+    }
+}
+
+#[test]
+fn evidence_is_the_file_next_to_the_graph() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    fs::copy(data("chain.causal_fg"), path("a.b.causal_fg")).unwrap();
+    fs::write(path("other.obs"), "3 1\n5 0\n").unwrap();
+    let graph = path("a.b.causal_fg");
+    let observed = |arguments: &[&str]| {
+        let common = [graph.as_str(), "--backend", "cpu", "--schedule", "PARALL"];
+        let (code, json) = json(&[&common, arguments].concat());
+        assert_eq!(code, Some(0), "{json}");
+        json["measurements"][0]["observed"].clone()
+    };
+    assert_eq!(observed(&[]), 0);
+    fs::write(path("a.b.obs"), "8 1\n").unwrap();
+    assert_eq!(observed(&[]), 1);
+    assert_eq!(observed(&["--no-evidence"]), 0);
+    assert_eq!(observed(&["--evidence", &path("other.obs")]), 2);
+    // A wrong one is said, not passed over.
+    fs::write(path("a.b.obs"), "8 maybe\n").unwrap();
+    let (code, _, err) = bench(&[&graph]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("a.b.obs:1: variable 8 has the value 'maybe'"), "{err}");
+}
+
+#[test]
+fn a_failure_does_not_stop_the_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let wrong = directory.path().join("wrong.causal_fg").display().to_string();
+    fs::write(&wrong, "nothing of the kind\n").unwrap();
+    let (chain, missing) = (data("chain.causal_fg"), data("missing.causal_fg"));
+    let graphs = [&missing[..], &chain, &wrong, "--backend", "cpu", "--schedule", "SEQFIX"];
+    let (code, out, err) = bench(&graphs);
+    assert_eq!((code, out.lines().count()), (Some(2), 2), "{out}{err}");
+    let lines: Vec<&str> = err.lines().collect();
+    assert_eq!(lines.len(), 3, "{err}");
+    assert!(lines[0].starts_with("fastlbp: warning: ") && lines[0].contains("missing.causal_fg"));
+    assert!(lines[1].starts_with("fastlbp: warning: ") && lines[1].contains("wrong.causal_fg:1: "));
+    assert_eq!(lines[2], "fastlbp: error: 2 of 3 measurements failed, see the warnings");
+    let (code, json) = json(&graphs);
+    assert_eq!(code, Some(2));
+    assert_eq!(json["measurements"].as_array().unwrap().len(), 1);
+    assert_eq!(json["failures"][0]["graph"], missing.as_str());
+    assert!(json["failures"][1]["schedule"].is_null());
+}
+
+#[test]
+fn a_backend_that_is_not_there_is_a_failure_of_its_own() {
+    // Also on a machine with a driver: this one is found first.
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("libcuda.so.1"), "no library").unwrap();
+    let graph = data("chain.causal_fg");
+    let output = Command::new(env!("CARGO_BIN_EXE_fastlbp"))
+        .args(["bench", &graph, "--backend", "cuda,cpu", "--schedule", "PARALL", "--json"])
+        .args(["--passes", "1", "--repeats", "1"])
+        .env("LD_LIBRARY_PATH", directory.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["measurements"][0]["backend"], "cpu");
+    let failure = &json["failures"][0];
+    assert_eq!((&failure["backend"], &failure["schedule"]), (&"cuda".into(), &"PARALL".into()));
+    assert!(failure["reason"].as_str().unwrap().contains("backend 'cuda'"), "{failure}");
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("PARALL, cuda: backend 'cuda': "), "{err}");
+}
+
+#[test]
+fn contradictions_are_voted_on() {
+    let (code, out, err) =
+        bench(&[&data("contradiction.causal_fg"), "--backend", "cpu", "--schedule", "PARALL"]);
+    assert_eq!((code, out.lines().count(), err.as_str()), (Some(0), 2, ""));
+}
+
+#[test]
+fn wrong_options_say_what_is_right() {
+    let graph = data("chain.causal_fg");
+    for (arguments, why) in [
+        (&[][..], "<GRAPH>"),
+        (&[&graph, "--schedule", "PARALLEL"], "PARALL"),
+        (&[&graph, "--backend", "gpu"], "cuda"),
+        (&[&graph, "--threads", "0"], "1..=1024"),
+        (&[&graph, &graph, "--evidence", "x.obs"], "--evidence x.obs with 2 graphs"),
+        (&[&graph, "--no-evidence", "--evidence", "x.obs"], "cannot be used with"),
+    ] {
+        let (code, out, err) = bench(arguments);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(err.contains(why), "{arguments:?}: {err}");
+    }
+    for wrong in [["--passes", "0"], ["--repeats", "0"], ["--repeats", "1001"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
+        let output = command.args(["bench", &graph]).args(wrong).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}
