@@ -180,7 +180,7 @@
 #define FASTLBP_WILDCARD -1
 
 /**
- * Backend: the faster one that is there for the graph.
+ * Backend: the one that is expected to be the faster, run by run.
  */
 #define FASTLBP_BACKEND_AUTO 0
 
@@ -1441,8 +1441,8 @@ FASTLBP_API fastlbp_status fastlbp_bp_threads(const fastlbp_bp *bp, size_t *out)
  * Sets where passes run; takes effect with the next run. Results do not depend on it.
  *
  * @param bp The session; changed.
- * @param backend FASTLBP_BACKEND_AUTO (the default: the faster one for the graph, else the CPU, with
- *        a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs fail with the
+ * @param backend FASTLBP_BACKEND_AUTO (the default: each run where it is expected to end first; where a
+ *        device that is there fails, the CPU, with a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs fail with the
  *        reason if there is none).
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
  */

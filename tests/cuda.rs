@@ -230,3 +230,38 @@ fn the_ptx_is_what_the_sources_give() {
         assert!(!text.contains("fma."), "{name} has a fused multiply-add");
     }
 }
+
+/// A run that is long enough for a device: AUTO asks for one, and says only of one that is there why it
+/// is not used.
+#[test]
+fn auto_does_without_a_device_that_cannot_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = directory.path().join("large.causal_fg").display().to_string();
+    let none = directory.path().join("none");
+    fs::create_dir(&none).unwrap();
+    fs::write(none.join("libcuda.so.1"), "no library").unwrap();
+    let made = run(&none, "", &["generate", "smartfl", "--variables", "80000", &graph]);
+    assert!(made.status.success());
+    let infer = |libraries: &Path, settings: &str, backend: &str| {
+        let common = ["infer", &graph, "--iterations", "2", "--threads", "1", "--backend", backend];
+        let output = run(libraries, settings, &common);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        output
+    };
+    let expected = infer(&none, "", "cpu");
+    let silent = infer(&none, "", "auto");
+    assert_eq!(silent, expected);
+    let Some(driver) = fake_driver() else { return };
+    for settings in ["devices=0", "version=11080"] {
+        assert_eq!(infer(driver.path(), settings, "auto"), expected, "{settings}");
+    }
+    let noted = infer(driver.path(), "capability=60", "auto");
+    assert_eq!(noted.stdout, expected.stdout);
+    let printed = text(&noted.stderr);
+    assert!(printed.starts_with("fastlbp: backend auto does without the device: "), "{printed}");
+    assert!(printed.contains("compute capability 6.0"), "{printed}");
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    // Not on small graphs, for which no driver is started.
+    let small = run(driver.path(), "capability=60", &["infer", &chain()]);
+    assert!(small.status.success() && small.stderr.is_empty());
+}

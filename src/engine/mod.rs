@@ -26,7 +26,9 @@ use crate::schedule::Schedule;
 /// Where passes run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The faster of those that are present for this graph.
+    /// Each run where it is expected to end first, by a model of the costs that earlier runs correct. On
+    /// the CPU where there is no device; also where one fails, which [`crate::BeliefPropagation::take_notes`]
+    /// then says.
     #[default]
     Auto,
     /// The processor.

@@ -10,7 +10,7 @@ use super::status::{Failure, fastlbp_status};
 use crate::engine::{Backend, Contradiction, Start};
 use std::ffi::{c_char, c_void};
 
-/// Backend: the faster one that is there for the graph.
+/// Backend: the one that is expected to be the faster, run by run.
 pub const FASTLBP_BACKEND_AUTO: u32 = 0;
 /// Backend: the processor.
 pub const FASTLBP_BACKEND_CPU: u32 = 1;
@@ -211,8 +211,8 @@ pub unsafe extern "C" fn fastlbp_bp_threads(
 /// Sets where passes run; takes effect with the next run. Results do not depend on it.
 ///
 /// @param bp The session; changed.
-/// @param backend FASTLBP_BACKEND_AUTO (the default: the faster one for the graph, else the CPU, with
-///        a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs fail with the
+/// @param backend FASTLBP_BACKEND_AUTO (the default: each run where it is expected to end first; where a
+///        device that is there fails, the CPU, with a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs fail with the
 ///        reason if there is none).
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT for another number.
 #[unsafe(no_mangle)]

@@ -428,7 +428,7 @@ impl Measurement {
             format!("{}{}", if self.run_cut { ">" } else { "" }, milliseconds(self.run)),
             self.run_passes.to_string(),
             format!("{:.2}", self.bytes_per_second * 1e-9),
-            or_dash(self.floor_share.map(|share| format!("{:.0}%", share * 100.0))),
+            or_dash(self.floor_share.map(|share| format!("{:.1}%", share * 100.0))),
         ];
         line(cells, &self.graph)
     }
