@@ -287,3 +287,41 @@ impl Lengths {
         self.0.push((request.rule, request.start, passes));
     }
 }
+
+/// Factors by which the model of a place was wrong, where that has been seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    run: Option<f64>,
+    pass: Option<f64>,
+}
+
+impl Seen {
+    pub(super) fn correct(&self, model: RunCost) -> RunCost {
+        RunCost {
+            run: model.run * self.run.unwrap_or(1.0),
+            pass: model.pass * self.pass.unwrap_or(1.0),
+        }
+    }
+
+    /// Takes in what a run took: what it mostly consists of was wrong, its passes or the rest.
+    pub(super) fn note(&mut self, model: RunCost, passes: u64, seconds: f64) {
+        let expected = self.correct(model);
+        let in_passes = passes as f64 * expected.pass;
+        let (factor, model, rest) = if in_passes > expected.run {
+            (&mut self.pass, passes as f64 * model.pass, expected.run)
+        } else {
+            (&mut self.run, model.run, in_passes)
+        };
+        // What was measured may be disturbed, but not beyond measure.
+        let found = ((seconds - rest) / model).clamp(1e-3, 1e3);
+        if found.is_finite() {
+            *factor = Some(factor.map_or(found, |before| (before + found) / 2.0));
+        }
+    }
+}
+
+/// Seconds of a run that its time limit may end.
+pub(super) fn limited(cost: RunCost, passes: u64, request: &RunRequest) -> f64 {
+    let limit = request.max_time.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
+    cost.of_passes(passes).min(limit + cost.run + cost.pass)
+}

@@ -9,6 +9,7 @@
 //! A run is never moved halfway. Neither is a warm one with damping, since undamped messages are no part
 //! of what an engine hands over.
 
+mod chance;
 mod cost;
 #[cfg(cuda)]
 mod machine;
@@ -25,7 +26,8 @@ use crate::error::{Error, Result};
 use crate::kernel::Packed;
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
-use cost::{Costs, Lengths, RunCost, Shape, Work, is_for_devices};
+use chance::{Chance, Device};
+use cost::{Costs, Lengths, RunCost, Seen, Shape, Work, is_for_devices, limited};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,27 +62,11 @@ trait Machine: Send + Sync {
     fn now(&self) -> f64;
 }
 
-/// What is known of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Device {
-    Unknown,
-    Present,
-    /// There is none, or it failed.
-    Gone,
-}
-
 struct Side {
     place: Place,
     engine: Box<dyn Engine>,
     /// Whether the engine has the current schedule.
     is_current: bool,
-}
-
-/// Factors by which the model of a place was wrong, where that has been seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    run: Option<f64>,
-    pass: Option<f64>,
 }
 
 /// See the module.
@@ -526,76 +512,6 @@ impl Engine for AutoEngine {
     fn expect_runs(&mut self, runs: usize) {
         self.coming = runs;
     }
-}
-
-/// The question whether the device is faster, and what is looked up to answer it.
-struct Chance<'a> {
-    costs: &'a Costs,
-    work: &'a Work,
-    graph: &'a FactorGraph,
-    schedule: &'a Schedule,
-    machine: &'a dyn Machine,
-    device: &'a mut Device,
-    shape: &'a mut Shape,
-}
-
-impl Chance<'_> {
-    /// Whether the device, by its seconds for a shape, is done before `cpu` seconds. What costs time is
-    /// only looked up where it can change the answer: that there is a device, and the levels of the
-    /// schedule, which may take a small share of the time on the CPU.
-    fn wins(&mut self, cpu: f64, on_device: impl Fn(Shape) -> f64) -> bool {
-        if cpu <= on_device(*self.shape) {
-            return false;
-        }
-        if *self.device == Device::Unknown {
-            let present = self.machine.has_device();
-            *self.device = if present { Device::Present } else { Device::Gone };
-        }
-        if *self.device == Device::Gone {
-            return false;
-        }
-        if *self.shape == Shape::Unknown {
-            if cpu * self.costs.analysis_share < self.costs.analysis * self.work.edges {
-                return false;
-            }
-            match Shape::found(self.graph, self.schedule) {
-                Ok(shape) => *self.shape = shape,
-                Err(_) => return false, // the CPU engine says what is wrong
-            }
-        }
-        cpu > on_device(*self.shape)
-    }
-}
-
-impl Seen {
-    fn correct(&self, model: RunCost) -> RunCost {
-        RunCost {
-            run: model.run * self.run.unwrap_or(1.0),
-            pass: model.pass * self.pass.unwrap_or(1.0),
-        }
-    }
-
-    /// Takes in what a run took: what it mostly consists of was wrong, its passes or the rest.
-    fn note(&mut self, model: RunCost, passes: u64, seconds: f64) {
-        let expected = self.correct(model);
-        let in_passes = passes as f64 * expected.pass;
-        let (factor, model, rest) = if in_passes > expected.run {
-            (&mut self.pass, passes as f64 * model.pass, expected.run)
-        } else {
-            (&mut self.run, model.run, in_passes)
-        };
-        // What was measured may be disturbed, but not beyond measure.
-        let found = ((seconds - rest) / model).clamp(1e-3, 1e3);
-        if found.is_finite() {
-            *factor = Some(factor.map_or(found, |before| (before + found) / 2.0));
-        }
-    }
-}
-
-/// Seconds of a run that its time limit may end.
-fn limited(cost: RunCost, passes: u64, request: &RunRequest) -> f64 {
-    let limit = request.max_time.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
-    cost.of_passes(passes).min(limit + cost.run + cost.pass)
 }
 
 /// Making the engine of the device, with the start of the driver.
