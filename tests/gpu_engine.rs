@@ -53,7 +53,7 @@ fn on_cases(rarity: usize, test: impl Fn(&mut Choices, usize, EngineOptions) -> 
         case(size, seed).unwrap();
         return 1;
     }
-    let cases = setting("FASTLBP_TEST_CASES", 100);
+    let cases = setting("FASTLBP_TEST_CASES", 150);
     let config = Config {
         failure_persistence: None,
         max_shrink_iters: 200,

@@ -73,10 +73,10 @@ fn choose_scope(choices: &mut Choices, among: &[u64], count: usize) -> Vec<u64> 
 }
 
 /// Gives a variable very many factors: 9 to 300, at times more than 1000.
-fn add_hub(choices: &mut Choices, among: &[u64], inputs: &mut Vec<Input>) {
+fn add_hub(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
     let hub = among[choices.below(among.len())];
     let degree = match choices.below(4) {
-        0 => 1001 + choices.below(500),
+        0 if size > 30 => 1001 + choices.below(500),
         _ => 9 + choices.below(292),
     };
     for _ in 0..degree {
@@ -91,11 +91,11 @@ fn add_hub(choices: &mut Choices, among: &[u64], inputs: &mut Vec<Input>) {
 /// Adds factors of many variables, hubs, and factors that are there already.
 fn add_special(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
     if size > 10 && choices.below(4) == 0 {
-        add_hub(choices, among, inputs);
+        add_hub(choices, size, among, inputs);
     }
     if size > 5 && choices.below(3) == 0 {
         for _ in 0..1 + choices.below(3) {
-            let most = if choices.below(8) == 0 { 1300 } else { 40 };
+            let most = if size > 30 && choices.below(8) == 0 { 1300 } else { 40 };
             let count = 7 + choices.below(most - 6);
             let scope = choose_scope(choices, among, count);
             inputs.push(conjunction(choices, scope));
@@ -173,7 +173,8 @@ pub fn mixed_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     build(&labels, &cardinalities, &inputs)
 }
 
-/// All schedules, SEQMAX last; the custom one is of ranks with ties.
+/// All schedules; the custom one is of ranks with ties. SEQMAX, last, only where its messages are cheap:
+/// each one changes what those of all neighbours would be.
 pub fn schedules(choices: &mut Choices, graph: &FactorGraph) -> Vec<Schedule> {
     let seed = choices.number();
     // Few ranks for many ties, or many.
@@ -183,7 +184,7 @@ pub fn schedules(choices: &mut Choices, graph: &FactorGraph) -> Vec<Schedule> {
     };
     let mixed = numbers(seed, graph.edge_count());
     let ranks: Vec<u64> = mixed.iter().map(|number| number % bound as u64).collect();
-    vec![
+    let mut schedules = vec![
         Schedule::Parallel,
         Schedule::SequentialFixed,
         Schedule::SequentialRandom { seed },
@@ -192,8 +193,14 @@ pub fn schedules(choices: &mut Choices, graph: &FactorGraph) -> Vec<Schedule> {
         Schedule::Tree,
         Schedule::Blocks { blocks: 1 + choices.below(9) as u32, seed },
         Schedule::Custom(Arc::new(Preorder::from_ranks(graph, &ranks).unwrap())),
-        Schedule::MaximumResidual { log_domain: choices.flag() },
-    ]
+    ];
+    let log_domain = choices.flag();
+    let small = (0..graph.variable_count()).all(|variable| graph.degree(variable) <= 50)
+        && (0..graph.factor_count()).all(|factor| graph.arity(factor) <= 20);
+    if small {
+        schedules.push(Schedule::MaximumResidual { log_domain });
+    }
+    schedules
 }
 
 pub fn random_schedule(choices: &mut Choices, graph: &FactorGraph) -> Schedule {
