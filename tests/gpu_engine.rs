@@ -28,6 +28,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use random::Choices;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The largest graphs; smaller numbers are for shrinking.
@@ -76,47 +77,64 @@ fn within<T>(checked: Checked<T>, what: impl FnOnce() -> String) -> Checked<T> {
     checked.map_err(|error| format!("{}: {error}", what()))
 }
 
+/// A small graph with factors of all kinds that the generator makes, with a hub or without, and choices
+/// to go on with.
+fn small_graph(graphs: Graphs, kinds: usize, hub: bool) -> (Arc<FactorGraph>, Vec<u64>) {
+    let with = |seed: u64| {
+        let numbers = numbers(seed, 1 << 13);
+        let mut choices = Choices::new(&numbers, 12);
+        let graph = graphs(&mut choices, 12);
+        (graph, cases::numbers(choices.number(), 1 << 12))
+    };
+    let fits = |graph: &FactorGraph| {
+        let degree = (0..graph.variable_count()).map(|v| graph.degree(v)).max().unwrap();
+        let found = (0..graph.factor_count()).map(|factor| graph.kind(factor).name());
+        found.collect::<HashSet<_>>().len() == kinds
+            && if hub { (33..100).contains(&degree) } else { degree < 20 }
+            && graph.edge_count() < 300
+    };
+    (0..100_000).map(with).find(|(graph, _)| fits(graph)).unwrap()
+}
+
 /// Graphs small enough for slow tools, of every kind, by every schedule, with every kind of request.
 #[test]
 fn tiny_graphs_by_every_schedule() {
     let Some(options) = tested() else { return };
-    for (name, graphs) in GRAPHS {
-        for seed in 0..3 {
-            let numbers = numbers(seed, 1 << 12);
+    for ((name, graphs), kinds) in GRAPHS.into_iter().zip([4, 7]) {
+        for hub in [false, true] {
+            let (graph, numbers) = small_graph(graphs, kinds, hub);
             let mut choices = Choices::new(&numbers, 6);
-            let graph = graphs(&mut choices, 5);
             for schedule in schedules(&mut choices, &graph) {
-                let mut pair = Pair::new(&graph, &schedule, options).unwrap();
-                for (inference, damping, contradiction) in [
-                    (Inference::SumProduct, 0.0, Contradiction::Error),
-                    (Inference::SumProduct, 0.0, Contradiction::Vote),
-                    (Inference::MaxProduct, 0.5, Contradiction::Vote),
-                ] {
-                    let rule = StopRule::Bingo {
-                        tolerance: 1e-6,
-                        min_passes: 2,
-                        max_passes: 2,
-                        history: 2,
-                    };
-                    for (rule, start) in [(StopRule::Passes(2), Start::Fresh), (rule, Start::Warm)]
-                    {
-                        let request = RunRequest {
-                            inference,
-                            damping,
-                            contradiction,
-                            start,
-                            ..RunRequest::new(rule)
-                        };
-                        let what =
-                            || format!("{name} graph {seed}, {}, {request:?}", schedule.name());
-                        within(pair.run(&request), what).unwrap().ok();
-                    }
-                    let changes = random_changes(&mut choices, &graph);
-                    pair.both(|session| change_evidence(session, &changes));
-                }
+                let what = format!("{name} graph, hub {hub}, {}", schedule.name());
+                within(check_requests(&mut choices, &graph, &schedule, options), || what).unwrap();
             }
         }
     }
+}
+
+/// Sums and maxima, damped or not, both policies at contradictions, two rules, fresh and warm starts.
+fn check_requests(
+    choices: &mut Choices,
+    graph: &Arc<FactorGraph>,
+    schedule: &Schedule,
+    options: EngineOptions,
+) -> Checked {
+    let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 2, max_passes: 2, history: 2 };
+    let mut pair = Pair::new(graph, schedule, options)?;
+    for (inference, damping, contradiction) in [
+        (Inference::SumProduct, 0.0, Contradiction::Error),
+        (Inference::SumProduct, 0.0, Contradiction::Vote),
+        (Inference::MaxProduct, 0.5, Contradiction::Vote),
+    ] {
+        for (rule, start) in [(StopRule::Passes(2), Start::Fresh), (bingo, Start::Warm)] {
+            let fresh = RunRequest::new(rule);
+            let request = RunRequest { inference, damping, contradiction, start, ..fresh };
+            within(pair.run(&request), || format!("{request:?}"))?.ok();
+        }
+        let changes = random_changes(choices, graph);
+        pair.both(|session| change_evidence(session, &changes));
+    }
+    Ok(())
 }
 
 /// A few passes of one graph by each schedule, with evidence.
@@ -356,7 +374,7 @@ fn beliefs_and_batches_are_the_same() {
 /// What the random graphs have, so that the tests above mean something.
 #[test]
 fn the_graphs_have_what_is_to_be_tested() {
-    let mut kinds = std::collections::HashSet::new();
+    let mut kinds = HashSet::new();
     let [mut hubs, mut large_hubs, mut wide, mut mixed] = [0; 4];
     for seed in 0..150 {
         for (_, graphs) in GRAPHS {
