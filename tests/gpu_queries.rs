@@ -85,23 +85,29 @@ fn queries_need_no_more_memory() {
         for number in 0..queries / 10 {
             query(&mut pair, number).unwrap();
         }
-        let (host, device) = (resident_bytes(), free_on_device(options));
+        let device = free_on_device(options);
         let start = Instant::now();
-        for number in 0..queries / 2 {
-            query(&mut pair, number).unwrap();
-        }
-        let per_query = start.elapsed().as_secs_f64() * 1e6 / (queries / 2) as f64;
-        let grown = resident_bytes().saturating_sub(host);
+        // What grows by queries grows in every round; a driver may take something now and then.
+        let round = queries / 8;
+        let grown = (0..4).map(|_| {
+            let before = resident_bytes();
+            for number in 0..round {
+                query(&mut pair, number).unwrap();
+            }
+            resident_bytes().saturating_sub(before)
+        });
+        let grown = grown.min().unwrap();
         let grown_on_device = device.saturating_sub(free_on_device(options));
+        let per_query = start.elapsed().as_secs_f64() * 1e6 / (4 * round) as f64;
         println!(
-            "time: {} queries by {}, {per_query:.0} us each with the reference's; {grown} bytes more",
-            queries / 2,
+            "time: {} queries by {}: {per_query:.0} us each with the reference's; {grown} bytes more",
+            4 * round,
             schedule.name()
         );
-        // Less than 100 bytes for each of the 5000 queries.
-        assert!(grown < 500_000, "the process has grown by {grown} bytes");
+        let bound = (100 * round).max(1 << 16);
+        assert!(grown < bound, "{round} queries: the process has grown by {grown} bytes");
         // The driver gives memory in pieces of 2 MiB.
-        assert!(grown_on_device < 2 << 20, "{grown_on_device} bytes of the device are gone");
+        assert!(grown_on_device <= 2 << 20, "{grown_on_device} bytes of the device are gone");
     }
 }
 
