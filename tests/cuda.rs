@@ -4,12 +4,20 @@
 
 mod common;
 
+#[path = "common/child.rs"]
+mod child;
+
+use fastlbp::{
+    Backend, BeliefPropagation, EngineOptions, FactorGraph, RunRequest, Schedule, StopRule,
+    format::read_graph, generate,
+};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 fn root() -> &'static Path {
@@ -58,9 +66,7 @@ fn chain() -> String {
 
 #[test]
 fn a_driver_that_cannot_be_loaded_is_a_reason_and_not_a_failure() {
-    let directory = tempfile::tempdir().unwrap();
-    // Also on a machine with a driver: this one is found first.
-    fs::write(directory.path().join("libcuda.so.1"), "no library").unwrap();
+    let directory = no_driver();
     let output = run(directory.path(), "", &["devices"]);
     assert_eq!(output.status.code(), Some(0));
     let printed = text(&output.stdout);
@@ -190,6 +196,131 @@ fn the_device_is_chosen_by_option_and_by_environment() {
         let (code, printed) = infer(option, variable);
         assert!(printed.contains(wanted), "{printed}");
         assert_eq!(code, Some(2), "{printed}");
+    }
+}
+
+/// A small graph, and one that is worth a device.
+fn graphs() -> [Arc<FactorGraph>; 2] {
+    let small = read_graph(Path::new(&chain())).unwrap();
+    [Arc::new(small), Arc::new(generate::smartfl(60_000, 1).unwrap().graph)]
+}
+
+/// The bits of what a session gives.
+fn bits_of_a_session(graph: &Arc<FactorGraph>, backend: Backend) -> fastlbp::Result<Vec<u64>> {
+    let options = EngineOptions { backend, ..Default::default() };
+    let mut session = BeliefPropagation::new(graph.clone(), Schedule::Parallel, options)?;
+    session.run(&RunRequest::new(StopRule::Passes(5)))?;
+    Ok(session.marginals()?.iter().map(|p| p.to_bits()).collect())
+}
+
+/// Runs a test again where the driver is that of a directory; gives what it prints. Nothing else is said.
+fn again_with_driver(test: &str, libraries: &Path, settings: &str, device: Option<&str>) -> String {
+    let libraries = libraries.to_str().unwrap();
+    let mut variables = vec![("LD_LIBRARY_PATH", libraries), ("FAKE_CUDA", settings)];
+    variables.extend(device.map(|number| ("FASTLBP_DEVICE", number)));
+    let output = child::run_again(test, &variables);
+    assert_eq!(text(&output.stderr), "", "{settings}");
+    text(&output.stdout).to_owned()
+}
+
+/// A driver that cannot be loaded. It is found first on a machine that has one.
+fn no_driver() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("libcuda.so.1"), "no library").unwrap();
+    directory
+}
+
+#[test]
+fn sessions_without_a_usable_device_say_why() {
+    if child::is_child() {
+        for graph in graphs() {
+            let error = bits_of_a_session(&graph, Backend::Cuda).unwrap_err();
+            println!("outcome: {error:?}");
+        }
+        return;
+    }
+    let check = |libraries: &Path, settings: &str, device: Option<&str>, wanted: &[&str]| {
+        let name = "sessions_without_a_usable_device_say_why";
+        let printed = again_with_driver(name, libraries, settings, device);
+        let outcomes: Vec<&str> = printed.lines().filter(|l| l.contains("outcome: ")).collect();
+        assert_eq!(outcomes.len(), 2, "{settings}: {printed}");
+        for outcome in outcomes {
+            let says = |part: &&str| outcome.contains(*part);
+            assert!(wanted.iter().all(says), "{settings}: {outcome} instead of {wanted:?}");
+        }
+    };
+    let unusable = "outcome: NoDevice(\"backend 'cuda': ";
+    let otherwise = "; use 'cpu' or 'auto'";
+    check(no_driver().path(), "", None, &[unusable, "there is no CUDA driver (", otherwise]);
+    let Some(driver) = fake_driver() else { return };
+    for (settings, reason) in [
+        ("version=11080", "too old, it supports CUDA 11.8: NVIDIA's driver 525 or later"),
+        ("cuInit=100", "there is no CUDA device: the driver finds none"),
+        ("devices=0", "there is no CUDA device: the driver shows none"),
+        ("cuInit=919", "cannot be started: CUDA_ERROR_OF_TOMORROW (919): not known yet"),
+        ("capability=60", "has compute capability 6.0: 7.0 or higher is needed"),
+    ] {
+        check(driver.path(), settings, None, &[unusable, reason, otherwise]);
+    }
+    for (settings, wanted) in [
+        (
+            "cuDevicePrimaryCtxRetain=46",
+            "outcome: Device(\"CUDA: a context on device 0: CUDA error 46",
+        ),
+        ("cuDevicePrimaryCtxRetain=2", "outcome: OutOfMemory(\"CUDA device: a context on device 0"),
+        ("cuCtxPushCurrent_v2=201", "outcome: Device(\"CUDA: entering the context of device 0"),
+    ] {
+        check(driver.path(), settings, None, &[wanted]);
+    }
+    for (device, wanted) in [
+        ("7", "outcome: OutOfRange(\"CUDA device 7: there is no such device, 0 to 1 is needed"),
+        ("first", "outcome: InvalidArgument(\"FASTLBP_DEVICE is 'first': the number of a CUDA"),
+    ] {
+        check(driver.path(), "devices=2", Some(device), &[wanted]);
+    }
+}
+
+/// The backend AUTO runs on the processor where the device fails it, and says nothing.
+#[test]
+fn sessions_without_a_usable_device_run_on_the_processor() {
+    if child::is_child() {
+        for graph in graphs() {
+            let [auto, cpu] =
+                [Backend::Auto, Backend::Cpu].map(|on| bits_of_a_session(&graph, on).unwrap());
+            assert!(auto == cpu);
+            println!("outcome: {} equal numbers", cpu.len());
+        }
+        return;
+    }
+    let check = |libraries: &Path, settings: &str| {
+        let name = "sessions_without_a_usable_device_run_on_the_processor";
+        let printed = again_with_driver(name, libraries, settings, None);
+        let small = graphs()[0].state_count();
+        for wanted in [small, 120_000] {
+            let outcome = format!("outcome: {wanted} equal numbers");
+            assert!(printed.contains(&outcome), "{settings}: {printed}");
+        }
+    };
+    check(no_driver().path(), "");
+    let Some(driver) = fake_driver() else { return };
+    for settings in [
+        // Works, but has none of the engine's kernels.
+        "",
+        "version=11080",
+        "cuInit=100",
+        "devices=0",
+        "cuInit=919",
+        "capability=60",
+        "cuDeviceGetAttribute=1",
+        "cuDevicePrimaryCtxRetain=46",
+        "cuCtxPushCurrent_v2=201",
+        "cuMemGetInfo_v2=919",
+        "cuModuleLoadDataEx=222",
+        "cuMemAlloc_v2=2",
+        "cuMemHostAlloc=2",
+        "cuStreamCreate=2",
+    ] {
+        check(driver.path(), settings);
     }
 }
 

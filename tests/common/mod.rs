@@ -15,11 +15,14 @@ pub fn report_skipped(why: &str) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// A part of `../shared`, measurement data outside the project; `None`, reported as skipped, where it
-/// is not there.
+/// A part of `../shared`, measurement data outside the project, or of the directory that `FASTLBP_SHARED`
+/// names instead; `None`, reported as skipped, where it is not there.
 #[allow(dead_code, reason = "not all test files use it")]
 pub fn shared(part: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(part);
+    let elsewhere = std::env::var_os("FASTLBP_SHARED").map(PathBuf::from);
+    let directory =
+        elsewhere.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"));
+    let path = directory.join(part);
     if path.is_dir() {
         return Some(path);
     }

@@ -1,0 +1,284 @@
+//! Random graphs, evidence, schedules and requests for comparing backends: a size and a seed say all.
+
+use crate::random::{Choices, Definition, Input, labels};
+use fastlbp::schedule::Preorder;
+use fastlbp::{
+    BeliefPropagation, Contradiction, FactorGraph, FactorGraphBuilder, Inference, RunRequest,
+    Schedule, StopRule, VariableEvidence,
+};
+use std::sync::Arc;
+
+/// Numbers to choose by: splitmix64.
+pub fn numbers(seed: u64, count: usize) -> Vec<u64> {
+    let mut state = seed;
+    let next = std::iter::repeat_with(|| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    });
+    next.take(count).collect()
+}
+
+/// Most entries of a factor as a table.
+const ENTRIES: usize = 625;
+
+/// A probability that is hard on arithmetic now and then, and certain as often as the graph has it.
+fn probability(choices: &mut Choices) -> f64 {
+    match choices.below(8) {
+        0 => [1e-300, 1e-40, 1e-17, 1.0 - f64::EPSILON / 2.0, 0.5, 0.999][choices.below(6)],
+        _ => choices.probability(),
+    }
+}
+
+/// Two of them, not both 0.
+fn pair(choices: &mut Choices) -> [f64; 2] {
+    let pair = [probability(choices), probability(choices)];
+    if pair == [0.0, 0.0] { [1.0, 0.0] } else { pair }
+}
+
+/// A conjunction of binary variables: an AND, an OR, a singleton, or one with signs.
+fn conjunction(choices: &mut Choices, scope: Vec<u64>) -> Input {
+    let body = scope.len() - 1;
+    let [p, q] = [probability(choices), probability(choices)];
+    let mut negated = |count: usize| (0..count).map(|_| choices.flag()).collect::<Vec<_>>();
+    let signs = negated(body + 1);
+    let definition = match choices.below(8) {
+        0..3 if body == 0 => Definition::Singleton { p },
+        0..3 => Definition::And { p, q },
+        3 | 4 => Definition::Or { p, q },
+        5 => {
+            let [[a, b], [c, d]] = [pair(choices), pair(choices)];
+            Definition::Signed { negated: signs[1..].to_vec(), values: [a, 2.5 * b, 3.0 * c, d] }
+        }
+        6 if choices.flag() => {
+            Definition::SignedAnd { negated: signs[1..].to_vec(), p, q: 0.25 + 0.5 * q }
+        }
+        6 => Definition::SignedOr { negated: signs[1..].to_vec(), p, q: 0.25 + 0.5 * q },
+        _ => Definition::Clause { negated: signs, satisfied: 1.5, violated: p },
+    };
+    Input { scope, definition }
+}
+
+/// Different variables, at most `count` of them.
+fn choose_scope(choices: &mut Choices, among: &[u64], count: usize) -> Vec<u64> {
+    let mut scope: Vec<u64> = Vec::new();
+    for _ in 0..count {
+        let label = among[choices.below(among.len())];
+        if !scope.contains(&label) {
+            scope.push(label);
+        }
+    }
+    scope
+}
+
+/// Gives a variable very many factors: 9 to 300, at times more than 1000.
+fn add_hub(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
+    let hub = among[choices.below(among.len())];
+    let degree = match choices.below(4) {
+        0 if size > 30 => 1001 + choices.below(500),
+        _ => 9 + choices.below(292),
+    };
+    for _ in 0..degree {
+        let count = choices.below(3);
+        let mut scope = choose_scope(choices, among, count);
+        scope.retain(|&label| label != hub);
+        scope.insert(choices.below(scope.len() + 1), hub);
+        inputs.push(conjunction(choices, scope));
+    }
+}
+
+/// Adds factors of many variables, hubs, and factors that are there already.
+fn add_special(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
+    if size > 10 && choices.below(4) == 0 {
+        add_hub(choices, size, among, inputs);
+    }
+    if size > 5 && choices.below(3) == 0 {
+        for _ in 0..1 + choices.below(3) {
+            let most = if size > 30 && choices.below(8) == 0 { 1300 } else { 40 };
+            let count = 7 + choices.below(most - 6);
+            let scope = choose_scope(choices, among, count);
+            inputs.push(conjunction(choices, scope));
+        }
+    }
+    if choices.below(3) == 0 {
+        for _ in 0..1 + choices.below(size + 1) {
+            inputs.push(inputs[choices.below(inputs.len())].clone());
+        }
+    }
+}
+
+fn build(labels: &[u64], cardinalities: &[usize], inputs: &[Input]) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_variables(labels, cardinalities).unwrap();
+    for input in inputs {
+        input.add_to(&mut builder).unwrap_or_else(|error| panic!("{input:?}: {error}"));
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+fn variable_count(choices: &mut Choices, size: usize) -> usize {
+    match choices.below(12) {
+        0 if size > 20 => 1100 + choices.below(400),
+        1 if size > 10 => 60 + choices.below(200),
+        _ => 2 + choices.below(2 + size),
+    }
+}
+
+/// A graph of binary variables with conjunctions only. Most have loops.
+pub fn binary_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
+    let count = variable_count(choices, size);
+    let labels = labels(choices, count);
+    let mut inputs = Vec::new();
+    for _ in 0..1 + count / 2 + choices.below(2 * count) {
+        let count = 1 + choices.below(5);
+        let scope = choose_scope(choices, &labels, count);
+        inputs.push(conjunction(choices, scope));
+    }
+    add_special(choices, size, &labels, &mut inputs);
+    build(&labels, &vec![2; count], &inputs)
+}
+
+/// A graph of variables with 2 to 5 states and factors of every kind.
+pub fn mixed_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
+    let count = variable_count(choices, size).min(120);
+    let labels = labels(choices, count);
+    let cardinalities: Vec<usize> =
+        (0..count).map(|_| 2 + choices.below(7).saturating_sub(3)).collect();
+    let binary: Vec<usize> = (0..count).filter(|&v| cardinalities[v] == 2).collect();
+    let mut inputs = Vec::new();
+    for _ in 0..1 + count / 2 + choices.below(2 * count) {
+        let among_binary = choices.flag() && !binary.is_empty();
+        let mut scope: Vec<usize> = Vec::new();
+        let mut entries = 1;
+        for _ in 0..1 + choices.below(5) {
+            let variable = if among_binary {
+                binary[choices.below(binary.len())]
+            } else {
+                choices.below(count)
+            };
+            if !scope.contains(&variable) && entries * cardinalities[variable] <= ENTRIES {
+                entries *= cardinalities[variable];
+                scope.push(variable);
+            }
+        }
+        let names: Vec<u64> = scope.iter().map(|&variable| labels[variable]).collect();
+        let own: Vec<usize> = scope.iter().map(|&variable| cardinalities[variable]).collect();
+        inputs.push(Input::random(choices, &names, &own));
+    }
+    let binary: Vec<u64> = binary.iter().map(|&variable| labels[variable]).collect();
+    if !binary.is_empty() {
+        add_special(choices, size, &binary, &mut inputs);
+    }
+    build(&labels, &cardinalities, &inputs)
+}
+
+/// All schedules; the custom one is of ranks with ties. SEQMAX, last, only where its messages are cheap:
+/// each one changes what those of all neighbours would be.
+pub fn schedules(choices: &mut Choices, graph: &FactorGraph) -> Vec<Schedule> {
+    let seed = choices.number();
+    // Few ranks for many ties, or many.
+    let bound = match choices.below(3) {
+        0 => 2 * graph.edge_count() + 1,
+        _ => 2 + choices.below(30),
+    };
+    let mixed = numbers(seed, graph.edge_count());
+    let ranks: Vec<u64> = mixed.iter().map(|number| number % bound as u64).collect();
+    let mut schedules = vec![
+        Schedule::Parallel,
+        Schedule::SequentialFixed,
+        Schedule::SequentialRandom { seed },
+        Schedule::Topological,
+        Schedule::ForwardBackward,
+        Schedule::Tree,
+        Schedule::Blocks { blocks: 1 + choices.below(9) as u32, seed },
+        Schedule::Custom(Arc::new(Preorder::from_ranks(graph, &ranks).unwrap())),
+    ];
+    let log_domain = choices.flag();
+    let small = (0..graph.variable_count()).all(|variable| graph.degree(variable) <= 50)
+        && (0..graph.factor_count()).all(|factor| graph.arity(factor) <= 20);
+    if small {
+        schedules.push(Schedule::MaximumResidual { log_domain });
+    }
+    schedules
+}
+
+pub fn random_schedule(choices: &mut Choices, graph: &FactorGraph) -> Schedule {
+    let mut schedules = schedules(choices, graph);
+    schedules.swap_remove(choices.below(schedules.len()))
+}
+
+/// Sums or maxima, damping and the policy at contradictions, with some rule. Fresh.
+pub fn random_request(choices: &mut Choices, rule: StopRule) -> RunRequest {
+    let damping = [0.0, 0.0, 0.0, 0.3, 0.5][choices.below(5)];
+    RunRequest {
+        inference: match choices.below(3) {
+            0 => Inference::MaxProduct,
+            _ => Inference::SumProduct,
+        },
+        damping,
+        contradiction: match choices.flag() {
+            true => Contradiction::Vote,
+            false => Contradiction::Error,
+        },
+        ..RunRequest::new(rule)
+    }
+}
+
+/// A rule that looks at changes. `most` bounds the number of passes.
+pub fn random_rule(choices: &mut Choices, graph: &FactorGraph, most: u64) -> StopRule {
+    let tolerance = [0.0, 1e-12, 1e-6, 1e-2, 0.3][choices.below(5)];
+    let max_passes = choices.below(most as usize + 1) as u64;
+    // It makes a table of each factor; some are too large for one, which is an error.
+    let sizes = (0..graph.factor_count()).map(|factor| graph.joint_states(factor));
+    let refused = |size: Option<usize>| size.is_none_or(|size| size > 1 << 20);
+    let [largest, any_refused] = [
+        sizes.clone().flatten().all(|size| size <= 4096),
+        sizes.clone().any(refused) && choices.below(8) == 0,
+    ];
+    match choices.below(6) {
+        0 | 1 if largest && !sizes.clone().any(refused) || any_refused => {
+            StopRule::AllBeliefs { tolerance, max_passes }
+        }
+        2..=4 => {
+            let min_passes = choices.below(max_passes as usize + 1) as u64;
+            let history = 1 + choices.below(6) as u64;
+            StopRule::Bingo { tolerance, min_passes, max_passes, history }
+        }
+        _ => StopRule::Tolerance { tolerance, max_passes },
+    }
+}
+
+/// Changes of evidence: what a few variables get, or that they lose what they had.
+pub fn random_changes(
+    choices: &mut Choices,
+    graph: &FactorGraph,
+) -> Vec<(usize, Option<VariableEvidence>)> {
+    let changes = (0..choices.below(5)).map(|_| {
+        let variable = choices.below(graph.variable_count());
+        let cardinality = graph.cardinality(variable);
+        let evidence = match choices.below(5) {
+            0 => None,
+            1 | 2 => Some(VariableEvidence::Likelihood(choices.weights(cardinality))),
+            _ => Some(VariableEvidence::Observed(choices.below(cardinality) as u32)),
+        };
+        (variable, evidence)
+    });
+    changes.collect()
+}
+
+pub fn change_evidence(
+    session: &mut BeliefPropagation,
+    changes: &[(usize, Option<VariableEvidence>)],
+) {
+    for (variable, evidence) in changes {
+        match evidence {
+            None => session.clear_evidence(*variable),
+            Some(VariableEvidence::Observed(state)) => session.observe(*variable, *state as usize),
+            Some(VariableEvidence::Likelihood(weights)) => {
+                session.set_likelihood(*variable, weights)
+            }
+        }
+        .unwrap();
+    }
+}

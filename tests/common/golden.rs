@@ -1,0 +1,427 @@
+//! Reference values in `../shared/golden`, computed in 128-bit arithmetic, against the library.
+//!
+//! Every check is skipped, with a line that says so, where that directory is absent.
+
+use crate::common::shared;
+use fastlbp::format::{read_graph, read_partial_evidence};
+use fastlbp::model::Factor;
+use fastlbp::schedule::Preorder;
+use fastlbp::{
+    BeliefPropagation, Contradiction, Control, EngineOptions, Error, Evidence, FactorGraph,
+    FactorGraphBuilder, RunReport, RunRequest, Schedule, Start, StopRule,
+};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Largest absolute difference from a reference value.
+const ABSOLUTE: f64 = 1e-12;
+/// Largest absolute difference of what a trace says about a pass: a sum of rounding errors, as many
+/// of these runs never settle.
+const TRACE: f64 = 1e-9;
+/// Largest relative difference, where that is asked for.
+const RELATIVE: f64 = 1e-10;
+/// Smaller values need not be told from zero.
+const SMALLEST: f64 = 1e-200;
+/// Error of a probability near 1 that is given as an `f64`.
+const ROUNDING: f64 = 1.2e-16;
+
+fn read_text(path: &Path) -> String {
+    let mut text = String::new();
+    let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+    } else {
+        std::io::BufReader::new(file).read_to_string(&mut text).unwrap();
+    }
+    text
+}
+
+fn file_names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Lines of whitespace-separated words, without comments.
+fn words(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines.map(|line| line.split_whitespace().collect())
+}
+
+/// (label, P(x=1)) of a `.ref` or `.exact` file.
+fn reference(path: &Path) -> Vec<(u64, f64)> {
+    let values: Vec<(u64, f64)> = words(&read_text(path))
+        .map(|line| (line[0].parse().unwrap(), line[1].parse().unwrap()))
+        .collect();
+    assert!(!values.is_empty(), "{}: no values", path.display());
+    values
+}
+
+fn load_graph(directory: &Path, name: &str) -> Arc<FactorGraph> {
+    let plain = directory.join(format!("{name}.causal_fg"));
+    let path = if plain.exists() { plain } else { directory.join(format!("{name}.causal_fg.gz")) };
+    Arc::new(read_graph(&path).unwrap())
+}
+
+/// The evidence beside a graph, if there is any.
+fn load_evidence(directory: &Path, name: &str, graph: &FactorGraph) -> Evidence {
+    let mut evidence = Evidence::new();
+    let path = directory.join(format!("{name}.obs"));
+    if path.exists() {
+        for (variable, state) in read_partial_evidence(&path, graph).unwrap().observed {
+            evidence.observe(graph, variable, state).unwrap();
+        }
+    }
+    evidence
+}
+
+fn session(
+    graph: &Arc<FactorGraph>,
+    schedule: Schedule,
+    evidence: Evidence,
+    options: EngineOptions,
+) -> BeliefPropagation {
+    let mut session = BeliefPropagation::new(graph.clone(), schedule, options).unwrap();
+    session.set_evidence(evidence).unwrap();
+    session
+}
+
+fn schedule(name: &str) -> Schedule {
+    Schedule::from_name(name, 0).unwrap()
+}
+
+/// Largest absolute difference; `what` names the case in a failure.
+fn check_absolute(session: &BeliefPropagation, values: &[(u64, f64)], what: &str) -> f64 {
+    let mut largest = 0.0_f64;
+    for &(label, wanted) in values {
+        let variable = session.graph().variable_of_label(label).unwrap();
+        let [p0, p1] = session.marginal(variable).unwrap() else { panic!("not binary") };
+        let difference = (p1 - wanted).abs().max((p0 + p1 - 1.0).abs());
+        assert!(difference <= ABSOLUTE, "{what}: label {label}: {p1:e} instead of {wanted:e}");
+        largest = largest.max(difference);
+    }
+    largest
+}
+
+/// Checks p to a relative error, and 1 - p as far as a reference value for p alone can tell: that is
+/// for p >= 1/2, where 1 - p is exact but for the rounding of p itself.
+fn check_relative(session: &BeliefPropagation, values: &[(u64, f64)], what: &str) {
+    for &(label, wanted) in values {
+        let variable = session.graph().variable_of_label(label).unwrap();
+        let [p0, p1] = session.marginal(variable).unwrap() else { panic!("not binary") };
+        assert_relative(*p1, wanted, 0.0, &format!("{what}: label {label}: p"));
+        if wanted >= 0.5 {
+            let name = format!("{what}: label {label}: 1 - p");
+            assert_relative(*p0, 1.0 - wanted, ROUNDING, &name);
+        }
+    }
+}
+
+fn assert_relative(got: f64, wanted: f64, slack: f64, what: &str) {
+    let close = if wanted >= SMALLEST {
+        (got - wanted).abs() <= RELATIVE * wanted + slack
+    } else {
+        (0.0..=SMALLEST.max(slack)).contains(&got)
+    };
+    assert!(close, "{what}: {got:e} instead of {wanted:e}");
+}
+
+/// The graph with both states of every variable exchanged: an AND becomes an OR, p(x=1) becomes
+/// p(x=0). Messages are the same but for the names of the states, so that the reference values for
+/// p hold for 1 - p of this graph, down to the smallest ones.
+fn mirrored(graph: &FactorGraph) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    for factor in 0..graph.factor_count() {
+        let labels: Vec<u64> =
+            graph.factor_variables(factor).iter().map(|&v| graph.label(v as usize)).collect();
+        let body = |head: usize, head_in_body: bool| {
+            let mut body = labels.clone();
+            if !head_in_body {
+                body.remove(head);
+            }
+            body
+        };
+        match graph.factor(factor) {
+            // As a table, since 1 - p as a parameter would be rounded.
+            Factor::Singleton { p } => builder.add_table(&labels, &[p, 1.0 - p]).unwrap(),
+            Factor::And(horn) => {
+                let body = body(horn.head, horn.head_in_body);
+                builder.add_or(labels[horn.head], &body, horn.p, horn.q).unwrap();
+            }
+            Factor::Or(horn) => {
+                let body = body(horn.head, horn.head_in_body);
+                builder.add_and(labels[horn.head], &body, horn.p, horn.q).unwrap();
+            }
+            Factor::Table(values) => {
+                let reversed: Vec<f64> = values.iter().rev().copied().collect();
+                builder.add_table(&labels, &reversed).unwrap();
+            }
+            other => panic!("{other:?}: no file of the golden values has such a factor"),
+        }
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+fn mirrored_evidence(graph: &FactorGraph, evidence: &Evidence) -> Evidence {
+    let mut mirrored = Evidence::new();
+    for (variable, entry) in evidence.iter() {
+        let fastlbp::VariableEvidence::Observed(state) = entry else { panic!("not observed") };
+        mirrored.observe(graph, variable, 1 - *state as usize).unwrap();
+    }
+    mirrored
+}
+
+/// `NAME.SCHEDULE.PASSES.ref[.gz]` with a number of passes, as (name, schedule, passes).
+fn parse_reference_name(file: &str) -> Option<(&str, &str, u64)> {
+    let stem = file.strip_suffix(".gz").unwrap_or(file).strip_suffix(".ref")?;
+    let (rest, passes) = stem.rsplit_once('.')?;
+    let (name, schedule) = rest.rsplit_once('.')?;
+    Some((name, schedule, passes.parse().ok()?))
+}
+
+/// Runs all references of a directory for fixed numbers of passes.
+pub fn check_directory(part: &str, cases: usize, exact_at_zero: bool, options: EngineOptions) {
+    let Some(directory) = shared(&format!("golden/{part}")) else { return };
+    let mut checked = 0;
+    let mut largest = 0.0_f64;
+    let names = file_names(&directory);
+    for file in &names {
+        let Some((name, schedule_name, passes)) = parse_reference_name(file) else { continue };
+        let values = reference(&directory.join(file));
+        let graph = load_graph(&directory, name);
+        let evidence = load_evidence(&directory, name, &graph);
+        let request = RunRequest::new(StopRule::Passes(passes));
+        let mut direct = session(&graph, schedule(schedule_name), evidence.clone(), options);
+        direct.run(&request).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert_eq!(values.len(), graph.variable_count(), "{file}");
+        largest = largest.max(check_absolute(&direct, &values, file));
+        if exact_at_zero {
+            check_relative(&direct, &values, file);
+            let graph = mirrored(&graph);
+            let evidence = mirrored_evidence(&graph, &evidence);
+            let mut mirror = session(&graph, schedule(schedule_name), evidence, options);
+            mirror.run(&request).unwrap_or_else(|error| panic!("{file} mirrored: {error}"));
+            for &(label, wanted) in &values {
+                let variable = graph.variable_of_label(label).unwrap();
+                let p0 = mirror.marginal(variable).unwrap()[0];
+                assert_relative(p0, wanted, 0.0, &format!("{file} mirrored: label {label}: 1 - p"));
+            }
+        }
+        checked += 1;
+    }
+    println!("golden/{part}: {checked} references, largest difference {largest:e}");
+    assert_eq!(checked, cases, "golden/{part}: references found");
+}
+
+/// Brute-force posteriors of the tree-shaped graphs (`tree*`, `u_*`).
+pub fn trees_are_exact(options: EngineOptions) {
+    let Some(directory) = shared("golden/tiny") else { return };
+    let mut checked = 0;
+    for file in file_names(&directory) {
+        let Some(name) = file.strip_suffix(".exact") else { continue };
+        if !name.starts_with("tree") && !name.starts_with("u_") {
+            continue;
+        }
+        let values = reference(&directory.join(&file));
+        let graph = load_graph(&directory, name);
+        let evidence = load_evidence(&directory, name, &graph);
+        for (schedule, passes) in [
+            (Schedule::Tree, 1),
+            (Schedule::Parallel, 50),
+            (Schedule::SequentialFixed, 50),
+            (Schedule::SequentialRandom { seed: 1 }, 50),
+            (Schedule::Topological, 50),
+        ] {
+            let what = format!("{file} {}", schedule.name());
+            let mut session = session(&graph, schedule, evidence.clone(), options);
+            session.run(&RunRequest::new(StopRule::Passes(passes))).unwrap();
+            check_absolute(&session, &values, &what);
+            check_relative(&session, &values, &what);
+            checked += 1;
+        }
+    }
+    println!("golden/tiny: {checked} exact posteriors");
+    assert!(checked > 100);
+}
+
+pub fn contradictory_evidence_is_reported(options: EngineOptions) {
+    let Some(directory) = shared("golden/robust") else { return };
+    let graph = load_graph(&directory, "contra");
+    let evidence = load_evidence(&directory, "contra", &graph);
+    for schedule in [
+        Schedule::Parallel,
+        Schedule::SequentialFixed,
+        Schedule::SequentialRandom { seed: 1 },
+        Schedule::Topological,
+        Schedule::Tree,
+    ] {
+        let name = schedule.name();
+        let mut session = session(&graph, schedule, evidence.clone(), options);
+        let mut request = RunRequest::new(StopRule::Passes(60));
+        match session.run(&request) {
+            Err(Error::Contradiction { label: 0 | 1, .. }) => {}
+            other => panic!("{name}: {other:?}"),
+        }
+        request.contradiction = Contradiction::Vote;
+        let report = session.run(&request).unwrap();
+        assert!(report.contradictions > 0 && report.first_contradiction.is_some(), "{name}");
+        assert!(session.marginals().unwrap().iter().all(|p| (0.0..=1.0).contains(p)), "{name}");
+    }
+}
+
+/// Explicit orders: every pass has one of its own, as a schedule that is changed between warm runs
+/// of one pass each.
+pub fn explicit_orders(options: EngineOptions) {
+    let (Some(directory), Some(graphs)) = (shared("golden/order"), shared("golden/fixed")) else {
+        return;
+    };
+    for (name, passes) in [("bingo_700", 3), ("smartfl_1000", 3)] {
+        let graph = load_graph(&graphs, name);
+        let evidence = load_evidence(&graphs, name, &graph);
+        let text = read_text(&directory.join(format!("{name}.{passes}.seq")));
+        let orders: Vec<Schedule> = words(&text).map(|line| order(&graph, &line)).collect();
+        assert_eq!(orders.len(), passes);
+        let mut session = session(&graph, orders[0].clone(), evidence, options);
+        for order in orders {
+            session.set_schedule(order).unwrap();
+            let request = RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Passes(1)) };
+            session.run(&request).unwrap();
+        }
+        assert_eq!(session.report().unwrap().total_passes, passes as u64);
+        let values = reference(&directory.join(format!("{name}.{passes}.ref")));
+        let largest = check_absolute(&session, &values, name);
+        println!("golden/order/{name}: largest difference {largest:e}");
+    }
+}
+
+/// A strict order of all edges, given as `factorposition:variablelabel`.
+fn order(graph: &FactorGraph, line: &[&str]) -> Schedule {
+    let mut ranks = vec![u64::MAX; graph.edge_count()];
+    for (rank, word) in line.iter().enumerate() {
+        let (factor, label) = word.split_once(':').unwrap();
+        let variable = graph.variable_of_label(label.parse().unwrap()).unwrap();
+        let edge = graph.edge(factor.parse().unwrap(), variable).unwrap();
+        assert_eq!(ranks[edge], u64::MAX, "edge {word} twice");
+        ranks[edge] = rank as u64;
+    }
+    assert!(!ranks.contains(&u64::MAX), "an edge is missing");
+    Schedule::Custom(Arc::new(Preorder::from_ranks(graph, &ranks).unwrap()))
+}
+
+/// Runs BINGO's rule and compares every pass with the trace: largest difference and share.
+fn check_bingo_run(session: &mut BeliefPropagation, rule: StopRule, trace: &Path) -> RunReport {
+    let trace_text = read_text(trace);
+    let lines: HashMap<u64, (f64, f64)> = words(&trace_text)
+        .map(|line| {
+            (line[0].parse().unwrap(), (line[1].parse().unwrap(), line[2].parse().unwrap()))
+        })
+        .collect();
+    let last = lines.keys().copied().max().unwrap();
+    let request = RunRequest { contradiction: Contradiction::Error, ..RunRequest::new(rule) };
+    let mut checked = 0;
+    let report = session
+        .run_monitored(&request, &mut |progress| {
+            if let Some(&(max_diff, frac)) = lines.get(&progress.passes) {
+                let pass = progress.passes;
+                assert_eq!(progress.frac, frac, "{}: pass {pass}", trace.display());
+                let difference = (progress.max_diff - max_diff).abs();
+                assert!(difference <= TRACE, "{}: pass {pass}: {difference:e}", trace.display());
+                checked += 1;
+            }
+            Control::Continue
+        })
+        .unwrap();
+    assert_eq!(report.passes, last, "{}", trace.display());
+    assert_eq!(report.frac, lines[&last].1, "{}", trace.display());
+    assert_eq!(checked, lines.len(), "{}", trace.display());
+    report
+}
+
+pub fn bingo_runs(options: EngineOptions) {
+    let (Some(directory), Some(graphs)) = (shared("golden/bingo_run"), shared("golden/fixed"))
+    else {
+        return;
+    };
+    let mut checked = 0;
+    for file in file_names(&directory) {
+        let Some(stem) = file.strip_suffix(".trace") else { continue };
+        // NAME.obs.TOL_MIN_MAX_HIST
+        let (name, rule) = stem.split_once(".obs.").unwrap();
+        let parts: Vec<&str> = rule.split('_').collect();
+        let rule = StopRule::Bingo {
+            tolerance: parts[0].parse().unwrap(),
+            min_passes: parts[1].parse().unwrap(),
+            max_passes: parts[2].parse().unwrap(),
+            history: parts[3].parse().unwrap(),
+        };
+        let graph = load_graph(&graphs, name);
+        let evidence = load_evidence(&graphs, name, &graph);
+        let mut session = session(&graph, Schedule::SequentialFixed, evidence, options);
+        let report = check_bingo_run(&mut session, rule, &directory.join(&file));
+        let values = reference(&directory.join(format!("{stem}.ref")));
+        let largest = check_absolute(&session, &values, stem);
+        println!(
+            "golden/bingo_run/{stem}: {} passes, frac {}, largest difference {largest:e}",
+            report.passes, report.frac
+        );
+        checked += 1;
+    }
+    assert_eq!(checked, 4);
+}
+
+/// The graphs of the applications, on the large ones for a sample of the variables.
+pub fn check_real(kind: &str, cases: usize, options: EngineOptions) {
+    let (Some(directory), Some(graphs)) =
+        (shared("golden/real"), shared(&format!("graphs/{kind}")))
+    else {
+        return;
+    };
+    let mut checked = 0;
+    // Files of one graph are neighbours: it is read once.
+    let mut loaded: Option<(String, Arc<FactorGraph>, Evidence)> = None;
+    for file in file_names(&directory) {
+        let Some(stem) = file.strip_suffix(".ref.gz") else { continue };
+        let (rest, passes) = stem.rsplit_once('.').unwrap();
+        let (name, schedule_name) = rest.rsplit_once('.').unwrap();
+        if !graphs.join(format!("{name}.causal_fg.gz")).exists() {
+            continue;
+        }
+        if loaded.as_ref().is_none_or(|(loaded_name, ..)| loaded_name != name) {
+            let graph = load_graph(&graphs, name);
+            let evidence = load_evidence(&graphs, name, &graph);
+            assert!(!evidence.is_empty());
+            loaded = Some((name.to_string(), graph, evidence));
+        }
+        let (_, graph, evidence) = loaded.as_ref().unwrap();
+        let start = std::time::Instant::now();
+        let mut session = session(graph, schedule(schedule_name), evidence.clone(), options);
+        let report = if passes == "bingo" {
+            let rule = StopRule::Bingo {
+                tolerance: 1e-6,
+                min_passes: 500,
+                max_passes: 1000,
+                history: 100,
+            };
+            check_bingo_run(&mut session, rule, &directory.join(format!("{name}.trace")))
+        } else {
+            let rule = StopRule::Passes(passes.parse().unwrap());
+            session.run(&RunRequest::new(rule)).unwrap()
+        };
+        let values = reference(&directory.join(&file));
+        let largest = check_absolute(&session, &values, &file);
+        println!(
+            "golden/real/{stem}: {} passes, {} values, largest difference {largest:e}, {:.2} s",
+            report.passes,
+            values.len(),
+            start.elapsed().as_secs_f64()
+        );
+        checked += 1;
+    }
+    assert_eq!(checked, cases, "references of {kind} graphs");
+}

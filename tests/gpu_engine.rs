@@ -1,0 +1,402 @@
+//! The engine of a backend gives the bits of the CPU engine on one thread, whatever the graph, the
+//! schedule and the request; see `common/backend.rs` for which backend that is.
+//!
+//! A failure names a size and a seed: `FASTLBP_TEST_CASE=SIZE:SEED` runs that case alone, and
+//! `FASTLBP_TEST_CASES` is the number of cases of each test.
+
+mod common;
+
+#[path = "common/backend.rs"]
+mod backend;
+#[path = "common/cases.rs"]
+mod cases;
+#[allow(dead_code, reason = "what factors are by their definition is not needed here")]
+#[path = "common/random.rs"]
+mod random;
+
+use backend::{Checked, Pair, same, same_bits, same_results, setting, tested};
+use cases::{
+    binary_graph, change_evidence, mixed_graph, numbers, random_changes, random_request,
+    random_rule, random_schedule, schedules,
+};
+use fastlbp::model::FactorKind;
+use fastlbp::{
+    Contradiction, EngineOptions, Error, Evidence, FactorGraph, Inference, RunRequest, Schedule,
+    Start, StopRule,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use random::Choices;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The largest graphs; smaller numbers are for shrinking.
+const SIZE: usize = 40;
+
+type Graphs = fn(&mut Choices, usize) -> Arc<FactorGraph>;
+const GRAPHS: [(&str, Graphs); 2] = [("binary", binary_graph), ("mixed", mixed_graph)];
+
+/// Runs a test on random cases; `rarity` is that of probabilities of 0 and 1. Gives the number of cases.
+fn on_cases(rarity: usize, test: impl Fn(&mut Choices, usize, EngineOptions) -> Checked) -> usize {
+    let Some(options) = tested() else { return 0 };
+    let case = |size: usize, seed: u64| {
+        let numbers = numbers(seed, 1 << 16);
+        let mut choices = Choices::new(&numbers, rarity);
+        let options = EngineOptions { compile_tables: choices.flag(), ..options };
+        test(&mut choices, size, options)
+    };
+    if let Ok(text) = std::env::var("FASTLBP_TEST_CASE") {
+        let parts = text.split_once(':').map(|(size, seed)| (size.parse(), seed.parse()));
+        let Some((Ok(size), Ok(seed))) = parts else {
+            panic!("FASTLBP_TEST_CASE is '{text}': SIZE:SEED is needed");
+        };
+        case(size, seed).unwrap();
+        return 1;
+    }
+    let cases = setting("FASTLBP_TEST_CASES", 150);
+    let config = Config {
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Config::with_cases(cases as u32)
+    };
+    let result = TestRunner::new(config).run(&(0..=SIZE, any::<u64>()), |(size, seed)| {
+        case(size, seed).map_err(TestCaseError::fail)
+    });
+    match result {
+        Ok(()) => cases,
+        Err(TestError::Fail(why, (size, seed))) => {
+            panic!("FASTLBP_TEST_CASE={size}:{seed}: {why}")
+        }
+        Err(TestError::Abort(why)) => panic!("{why}"),
+    }
+}
+
+/// Adds to an error what it happened in.
+fn within<T>(checked: Checked<T>, what: impl FnOnce() -> String) -> Checked<T> {
+    checked.map_err(|error| format!("{}: {error}", what()))
+}
+
+/// A small graph with factors of all kinds that the generator makes, with a hub or without, and choices
+/// to go on with.
+fn small_graph(graphs: Graphs, kinds: usize, hub: bool) -> (Arc<FactorGraph>, Vec<u64>) {
+    let with = |seed: u64| {
+        let numbers = numbers(seed, 1 << 13);
+        let mut choices = Choices::new(&numbers, 12);
+        let graph = graphs(&mut choices, 12);
+        (graph, cases::numbers(choices.number(), 1 << 12))
+    };
+    let fits = |graph: &FactorGraph| {
+        let degree = (0..graph.variable_count()).map(|v| graph.degree(v)).max().unwrap();
+        let found = (0..graph.factor_count()).map(|factor| graph.kind(factor).name());
+        found.collect::<HashSet<_>>().len() == kinds
+            && if hub { (33..100).contains(&degree) } else { degree < 20 }
+            && graph.edge_count() < 300
+    };
+    (0..100_000).map(with).find(|(graph, _)| fits(graph)).unwrap()
+}
+
+/// Graphs small enough for slow tools, of every kind, by every schedule, with every kind of request.
+#[test]
+fn tiny_graphs_by_every_schedule() {
+    let Some(options) = tested() else { return };
+    for ((name, graphs), kinds) in GRAPHS.into_iter().zip([4, 7]) {
+        for hub in [false, true] {
+            let (graph, numbers) = small_graph(graphs, kinds, hub);
+            let mut choices = Choices::new(&numbers, 6);
+            for schedule in schedules(&mut choices, &graph) {
+                let what = format!("{name} graph, hub {hub}, {}", schedule.name());
+                within(check_requests(&mut choices, &graph, &schedule, options), || what).unwrap();
+            }
+        }
+    }
+}
+
+/// Sums and maxima, damped or not, both policies at contradictions, two rules, fresh and warm starts.
+fn check_requests(
+    choices: &mut Choices,
+    graph: &Arc<FactorGraph>,
+    schedule: &Schedule,
+    options: EngineOptions,
+) -> Checked {
+    let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 2, max_passes: 2, history: 2 };
+    let mut pair = Pair::new(graph, schedule, options)?;
+    for (inference, damping, contradiction) in [
+        (Inference::SumProduct, 0.0, Contradiction::Error),
+        (Inference::SumProduct, 0.0, Contradiction::Vote),
+        (Inference::MaxProduct, 0.5, Contradiction::Vote),
+    ] {
+        for (rule, start) in [(StopRule::Passes(2), Start::Fresh), (bingo, Start::Warm)] {
+            let fresh = RunRequest::new(rule);
+            let request = RunRequest { inference, damping, contradiction, start, ..fresh };
+            within(pair.run(&request), || format!("{request:?}"))?.ok();
+        }
+        let changes = random_changes(choices, graph);
+        pair.both(|session| change_evidence(session, &changes));
+    }
+    Ok(())
+}
+
+/// A few passes of one graph by each schedule, with evidence.
+fn check_every_schedule(
+    choices: &mut Choices,
+    graph: &Arc<FactorGraph>,
+    options: EngineOptions,
+) -> Checked {
+    let passes = 1 + choices.below(6) as u64;
+    let request = random_request(choices, StopRule::Passes(passes));
+    let changes = random_changes(choices, graph);
+    for schedule in schedules(choices, graph) {
+        let mut pair = Pair::new(graph, &schedule, options)?;
+        pair.both(|session| change_evidence(session, &changes));
+        within(pair.run(&request), || format!("{}, {request:?}", schedule.name()))?.ok();
+    }
+    Ok(())
+}
+
+#[test]
+fn binary_graphs_by_every_schedule() {
+    on_cases(12, |choices, size, options| {
+        let graph = binary_graph(choices, size);
+        check_every_schedule(choices, &graph, options)
+    });
+}
+
+#[test]
+fn mixed_graphs_by_every_schedule() {
+    on_cases(12, |choices, size, options| {
+        let graph = mixed_graph(choices, size);
+        check_every_schedule(choices, &graph, options)
+    });
+}
+
+/// Sums without damping by PARALL and SEQFIX: what most programs ask for.
+#[test]
+fn binary_graphs_by_plain_requests() {
+    on_cases(25, |choices, size, options| {
+        let graph = binary_graph(choices, size);
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+            let mut pair = Pair::new(&graph, &schedule, options)?;
+            for start in [Start::Fresh, Start::Warm, Start::Fresh] {
+                let rule = StopRule::Passes(choices.below(7) as u64);
+                let request = RunRequest {
+                    start,
+                    contradiction: Contradiction::Vote,
+                    ..RunRequest::new(rule)
+                };
+                within(pair.run(&request), || format!("{}, {request:?}", schedule.name()))?.ok();
+                let changes = random_changes(choices, &graph);
+                pair.both(|session| change_evidence(session, &changes));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// One session after another request: evidence, schedule, sums or maxima, damping, rule, start and
+/// active set change from run to run.
+fn check_sequence(
+    choices: &mut Choices,
+    graph: &Arc<FactorGraph>,
+    options: EngineOptions,
+) -> Checked {
+    let mut pair = Pair::new(graph, &random_schedule(choices, graph), options)?;
+    let steps = 3 + choices.below(4);
+    for step in 0..steps {
+        let changes = random_changes(choices, graph);
+        pair.both(|session| change_evidence(session, &changes));
+        if step > 0 && choices.below(3) == 0 {
+            let schedule = random_schedule(choices, graph);
+            let [reference, tested] = pair.both(|session| session.set_schedule(schedule.clone()));
+            same_results(&reference, &tested, "new schedule")?;
+        }
+        if choices.below(8) == 0 {
+            pair.both(|session| session.clear_all_evidence());
+        }
+        let rule = match choices.flag() {
+            true => StopRule::Passes(choices.below(7) as u64),
+            false => random_rule(choices, graph, 8),
+        };
+        let mut request = random_request(choices, rule);
+        request.start = if choices.below(3) == 0 { Start::Fresh } else { Start::Warm };
+        // What is refused, an active set with damping or SEQMAX, is refused alike.
+        request.active_threshold = [None, None, None, Some(0.0), Some(0.1)][choices.below(5)];
+        let name = pair.reference.schedule().name();
+        let what = || format!("step {step}, {name}, {request:?}");
+        within(pair.run(&request), what)?.ok();
+    }
+    Ok(())
+}
+
+#[test]
+fn runs_on_binary_graphs_follow_each_other() {
+    on_cases(20, |choices, size, options| {
+        let graph = binary_graph(choices, size);
+        check_sequence(choices, &graph, options)
+    });
+}
+
+#[test]
+fn runs_on_mixed_graphs_follow_each_other() {
+    on_cases(20, |choices, size, options| {
+        let graph = mixed_graph(choices, size);
+        check_sequence(choices, &graph, options)
+    });
+}
+
+/// Rules that look at changes, up to many passes.
+fn check_rules(choices: &mut Choices, graph: &Arc<FactorGraph>, options: EngineOptions) -> Checked {
+    let schedule = random_schedule(choices, graph);
+    let mut pair = Pair::new(graph, &schedule, options)?;
+    for most in [10, 120] {
+        let changes = random_changes(choices, graph);
+        pair.both(|session| change_evidence(session, &changes));
+        let rule = random_rule(choices, graph, most);
+        let request =
+            RunRequest { contradiction: Contradiction::Vote, ..random_request(choices, rule) };
+        within(pair.run(&request), || format!("{}, {request:?}", schedule.name()))?.ok();
+    }
+    Ok(())
+}
+
+#[test]
+fn rules_end_runs_on_binary_graphs() {
+    on_cases(200, |choices, size, options| {
+        let graph = binary_graph(choices, size.min(30));
+        check_rules(choices, &graph, options)
+    });
+}
+
+#[test]
+fn rules_end_runs_on_mixed_graphs() {
+    on_cases(200, |choices, size, options| {
+        let graph = mixed_graph(choices, size.min(30));
+        check_rules(choices, &graph, options)
+    });
+}
+
+/// Graphs with many certain factors: runs that end at contradictions, and such that vote.
+#[test]
+fn contradictions_are_found_alike() {
+    let found = Cell::new([0; 2]);
+    let cases = on_cases(3, |choices, size, options| {
+        let graph = GRAPHS[choices.below(2)].1(choices, size);
+        let schedule = random_schedule(choices, &graph);
+        let mut pair = Pair::new(&graph, &schedule, options)?;
+        let changes = random_changes(choices, &graph);
+        pair.both(|session| change_evidence(session, &changes));
+        for start in [Start::Fresh, Start::Warm] {
+            for contradiction in [Contradiction::Error, Contradiction::Vote] {
+                let rule = StopRule::Passes(1 + choices.below(4) as u64);
+                let request = RunRequest { start, contradiction, ..random_request(choices, rule) };
+                let what = || format!("{}, {request:?}", schedule.name());
+                let [errors, votes] = found.get();
+                match within(pair.run(&request), what)? {
+                    Err(Error::Contradiction { .. }) => found.set([errors + 1, votes]),
+                    Ok(report) if report.contradictions > 0 => found.set([errors, votes + 1]),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    });
+    println!("{:?} in {cases} cases", found.get());
+    assert!(cases < 20 || found.get().iter().all(|&count| count > 0), "{:?}", found.get());
+}
+
+/// States go from one backend to the other, and messages can be set.
+#[test]
+fn messages_can_be_saved_and_replaced() {
+    on_cases(50, |choices, size, options| {
+        let graph = GRAPHS[choices.below(2)].1(choices, size);
+        let schedule = random_schedule(choices, &graph);
+        let mut pair = Pair::new(&graph, &schedule, options)?;
+        let request = RunRequest {
+            contradiction: Contradiction::Vote,
+            ..RunRequest::new(StopRule::Passes(1 + choices.below(3) as u64))
+        };
+        pair.run(&request)?.ok();
+        let saved = pair.tested.save_state();
+        let warm = RunRequest { start: Start::Warm, ..random_request(choices, request.rule) };
+        within(pair.run(&warm), || format!("{}, {warm:?}", schedule.name()))?.ok();
+        // The reference gets what the tested backend saved.
+        pair.both(|session| session.restore_state(&saved).unwrap());
+        pair.compare()?;
+        within(pair.run(&warm), || format!("restored, {}, {warm:?}", schedule.name()))?.ok();
+        let [expected, got] = pair.both(|session| session.messages());
+        same_bits(&expected, &got, "message value")?;
+        let mut replaced = got;
+        for (value, number) in replaced.iter_mut().zip(numbers(choices.number(), 1 << 16)) {
+            *value = 0.01 + (number % 1000) as f64;
+        }
+        pair.both(|session| session.set_messages(&replaced).unwrap());
+        pair.compare()?;
+        within(pair.run(&warm), || format!("replaced, {}, {warm:?}", schedule.name()))?.ok();
+        Ok(())
+    });
+}
+
+/// What is computed from messages on request, and batches.
+#[test]
+fn beliefs_and_batches_are_the_same() {
+    on_cases(200, |choices, size, options| {
+        let graph = GRAPHS[choices.below(2)].1(choices, size.min(20));
+        let schedule = random_schedule(choices, &graph);
+        let mut pair = Pair::new(&graph, &schedule, options)?;
+        let rule = StopRule::Passes(1 + choices.below(4) as u64);
+        let request = RunRequest { damping: 0.0, ..random_request(choices, rule) };
+        pair.run(&request)?.ok();
+        for factor in 0..graph.factor_count() {
+            if graph.joint_states(factor).is_none_or(|size| size > 4096) {
+                continue;
+            }
+            let [expected, got] = pair.both(|session| session.factor_belief(factor));
+            same_results(&expected, &got, &format!("belief of factor {factor}"))?;
+        }
+        let [expected, got] = pair.both(|session| session.log_partition());
+        same_results(&expected, &got, "log-partition")?;
+        let [expected, got] = pair.both(|session| session.find_maximum());
+        same_results(&expected, &got, "most probable joint state")?;
+        let mut entries = vec![Evidence::new(); 1 + choices.below(4)];
+        for entry in &mut entries {
+            let variable = choices.below(graph.variable_count());
+            let state = choices.below(graph.cardinality(variable));
+            entry.observe(&graph, variable, state).unwrap();
+        }
+        let [expected, got] = pair.both(|session| session.run_batch(&entries, &request).unwrap());
+        same(&expected.reports, &got.reports, "reports of a batch")?;
+        same_bits(&expected.marginals, &got.marginals, "marginal of a batch")?;
+        // The batch leaves the session as it was.
+        pair.compare()
+    });
+}
+
+/// What the random graphs have, so that the tests above mean something.
+#[test]
+fn the_graphs_have_what_is_to_be_tested() {
+    let mut kinds = HashSet::new();
+    let [mut hubs, mut large_hubs, mut wide, mut mixed] = [0; 4];
+    for seed in 0..150 {
+        for (_, graphs) in GRAPHS {
+            let numbers = numbers(seed, 1 << 16);
+            let graph = graphs(&mut Choices::new(&numbers, 12), SIZE);
+            let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
+            let degree = degrees.max().unwrap();
+            hubs += usize::from((9..=300).contains(&degree));
+            large_hubs += usize::from(degree > 1000);
+            let arities = (0..graph.factor_count()).map(|factor| graph.arity(factor));
+            wide += usize::from(arities.max().unwrap() > 20);
+            mixed += usize::from(!graph.all_binary());
+            kinds.extend((0..graph.factor_count()).map(|factor| graph.kind(factor).name()));
+        }
+        let numbers = numbers(seed, 1 << 16);
+        let graph = binary_graph(&mut Choices::new(&numbers, 12), SIZE);
+        let conjunctions =
+            [FactorKind::Singleton, FactorKind::And, FactorKind::Or, FactorKind::Signed];
+        let kind = |factor| conjunctions.contains(&graph.kind(factor));
+        assert!(graph.all_binary() && (0..graph.factor_count()).all(kind), "seed {seed}");
+    }
+    println!("{kinds:?}; {hubs} with hubs, {large_hubs} large ones, {wide} wide, {mixed} mixed");
+    assert!(hubs > 50 && large_hubs > 2 && wide > 10 && mixed > 100);
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
+}

@@ -1,0 +1,190 @@
+//! The graphs of applications: the backend of `common/backend.rs` gives the bits of the CPU engine on one
+//! thread. One line per graph and schedule says the time that both took, with nothing judged by it.
+//!
+//! Every test is skipped, with a line that says so, where `../shared` is absent.
+
+mod common;
+
+#[path = "common/backend.rs"]
+mod backend;
+
+use backend::{Pair, same_bits, same_results, same_words, tested};
+use fastlbp::format::{read_graph, read_partial_evidence};
+use fastlbp::{
+    BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunRequest, Schedule,
+    Start, StopRule,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+const BINGO: [&str; 5] =
+    ["jspider-thresc", "weblech-thresc", "ftp-thresc", "luindex-thresc", "sunflow-thresc"];
+/// In the order of their numbers of edges.
+const SMARTFL: [&str; 7] =
+    ["Chart-24", "Math-41", "Math-3", "Math-2", "Chart-1", "Math-27", "Chart-15"];
+
+fn load(directory: &Path, name: &str) -> (Arc<FactorGraph>, Evidence) {
+    let graph = read_graph(&directory.join(format!("{name}.causal_fg.gz"))).unwrap();
+    let observed = directory.join(format!("{name}.obs"));
+    let mut evidence = Evidence::new();
+    for (variable, state) in read_partial_evidence(&observed, &graph).unwrap().observed {
+        evidence.observe(&graph, variable, state).unwrap();
+    }
+    assert!(!evidence.is_empty(), "{name}");
+    (Arc::new(graph), evidence)
+}
+
+/// A line about the runs on a graph.
+struct Line(String);
+
+impl Line {
+    /// Sessions for the runs, and the time that both took.
+    fn open(
+        graph: &Arc<FactorGraph>,
+        schedule: &Schedule,
+        name: &str,
+        options: EngineOptions,
+    ) -> (Self, Pair) {
+        let start = Instant::now();
+        let pair = Pair::new(graph, schedule, options).unwrap();
+        let name = format!("{name} {}", schedule.name());
+        (Self(format!("{name}: both sessions {:.1} ms", milliseconds(start))), pair)
+    }
+
+    /// Runs both, compares all that the runs leave, and notes the times: of the tested backend, and in
+    /// brackets of the reference.
+    fn run(&mut self, pair: &mut Pair, request: &RunRequest, what: &str) {
+        let [(expected, reference), (got, tested)] = pair.both(|session| {
+            let start = Instant::now();
+            let report = session.run(request);
+            (report, milliseconds(start))
+        });
+        let checked = same_results(&expected, &got, "report").and_then(|()| pair.compare());
+        checked.unwrap_or_else(|error| panic!("{}, {what}: {error}", self.0));
+        let outcome = match expected {
+            Ok(report) => format!("{} passes", report.passes),
+            Err(_) => "a contradiction".into(),
+        };
+        self.0.push_str(&format!("; {what}: {outcome} {tested:.2} ({reference:.2})"));
+    }
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// A number of passes without evidence, with it (some of it contradicts its graph), and on from there with
+/// half of it.
+fn check_passes(
+    graph: &Arc<FactorGraph>,
+    evidence: &Evidence,
+    schedule: &Schedule,
+    passes: u64,
+    name: &str,
+    options: EngineOptions,
+) {
+    let (mut line, mut pair) = Line::open(graph, schedule, name, options);
+    let request = RunRequest::new(StopRule::Passes(passes));
+    line.run(&mut pair, &request, "bare");
+    pair.both(|session| session.set_evidence(evidence.clone()).unwrap());
+    line.run(&mut pair, &request, "evidence");
+    let vote = RunRequest { contradiction: Contradiction::Vote, ..request };
+    line.run(&mut pair, &vote, "voting");
+    for (variable, _) in evidence.iter().step_by(2) {
+        pair.both(|session| session.clear_evidence(variable).unwrap());
+    }
+    let warm = RunRequest { start: Start::Warm, rule: StopRule::Passes(2), ..vote };
+    line.run(&mut pair, &warm, "on with half");
+    println!("time: {}", line.0);
+}
+
+fn check_graphs(part: &str, names: &[&str], schedule: Schedule, passes: u64) {
+    let Some(options) = tested() else { return };
+    let Some(directory) = common::shared(&format!("graphs/{part}")) else { return };
+    for name in names {
+        let (graph, evidence) = load(&directory, name);
+        check_passes(&graph, &evidence, &schedule, passes, name, options);
+    }
+}
+
+#[test]
+fn flooding_on_bingo_graphs() {
+    check_graphs("bingo", &BINGO, Schedule::Parallel, 20);
+}
+
+#[test]
+fn flooding_on_smartfl_graphs() {
+    check_graphs("smartfl", &SMARTFL, Schedule::Parallel, 20);
+}
+
+#[test]
+fn sequential_updates_on_bingo_graphs() {
+    check_graphs("bingo", &BINGO, Schedule::SequentialFixed, 20);
+}
+
+#[test]
+fn sequential_updates_on_smartfl_graphs() {
+    check_graphs("smartfl", &SMARTFL[..5], Schedule::SequentialFixed, 5);
+}
+
+/// The other schedules, on a graph of each kind.
+#[test]
+fn other_schedules() {
+    let Some(options) = tested() else { return };
+    for (part, name) in [("bingo", "ftp-thresc"), ("smartfl", "Math-3")] {
+        let Some(directory) = common::shared(&format!("graphs/{part}")) else { return };
+        let (graph, evidence) = load(&directory, name);
+        for schedule in [
+            Schedule::SequentialRandom { seed: 1 },
+            Schedule::Topological,
+            Schedule::ForwardBackward,
+            Schedule::Tree,
+            Schedule::Blocks { blocks: 8, seed: 1 },
+        ] {
+            check_passes(&graph, &evidence, &schedule, 3, name, options);
+        }
+    }
+}
+
+/// BINGO's rule as BINGO calls it.
+#[test]
+fn bingos_rule() {
+    let Some(options) = tested() else { return };
+    let Some(directory) = common::shared("graphs/bingo") else { return };
+    let rule = StopRule::Bingo { tolerance: 1e-6, min_passes: 500, max_passes: 1000, history: 100 };
+    for name in &BINGO[..4] {
+        let (graph, evidence) = load(&directory, name);
+        let (mut line, mut pair) = Line::open(&graph, &Schedule::SequentialFixed, name, options);
+        pair.both(|session| session.set_evidence(evidence.clone()).unwrap());
+        line.run(&mut pair, &RunRequest::new(rule), "BINGO's rule");
+        println!("time: {}", line.0);
+    }
+}
+
+/// The tested backend alone, fresh and warm, in one go and pass by pass, gives the same bits.
+#[test]
+fn runs_in_parts_are_the_same() {
+    let Some(options) = tested() else { return };
+    let Some(directory) = common::shared("graphs/bingo") else { return };
+    let (graph, evidence) = load(&directory, BINGO[2]);
+    for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+        let open = || {
+            let mut session =
+                BeliefPropagation::new(graph.clone(), schedule.clone(), options).unwrap();
+            session.set_evidence(evidence.clone()).unwrap();
+            session
+        };
+        let (mut whole, mut parts) = (open(), open());
+        whole.run(&RunRequest::new(StopRule::Passes(23))).unwrap();
+        for (start, passes) in
+            [Start::Fresh, Start::Warm, Start::Warm, Start::Warm].into_iter().zip([1, 2, 3, 17])
+        {
+            let request = RunRequest { start, ..RunRequest::new(StopRule::Passes(passes)) };
+            parts.run(&request).unwrap();
+        }
+        same_words(&whole.save_state(), &parts.save_state(), "word of the saved state").unwrap();
+        let marginals = [&whole, &parts].map(|session| session.marginals().unwrap());
+        same_bits(marginals[0], marginals[1], "marginal").unwrap();
+    }
+}
