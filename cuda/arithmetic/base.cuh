@@ -3,7 +3,17 @@
 // the flags that this needs.
 #pragma once
 
+#ifdef __CUDACC_RTC__
+// The run-time compiler has no headers of its own; its targets are those of 64-bit Linux.
+typedef unsigned char uint8_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+#define INT64_MIN (-0x7fffffffffffffffL - 1)
+#else
 #include <cstdint>
+#endif
 
 #ifdef __FAST_MATH__
 #error "the message arithmetic needs exact IEEE operations: no -ffast-math, no --use_fast_math"

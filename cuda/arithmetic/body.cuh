@@ -44,8 +44,13 @@ struct FromPacked<double> {
     static FASTLBP_HD Packed ratio(double numerator, double denominator, bool inverse) {
         const double above = inverse ? denominator : numerator;
         const double below = inverse ? numerator : denominator;
-        const double ratio = above / below;
-        return ratio == ratio ? Packed::from_plain(ratio) : Packed::contradiction();
+        // No division by or of zero: on a GPU those take a long way.
+        const bool none = above == 0.0, infinite = below == 0.0;
+        const double ratio = (none ? 1.0 : above) / (infinite ? 1.0 : below);
+        if (none | infinite) {
+            return none & infinite ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
+        }
+        return Packed::from_plain(ratio);
     }
 
     static FASTLBP_HD double number(Packed value) { return value.plain(); }

@@ -65,7 +65,7 @@ FASTLBP_HD double exp2_minus_one(double f) {
 }
 
 /// old^damping * new^(1 - damping), for positive numbers and 0 < damping < 1.
-FASTLBP_HD Wide geometric_mean(Wide old_number, Wide new_number, double damping) {
+FASTLBP_COLD Wide geometric_mean(Wide old_number, Wide new_number, double damping) {
     const bool small = damping <= 0.5;
     const Wide base = small ? new_number : old_number;
     const Wide other = small ? old_number : new_number;

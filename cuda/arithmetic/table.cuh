@@ -39,7 +39,7 @@ FASTLBP_HD uint32_t stored_values(uint32_t radix) { return radix == 2 ? 1 : radi
 /// Stores the weights of the states of one message, `weight(x)` for x < radix; 0/0 is a contradiction
 /// in its first value.
 template <class Weights>
-FASTLBP_HD void store(const Weights &weight, uint32_t radix, Packed *out) {
+FASTLBP_COLD void store(const Weights &weight, uint32_t radix, Packed *out) {
     if (radix == 2) {
         out[0] = Packed::ratio(widen(weight(1)), widen(weight(0)));
         return;
@@ -83,7 +83,7 @@ FASTLBP_HD bool all_plain(const Packed *stored, uint32_t count) {
 
 /// Whether all inputs, every product of a table entry and the inputs, and every sum of them, are
 /// normal doubles.
-FASTLBP_HD bool fits_f64(const TableInputs &table) {
+FASTLBP_COLD bool fits_f64(const TableInputs &table) {
     int64_t low = table.low, high = table.high, growth = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < table.arity; ++i) {
@@ -104,7 +104,7 @@ FASTLBP_HD bool fits_f64(const TableInputs &table) {
 /// The weights of the states of all inputs, one variable after the other, and where each variable's
 /// start; `starts` has an entry more than there are variables.
 template <class T>
-FASTLBP_HD void unpack_inputs(const uint32_t *radices, uint32_t arity, const Packed *inputs,
+FASTLBP_COLD void unpack_inputs(const uint32_t *radices, uint32_t arity, const Packed *inputs,
                               T *weights, uint32_t *starts) {
     uint32_t next = 0;
     for (uint32_t i = 0; i < arity; ++i) {
@@ -152,7 +152,7 @@ struct TableRecursion {
 
     /// The table with one of its variables, the slowest or the fastest, summed out, at `next`, which
     /// moves on behind it.
-    FASTLBP_HD Table<T> sum_out(const Table<T> &old, uint32_t variable, bool slowest, T *&next) const {
+    FASTLBP_COLD Table<T> sum_out(const Table<T> &old, uint32_t variable, bool slowest, T *&next) const {
         const T *weight = weights + starts[variable];
         const uint32_t radix = radices[variable];
         const uint32_t size = old.size / radix;

@@ -87,7 +87,7 @@ struct TermBuffers {
     }
 
     /// The sums for all states of the target, or of all variables.
-    FASTLBP_HD void sum_up(const TermInputs &factor, uint32_t target, TermSign sign) {
+    FASTLBP_COLD void sum_up(const TermInputs &factor, uint32_t target, TermSign sign) {
         unpack_inputs(factor.radices, factor.arity, factor.inputs, inputs, starts);
         normalise(factor.arity);
         const uint32_t first = target == ALL ? 0 : target;
@@ -145,7 +145,7 @@ struct TermBuffers {
 
 /// Whether all inputs, every product of a weight and normalised inputs, and every sum of them, are
 /// normal doubles. The weights are not negative.
-FASTLBP_HD bool fits_f64(const TermInputs &factor) {
+FASTLBP_COLD bool fits_f64(const TermInputs &factor) {
     int64_t low = 0, high = 0;
     for (uint32_t term = 0; term < factor.terms; ++term) {
         if (factor.weights[term] != 0.0) {

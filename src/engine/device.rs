@@ -128,24 +128,20 @@ pub fn choose_device(asked: Option<u32>) -> Result<u32> {
     })
 }
 
-/// Why the backend 'cuda' cannot be had: what stands in the way of the chosen device, else that there is
-/// no engine for it.
-pub(crate) fn cuda_unavailable(asked: Option<u32>) -> Error {
-    let attempt = || {
-        let index = choose_device(asked)?;
-        device_memory(index)?;
-        device_info(index)
-    };
-    match attempt() {
-        Ok(device) => Error::Unsupported(format!(
-            "backend 'cuda': this build has no CUDA engine for device {} ({}); use 'cpu' or 'auto'",
-            device.index, device.name
-        )),
-        Err(Error::NoDevice(reason)) => {
+/// An error of the backend 'cuda', with what else there is where there is no device.
+pub(crate) fn of_backend_cuda(error: Error) -> Error {
+    match error {
+        Error::NoDevice(reason) => {
             Error::NoDevice(format!("backend 'cuda': {reason}; use 'cpu' or 'auto'"))
         }
-        Err(error) => error,
+        other => other,
     }
+}
+
+/// Why the backend 'cuda' cannot be had in a build without CUDA.
+#[cfg(not(cuda))]
+pub(crate) fn cuda_unavailable(asked: Option<u32>) -> Error {
+    choose_device(asked).err().unwrap_or_else(|| of_backend_cuda(not_built()))
 }
 
 /// Why there are no devices in a build without CUDA.

@@ -2,6 +2,8 @@
 
 #[cfg(not(cuda))]
 use super::device::cuda_unavailable;
+#[cfg(cuda)]
+use super::device::of_backend_cuda;
 use super::{Backend, CpuEngine, Engine, EngineOptions};
 #[cfg(cuda)]
 use super::{auto::auto_engine, cuda};
@@ -26,7 +28,7 @@ pub(crate) fn make(
         Backend::Auto => make(graph, schedule, EngineOptions { backend: Backend::Cpu, ..options }),
         Backend::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, options)?)),
         #[cfg(cuda)]
-        Backend::Cuda => cuda::engine(graph, schedule, options),
+        Backend::Cuda => cuda::engine(graph, schedule, options).map_err(of_backend_cuda),
         #[cfg(not(cuda))]
         Backend::Cuda => Err(cuda_unavailable(options.device)),
     }

@@ -24,6 +24,7 @@ pub(crate) struct HornCoefficients {
 }
 
 /// Coefficients as a GPU has them: `HornCoefficients` of cuda/arithmetic/horn.cuh, field by field.
+#[cfg(any(cuda, test))]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct DeviceHorn {
@@ -35,6 +36,7 @@ pub(crate) struct DeviceHorn {
     pub(crate) words: u32,
 }
 
+#[cfg(any(cuda, test))]
 impl DeviceHorn {
     const PLAIN: u32 = 1;
     const LISTED: u32 = 2;
@@ -67,10 +69,7 @@ impl HornCoefficients {
 
     /// The coefficients of a factor with `arity` variables for a GPU. What `negated` has no bits for
     /// is appended to `words`, those of all factors.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the CUDA engine, which is being written")
-    )]
+    #[cfg(any(cuda, test))]
     pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> DeviceHorn {
         let mut flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
         let start = words.len() as u32;
@@ -82,6 +81,17 @@ impl HornCoefficients {
             words.extend((1..arity.div_ceil(64)).map(word));
         }
         DeviceHorn { values: self.values, negated: self.negated, flags, words: start }
+    }
+
+    /// The coefficients of a factor with at most 64 variables for a GPU that has the head, here at
+    /// position `head`, in front of the others.
+    #[cfg(cuda)]
+    pub(crate) fn to_device_head_first(&self, head: usize) -> DeviceHorn {
+        let flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
+        let before = self.negated & ((1 << head) - 1);
+        let after = if head < 63 { self.negated >> (head + 1) << (head + 1) } else { 0 };
+        let negated = before << 1 | after;
+        DeviceHorn { values: self.values, negated, flags, words: 0 }
     }
 
     #[inline(always)]

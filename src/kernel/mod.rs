@@ -27,6 +27,8 @@ mod twin;
 
 pub(crate) use body::Body;
 pub(crate) use damping::damp;
+#[cfg(cuda)]
+pub(crate) use horn::DeviceHorn;
 pub(crate) use horn::{
     HornCoefficients, HornScratch, horn_message, horn_messages, horn_total, small_horn_messages,
 };

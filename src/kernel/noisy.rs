@@ -21,10 +21,7 @@ impl<'a> NoisyCoefficients<'a> {
     }
 
     /// The values for a GPU: `NoisyLiterals::head` of cuda/arithmetic/noisy.cuh.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the CUDA engine, which is being written")
-    )]
+    #[cfg(any(cuda, test))]
     pub(crate) fn to_device(&self) -> [[f64; 2]; 2] {
         self.values
     }

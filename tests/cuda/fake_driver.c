@@ -5,8 +5,13 @@
  * devices, and codes that functions return instead of doing anything. `fused=1` computes with fused
  * multiply-adds, `stuck=1` loses a round of a barrier, `capability=60` is an old device. At the end of
  * the process, things that were not given back are listed on stderr.
+ *
+ * FAKE_CUDA_KERNELS names a library made from cuda/engine/host.cpp: the engine's kernels, which run on
+ * `blocks=3` blocks of `threads=2` threads (else on one of one) whatever the launch says.
  */
+#include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,6 +310,7 @@ struct config {
 };
 
 typedef void kernel(unsigned blocks, void **arguments);
+typedef void host_kernel(unsigned blocks, unsigned threads, void **arguments);
 
 static uint64_t address(void *argument) {
     return *(uint64_t *)argument;
@@ -340,18 +346,61 @@ static void cluster(unsigned blocks, void **arguments) {
         values[block] = *(unsigned *)arguments[1];
 }
 
-static struct { const char *name; kernel *run; int large, shared; } kernels[] = {
-    {"probe_arithmetic", arithmetic, 0, 0},
-    {"probe_barrier", barrier, 0, 0},
-    {"probe_cluster", cluster, 0, 0},
+enum { OWN_KERNELS = 3, MAX_KERNELS = 40 };
+static struct {
+    char name[60];
+    kernel *run;
+    int large, shared;
+    host_kernel *on_host;
+} kernels[MAX_KERNELS] = {
+    {"probe_arithmetic", arithmetic, 0, 0, NULL},
+    {"probe_barrier", barrier, 0, 0, NULL},
+    {"probe_cluster", cluster, 0, 0, NULL},
 };
-enum { KERNELS = 3 };
+static int kernel_count = OWN_KERNELS;
+static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The function that the library of the engine's kernels has for one. */
+static host_kernel *find_on_host(const char *name) {
+    static void *library;
+    char symbol[80];
+    const char *path = getenv("FAKE_CUDA_KERNELS");
+    if (library == NULL && path != NULL) {
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL)
+            fprintf(stderr, "fake driver: %s\n", dlerror());
+    }
+    snprintf(symbol, sizeof symbol, "%s_on_host", name);
+    return library != NULL ? (host_kernel *)(uintptr_t)dlsym(library, symbol) : NULL;
+}
+
+/* The number of a kernel, or -1. */
+static int find_kernel(const char *name) {
+    int k = 0;
+    pthread_mutex_lock(&kernels_lock);
+    while (k < kernel_count && strcmp(kernels[k].name, name) != 0)
+        k++;
+    if (k == kernel_count) {
+        host_kernel *on_host = find_on_host(name);
+        if (on_host == NULL || k == MAX_KERNELS || strlen(name) >= sizeof kernels[k].name) {
+            k = -1;
+        } else {
+            strcpy(kernels[k].name, name);
+            kernels[k].on_host = on_host;
+            kernel_count++;
+        }
+    }
+    pthread_mutex_unlock(&kernels_lock);
+    return k;
+}
 
 API cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
     long code = setting(__func__, 0);
     if (current() == NULL)
         return INVALID_CONTEXT;
-    if (strstr((const char *)image, ".target sm_") == NULL || count != 2 || options[0] != 5)
+    /* PTX, or an ELF file for the GPU. */
+    int loadable = memcmp(image, "\177ELF", 4) == 0 || strstr((const char *)image, ".target sm_") != NULL;
+    if (!loadable || count != 2 || options[0] != 5)
         return INVALID_VALUE;
     if (code != 0) {
         snprintf((char *)values[0], (size_t)(uintptr_t)values[1], "ptxas fatal : line 1; no");
@@ -372,12 +421,11 @@ API cuModuleUnload(void *module) {
 API cuModuleGetFunction(void **function, void *module, const char *name) {
     (void)module;
     NEEDS_CONTEXT;
-    for (int k = 0; k < KERNELS; k++)
-        if (strcmp(kernels[k].name, name) == 0) {
-            *function = &kernels[k];
-            return SUCCESS;
-        }
-    return NOT_FOUND;
+    int k = find_kernel(name);
+    if (k < 0)
+        return NOT_FOUND;
+    *function = &kernels[k];
+    return SUCCESS;
 }
 
 static int index_of(void *function) {
@@ -432,6 +480,12 @@ API cuLaunchKernelEx(const struct config *config, void *function, void **argumen
         return INVALID_VALUE;
     if (k == 1 && attribute(config, 2) != 1)
         return INVALID_VALUE; /* not cooperative */
+    if (kernels[k].on_host != NULL) {
+        if (recording)
+            return INVALID_VALUE; /* the sizes of the arguments are not known */
+        kernels[k].on_host((unsigned)setting("blocks", 1), (unsigned)setting("threads", 1), arguments);
+        return SUCCESS;
+    }
     if (recording) {
         recorded.kernel = k;
         recorded.blocks = config->grid[0];

@@ -62,7 +62,8 @@ pub(super) struct Costs {
 
 impl Costs {
     /// Those of the CPU were measured on 2 cores of an EPYC (graphs of 68,000 to 1.9 million edges),
-    /// those of the device are what kernels and barriers take on an H200.
+    /// those of the device on an H200 (graphs of 3,600 to 1.9 million edges), but for `device_general` and
+    /// `device_hub_read`, which are guesses.
     pub(super) const MEASURED: Self = Self {
         cpu_parallel: 20e-9,
         cpu_ordered: 22e-9,
@@ -74,13 +75,13 @@ impl Costs {
         cpu_maxima: 1.5,
         table_entry: 0.1,
         driver_start: 0.25,
-        device_make: 2e-3,
-        device_make_edge: 150e-9,
-        device_run: 50e-6,
+        device_make: 0.1,
+        device_make_edge: 300e-9,
+        device_run: 80e-6,
         device_run_state: 1e-9,
-        device_pass: 2.5e-6,
-        device_level: 1e-6,
-        device_edge: 15e-12,
+        device_pass: 9e-6,
+        device_level: 5.5e-6,
+        device_edge: 40e-12,
         hub: 64,
         device_hub_read: 1e-12,
         device_general: 4.0,

@@ -17,7 +17,7 @@ mod wide;
 mod workspace;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ use active::Active;
 use factor::expand_for_maxima;
 use flood::Flood;
 use plan::{Plan, Tuning};
-use state::State;
+use state::{State, Values};
 use std::sync::Arc;
 use team::Team;
 
@@ -87,6 +87,53 @@ impl CpuEngine {
             results: Vec::new(),
             next_results: Vec::new(),
         })
+    }
+
+    /// Passes since the messages were uniform.
+    #[cfg(cuda)]
+    pub(crate) fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// Whether the factors with one variable have sent what never changes.
+    #[cfg(cuda)]
+    pub(crate) fn constants_sent(&self) -> bool {
+        self.constants_sent
+    }
+
+    /// Tells whether they have, after [`Engine::set_messages`].
+    #[cfg(cuda)]
+    pub(crate) fn set_constants_sent(&mut self, sent: bool) {
+        self.constants_sent = sent;
+    }
+
+    /// What the messages were before damping, by edge, if the last run damped them (or was one of SEQMAX,
+    /// which keeps what it has computed but not sent).
+    #[cfg(cuda)]
+    pub(crate) fn undamped(&self) -> Option<Vec<Packed>> {
+        (self.state.newest.len() > 0).then(|| self.by_edge(&self.state.newest))
+    }
+
+    /// Replaces these, after [`Engine::set_messages`].
+    #[cfg(cuda)]
+    pub(crate) fn set_undamped(&mut self, messages: &[Packed]) {
+        self.state.keep_newest(true);
+        self.store(&self.state.newest, messages);
+    }
+
+    fn by_edge(&self, values: &Values) -> Vec<Packed> {
+        let mut messages = Vec::with_capacity(self.state.value_count);
+        for link in &self.state.links {
+            messages.extend(values.slice(self.state.slot_values(link.slot as usize)));
+        }
+        messages
+    }
+
+    fn store(&self, values: &Values, messages: &[Packed]) {
+        let slots = self.state.links.iter().flat_map(|l| self.state.slot_values(l.slot as usize));
+        for (index, &message) in slots.zip(messages) {
+            values.set(index, message);
+        }
     }
 
     /// Takes over what a request says of messages. Nothing has changed if this fails.
@@ -202,22 +249,11 @@ impl Engine for CpuEngine {
     }
 
     fn messages(&self) -> (Vec<Packed>, u64) {
-        let mut messages = Vec::with_capacity(self.state.value_count);
-        for link in &self.state.links {
-            let values = self.state.slot_values(link.slot as usize);
-            messages.extend(self.state.to_variable.slice(values));
-        }
-        (messages, self.passes)
+        (self.by_edge(&self.state.to_variable), self.passes)
     }
 
     fn set_messages(&mut self, messages: &[Packed], passes: u64) {
-        let mut at = 0;
-        for link in &self.state.links {
-            for index in self.state.slot_values(link.slot as usize) {
-                self.state.to_variable.set(index, messages[at]);
-                at += 1;
-            }
-        }
+        self.store(&self.state.to_variable, messages);
         self.state.restart_newest();
         self.passes = passes;
         self.constants_sent = false;

@@ -211,9 +211,11 @@ impl Loop<'_> {
             }
         }
         self.inputs_sent = false;
-        // A damped message goes on changing; an active set drops small changes.
-        self.engine.constants_sent =
-            self.engine.state.damping == 0.0 && self.engine.active.is_none();
+        // A damped message goes on changing; an active set drops small changes; SEQMAX may send others
+        // first.
+        self.engine.constants_sent = self.engine.state.damping == 0.0
+            && self.engine.active.is_none()
+            && !matches!(self.engine.plan, Plan::Residual(_));
         self.engine.passes += 1;
         self.passes += 1;
         let in_batches = self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Flood);

@@ -1,23 +1,34 @@
 //! CUDA: the driver, loaded at run time, and what is known about a device.
 
+mod binary;
+mod control;
 mod driver;
+mod engine;
+mod general;
+mod kernels;
 mod probe;
+mod program;
+mod programs;
+mod run;
+#[cfg(test)]
+mod tests;
 
-use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion, cuda_unavailable};
+use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion};
 use super::{Engine, EngineOptions};
 use crate::error::Result;
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
 use driver::{Context, Device};
+use engine::CudaEngine;
 use std::sync::Arc;
 
 /// The engine on the device of the options. Errors: why there is none.
 pub(super) fn engine(
-    _graph: Arc<FactorGraph>,
-    _schedule: &Schedule,
+    graph: Arc<FactorGraph>,
+    schedule: &Schedule,
     options: EngineOptions,
 ) -> Result<Box<dyn Engine>> {
-    Err(cuda_unavailable(options.device))
+    Ok(Box::new(CudaEngine::new(graph, schedule, options)?))
 }
 
 pub(super) fn driver_version() -> Result<DriverVersion> {

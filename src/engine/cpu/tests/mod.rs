@@ -21,9 +21,9 @@ const MIXED: Tuning =
 
 /// A graph with hubs, wide factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
-struct Case {
-    graph: Arc<FactorGraph>,
-    evidence: Evidence,
+pub(in crate::engine) struct Case {
+    pub(in crate::engine) graph: Arc<FactorGraph>,
+    pub(in crate::engine) evidence: Evidence,
     ranks: Vec<u64>,
     mode: Mode,
 }
@@ -116,7 +116,7 @@ fn mode() -> impl Strategy<Value = Mode> {
     (inference, damping).prop_map(|(inference, damping)| Mode { inference, damping })
 }
 
-fn case() -> impl Strategy<Value = Case> {
+pub(in crate::engine) fn case() -> impl Strategy<Value = Case> {
     let sketch = || {
         let body = prop_oneof![
             8 => prop::collection::vec(0_u64..1000, 0..5),
@@ -182,8 +182,17 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
+    /// A graph with evidence, and a rank per edge, for sums without damping.
+    pub(in crate::engine) fn new(
+        graph: Arc<FactorGraph>,
+        evidence: Evidence,
+        ranks: Vec<u64>,
+    ) -> Self {
+        Self { graph, evidence, ranks, mode: Mode::PLAIN }
+    }
+
     /// All schedules that are preorders.
-    fn schedules(&self) -> Vec<Schedule> {
+    pub(in crate::engine) fn schedules(&self) -> Vec<Schedule> {
         let custom = Preorder::from_ranks(&self.graph, &self.ranks).unwrap();
         vec![
             Schedule::Parallel,

@@ -11,6 +11,8 @@
 mod context;
 mod device;
 mod failure;
+#[cfg(test)]
+pub(crate) mod fake;
 mod graph;
 mod library;
 mod memory;
@@ -27,5 +29,5 @@ pub(crate) use context::{Context, Current};
 pub(crate) use device::{Device, driver_version};
 pub(crate) use graph::Graph;
 pub(crate) use memory::{DeviceBuffer, Element, PinnedBuffer};
-pub(crate) use module::{Argument, Launch, Module};
+pub(crate) use module::{Argument, Kernel, Launch, Module};
 pub(crate) use stream::{Event, Stream};

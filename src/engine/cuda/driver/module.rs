@@ -1,4 +1,4 @@
-//! Kernels: loaded from PTX, asked about, launched.
+//! Kernels: loaded from PTX or as they are, asked about, launched.
 
 use super::failure::{check, describe};
 use super::sys::{CUfunction, CUjit_option, CUmodule, CUresult};
@@ -27,6 +27,19 @@ impl Module {
         let text = std::ffi::CString::new(ptx).map_err(|_| {
             Error::Device(format!("CUDA: kernels '{name}': the PTX has a NUL character"))
         })?;
+        // SAFETY: NUL-terminated PTX.
+        unsafe { Self::load_image(current, text.as_ptr().cast(), name) }
+    }
+
+    /// Loads what was compiled for devices of this compute capability (a cubin). Errors as [`Self::load`].
+    pub fn load_binary(current: &Current, cubin: &'static [u8], name: &str) -> Result<Arc<Self>> {
+        // SAFETY: a whole cubin, whose size is in its header.
+        unsafe { Self::load_image(current, cubin.as_ptr().cast(), name) }
+    }
+
+    /// # Safety
+    /// The image is NUL-terminated PTX or a cubin.
+    unsafe fn load_image(current: &Current, image: *const c_void, name: &str) -> Result<Arc<Self>> {
         let mut raw = ptr::null_mut();
         let mut log = [0_u8; 2048];
         let mut options = [
@@ -35,11 +48,11 @@ impl Module {
         ];
         // The driver takes a number in the place of a pointer.
         let mut values = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(log.len())];
-        // SAFETY: NUL-terminated PTX, and two options whose values are a buffer and its length.
+        // SAFETY: an image, and two options whose values are a buffer and its length.
         let result = unsafe {
             shims::cuModuleLoadDataEx(
                 &mut raw,
-                text.as_ptr().cast(),
+                image,
                 options.len() as u32,
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),

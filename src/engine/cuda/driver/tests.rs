@@ -2,43 +2,16 @@
 
 use super::*;
 use crate::error::{Error, Result};
-use std::path::Path;
-use std::process::Command;
 use std::ptr;
 use std::sync::Arc;
 
-/// Set in the process that the tests run in.
-const FAKE: &str = "FASTLBP_TEST_FAKE_DRIVER";
-
 /// Runs a test of this file with the fake driver in the library path.
 fn within_fake_driver(test: &str, settings: &str) {
-    let directory = tempfile::tempdir().unwrap();
-    let library = directory.path().join("libcuda.so.1");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/fake_driver.c");
-    let compiled = Command::new("cc")
-        .args(["-std=gnu11", "-shared", "-fPIC", "-ffp-contract=off", "-o"])
-        .args([&library, &source])
-        .arg("-lm")
-        .status();
-    let Ok(compiled) = compiled else {
-        eprintln!("skipped: {test}: there is no C compiler");
-        return;
-    };
-    assert!(compiled.success(), "the fake driver cannot be compiled");
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("engine::cuda::driver::tests::{test}"), "--nocapture"])
-        .env("LD_LIBRARY_PATH", directory.path())
-        .env("FAKE_CUDA", settings)
-        .env(FAKE, "1")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
-    assert!(!text.contains("fake driver: left"), "{text}");
+    fake::run_within(&format!("engine::cuda::driver::tests::{test}"), &[settings], None);
 }
 
 fn is_within() -> bool {
-    std::env::var_os(FAKE).is_some()
+    fake::is_within()
 }
 
 fn enter() -> Current {

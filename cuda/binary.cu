@@ -1,0 +1,293 @@
+// PTX targets: sm_70 sm_90; cubin: sm_90
+//
+// Passes over graphs of binary variables and conjunctions; launched by src/engine/cuda/binary.
+
+#include "engine/binary_levels.cuh"
+#include "engine/binary_measure.cuh"
+
+using namespace fastlbp;
+
+/// Threads of a block that runs passes.
+constexpr int THREADS = 512;
+
+/// Looks at the state in `from`: contradictory variables, if `noting`, beliefs, if `measuring`; by BINGO's
+/// rule also at the inputs of factors, behind which a barrier and then measure_factors must come. With
+/// `prepared`, hubs send their messages there.
+__device__ __noinline__ static Watch look(const Binary &g, const Loop &loop, uint64_t n, bool measuring, bool noting_few,
+                                          const Packed *from, Packed *prepared, Tally *of_state) {
+    const bool inputs = measuring && loop.rule.kind == RULE_BINGO;
+    Watch watch(g, loop.rule, n, measuring, noting_few, of_state);
+    look_at_state(g, from, Sink{prepared, inputs ? g.inputs : nullptr, g.changes}, watch);
+    if (!inputs) {
+        watch.finish();
+    }
+    return watch;
+}
+
+/// The second half of a measurement by BINGO's rule; see look.
+__device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch) {
+    measure_factors(g, watch);
+    watch.finish();
+}
+
+/// What variables do in a pass in which the state before is measured: all but the messages of large hubs.
+__device__ __noinline__ static Watch measure_first(const Binary &g, const Loop &loop, uint64_t n, const Packed *from,
+                                                   Tally *of_state) {
+    const bool inputs = loop.rule.kind == RULE_BINGO;
+    const Sink sink = {g.prepared, inputs ? g.inputs : nullptr, g.changes};
+    Watch watch(g, loop.rule, n, true, false, of_state);
+    multiply_pieces(g, from);
+    all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
+    all_few(g, from, sink, watch);
+    return watch;
+}
+
+/// The messages of large hubs. By BINGO's rule a barrier and then look_at_factors must come.
+__device__ __noinline__ static void measure_second(const Binary &g, const Loop &loop, const Packed *from,
+                                                   Watch &watch) {
+    const bool inputs = loop.rule.kind == RULE_BINGO;
+    send_pieces(g, from, Sink{g.prepared, inputs ? g.inputs : nullptr, g.changes}, watch);
+    if (!inputs) {
+        watch.finish();
+    }
+}
+
+/// The state only, at the end of a launch.
+template <class Barrier>
+__device__ __forceinline__ void close_state(const Binary &g, const Loop &loop, uint32_t buffer, uint64_t n,
+                                            bool measuring, Tally *of_state, Barrier &barrier) {
+    Watch watch = look(g, loop, n, measuring, true, g.messages[buffer], nullptr, of_state);
+    barrier.sync();
+    if (measuring && loop.rule.kind == RULE_BINGO) {
+        look_at_factors(g, watch);
+        barrier.sync();
+    }
+}
+
+/// Passes in which all messages are sent at once.
+struct Flood {
+    Block &block;
+    WorkStream stream;
+
+    __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool, Tally *of_state,
+                                         Tally *of_pass, GridBarrier &barrier) {
+        const Binary &g = block.g;
+        block.begin_pass(buffer, of_state, of_pass);
+        const Packed *from = block.from;
+        send_constants(g, n, block.to);
+        // The factors note variables with few factors.
+        if (measuring) {
+            Watch watch = measure_first(g, block.loop, n, from, of_state);
+            barrier.sync();
+            measure_second(g, block.loop, from, watch);
+            barrier.sync();
+            if (block.loop.rule.kind == RULE_BINGO) {
+                look_at_factors(g, watch);
+            }
+        } else if (g.classes[HUB_CLASSES] != 0) {
+            const Sink sink = {g.prepared, nullptr, nullptr};
+            Watch watch(g, block.loop.rule, n, false, false, of_state);
+            multiply_pieces(g, from);
+            all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
+            barrier.sync();
+            if (g.classes[1] != 0) {
+                send_pieces(g, from, sink, watch);
+                barrier.sync();
+            }
+        }
+        send_all(block, stream);
+        barrier.sync();
+    }
+
+    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
+                                          GridBarrier &barrier) {
+        close_state(block.g, block.loop, buffer, n, measuring, of_state, barrier);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    Block &block = shared_block();
+    block.fill(g, loop);
+    const WorkStream stream;
+    stream.open(g);
+    GridBarrier barrier(loop.barrier);
+    Flood work = {block, stream};
+    run_passes(work, barrier, block.loop);
+}
+
+/// Where passes by levels wait: in one block, in one cluster, or in several of them, of which the first
+/// runs the narrow levels alone.
+///
+/// Blocks of a cluster meet at a barrier of each in its shared memory, at which one thread of every block
+/// arrives; the instruction for the threads of a cluster would empty the cache once for each warp. There are
+/// two of them, by turns: so nobody arrives for the next time where others still do for this one.
+struct LevelBarrier {
+    GridBarrier grid;
+    uint32_t cluster;
+    /// The address of this block's barriers.
+    uint32_t own;
+
+    /// How often they were used; for the first warp.
+    __device__ __forceinline__ uint32_t &uses() const {
+        __shared__ uint32_t count;
+        return count;
+    }
+
+    __device__ __forceinline__ LevelBarrier(uint32_t *zero, uint32_t blocks) : grid(zero), cluster(blocks) {
+#if __CUDA_ARCH__ >= 900
+        __shared__ uint64_t barriers[2];
+        own = static_cast<uint32_t>(__cvta_generic_to_shared(barriers));
+        if (threadIdx.x == 0) {
+            uses() = 0;
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own), "r"(blocks) : "memory");
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own + 8), "r"(blocks) : "memory");
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+        sync_cluster();
+#endif
+    }
+
+    /// Nobody arrives at a block that has gone.
+    __device__ __forceinline__ void leave() { sync_cluster(); }
+
+    /// The blocks that run narrow levels meet.
+    __device__ __forceinline__ void sync_narrow() {
+        __syncthreads();
+#if __CUDA_ARCH__ >= 900
+        if (gridDim.x > 1) {
+            if (threadIdx.x < 32) {
+                const uint32_t used = uses(), barrier = own + 8 * (used % 2), phase = used / 2 % 2;
+                __syncwarp();
+                uses() = used + 1;
+                if (threadIdx.x < cluster) {
+                    asm volatile(
+                        "{\n\t.reg .b32 remote;\n\t"
+                        "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(barrier),
+                        "r"(threadIdx.x)
+                        : "memory");
+                }
+                uint32_t done;
+                do {
+                    asm volatile(
+                        "{\n\t.reg .pred done;\n\t"
+                        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], %2;\n\t"
+                        "selp.u32 %0, 1, 0, done;\n\t}"
+                        : "=r"(done)
+                        : "r"(barrier), "r"(phase)
+                        : "memory");
+                } while (done == 0);
+            }
+            __syncthreads();
+        }
+#endif
+    }
+
+    __device__ __forceinline__ void sync() {
+        if (gridDim.x == 1 || gridDim.x == cluster) {
+            sync_narrow();
+        } else {
+            grid.sync();
+        }
+    }
+
+private:
+    __device__ __forceinline__ void sync_cluster() {
+#if __CUDA_ARCH__ >= 900
+        asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+    }
+};
+
+/// Passes by levels.
+struct ByLevels {
+    Block &block;
+    WorkStream stream;
+
+    __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
+                                         Tally *of_pass, LevelBarrier &barrier) {
+        const Binary &g = block.g;
+        block.begin_pass(buffer, of_state, of_pass);
+        send_constants(g, n, block.to);
+        uint32_t end = send_level(block, stream);
+        if (measuring || scanning) {
+            // All blocks take part in the first level.
+            Watch watch = look(g, block.loop, n, measuring, true, block.from, nullptr, of_state);
+            if (measuring && block.loop.rule.kind == RULE_BINGO) {
+                barrier.sync();
+                look_at_factors(g, watch);
+            }
+        }
+        for (;;) {
+            const uint32_t wait = end >> 2 & 3;
+            if (wait == WAIT_NARROW) {
+                barrier.sync_narrow();
+            } else {
+                barrier.sync();
+                if (wait == WAIT_ALL_TWICE) {
+                    barrier.sync();
+                }
+            }
+            if (end % 4 == UNIT_END_OF_PASS) {
+                return;
+            }
+            end = send_level(block, stream);
+        }
+    }
+
+    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
+                                          LevelBarrier &barrier) {
+        close_state(block.g, block.loop, buffer, n, measuring, of_state, barrier);
+    }
+};
+
+/// `cluster`: number of blocks that run the narrow levels, those of a cluster; 0 where all levels are wide.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop, uint32_t cluster) {
+    Block &block = shared_block();
+    block.fill(g, loop);
+    const WorkStream stream;
+    stream.open(g);
+    LevelBarrier barrier(loop.barrier, cluster);
+    ByLevels work = {block, stream};
+    run_passes(work, barrier, block.loop);
+    barrier.leave();
+}
+
+/// Probabilities of both states of all variables.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_results(const __grid_constant__ Binary g, uint32_t buffer, double *results) {
+    Watch watch(g, results);
+    look_at_state(g, g.messages[buffer], Sink{nullptr, nullptr, nullptr}, watch);
+}
+
+/// The same as means of the last beliefs after `passes` passes.
+extern "C" __global__ void binary_means(const __grid_constant__ Binary g, uint64_t passes, double *results) {
+    const uint64_t count = smaller_of(passes, uint64_t(g.history_length));
+    for (uint32_t position = thread_of_grid(); position < g.variables; position += threads_of_grid()) {
+        double sum = 0.0;
+        for (uint64_t row = passes - count; row < passes; ++row) {
+            const double value = g.history[(row % g.history_length) * g.variables + position];
+            sum = row == passes - count ? value : sum + value;
+        }
+        const uint64_t at = 2 * static_cast<uint64_t>(g.variable[position]);
+        results[at + 1] = sum / static_cast<double>(count);
+        results[at] = 1.0 - results[at + 1];
+    }
+}
+
+/// Sets `count` values.
+extern "C" __global__ void binary_fill(uint64_t *values, uint64_t value, uint64_t count) {
+    for (uint64_t i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        values[i] = value;
+    }
+}
+
+/// Sets the words at some places: evidence has changed.
+extern "C" __global__ void binary_patch(uint32_t *words, const uint32_t *places, const uint32_t *values,
+                                        uint32_t count) {
+    for (uint32_t i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        words[places[i]] = values[i];
+    }
+}

@@ -1,0 +1,180 @@
+// Graphs of binary variables and conjunctions: how they and their messages lie in the device's memory.
+// Mirrored by src/engine/cuda/binary/mod.rs; made by its layout.rs and items.rs.
+//
+// A variable's messages lie side by side, from a multiple of their number rounded up to 2, 4 or a
+// multiple of 8, and ones fill the gaps: so one or two wide loads bring all that a small variable needs.
+// Variables are numbered by *position*: hubs (more than 4 factors) by falling degree, then those with 3
+// or 4, with 2, with 1 and with none.
+#pragma once
+
+#include "../arithmetic/horn.cuh"
+#include "../arithmetic/product.cuh"
+#include "control.cuh"
+
+namespace fastlbp {
+
+/// An input of a factor is described by a word: the slot of its edge, whether its variable is counted
+/// here if it is contradictory, and where the message comes from.
+constexpr uint32_t SLOT_BITS = 28;
+constexpr uint32_t SLOT_MASK = (uint32_t(1) << SLOT_BITS) - 1;
+constexpr uint32_t COUNTED = uint32_t(1) << SLOT_BITS;
+constexpr uint32_t SOURCE_SHIFT = 29;
+/// Sources: 1, as there is no other message; one other message; up to three; stored by send_hubs; up to
+/// seven; observed in state 0 or 1; a hub whose messages a warp reads.
+constexpr uint32_t SOURCE_NONE = 0;
+constexpr uint32_t SOURCE_TWO = 1;
+constexpr uint32_t SOURCE_FOUR = 2;
+constexpr uint32_t SOURCE_PREPARED = 3;
+constexpr uint32_t SOURCE_EIGHT = 4;
+constexpr uint32_t SOURCE_FALSE = 5;
+constexpr uint32_t SOURCE_TRUE = 6;
+constexpr uint32_t SOURCE_HUB = 7;
+
+/// The second word of an input: whether its edge is sent (in tiles); of a hub, whether `fresh` is meant.
+constexpr uint32_t SENT = 1 << 8;
+/// In groups and items: whether the literal is that the variable is in state 0; and where a number follows.
+constexpr uint32_t NEGATED = 1 << 9;
+constexpr uint32_t COEFFICIENTS_SHIFT = 12;
+constexpr uint32_t LISTED = uint32_t(1) << 31;
+
+/// What is known about a variable.
+constexpr uint8_t KNOWN_FALSE = 1;
+constexpr uint8_t KNOWN_TRUE = 2;
+
+/// Most messages of a hub that one warp takes at once, 8 by each thread; classes of hubs by the number of
+/// threads: large ones, 32, 16, 8, 4, 2, 1.
+constexpr uint32_t WARP_LEAVES = 256;
+constexpr uint32_t HUB_CLASSES = 7;
+/// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
+constexpr uint32_t SHARED_PIECES = 512;
+
+struct Binary {
+    /// By slot.
+    Packed *messages[2];
+    /// By slot, of hubs only: their messages to their factors.
+    Packed *prepared;
+
+    uint32_t variables;
+    /// First position of those with 4, 2, 1, 0 slots, and the first slot of each.
+    uint32_t fours, twos, ones, zeros;
+    uint32_t four_slot, two_slot, one_slot;
+    /// First position of each class of hubs, and the number of hubs.
+    uint32_t classes[HUB_CLASSES + 1];
+    /// By position; hub_slots has an entry more than there are hubs.
+    const uint32_t *variable, *hub_slots;
+    const uint32_t *known;
+    /// Large hubs have pieces of WARP_LEAVES slots: the products of all; the hub of each; the first piece of
+    /// each large hub, and the end. Behind them, two products for each piece of hubs that have more than
+    /// SHARED_PIECES.
+    Product *pieces;
+    const uint32_t *piece_hubs, *hub_pieces;
+
+    /// What each warp does in a pass (see stream.cuh): all streams, and the first chunk of each.
+    const uint32_t *stream_words, *stream_starts;
+    const HornCoefficients *coefficients;
+    uint32_t coefficient_count, constant_count;
+    /// Of hubs whose messages are not read anew from the first on: a bit for each.
+    const uint8_t *fresh;
+
+    /// Factors with one variable: slots and what they send, until so many passes of the run are done.
+    const uint32_t *constant_slots;
+    const Packed *constants;
+    uint64_t constants_until;
+    /// Last beliefs by position, and rings of them; last probabilities of inputs by slot, and by how much
+    /// they have changed.
+    double *beliefs, *history, *inputs, *changes;
+    uint32_t history_length, factors;
+    /// The slots of each factor's edges in their order.
+    const uint32_t *factor_offsets, *edge_slots;
+};
+
+static_assert(sizeof(Binary) == 256, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+
+#ifdef __CUDACC__
+
+struct Pair {
+    Packed x, y;
+};
+
+/// Two neighbouring messages, the first at an even slot.
+__device__ __forceinline__ Pair load_pair(const Packed *messages, uint32_t slot) {
+    const ulonglong2 pair = *reinterpret_cast<const ulonglong2 *>(messages + slot);
+    return Pair{Packed{pair.x}, Packed{pair.y}};
+}
+
+__device__ __forceinline__ void store_pair(Packed *messages, uint32_t slot, Packed x, Packed y) {
+    ulonglong2 pair;
+    pair.x = x.bits;
+    pair.y = y.bits;
+    *reinterpret_cast<ulonglong2 *>(messages + slot) = pair;
+}
+
+/// The variable to which a slot belongs. Seldom needed.
+__device__ __noinline__ inline uint32_t variable_of_slot(const Binary &g, uint32_t slot) {
+    uint32_t position;
+    if (slot >= g.one_slot) {
+        position = g.ones + (slot - g.one_slot);
+    } else if (slot >= g.two_slot) {
+        position = g.twos + (slot - g.two_slot) / 2;
+    } else if (slot >= g.four_slot) {
+        position = g.fours + (slot - g.four_slot) / 4;
+    } else {
+        uint32_t low = 0, high = g.classes[HUB_CLASSES];
+        while (high - low > 1) {
+            const uint32_t middle = (low + high) / 2;
+            if (g.hub_slots[middle] <= slot) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        position = low;
+    }
+    return g.variable[position];
+}
+
+/// Zeros and infinities among messages.
+struct Certain {
+    uint32_t zeros, infinities;
+
+    __device__ __forceinline__ void count(Packed value) {
+        zeros += value.bits == 0;
+        infinities += value.bits == INFINITY_BITS;
+    }
+    __device__ __forceinline__ bool any() const { return (zeros | infinities) != 0; }
+    __device__ __forceinline__ bool contradictory() const { return zeros != 0 && infinities != 0; }
+    /// See Product::odds.
+    __device__ __forceinline__ Packed odds() const {
+        return zeros > infinities ? Packed::zero() : zeros < infinities ? Packed::infinity() : Packed::one();
+    }
+};
+
+/// A message without what is certain.
+__device__ __forceinline__ Packed uncertain(Packed value) {
+    return value.is_certain() ? Packed::one() : value;
+}
+
+/// The product of three messages, (a * b) * c, where one is certain or far from 1.
+__device__ __noinline__ inline Packed product_of_three(uint64_t a, uint64_t b, uint64_t c) {
+    Certain certain = {0, 0};
+    certain.count(Packed{a});
+    certain.count(Packed{b});
+    certain.count(Packed{c});
+    if (certain.any()) {
+        return certain.odds();
+    }
+    return combine(combine(Product::of(Packed{a}), Product::of(Packed{b})), Product::of(Packed{c})).odds();
+}
+
+/// (a * b) * c.
+__device__ __forceinline__ Packed send_three(Packed a, Packed b, Packed c) {
+    const Packed values[4] = {a, b, c, Packed::one()};
+    if (all_near<128>(values)) {
+        return Packed::from_plain((a.plain() * b.plain()) * c.plain());
+    }
+    return product_of_three(a.bits, b.bits, c.bits);
+}
+
+#endif
+
+}  // namespace fastlbp

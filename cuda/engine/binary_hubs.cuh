@@ -1,0 +1,608 @@
+// Products at variables with many factors, 8 messages by each thread of a group.
+#pragma once
+
+#include "binary.cuh"
+
+namespace fastlbp {
+
+/// The product of at most WARP_LEAVES messages: exponents fit 32 bits, counts 16. The low half of
+/// `counts` has infinities, the high one zeros.
+struct Part {
+    double significand;
+    int32_t exponent;
+    uint32_t counts;
+
+    static __device__ __forceinline__ Part neutral() { return Part{1.0, 0, 0}; }
+
+    static __device__ __forceinline__ Part normalise(double value, int32_t exponent, uint32_t counts) {
+        const uint64_t bits = to_bits(value);
+        return Part{from_bits((bits & FRACTION) | ONE_BITS),
+                    exponent + static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS), counts};
+    }
+
+    __device__ __forceinline__ uint32_t zeros() const { return counts >> 16; }
+    __device__ __forceinline__ uint32_t infinities() const { return counts & 0xffff; }
+    __device__ __forceinline__ Product product() const {
+        return Product{significand, exponent, infinities(), zeros()};
+    }
+};
+
+__device__ __forceinline__ Product shuffle_xor(const Product &p, int distance) {
+    Product q;
+    q.significand = __shfl_xor_sync(~0u, p.significand, distance);
+    q.exponent = __shfl_xor_sync(~0u, static_cast<long long>(p.exponent), distance);
+    q.infinities = __shfl_xor_sync(~0u, p.infinities, distance);
+    q.zeros = __shfl_xor_sync(~0u, p.zeros, distance);
+    return q;
+}
+
+/// The product of eight messages of which one is far from 1; certain ones are ones here. By value, so that
+/// the caller's stay in registers.
+__device__ __noinline__ inline Wide far_total(double a, double b, double c, double d, double e, double f, double g,
+                                              double h) {
+    const double x[8] = {a, b, c, d, e, f, g, h};
+    Product products[8];
+    for (int i = 0; i < 8; ++i) {
+        products[i] = Product::of(Packed{to_bits(x[i])});
+    }
+    return tree_total(products).wide();
+}
+
+/// The same of all but one, times what is above.
+__device__ __noinline__ inline uint64_t far_others(Wide above, uint32_t leaf, double a, double b, double c, double d,
+                                                   double e, double f, double g, double h) {
+    const double x[8] = {a, b, c, d, e, f, g, h};
+    Product products[8];
+    for (int i = 0; i < 8; ++i) {
+        products[i] = Product::of(Packed{to_bits(x[i])});
+    }
+    const Siblings<Product> s(products, leaf);
+    const Product half = combine(combine(s.half[0], s.half[1]), combine(s.half[2], s.half[3]));
+    const Product rest = Product{above.significand, above.exponent, 0, 0};
+    return combine(combine(combine(rest, half), combine(s.pair[0], s.pair[1])), s.leaf).odds().bits;
+}
+
+/// Eight neighbouring messages of a variable. Of certain ones, `x` has ones.
+struct Leaves {
+    double x[8];
+    uint32_t zeros, infinities;
+    bool near;
+
+    __device__ __forceinline__ void fill_with_ones() {
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            x[i] = 1.0;
+        }
+        zeros = 0;
+        infinities = 0;
+        near = true;
+    }
+
+    __device__ __forceinline__ void set(const Packed (&values)[8]) {
+        zeros = 0;
+        infinities = 0;
+        Packed rest[8];
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            zeros |= static_cast<uint32_t>(values[i].bits == 0) << i;
+            infinities |= static_cast<uint32_t>(values[i].bits == INFINITY_BITS) << i;
+            rest[i] = uncertain(values[i]);
+            x[i] = rest[i].plain();
+        }
+        near = all_near<64>(rest);
+    }
+
+    __device__ __forceinline__ void load(const Packed *messages, uint32_t slot) {
+        Packed values[8];
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; i += 2) {
+            const Pair pair = load_pair(messages, slot + i);
+            values[i] = pair.x;
+            values[i + 1] = pair.y;
+        }
+        set(values);
+    }
+
+    __device__ __forceinline__ uint32_t counts() const { return __popc(zeros) << 16 | __popc(infinities); }
+
+    /// The product of all, as Product::of_block.
+    __device__ __forceinline__ Part total() const {
+        if (near) {
+            const double left = (x[0] * x[1]) * (x[2] * x[3]);
+            const double right = (x[4] * x[5]) * (x[6] * x[7]);
+            return Part::normalise(left * right, 0, counts());
+        }
+        const Wide wide = far_total(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
+        return Part{wide.significand, static_cast<int32_t>(wide.exponent), counts()};
+    }
+
+    /// The product of what is above and of all but one leaf, given its plain value, as odds.
+    __device__ __forceinline__ Packed settle(const Product &above, double product, uint32_t leaf,
+                                             bool &contradictory) const {
+        const uint32_t others = ~(uint32_t(1) << leaf);
+        const Certain certain = {above.zeros + __popc(zeros & others),
+                                 above.infinities + __popc(infinities & others)};
+        contradictory = certain.contradictory();
+        if (certain.any()) {
+            return certain.odds();
+        }
+        if (!near) {
+            return Packed{far_others(above.wide(), leaf, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])};
+        }
+        return Packed::pack(Wide::normalise(product, above.exponent));
+    }
+
+    /// Whether all messages here and above are positive and all products with them stored as doubles: those
+    /// of seven leaves within 2^-64..2^64 and a significand are within 2^-449..2^449.
+    __device__ __forceinline__ bool is_plain(const Product &above) const {
+        return near && (zeros | infinities | above.zeros | above.infinities) == 0 &&
+               static_cast<uint64_t>(above.exponent + 500) <= 1000;
+    }
+
+    /// Such a product with what is above: only the exponent is added.
+    static __device__ __forceinline__ Packed plain_odds(double product, const Product &above) {
+        return Packed{to_bits(product) + (static_cast<uint64_t>(above.exponent) << 52)};
+    }
+
+    /// For each leaf the product of what is above and of all others, as odds; as times_others.
+    __device__ __forceinline__ void others(const Product &above, Packed (&odds)[8]) const {
+        const double pair[4] = {x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]};
+        const double to_left = above.significand * (pair[2] * pair[3]);
+        const double to_right = above.significand * (pair[0] * pair[1]);
+        if (is_plain(above)) {
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                odds[i] = plain_odds(((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1], above);
+            }
+            return;
+        }
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            const double product = ((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1];
+            bool contradictory;
+            odds[i] = settle(above, product, i, contradictory);
+        }
+    }
+
+    /// The same for one leaf.
+    __device__ __forceinline__ Packed others_of(const Product &above, uint32_t leaf, bool &contradictory) const {
+        const Siblings<double> s(x, leaf);
+        const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
+        const double product = ((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf;
+        if (is_plain(above)) {
+            contradictory = false;
+            return plain_odds(product, above);
+        }
+        return settle(above, product, leaf, contradictory);
+    }
+};
+
+/// The products of the neighbouring subtrees that a thread meets on the way from its leaves to the top of
+/// `width` threads. Significands from 1 to 2 are multiplied as they are: 32 of them stay far below the
+/// largest double. Exponents and counts are sums, from which the own ones are taken.
+struct Ascent {
+    double own, siblings[5], product;
+    int32_t own_exponent, exponent;
+    uint32_t own_counts, counts;
+
+    __device__ __forceinline__ void climb(const Part &part, uint32_t width) {
+        own = product = part.significand;
+        own_exponent = exponent = part.exponent;
+        own_counts = counts = part.counts;
+        const bool certain = __any_sync(~0u, part.counts != 0);
+        FASTLBP_UNROLL
+        for (int level = 0; level < 5; ++level) {
+            siblings[level] = 1.0;
+            if ((1u << level) < width) {
+                siblings[level] = __shfl_xor_sync(~0u, product, 1 << level);
+                product = product * siblings[level];
+                exponent += __shfl_xor_sync(~0u, exponent, 1 << level);
+                if (certain) {
+                    counts += __shfl_xor_sync(~0u, counts, 1 << level);
+                }
+            }
+        }
+    }
+
+    /// The product of all.
+    __device__ __forceinline__ Product total() const { return Part::normalise(product, exponent, counts).product(); }
+
+    /// What is above the own leaves.
+    __device__ __forceinline__ Product above(uint32_t width) const {
+        double rest = siblings[4];
+        FASTLBP_UNROLL
+        for (int level = 3; level >= 0; --level) {
+            if ((1u << level) < width) {
+                rest = rest * siblings[level];
+            }
+        }
+        return Part::normalise(rest, exponent - own_exponent, counts - own_counts).product();
+    }
+
+    /// The same, given what is above the top of a warp.
+    __device__ __forceinline__ Product above_from(const Product &top) const {
+        double rest = top.significand;
+        FASTLBP_UNROLL
+        for (int level = 4; level >= 0; --level) {
+            rest = rest * siblings[level];
+        }
+        const uint32_t others = counts - own_counts;
+        const Wide wide = Wide::normalise(rest, top.exponent + (exponent - own_exponent));
+        return Product{wide.significand, wide.exponent, top.infinities + (others & 0xffff),
+                       top.zeros + (others >> 16)};
+    }
+};
+
+/// What is done with the messages of variables to factors: they are stored, their changes are measured.
+struct Sink {
+    /// Where they go; null for nowhere.
+    Packed *prepared;
+    /// Last probabilities, and changes; null if they are not measured.
+    double *inputs, *changes;
+
+    __device__ __forceinline__ bool wants() const { return prepared || inputs; }
+
+    __device__ __forceinline__ void measure(uint32_t slot, Packed odds) const {
+        const double probability = odds.probability();
+        changes[slot] = fabs(probability - inputs[slot]) / 2.0;
+        inputs[slot] = probability;
+    }
+
+    __device__ __forceinline__ void put(uint32_t slot, const Packed (&odds)[8]) const {
+        if (prepared) {
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; i += 2) {
+                store_pair(prepared, slot + i, odds[i], odds[i + 1]);
+            }
+        }
+        if (inputs) {
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                measure(slot + i, odds[i]);
+            }
+        }
+    }
+};
+
+/// Beliefs: their changes, if measured, and what is contradictory.
+struct Watch {
+    const Binary &g;
+    /// Where this pass's row of the history is, if there is one.
+    double *row;
+    /// Where the probabilities of all states go instead, if they are wanted.
+    double *results;
+    bool measuring;
+    /// Whether contradictory variables with few factors are noted.
+    bool noting_few;
+    double tolerance;
+    Tally *of_state;
+    double max_diff;
+    uint32_t moved;
+
+    __device__ __forceinline__ Watch(const Binary &graph, const Rule &rule, uint64_t n, bool measure, bool few,
+                                     Tally *tally)
+        : g(graph), row(nullptr), results(nullptr), measuring(measure), noting_few(few),
+          tolerance(rule.tolerance), of_state(tally), max_diff(0.0), moved(0) {
+        if (measure && n > 0 && rule.kind == RULE_BINGO) {
+            row = g.history + ((n - 1) % g.history_length) * static_cast<uint64_t>(g.variables);
+        }
+    }
+
+    __device__ __forceinline__ Watch(const Binary &graph, double *probabilities)
+        : g(graph), row(nullptr), results(probabilities), measuring(true), noting_few(false), tolerance(0.0),
+          of_state(nullptr), max_diff(0.0), moved(0) {}
+
+    __device__ __forceinline__ void note(double diff) {
+        max_diff = larger_of(max_diff, diff);
+        moved += diff > tolerance;
+    }
+
+    /// Takes over a belief.
+    __device__ __forceinline__ void belief(uint32_t position, double probability) {
+        note(fabs(probability - g.beliefs[position]));
+        g.beliefs[position] = probability;
+        if (row) {
+            row[position] = probability;
+        }
+    }
+
+    /// Looks at a variable whose messages have this product.
+    __device__ __forceinline__ void look(uint32_t position, uint32_t known, const Product &total, bool noting) {
+        if (noting && known == 0 && total.is_contradictory()) {
+            note_variable(of_state, g.variable[position]);
+        }
+        if (measuring) {
+            take(position, known, total);
+        }
+    }
+
+    __device__ __forceinline__ void take(uint32_t position, uint32_t known, const Product &total) {
+        double both[2] = {known == KNOWN_TRUE ? 0.0 : 1.0, known == KNOWN_TRUE ? 1.0 : 0.0};
+        if (known == 0) {
+            total.probabilities(both);
+        }
+        if (results) {
+            const uint64_t at = 2 * static_cast<uint64_t>(g.variable[position]);
+            results[at] = both[0];
+            results[at + 1] = both[1];
+        } else {
+            belief(position, both[1]);
+        }
+    }
+
+    __device__ __forceinline__ void finish() {
+        if (measuring && of_state) {
+            note_movement(of_state, max_diff, moved);
+        }
+    }
+};
+
+__device__ __forceinline__ void fill(Packed (&odds)[8], uint32_t known) {
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        odds[i] = known == KNOWN_TRUE ? Packed::infinity() : Packed::zero();
+    }
+}
+
+/// Hubs with at most 8 << `shift` factors, several of them by a warp.
+__device__ __forceinline__ void small_hubs(const Binary &g, uint32_t first, uint32_t end, uint32_t shift, uint32_t warp,
+                                           uint32_t warps, const Packed *from, const Sink &sink, Watch &watch) {
+    const uint32_t lane = threadIdx.x % 32, width = 1 << shift, per_warp = 32 >> shift;
+    const uint32_t own = lane >> shift, block = lane & (width - 1);
+    for (uint32_t at = first + warp * per_warp; at < end; at += warps * per_warp) {
+        const uint32_t hub = at + own;
+        const bool there = hub < end;
+        const uint32_t slot = there ? __ldg(g.hub_slots + hub) + 8 * block : 0;
+        const bool mine = there && slot < __ldg(g.hub_slots + hub + 1);
+        const uint32_t known = there ? g.known[hub] : 0;
+        Leaves leaves;
+        if (mine) {
+            leaves.load(from, slot);
+        } else {
+            leaves.fill_with_ones();
+        }
+        Ascent ascent;
+        ascent.climb(leaves.total(), width);
+        if (there && block == 0) {
+            watch.look(hub, known, ascent.total(), watch.of_state != nullptr);
+        }
+        if (mine && sink.wants()) {
+            Packed odds[8];
+            if (known) {
+                fill(odds, known);
+            } else {
+                leaves.others(ascent.above(width), odds);
+            }
+            sink.put(slot, odds);
+        }
+    }
+}
+
+/// Replaces `pieces` by the products of all others, and returns the product of all; by all threads of a
+/// block. `nodes` has room for as many.
+__device__ __noinline__ inline Product leave_out_pieces(Product *pieces, uint32_t count, Product *nodes) {
+    Product *level = pieces, *above = nodes;
+    uint32_t size = count;
+    int height = 0;
+    __syncthreads();
+    while (size > 2) {
+        const uint32_t half = (size + 1) / 2;
+        for (uint32_t i = threadIdx.x; i < half; i += blockDim.x) {
+            above[i] = 2 * i + 1 < size ? combine(level[2 * i], level[2 * i + 1]) : level[2 * i];
+        }
+        __syncthreads();
+        size = half;
+        level = above;
+        above += size;
+        ++height;
+    }
+    const Product total = size == 2 ? combine(level[0], level[1]) : level[0];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (size == 2) {
+            exchange(level[0], level[1]);
+        } else {
+            level[0] = Product::neutral();
+        }
+    }
+    __syncthreads();
+    while (height > 0) {
+        const Product *parents = level;
+        --height;
+        size = level_size(count, height);
+        level = height == 0 ? pieces : level - size;
+        for (uint32_t i = threadIdx.x; i < (size + 1) / 2; i += blockDim.x) {
+            if (2 * i + 1 < size) {
+                const Product a = level[2 * i], b = level[2 * i + 1], p = parents[i];
+                level[2 * i] = combine(p, b);
+                level[2 * i + 1] = combine(p, a);
+            } else {
+                level[2 * i] = parents[i];
+            }
+        }
+        __syncthreads();
+    }
+    return total;
+}
+
+/// Room for twice SHARED_PIECES products in a block's shared memory.
+__device__ inline Product *shared_pieces() {
+    __shared__ double room[2 * SHARED_PIECES * sizeof(Product) / sizeof(double)];
+    return reinterpret_cast<Product *>(room);
+}
+
+/// A hub with more than WARP_LEAVES factors, by a block.
+__device__ __forceinline__ void large_hub(const Binary &g, uint32_t hub, const Packed *from, const Sink &sink,
+                                          Watch &watch) {
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const uint32_t slot = g.hub_slots[hub], end = g.hub_slots[hub + 1];
+    const uint32_t count = (end - slot + WARP_LEAVES - 1) / WARP_LEAVES;
+    Product *pieces = shared_pieces(), *nodes = pieces + SHARED_PIECES;
+    if (count > SHARED_PIECES) {
+        pieces = g.pieces + g.hub_pieces[g.classes[1]] + 2 * (slot / WARP_LEAVES + hub);
+        nodes = pieces + count;
+    }
+    const uint32_t known = g.known[hub];
+    // First the products of the pieces, then what they leave out of each other.
+    for (int round = 0; round < 2; ++round) {
+        for (uint32_t piece = warp; piece < count; piece += warps) {
+            const uint32_t at = slot + piece * WARP_LEAVES + 8 * lane;
+            Leaves leaves;
+            if (at < end) {
+                leaves.load(from, at);
+            } else {
+                leaves.fill_with_ones();
+            }
+            Ascent ascent;
+            ascent.climb(leaves.total(), 32);
+            if (round == 0) {
+                if (lane == 0) {
+                    pieces[piece] = ascent.total();
+                }
+            } else if (at < end) {
+                Packed odds[8];
+                if (known) {
+                    fill(odds, known);
+                } else {
+                    leaves.others(ascent.above_from(pieces[piece]), odds);
+                }
+                sink.put(at, odds);
+            }
+        }
+        if (round == 0) {
+            const Product total = leave_out_pieces(pieces, count, nodes);
+            if (threadIdx.x == 0) {
+                watch.look(hub, known, total, watch.of_state != nullptr);
+            }
+            if (!sink.wants()) {
+                break;
+            }
+        }
+    }
+    __syncthreads();
+}
+
+/// All hubs of up to WARP_LEAVES factors.
+__device__ __forceinline__ void all_small_hubs(const Binary &g, uint32_t warp, uint32_t warps, const Packed *from,
+                                               const Sink &sink, Watch &watch) {
+    for (uint32_t c = 1; c < HUB_CLASSES; ++c) {
+        small_hubs(g, g.classes[c], g.classes[c + 1], HUB_CLASSES - 1 - c, warp, warps, from, sink, watch);
+        // Each class begins with other warps.
+        warp = warp >= warps / 4 ? warp - warps / 4 : warp + warps - warps / 4;
+    }
+}
+
+/// All hubs. Blocks that have a large one leave the others alone, if enough blocks are left.
+__device__ __forceinline__ void all_hubs(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    const uint32_t large = g.classes[1];
+    for (uint32_t hub = blockIdx.x; hub < large; hub += gridDim.x) {
+        large_hub(g, hub, from, sink, watch);
+    }
+    const uint32_t busy = 2 * large <= gridDim.x ? large : 0;
+    if (blockIdx.x < busy) {
+        return;
+    }
+    all_small_hubs(g, (blockIdx.x - busy) * (blockDim.x / 32) + threadIdx.x / 32,
+                   (gridDim.x - busy) * (blockDim.x / 32), from, sink, watch);
+}
+
+/// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
+/// `end` on are neutral.
+__device__ __forceinline__ Product product_of_pieces(const Product *pieces, uint32_t first, uint32_t size,
+                                                     uint32_t end) {
+    Product sums[24];
+    int depth = 0;
+    for (uint32_t i = 0; i < size; ++i) {
+        Product product = first + i < end ? pieces[first + i] : Product::neutral();
+        for (uint32_t ones = i; ones & 1; ones >>= 1) {
+            product = combine(sums[--depth], product);
+        }
+        sums[depth++] = product;
+    }
+    return sums[0];
+}
+
+/// The product of all pieces of a hub but one, `own` of `count`, by a warp.
+__device__ __noinline__ inline Product above_own_piece(const Product *pieces, uint32_t count, uint32_t own) {
+    uint32_t size = 1;
+    while (32 * size < count) {
+        size *= 2;
+    }
+    Product total = product_of_pieces(pieces, threadIdx.x % 32 * size, size, count);
+    Product siblings[5];
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        siblings[level] = shuffle_xor(total, 1 << level);
+        total = combine(total, siblings[level]);
+    }
+    Product rest = siblings[4];
+    FASTLBP_UNROLL
+    for (int level = 3; level >= 0; --level) {
+        rest = combine(rest, siblings[level]);
+    }
+    const int owner = own / size;
+    rest = Product{__shfl_sync(~0u, rest.significand, owner),
+                   __shfl_sync(~0u, static_cast<long long>(rest.exponent), owner),
+                   __shfl_sync(~0u, rest.infinities, owner), __shfl_sync(~0u, rest.zeros, owner)};
+    for (size /= 2; size > 0; size /= 2) {
+        rest = combine(rest, product_of_pieces(pieces, (own / size ^ 1) * size, size, count));
+    }
+    return rest;
+}
+
+/// The leaves of a piece of a large hub.
+__device__ __forceinline__ bool load_piece(const Binary &g, uint32_t piece, uint32_t hub, const Packed *from,
+                                           Leaves &leaves, uint32_t &slot) {
+    slot = g.hub_slots[hub] + (piece - g.hub_pieces[hub]) * WARP_LEAVES + 8 * (threadIdx.x % 32);
+    const bool there = slot < g.hub_slots[hub + 1];
+    if (there) {
+        leaves.load(from, slot);
+    } else {
+        leaves.fill_with_ones();
+    }
+    return there;
+}
+
+/// The first half of what large hubs do in a pass: the products of their pieces.
+__device__ __forceinline__ void multiply_pieces(const Binary &g, const Packed *from) {
+    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
+    // The last warps have fewer small hubs.
+    for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
+        Leaves leaves;
+        uint32_t slot;
+        load_piece(g, piece, g.piece_hubs[piece], from, leaves, slot);
+        Ascent ascent;
+        ascent.climb(leaves.total(), 32);
+        if (threadIdx.x % 32 == 0) {
+            g.pieces[piece] = ascent.total();
+        }
+    }
+}
+
+/// The second half: their messages.
+__device__ __forceinline__ void send_pieces(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
+    for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
+        const uint32_t hub = g.piece_hubs[piece], first = g.hub_pieces[hub], known = g.known[hub];
+        Leaves leaves;
+        uint32_t slot;
+        const bool there = load_piece(g, piece, hub, from, leaves, slot);
+        Ascent ascent;
+        ascent.climb(leaves.total(), 32);
+        const Product top = above_own_piece(g.pieces + first, g.hub_pieces[hub + 1] - first, piece - first);
+        if (piece == first && threadIdx.x % 32 == 0) {
+            watch.look(hub, known, combine(top, ascent.total()), true);
+        }
+        if (there) {
+            Packed odds[8];
+            if (known) {
+                fill(odds, known);
+            } else {
+                leaves.others(ascent.above_from(top), odds);
+            }
+            sink.put(slot, odds);
+        }
+    }
+}
+
+}  // namespace fastlbp

@@ -1,0 +1,398 @@
+// Messages of factors level by level.
+#pragma once
+
+#include "binary_factors.cuh"
+
+namespace fastlbp {
+
+/// Notes that certain messages disagree when one is computed from these.
+__device__ __noinline__ inline void check_met(const Binary &g, uint32_t slot, uint64_t a, uint64_t b, uint64_t c,
+                                              Tally *of_pass) {
+    Certain certain = {0, 0};
+    certain.count(Packed{a});
+    certain.count(Packed{b});
+    certain.count(Packed{c});
+    if (certain.contradictory()) {
+        note_met(of_pass, variable_of_slot(g, slot));
+    }
+}
+
+/// One of a variable's messages, from the new or the old ones.
+__device__ __forceinline__ Packed read_mixed(const Block &pass, uint32_t slot, bool is_new) {
+    return (is_new ? pass.to : pass.from)[slot];
+}
+
+/// A variable's message where it has five to eight factors.
+__device__ __noinline__ inline Packed gather_eight(const Binary &g, uint32_t slot, uint32_t fresh, const Block &pass) {
+    Packed values[8];
+    const uint32_t first = slot & ~7u;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        values[i] = read_mixed(pass, first + i, fresh >> i & 1);
+    }
+    Leaves leaves;
+    leaves.set(values);
+    bool contradictory;
+    const Packed odds = leaves.others_of(Product::neutral(), slot & 7, contradictory);
+    if (contradictory) {
+        note_met(pass.of_pass, variable_of_slot(g, slot));
+    }
+    return odds;
+}
+
+/// The message to an input of a factor from a variable with two to four factors, whose loads run together
+/// with others'.
+struct Few {
+    Packed other, far_x, far_y;
+
+    __device__ __forceinline__ void load(uint32_t input, uint32_t fresh, const Block &pass) {
+        const uint32_t source = input >> SOURCE_SHIFT, slot = input & SLOT_MASK;
+        other = far_x = far_y = Packed::one();
+        if (source - SOURCE_TWO <= SOURCE_FOUR - SOURCE_TWO) {
+            // The bits of `fresh` are those of the slots from the variable's first on.
+            const uint32_t partner = slot ^ 1;
+            other = read_mixed(pass, partner, fresh >> (source == SOURCE_TWO ? partner & 1 : partner & 3) & 1);
+        }
+        if (source == SOURCE_FOUR) {
+            const uint32_t far = (slot & ~1u) ^ 2;
+            far_x = read_mixed(pass, far, fresh >> (far & 3) & 1);
+            far_y = read_mixed(pass, far + 1, fresh >> (far & 3) >> 1 & 1);
+        }
+    }
+
+    __device__ __forceinline__ Packed message(const Binary &g, uint32_t input, uint32_t fresh, const Block &pass) const {
+        const uint32_t source = input >> SOURCE_SHIFT;
+        if (source == SOURCE_FOUR) {
+            if (other.is_certain() | far_x.is_certain() | far_y.is_certain()) {
+                check_met(g, input & SLOT_MASK, other.bits, far_x.bits, far_y.bits, pass.of_pass);
+            }
+            return send_three(far_x, far_y, other);
+        }
+        if (source == SOURCE_EIGHT) {
+            return gather_eight(g, input & SLOT_MASK, fresh, pass);
+        }
+        return source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : other;
+    }
+};
+
+/// Stores a message; notes if it was 0/0, and if the certain ones change by it.
+__device__ __forceinline__ void store_message(const Binary &g, uint32_t slot, Packed message, Packed old,
+                                              const Block &pass) {
+    if (message == Packed::contradiction()) {
+        message = Packed::one();
+        note_zero_by_zero(g, slot, pass.of_pass);
+    }
+    if (message != old && (message.is_certain() || old.is_certain())) {
+        pass.of_pass->certain_changed = 1;
+    }
+    pass.to[slot] = message;
+}
+
+/// Some messages of the factors of a level's tile, one by each thread. Words: numbers of coefficients, then
+/// for each position, the head first, a row of inputs and a row that says which slots of the variable are
+/// read anew (bits 0-7), and whether the edge is sent (SENT); `count` to a row.
+template <int N>
+__device__ __forceinline__ void level_factors(const Block &pass, const Words &words, uint32_t count) {
+    const Binary &g = pass.g;
+    const uint32_t lane = threadIdx.x % 32;
+    if (lane >= count) {
+        return;
+    }
+    uint32_t inputs[N], fresh[N];
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        inputs[i] = words[4 + count * (2 * i + 1) + lane];
+        fresh[i] = words[4 + count * (2 * i + 2) + lane];
+    }
+    Few few[N];
+    Packed old[N];
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        few[i].load(inputs[i], fresh[i], pass);
+        old[i] = pass.from[inputs[i] & SLOT_MASK];
+    }
+    Packed values[N];
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        values[i] = few[i].message(g, inputs[i], fresh[i], pass);
+    }
+    small_horn_messages<SumProduct>(values, 0, pass.literals(words[4 + lane]));
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        if (fresh[i] & SENT) {
+            store_message(g, inputs[i] & SLOT_MASK, values[i], old[i], pass);
+        }
+    }
+}
+
+/// Eight neighbouring messages of a hub from `leaf` on; for `fresh` see level_item.
+__device__ __forceinline__ void load_hub(Leaves &leaves, const Binary &g, const Block &pass, uint32_t first,
+                                         uint32_t leaf, uint32_t fresh) {
+    uint32_t is_new;
+    if (fresh & LISTED) {
+        is_new = g.fresh[(fresh & ~LISTED) + leaf / 8];
+    } else {
+        const uint32_t count = fresh > leaf ? fresh - leaf : 0;
+        is_new = count < 8 ? (1u << count) - 1 : 255;
+    }
+    Packed values[8];
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        values[i] = (is_new >> i & 1 ? pass.to : pass.from)[first + leaf + i];
+    }
+    leaves.set(values);
+}
+
+/// What is above a piece of a hub with more than WARP_LEAVES messages.
+__device__ __noinline__ inline Product above_piece(const Binary &g, const Block &pass, uint32_t first, uint32_t count,
+                                                   uint32_t own_piece, uint32_t fresh) {
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t pieces = (count + WARP_LEAVES - 1) / WARP_LEAVES;
+    Product total = Product::neutral();
+    for (uint32_t piece = 0; piece < pieces; ++piece) {
+        const uint32_t at = piece * WARP_LEAVES + 8 * lane;
+        Leaves leaves;
+        if (at < count) {
+            load_hub(leaves, g, pass, first, at, fresh);
+        } else {
+            leaves.fill_with_ones();
+        }
+        Ascent ascent;
+        ascent.climb(leaves.total(), 32);
+        total = lane == piece ? ascent.total() : total;
+    }
+    Product siblings[5];
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        siblings[level] = shuffle_xor(total, 1 << level);
+        total = combine(total, siblings[level]);
+    }
+    Product above = siblings[4];
+    FASTLBP_UNROLL
+    for (int level = 3; level >= 0; --level) {
+        above = combine(above, siblings[level]);
+    }
+    Product own;
+    own.significand = __shfl_sync(~0u, above.significand, own_piece);
+    own.exponent = __shfl_sync(~0u, static_cast<long long>(above.exponent), own_piece);
+    own.infinities = __shfl_sync(~0u, above.infinities, own_piece);
+    own.zeros = __shfl_sync(~0u, above.zeros, own_piece);
+    return own;
+}
+
+/// A hub's message to the factor at `slot`, by a warp; the hub has `count` slots from `first` on. Any hub.
+__device__ __noinline__ inline uint64_t any_hub_message(const Binary &g, const Block &pass, uint32_t first, uint32_t count,
+                                                        uint32_t slot, uint32_t fresh) {
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t leaf = slot - first, own_piece = leaf / WARP_LEAVES;
+    const uint32_t at = own_piece * WARP_LEAVES + 8 * lane;
+    Leaves leaves;
+    if (at < count) {
+        load_hub(leaves, g, pass, first, at, fresh);
+    } else {
+        leaves.fill_with_ones();
+    }
+    Ascent ascent;
+    ascent.climb(leaves.total(), 32);
+    Product above = ascent.above(32);
+    if (count > WARP_LEAVES) {
+        above = ascent.above_from(above_piece(g, pass, first, count, own_piece, fresh));
+    }
+    bool contradictory;
+    const Packed odds = leaves.others_of(above, leaf % 8, contradictory);
+    const int owner = leaf % WARP_LEAVES / 8;
+    if (static_cast<int>(lane) == owner && contradictory) {
+        note_met(pass.of_pass, variable_of_slot(g, slot));
+    }
+    return __shfl_sync(~0u, odds.bits, owner);
+}
+
+/// Hubs of at most this many slots are read by 8 threads each.
+constexpr uint32_t HUB_OF_GROUP = 64;
+
+/// The message of a factor to the variable of this thread, by groups of 2^LEVELS threads: the body's
+/// variables in the first ones, the head in the last one; others are neutral. In the numbers T.
+template <class T, int LEVELS>
+__device__ __forceinline__ Packed group_message_in(Packed value, bool there, bool negated, const HeadValues &f) {
+    constexpr int WIDTH = 1 << LEVELS;
+    const uint32_t own = threadIdx.x % WIDTH;
+    const bool is_head = own == WIDTH - 1;
+    Body<T> body = Body<T>::neutral();
+    if (there && !is_head) {
+        FromPacked<T>::weights(value, negated, body.all, body.not_all);
+    }
+    const Packed head = Packed{__shfl_sync(~0u, value.bits, WIDTH - 1, WIDTH)};
+    Body<T> siblings[LEVELS];
+    FASTLBP_UNROLL
+    for (int level = 0; level < LEVELS; ++level) {
+        siblings[level] = Body<T>{shuffle_xor(body.all, 1 << level), shuffle_xor(body.not_all, 1 << level)};
+        const bool right = (own >> level & 1) != 0;
+        const Body<T> a = right ? siblings[level] : body, b = right ? body : siblings[level];
+        body = combine(a, b);
+    }
+    Body<T> rest = siblings[LEVELS - 1];
+    FASTLBP_UNROLL
+    for (int level = LEVELS - 2; level >= 0; --level) {
+        rest = combine(rest, siblings[level]);
+    }
+    const HeadWeights<T> weights(head, f);
+    T holds, fails;
+    weights.with_rest(rest, holds, fails);
+    const T weight1 = add(multiply(Real<T>::from_f64(f.values[0][0]), body.all),
+                          multiply(Real<T>::from_f64(f.values[1][0]), body.not_all));
+    const T weight0 = add(multiply(Real<T>::from_f64(f.values[0][1]), body.all),
+                          multiply(Real<T>::from_f64(f.values[1][1]), body.not_all));
+    return FromPacked<T>::ratio(is_head ? weight1 : holds, is_head ? weight0 : fails, !is_head && negated);
+}
+
+/// The same where doubles do not do.
+template <int LEVELS>
+__device__ __noinline__ uint64_t far_group_message(uint64_t value, bool there, bool negated, HeadValues f) {
+    return group_message_in<Wide, LEVELS>(Packed{value}, there, negated, f).bits;
+}
+
+/// The same, in the numbers that do. All threads of the warp.
+template <int LEVELS>
+__device__ __forceinline__ Packed group_message(Packed value, bool there, bool negated, const HornCoefficients &c,
+                                                uint32_t arity) {
+    const bool within = arity <= 5   ? value.is_within<88>()
+                        : arity <= 9 ? value.is_within<48>()
+                                     : arity <= 17 && value.is_within<22>();
+    const bool fits = !there || (within && (c.flags & HORN_PLAIN) != 0);
+    if (__all_sync(~0u, fits)) {
+        return group_message_in<double, LEVELS>(value, there, negated, c.head);
+    }
+    return Packed{far_group_message<LEVELS>(value.bits, there, negated, c.head)};
+}
+
+/// Some messages of factors, each by 2^LEVELS threads. Words: for each thread two: the input, ~0 for none;
+/// what is read anew, as in tiles, with the number of coefficients from bit 12 on.
+template <int LEVELS>
+__device__ __forceinline__ void level_groups(const Block &pass, const Words &words, uint32_t arity) {
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t input = words[4 + 2 * lane], second = words[5 + 2 * lane];
+    const bool there = input != ~uint32_t(0);
+    Few few;
+    few.load(there ? input : 0, second, pass);
+    const uint32_t slot = input & SLOT_MASK;
+    const bool sent = there && (second & SENT) != 0;
+    const Packed old = sent ? pass.from[slot] : Packed::one();
+    const Packed value = there ? few.message(pass.g, input, second, pass) : Packed::one();
+    const Packed message = group_message<LEVELS>(value, there, (second & NEGATED) != 0,
+                                                 pass.coefficients_of(there ? second >> COEFFICIENTS_SHIFT : 0), arity);
+    if (sent) {
+        store_message(pass.g, slot, message, old, pass);
+    }
+}
+
+/// Some messages of a factor that has hubs among its variables, or many, by a warp. Words: number of
+/// coefficients; number of hubs of up to HUB_OF_GROUP slots, and from bit 8 on of larger ones; then for
+/// each thread up to the last of the body's, and then for the head, four: the input; what is read anew, as in
+/// groups; of a hub its first slot; flags (SENT, NEGATED), and of a hub from bit 12 on its number. Then for
+/// each hub, the small ones first: the slot; the number of its first slots that are read anew or, with LISTED,
+/// where in Binary::fresh a byte for each 8 of them stands; its first slot and number of slots.
+template <int LEVELS>
+__device__ __forceinline__ void level_item(const Block &pass, const Words &words, uint32_t arity) {
+    const Binary &g = pass.g;
+    const uint32_t lane = threadIdx.x % 32;
+    const bool is_head = lane == (1 << LEVELS) - 1;
+    const bool there = lane + 1 < arity || is_head;
+    const uint32_t at = is_head ? arity - 1 : lane;
+    uint32_t input = 0, fresh = 0, first = 0, more = 0;
+    if (there) {
+        input = words[4 + 4 * at];
+        fresh = words[5 + 4 * at];
+        first = words[6 + 4 * at];
+        more = words[7 + 4 * at];
+    }
+    const uint32_t slot = input & SLOT_MASK, number = more >> COEFFICIENTS_SHIFT;
+    const bool is_hub = there && input >> SOURCE_SHIFT == SOURCE_HUB;
+    Few few;
+    few.load(input, fresh, pass);
+    const bool sent = there && (more & SENT) != 0;
+    const Packed old = sent ? pass.from[slot] : Packed::one();
+    const uint32_t small = words[2] & 255, hubs = small + (words[2] >> 8), records = 4 + 4 * arity;
+    Packed value = Packed::one();
+    for (uint32_t begin = 0; begin < small; begin += 4) {
+        const uint32_t hub = begin + lane / 8, record = records + 4 * hub, leaf = 8 * (lane % 8);
+        const bool mine = hub < small;
+        const uint32_t hub_slot = mine ? words[record] : 0, hub_first = mine ? words[record + 2] : 0;
+        Leaves leaves;
+        if (mine && leaf < words[record + 3]) {
+            load_hub(leaves, g, pass, hub_first, leaf, words[record + 1]);
+        } else {
+            leaves.fill_with_ones();
+        }
+        Ascent ascent;
+        ascent.climb(leaves.total(), 8);
+        const uint32_t own = hub_slot - hub_first;
+        bool contradictory;
+        const Packed odds = leaves.others_of(ascent.above(8), own % 8, contradictory);
+        const int reader = 8 * (number % 4) + (slot - first) / 8;
+        const Packed sent_by_hub = Packed{__shfl_sync(~0u, odds.bits, reader)};
+        const bool disagreed = __shfl_sync(~0u, static_cast<int>(contradictory), reader) != 0;
+        // Not if the hub is observed.
+        if (is_hub && number / 4 == begin / 4 && number < small) {
+            value = sent_by_hub;
+            if (disagreed) {
+                note_met(pass.of_pass, variable_of_slot(g, slot));
+            }
+        }
+    }
+    for (uint32_t hub = small; hub < hubs; ++hub) {
+        const uint32_t record = records + 4 * hub;
+        if (!__any_sync(~0u, is_hub && number == hub)) {
+            continue;
+        }
+        const Packed odds = Packed{any_hub_message(g, pass, words[record + 2], words[record + 3], words[record],
+                                                   words[record + 1])};
+        value = is_hub && number == hub ? odds : value;
+    }
+    // Also hubs that are observed.
+    if (there && input >> SOURCE_SHIFT != SOURCE_HUB) {
+        value = few.message(g, input, fresh, pass);
+    }
+    const Packed message = group_message<LEVELS>(value, there, (more & NEGATED) != 0,
+                                                 pass.coefficients_of(words[1]), arity);
+    if (sent) {
+        store_message(g, slot, message, old, pass);
+    }
+}
+
+/// All messages of a warp in a level. Returns the first word of its end.
+__device__ __forceinline__ uint32_t send_level(const Block &pass, const WorkStream &stream) {
+    for (;;) {
+        Words words;
+        const uint32_t head = stream.unit(words);
+        const uint32_t arity = head >> 2 & 63, count = head >> 8 & 63;
+        if (head % 4 == UNIT_TILE) {
+            switch (arity) {
+            case 2: level_factors<2>(pass, words, count); break;
+            case 3: level_factors<3>(pass, words, count); break;
+            case 4: level_factors<4>(pass, words, count); break;
+            case 5: level_factors<5>(pass, words, count); break;
+            default: level_factors<6>(pass, words, count); break;
+            }
+            __syncwarp();
+        } else if (head % 4 == UNIT_ITEM) {
+            // The count of a group's factors tells groups from an item.
+            if (count > 1) {
+                if (arity <= 4) {
+                    level_groups<2>(pass, words, arity);
+                } else {
+                    level_groups<3>(pass, words, arity);
+                }
+            } else if (arity <= 8) {
+                level_item<3>(pass, words, arity);
+            } else {
+                level_item<5>(pass, words, arity);
+            }
+        }
+        stream.advance(head);
+        if (head % 4 == UNIT_END_OF_LEVEL || head % 4 == UNIT_END_OF_PASS) {
+            return head;
+        }
+    }
+}
+
+}  // namespace fastlbp

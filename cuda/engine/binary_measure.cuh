@@ -1,0 +1,108 @@
+// Beliefs of variables and movements of factors.
+#pragma once
+
+#include "binary_hubs.cuh"
+
+namespace fastlbp {
+
+/// All messages of a variable with up to four factors, from values padded with ones.
+__device__ __forceinline__ void others_of_four(const Packed (&v)[4], Packed (&odds)[4]) {
+    odds[0] = send_three(v[2], v[3], v[1]);
+    odds[1] = send_three(v[2], v[3], v[0]);
+    odds[2] = send_three(v[0], v[1], v[3]);
+    odds[3] = send_three(v[0], v[1], v[2]);
+}
+
+/// The product of four messages.
+__device__ __forceinline__ Product product_of_four(const Packed (&v)[4]) {
+    return combine(combine(Product::of(v[0]), Product::of(v[1])), combine(Product::of(v[2]), Product::of(v[3])));
+}
+
+/// Variables with at most four factors: `first` is the first position of their kind, `slot` its first slot.
+__device__ __forceinline__ void few_variables(const Binary &g, uint32_t first, uint32_t end, uint32_t slot,
+                                              uint32_t slots, const Packed *from, const Sink &sink, Watch &watch) {
+    for (uint32_t position = first + thread_of_grid(); position < end; position += threads_of_grid()) {
+        const uint32_t at = slot + slots * (position - first);
+        Packed v[4];
+        FASTLBP_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            v[i] = static_cast<uint32_t>(i) < slots ? from[at + i] : Packed::one();
+        }
+        const uint32_t known = g.known[position];
+        if (watch.measuring) {
+            watch.look(position, known, product_of_four(v), watch.noting_few);
+        } else if (watch.noting_few && known == 0) {
+            Certain certain = {0, 0};
+            FASTLBP_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                certain.count(v[i]);
+            }
+            if (certain.contradictory()) {
+                note_variable(watch.of_state, g.variable[position]);
+            }
+        }
+        if (sink.inputs) {
+            Packed odds[4];
+            others_of_four(v, odds);
+            FASTLBP_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                if (static_cast<uint32_t>(i) < slots) {
+                    sink.measure(at + i, known == 0            ? odds[i]
+                                         : known == KNOWN_TRUE ? Packed::infinity()
+                                                               : Packed::zero());
+                }
+            }
+        }
+    }
+}
+
+/// All variables but hubs.
+__device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    const uint32_t firsts[5] = {g.fours, g.twos, g.ones, g.zeros, g.variables};
+    const uint32_t starts[4] = {g.four_slot, g.two_slot, g.one_slot, 0};
+    uint32_t slots = 4;
+    for (int kind = 0; kind < (watch.measuring ? 4 : 2); ++kind, slots /= 2) {
+        few_variables(g, firsts[kind], firsts[kind + 1], starts[kind], slots, from, sink, watch);
+    }
+}
+
+/// How far the inputs of each factor have moved on average.
+__device__ __forceinline__ void measure_factors(const Binary &g, Watch &watch) {
+    for (uint32_t f = thread_of_grid(); f < g.factors; f += threads_of_grid()) {
+        const uint32_t first = g.factor_offsets[f], count = g.factor_offsets[f + 1] - first;
+        double mean = 0.0;
+        if (count > 8) {
+            // The shape of pairwise_sum: complete subtrees form a stack.
+            double sums[33];
+            int depth = 0;
+            for (uint32_t i = 0; i < count; ++i) {
+                double sum = g.changes[g.edge_slots[first + i]];
+                for (uint32_t ones = i; ones & 1; ones >>= 1) {
+                    sum = sums[--depth] + sum;
+                }
+                sums[depth++] = sum;
+            }
+            double sum = sums[--depth];
+            while (depth > 0) {
+                sum = sums[--depth] + sum;
+            }
+            mean = sum / static_cast<double>(count);
+        } else if (count > 0) {
+            double d[8];
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                d[i] = static_cast<uint32_t>(i) < count ? g.changes[g.edge_slots[first + i]] : 0.0;
+            }
+            mean = pairwise_sum_of_few(d, count) / static_cast<double>(count);
+        }
+        watch.note(mean);
+    }
+}
+
+/// Looks at all variables of the state in `from`, and at what the sink wants.
+__device__ __forceinline__ void look_at_state(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    all_hubs(g, from, sink, watch);
+    all_few(g, from, sink, watch);
+}
+
+}  // namespace fastlbp

@@ -1,0 +1,295 @@
+// The loop over passes, on the device: stop rules, contradictions, barriers. Mirrored by
+// src/engine/cuda/control.rs, which has the same structs field by field.
+#pragma once
+
+#include "threads.cuh"
+
+namespace fastlbp {
+
+/// Rule::kind.
+constexpr uint32_t RULE_PASSES = 0;
+constexpr uint32_t RULE_TOLERANCE = 1;
+constexpr uint32_t RULE_BINGO = 2;
+/// Rule::flags: a contradiction ends the run; passes run by levels instead of all at once; the run began
+/// with uniform messages.
+constexpr uint32_t STOP_AT_CONTRADICTION = 1;
+constexpr uint32_t BY_LEVELS = 2;
+constexpr uint32_t FRESH = 4;
+
+/// Why a run ended.
+constexpr uint32_t RUNNING = 0;
+constexpr uint32_t CONVERGED = 1;
+constexpr uint32_t ALL_PASSES = 2;
+constexpr uint32_t SHARE = 3;
+constexpr uint32_t CONTRADICTION = 4;
+
+/// What a run is asked to do (StopRule and Contradiction of request.rs).
+struct Rule {
+    uint32_t kind;
+    uint32_t flags;
+    double tolerance;
+    uint64_t min_passes;
+    /// Of RULE_PASSES their number.
+    uint64_t max_passes;
+    /// Variables and factors.
+    uint64_t nodes;
+};
+
+/// What was found of one state and in the pass that led to it. Zero bits are an empty tally: lowest
+/// variables are kept as complements, of which the largest counts.
+struct Tally {
+    /// Largest change, as bits of a double that is not negative.
+    unsigned long long max_diff;
+    /// Variables and factors that moved by more than the tolerance.
+    unsigned long long moved;
+    /// Messages of factors that were 0/0 in the pass, and the lowest variable they go to.
+    unsigned long long factor_count;
+    /// Variables at which certain messages of the state disagree.
+    unsigned long long variable_count;
+    uint32_t factor_lowest;
+    uint32_t variable_lowest;
+    /// Lowest variable at which certain messages disagreed when one was computed (by levels only).
+    uint32_t met_lowest;
+    /// Whether a message has become certain, or is so no longer (by levels only).
+    uint32_t certain_changed;
+};
+
+/// The state of a run, in the device's memory between launches.
+struct Control {
+    /// Passes of this run.
+    uint64_t passes;
+    uint32_t reason;
+    /// Which of the two buffers holds the messages.
+    uint32_t buffer;
+    double max_diff;
+    double frac;
+    /// Largest number of contradictory places in a pass.
+    uint64_t contradictions;
+    /// Those that ended the run.
+    uint64_t error_count;
+    /// Complements of variables; 0 for none.
+    uint32_t first_contradiction;
+    uint32_t error_variable;
+    Tally tallies[4];
+};
+
+/// What the host wants to know of each pass.
+struct Progress {
+    double max_diff;
+    double frac;
+};
+
+/// One launch: passes until the rule ends the run or `limit` passes of the run are done.
+struct Loop {
+    Rule rule;
+    uint64_t limit;
+    Control *control;
+    /// An entry per pass of this launch.
+    Progress *log;
+    /// A zero, for GridBarrier.
+    uint32_t *barrier;
+};
+
+/// Notes a factor's message that was 0/0.
+FASTLBP_DEVICE_COLD void note_factor(Tally *tally, uint32_t variable) {
+    atomic_add(&tally->factor_count, 1ULL);
+    atomic_max(&tally->factor_lowest, ~variable);
+}
+
+/// Notes a variable at which certain messages disagree.
+FASTLBP_DEVICE_COLD void note_variable(Tally *tally, uint32_t variable) {
+    atomic_add(&tally->variable_count, 1ULL);
+    atomic_max(&tally->variable_lowest, ~variable);
+}
+
+/// Notes that certain messages disagreed when a message of a variable was computed.
+FASTLBP_DEVICE_COLD void note_met(Tally *tally, uint32_t variable) {
+    atomic_max(&tally->met_lowest, ~variable);
+}
+
+/// Adds what the threads of a warp measured to a tally; all of them call it.
+FASTLBP_DEVICE void note_movement(Tally *tally, double max_diff, uint32_t moved) {
+    unsigned long long bits = to_bits(max_diff);
+    for (uint32_t distance = LANES / 2; distance > 0; distance /= 2) {
+        const unsigned long long other = shuffle_xor(bits, distance);
+        bits = other > bits ? other : bits;
+        moved += shuffle_xor(moved, distance);
+    }
+    if (thread_of_block() % LANES == 0) {
+        if (bits != 0) {
+            atomic_max(&tally->max_diff, bits);
+        }
+        if (moved != 0) {
+            atomic_add(&tally->moved, static_cast<unsigned long long>(moved));
+        }
+    }
+}
+
+/// Whether the beliefs of the state after `passes` passes are wanted, be it to compare with.
+FASTLBP_DEVICE bool is_measured(const Rule &rule, uint64_t passes) {
+    if (passes == 0) {
+        return (rule.flags & FRESH) == 0;
+    }
+    return rule.kind != RULE_PASSES || passes + 1 >= rule.max_passes;
+}
+
+/// The rules of semantics.md section 3, before each pass, for `n` passes done.
+FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_diff, double frac) {
+    if (rule.kind != RULE_PASSES && n > 0 && max_diff <= rule.tolerance) {
+        return CONVERGED;
+    }
+    if (rule.kind == RULE_BINGO) {
+        if (n > rule.min_passes) {
+            const double bound = static_cast<double>(n - rule.min_passes) /
+                                 static_cast<double>(rule.max_passes - rule.min_passes);
+            if (frac < bound) {
+                return SHARE;
+            }
+        }
+        return n > rule.max_passes ? ALL_PASSES : RUNNING;
+    }
+    return n >= rule.max_passes ? ALL_PASSES : RUNNING;
+}
+
+/// What is known of a run, by the first thread of each block, each the same.
+struct Findings {
+    double max_diff;
+    double frac;
+    uint64_t contradictions;
+    uint64_t error_count;
+    uint32_t first_contradiction;
+    uint32_t error_variable;
+    /// Contradictory variables as last counted, and whether they have to be counted again.
+    uint64_t variable_count;
+    uint32_t variable_lowest;
+    uint32_t scanning;
+    uint32_t reason;
+
+    /// Takes over contradictory places; returns whether they end the run.
+    FASTLBP_DEVICE bool judge(const Rule &rule, uint64_t count, uint32_t lowest) {
+        if (count == 0) {
+            return false;
+        }
+        if (rule.flags & STOP_AT_CONTRADICTION) {
+            error_count = count;
+            error_variable = lowest;
+            return true;
+        }
+        contradictions = larger_of(contradictions, count);
+        first_contradiction = first_contradiction ? first_contradiction : lowest;
+        return false;
+    }
+
+    /// Looks at the state after `n` passes, given its complete tally. Returns why the run ends.
+    FASTLBP_DEVICE uint32_t evaluate(const Rule &rule, uint64_t n, bool closing, const Tally *all,
+                                     const Tally *next) {
+        // All loads together.
+        const Tally copy = *all, *tally = &copy;
+        const uint32_t certain_changed = next->certain_changed;
+        uint64_t count = tally->factor_count;
+        uint32_t lowest = tally->factor_lowest;
+        const bool by_levels = (rule.flags & BY_LEVELS) != 0;
+        if (scanning || closing) {
+            variable_count = tally->variable_count;
+            variable_lowest = tally->variable_lowest;
+        }
+        // What the next pass does of this is complete at its end.
+        scanning = !by_levels || n == 0 || certain_changed != 0;
+        if (by_levels && count == 0 && tally->met_lowest != 0) {
+            count = 1;
+            lowest = tally->met_lowest;
+        }
+        if (!by_levels && judge(rule, count, lowest)) {
+            return CONTRADICTION;
+        }
+        if (n > 0) {
+            const bool measured = rule.kind != RULE_PASSES || n >= rule.max_passes;
+            max_diff = from_bits(measured ? uint64_t(tally->max_diff) : uint64_t(0x7ff) << 52);
+            if (rule.kind == RULE_BINGO && rule.nodes > 0) {
+                frac = static_cast<double>(tally->moved) / static_cast<double>(rule.nodes);
+            }
+        }
+        // By levels, a state from which passes begin is not looked at.
+        if (n > 0 || !by_levels || (closing && (rule.flags & FRESH) == 0)) {
+            if (judge(rule, count + variable_count, larger_of(lowest, variable_lowest))) {
+                return CONTRADICTION;
+            }
+        }
+        return reason_to_stop(rule, n, max_diff, frac);
+    }
+};
+
+/// Runs passes. `Work` has
+///   pass(buffer, n, measuring, scanning, of_state, of_pass, barrier): pass n + 1, from the messages in
+///     `buffer` to the other one, with a barrier at its end; finds contradictory variables of the state after
+///     n passes, which is in `buffer`, if `scanning`, and measures it if `measuring`, into *of_state;
+///     contradictions of the pass go to *of_pass;
+///   close(buffer, n, measuring, of_state, barrier): the same of the state only.
+/// What they wrote of a state that turns out to be the last is not used.
+template <class Work, class Barrier>
+FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
+    FASTLBP_SHARED(Findings, findings);
+    Control *const control = loop.control;
+    const bool first_thread = thread_of_grid() == 0;
+    uint64_t n = control->passes;
+    const uint64_t begin = n;
+    uint32_t buffer = control->buffer;
+    if (thread_of_block() == 0) {
+        findings.max_diff = control->max_diff;
+        findings.frac = control->frac;
+        findings.contradictions = control->contradictions;
+        findings.error_count = control->error_count;
+        findings.first_contradiction = control->first_contradiction;
+        findings.error_variable = control->error_variable;
+        findings.variable_count = 0;
+        findings.variable_lowest = 0;
+        findings.scanning = 1;
+        findings.reason = RUNNING;
+    }
+    sync_block();
+    // Else an earlier launch has done this.
+    bool pending = n == 0;
+    for (;;) {
+        const bool closing = n == loop.limit;
+        Tally *const of_state = &control->tallies[n % 4];
+        Tally *const of_pass = &control->tallies[(n + 1) % 4];
+        if (first_thread) {
+            // Last read before the last barrier but one, next used after the next one.
+            control->tallies[(n + 2) % 4] = Tally{};
+        }
+        const bool measuring = pending && is_measured(loop.rule, n);
+        if (!closing) {
+            work.pass(buffer, n, measuring, findings.scanning != 0, of_state, of_pass, barrier);
+        } else if (pending) {
+            work.close(buffer, n, measuring, of_state, barrier);
+        }
+        if (pending) {
+            if (thread_of_block() == 0) {
+                findings.reason = findings.evaluate(loop.rule, n, closing, of_state, of_pass);
+                if (first_thread && n > begin) {
+                    loop.log[n - begin - 1] = Progress{findings.max_diff, findings.frac};
+                }
+            }
+            sync_block();
+        }
+        if (findings.reason != RUNNING || closing) {
+            break;
+        }
+        ++n;
+        buffer ^= 1;
+        pending = true;
+    }
+    if (first_thread) {
+        control->passes = n;
+        control->reason = findings.reason;
+        control->buffer = buffer;
+        control->max_diff = findings.max_diff;
+        control->frac = findings.frac;
+        control->contradictions = findings.contradictions;
+        control->error_count = findings.error_count;
+        control->first_contradiction = findings.first_contradiction;
+        control->error_variable = findings.error_variable;
+    }
+}
+
+}  // namespace fastlbp

@@ -1,0 +1,185 @@
+// The general program: a graph of any kinds of factors and any cardinalities, sums and maxima, damping.
+// Mirrored by src/engine/cuda/general/layout.rs, which has the same structs field by field.
+#pragma once
+
+#include "../arithmetic/damping.cuh"
+#include "../arithmetic/terms.cuh"
+#include "control.cuh"
+#include "groups.cuh"
+
+namespace fastlbp {
+
+/// What is known about a variable: nothing; a binary one observed; another one observed, whose weights are
+/// one-hot; soft evidence, whose weights are one more message.
+constexpr uint32_t KNOWN_NOTHING = 0;
+constexpr uint32_t KNOWN_FALSE = 1;
+constexpr uint32_t KNOWN_TRUE = 2;
+constexpr uint32_t KNOWN_STATE = 3;
+constexpr uint32_t KNOWN_WEIGHTS = 4;
+
+/// Record::kind.
+constexpr uint32_t HORN_FACTOR = 0;
+constexpr uint32_t NOISY_FACTOR = 1;
+constexpr uint32_t TABLE_FACTOR = 2;
+constexpr uint32_t TERMS_FACTOR = 3;
+
+/// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
+struct Record {
+    uint32_t kind;
+    uint32_t head;
+    uint32_t parameter;
+};
+
+struct NoisyRecord {
+    HeadValues head;
+    const double (*literals)[2][2];
+};
+
+struct TableRecord {
+    const double *values;
+    int64_t low;
+    int64_t high;
+    uint32_t entries;
+    uint32_t padding;
+};
+
+struct TermsRecord {
+    const double *weights;
+    const uint32_t *offsets;
+    const TermLiteral *literals;
+    uint32_t terms;
+    /// Of all variables together.
+    uint32_t states;
+    /// Whether some weight is negative.
+    uint32_t signed_weights;
+    uint32_t padding;
+};
+
+/// Messages that one thread or block computes: those of a factor along the edges
+/// targets[first]..targets[end], in ascending order of ranks. Without targets, all of them.
+struct Item {
+    uint32_t factor;
+    uint32_t first;
+    uint32_t end;
+};
+
+/// Arrays whose entries stand one after the other for each level.
+struct ItemList {
+    const Item *items;
+    /// Where each level starts, and where the last one ends.
+    const uint32_t *levels;
+};
+
+/// Memory for each of some threads or blocks; the others take no part where it is needed.
+struct Scratch {
+    unsigned char *memory;
+    uint64_t bytes;
+    uint32_t count;
+    uint32_t padding;
+};
+
+/// Graph, messages and work.
+struct General {
+    uint32_t variables;
+    uint32_t factors;
+    uint32_t edges;
+    /// Stored values of all messages in one direction.
+    uint32_t values;
+
+    /// Where each variable's slots start: the places of its edges among those of all variables.
+    const uint32_t *variable_offsets;
+    /// The edge at each slot.
+    const uint32_t *variable_edges;
+    /// Where each variable's stored values start; null if each has one.
+    const uint32_t *variable_values;
+    /// Where each variable's states start; null if each has two.
+    const uint32_t *variable_states;
+    const uint32_t *known;
+    const Packed *weights;
+
+    const uint32_t *edge_variables;
+    const uint32_t *edge_slots;
+    /// Where each slot's and each edge's stored values start; null if each has one.
+    const uint32_t *slot_values;
+    const uint32_t *edge_values;
+    /// States of each edge's variable; null if no factor needs them.
+    const uint32_t *edge_radices;
+
+    const uint32_t *factor_offsets;
+    const Record *records;
+    const HornCoefficients *horn;
+    const uint64_t *words;
+    const NoisyRecord *noisy;
+    const TableRecord *tables;
+    const TermsRecord *terms;
+
+    /// Messages to the variables, by slot; as they were computed, where the stored ones are damped (else
+    /// null); messages to the factors, by edge; room for what factors send, by edge.
+    Packed *messages[2];
+    Packed *newest[2];
+    Packed *by_edge;
+    Packed *outputs;
+
+    /// Of the last measurement: a probability per stored value of a variable, and of a message by edge.
+    double *beliefs;
+    double *inputs;
+    /// Rows of beliefs, in turn.
+    double *history;
+    uint64_t history_rows;
+    /// Stored values of the beliefs of all variables.
+    uint64_t belief_count;
+
+    /// Variables with more than THREAD_DEGREE edges.
+    const uint32_t *hubs;
+    /// Factors with one variable.
+    const uint32_t *constants;
+    uint32_t hub_count;
+    uint32_t constant_count;
+
+    /// What to compute: for threads, for blocks.
+    ItemList thread_items;
+    ItemList block_items;
+    const uint32_t *targets;
+    /// Ranks of the edges, by slot; null if all messages are old.
+    const uint32_t *ranks;
+    uint32_t levels;
+    uint32_t by_levels;
+    Scratch thread_scratch;
+    Scratch block_scratch;
+
+    /// For how many passes, two at most, the factors with one variable have sent what does not change.
+    uint32_t *constant_passes;
+    double damping;
+    uint32_t maxima;
+    /// Whether messages begin as uniform ones, and whether `newest` begins as a copy of them.
+    uint32_t reset;
+    uint32_t restart_newest;
+    uint32_t padding;
+
+    FASTLBP_DEVICE uint32_t first_value(uint32_t variable) const {
+        return variable_values ? variable_values[variable] : variable;
+    }
+    /// Stored values of a message of a variable: 1 for a binary one.
+    FASTLBP_DEVICE uint32_t width(uint32_t variable) const {
+        return variable_values ? variable_values[variable + 1] - variable_values[variable] : 1;
+    }
+    FASTLBP_DEVICE uint32_t slot_value(uint32_t slot) const {
+        return slot_values ? slot_values[slot] : slot;
+    }
+    FASTLBP_DEVICE uint32_t edge_value(uint32_t edge) const {
+        return edge_values ? edge_values[edge] : edge;
+    }
+    FASTLBP_DEVICE uint32_t degree(uint32_t variable) const {
+        return variable_offsets[variable + 1] - variable_offsets[variable];
+    }
+    FASTLBP_DEVICE const Packed *weights_of(uint32_t variable) const {
+        return weights + first_value(variable);
+    }
+};
+
+static_assert(sizeof(General) == 408, "the layout of DeviceGeneral");
+
+/// Edges of a variable up to which one thread looks at it.
+constexpr uint32_t THREAD_DEGREE = 64;
+
+}  // namespace fastlbp

@@ -1,0 +1,377 @@
+// The factors' side of the general program: src/engine/cpu/factor.rs once more, and how far their inputs
+// have moved, as in measure.rs.
+#pragma once
+
+#include "general_variables.cuh"
+
+namespace fastlbp {
+
+/// Where a pass reads and writes, and what it notes.
+struct Pass {
+    const Packed *old_values;
+    Packed *new_values;
+    /// For messages as they were computed, or null.
+    Packed *newest;
+    bool damped;
+    Tally *tally;
+};
+
+/// Variables with more edges than this have their messages computed by all threads of a block.
+constexpr uint32_t HUB_DEGREE = 256;
+/// Variables of a conjunction up to which its messages need no memory but a thread's own.
+constexpr uint32_t SMALL_ARITY = 8;
+
+/// All messages of a factor from its inputs, or the one to `target`, to `out`; 0/0 is a contradiction.
+/// `scratch` is the group's.
+FASTLBP_DEVICE_COLD void compute(const General &g, const Record &record, uint32_t first_edge,
+                                 uint32_t arity, uint32_t target, const Packed *inputs, Packed *out,
+                                 void *scratch, const ThreadGroup &group) {
+    switch (record.kind) {
+        case HORN_FACTOR: {
+            const HornLiterals c = {g.horn[record.parameter], g.words};
+            share_horn_messages(g.maxima, inputs, arity, record.head, c, target, out, scratch, group);
+            return;
+        }
+        case NOISY_FACTOR: {
+            // Maxima take it as a table.
+            const NoisyRecord &noisy = g.noisy[record.parameter];
+            const NoisyLiterals c = {noisy.head, noisy.literals};
+            share_noisy_messages(inputs, arity, record.head, c, target, out, scratch, group);
+            return;
+        }
+        case TABLE_FACTOR: {
+            const TableRecord &table = g.tables[record.parameter];
+            const TableInputs factor = {table.values, table.entries, table.low, table.high,
+                                        g.edge_radices + first_edge, arity, inputs};
+            if (g.maxima) {
+                table_messages_with<Max<Wide>>(factor, target, out, scratch, group);
+            } else {
+                table_messages<SumProduct>(factor, target, out, scratch, group);
+            }
+            return;
+        }
+        default: {
+            if (group.rank() == 0) {
+                const TermsRecord &terms = g.terms[record.parameter];
+                const TermInputs factor = {terms.weights, terms.terms, terms.offsets, terms.literals,
+                                           g.edge_radices + first_edge, arity, inputs};
+                if (g.maxima && !terms.signed_weights) {
+                    term_messages_with<Max<Wide>>(factor, terms.states, target, out, scratch);
+                } else {
+                    term_messages<SumProduct>(factor, terms.states, target, out, scratch);
+                }
+            }
+            group.sync();
+        }
+    }
+}
+
+/// The same for a conjunction of N = 2 to 4 variables, sums only, in registers; `false`, with nothing done,
+/// where plain doubles do not do.
+template <int N>
+FASTLBP_DEVICE bool compute_few(const General &g, const Record &record, uint32_t target,
+                                const Packed *inputs, Packed *out) {
+    const HornLiterals c = {g.horn[record.parameter], g.words};
+    Packed values[N];
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        values[i] = inputs[i];
+    }
+    if (!c.fits_f64(values)) {
+        return false;
+    }
+    messages_of<double>(values, record.head, c);
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        if (target == ALL) {
+            out[i] = values[i];
+        } else if (target == static_cast<uint32_t>(i)) {
+            out[0] = values[i];
+        }
+    }
+    return true;
+}
+
+/// Notes that the message along an edge is 0/0, and makes it uniform.
+FASTLBP_DEVICE_COLD void settle(Packed *message, uint32_t width, Tally *tally, uint32_t variable) {
+    for (uint32_t x = 0; x < width; ++x) {
+        message[x] = Packed::one();
+    }
+    note_factor(tally, variable);
+}
+
+/// Stores the message along an edge, damped if the run is.
+FASTLBP_DEVICE_COLD void deliver(const General &g, const Pass &pass, uint32_t edge, Packed *message) {
+    const uint32_t variable = g.edge_variables[edge];
+    const uint32_t width = g.width(variable);
+    const uint32_t at = g.slot_value(g.edge_slots[edge]);
+    if (message[0] == Packed::contradiction()) {
+        settle(message, width, pass.tally, variable);
+    }
+    if (pass.newest) {
+        for (uint32_t x = 0; x < width; ++x) {
+            pass.newest[at + x] = message[x];
+        }
+    }
+    if (pass.damped && !damp(pass.old_values + at, message, width, g.damping)) {
+        settle(message, width, pass.tally, variable);
+    }
+    bool certain_changed = false;
+    for (uint32_t x = 0; x < width; ++x) {
+        const Packed old_value = pass.old_values[at + x];
+        certain_changed |= old_value != message[x] && (old_value.is_certain() || message[x].is_certain());
+        pass.new_values[at + x] = message[x];
+    }
+    if (certain_changed) {
+        atomic_max(&pass.tally->certain_changed, uint32_t(1));
+    }
+}
+
+/// Whether a thread has the memory for a factor's messages.
+FASTLBP_DEVICE bool is_small(const Record &record, uint32_t arity) {
+    return record.kind == HORN_FACTOR && arity <= SMALL_ARITY;
+}
+
+/// Memory of a thread's own for the messages of a small conjunction.
+struct SmallScratch {
+    Packed inputs[SMALL_ARITY];
+    Packed outputs[SMALL_ARITY];
+    /// Leaves and nodes of the body's tree.
+    Body<Wide> bodies[2 * SMALL_ARITY];
+};
+
+/// Chooses how the messages of a factor are computed.
+FASTLBP_DEVICE void compute_any(const General &g, const Record &record, uint32_t first_edge,
+                                uint32_t arity, uint32_t target, const Packed *inputs, Packed *out,
+                                void *scratch, const ThreadGroup &group) {
+    bool done = false;
+    if (!group.is_block && record.kind == HORN_FACTOR && !g.maxima) {
+        switch (arity) {
+            case 2: done = compute_few<2>(g, record, target, inputs, out); break;
+            case 3: done = compute_few<3>(g, record, target, inputs, out); break;
+            case 4: done = compute_few<4>(g, record, target, inputs, out); break;
+            default: break;
+        }
+    }
+    if (!done) {
+        compute(g, record, first_edge, arity, target, inputs, out, scratch, group);
+    }
+}
+
+/// Reads the message to a factor at one of its edges, as an edge of a rank sees it.
+FASTLBP_DEVICE void read_input(const General &g, const Pass &pass, uint32_t edge, uint32_t rank,
+                               Packed *out) {
+    const uint32_t variable = g.edge_variables[edge];
+    const Incoming incoming(g, pass.old_values, pass.new_values, variable, rank);
+    const uint32_t leaf = g.edge_slots[edge] - g.variable_offsets[variable];
+    if (message_to_factor(g, variable, incoming, leaf, out)) {
+        note_met(pass.tally, variable);
+    }
+}
+
+/// read_input of a variable with many edges by a block.
+FASTLBP_DEVICE_COLD void read_hub_input(const General &g, const Pass &pass, uint32_t edge, uint32_t rank,
+                                        Packed *out, Product *products) {
+    const ThreadGroup group = {true};
+    const uint32_t variable = g.edge_variables[edge];
+    const bool writing = group.rank() == 0;
+    if (is_observed(g.known[variable])) {
+        if (writing) {
+            store_observed(g, variable, out);
+        }
+    } else {
+        const Incoming incoming(g, pass.old_values, pass.new_values, variable, rank);
+        const uint32_t leaf = g.edge_slots[edge] - g.variable_offsets[variable];
+        const Others<ThreadGroup> others = {incoming, leaf, products, group};
+        if (store_message(with_evidence(g, variable, others), incoming.width, writing, out) && writing) {
+            note_met(pass.tally, variable);
+        }
+    }
+    group.sync();
+}
+
+/// What is in the place of an input that no message needs.
+FASTLBP_DEVICE void skip_input(const General &g, uint32_t edge, Packed *out) {
+    for (uint32_t x = 0; x < g.width(g.edge_variables[edge]); ++x) {
+        out[x] = Packed::one();
+    }
+}
+
+/// The messages to a factor as an edge of a rank sees them, but for the one along `unneeded`.
+FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t first_edge, uint32_t arity,
+                                uint32_t rank, uint32_t unneeded, Packed *inputs, void *scratch,
+                                const ThreadGroup &group) {
+    const uint32_t start = g.edge_value(first_edge);
+    for (uint32_t edge = first_edge + group.rank(); edge < first_edge + arity; edge += group.size()) {
+        Packed *const input = inputs + (g.edge_value(edge) - start);
+        if (edge == unneeded) {
+            skip_input(g, edge, input);
+        } else if (!group.is_block || g.degree(g.edge_variables[edge]) <= HUB_DEGREE) {
+            read_input(g, pass, edge, rank, input);
+        }
+    }
+    if (group.is_block) {
+        for (uint32_t edge = first_edge; edge < first_edge + arity; ++edge) {
+            if (edge != unneeded && g.degree(g.edge_variables[edge]) > HUB_DEGREE) {
+                read_hub_input(g, pass, edge, rank, inputs + (g.edge_value(edge) - start),
+                               static_cast<Product *>(scratch));
+            }
+        }
+        group.sync();
+    }
+}
+
+/// Sends the messages of an item. Without targets the inputs are those in `by_edge`.
+FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item &item, void *scratch,
+                                  SmallScratch *small, const ThreadGroup &group) {
+    const Record record = g.records[item.factor];
+    const uint32_t first_edge = g.factor_offsets[item.factor];
+    const uint32_t arity = g.factor_offsets[item.factor + 1] - first_edge;
+    const uint32_t start = g.edge_value(first_edge);
+    const bool uses_small = small && is_small(record, arity);
+    Packed *const outputs = uses_small ? small->outputs : g.outputs + start;
+    void *const memory = uses_small ? static_cast<void *>(small->bodies) : scratch;
+    if (!g.targets) {
+        compute_any(g, record, first_edge, arity, ALL, g.by_edge + start, outputs, memory, group);
+        for (uint32_t edge = first_edge + group.rank(); edge < first_edge + arity; edge += group.size()) {
+            deliver(g, pass, edge, outputs + (g.edge_value(edge) - start));
+        }
+        group.sync();
+        return;
+    }
+    Packed *const inputs = uses_small ? small->inputs : g.by_edge + start;
+    for (uint32_t first = item.first, end = first; first < item.end; first = end) {
+        // Messages of one rank read the same.
+        const uint32_t rank = g.ranks[g.edge_slots[g.targets[first]]];
+        while (end < item.end && g.ranks[g.edge_slots[g.targets[end]]] == rank) {
+            ++end;
+        }
+        const uint32_t only = end - first == 1 ? g.targets[first] : ALL;
+        read_inputs(g, pass, first_edge, arity, rank, only, inputs, scratch, group);
+        compute_any(g, record, first_edge, arity, only == ALL ? ALL : only - first_edge, inputs, outputs,
+                    memory, group);
+        for (uint32_t at = first + group.rank(); at < end; at += group.size()) {
+            const uint32_t edge = g.targets[at];
+            deliver(g, pass, edge, outputs + (only == ALL ? g.edge_value(edge) - start : 0));
+        }
+        group.sync();
+    }
+}
+
+/// Sends the messages of a level.
+FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t level) {
+    const uint32_t blocks = smaller_of(blocks_of_grid(), g.block_scratch.count);
+    if (block_of_grid() < blocks) {
+        void *const memory = g.block_scratch.memory + block_of_grid() * g.block_scratch.bytes;
+        const uint32_t end = g.block_items.levels[level + 1];
+        for (uint32_t i = g.block_items.levels[level] + block_of_grid(); i < end; i += blocks) {
+            run_item(g, pass, g.block_items.items[i], memory, nullptr, ThreadGroup{true});
+        }
+    }
+    const uint32_t threads = smaller_of(threads_of_grid(), g.thread_scratch.count);
+    if (thread_of_grid() < threads) {
+        SmallScratch small;
+        void *const memory = g.thread_scratch.memory + thread_of_grid() * g.thread_scratch.bytes;
+        const uint32_t end = g.thread_items.levels[level + 1];
+        for (uint32_t i = g.thread_items.levels[level] + thread_of_grid(); i < end; i += threads) {
+            run_item(g, pass, g.thread_items.items[i], memory, &small, ThreadGroup{false});
+        }
+    }
+}
+
+/// Factors with one variable send. Their messages read nothing. Without targets, what is in `by_edge`
+/// stays.
+FASTLBP_DEVICE_COLD void run_constants(const General &g, const Pass &pass) {
+    const uint32_t threads = smaller_of(threads_of_grid(), g.thread_scratch.count);
+    if (thread_of_grid() >= threads) {
+        return;
+    }
+    SmallScratch small;
+    void *const memory = g.thread_scratch.memory + thread_of_grid() * g.thread_scratch.bytes;
+    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads) {
+        const uint32_t factor = g.constants[i];
+        const Record record = g.records[factor];
+        const uint32_t edge = g.factor_offsets[factor];
+        const uint32_t start = g.edge_value(edge);
+        const bool uses_small = is_small(record, 1);
+        Packed *const inputs = uses_small ? small.inputs : g.by_edge + start;
+        Packed *const outputs = uses_small ? small.outputs : g.outputs + start;
+        if (uses_small || g.targets) {
+            skip_input(g, edge, inputs);
+        }
+        compute(g, record, edge, 1, 0, inputs, outputs, uses_small ? static_cast<void *>(small.bodies) : memory,
+                ThreadGroup{false});
+        deliver(g, pass, edge, outputs);
+    }
+}
+
+/// Factors with one variable do not send again: what they have sent, computed as it was then, stays.
+FASTLBP_DEVICE_COLD void keep_constants(const General &g, const Pass &pass, const Packed *old_newest) {
+    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
+        const uint32_t edge = g.factor_offsets[g.constants[i]];
+        const uint32_t width = g.width(g.edge_variables[edge]);
+        const uint32_t at = g.slot_value(g.edge_slots[edge]);
+        for (uint32_t x = at; x < at + width; ++x) {
+            pass.new_values[x] = pass.old_values[x];
+            if (pass.newest) {
+                pass.newest[x] = old_newest[x];
+            }
+        }
+    }
+}
+
+/// Replaces the probability of a state in an input and returns how far it has moved.
+FASTLBP_DEVICE double replace_input(const General &g, uint32_t index, double value) {
+    const double change = value - g.inputs[index];
+    g.inputs[index] = value;
+    return change < 0.0 ? -change : change;
+}
+
+/// How far the input along an edge has moved, from `by_edge`: of its states, the most.
+FASTLBP_DEVICE double input_movement(const General &g, uint32_t edge) {
+    const uint32_t width = g.width(g.edge_variables[edge]);
+    const uint32_t start = g.edge_value(edge);
+    const Packed *weights = g.by_edge + start;
+    if (width == 1) {
+        return replace_input(g, start, weights[0].probability());
+    }
+    Wide total = Wide::zero();
+    for (uint32_t x = 0; x < width; ++x) {
+        total = add(total, weights[x].unpack());
+    }
+    double most = 0.0;
+    for (uint32_t x = 0; x < width; ++x) {
+        const Wide weight = weights[x].unpack();
+        const double probability = is_zero(weight) ? 0.0 : divide(weight, total).to_f64();
+        most = larger_of(most, replace_input(g, start + x, probability));
+    }
+    return most;
+}
+
+/// Measures how far the inputs of all factors have moved, from `by_edge`: half their mean, the sum in the
+/// shape of the tree.
+FASTLBP_DEVICE_COLD void measure_inputs(const General &g, double tolerance, Tally *tally) {
+    Movement movement = {0.0, 0};
+    for (uint32_t factor = thread_of_grid(); factor < g.factors; factor += threads_of_grid()) {
+        const uint32_t first_edge = g.factor_offsets[factor];
+        const uint32_t arity = g.factor_offsets[factor + 1] - first_edge;
+        double sums[33];
+        int depth = 0;
+        for (uint32_t i = 0; i < arity; ++i) {
+            double sum = input_movement(g, first_edge + i) / 2.0;
+            for (uint32_t ones = i; ones & 1; ones >>= 1) {
+                sum = sums[--depth] + sum;
+            }
+            sums[depth++] = sum;
+        }
+        double sum = 0.0;
+        while (depth > 0) {
+            // The first time, a zero, which changes nothing.
+            sum = sums[--depth] + sum;
+        }
+        movement.note(arity == 0 ? 0.0 : sum / static_cast<double>(arity), tolerance);
+    }
+    note_movement(tally, movement.max_diff, movement.moved);
+}
+
+}  // namespace fastlbp

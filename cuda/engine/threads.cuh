@@ -1,0 +1,169 @@
+// Threads, and what they do together: on a device, and in C++ on a host, where each is a thread of the system
+// and a warp has one (cuda/engine/host.cpp). What kernels are made of uses these functions, so that tests
+// run it without a GPU.
+#pragma once
+
+#include "../arithmetic/base.cuh"
+
+#ifdef __CUDACC__
+
+#define FASTLBP_DEVICE __device__ __forceinline__
+// For what is seldom called, so that it costs the rest no registers.
+#define FASTLBP_DEVICE_COLD static __device__ __noinline__
+/// A variable that the threads of a block share.
+#define FASTLBP_SHARED(type, name) __shared__ type name
+
+namespace fastlbp {
+
+/// Threads of a warp.
+constexpr uint32_t LANES = 32;
+
+FASTLBP_DEVICE uint32_t thread_of_block() { return threadIdx.x; }
+FASTLBP_DEVICE uint32_t threads_of_block() { return blockDim.x; }
+FASTLBP_DEVICE uint32_t block_of_grid() { return blockIdx.x; }
+FASTLBP_DEVICE uint32_t blocks_of_grid() { return gridDim.x; }
+FASTLBP_DEVICE void sync_block() { __syncthreads(); }
+FASTLBP_DEVICE void sync_warp() { __syncwarp(); }
+
+template <class T>
+FASTLBP_DEVICE void atomic_add(T *target, T value) {
+    atomicAdd(target, value);
+}
+
+template <class T>
+FASTLBP_DEVICE void atomic_max(T *target, T value) {
+    atomicMax(target, value);
+}
+
+/// The value of the lane whose number differs in the bits of `distance`; all lanes call it.
+template <class T>
+FASTLBP_DEVICE T shuffle_xor(T value, uint32_t distance) {
+    return __shfl_xor_sync(~0u, value, static_cast<int>(distance));
+}
+
+/// All threads of a grid whose blocks run at the same time meet. The counter only grows.
+struct GridBarrier {
+    uint32_t *counter;
+    uint32_t expected;
+
+    __device__ explicit GridBarrier(uint32_t *zero) : counter(zero), expected(0) {}
+
+    __device__ __forceinline__ void sync() {
+        __syncthreads();
+        expected += gridDim.x;
+        if (threadIdx.x == 0) {
+            uint32_t seen;
+            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+            // Each load that acquires empties the cache, so only the last one does.
+            do {
+                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+            } while (static_cast<int32_t>(seen - expected) < 0);
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+        }
+        __syncthreads();
+    }
+};
+
+}  // namespace fastlbp
+
+#else
+
+#include <sched.h>
+
+#define FASTLBP_DEVICE inline
+#define FASTLBP_DEVICE_COLD inline
+#define FASTLBP_SHARED(type, name)                                     \
+    static const uint32_t name##_place = host_shared_place(sizeof(type)); \
+    type &name = *static_cast<type *>(static_cast<void *>(host_thread().shared + name##_place))
+#define __global__
+#define __launch_bounds__(...)
+
+namespace fastlbp {
+
+constexpr uint32_t LANES = 1;
+
+/// Threads of a host meet, as often as they like. The counter begins as zero and only grows.
+struct HostBarrier {
+    uint32_t *counter;
+    uint32_t threads;
+    uint32_t expected;
+
+    void sync() {
+        expected += threads;
+        __atomic_add_fetch(counter, 1, __ATOMIC_RELEASE);
+        while (static_cast<int32_t>(__atomic_load_n(counter, __ATOMIC_ACQUIRE) - expected) < 0) {
+            sched_yield();
+        }
+    }
+};
+
+/// Where this thread is.
+struct HostThread {
+    uint32_t block;
+    uint32_t blocks;
+    uint32_t thread;
+    HostBarrier block_barrier;
+    /// HOST_SHARED bytes of the block.
+    unsigned char *shared;
+};
+
+/// Bytes of all variables that the threads of a block share.
+constexpr uint32_t HOST_SHARED = 1 << 18;
+
+/// Where the next such variable is.
+inline uint32_t host_shared_place(uint32_t bytes) {
+    static uint32_t next = 0;
+    return __atomic_fetch_add(&next, (bytes + 15) / 16 * 16, __ATOMIC_RELAXED);
+}
+
+inline HostThread &host_thread() {
+    static thread_local HostThread here = {0, 1, 0, {nullptr, 1, 0}, nullptr};
+    return here;
+}
+
+inline uint32_t thread_of_block() { return host_thread().thread; }
+inline uint32_t threads_of_block() { return host_thread().block_barrier.threads; }
+inline uint32_t block_of_grid() { return host_thread().block; }
+inline uint32_t blocks_of_grid() { return host_thread().blocks; }
+inline void sync_warp() {}
+inline void sync_block() {
+    if (threads_of_block() > 1) {
+        host_thread().block_barrier.sync();
+    }
+}
+
+template <class T>
+inline void atomic_add(T *target, T value) {
+    __atomic_fetch_add(target, value, __ATOMIC_RELAXED);
+}
+
+template <class T>
+inline void atomic_max(T *target, T value) {
+    T seen = __atomic_load_n(target, __ATOMIC_RELAXED);
+    while (seen < value &&
+           !__atomic_compare_exchange_n(target, &seen, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+template <class T>
+inline T shuffle_xor(T value, uint32_t) {
+    return value;
+}
+
+struct GridBarrier : HostBarrier {
+    explicit GridBarrier(uint32_t *zero)
+        : HostBarrier{zero, blocks_of_grid() * threads_of_block(), 0} {}
+};
+
+}  // namespace fastlbp
+
+#endif
+
+namespace fastlbp {
+
+FASTLBP_DEVICE uint32_t thread_of_grid() {
+    return block_of_grid() * threads_of_block() + thread_of_block();
+}
+FASTLBP_DEVICE uint32_t threads_of_grid() { return blocks_of_grid() * threads_of_block(); }
+
+}  // namespace fastlbp

@@ -1,0 +1,156 @@
+// PTX targets: sm_70; cubin: sm_90
+//
+// The general program: passes of src/engine/cuda/general.
+
+#include "engine/general_factors.cuh"
+
+using namespace fastlbp;
+
+namespace {
+
+/// What run_passes runs.
+struct Work {
+    const General &g;
+    const Rule &rule;
+    /// For how many passes the constants have been sent when this launch begins, and its first pass.
+    uint32_t constant_passes;
+    uint64_t first_pass;
+
+    FASTLBP_DEVICE bool measures_inputs(bool measuring) const {
+        return measuring && rule.kind == RULE_BINGO;
+    }
+
+    /// For how many passes, two at most, the constants have been sent after `n` passes. Damped ones go on
+    /// changing.
+    FASTLBP_DEVICE uint32_t sent(uint64_t n) const {
+        if (g.damping > 0.0) {
+            return n == first_pass ? constant_passes : 0;
+        }
+        const uint64_t passes = constant_passes + (n - first_pass);
+        return passes < 2 ? static_cast<uint32_t>(passes) : 2;
+    }
+
+    FASTLBP_DEVICE void look(uint32_t buffer, uint64_t n, bool sending, bool measuring, Tally *tally) const {
+        const Packed *newest = g.newest[buffer] ? g.newest[buffer] : g.messages[buffer];
+        double *row = nullptr;
+        if (measures_inputs(measuring) && n > 0) {
+            row = g.history + (n - 1) % g.history_rows * g.belief_count;
+        }
+        look_at_variables(g, {g.messages[buffer], newest, sending, measuring, rule.tolerance, row, tally});
+    }
+
+    FASTLBP_DEVICE void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
+                             Tally *of_pass, GridBarrier &barrier) {
+        const bool inputs = measures_inputs(measuring);
+        const Pass pass = {g.messages[buffer], g.messages[buffer ^ 1], g.newest[buffer ^ 1],
+                           g.damping > 0.0, of_pass};
+        if (!g.by_levels || measuring || scanning) {
+            look(buffer, n, !g.by_levels || inputs, measuring, of_state);
+        }
+        if (!g.by_levels || inputs) {
+            barrier.sync();
+        }
+        if (inputs) {
+            measure_inputs(g, rule.tolerance, of_state);
+            if (g.by_levels) {
+                barrier.sync();
+            }
+        }
+        if (sent(n) == 0) {
+            run_constants(g, pass);
+        } else if (sent(n) == 1 || pass.damped) {
+            // Only the other buffer lacks them.
+            keep_constants(g, pass, g.newest[buffer]);
+        }
+        for (uint32_t level = 0; level < g.levels; ++level) {
+            run_level(g, pass, level);
+            if (level + 1 < g.levels) {
+                barrier.sync();
+            }
+        }
+        barrier.sync();
+    }
+
+    FASTLBP_DEVICE void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
+                              GridBarrier &barrier) {
+        const bool inputs = measures_inputs(measuring);
+        look(buffer, n, inputs, measuring, of_state);
+        if (inputs) {
+            barrier.sync();
+            measure_inputs(g, rule.tolerance, of_state);
+        }
+        barrier.sync();
+    }
+};
+
+/// Gives the probabilities of all states.
+struct ResultSink {
+    double *out;
+
+    FASTLBP_DEVICE void operator()(uint32_t state, double probability) const { out[state] = probability; }
+};
+
+}  // namespace
+
+// Before the first pass of a run whose messages are in `buffer`: uniform ones, copies, and uniform beliefs
+// to compare with.
+extern "C" __global__ void __launch_bounds__(128) general_begin(General g, uint32_t buffer) {
+    for (uint32_t i = thread_of_grid(); i < g.values; i += threads_of_grid()) {
+        if (g.reset) {
+            g.messages[buffer][i] = Packed::one();
+        }
+        if (g.restart_newest) {
+            g.newest[buffer][i] = g.messages[buffer][i];
+        }
+        if (g.inputs) {
+            g.inputs[i] = 0.0;
+        }
+    }
+    for (uint32_t v = thread_of_grid(); v < g.variables; v += threads_of_grid()) {
+        const uint32_t first = g.first_value(v);
+        const uint32_t width = g.width(v);
+        for (uint32_t x = 0; x < width; ++x) {
+            g.beliefs[first + x] = width == 1 ? 0.5 : 1.0 / static_cast<double>(width);
+        }
+    }
+    if (thread_of_grid() == 0 && g.reset) {
+        *g.constant_passes = 0;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(128) general_passes(General g, Loop loop) {
+    GridBarrier barrier(loop.barrier);
+    Work work = {g, loop.rule, *g.constant_passes, loop.control->passes};
+    run_passes(work, barrier, loop);
+    if (thread_of_grid() == 0) {
+        *g.constant_passes = work.sent(loop.control->passes);
+    }
+}
+
+// Probabilities of all states for the messages in `buffer`; with `rows`, the means of so many rows of the
+// history, the last one that of pass `passes`.
+extern "C" __global__ void __launch_bounds__(128)
+    general_results(General g, uint32_t buffer, uint64_t passes, uint64_t rows, double *out) {
+    const Packed *newest = g.newest[buffer] ? g.newest[buffer] : g.messages[buffer];
+    for (uint32_t v = thread_of_grid(); v < g.variables; v += threads_of_grid()) {
+        double *const own = out + (g.variable_states ? g.variable_states[v] : 2 * v);
+        if (rows == 0) {
+            const Incoming incoming(g, newest, v);
+            const Everything<OneThread> all = {incoming};
+            give_belief(g, v, with_evidence(g, v, all), ResultSink{own});
+            continue;
+        }
+        const uint32_t width = g.width(v);
+        for (uint32_t x = 0; x < width; ++x) {
+            double sum = 0.0;
+            for (uint64_t pass = passes - rows; pass < passes; ++pass) {
+                // Of no number does the sum with zero differ.
+                sum += g.history[pass % g.history_rows * g.belief_count + g.first_value(v) + x];
+            }
+            own[width == 1 ? 1 : x] = sum / static_cast<double>(rows);
+        }
+        if (width == 1) {
+            own[0] = 1.0 - own[1];
+        }
+    }
+}

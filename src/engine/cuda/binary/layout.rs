@@ -1,0 +1,302 @@
+//! Where variables and their messages lie: see cuda/engine/binary.cuh.
+
+use super::streams::{StreamWords, Streams, Unit, Waiting};
+use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
+use crate::model::FactorGraph;
+use std::collections::HashMap;
+
+/// Where a message to a factor comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Source {
+    /// The variable has no other factor.
+    None = 0,
+    /// The variable's other message.
+    Two = 1,
+    /// Its other messages, up to three.
+    Four = 2,
+    /// Stored, by the hub.
+    Prepared = 3,
+    /// Its other messages, up to seven.
+    Eight = 4,
+    /// Observed in state 0.
+    False = 5,
+    /// Observed in state 1.
+    True = 6,
+    /// A hub's other messages.
+    Hub = 7,
+}
+
+pub(super) const SLOT_BITS: u32 = 28;
+pub(super) const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+/// A contradiction at the variable is counted where this input is read.
+pub(super) const COUNTED: u32 = 1 << SLOT_BITS;
+const SOURCE_SHIFT: u32 = 29;
+
+impl Source {
+    /// The word for an input.
+    pub(super) fn word(self, slot: u32) -> u32 {
+        slot | (self as u32) << SOURCE_SHIFT
+    }
+
+    /// The same input from another source.
+    pub(super) fn in_word(self, word: u32) -> u32 {
+        word & SLOT_MASK | (self as u32) << SOURCE_SHIFT
+    }
+
+    /// Whether a word says that a hub's messages are read.
+    pub(super) fn is_hub_in(word: u32) -> bool {
+        word >> SOURCE_SHIFT == Source::Hub as u32
+    }
+
+    /// Whether a word says that no message is needed.
+    pub(super) fn is_none_in(word: u32) -> bool {
+        word >> SOURCE_SHIFT == Source::None as u32
+    }
+}
+
+/// More factors than this make a variable a hub.
+const FEW: usize = 4;
+/// More messages than one warp takes at a time.
+const LARGE: usize = 256;
+/// Most variables of a factor.
+pub(super) const MOST_VARIABLES: usize = 32;
+/// Most variables of a factor that a single thread takes.
+pub(super) const TILE_ARITY: usize = 8;
+/// Threads of a warp.
+pub(super) const WARP: usize = 32;
+
+/// Variables and slots.
+pub(super) struct Layout {
+    /// The variable at each position.
+    pub variable: Vec<u32>,
+    /// The position of each variable.
+    pub position: Vec<u32>,
+    /// First positions of variables with few factors: 4 slots, 2, 1, none.
+    pub few: [u32; 4],
+    /// First slots of the first three of these.
+    pub few_slots: [u32; 3],
+    /// First positions of the classes of hubs, and the number of hubs.
+    pub classes: [u32; 8],
+    /// The first slot of each hub, and the end.
+    pub hub_slots: Vec<u32>,
+    /// Number of slots.
+    pub slots: usize,
+    pub slot_of_edge: Vec<u32>,
+    /// Coefficients, heads first, and the number of those of each factor.
+    pub coefficients: Vec<DeviceHorn>,
+    pub coefficients_of: Vec<u32>,
+    /// What factors with one variable send, and where to.
+    pub constants: Vec<(u32, Packed)>,
+}
+
+impl Layout {
+    /// `None` if the graph is not one of binary variables and conjunctions of at most
+    /// [`MOST_VARIABLES`], or too large.
+    pub(super) fn new(graph: &FactorGraph) -> Option<Self> {
+        if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
+            return None;
+        }
+        let count = graph.variable_count();
+        // Variables that only have priors are treated as hubs: no other factor looks at them.
+        let is_lonely = |v: usize| {
+            graph.degree(v) > 1
+                && graph
+                    .variable_edges(v)
+                    .iter()
+                    .all(|&e| graph.arity(graph.edge_factors()[e as usize] as usize) == 1)
+        };
+        let is_hub: Vec<bool> = (0..count).map(|v| graph.degree(v) > FEW || is_lonely(v)).collect();
+        let mut variable: Vec<u32> = (0..count as u32).filter(|&v| is_hub[v as usize]).collect();
+        variable.sort_by_key(|&v| std::cmp::Reverse(graph.degree(v as usize)));
+        let hubs = variable.len();
+        let mut few = [0; 4];
+        for (kind, degrees) in [3..=4, 2..=2, 1..=1, 0..=0].into_iter().enumerate() {
+            few[kind] = variable.len() as u32;
+            let own = |&v: &u32| !is_hub[v as usize] && degrees.contains(&graph.degree(v as usize));
+            variable.extend((0..count as u32).filter(own));
+        }
+        let mut position = vec![0; count];
+        for (at, &v) in variable.iter().enumerate() {
+            position[v as usize] = at as u32;
+        }
+        // Classes by the number of threads: large ones, 32, 16, 8, 4, 2, 1.
+        let mut classes = [0; 8];
+        for (class, limit) in [LARGE, 128, 64, 32, 16, 8, 0].into_iter().enumerate() {
+            classes[class + 1] =
+                variable[..hubs].partition_point(|&v| graph.degree(v as usize) > limit) as u32;
+        }
+        let mut starts = vec![0_u32; count];
+        let mut next = 0_u32;
+        let mut hub_slots = Vec::with_capacity(hubs + 1);
+        for &v in &variable[..hubs] {
+            hub_slots.push(next);
+            starts[v as usize] = next;
+            next += (graph.degree(v as usize) as u32).next_multiple_of(8);
+        }
+        hub_slots.push(next);
+        let mut few_slots = [0; 3];
+        for (kind, width) in [4, 2, 1].into_iter().enumerate() {
+            few_slots[kind] = next;
+            for &v in &variable[few[kind] as usize..few[kind + 1] as usize] {
+                starts[v as usize] = next;
+                next += width;
+            }
+        }
+        let mut slot_of_edge = vec![0; graph.edge_count()];
+        for (v, &start) in starts.iter().enumerate() {
+            for (slot, &edge) in (start..).zip(graph.variable_edges(v)) {
+                slot_of_edge[edge as usize] = slot;
+            }
+        }
+        let mut layout = Self {
+            variable,
+            position,
+            few,
+            few_slots,
+            classes,
+            hub_slots,
+            slots: next as usize,
+            slot_of_edge,
+            coefficients: Vec::new(),
+            coefficients_of: vec![0; graph.factor_count()],
+            constants: Vec::new(),
+        };
+        layout.add_factors(graph)?;
+        Some(layout)
+    }
+
+    fn add_factors(&mut self, graph: &FactorGraph) -> Option<()> {
+        let horn = graph.horn_parameters().iter().map(HornCoefficients::of_horn);
+        let signed = graph.signed_parameters().iter().map(HornCoefficients::of_signed);
+        let all: Vec<HornCoefficients> = horn.chain(signed).collect();
+        let mut numbers = HashMap::new();
+        let scratch = &mut HornScratch::default();
+        for f in 0..graph.factor_count() {
+            let arity = graph.arity(f);
+            let parameter = graph.conjunction_parameter(f)?;
+            let head = graph.head_position(f)?;
+            if arity > MOST_VARIABLES {
+                return None;
+            }
+            let c = &all[parameter];
+            if arity == 1 {
+                let inputs = &mut [Packed::ONE];
+                let message = horn_message(inputs, 0, 0, c, Inference::SumProduct, scratch);
+                if message == Packed::CONTRADICTION {
+                    return None;
+                }
+                self.constants.push((self.slot_of_edge[graph.factor_edges(f).start], message));
+                continue;
+            }
+            let next = self.coefficients.len() as u32;
+            self.coefficients_of[f] = *numbers.entry((parameter, head)).or_insert(next);
+            if self.coefficients_of[f] == next {
+                self.coefficients.push(c.to_device_head_first(head));
+            }
+        }
+        Some(())
+    }
+
+    /// Number of hubs.
+    pub(super) fn hubs(&self) -> usize {
+        self.hub_slots.len() - 1
+    }
+
+    /// The hub of each piece of 256 slots of the large hubs, and the first piece of each, and the end.
+    pub(super) fn pieces(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut hubs = Vec::new();
+        let mut starts = vec![0];
+        for hub in 0..self.classes[1] {
+            let slots = self.hub_slots[hub as usize + 1] - self.hub_slots[hub as usize];
+            hubs.extend(std::iter::repeat_n(hub, slots.div_ceil(LARGE as u32) as usize));
+            starts.push(hubs.len() as u32);
+        }
+        (hubs, starts)
+    }
+
+    /// A variable's first slot and number of slots.
+    pub(super) fn slots_of(&self, variable: usize) -> (u32, u32) {
+        let position = self.position[variable];
+        if let Some(ends) = self.hub_slots.get(position as usize..=position as usize + 1) {
+            return (ends[0], ends[1] - ends[0]);
+        }
+        let kind = self.few[1..].partition_point(|&first| first <= position);
+        let width = [4, 2, 1, 0][kind];
+        let first = self.few_slots.get(kind).copied().unwrap_or_default();
+        (first + width * (position - self.few[kind]), width)
+    }
+
+    /// A factor's edges, that of the head first.
+    pub(super) fn edges_head_first(
+        graph: &FactorGraph,
+        factor: usize,
+    ) -> impl Iterator<Item = usize> {
+        let edges = graph.factor_edges(factor);
+        let head = edges.start + graph.head_position(factor).unwrap_or_default();
+        std::iter::once(head).chain(edges.filter(move |&edge| edge != head))
+    }
+}
+
+/// What all warps do in passes in which all messages are sent at once.
+pub(super) fn flood_streams(
+    graph: &FactorGraph,
+    layout: &Layout,
+    blocks: usize,
+    warps: usize,
+) -> StreamWords {
+    let counted = counted_edges(graph, layout);
+    let input = |edge: usize| {
+        let v = graph.edge_variables()[edge] as usize;
+        let word = match layout.slots_of(v) {
+            _ if (layout.position[v] as usize) < layout.hubs() => Source::Prepared,
+            (_, 4) => Source::Four,
+            (_, 2) => Source::Two,
+            _ => Source::None,
+        };
+        word.word(layout.slot_of_edge[edge]) | if counted[v] == edge as u32 { COUNTED } else { 0 }
+    };
+    let mut units = Vec::new();
+    for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) > TILE_ARITY) {
+        let mut unit = Unit::item(graph.arity(f));
+        unit.set(1, layout.coefficients_of[f]);
+        for (at, edge) in Layout::edges_head_first(graph, f).enumerate() {
+            unit.set_input(4 + at, input(edge), edge);
+        }
+        units.push(unit);
+    }
+    // One arity after the other, so that warps run the same instructions at the same time.
+    let mut factors: Vec<u32> = (0..graph.factor_count() as u32).collect();
+    factors.sort_by_key(|&f| graph.arity(f as usize));
+    for same in factors.chunk_by(|&a, &b| graph.arity(a as usize) == graph.arity(b as usize)) {
+        let arity = graph.arity(same[0] as usize);
+        if !(2..=TILE_ARITY).contains(&arity) {
+            continue;
+        }
+        for tile in same.chunks(WARP) {
+            let mut unit = Unit::tile(arity, WARP);
+            unit.set(4 + WARP * (arity + 1) - 1, u32::MAX);
+            for (lane, &f) in tile.iter().enumerate() {
+                unit.set(4 + lane, layout.coefficients_of[f as usize]);
+                for (row, edge) in Layout::edges_head_first(graph, f as usize).enumerate() {
+                    unit.set_input(4 + WARP * (row + 1) + lane, input(edge), edge);
+                }
+            }
+            units.push(unit);
+        }
+    }
+    let mut streams = Streams::new(blocks, warps);
+    streams.push_level(units.into_iter(), blocks, Waiting::All);
+    streams.finish()
+}
+
+/// For each variable that is no hub an edge from a factor that sends in every pass, at which the variable
+/// is counted if it is contradictory.
+fn counted_edges(graph: &FactorGraph, layout: &Layout) -> Vec<u32> {
+    let first = |v: usize| {
+        let sends = |&&e: &&u32| graph.arity(graph.edge_factors()[e as usize] as usize) > 1;
+        let few = layout.position[v] as usize >= layout.hubs();
+        if few { graph.variable_edges(v).iter().find(sends).copied() } else { None }
+    };
+    (0..graph.variable_count()).map(|v| first(v).unwrap_or(u32::MAX)).collect()
+}

@@ -1,0 +1,517 @@
+//! A binary graph and a schedule on a device: buffers, evidence, launches.
+
+use super::Binary;
+use super::items::LevelUnits;
+use super::layout::{Layout, Source, WARP, flood_streams};
+use super::streams::RING_BYTES;
+use crate::engine::cuda::control::Loop;
+use crate::engine::cuda::driver::{
+    Argument, Current, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Stream,
+};
+use crate::engine::cuda::program::Program;
+use crate::engine::{RunRequest, Start, StopRule};
+use crate::error::Result;
+use crate::kernel::{DeviceHorn, Inference, Packed};
+use crate::model::{FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use std::any::Any;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// Threads of a block.
+const THREADS: u32 = 512;
+/// Blocks of a cluster, where such large ones fit.
+const CLUSTERS: [u32; 2] = [16, 8];
+/// Graphs with fewer edges run by levels on one block.
+const ONE_BLOCK: usize = 1024;
+/// Bytes of shared memory for what a block's warps read ahead.
+const SHARED: u32 = THREADS / WARP as u32 * RING_BYTES;
+/// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
+const SHARED_MESSAGES: usize = 512 * 256;
+
+struct Kernels {
+    flood: Kernel,
+    levels: Kernel,
+    results: Kernel,
+    means: Kernel,
+    fill: Kernel,
+    patch: Kernel,
+}
+
+/// See [`Program`].
+pub(in crate::engine::cuda) struct BinaryProgram {
+    graph: Arc<FactorGraph>,
+    layout: Layout,
+    binary: Binary,
+    kernels: Kernels,
+    /// How passes run: the launch, and the number of blocks for narrow levels.
+    launch: Launch,
+    narrow: u32,
+    by_levels: bool,
+    messages: [DeviceBuffer<u64>; 2],
+    /// The words of all inputs, then what is known about each variable.
+    words: DeviceBuffer<u32>,
+    /// The same words where nothing is known.
+    base: Vec<u32>,
+    known_start: usize,
+    /// The places of each edge's input among the words: `places[offsets[e]..offsets[e + 1]]`.
+    places: Vec<u32>,
+    offsets: Vec<u32>,
+    /// Hard evidence; other evidence makes the program of no use for a run.
+    observed: BTreeMap<usize, bool>,
+    likelihoods: HashSet<usize>,
+    /// Variables whose evidence the device does not have yet.
+    changed: Vec<usize>,
+    patches: Option<PinnedBuffer<u32>>,
+    beliefs: Option<DeviceBuffer<f64>>,
+    history: Option<DeviceBuffer<f64>>,
+    inputs: Option<[DeviceBuffer<f64>; 2]>,
+    results: DeviceBuffer<f64>,
+    /// What stays as it is.
+    _constant: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+/// Copies arrays to the device.
+struct Loader<'a> {
+    current: &'a Current,
+    stream: &'a Stream,
+    kept: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+impl Loader<'_> {
+    /// The address of a copy that stays.
+    fn load<T: Element>(&mut self, content: &[T]) -> Result<u64> {
+        let buffer = DeviceBuffer::from_slice(self.current, self.stream, content)?;
+        let address = *buffer.address();
+        self.kept.push(Box::new(buffer));
+        Ok(address)
+    }
+}
+
+/// Where each key's entries lie, and the entries sorted by key.
+fn group(count: usize, entries: impl Iterator<Item = (u32, u32)> + Clone) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0_u32; count + 1];
+    for (_, key) in entries.clone() {
+        offsets[key as usize + 1] += 1;
+    }
+    for key in 0..count {
+        offsets[key + 1] += offsets[key];
+    }
+    let mut next = offsets.clone();
+    let mut sorted = vec![0; offsets[count] as usize];
+    for (entry, key) in entries {
+        sorted[next[key as usize] as usize] = entry;
+        next[key as usize] += 1;
+    }
+    (offsets, sorted)
+}
+
+impl BinaryProgram {
+    /// `None` if the graph and the schedule are not of this kind.
+    pub(in crate::engine::cuda) fn new(
+        current: &Current,
+        stream: &Stream,
+        module: &Arc<Module>,
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+    ) -> Result<Option<Self>> {
+        if matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
+        {
+            return Ok(None);
+        }
+        let Some(layout) = Layout::new(&graph) else { return Ok(None) };
+        let kernel = |name| module.kernel(name);
+        let kernels = Kernels {
+            flood: kernel(c"binary_flood")?,
+            levels: kernel(c"binary_levels")?,
+            results: kernel(c"binary_results")?,
+            means: kernel(c"binary_means")?,
+            fill: kernel(c"binary_fill")?,
+            patch: kernel(c"binary_patch")?,
+        };
+        let preorder = match schedule {
+            Schedule::Parallel => None,
+            _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
+        };
+        let mut loader = Loader { current, stream, kept: Vec::new() };
+        let edges = graph.edge_count();
+        let variables = graph.variable_count();
+        let mut binary = Binary {
+            variables: variables as u32,
+            few: layout.few,
+            few_slots: layout.few_slots,
+            classes: layout.classes,
+            variable: loader.load(&layout.variable)?,
+            hub_slots: loader.load(&layout.hub_slots)?,
+            coefficients: loader.load(&layout.coefficients)?,
+            constants_until: 2,
+            constant_count: layout.constants.len() as u32,
+            coefficient_count: layout.coefficients.len() as u32,
+            factors: graph.factor_count() as u32,
+            ..Binary::default()
+        };
+        let (slots, values): (Vec<u32>, Vec<u64>) =
+            layout.constants.iter().map(|&(slot, value)| (slot, value.0)).unzip();
+        binary.constant_slots = loader.load(&slots)?;
+        binary.constants = loader.load(&values)?;
+        let (piece_hubs, hub_pieces) = layout.pieces();
+        let largest = (0..variables).map(|v| graph.degree(v)).max().unwrap_or(0);
+        let giant = largest > SHARED_MESSAGES;
+        let more = if giant { 2 * (layout.slots / 256 + layout.hubs() + 1) } else { 0 };
+        binary.pieces = loader.load(&vec![0_u64; 3 * (piece_hubs.len() + more)])?;
+        binary.piece_hubs = loader.load(&piece_hubs)?;
+        binary.hub_pieces = loader.load(&hub_pieces)?;
+        let warps = THREADS as usize / WARP;
+        let mut narrow = 0;
+        let (launch, streams);
+        if let Some(preorder) = &preorder {
+            let Some(units) = LevelUnits::new(&graph, &layout, preorder)? else {
+                return Ok(None);
+            };
+            (launch, narrow) = level_launch(current, &kernels.levels, units.any_wide(), edges)?;
+            let levels = units.streams(launch.blocks as usize, warps, narrow as usize);
+            binary.fresh = loader.load(&levels.fresh)?;
+            streams = levels.streams;
+        } else {
+            kernels.flood.allow_shared(SHARED)?;
+            let multiprocessors = current.device().multiprocessors()?;
+            launch = Launch {
+                cooperative: true,
+                shared: SHARED,
+                ..Launch::new(multiprocessors, THREADS)
+            };
+            streams = flood_streams(&graph, &layout, multiprocessors as usize, warps);
+            binary.prepared = loader.load(&vec![0_u64; layout.few_slots[0] as usize])?;
+        }
+        let (offsets, places) = group(edges, streams.places.iter().copied());
+        let mut base = streams.words;
+        let known_start = base.len();
+        let words = with_room(current, stream, &mut base, variables)?;
+        binary.stream_words = *words.address();
+        binary.stream_starts = loader.load(&streams.starts)?;
+        binary.known = words.address() + 4 * known_start as u64;
+        let messages =
+            [DeviceBuffer::new(current, layout.slots)?, DeviceBuffer::new(current, layout.slots)?];
+        binary.messages = [*messages[0].address(), *messages[1].address()];
+        let program = Self {
+            by_levels: preorder.is_some(),
+            results: DeviceBuffer::new(current, 2 * variables)?,
+            graph,
+            layout,
+            binary,
+            kernels,
+            launch,
+            narrow,
+            messages,
+            words,
+            base,
+            known_start,
+            places,
+            offsets,
+            observed: BTreeMap::new(),
+            likelihoods: HashSet::new(),
+            changed: Vec::new(),
+            patches: None,
+            beliefs: None,
+            history: None,
+            inputs: None,
+            _constant: loader.kept,
+        };
+        for buffer in &program.messages {
+            program.fill(current, stream, buffer, Packed::ONE.0)?;
+        }
+        stream.synchronize(current)?;
+        Ok(Some(program))
+    }
+
+    fn fill(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        buffer: &DeviceBuffer<u64>,
+        value: u64,
+    ) -> Result<()> {
+        let count = buffer.len() as u64;
+        let arguments =
+            [Argument::buffer(buffer), Argument::value(&value), Argument::value(&count)];
+        // SAFETY: the kernel's arguments; it writes `count` values.
+        unsafe { self.kernels.fill.launch(current, stream, self.simple_launch(), arguments) }
+    }
+
+    fn fill_numbers(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        buffer: &DeviceBuffer<f64>,
+        value: f64,
+    ) -> Result<()> {
+        let (count, value) = (buffer.len() as u64, value.to_bits());
+        let arguments =
+            [Argument::buffer(buffer), Argument::value(&value), Argument::value(&count)];
+        // SAFETY: as above.
+        unsafe { self.kernels.fill.launch(current, stream, self.simple_launch(), arguments) }
+    }
+
+    fn simple_launch(&self) -> Launch {
+        Launch::new(self.launch.blocks.max(64), THREADS)
+    }
+
+    /// Brings the evidence that has changed to the device.
+    fn send_evidence(&mut self, current: &Current, stream: &Stream) -> Result<()> {
+        self.changed.sort_unstable();
+        self.changed.dedup();
+        let mut places = Vec::new();
+        let mut values = Vec::new();
+        for &v in &self.changed {
+            let known = self.observed.get(&v);
+            places.push(self.known_start as u32 + self.layout.position[v]);
+            values.push(known.map_or(0, |&state| 1 + u32::from(state)));
+            for &edge in self.graph.variable_edges(v) {
+                let range = self.offsets[edge as usize]..self.offsets[edge as usize + 1];
+                for &place in &self.places[range.start as usize..range.end as usize] {
+                    let word = self.base[place as usize];
+                    if Source::is_none_in(word) && self.by_levels && self.graph.degree(v) > 1 {
+                        // An input that is not needed.
+                        continue;
+                    }
+                    places.push(place);
+                    values.push(match known {
+                        None => word,
+                        Some(false) => Source::False.in_word(word),
+                        Some(true) => Source::True.in_word(word),
+                    });
+                }
+            }
+        }
+        let count = places.len();
+        if count > 0 {
+            if self.patches.as_ref().is_none_or(|patches| patches.len() < 2 * count) {
+                let room = (2 * count).next_power_of_two();
+                self.patches = Some(PinnedBuffer::zeroed(current, room)?);
+            }
+            if let Some(patches) = &mut self.patches {
+                patches[..count].copy_from_slice(&places);
+                patches[count..2 * count].copy_from_slice(&values);
+                let values_at = patches.address() + 4 * count as u64;
+                let count = count as u32;
+                let arguments = [
+                    Argument::buffer(&self.words),
+                    Argument::pinned(patches),
+                    Argument::value(&values_at),
+                    Argument::value(&count),
+                ];
+                let launch = Launch::new(count.div_ceil(THREADS).min(256), THREADS);
+                // SAFETY: the kernel's arguments; the places are among the words; the stream has done
+                // this before the buffer changes.
+                unsafe { self.kernels.patch.launch(current, stream, launch, arguments)? };
+                stream.synchronize(current)?;
+            }
+        }
+        self.changed.clear();
+        Ok(())
+    }
+
+    /// Allocates what a rule measures with, if it is not there, and sets it to what a fresh run compares
+    /// with.
+    fn prepare_measurement(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        request: &RunRequest,
+    ) -> Result<()> {
+        let variables = self.graph.variable_count();
+        let beliefs = match self.beliefs.take() {
+            Some(beliefs) => beliefs,
+            None => DeviceBuffer::new(current, variables)?,
+        };
+        self.fill_numbers(current, stream, &beliefs, 0.5)?;
+        self.binary.beliefs = *beliefs.address();
+        self.beliefs = Some(beliefs);
+        let StopRule::Bingo { history, max_passes, .. } = request.rule else { return Ok(()) };
+        let rows = history.min(max_passes.saturating_add(1)).max(1);
+        let length = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(variables);
+        self.binary.history_length = rows as u32;
+        if self.history.as_ref().is_none_or(|history| history.len() < length) {
+            self.history = None;
+            self.history = Some(DeviceBuffer::new(current, length)?);
+        }
+        self.binary.history = self.history.as_ref().map_or(0, |history| *history.address());
+        let inputs = match self.inputs.take() {
+            Some(inputs) => inputs,
+            None => {
+                let mut loader = Loader { current, stream, kept: Vec::new() };
+                let factors = 0..self.graph.factor_count();
+                let start = |f| self.graph.factor_edges(f).start as u32;
+                let mut offsets: Vec<u32> = factors.map(start).collect();
+                offsets.push(self.graph.edge_count() as u32);
+                self.binary.factor_offsets = loader.load(&offsets)?;
+                self.binary.edge_slots = loader.load(&self.layout.slot_of_edge)?;
+                self._constant.append(&mut loader.kept);
+                let new = || DeviceBuffer::new(current, self.layout.slots);
+                [new()?, new()?]
+            }
+        };
+        for buffer in &inputs {
+            buffer.zero(current, stream)?;
+        }
+        (self.binary.inputs, self.binary.changes) = (*inputs[0].address(), *inputs[1].address());
+        self.inputs = Some(inputs);
+        Ok(())
+    }
+}
+
+/// The words on the device, with room for what is known about each variable, of which nothing is.
+fn with_room(
+    current: &Current,
+    stream: &Stream,
+    base: &mut Vec<u32>,
+    variables: usize,
+) -> Result<DeviceBuffer<u32>> {
+    let length = base.len();
+    base.resize(length + variables, 0);
+    let words = DeviceBuffer::from_slice(current, stream, base);
+    base.truncate(length);
+    words
+}
+
+/// How passes by levels run on this device: the launch, and the number of blocks for narrow levels, 0 if
+/// all run all levels.
+fn level_launch(
+    current: &Current,
+    kernel: &Kernel,
+    any_wide: bool,
+    edges: usize,
+) -> Result<(Launch, u32)> {
+    kernel.allow_shared(SHARED)?;
+    let with_shared = |blocks| Launch { shared: SHARED, ..Launch::new(blocks, THREADS) };
+    if edges <= ONE_BLOCK {
+        return Ok((with_shared(1), 1));
+    }
+    if current.device().compute_capability()? >= (9, 0) {
+        // Some devices refuse these; 8 are enough.
+        let _ = kernel.allow_large_clusters();
+        for cluster in CLUSTERS {
+            let launch = Launch { cluster, cooperative: true, ..with_shared(cluster) };
+            let most = kernel.clusters(&launch).unwrap_or(0);
+            if most > 0 {
+                let clusters = if any_wide { most } else { 1 };
+                return Ok((Launch { blocks: cluster * clusters, ..launch }, cluster));
+            }
+        }
+    }
+    let blocks = current.device().multiprocessors()?;
+    Ok((Launch { cooperative: true, ..with_shared(blocks) }, 0))
+}
+
+impl Program for BinaryProgram {
+    fn by_levels(&self) -> bool {
+        self.by_levels
+    }
+
+    /// Of those that programs serve, sums without damping and with hard evidence only.
+    fn serves(&self, request: &RunRequest) -> bool {
+        request.inference == Inference::SumProduct
+            && request.damping == 0.0
+            && request.active_threshold.is_none()
+            && !matches!(request.rule, StopRule::AllBeliefs { .. })
+            && self.likelihoods.is_empty()
+    }
+
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+        self.observed.remove(&variable);
+        self.likelihoods.remove(&variable);
+        match evidence {
+            None => {}
+            Some(&VariableEvidence::Observed(state)) => {
+                self.observed.insert(variable, state == 1);
+            }
+            Some(VariableEvidence::Likelihood(_)) => {
+                self.likelihoods.insert(variable);
+            }
+        }
+        self.changed.push(variable);
+    }
+
+    fn begin(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        request: &RunRequest,
+        _buffer: u32,
+    ) -> Result<()> {
+        self.prepare_measurement(current, stream, request)?;
+        self.send_evidence(current, stream)?;
+        if request.start == Start::Fresh {
+            for buffer in &self.messages {
+                self.fill(current, stream, buffer, Packed::ONE.0)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, current: &Current, stream: &Stream, passes: &Loop) -> Result<()> {
+        let binary = Argument::value(&self.binary);
+        // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
+        // loop says.
+        unsafe {
+            if self.by_levels {
+                let arguments = [binary, Argument::value(passes), Argument::value(&self.narrow)];
+                self.kernels.levels.launch(current, stream, self.launch, arguments)
+            } else {
+                let arguments = [binary, Argument::value(passes)];
+                self.kernels.flood.launch(current, stream, self.launch, arguments)
+            }
+        }
+    }
+
+    fn results(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        mean_after: Option<u64>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        let launch = self.simple_launch();
+        let (binary, results) = (Argument::value(&self.binary), Argument::buffer(&self.results));
+        // SAFETY: the kernels' arguments; they write two numbers for each variable.
+        unsafe {
+            match &mean_after {
+                Some(passes) => {
+                    let arguments = [binary, Argument::value(passes), results];
+                    self.kernels.means.launch(current, stream, launch, arguments)?;
+                }
+                None => {
+                    let arguments = [binary, Argument::value(&buffer), results];
+                    self.kernels.results.launch(current, stream, launch, arguments)?;
+                }
+            }
+        }
+        self.results.download(current, stream, 0, out)
+    }
+
+    fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
+        let mut by_slot = vec![0; self.layout.slots];
+        self.messages[buffer as usize].download(current, stream, 0, &mut by_slot)?;
+        Ok(self.layout.slot_of_edge.iter().map(|&slot| Packed(by_slot[slot as usize])).collect())
+    }
+
+    fn set_messages(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        messages: &[Packed],
+    ) -> Result<()> {
+        let mut by_slot = vec![Packed::ONE.0; self.layout.slots];
+        for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
+            by_slot[slot as usize] = message.0;
+        }
+        self.messages[buffer as usize].upload(current, stream, 0, &by_slot)
+    }
+}
+
+// SAFETY: numbers without gaps, 48 bytes in all.
+unsafe impl Element for DeviceHorn {}
+// SAFETY: plain numbers.
+unsafe impl cust::memory::DeviceCopy for DeviceHorn {}

@@ -1,0 +1,170 @@
+//! What host and device tell each other about a run: the structs of cuda/engine/control.cuh, field by
+//! field.
+
+use super::driver::Element;
+use crate::engine::{Contradiction, RunRequest, Start, StopReason, StopRule};
+use cust::memory::DeviceCopy;
+
+const RULE_PASSES: u32 = 0;
+const RULE_TOLERANCE: u32 = 1;
+const RULE_BINGO: u32 = 2;
+const STOP_AT_CONTRADICTION: u32 = 1;
+const BY_LEVELS: u32 = 2;
+const FRESH: u32 = 4;
+
+/// When a run ends.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, DeviceCopy)]
+pub(super) struct Rule {
+    kind: u32,
+    flags: u32,
+    tolerance: f64,
+    min_passes: u64,
+    max_passes: u64,
+    nodes: u64,
+}
+
+impl Rule {
+    /// `nodes` is the number of variables and factors; `by_levels` says that passes do not update all
+    /// messages at once.
+    pub fn new(request: &RunRequest, nodes: usize, by_levels: bool) -> Self {
+        let (kind, tolerance, min_passes, max_passes) = match request.rule {
+            StopRule::Passes(count) => (RULE_PASSES, 0.0, 0, count),
+            StopRule::Tolerance { tolerance, max_passes }
+            | StopRule::AllBeliefs { tolerance, max_passes } => {
+                (RULE_TOLERANCE, tolerance, 0, max_passes)
+            }
+            StopRule::Bingo { tolerance, min_passes, max_passes, .. } => {
+                (RULE_BINGO, tolerance, min_passes, max_passes)
+            }
+        };
+        let flag = |is: bool, flag| if is { flag } else { 0 };
+        let flags = flag(request.contradiction == Contradiction::Error, STOP_AT_CONTRADICTION)
+            | flag(by_levels, BY_LEVELS)
+            | flag(request.start == Start::Fresh, FRESH);
+        Self { kind, flags, tolerance, min_passes, max_passes, nodes: nodes as u64 }
+    }
+}
+
+/// What was found of a state and the pass that led to it. Only the device reads it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, DeviceCopy)]
+struct Tally {
+    max_diff: u64,
+    moved: u64,
+    factor_count: u64,
+    variable_count: u64,
+    factor_lowest: u32,
+    variable_lowest: u32,
+    met_lowest: u32,
+    certain_changed: u32,
+}
+
+/// The state of a run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, DeviceCopy)]
+pub(super) struct RunState {
+    /// Passes of this run.
+    pub passes: u64,
+    reason: u32,
+    /// Which of the two buffers holds the messages.
+    pub buffer: u32,
+    /// As in `RunReport`.
+    pub max_diff: f64,
+    /// As in `RunReport`.
+    pub frac: f64,
+    /// Largest number of contradictory places in a pass.
+    pub contradictions: u64,
+    /// Number of those that ended the run.
+    pub error_count: u64,
+    first_contradiction: u32,
+    error_variable: u32,
+    tallies: [Tally; 4],
+}
+
+/// How a run stands after a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The launch made all its passes, and the run goes on.
+    Running,
+    /// The rule ended it.
+    Ended(StopReason),
+    /// Certain messages disagree, at this variable first.
+    Contradiction { variable: usize },
+}
+
+impl RunState {
+    /// Before the first pass, with the messages in `buffer`.
+    pub fn new(buffer: u32) -> Self {
+        Self {
+            passes: 0,
+            reason: 0,
+            buffer,
+            max_diff: f64::INFINITY,
+            frac: 1.0,
+            contradictions: 0,
+            error_count: 0,
+            first_contradiction: 0,
+            error_variable: 0,
+            tallies: [Tally::default(); 4],
+        }
+    }
+
+    /// What the last launch says.
+    pub fn standing(&self) -> Standing {
+        match self.reason {
+            1 => Standing::Ended(StopReason::Converged),
+            2 => Standing::Ended(StopReason::Passes),
+            3 => Standing::Ended(StopReason::Share),
+            4 => Standing::Contradiction { variable: !self.error_variable as usize },
+            _ => Standing::Running,
+        }
+    }
+
+    /// Whether the last pass of a run that a contradiction has ended sent 0/0.
+    pub fn last_pass_failed(&self) -> bool {
+        self.tallies[(self.passes % 4) as usize].factor_count > 0
+    }
+
+    /// The lowest contradictory variable in the first pass that had one.
+    pub fn first_contradiction(&self) -> Option<usize> {
+        (self.first_contradiction != 0).then_some(!self.first_contradiction as usize)
+    }
+}
+
+/// What is logged of each pass.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, DeviceCopy)]
+pub(super) struct PassLog {
+    /// As in `Progress`.
+    pub max_diff: f64,
+    /// As in `Progress`.
+    pub frac: f64,
+}
+
+/// What a launch is to do: the last argument of each kernel that runs passes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, DeviceCopy)]
+pub(super) struct Loop {
+    /// When the run ends.
+    pub rule: Rule,
+    /// Passes of the run after which the launch ends.
+    pub limit: u64,
+    /// Address of a [`RunState`].
+    pub control: u64,
+    /// Address of a [`PassLog`] for each pass of the launch.
+    pub log: u64,
+    /// Address of a number that is 0 at the beginning.
+    pub barrier: u64,
+}
+
+// SAFETY: these consist of numbers without gaps, as the assertions say.
+unsafe impl Element for RunState {}
+// SAFETY: as above.
+unsafe impl Element for PassLog {}
+// SAFETY: as above.
+unsafe impl Element for Loop {}
+
+const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 48);
+const _: () = assert!(size_of::<RunState>() == 56 + 4 * 48);
+const _: () = assert!(size_of::<PassLog>() == 16 && size_of::<Loop>() == 72);

@@ -1,0 +1,418 @@
+//! The engine on a CUDA device.
+
+use super::driver::{Context, Device, Stream};
+use super::programs::{Place, Programs, lost, reason_for_cpu};
+use super::run::{End, Launches, Task};
+use crate::engine::device::choose_device;
+use crate::engine::{
+    Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Start,
+    StopReason, StopRule,
+};
+use crate::error::{Error, Result};
+use crate::kernel::Packed;
+use crate::model::{FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Runs passes on a device, and those of kinds that it has no kernels for on the processor.
+///
+/// Passes run in launches of some milliseconds, after each of which the monitor hears of all its passes; a
+/// time limit or a monitor that cancels ends the run there.
+pub(super) struct CudaEngine {
+    graph: Arc<FactorGraph>,
+    schedule: Schedule,
+    options: EngineOptions,
+    evidence: BTreeMap<usize, VariableEvidence>,
+    /// Passes since the messages were uniform.
+    passes: u64,
+    results: Vec<f64>,
+    /// Where results are written before it is known whether the run succeeds.
+    next_results: Vec<f64>,
+    /// What ran last, or will most likely run first.
+    backend: Backend,
+    notes: Vec<String>,
+    /// What runs on the processor and has been told.
+    told: Vec<&'static str>,
+    inner: Mutex<Inner>,
+}
+
+/// Who has the messages.
+enum Holder {
+    At(Place),
+    /// Nobody yet: the next that needs them.
+    Host(Messages),
+}
+
+/// What one place hands over to another.
+#[derive(Clone)]
+struct Messages {
+    values: Vec<Packed>,
+    /// See `Program::undamped`.
+    undamped: Option<Vec<Packed>>,
+}
+
+struct Inner {
+    context: Arc<Context>,
+    stream: Stream,
+    programs: Programs,
+    /// For what no kernels are there, and for the beliefs of factors; made when first needed.
+    cpu: Option<CpuEngine>,
+    holder: Holder,
+    /// Whether the CPU engine has the messages, too.
+    mirrored: bool,
+    /// Whether what factors with one variable send is among the messages: what contradicts in it is found
+    /// when it is sent.
+    constants_sent: bool,
+    /// Which of the two buffers of the program has them.
+    buffer: u32,
+    launches: Launches,
+}
+
+fn cpu_engine(
+    graph: Arc<FactorGraph>,
+    schedule: &Schedule,
+    options: EngineOptions,
+    evidence: &BTreeMap<usize, VariableEvidence>,
+) -> Result<CpuEngine> {
+    let mut engine = CpuEngine::new(graph, schedule, options)?;
+    for (&variable, evidence) in evidence {
+        engine.set_evidence(variable, Some(evidence));
+    }
+    Ok(engine)
+}
+
+/// An error of a run that has begun: its messages are gone, whatever happened.
+fn of_passes(error: Error) -> Error {
+    match error {
+        Error::OutOfMemory(what) => Error::Device(format!("in the middle of a run: {what}")),
+        other => other,
+    }
+}
+
+/// A one for each value of each message: a ratio of binary variables, else one for each state.
+fn uniform(graph: &FactorGraph) -> Vec<Packed> {
+    let width = |&v: &u32| match graph.cardinality(v as usize) {
+        2 => 1,
+        states => states,
+    };
+    vec![Packed::ONE; graph.edge_variables().iter().map(width).sum()]
+}
+
+impl Inner {
+    /// A copy of the messages.
+    fn messages(&mut self) -> Result<Messages> {
+        match (&self.holder, &self.cpu) {
+            (Holder::Host(messages), _) => Ok(messages.clone()),
+            (Holder::At(Place::Cpu), Some(cpu)) => {
+                Ok(Messages { values: cpu.messages().0, undamped: cpu.undamped() })
+            }
+            (&Holder::At(place), _) => {
+                let current = self.context.enter()?;
+                let program = self.programs.at(place)?;
+                let values = program.messages(&current, &self.stream, self.buffer)?;
+                let undamped = program.undamped(&current, &self.stream, self.buffer)?;
+                Ok(Messages { values, undamped })
+            }
+        }
+    }
+
+    /// Gives the messages to a program.
+    fn hand_over(&mut self, place: Place) -> Result<()> {
+        if matches!(self.holder, Holder::At(holder) if holder == place) {
+            return Ok(());
+        }
+        let messages = self.messages()?;
+        let current = self.context.enter()?;
+        let program = self.programs.at(place)?;
+        program.set_messages(&current, &self.stream, self.buffer, &messages.values)?;
+        if let Some(undamped) = &messages.undamped {
+            program.set_undamped(&current, &self.stream, self.buffer, undamped)?;
+        }
+        if self.constants_sent {
+            program.constants_are_sent();
+        }
+        self.holder = Holder::At(place);
+        Ok(())
+    }
+
+    fn is_on_cpu(&self) -> bool {
+        matches!(self.holder, Holder::At(Place::Cpu))
+    }
+}
+
+impl CudaEngine {
+    pub(super) fn new(
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Self> {
+        let context = Context::new(Device::get(choose_device(options.device)?)?)?;
+        let current = context.enter()?;
+        let stream = Stream::new(&current)?;
+        let programs = Programs::new(&current, &stream, &graph, schedule)?;
+        let place = programs.first();
+        let inner = Inner {
+            programs,
+            cpu: None,
+            holder: Holder::At(place),
+            mirrored: false,
+            constants_sent: false,
+            buffer: 0,
+            launches: Launches::new(&current)?,
+            stream,
+            context: context.clone(),
+        };
+        let engine = Self {
+            graph,
+            schedule: schedule.clone(),
+            options,
+            evidence: BTreeMap::new(),
+            passes: 0,
+            results: Vec::new(),
+            next_results: Vec::new(),
+            backend: if place == Place::Cpu { Backend::Cpu } else { Backend::Cuda },
+            notes: Vec::new(),
+            told: Vec::new(),
+            inner: Mutex::new(inner),
+        };
+        if place == Place::Cpu {
+            // Fails now if it fails.
+            engine.with_cpu(false, |_| ())?;
+        }
+        Ok(engine)
+    }
+
+    /// The CPU engine, with the evidence and, if wanted, the messages as they are.
+    fn with_cpu<R>(&self, messages: bool, work: impl FnOnce(&mut CpuEngine) -> R) -> Result<R> {
+        let mut guard = self.inner.lock();
+        let inner = &mut *guard;
+        if inner.cpu.is_none() {
+            let (graph, options) = (self.graph.clone(), self.options);
+            inner.cpu = Some(cpu_engine(graph, &self.schedule, options, &self.evidence)?);
+        }
+        if messages && !inner.is_on_cpu() && !inner.mirrored {
+            let messages = inner.messages()?;
+            if let Some(cpu) = &mut inner.cpu {
+                cpu.set_messages(&messages.values, self.passes);
+                if let Some(undamped) = &messages.undamped {
+                    cpu.set_undamped(undamped);
+                }
+                cpu.set_constants_sent(inner.constants_sent);
+            }
+            inner.mirrored = true;
+        }
+        inner.cpu.as_mut().map(work).ok_or_else(lost)
+    }
+
+    fn run_on_cpu(
+        &mut self,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport> {
+        let mut results = std::mem::take(&mut self.results);
+        let warm = request.start == Start::Warm;
+        let outcome = self.with_cpu(warm, |cpu| {
+            let report = cpu.run(request, monitor);
+            if report.is_ok() {
+                results.clear();
+                results.extend_from_slice(cpu.results());
+            }
+            (report, cpu.passes(), cpu.constants_sent())
+        });
+        self.results = results;
+        let (report, passes, constants_sent) = outcome?;
+        if matches!(report, Ok(_) | Err(Error::Contradiction { .. })) {
+            self.passes = passes;
+            let inner = self.inner.get_mut();
+            inner.holder = Holder::At(Place::Cpu);
+            inner.constants_sent = constants_sent;
+            self.backend = Backend::Cpu;
+        }
+        report
+    }
+
+    /// Makes the general program, if it is not there.
+    fn require_general(&mut self) -> Result<()> {
+        let inner = self.inner.get_mut();
+        let current = inner.context.enter()?;
+        let (graph, schedule) = (&self.graph, &self.schedule);
+        inner.programs.require_general(&current, &inner.stream, graph, schedule, &self.evidence)
+    }
+
+    fn run_on_device(
+        &mut self,
+        place: Place,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport> {
+        let started = Instant::now();
+        if place == Place::General {
+            self.require_general()?;
+        }
+        let inner = self.inner.get_mut();
+        let current = inner.context.enter()?;
+        if request.start == Start::Warm {
+            inner.hand_over(place)?;
+        }
+        let stream = &inner.stream;
+        let program = inner.programs.at(place)?;
+        let before = if request.start == Start::Fresh { 0 } else { self.passes };
+        program.start_at(before);
+        program.begin(&current, stream, request, inner.buffer)?;
+        inner.holder = Holder::At(place);
+        inner.mirrored = false;
+        if request.start == Start::Fresh {
+            inner.constants_sent = false;
+        }
+        self.passes = before;
+        let nodes = self.graph.variable_count() + self.graph.factor_count();
+        let task = Task { request, nodes, buffer: inner.buffer, started };
+        let (end, state) =
+            inner.launches.run(&current, stream, program, &task, monitor).map_err(of_passes)?;
+        inner.buffer = state.buffer;
+        self.passes = before + state.passes;
+        if state.passes > 0 {
+            // Damped ones go on changing.
+            inner.constants_sent = request.damping == 0.0;
+        }
+        let reason = match end {
+            End::Stopped(reason) => reason,
+            End::Contradiction { variable } => {
+                return Err(Error::Contradiction {
+                    label: self.graph.label(variable),
+                    variable,
+                    pass: self.passes,
+                    count: state.error_count,
+                });
+            }
+        };
+        let passes = state.passes;
+        let converged = reason == StopReason::Converged;
+        let means = matches!(request.rule, StopRule::Bingo { .. }) && !converged && passes > 0;
+        self.next_results.resize(self.graph.state_count(), 0.0);
+        let means = means.then_some(passes);
+        program
+            .results(&current, stream, inner.buffer, means, &mut self.next_results)
+            .map_err(of_passes)?;
+        std::mem::swap(&mut self.results, &mut self.next_results);
+        self.backend = Backend::Cuda;
+        Ok(RunReport {
+            passes,
+            total_passes: self.passes,
+            reason,
+            converged,
+            max_diff: state.max_diff,
+            frac: state.frac,
+            contradictions: state.contradictions,
+            first_contradiction: state.first_contradiction(),
+            spared_messages: 0,
+        })
+    }
+}
+
+impl Engine for CudaEngine {
+    fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Those of the host: one, unless passes run on the processor.
+    fn threads(&self) -> usize {
+        match &self.inner.lock().cpu {
+            Some(cpu) if self.backend == Backend::Cpu => cpu.threads(),
+            _ => 1,
+        }
+    }
+
+    fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
+        let inner = self.inner.get_mut();
+        let current = inner.context.enter()?;
+        let mut programs = Programs::new(&current, &inner.stream, &self.graph, schedule)?;
+        for program in programs.all() {
+            for (&variable, evidence) in &self.evidence {
+                program.set_evidence(variable, Some(evidence));
+            }
+        }
+        if !inner.is_on_cpu() {
+            inner.holder = Holder::Host(inner.messages()?);
+        }
+        let on_device = programs.first() != Place::Cpu;
+        match &mut inner.cpu {
+            Some(cpu) => cpu.set_schedule(schedule)?,
+            None if on_device => {}
+            None => {
+                let (graph, options) = (self.graph.clone(), self.options);
+                inner.cpu = Some(cpu_engine(graph, schedule, options, &self.evidence)?);
+            }
+        }
+        inner.programs = programs;
+        inner.buffer = 0;
+        self.schedule = schedule.clone();
+        self.backend = if on_device { Backend::Cuda } else { Backend::Cpu };
+        Ok(())
+    }
+
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+        match evidence {
+            Some(evidence) => self.evidence.insert(variable, evidence.clone()),
+            None => self.evidence.remove(&variable),
+        };
+        let inner = self.inner.get_mut();
+        for program in inner.programs.all() {
+            program.set_evidence(variable, evidence);
+        }
+        if let Some(cpu) = &mut inner.cpu {
+            cpu.set_evidence(variable, evidence);
+        }
+    }
+
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<RunReport> {
+        let Some(reason) = reason_for_cpu(&self.schedule, request) else {
+            let place = self.inner.get_mut().programs.place(request);
+            return self.run_on_device(place, request, monitor);
+        };
+        let report = self.run_on_cpu(request, monitor);
+        if report.is_ok() && !self.told.contains(&reason) {
+            self.told.push(reason);
+            self.notes.push(reason.into());
+        }
+        report
+    }
+
+    fn results(&self) -> &[f64] {
+        &self.results
+    }
+
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
+        let mut read = |messages| self.with_cpu(messages, |cpu| cpu.factor_inputs(factor, out));
+        // What a device that has failed cannot give is taken as it was.
+        if read(true).is_err() {
+            // An engine that cannot be made leaves nothing to be read.
+            let _ = read(false);
+        }
+    }
+
+    fn messages(&self) -> (Vec<Packed>, u64) {
+        // What a device that has failed cannot give is taken as uniform.
+        let messages = self.inner.lock().messages().map(|messages| messages.values);
+        (messages.unwrap_or_else(|_| uniform(&self.graph)), self.passes)
+    }
+
+    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
+        self.passes = passes;
+        let inner = self.inner.get_mut();
+        inner.mirrored = false;
+        inner.constants_sent = false;
+        inner.holder = Holder::Host(Messages { values: messages.to_vec(), undamped: None });
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}

@@ -1,0 +1,469 @@
+//! The arrays of the general program on the device.
+
+use super::THREADS;
+use super::device::{DeviceGeneral, DeviceScratch};
+use super::factors::{Factors, Values};
+use super::work::{Items, Shares, THREAD_DEGREE, Work};
+use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Stream};
+use crate::error::{Error, Result};
+use crate::model::FactorGraph;
+
+/// Bytes of memory that threads, and that blocks, may have together, unless one needs more.
+const THREAD_TOTAL: u64 = 128 << 20;
+const BLOCK_TOTAL: u64 = 256 << 20;
+
+/// An array, or nothing.
+fn optional<T: Element>(
+    current: &Current,
+    stream: &Stream,
+    content: Option<&[T]>,
+) -> Result<DeviceBuffer<T>> {
+    DeviceBuffer::from_slice(current, stream, content.unwrap_or_default())
+}
+
+/// The graph's arrays, but for factors.
+pub(super) struct GraphBuffers {
+    variable_offsets: DeviceBuffer<u32>,
+    variable_edges: DeviceBuffer<u32>,
+    variable_values: DeviceBuffer<u32>,
+    variable_states: DeviceBuffer<u32>,
+    edge_variables: DeviceBuffer<u32>,
+    edge_slots: DeviceBuffer<u32>,
+    slot_values: DeviceBuffer<u32>,
+    edge_values: DeviceBuffer<u32>,
+    factor_offsets: DeviceBuffer<u32>,
+    hubs: DeviceBuffer<u32>,
+    constants: DeviceBuffer<u32>,
+    /// The slot of each edge.
+    pub edge_slots_on_host: Vec<u32>,
+}
+
+impl GraphBuffers {
+    pub fn new(
+        current: &Current,
+        stream: &Stream,
+        graph: &FactorGraph,
+        values: &Values,
+    ) -> Result<Self> {
+        let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Vec<u32> {
+            (0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]).collect()
+        };
+        let variables = offsets(graph.variable_count(), &|v| graph.variable_slots(v).start);
+        let factors = offsets(graph.factor_count(), &|f| graph.factor_edges(f).start);
+        let mut slots = vec![0; graph.edge_count()];
+        for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
+            slots[edge as usize] = slot as u32;
+        }
+        let numbers = |count: usize, wanted: &dyn Fn(usize) -> bool| -> Vec<u32> {
+            (0..count).filter(|&i| wanted(i)).map(|i| i as u32).collect()
+        };
+        let hubs = numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE);
+        let constants = numbers(graph.factor_count(), &|f| graph.arity(f) == 1);
+        let upload = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
+        Ok(Self {
+            variable_offsets: upload(&variables)?,
+            variable_edges: upload(graph.all_variable_edges())?,
+            variable_values: optional(current, stream, values.variables.as_deref())?,
+            variable_states: optional(current, stream, values.states.as_deref())?,
+            edge_variables: upload(graph.edge_variables())?,
+            edge_slots: upload(&slots)?,
+            slot_values: optional(current, stream, values.slots.as_deref())?,
+            edge_values: optional(current, stream, values.edges.as_deref())?,
+            factor_offsets: upload(&factors)?,
+            hubs: upload(&hubs)?,
+            constants: upload(&constants)?,
+            edge_slots_on_host: slots,
+        })
+    }
+
+    pub fn fill(&self, device: &mut DeviceGeneral) {
+        device.variable_offsets = *self.variable_offsets.address();
+        device.variable_edges = *self.variable_edges.address();
+        device.variable_values = *self.variable_values.address();
+        device.variable_states = *self.variable_states.address();
+        device.edge_variables = *self.edge_variables.address();
+        device.edge_slots = *self.edge_slots.address();
+        device.slot_values = *self.slot_values.address();
+        device.edge_values = *self.edge_values.address();
+        device.factor_offsets = *self.factor_offsets.address();
+        device.hubs = *self.hubs.address();
+        device.hub_count = self.hubs.len() as u32;
+        device.constants = *self.constants.address();
+        device.constant_count = self.constants.len() as u32;
+    }
+}
+
+/// Messages and what is measured.
+pub(super) struct MessageBuffers {
+    messages: [DeviceBuffer<u64>; 2],
+    /// Empty until a run is damped.
+    newest: [DeviceBuffer<u64>; 2],
+    by_edge: DeviceBuffer<u64>,
+    beliefs: DeviceBuffer<f64>,
+    /// Empty until a run by BINGO's rule.
+    inputs: DeviceBuffer<f64>,
+    history: DeviceBuffer<f64>,
+    /// See `General::constant_passes` of general.cuh.
+    pub constant_passes: DeviceBuffer<u32>,
+}
+
+impl MessageBuffers {
+    pub fn new(current: &Current, stream: &Stream, values: &Values) -> Result<Self> {
+        let messages = || DeviceBuffer::new(current, values.count);
+        let empty = || DeviceBuffer::new(current, 0);
+        Ok(Self {
+            messages: [messages()?, messages()?],
+            newest: [empty()?, empty()?],
+            by_edge: messages()?,
+            beliefs: DeviceBuffer::new(current, values.belief_count)?,
+            inputs: DeviceBuffer::new(current, 0)?,
+            history: DeviceBuffer::new(current, 0)?,
+            constant_passes: DeviceBuffer::zeroed(current, stream, 1)?,
+        })
+    }
+
+    pub fn require_newest(&mut self, current: &Current, count: usize) -> Result<()> {
+        if self.newest[0].len() < count {
+            self.newest = [DeviceBuffer::new(current, count)?, DeviceBuffer::new(current, count)?];
+        }
+        Ok(())
+    }
+
+    pub fn require_inputs(&mut self, current: &Current, count: usize) -> Result<()> {
+        if self.inputs.len() < count {
+            self.inputs = DeviceBuffer::new(current, count)?;
+        }
+        Ok(())
+    }
+
+    pub fn require_history(&mut self, current: &Current, rows: u64, count: usize) -> Result<()> {
+        let length = usize::try_from(rows).ok().and_then(|rows| rows.checked_mul(count));
+        let length = length.ok_or_else(|| {
+            Error::OutOfMemory(format!("CUDA device: a history of {rows} times {count} beliefs"))
+        })?;
+        if self.history.len() < length {
+            self.history = DeviceBuffer::new(current, length)?;
+        }
+        Ok(())
+    }
+
+    pub fn download(&self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<u64>> {
+        download(current, stream, &self.messages[buffer as usize & 1])
+    }
+
+    pub fn download_newest(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+    ) -> Result<Vec<u64>> {
+        download(current, stream, &self.newest[buffer as usize & 1])
+    }
+
+    pub fn upload(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        by_slot: &[u64],
+    ) -> Result<()> {
+        self.messages[buffer as usize & 1].upload(current, stream, 0, by_slot)
+    }
+
+    pub fn upload_newest(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        by_slot: &[u64],
+    ) -> Result<()> {
+        self.newest[buffer as usize & 1].upload(current, stream, 0, by_slot)
+    }
+
+    pub fn fill(&self, device: &mut DeviceGeneral, damped: bool) {
+        device.messages = [0, 1].map(|buffer| *self.messages[buffer].address());
+        if damped {
+            device.newest = [0, 1].map(|buffer| *self.newest[buffer].address());
+        }
+        device.by_edge = *self.by_edge.address();
+        device.beliefs = *self.beliefs.address();
+        device.inputs = *self.inputs.address();
+        device.history = *self.history.address();
+        device.constant_passes = *self.constant_passes.address();
+    }
+}
+
+/// All of a buffer.
+fn download(current: &Current, stream: &Stream, values: &DeviceBuffer<u64>) -> Result<Vec<u64>> {
+    let mut by_slot = vec![0; values.len()];
+    values.download(current, stream, 0, &mut by_slot)?;
+    Ok(by_slot)
+}
+
+/// The factors of a graph, as one kind of inference needs them.
+struct FactorBuffers {
+    records: DeviceBuffer<u32>,
+    horn: DeviceBuffer<u64>,
+    words: DeviceBuffer<u64>,
+    noisy: DeviceBuffer<u64>,
+    _noisy_literals: DeviceBuffer<f64>,
+    tables: DeviceBuffer<u64>,
+    _table_values: DeviceBuffer<f64>,
+    terms: DeviceBuffer<u64>,
+    _term_weights: DeviceBuffer<f64>,
+    _term_offsets: DeviceBuffer<u32>,
+    _term_literals: DeviceBuffer<u32>,
+    edge_radices: DeviceBuffer<u32>,
+    outputs: DeviceBuffer<u64>,
+}
+
+/// Two numbers as one word, the first one first in memory.
+fn pair(first: u32, second: u32) -> u64 {
+    u64::from(first) | u64::from(second) << 32
+}
+
+impl FactorBuffers {
+    fn new(
+        current: &Current,
+        stream: &Stream,
+        graph: &FactorGraph,
+        factors: &Factors,
+    ) -> Result<Self> {
+        let numbers = |content: &[f64]| DeviceBuffer::from_slice(current, stream, content);
+        let words = |content: &[u64]| DeviceBuffer::from_slice(current, stream, content);
+        let counts = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
+        let horn: Vec<u64> = factors
+            .horn
+            .iter()
+            .flat_map(|horn| {
+                let [[a, b], [c, d]] = horn.values.map(|values| values.map(f64::to_bits));
+                [a, b, c, d, horn.negated, pair(horn.flags, horn.words)]
+            })
+            .collect();
+        let noisy_literals = numbers(&factors.noisy_literals)?;
+        let literals = *noisy_literals.address();
+        let noisy: Vec<u64> = factors
+            .noisy
+            .iter()
+            .zip(&factors.noisy_starts)
+            .flat_map(|(values, &start)| {
+                let [[a, b], [c, d]] = values.map(|values| values.map(f64::to_bits));
+                [a, b, c, d, literals + 8 * start as u64]
+            })
+            .collect();
+        let table_values = numbers(&factors.table_values)?;
+        let values = *table_values.address();
+        let tables: Vec<u64> = factors
+            .tables
+            .iter()
+            .flat_map(|table| {
+                let (low, high) = table.exponents;
+                [values + 8 * table.start as u64, low as u64, high as u64, table.entries.into()]
+            })
+            .collect();
+        let term_weights = numbers(&factors.term_weights)?;
+        let term_offsets = counts(&factors.term_offsets)?;
+        let term_literals = counts(&factors.term_literals)?;
+        let terms: Vec<u64> = factors
+            .terms
+            .iter()
+            .flat_map(|terms| {
+                [
+                    term_weights.address() + 8 * terms.weights as u64,
+                    term_offsets.address() + 4 * terms.offsets as u64,
+                    term_literals.address() + 4 * terms.literals as u64,
+                    pair(terms.terms, terms.states),
+                    pair(terms.signed.into(), 0),
+                ]
+            })
+            .collect();
+        let radices: Vec<u32> = if factors.needs_radices {
+            let radix = |&v: &u32| graph.cardinalities()[v as usize];
+            graph.edge_variables().iter().map(radix).collect()
+        } else {
+            Vec::new()
+        };
+        let outputs = if factors.needs_outputs { Values::new(graph)?.count } else { 0 };
+        Ok(Self {
+            records: counts(&factors.records)?,
+            horn: words(&horn)?,
+            words: words(&factors.words)?,
+            noisy: words(&noisy)?,
+            _noisy_literals: noisy_literals,
+            tables: words(&tables)?,
+            _table_values: table_values,
+            terms: words(&terms)?,
+            _term_weights: term_weights,
+            _term_offsets: term_offsets,
+            _term_literals: term_literals,
+            edge_radices: counts(&radices)?,
+            outputs: DeviceBuffer::new(current, outputs)?,
+        })
+    }
+
+    fn fill(&self, device: &mut DeviceGeneral) {
+        device.records = *self.records.address();
+        device.horn = *self.horn.address();
+        device.words = *self.words.address();
+        device.noisy = *self.noisy.address();
+        device.tables = *self.tables.address();
+        device.terms = *self.terms.address();
+        device.edge_radices = *self.edge_radices.address();
+        device.outputs = *self.outputs.address();
+    }
+}
+
+/// Items of all levels.
+struct ItemBuffers {
+    words: DeviceBuffer<u32>,
+    levels: DeviceBuffer<u32>,
+}
+
+impl ItemBuffers {
+    fn new(current: &Current, words: usize, levels: usize) -> Result<Self> {
+        let buffer = |length| DeviceBuffer::new(current, length);
+        Ok(Self { words: buffer(words)?, levels: buffer(levels)? })
+    }
+
+    fn upload(&self, current: &Current, stream: &Stream, items: &Items) -> Result<()> {
+        self.words.upload(current, stream, 0, &items.words)?;
+        self.levels.upload(current, stream, 0, &items.levels)
+    }
+}
+
+/// The work of a pass.
+struct WorkBuffers {
+    thread_items: ItemBuffers,
+    block_items: ItemBuffers,
+    targets: DeviceBuffer<u32>,
+    ranks: DeviceBuffer<u32>,
+    levels: u32,
+    by_levels: bool,
+}
+
+impl WorkBuffers {
+    /// Room for this work, or for any by levels if passes differ.
+    fn new(
+        current: &Current,
+        graph: &FactorGraph,
+        work: &Work,
+        passes_differ: bool,
+    ) -> Result<Self> {
+        let edges = graph.edge_count();
+        let items = |items: &Items| {
+            if passes_differ {
+                ItemBuffers::new(current, 3 * edges, edges + 1)
+            } else {
+                ItemBuffers::new(current, items.words.len(), items.levels.len())
+            }
+        };
+        let by_levels = passes_differ || !work.ranks.is_empty();
+        let length = if by_levels { edges } else { 0 };
+        Ok(Self {
+            thread_items: items(&work.thread_items)?,
+            block_items: items(&work.block_items)?,
+            // Never empty, since its address says that there are targets.
+            targets: DeviceBuffer::new(current, if by_levels { edges.max(1) } else { 0 })?,
+            ranks: DeviceBuffer::new(current, length)?,
+            levels: 0,
+            by_levels,
+        })
+    }
+
+    fn upload(&mut self, current: &Current, stream: &Stream, work: &Work) -> Result<()> {
+        self.thread_items.upload(current, stream, &work.thread_items)?;
+        self.block_items.upload(current, stream, &work.block_items)?;
+        self.targets.upload(current, stream, 0, &work.targets)?;
+        self.ranks.upload(current, stream, 0, &work.ranks)?;
+        self.levels = work.thread_items.levels.len() as u32 - 1;
+        Ok(())
+    }
+
+    fn fill(&self, device: &mut DeviceGeneral) {
+        device.thread_items = *self.thread_items.words.address();
+        device.thread_levels = *self.thread_items.levels.address();
+        device.block_items = *self.block_items.words.address();
+        device.block_levels = *self.block_items.levels.address();
+        if self.by_levels {
+            device.targets = *self.targets.address();
+            device.ranks = *self.ranks.address();
+        }
+        device.levels = self.levels;
+    }
+}
+
+/// Memory for so many threads or blocks of `count`, of so many bytes each.
+fn scratch(
+    current: &Current,
+    bytes: u64,
+    total: u64,
+    count: u32,
+) -> Result<(DeviceBuffer<u8>, DeviceScratch)> {
+    let fitting = total.checked_div(bytes).unwrap_or(u64::MAX).clamp(1, count.into());
+    let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
+    let memory = DeviceBuffer::new(current, length).map_err(|error| match error {
+        Error::OutOfMemory(text) => Error::OutOfMemory(format!(
+            "{text}: the messages of the largest factor or hub take {bytes} bytes"
+        )),
+        error => error,
+    })?;
+    let scratch =
+        DeviceScratch { memory: *memory.address(), bytes, count: fitting as u32, padding: 0 };
+    Ok((memory, scratch))
+}
+
+/// What the kernels need beside graph and messages, for sums or for maxima.
+pub(super) struct Machine {
+    buffers: FactorBuffers,
+    work: WorkBuffers,
+    _memory: [DeviceBuffer<u8>; 2],
+    thread_scratch: DeviceScratch,
+    block_scratch: DeviceScratch,
+    /// See [`Factors::scratch`].
+    pub factor_bytes: Vec<u64>,
+    /// Blocks of a launch.
+    pub blocks: u32,
+}
+
+impl Machine {
+    /// For factors and the work of a pass; of any pass by levels, if they differ.
+    pub fn new(
+        current: &Current,
+        stream: &Stream,
+        graph: &FactorGraph,
+        factors: Factors,
+        work: &Work,
+        passes_differ: bool,
+        blocks: u32,
+    ) -> Result<Self> {
+        let buffers = FactorBuffers::new(current, stream, graph, &factors)?;
+        let by_levels = passes_differ || !work.ranks.is_empty();
+        let bytes = Shares::new(graph, &factors.scratch).scratch(by_levels);
+        let threads = blocks * THREADS;
+        let (thread_memory, thread_scratch) = scratch(current, bytes.0, THREAD_TOTAL, threads)?;
+        let (block_memory, block_scratch) = scratch(current, bytes.1, BLOCK_TOTAL, blocks)?;
+        let mut machine = Self {
+            buffers,
+            work: WorkBuffers::new(current, graph, work, passes_differ)?,
+            _memory: [thread_memory, block_memory],
+            thread_scratch,
+            block_scratch,
+            factor_bytes: factors.scratch,
+            blocks,
+        };
+        machine.replace(current, stream, work)?;
+        Ok(machine)
+    }
+
+    /// Replaces the work.
+    pub fn replace(&mut self, current: &Current, stream: &Stream, work: &Work) -> Result<()> {
+        self.work.upload(current, stream, work)
+    }
+
+    pub fn fill(&self, device: &mut DeviceGeneral) {
+        self.buffers.fill(device);
+        self.work.fill(device);
+        device.thread_scratch = self.thread_scratch;
+        device.block_scratch = self.block_scratch;
+    }
+}

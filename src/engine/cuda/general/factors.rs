@@ -1,0 +1,281 @@
+//! The factors of a graph as the kernels have them, and the memory that their messages take.
+
+use crate::engine::{expand, needs_table};
+use crate::error::{Error, Result};
+use crate::kernel::{
+    DeviceHorn, HornCoefficients, Inference, NoisyCoefficients, stored_values, table_exponents,
+};
+use crate::model::{Factor, FactorGraph, TermLiteral, Terms as TermsView};
+
+const HORN: u32 = 0;
+const NOISY: u32 = 1;
+const TABLE: u32 = 2;
+const TERMS: u32 = 3;
+
+/// Number of words of `Record` of general.cuh: kind, head, number of parameters.
+const RECORD: usize = 3;
+
+/// Variables of a conjunction up to which its messages need no memory (SMALL_ARITY of
+/// general_factors.cuh).
+pub(super) const SMALL_ARITY: usize = 8;
+/// Variables with more edges have single messages computed by blocks (HUB_DEGREE of
+/// general_factors.cuh).
+pub(super) const HUB_DEGREE: usize = 256;
+/// Bytes of a number of the kernels' widest kind, and of a product.
+const WIDE: u64 = 16;
+pub(super) const PRODUCT: u64 = 24;
+
+/// A table: where its values start among those of all tables, and what the kernels need to know of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Table {
+    pub start: usize,
+    pub exponents: (i64, i64),
+    pub entries: u32,
+}
+
+/// A factor of terms: where its parts start among those of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Terms {
+    pub weights: usize,
+    pub offsets: usize,
+    pub literals: usize,
+    pub terms: u32,
+    pub states: u32,
+    pub signed: bool,
+}
+
+/// All factors, for sums or for maxima.
+#[derive(Debug, Default)]
+pub(super) struct Factors {
+    /// Three words each: `Record` of general.cuh.
+    pub records: Vec<u32>,
+    pub horn: Vec<DeviceHorn>,
+    pub words: Vec<u64>,
+    pub noisy: Vec<[[f64; 2]; 2]>,
+    /// Where each noisy factor's literals start, in numbers.
+    pub noisy_starts: Vec<usize>,
+    pub noisy_literals: Vec<f64>,
+    pub tables: Vec<Table>,
+    pub table_values: Vec<f64>,
+    pub terms: Vec<Terms>,
+    pub term_weights: Vec<f64>,
+    pub term_offsets: Vec<u32>,
+    /// Position and state of each condition.
+    pub term_literals: Vec<u32>,
+    /// Bytes of memory that each factor's messages take, beside their inputs and outputs.
+    pub scratch: Vec<u64>,
+    /// Whether some factor needs room for its messages by edge.
+    pub needs_outputs: bool,
+    /// Whether some factor looks at the numbers of its variables' states.
+    pub needs_radices: bool,
+}
+
+fn aligned(bytes: u64) -> u64 {
+    bytes.next_multiple_of(8)
+}
+
+/// tree_nodes of tree.cuh.
+pub(super) fn tree_nodes(leaves: u64) -> u64 {
+    let (mut size, mut nodes) = (leaves, 0);
+    while size > 2 {
+        size = size.div_ceil(2);
+        nodes += size;
+    }
+    nodes
+}
+
+pub(super) fn body_memory(arity: u64) -> u64 {
+    2 * WIDE * (arity + tree_nodes(arity))
+}
+
+fn table_memory(entries: u64, states: u64, arity: u64) -> u64 {
+    WIDE * (entries + states) + aligned(4 * (arity + 1))
+}
+
+fn term_memory(states: u64, arity: u64, longest: u64) -> u64 {
+    WIDE * (3 * states + arity + longest + tree_nodes(longest)) + aligned(4 * (arity + 1))
+}
+
+impl Factors {
+    /// For sums, or for maxima, with the tables that these need. Errors: a table has too many entries.
+    pub fn new(graph: &FactorGraph, inference: Inference) -> Result<Self> {
+        let mut factors = Self::default();
+        factors.add_coefficients(graph);
+        for factor in 0..graph.factor_count() {
+            let view = graph.factor(factor);
+            let (kind, parameter, scratch) = if needs_table(&view, inference) {
+                factors.add_table(graph, factor, &expand(graph, factor)?)?
+            } else {
+                match view {
+                    Factor::Table(values) => factors.add_table(graph, factor, values)?,
+                    Factor::Terms(terms) => factors.add_terms(graph, factor, &terms),
+                    Factor::Noisy(noisy) => {
+                        let number = factors.noisy.len() as u32;
+                        factors.noisy.push(NoisyCoefficients::new(&noisy).to_device());
+                        factors.noisy_starts.push(factors.noisy_literals.len());
+                        let numbers = noisy.literals.as_flattened().as_flattened();
+                        factors.noisy_literals.extend_from_slice(numbers);
+                        (NOISY, number, body_memory(graph.arity(factor) as u64))
+                    }
+                    Factor::Singleton { .. }
+                    | Factor::And(_)
+                    | Factor::Or(_)
+                    | Factor::Signed(_) => {
+                        let number = graph.conjunction_parameter(factor).unwrap_or_default() as u32;
+                        let arity = graph.arity(factor);
+                        let small = arity <= SMALL_ARITY;
+                        (HORN, number, if small { 0 } else { body_memory(arity as u64) })
+                    }
+                }
+            };
+            let head = graph.head_position(factor).unwrap_or_default() as u32;
+            let record: [u32; RECORD] = [kind, head, parameter];
+            factors.records.extend(record);
+            factors.scratch.push(scratch);
+            // A block runs factors of hubs, too, and leaves their messages there.
+            let of_hub = graph
+                .factor_variables(factor)
+                .iter()
+                .any(|&v| graph.degree(v as usize) > HUB_DEGREE);
+            factors.needs_outputs |= kind != HORN || graph.arity(factor) > SMALL_ARITY || of_hub;
+            factors.needs_radices |= kind == TABLE || kind == TERMS;
+        }
+        Ok(factors)
+    }
+
+    /// The coefficients of conjunctions of literals, each for the widest of its factors.
+    fn add_coefficients(&mut self, graph: &FactorGraph) {
+        let mut arities = vec![0; graph.horn_parameters().len() + graph.signed_parameters().len()];
+        for factor in 0..graph.factor_count() {
+            if let Some(number) = graph.conjunction_parameter(factor) {
+                arities[number] = graph.arity(factor).max(arities[number]);
+            }
+        }
+        let horn = graph.horn_parameters().iter().map(HornCoefficients::of_horn);
+        let signed = graph.signed_parameters().iter().map(HornCoefficients::of_signed);
+        for (coefficients, arity) in horn.chain(signed).zip(arities) {
+            let device = coefficients.to_device(arity, &mut self.words);
+            self.horn.push(device);
+        }
+    }
+
+    fn add_table(
+        &mut self,
+        graph: &FactorGraph,
+        factor: usize,
+        values: &[f64],
+    ) -> Result<(u32, u32, u64)> {
+        let entries = u32::try_from(values.len()).map_err(|_| {
+            Error::LimitExceeded(format!(
+                "factor {factor}: a table of {} entries; on a device it may have {}",
+                values.len(),
+                u32::MAX
+            ))
+        })?;
+        let states = graph.factor_cardinalities(factor).sum::<usize>() as u64;
+        let number = self.tables.len() as u32;
+        let start = self.table_values.len();
+        self.tables.push(Table { start, exponents: table_exponents(values), entries });
+        self.table_values.extend_from_slice(values);
+        Ok((TABLE, number, table_memory(entries.into(), states, graph.arity(factor) as u64)))
+    }
+
+    fn add_terms(
+        &mut self,
+        graph: &FactorGraph,
+        factor: usize,
+        terms: &TermsView<'_>,
+    ) -> (u32, u32, u64) {
+        let states = graph.factor_cardinalities(factor).sum::<usize>();
+        let number = self.terms.len() as u32;
+        self.terms.push(Terms {
+            weights: self.term_weights.len(),
+            offsets: self.term_offsets.len(),
+            literals: self.term_literals.len(),
+            terms: terms.weights.len() as u32,
+            states: states as u32,
+            signed: terms.weights.iter().any(|&weight| weight < 0.0),
+        });
+        self.term_weights.extend_from_slice(terms.weights);
+        let first = terms.offsets[0];
+        self.term_offsets.extend(terms.offsets.iter().map(|&offset| (offset - first) as u32));
+        let words = |literal: &TermLiteral| [literal.position, literal.state];
+        self.term_literals.extend(terms.literals.iter().flat_map(words));
+        let longest = terms.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let memory = term_memory(states as u64, graph.arity(factor) as u64, longest as u64);
+        (TERMS, number, memory)
+    }
+}
+
+/// Where the stored values of variables, slots and edges start.
+#[derive(Debug)]
+pub(super) struct Values {
+    /// Per variable, one entry more than there are; `None` if each has one value.
+    pub variables: Option<Vec<u32>>,
+    /// The same for the states: two each.
+    pub states: Option<Vec<u32>>,
+    pub slots: Option<Vec<u32>>,
+    pub edges: Option<Vec<u32>>,
+    /// Values of all messages in one direction, and of all variables.
+    pub count: usize,
+    pub belief_count: usize,
+}
+
+impl Values {
+    /// Errors: more values than 32 bits can count.
+    pub fn new(graph: &FactorGraph) -> Result<Self> {
+        let running = |sizes: &mut dyn Iterator<Item = u32>| -> Result<Vec<u32>> {
+            let mut starts = vec![0_u32];
+            let mut next = 0_u32;
+            for size in sizes {
+                next = next.checked_add(size).ok_or_else(|| {
+                    Error::LimitExceeded(
+                        "messages of more than 2^32 - 1 values, too many for a CUDA device".into(),
+                    )
+                })?;
+                starts.push(next);
+            }
+            Ok(starts)
+        };
+        if graph.all_binary() {
+            return Ok(Self {
+                variables: None,
+                states: None,
+                slots: None,
+                edges: None,
+                count: graph.edge_count(),
+                belief_count: graph.variable_count(),
+            });
+        }
+        let radices = graph.cardinalities();
+        let width = |v: u32| stored_values(radices[v as usize]) as u32;
+        let of_edges = graph.edge_variables();
+        let slots = graph.all_variable_edges().iter().map(|&edge| of_edges[edge as usize]);
+        let variables = running(&mut (0..radices.len() as u32).map(width))?;
+        let edges = running(&mut of_edges.iter().map(|&v| width(v)))?;
+        Ok(Self {
+            count: edges[of_edges.len()] as usize,
+            belief_count: variables[radices.len()] as usize,
+            states: Some(running(&mut radices.iter().copied())?),
+            slots: Some(running(&mut slots.map(width))?),
+            variables: Some(variables),
+            edges: Some(edges),
+        })
+    }
+
+    /// Where a slot's values lie.
+    pub fn of_slot(&self, slot: usize) -> std::ops::Range<usize> {
+        match &self.slots {
+            None => slot..slot + 1,
+            Some(starts) => starts[slot] as usize..starts[slot + 1] as usize,
+        }
+    }
+
+    /// Where a variable's values lie.
+    pub fn of_variable(&self, variable: usize) -> std::ops::Range<usize> {
+        match &self.variables {
+            None => variable..variable + 1,
+            Some(starts) => starts[variable] as usize..starts[variable + 1] as usize,
+        }
+    }
+}

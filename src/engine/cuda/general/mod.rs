@@ -1,0 +1,392 @@
+//! The general program: any kinds of factors and any cardinalities, sums and maxima, damping, all schedules
+//! that have a preorder. See cuda/engine/general.cuh for what the device does.
+
+mod buffers;
+mod device;
+mod evidence;
+mod factors;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use super::control::Loop;
+use super::driver::{Argument, Current, DeviceBuffer, Kernel, Launch, Module, Stream};
+use super::program::Program;
+use crate::engine::{RunRequest, Start, StopRule, needs_table};
+use crate::error::{Error, Result};
+use crate::kernel::{Inference, Packed};
+use crate::model::{FactorGraph, VariableEvidence};
+use crate::schedule::{Preorder, Schedule};
+use buffers::{GraphBuffers, Machine, MessageBuffers};
+use device::DeviceGeneral;
+use evidence::EvidenceBuffers;
+use factors::{Factors, Values};
+use std::sync::Arc;
+use work::{Shares, Work};
+
+/// Threads of a block.
+const THREADS: u32 = 128;
+/// Variables that a thread looks at in each pass by levels, where waiting for each other takes most time.
+const VARIABLES_PER_THREAD: usize = 8;
+
+/// How passes run.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    by_levels: bool,
+    /// Whether each pass has a preorder of its own.
+    passes_differ: bool,
+    /// Blocks of a launch that fit on the device at a time.
+    most_blocks: u32,
+}
+
+impl Shape {
+    /// What factors need for passes of a preorder.
+    fn machine(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        graph: &FactorGraph,
+        factors: Factors,
+        preorder: &Preorder,
+    ) -> Result<Machine> {
+        let shares = Shares::new(graph, &factors.scratch);
+        let work = if self.by_levels { shares.by_levels(preorder)? } else { shares.flood() };
+        let blocks = self.blocks(graph, &work);
+        Machine::new(current, stream, graph, factors, &work, self.passes_differ, blocks)
+    }
+
+    /// Blocks that a launch for this work should have.
+    fn blocks(&self, graph: &FactorGraph, work: &Work) -> u32 {
+        let variables = graph.variable_count();
+        let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
+        let threads = work.thread_items.width().max(variables);
+        let blocks = threads.div_ceil(THREADS as usize).max(work.block_items.width());
+        u32::try_from(blocks).unwrap_or(u32::MAX).clamp(1, self.most_blocks)
+    }
+}
+
+struct Kernels {
+    begin: Kernel,
+    passes: Kernel,
+    results: Kernel,
+}
+
+/// A graph and a schedule on a device; see the module.
+pub(super) struct General {
+    graph: Arc<FactorGraph>,
+    schedule: Schedule,
+    kernels: Kernels,
+    shape: Shape,
+    values: Values,
+    fixed: GraphBuffers,
+    evidence: EvidenceBuffers,
+    messages: MessageBuffers,
+    results: DeviceBuffer<f64>,
+    /// What is particular to sums, and to maxima if these need tables.
+    sums: Machine,
+    maxima: Option<Machine>,
+    /// Of the current run.
+    inference: Inference,
+    damping: f64,
+    history_rows: u64,
+    /// Whether `newest` has what the messages were before damping.
+    newest_is_valid: bool,
+    /// Passes since the messages were uniform, when the next launch begins.
+    passes: u64,
+    /// For how many passes, two at most, the factors with one variable have sent, where the device does not
+    /// know it.
+    constant_passes: Option<u32>,
+}
+
+impl General {
+    /// Prepares a graph and a schedule, with uniform messages in buffer 0 and no evidence. Errors: SEQMAX,
+    /// which has no preorder; a schedule for another graph; a graph too large for 32-bit places, or for
+    /// the device's memory.
+    pub(super) fn new(
+        current: &Current,
+        stream: &Stream,
+        module: &Arc<Module>,
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+    ) -> Result<Self> {
+        // Fails before anything is allocated.
+        let preorder = schedule.preorder(&graph, 0)?;
+        if preorder.edge_count() != graph.edge_count() {
+            return Err(Error::InvalidArgument(format!(
+                "a schedule for {} edges: the graph has {}",
+                preorder.edge_count(),
+                graph.edge_count()
+            )));
+        }
+        let by_levels =
+            matches!(schedule, Schedule::SequentialRandom { .. }) || preorder.class_count() > 1;
+        let kernels = Kernels {
+            begin: module.kernel(c"general_begin")?,
+            passes: module.kernel(c"general_passes")?,
+            results: module.kernel(c"general_results")?,
+        };
+        let per_multiprocessor = kernels.passes.blocks_per_multiprocessor(THREADS, 0)?.max(1);
+        let values = Values::new(&graph)?;
+        let shape = Shape {
+            by_levels,
+            passes_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
+            most_blocks: per_multiprocessor * current.device().multiprocessors()?,
+        };
+        let sums = Factors::new(&graph, Inference::SumProduct)?;
+        let general = Self {
+            fixed: GraphBuffers::new(current, stream, &graph, &values)?,
+            evidence: EvidenceBuffers::new(current, stream, &graph, &values)?,
+            messages: MessageBuffers::new(current, stream, &values)?,
+            results: DeviceBuffer::new(current, graph.state_count())?,
+            sums: shape.machine(current, stream, &graph, sums, &preorder)?,
+            maxima: None,
+            kernels,
+            shape,
+            values,
+            inference: Inference::SumProduct,
+            damping: 0.0,
+            history_rows: 0,
+            newest_is_valid: false,
+            passes: 0,
+            constant_passes: Some(0),
+            schedule: schedule.clone(),
+            graph,
+        };
+        let reset = DeviceGeneral { reset: 1, ..general.device(&general.sums) };
+        general.start(current, stream, &reset, 0)?;
+        stream.synchronize(current)?;
+        Ok(general)
+    }
+
+    /// Messages by edge, from those by slot.
+    fn by_edge(&self, by_slot: &[u64]) -> Vec<Packed> {
+        let mut messages = Vec::with_capacity(by_slot.len());
+        for &slot in &self.fixed.edge_slots_on_host {
+            messages.extend(by_slot[self.values.of_slot(slot as usize)].iter().map(|&w| Packed(w)));
+        }
+        messages
+    }
+
+    fn by_slot(&self, messages: &[Packed]) -> Vec<u64> {
+        let mut by_slot = vec![Packed::ONE.0; self.values.count];
+        let mut next = messages.iter();
+        for &slot in &self.fixed.edge_slots_on_host {
+            let values = &mut by_slot[self.values.of_slot(slot as usize)];
+            for (value, &message) in values.iter_mut().zip(&mut next) {
+                *value = message.0;
+            }
+        }
+        by_slot
+    }
+
+    fn machine(&self, inference: Inference) -> &Machine {
+        match (inference, &self.maxima) {
+            (Inference::MaxProduct, Some(machine)) => machine,
+            _ => &self.sums,
+        }
+    }
+
+    /// Makes what maxima need, if they need more than sums.
+    fn require_maxima(&mut self, current: &Current, stream: &Stream) -> Result<()> {
+        let graph = self.graph.clone();
+        let needed = |f| needs_table(&graph.factor(f), Inference::MaxProduct);
+        if self.maxima.is_some() || !(0..graph.factor_count()).any(needed) {
+            return Ok(());
+        }
+        let factors = Factors::new(&graph, Inference::MaxProduct)?;
+        let preorder = self.schedule.preorder(&graph, 0)?;
+        self.maxima = Some(self.shape.machine(current, stream, &graph, factors, &preorder)?);
+        Ok(())
+    }
+
+    /// What the kernels take.
+    fn device(&self, machine: &Machine) -> DeviceGeneral {
+        let mut device = DeviceGeneral {
+            variables: self.graph.variable_count() as u32,
+            factors: self.graph.factor_count() as u32,
+            edges: self.graph.edge_count() as u32,
+            values: self.values.count as u32,
+            belief_count: self.values.belief_count as u64,
+            history_rows: self.history_rows,
+            by_levels: u32::from(self.shape.by_levels),
+            damping: self.damping,
+            maxima: u32::from(self.inference == Inference::MaxProduct),
+            ..DeviceGeneral::default()
+        };
+        self.fixed.fill(&mut device);
+        self.evidence.fill(&mut device);
+        self.messages.fill(&mut device, self.damping > 0.0);
+        machine.fill(&mut device);
+        device
+    }
+
+    /// Runs `general_begin`.
+    fn start(
+        &self,
+        current: &Current,
+        stream: &Stream,
+        device: &DeviceGeneral,
+        buffer: u32,
+    ) -> Result<()> {
+        let launch = Launch::new(self.machine(self.inference).blocks, THREADS);
+        let arguments = [Argument::value(device), Argument::value(&buffer)];
+        // SAFETY: the arguments of the kernel; the buffers are this program's and of the sizes that the
+        // counts say.
+        unsafe { self.kernels.begin.launch(current, stream, launch, arguments) }
+    }
+}
+
+impl Program for General {
+    fn by_levels(&self) -> bool {
+        self.shape.by_levels
+    }
+
+    fn passes_per_launch(&self) -> Option<u64> {
+        self.shape.passes_differ.then_some(1)
+    }
+
+    fn start_at(&mut self, passes: u64) {
+        self.passes = passes;
+    }
+
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+        self.evidence.set(&self.graph, &self.values, variable, evidence);
+    }
+
+    fn begin(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        request: &RunRequest,
+        buffer: u32,
+    ) -> Result<()> {
+        if !self.serves(request) {
+            return Err(Error::Unsupported(
+                "CUDA: a stop rule that looks at the beliefs of factors, or an active set".into(),
+            ));
+        }
+        if request.inference == Inference::MaxProduct {
+            self.require_maxima(current, stream)?;
+        }
+        let damped = request.damping > 0.0;
+        if damped {
+            self.messages.require_newest(current, self.values.count)?;
+        }
+        if let StopRule::Bingo { history, .. } = request.rule {
+            let rows = history.min(request.rule.most_passes()).max(1);
+            self.messages.require_inputs(current, self.values.count)?;
+            self.messages.require_history(current, rows, self.values.belief_count)?;
+            self.history_rows = rows;
+        }
+        self.evidence.upload(current, stream, &self.values)?;
+        let fresh = request.start == Start::Fresh;
+        (self.inference, self.damping) = (request.inference, request.damping);
+        let device = DeviceGeneral {
+            reset: u32::from(fresh),
+            restart_newest: u32::from(damped && (fresh || !self.newest_is_valid)),
+            ..self.device(self.machine(self.inference))
+        };
+        self.start(current, stream, &device, buffer)?;
+        self.newest_is_valid = damped;
+        if fresh {
+            self.passes = 0;
+        } else if let Some(passes) = self.constant_passes {
+            self.messages.constant_passes.upload(current, stream, 0, &[passes])?;
+        }
+        self.constant_passes = None;
+        Ok(())
+    }
+
+    fn launch(&mut self, current: &Current, stream: &Stream, passes: &Loop) -> Result<()> {
+        if self.shape.passes_differ {
+            let shares = Shares::new(&self.graph, &self.machine(self.inference).factor_bytes);
+            let work = shares.by_levels(&self.schedule.preorder(&self.graph, self.passes)?)?;
+            let machine = match (self.inference, &mut self.maxima) {
+                (Inference::MaxProduct, Some(machine)) => machine,
+                _ => &mut self.sums,
+            };
+            machine.replace(current, stream, &work)?;
+            self.passes += 1;
+        }
+        let machine = self.machine(self.inference);
+        let device = self.device(machine);
+        let launch = Launch { cooperative: true, ..Launch::new(machine.blocks, THREADS) };
+        let arguments = [Argument::value(&device), Argument::value(passes)];
+        // SAFETY: the arguments of the kernel; the buffers are this program's and of the sizes that the
+        // counts say, those of the loop are the caller's; so many blocks run at the same time.
+        unsafe { self.kernels.passes.launch(current, stream, launch, arguments) }
+    }
+
+    fn results(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        mean_after: Option<u64>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        let passes = mean_after.unwrap_or(0);
+        let rows = passes.min(self.history_rows);
+        let machine = self.machine(self.inference);
+        let device = self.device(machine);
+        let launch = Launch::new(machine.blocks, THREADS);
+        let arguments = [
+            Argument::value(&device),
+            Argument::value(&buffer),
+            Argument::value(&passes),
+            Argument::value(&rows),
+            Argument::buffer(&self.results),
+        ];
+        // SAFETY: the arguments of the kernel; it writes a number per state.
+        unsafe { self.kernels.results.launch(current, stream, launch, arguments)? };
+        self.results.download(current, stream, 0, out)
+    }
+
+    fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
+        Ok(self.by_edge(&self.messages.download(current, stream, buffer)?))
+    }
+
+    fn set_messages(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        messages: &[Packed],
+    ) -> Result<()> {
+        self.messages.upload(current, stream, buffer, &self.by_slot(messages))?;
+        self.newest_is_valid = false;
+        self.constant_passes = Some(0);
+        Ok(())
+    }
+
+    fn constants_are_sent(&mut self) {
+        // The other buffer lacks them.
+        self.constant_passes = Some(1);
+    }
+
+    fn undamped(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+    ) -> Result<Option<Vec<Packed>>> {
+        if !self.newest_is_valid {
+            return Ok(None);
+        }
+        Ok(Some(self.by_edge(&self.messages.download_newest(current, stream, buffer)?)))
+    }
+
+    fn set_undamped(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        messages: &[Packed],
+    ) -> Result<()> {
+        self.messages.require_newest(current, self.values.count)?;
+        self.messages.upload_newest(current, stream, buffer, &self.by_slot(messages))?;
+        self.newest_is_valid = true;
+        Ok(())
+    }
+}

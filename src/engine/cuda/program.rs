@@ -1,0 +1,97 @@
+//! What a graph and a schedule are on a device.
+
+use super::control::Loop;
+use super::driver::{Current, Stream};
+use crate::engine::{RunRequest, StopRule};
+use crate::error::Result;
+use crate::kernel::Packed;
+use crate::model::VariableEvidence;
+
+/// Messages, evidence and kernels for one graph and one schedule on a device. All of it is allocated when
+/// it is made, or in `begin` when a run first asks for something; later runs allocate nothing.
+///
+/// The messages are in one of two buffers (see `RunState::buffer`); a pass writes the other one.
+pub(super) trait Program: Send + Sync {
+    /// Whether passes run by levels rather than all at once.
+    fn by_levels(&self) -> bool;
+
+    /// Whether runs of this kind are possible: all but those with an active set, and those whose rule looks
+    /// at the beliefs of factors.
+    fn serves(&self, request: &RunRequest) -> bool {
+        request.active_threshold.is_none() && !matches!(request.rule, StopRule::AllBeliefs { .. })
+    }
+
+    /// Most passes that one launch makes; `None` for any number.
+    fn passes_per_launch(&self) -> Option<u64> {
+        None
+    }
+
+    /// Tells how many passes were made since the messages were uniform, before a run that goes on from
+    /// them: for schedules whose passes differ.
+    fn start_at(&mut self, _passes: u64) {}
+
+    /// Remembers what is known about a variable. It reaches the device in `begin`.
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>);
+
+    /// Prepares a run whose messages are in `buffer`, uniform ones after a fresh start: evidence that has
+    /// changed, and what measurements compare with. Nothing that a failure leaves behind is seen.
+    fn begin(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        request: &RunRequest,
+        buffer: u32,
+    ) -> Result<()>;
+
+    /// Starts passes, without waiting for them.
+    fn launch(&mut self, current: &Current, stream: &Stream, passes: &Loop) -> Result<()>;
+
+    /// Probabilities of all states of all variables for the messages in `buffer`; or, where the run's
+    /// rule is BINGO's and it has not converged, the means of the last beliefs after `passes` passes.
+    fn results(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        mean_after: Option<u64>,
+        out: &mut [f64],
+    ) -> Result<()>;
+
+    /// All messages in `buffer`, by edge.
+    fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>>;
+
+    /// Replaces all messages in `buffer`; those to be sent once only go to both.
+    fn set_messages(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+        messages: &[Packed],
+    ) -> Result<()>;
+
+    /// Tells, after `set_messages`, that what factors with one variable send is among these messages, and
+    /// contradicts nothing any more.
+    fn constants_are_sent(&mut self) {}
+
+    /// What the messages in `buffer` were before damping, if the last run damped them: beliefs are made
+    /// of these (see [`RunRequest::damping`]).
+    fn undamped(
+        &mut self,
+        _current: &Current,
+        _stream: &Stream,
+        _buffer: u32,
+    ) -> Result<Option<Vec<Packed>>> {
+        Ok(None)
+    }
+
+    /// Replaces these, after `set_messages`; without effect where damping is not served.
+    fn set_undamped(
+        &mut self,
+        _current: &Current,
+        _stream: &Stream,
+        _buffer: u32,
+        _messages: &[Packed],
+    ) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! What runs passes of a graph, and which of it runs a request.
+
+use super::binary::BinaryProgram;
+use super::driver::{Current, Stream};
+use super::general::General;
+use super::kernels;
+use super::program::Program;
+use crate::engine::{RunRequest, StopRule};
+use crate::error::{Error, Result};
+use crate::model::{FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What runs passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Binary,
+    General,
+    Cpu,
+}
+
+/// What there is for a graph and a schedule on the device.
+pub(super) struct Programs {
+    binary: Option<BinaryProgram>,
+    /// For all that the other does not serve; made when first needed.
+    general: Option<General>,
+}
+
+/// What a request or a schedule has that the device does not do; `None` if it does all of it.
+pub(super) fn reason_for_cpu(schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
+    if matches!(schedule, Schedule::MaximumResidual { .. }) {
+        Some("SEQMAX runs on the CPU: each of its messages decides which one is the next")
+    } else if request.active_threshold.is_some() {
+        Some("active sets run on the CPU: which messages they compute is known one by one only")
+    } else if matches!(request.rule, StopRule::AllBeliefs { .. }) {
+        Some("libDAI's stop rule runs on the CPU: it looks at tables of the beliefs of factors")
+    } else {
+        None
+    }
+}
+
+impl Programs {
+    /// The binary program, if graph and schedule are of its kind, else the general one, if it has the
+    /// schedule. Errors: a schedule for another graph; what making them says.
+    pub(super) fn new(
+        current: &Current,
+        stream: &Stream,
+        graph: &Arc<FactorGraph>,
+        schedule: &Schedule,
+    ) -> Result<Self> {
+        let mut programs = Self { binary: None, general: None };
+        if matches!(schedule, Schedule::MaximumResidual { .. }) {
+            return Ok(programs);
+        }
+        // Kernels that are of no use are not loaded.
+        let is_conjunction = |f| graph.conjunction_parameter(f).is_some();
+        if graph.all_binary() && (0..graph.factor_count()).all(is_conjunction) {
+            let module = kernels::binary(current)?;
+            programs.binary =
+                BinaryProgram::new(current, stream, &module, graph.clone(), schedule)?;
+        }
+        if programs.binary.is_none() {
+            programs.general = Some(general(current, stream, graph, schedule)?);
+        }
+        Ok(programs)
+    }
+
+    /// Makes the general program, if it is not there.
+    pub(super) fn require_general(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        graph: &Arc<FactorGraph>,
+        schedule: &Schedule,
+        evidence: &BTreeMap<usize, VariableEvidence>,
+    ) -> Result<()> {
+        if self.general.is_none() {
+            let mut made = general(current, stream, graph, schedule)?;
+            for (&variable, evidence) in evidence {
+                made.set_evidence(variable, Some(evidence));
+            }
+            self.general = Some(made);
+        }
+        Ok(())
+    }
+
+    /// What will most likely run first.
+    pub(super) fn first(&self) -> Place {
+        match self {
+            Self { binary: Some(_), .. } => Place::Binary,
+            Self { general: Some(_), .. } => Place::General,
+            _ => Place::Cpu,
+        }
+    }
+
+    /// What runs a request that nothing keeps on the CPU, if it has been made.
+    pub(super) fn place(&self, request: &RunRequest) -> Place {
+        match &self.binary {
+            Some(binary) if binary.serves(request) => Place::Binary,
+            _ => Place::General,
+        }
+    }
+
+    /// Errors: `place` is the CPU, or its program has not been made.
+    pub(super) fn at(&mut self, place: Place) -> Result<&mut dyn Program> {
+        let program: Option<&mut dyn Program> = match place {
+            Place::Binary => self.binary.as_mut().map(|program| program as _),
+            Place::General => self.general.as_mut().map(|program| program as _),
+            Place::Cpu => None,
+        };
+        program.ok_or_else(lost)
+    }
+
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut dyn Program> {
+        let binary = self.binary.iter_mut().map(|program| program as &mut dyn Program);
+        binary.chain(self.general.iter_mut().map(|program| program as &mut dyn Program))
+    }
+}
+
+fn general(
+    current: &Current,
+    stream: &Stream,
+    graph: &Arc<FactorGraph>,
+    schedule: &Schedule,
+) -> Result<General> {
+    General::new(current, stream, &kernels::general(current)?, graph.clone(), schedule)
+}
+
+/// What cannot be: the messages are always somewhere.
+pub(super) fn lost() -> Error {
+    Error::Device("CUDA engine: no program holds the messages".into())
+}

@@ -1,0 +1,124 @@
+//! The host's part in a run on a device: launch after launch, until the rule or somebody ends it.
+
+use super::control::{Loop, PassLog, Rule, RunState, Standing};
+use super::driver::{Current, DeviceBuffer, PinnedBuffer, Stream};
+use super::program::Program;
+use crate::engine::{Control, Progress, RunRequest, StopReason, StopRule};
+use crate::error::Result;
+use std::time::{Duration, Instant};
+
+/// Most passes of a launch.
+const MOST_PASSES: u64 = 4096;
+/// Passes of the first launch: some milliseconds at most on graphs of the usual sizes.
+const FIRST_PASSES: u64 = 16;
+/// How long a launch should take at most, since only between launches the host can end a run.
+const LAUNCH_TIME: Duration = Duration::from_millis(10);
+
+/// What the host and the kernels tell each other with.
+pub(super) struct Launches {
+    control: DeviceBuffer<RunState>,
+    state: PinnedBuffer<RunState>,
+    /// On the device, since it is slow to write to the host's memory from there.
+    log: DeviceBuffer<PassLog>,
+    logged: Vec<PassLog>,
+    barrier: DeviceBuffer<u32>,
+}
+
+/// A run whose program is ready to begin it.
+pub(super) struct Task<'a> {
+    pub request: &'a RunRequest,
+    /// Variables and factors.
+    pub nodes: usize,
+    /// Which of the two buffers has the messages.
+    pub buffer: u32,
+    /// When the time limit began to count.
+    pub started: Instant,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Stopped(StopReason),
+    /// Certain messages disagree, at this variable first.
+    Contradiction {
+        variable: usize,
+    },
+}
+
+impl Launches {
+    pub(super) fn new(current: &Current) -> Result<Self> {
+        Ok(Self {
+            control: DeviceBuffer::new(current, 1)?,
+            state: PinnedBuffer::zeroed(current, 1)?,
+            log: DeviceBuffer::new(current, MOST_PASSES as usize)?,
+            logged: vec![PassLog::default(); MOST_PASSES as usize],
+            barrier: DeviceBuffer::new(current, 1)?,
+        })
+    }
+
+    /// Runs passes; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
+    /// run ended, and its last state.
+    pub(super) fn run(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        program: &mut dyn Program,
+        task: &Task<'_>,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<(End, RunState)> {
+        let request = task.request;
+        let max_passes = request.rule.most_passes();
+        // It looks at all messages at the end of each pass.
+        let is_bingo = matches!(request.rule, StopRule::Bingo { .. });
+        let rule = Rule::new(request, task.nodes, program.by_levels());
+        let most = program.passes_per_launch().unwrap_or(MOST_PASSES).clamp(1, MOST_PASSES);
+        self.state[0] = RunState::new(task.buffer);
+        self.control.upload(current, stream, 0, &self.state)?;
+        let mut size = FIRST_PASSES.min(most);
+        loop {
+            let done = self.state[0].passes;
+            let passes = Loop {
+                rule,
+                limit: done + size.min(max_passes.saturating_sub(done)),
+                control: *self.control.address(),
+                log: *self.log.address(),
+                barrier: *self.barrier.address(),
+            };
+            let launched = Instant::now();
+            self.barrier.zero(current, stream)?;
+            program.launch(current, stream, &passes)?;
+            self.control.download(current, stream, 0, &mut self.state)?;
+            let state = self.state[0];
+            let standing = state.standing();
+            // Where all messages are sent at once, a state is judged when its messages are read.
+            let unheard = matches!(standing, Standing::Contradiction { .. })
+                && (program.by_levels() || is_bingo || state.last_pass_failed());
+            let logged = &mut self.logged[..(state.passes - done) as usize];
+            self.log.download(current, stream, 0, logged)?;
+            let mut cancelled = false;
+            for (pass, &PassLog { max_diff, frac }) in (done + 1..).zip(&*logged) {
+                let progress = Progress { passes: pass, max_passes, max_diff, frac };
+                if !(unheard && pass == state.passes) {
+                    cancelled |= monitor(&progress) == Control::Cancel;
+                }
+            }
+            match standing {
+                Standing::Ended(reason) => return Ok((End::Stopped(reason), state)),
+                Standing::Contradiction { variable } => {
+                    return Ok((End::Contradiction { variable }, state));
+                }
+                Standing::Running if cancelled => {
+                    return Ok((End::Stopped(StopReason::Cancelled), state));
+                }
+                Standing::Running => {}
+            }
+            if request.max_time.is_some_and(|limit| task.started.elapsed() >= limit) {
+                return Ok((End::Stopped(StopReason::Time), state));
+            }
+            let per_pass = launched.elapsed().as_nanos() / u128::from(size);
+            let fitting = LAUNCH_TIME.as_nanos() / per_pass.max(1);
+            let fitting = u64::try_from(fitting).unwrap_or(u64::MAX);
+            size = fitting.clamp(size / 2 + 1, 8 * size).clamp(1, most);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The engine against the CPU engine on the fake driver, whose device runs the general program's kernels:
+//! what moves from one place to another, and what does not.
+
+use super::driver::fake;
+use super::engine::CudaEngine;
+use crate::engine::cpu::tests::{Case, case};
+use crate::engine::{
+    Backend, Contradiction, Control, CpuEngine, Engine, EngineOptions, Inference, Progress,
+    RunReport, RunRequest, Start, StopReason, StopRule,
+};
+use crate::error::{Error, Result};
+use crate::model::{Evidence, FactorGraph, FactorGraphBuilder};
+use crate::schedule::Schedule;
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+const OPTIONS: EngineOptions =
+    EngineOptions { backend: Backend::Cuda, threads: Some(1), device: None, compile_tables: true };
+
+fn within(test: &str, settings: &[&str]) {
+    fake::run_within(&format!("engine::cuda::tests::{test}"), settings, Some(&["-O1"]));
+}
+
+/// Something asked of an engine.
+#[derive(Clone, Debug)]
+enum Step {
+    Run(RunRequest),
+    /// One of those that there are.
+    Schedule(usize),
+    /// Clears or sets the evidence of the case.
+    Evidence(bool),
+    /// Takes all messages out and puts them in again.
+    Reload,
+    /// Reads the messages to a factor.
+    Inputs(usize),
+}
+
+/// What is seen of a step: the outcome of a run, what its monitor heard, and all messages afterwards.
+fn show(engine: &mut dyn Engine, case: &Case, schedules: &[Schedule], step: &Step) -> String {
+    let mut heard = Vec::new();
+    let mut outcome = String::new();
+    match step {
+        Step::Run(request) => {
+            let report = engine.run(request, &mut |now: &Progress| {
+                heard.push(*now);
+                Control::Continue
+            });
+            let results: Vec<u64> = engine.results().iter().map(|p| p.to_bits()).collect();
+            outcome = format!("{report:?} {results:?}");
+        }
+        Step::Schedule(number) => {
+            let schedule = &schedules[number % schedules.len()];
+            outcome = format!("{:?}", engine.set_schedule(schedule));
+        }
+        Step::Evidence(set) => {
+            for (variable, evidence) in case.evidence.iter() {
+                engine.set_evidence(variable, set.then_some(evidence));
+            }
+        }
+        Step::Reload => {
+            let (messages, passes) = engine.messages();
+            engine.set_messages(&messages, passes);
+        }
+        Step::Inputs(number) => {
+            let mut inputs = Vec::new();
+            engine.factor_inputs(number % case.graph.factor_count(), &mut inputs);
+            outcome = format!("{inputs:?}");
+        }
+    }
+    format!("{outcome} {heard:?} {:?}", engine.messages())
+}
+
+fn request() -> impl Strategy<Value = RunRequest> {
+    let rule = prop_oneof![
+        4 => (0_u64..5).prop_map(StopRule::Passes),
+        1 => (0_u64..8).prop_map(|max_passes| StopRule::Tolerance { tolerance: 1e-3, max_passes }),
+        1 => (0_u64..4).prop_map(|max_passes| StopRule::AllBeliefs { tolerance: 1e-6, max_passes }),
+        1 => (0_u64..4, 1_u64..4).prop_map(|(min_passes, history)| StopRule::Bingo {
+            tolerance: 1e-3,
+            min_passes,
+            max_passes: min_passes + 2,
+            history,
+        }),
+    ];
+    let damping = prop_oneof![1 => Just(0.0), 1 => Just(0.3)];
+    let threshold = prop_oneof![4 => Just(None), 1 => Just(Some(0.0)), 1 => Just(Some(0.1))];
+    (rule, 0..4_u8, any::<bool>(), any::<bool>(), damping, threshold).prop_map(
+        |(rule, fresh, vote, maxima, damping, active_threshold)| RunRequest {
+            start: if fresh == 0 { Start::Fresh } else { Start::Warm },
+            contradiction: if vote { Contradiction::Vote } else { Contradiction::Error },
+            inference: if maxima { Inference::MaxProduct } else { Inference::SumProduct },
+            damping: if active_threshold.is_some() { 0.0 } else { damping },
+            active_threshold,
+            ..RunRequest::new(rule)
+        },
+    )
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => request().prop_map(Step::Run),
+        2 => any::<usize>().prop_map(Step::Schedule),
+        1 => any::<bool>().prop_map(Step::Evidence),
+        1 => Just(Step::Reload),
+        1 => any::<usize>().prop_map(Step::Inputs),
+    ];
+    prop::collection::vec(step, 2..9)
+}
+
+/// Whether the binary program, whose kernels run on devices only, takes a graph.
+fn is_binary(graph: &FactorGraph) -> bool {
+    graph.all_binary()
+        && (0..graph.factor_count()).all(|f| graph.conjunction_parameter(f).is_some())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    fn compare_random_sequences(case in case(), first in any::<usize>(), steps in steps()) {
+        prop_assume!(!is_binary(&case.graph));
+        let mut schedules = case.schedules();
+        schedules.push(Schedule::MaximumResidual { log_domain: false });
+        let schedule = &schedules[first % schedules.len()];
+        let mut cpu = CpuEngine::new(case.graph.clone(), schedule, OPTIONS).unwrap();
+        let mut cuda = CudaEngine::new(case.graph.clone(), schedule, OPTIONS).unwrap();
+        for (number, step) in steps.iter().enumerate() {
+            let expected = show(&mut cpu, &case, &schedules, step);
+            let found = show(&mut cuda, &case, &schedules, step);
+            prop_assert!(expected == found, "step {}: {} instead of {}", number, found, expected);
+        }
+    }
+}
+
+/// Runs, new schedules and evidence, messages that are put in and read: all in any order.
+#[test]
+fn sequences_have_the_bits_of_the_cpu() {
+    if !fake::is_within() {
+        let settings = ["blocks=2,threads=2", "blocks=1,capability=75"];
+        return within("sequences_have_the_bits_of_the_cpu", &settings);
+    }
+    compare_random_sequences();
+}
+
+/// A graph that only the general program takes.
+fn graph() -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_noisy_or(0, &[1, 2, 3], &[0.5, 0.6, 0.7], 0.1).unwrap();
+    builder.add_and(1, &[2, 3], 0.9, 0.1).unwrap();
+    builder.add_and(2, &[0], 0.8, 0.3).unwrap();
+    Arc::new(builder.build().unwrap())
+}
+
+fn run(engine: &mut dyn Engine, request: &RunRequest) -> Result<RunReport> {
+    engine.run(request, &mut |_| Control::Continue)
+}
+
+/// What the device does not do runs on the processor, with one note for each reason.
+#[test]
+fn what_runs_on_the_processor_is_told_once() {
+    if !fake::is_within() {
+        return within("what_runs_on_the_processor_is_told_once", &[""]);
+    }
+    let residual = Schedule::MaximumResidual { log_domain: false };
+    let mut engine = CudaEngine::new(graph(), &Schedule::Parallel, OPTIONS).unwrap();
+    let passes = RunRequest::new(StopRule::Passes(2));
+    let active = RunRequest { active_threshold: Some(0.1), ..passes };
+    let beliefs = RunRequest::new(StopRule::AllBeliefs { tolerance: 0.0, max_passes: 2 });
+    for (request, backend, note) in [
+        (passes, Backend::Cuda, None),
+        (active, Backend::Cpu, Some("active sets run on the CPU: ")),
+        (active, Backend::Cpu, None),
+        (beliefs, Backend::Cpu, Some("libDAI's stop rule runs on the CPU: ")),
+        (passes, Backend::Cuda, None),
+        (beliefs, Backend::Cpu, None),
+    ] {
+        run(&mut engine, &request).unwrap();
+        assert_eq!(engine.backend(), backend);
+        let notes = engine.take_notes();
+        assert_eq!(notes.len(), usize::from(note.is_some()), "{notes:?}");
+        assert!(note.is_none_or(|start| notes[0].starts_with(start)), "{notes:?}");
+    }
+    engine.set_schedule(&residual).unwrap();
+    assert_eq!(engine.backend(), Backend::Cpu);
+    // What is refused is no run.
+    assert!(matches!(run(&mut engine, &active), Err(Error::Unsupported(_))));
+    assert!(engine.take_notes().is_empty());
+    run(&mut engine, &passes).unwrap();
+    let notes = engine.take_notes();
+    assert!(notes.len() == 1 && notes[0].starts_with("SEQMAX runs on the CPU: "), "{notes:?}");
+    engine.set_schedule(&Schedule::SequentialFixed).unwrap();
+    assert_eq!(engine.backend(), Backend::Cuda);
+}
+
+/// A monitor and a time limit end runs after a launch, and later runs go on from there.
+#[test]
+fn runs_can_be_ended_early() {
+    if !fake::is_within() {
+        return within("runs_can_be_ended_early", &[""]);
+    }
+    let case = Case::new(graph(), Evidence::new(), Vec::new());
+    let mut cuda = CudaEngine::new(case.graph.clone(), &Schedule::Parallel, OPTIONS).unwrap();
+    let mut cpu = CpuEngine::new(case.graph.clone(), &Schedule::Parallel, OPTIONS).unwrap();
+    let long = RunRequest::new(StopRule::Passes(1 << 40));
+    let cancelled = cuda.run(&long, &mut |_| Control::Cancel).unwrap();
+    assert_eq!((cancelled.reason, cancelled.converged), (StopReason::Cancelled, false));
+    assert!(cancelled.passes > 0 && cancelled.passes == cancelled.total_passes);
+    let limited = RunRequest { max_time: Some(Duration::ZERO), start: Start::Warm, ..long };
+    let limited = run(&mut cuda, &limited).unwrap();
+    assert_eq!(limited.reason, StopReason::Time);
+    assert_eq!(limited.total_passes, cancelled.passes + limited.passes);
+    let rest = RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Passes(3)) };
+    let rest = run(&mut cuda, &rest).unwrap();
+    let same = RunRequest::new(StopRule::Passes(rest.total_passes));
+    let report = run(&mut cpu, &same).unwrap();
+    assert_eq!(report.total_passes, rest.total_passes);
+    assert!(cuda.messages() == cpu.messages() && cuda.results() == cpu.results());
+}
+
+/// A schedule for another graph is refused, and the old one stays.
+#[test]
+fn a_schedule_for_another_graph_is_refused() {
+    if !fake::is_within() {
+        return within("a_schedule_for_another_graph_is_refused", &[""]);
+    }
+    let case = Case::new(graph(), Evidence::new(), vec![0; 9]);
+    let schedules = case.schedules();
+    let custom = schedules.iter().find(|s| matches!(s, Schedule::Custom(_))).unwrap();
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_noisy_or(0, &[1], &[0.5], 0.1).unwrap();
+    let other = Arc::new(builder.build().unwrap());
+    let [expected, found] = [
+        CpuEngine::new(other.clone(), custom, OPTIONS).err().unwrap(),
+        CudaEngine::new(other.clone(), custom, OPTIONS).err().unwrap(),
+    ];
+    assert_eq!(expected.to_string(), found.to_string());
+    let mut engine = CudaEngine::new(other, &Schedule::Parallel, OPTIONS).unwrap();
+    assert!(matches!(engine.set_schedule(custom), Err(Error::InvalidArgument(_))));
+    run(&mut engine, &RunRequest::new(StopRule::Passes(1))).unwrap();
+}
+
+/// Engines of one device share their kernels.
+#[test]
+fn kernels_are_loaded_once() {
+    if !fake::is_within() {
+        return within("kernels_are_loaded_once", &["", "capability=80", "capability=100"]);
+    }
+    use super::driver::{Context, Device};
+    let current = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
+    let first = super::kernels::general(&current).unwrap();
+    let again = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
+    assert!(Arc::ptr_eq(&first, &super::kernels::general(&again).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &super::kernels::binary(&again).unwrap()));
+}
