@@ -62,8 +62,9 @@ pub(super) struct Costs {
 
 impl Costs {
     /// Those of the CPU were measured on 2 cores of an EPYC (graphs of 68,000 to 1.9 million edges),
-    /// those of the device on an H200 (graphs of 3,600 to 1.9 million edges), but for `device_general` and
-    /// `device_hub_read`, which are guesses.
+    /// those of the device on an H200 (graphs of 3,600 to 1.9 million edges), but for
+    /// `device_hub_read`, a guess, and `device_general`: as long as the speed of those passes has not been
+    /// measured, they are left to the CPU.
     pub(super) const MEASURED: Self = Self {
         cpu_parallel: 20e-9,
         cpu_ordered: 22e-9,
@@ -84,7 +85,7 @@ impl Costs {
         device_edge: 40e-12,
         hub: 64,
         device_hub_read: 1e-12,
-        device_general: 4.0,
+        device_general: 1000.0,
         handover: 30e-9,
         analysis: 50e-9,
         analysis_share: 0.1,
