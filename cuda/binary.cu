@@ -10,14 +10,13 @@ using namespace fastlbp;
 /// Threads of a block that runs passes.
 constexpr int THREADS = 512;
 
-/// Looks at the state in `from`: contradictory variables, if `noting`, beliefs, if `measuring`; by BINGO's
-/// rule also at the inputs of factors, behind which a barrier and then measure_factors must come. With
-/// `prepared`, hubs send their messages there.
-__device__ __noinline__ static Watch look(const Binary &g, const Loop &loop, uint64_t n, bool measuring, bool noting_few,
-                                          const Packed *from, Packed *prepared, Tally *of_state) {
+/// Looks at the state in `from`: contradictory variables, and beliefs, if `measuring`; by BINGO's rule also at
+/// the inputs of factors, behind which a barrier and then look_at_factors must come.
+__device__ __noinline__ static Watch look(const Binary &g, const Loop &loop, uint64_t n, bool measuring,
+                                          const Packed *from, Tally *of_state) {
     const bool inputs = measuring && loop.rule.kind == RULE_BINGO;
-    Watch watch(g, loop.rule, n, measuring, noting_few, of_state);
-    look_at_state(g, from, Sink{prepared, inputs ? g.inputs : nullptr, g.changes}, watch);
+    Watch watch(g, loop.rule, n, measuring, true, of_state);
+    look_at_state(g, from, Sink{nullptr, inputs ? g.inputs : nullptr, g.changes}, watch);
     if (!inputs) {
         watch.finish();
     }
@@ -56,7 +55,7 @@ __device__ __noinline__ static void measure_second(const Binary &g, const Loop &
 template <class Barrier>
 __device__ __forceinline__ void close_state(const Binary &g, const Loop &loop, uint32_t buffer, uint64_t n,
                                             bool measuring, Tally *of_state, Barrier &barrier) {
-    Watch watch = look(g, loop, n, measuring, true, g.messages[buffer], nullptr, of_state);
+    Watch watch = look(g, loop, n, measuring, g.messages[buffer], of_state);
     barrier.sync();
     if (measuring && loop.rule.kind == RULE_BINGO) {
         look_at_factors(g, watch);
@@ -134,10 +133,12 @@ struct LevelBarrier {
         return count;
     }
 
-    __device__ __forceinline__ LevelBarrier(uint32_t *zero, uint32_t blocks) : grid(zero), cluster(blocks) {
+    __device__ __forceinline__ LevelBarrier(uint32_t *zero, uint32_t narrow) : grid(zero), cluster(narrow) {
 #if __CUDA_ARCH__ >= 900
         __shared__ uint64_t barriers[2];
         own = static_cast<uint32_t>(__cvta_generic_to_shared(barriers));
+        // Without narrow levels they are not used, but must be valid.
+        const uint32_t blocks = larger_of(narrow, 1u);
         if (threadIdx.x == 0) {
             uses() = 0;
             asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own), "r"(blocks) : "memory");
@@ -213,7 +214,7 @@ struct ByLevels {
         uint32_t end = send_level(block, stream);
         if (measuring || scanning) {
             // All blocks take part in the first level.
-            Watch watch = look(g, block.loop, n, measuring, true, block.from, nullptr, of_state);
+            Watch watch = look(g, block.loop, n, measuring, block.from, of_state);
             if (measuring && block.loop.rule.kind == RULE_BINGO) {
                 barrier.sync();
                 look_at_factors(g, watch);

@@ -19,7 +19,7 @@ constexpr uint32_t SLOT_BITS = 28;
 constexpr uint32_t SLOT_MASK = (uint32_t(1) << SLOT_BITS) - 1;
 constexpr uint32_t COUNTED = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t SOURCE_SHIFT = 29;
-/// Sources: 1, as there is no other message; one other message; up to three; stored by send_hubs; up to
+/// Sources: 1, as there is no other message; one other message; up to three; stored by the hub; up to
 /// seven; observed in state 0 or 1; a hub whose messages a warp reads.
 constexpr uint32_t SOURCE_NONE = 0;
 constexpr uint32_t SOURCE_TWO = 1;
@@ -37,9 +37,8 @@ constexpr uint32_t NEGATED = 1 << 9;
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
 constexpr uint32_t LISTED = uint32_t(1) << 31;
 
-/// What is known about a variable.
-constexpr uint8_t KNOWN_FALSE = 1;
-constexpr uint8_t KNOWN_TRUE = 2;
+/// What is known about a variable: 0 nothing, 1 that it is in state 0, 2 that it is in state 1.
+constexpr uint32_t KNOWN_TRUE = 2;
 
 /// Most messages of a hub that one warp takes at once, 8 by each thread; classes of hubs by the number of
 /// threads: large ones, 32, 16, 8, 4, 2, 1.

@@ -12,8 +12,6 @@ struct Part {
     int32_t exponent;
     uint32_t counts;
 
-    static __device__ __forceinline__ Part neutral() { return Part{1.0, 0, 0}; }
-
     static __device__ __forceinline__ Part normalise(double value, int32_t exponent, uint32_t counts) {
         const uint64_t bits = to_bits(value);
         return Part{from_bits((bits & FRACTION) | ONE_BITS),
@@ -522,13 +520,8 @@ __device__ __forceinline__ Product product_of_pieces(const Product *pieces, uint
     return sums[0];
 }
 
-/// The product of all pieces of a hub but one, `own` of `count`, by a warp.
-__device__ __noinline__ inline Product above_own_piece(const Product *pieces, uint32_t count, uint32_t own) {
-    uint32_t size = 1;
-    while (32 * size < count) {
-        size *= 2;
-    }
-    Product total = product_of_pieces(pieces, threadIdx.x % 32 * size, size, count);
+/// The products of all threads of a warp but that of `lane`, in the shape of the tree.
+__device__ __forceinline__ Product product_without(Product total, int lane) {
     Product siblings[5];
     FASTLBP_UNROLL
     for (int level = 0; level < 5; ++level) {
@@ -540,10 +533,18 @@ __device__ __noinline__ inline Product above_own_piece(const Product *pieces, ui
     for (int level = 3; level >= 0; --level) {
         rest = combine(rest, siblings[level]);
     }
-    const int owner = own / size;
-    rest = Product{__shfl_sync(~0u, rest.significand, owner),
-                   __shfl_sync(~0u, static_cast<long long>(rest.exponent), owner),
-                   __shfl_sync(~0u, rest.infinities, owner), __shfl_sync(~0u, rest.zeros, owner)};
+    return Product{__shfl_sync(~0u, rest.significand, lane),
+                   __shfl_sync(~0u, static_cast<long long>(rest.exponent), lane),
+                   __shfl_sync(~0u, rest.infinities, lane), __shfl_sync(~0u, rest.zeros, lane)};
+}
+
+/// The product of all pieces of a hub but one, `own` of `count`, by a warp.
+__device__ __noinline__ inline Product above_own_piece(const Product *pieces, uint32_t count, uint32_t own) {
+    uint32_t size = 1;
+    while (32 * size < count) {
+        size *= 2;
+    }
+    Product rest = product_without(product_of_pieces(pieces, threadIdx.x % 32 * size, size, count), own / size);
     for (size /= 2; size > 0; size /= 2) {
         rest = combine(rest, product_of_pieces(pieces, (own / size ^ 1) * size, size, count));
     }

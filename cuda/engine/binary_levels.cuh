@@ -23,7 +23,7 @@ __device__ __forceinline__ Packed read_mixed(const Block &pass, uint32_t slot, b
 }
 
 /// A variable's message where it has five to eight factors.
-__device__ __noinline__ inline Packed gather_eight(const Binary &g, uint32_t slot, uint32_t fresh, const Block &pass) {
+__device__ __noinline__ inline Packed gather_eight(uint32_t slot, uint32_t fresh, const Block &pass) {
     Packed values[8];
     const uint32_t first = slot & ~7u;
     FASTLBP_UNROLL
@@ -35,7 +35,7 @@ __device__ __noinline__ inline Packed gather_eight(const Binary &g, uint32_t slo
     bool contradictory;
     const Packed odds = leaves.others_of(Product::neutral(), slot & 7, contradictory);
     if (contradictory) {
-        note_met(pass.of_pass, variable_of_slot(g, slot));
+        note_met(pass.of_pass, variable_of_slot(pass.g, slot));
     }
     return odds;
 }
@@ -60,27 +60,27 @@ struct Few {
         }
     }
 
-    __device__ __forceinline__ Packed message(const Binary &g, uint32_t input, uint32_t fresh, const Block &pass) const {
+    __device__ __forceinline__ Packed message(uint32_t input, uint32_t fresh, const Block &pass) const {
         const uint32_t source = input >> SOURCE_SHIFT;
         if (source == SOURCE_FOUR) {
             if (other.is_certain() | far_x.is_certain() | far_y.is_certain()) {
-                check_met(g, input & SLOT_MASK, other.bits, far_x.bits, far_y.bits, pass.of_pass);
+                check_met(pass.g, input & SLOT_MASK, other.bits, far_x.bits, far_y.bits, pass.of_pass);
             }
             return send_three(far_x, far_y, other);
         }
         if (source == SOURCE_EIGHT) {
-            return gather_eight(g, input & SLOT_MASK, fresh, pass);
+            return gather_eight(input & SLOT_MASK, fresh, pass);
         }
         return source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : other;
     }
 };
 
 /// Stores a message; notes if it was 0/0, and if the certain ones change by it.
-__device__ __forceinline__ void store_message(const Binary &g, uint32_t slot, Packed message, Packed old,
+__device__ __forceinline__ void store_message(uint32_t slot, Packed message, Packed old,
                                               const Block &pass) {
     if (message == Packed::contradiction()) {
         message = Packed::one();
-        note_zero_by_zero(g, slot, pass.of_pass);
+        note_zero_by_zero(pass.g, slot, pass.of_pass);
     }
     if (message != old && (message.is_certain() || old.is_certain())) {
         pass.of_pass->certain_changed = 1;
@@ -93,7 +93,6 @@ __device__ __forceinline__ void store_message(const Binary &g, uint32_t slot, Pa
 /// read anew (bits 0-7), and whether the edge is sent (SENT); `count` to a row.
 template <int N>
 __device__ __forceinline__ void level_factors(const Block &pass, const Words &words, uint32_t count) {
-    const Binary &g = pass.g;
     const uint32_t lane = threadIdx.x % 32;
     if (lane >= count) {
         return;
@@ -114,23 +113,23 @@ __device__ __forceinline__ void level_factors(const Block &pass, const Words &wo
     Packed values[N];
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
-        values[i] = few[i].message(g, inputs[i], fresh[i], pass);
+        values[i] = few[i].message(inputs[i], fresh[i], pass);
     }
     small_horn_messages<SumProduct>(values, 0, pass.literals(words[4 + lane]));
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
         if (fresh[i] & SENT) {
-            store_message(g, inputs[i] & SLOT_MASK, values[i], old[i], pass);
+            store_message(inputs[i] & SLOT_MASK, values[i], old[i], pass);
         }
     }
 }
 
 /// Eight neighbouring messages of a hub from `leaf` on; for `fresh` see level_item.
-__device__ __forceinline__ void load_hub(Leaves &leaves, const Binary &g, const Block &pass, uint32_t first,
+__device__ __forceinline__ void load_hub(Leaves &leaves, const Block &pass, uint32_t first,
                                          uint32_t leaf, uint32_t fresh) {
     uint32_t is_new;
     if (fresh & LISTED) {
-        is_new = g.fresh[(fresh & ~LISTED) + leaf / 8];
+        is_new = pass.g.fresh[(fresh & ~LISTED) + leaf / 8];
     } else {
         const uint32_t count = fresh > leaf ? fresh - leaf : 0;
         is_new = count < 8 ? (1u << count) - 1 : 255;
@@ -144,7 +143,7 @@ __device__ __forceinline__ void load_hub(Leaves &leaves, const Binary &g, const 
 }
 
 /// What is above a piece of a hub with more than WARP_LEAVES messages.
-__device__ __noinline__ inline Product above_piece(const Binary &g, const Block &pass, uint32_t first, uint32_t count,
+__device__ __noinline__ inline Product above_piece(const Block &pass, uint32_t first, uint32_t count,
                                                    uint32_t own_piece, uint32_t fresh) {
     const uint32_t lane = threadIdx.x % 32;
     const uint32_t pieces = (count + WARP_LEAVES - 1) / WARP_LEAVES;
@@ -153,7 +152,7 @@ __device__ __noinline__ inline Product above_piece(const Binary &g, const Block 
         const uint32_t at = piece * WARP_LEAVES + 8 * lane;
         Leaves leaves;
         if (at < count) {
-            load_hub(leaves, g, pass, first, at, fresh);
+            load_hub(leaves, pass, first, at, fresh);
         } else {
             leaves.fill_with_ones();
         }
@@ -161,34 +160,18 @@ __device__ __noinline__ inline Product above_piece(const Binary &g, const Block 
         ascent.climb(leaves.total(), 32);
         total = lane == piece ? ascent.total() : total;
     }
-    Product siblings[5];
-    FASTLBP_UNROLL
-    for (int level = 0; level < 5; ++level) {
-        siblings[level] = shuffle_xor(total, 1 << level);
-        total = combine(total, siblings[level]);
-    }
-    Product above = siblings[4];
-    FASTLBP_UNROLL
-    for (int level = 3; level >= 0; --level) {
-        above = combine(above, siblings[level]);
-    }
-    Product own;
-    own.significand = __shfl_sync(~0u, above.significand, own_piece);
-    own.exponent = __shfl_sync(~0u, static_cast<long long>(above.exponent), own_piece);
-    own.infinities = __shfl_sync(~0u, above.infinities, own_piece);
-    own.zeros = __shfl_sync(~0u, above.zeros, own_piece);
-    return own;
+    return product_without(total, own_piece);
 }
 
 /// A hub's message to the factor at `slot`, by a warp; the hub has `count` slots from `first` on. Any hub.
-__device__ __noinline__ inline uint64_t any_hub_message(const Binary &g, const Block &pass, uint32_t first, uint32_t count,
+__device__ __noinline__ inline uint64_t any_hub_message(const Block &pass, uint32_t first, uint32_t count,
                                                         uint32_t slot, uint32_t fresh) {
     const uint32_t lane = threadIdx.x % 32;
     const uint32_t leaf = slot - first, own_piece = leaf / WARP_LEAVES;
     const uint32_t at = own_piece * WARP_LEAVES + 8 * lane;
     Leaves leaves;
     if (at < count) {
-        load_hub(leaves, g, pass, first, at, fresh);
+        load_hub(leaves, pass, first, at, fresh);
     } else {
         leaves.fill_with_ones();
     }
@@ -196,13 +179,13 @@ __device__ __noinline__ inline uint64_t any_hub_message(const Binary &g, const B
     ascent.climb(leaves.total(), 32);
     Product above = ascent.above(32);
     if (count > WARP_LEAVES) {
-        above = ascent.above_from(above_piece(g, pass, first, count, own_piece, fresh));
+        above = ascent.above_from(above_piece(pass, first, count, own_piece, fresh));
     }
     bool contradictory;
     const Packed odds = leaves.others_of(above, leaf % 8, contradictory);
     const int owner = leaf % WARP_LEAVES / 8;
     if (static_cast<int>(lane) == owner && contradictory) {
-        note_met(pass.of_pass, variable_of_slot(g, slot));
+        note_met(pass.of_pass, variable_of_slot(pass.g, slot));
     }
     return __shfl_sync(~0u, odds.bits, owner);
 }
@@ -277,11 +260,11 @@ __device__ __forceinline__ void level_groups(const Block &pass, const Words &wor
     const uint32_t slot = input & SLOT_MASK;
     const bool sent = there && (second & SENT) != 0;
     const Packed old = sent ? pass.from[slot] : Packed::one();
-    const Packed value = there ? few.message(pass.g, input, second, pass) : Packed::one();
+    const Packed value = there ? few.message(input, second, pass) : Packed::one();
     const Packed message = group_message<LEVELS>(value, there, (second & NEGATED) != 0,
                                                  pass.coefficients_of(there ? second >> COEFFICIENTS_SHIFT : 0), arity);
     if (sent) {
-        store_message(pass.g, slot, message, old, pass);
+        store_message(slot, message, old, pass);
     }
 }
 
@@ -293,7 +276,6 @@ __device__ __forceinline__ void level_groups(const Block &pass, const Words &wor
 /// where in Binary::fresh a byte for each 8 of them stands; its first slot and number of slots.
 template <int LEVELS>
 __device__ __forceinline__ void level_item(const Block &pass, const Words &words, uint32_t arity) {
-    const Binary &g = pass.g;
     const uint32_t lane = threadIdx.x % 32;
     const bool is_head = lane == (1 << LEVELS) - 1;
     const bool there = lane + 1 < arity || is_head;
@@ -319,7 +301,7 @@ __device__ __forceinline__ void level_item(const Block &pass, const Words &words
         const uint32_t hub_slot = mine ? words[record] : 0, hub_first = mine ? words[record + 2] : 0;
         Leaves leaves;
         if (mine && leaf < words[record + 3]) {
-            load_hub(leaves, g, pass, hub_first, leaf, words[record + 1]);
+            load_hub(leaves, pass, hub_first, leaf, words[record + 1]);
         } else {
             leaves.fill_with_ones();
         }
@@ -335,7 +317,7 @@ __device__ __forceinline__ void level_item(const Block &pass, const Words &words
         if (is_hub && number / 4 == begin / 4 && number < small) {
             value = sent_by_hub;
             if (disagreed) {
-                note_met(pass.of_pass, variable_of_slot(g, slot));
+                note_met(pass.of_pass, variable_of_slot(pass.g, slot));
             }
         }
     }
@@ -344,18 +326,18 @@ __device__ __forceinline__ void level_item(const Block &pass, const Words &words
         if (!__any_sync(~0u, is_hub && number == hub)) {
             continue;
         }
-        const Packed odds = Packed{any_hub_message(g, pass, words[record + 2], words[record + 3], words[record],
+        const Packed odds = Packed{any_hub_message(pass, words[record + 2], words[record + 3], words[record],
                                                    words[record + 1])};
         value = is_hub && number == hub ? odds : value;
     }
     // Also hubs that are observed.
     if (there && input >> SOURCE_SHIFT != SOURCE_HUB) {
-        value = few.message(g, input, fresh, pass);
+        value = few.message(input, fresh, pass);
     }
     const Packed message = group_message<LEVELS>(value, there, (more & NEGATED) != 0,
                                                  pass.coefficients_of(words[1]), arity);
     if (sent) {
-        store_message(g, slot, message, old, pass);
+        store_message(slot, message, old, pass);
     }
 }
 

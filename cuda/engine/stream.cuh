@@ -18,7 +18,6 @@ constexpr uint32_t UNIT_TILE = 1;
 constexpr uint32_t UNIT_ITEM = 2;
 constexpr uint32_t UNIT_END_OF_PASS = 3;
 constexpr uint32_t WAIT_NARROW = 0;
-constexpr uint32_t WAIT_ALL = 1;
 constexpr uint32_t WAIT_ALL_TWICE = 2;
 
 /// Copies 16 bytes to shared memory, to be there after wait_for_copies.
@@ -169,7 +168,7 @@ struct Block {
     }
 
     __device__ __forceinline__ HornLiterals literals(uint32_t number) const {
-        return HornLiterals{number < SHARED_COEFFICIENTS ? coefficients[number] : g.coefficients[number], nullptr};
+        return HornLiterals{coefficients_of(number), nullptr};
     }
 };
 

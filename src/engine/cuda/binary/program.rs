@@ -224,31 +224,18 @@ impl BinaryProgram {
         Ok(Some(program))
     }
 
-    fn fill(
+    /// Sets all entries of a buffer, of 64 bits each, to one with these bits.
+    fn fill<T: Element>(
         &self,
         current: &Current,
         stream: &Stream,
-        buffer: &DeviceBuffer<u64>,
-        value: u64,
+        buffer: &DeviceBuffer<T>,
+        bits: u64,
     ) -> Result<()> {
+        const { assert!(size_of::<T>() == 8) };
         let count = buffer.len() as u64;
-        let arguments =
-            [Argument::buffer(buffer), Argument::value(&value), Argument::value(&count)];
-        // SAFETY: the kernel's arguments; it writes `count` values.
-        unsafe { self.kernels.fill.launch(current, stream, self.simple_launch(), arguments) }
-    }
-
-    fn fill_numbers(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        buffer: &DeviceBuffer<f64>,
-        value: f64,
-    ) -> Result<()> {
-        let (count, value) = (buffer.len() as u64, value.to_bits());
-        let arguments =
-            [Argument::buffer(buffer), Argument::value(&value), Argument::value(&count)];
-        // SAFETY: as above.
+        let arguments = [Argument::buffer(buffer), Argument::value(&bits), Argument::value(&count)];
+        // SAFETY: the kernel's arguments; it writes `count` values of this size.
         unsafe { self.kernels.fill.launch(current, stream, self.simple_launch(), arguments) }
     }
 
@@ -324,7 +311,7 @@ impl BinaryProgram {
             Some(beliefs) => beliefs,
             None => DeviceBuffer::new(current, variables)?,
         };
-        self.fill_numbers(current, stream, &beliefs, 0.5)?;
+        self.fill(current, stream, &beliefs, 0.5_f64.to_bits())?;
         self.binary.beliefs = *beliefs.address();
         self.beliefs = Some(beliefs);
         let StopRule::Bingo { history, max_passes, .. } = request.rule else { return Ok(()) };
