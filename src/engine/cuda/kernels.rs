@@ -1,34 +1,41 @@
 //! The kernels of the engine, as they were compiled ahead.
 
 use super::driver::{Current, Module};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use flate2::read::ZlibDecoder;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::sync::{Arc, Weak};
 
-/// What cuda/build-ptx makes of one source.
+/// A file of cuda/ptx, as the build script has compressed it.
+macro_rules! compressed {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".zlib"))
+    };
+}
+
+/// What cuda/build-ptx makes of one source, compressed.
 struct Kernels {
     name: &'static str,
-    /// PTX and the compute capability from which on it can be used, the lowest first.
-    ptx: &'static [((u32, u32), &'static str)],
-    /// What devices of compute capability 9.0 load as it is: the driver would take up to half a minute to
-    /// compile the PTX.
+    /// PTX and the compute capability from which on it can be used, the lowest first: for every device
+    /// there is and will be.
+    ptx: &'static [((u32, u32), &'static [u8])],
+    /// What devices of compute capability 9.0, and only those, load as it is: the driver would take up to
+    /// half a minute to compile the PTX.
     binary: &'static [u8],
 }
 
 static BINARY: Kernels = Kernels {
     name: "binary",
-    ptx: &[
-        ((7, 0), include_str!("../../../cuda/ptx/binary.sm_70.ptx")),
-        ((9, 0), include_str!("../../../cuda/ptx/binary.sm_90.ptx")),
-    ],
-    binary: include_bytes!("../../../cuda/ptx/binary.sm_90.cubin"),
+    ptx: &[((7, 0), compressed!("binary.sm_70.ptx")), ((9, 0), compressed!("binary.sm_90.ptx"))],
+    binary: compressed!("binary.sm_90.cubin"),
 };
 
 static GENERAL: Kernels = Kernels {
     name: "general",
-    ptx: &[((7, 0), include_str!("../../../cuda/ptx/general.sm_70.ptx"))],
-    binary: include_bytes!("../../../cuda/ptx/general.sm_90.cubin"),
+    ptx: &[((7, 0), compressed!("general.sm_70.ptx"))],
+    binary: compressed!("general.sm_90.cubin"),
 };
 
 /// The modules that are in use, by device and name: each is loaded once, however many engines there are.
@@ -54,13 +61,22 @@ impl Kernels {
         }
         let capability = current.device().compute_capability()?;
         let module = if capability == (9, 0) {
-            Module::load_binary(current, self.binary, self.name)?
+            Module::load_binary(current, &self.expand(self.binary)?, self.name)?
         } else {
             let usable = self.ptx.partition_point(|&(lowest, _)| lowest <= capability);
             // A device older than the first cannot have a context.
-            Module::load(current, self.ptx[usable.max(1) - 1].1, self.name)?
+            let ptx = self.expand(self.ptx[usable.max(1) - 1].1)?;
+            Module::load(current, &ptx, self.name)?
         };
         loaded.insert(key, Arc::downgrade(&module));
         Ok(module)
+    }
+
+    fn expand(&self, compressed: &[u8]) -> Result<Vec<u8>> {
+        let mut content = Vec::new();
+        ZlibDecoder::new(compressed).read_to_end(&mut content).map_err(|error| {
+            Error::Device(format!("CUDA: expanding the kernels '{}': {error}", self.name))
+        })?;
+        Ok(content)
     }
 }

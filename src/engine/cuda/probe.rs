@@ -6,8 +6,8 @@ use super::driver::{
 use crate::engine::device::DeviceTimes;
 use crate::error::{Error, Result};
 
-const PROBE: &str = include_str!("../../../cuda/ptx/probe.sm_70.ptx");
-const PROBE_CLUSTER: &str = include_str!("../../../cuda/ptx/probe_cluster.sm_90.ptx");
+const PROBE: &[u8] = include_bytes!("../../../cuda/ptx/probe.sm_70.ptx");
+const PROBE_CLUSTER: &[u8] = include_bytes!("../../../cuda/ptx/probe_cluster.sm_90.ptx");
 
 /// Values whose sums, products and quotients tell other arithmetic from IEEE's: contraction, flushing
 /// to zero, approximate division.

@@ -23,7 +23,7 @@ unsafe impl Sync for Module {}
 impl Module {
     /// Lets the driver compile PTX (it keeps what it compiled in a cache of the user's). `name` is for
     /// errors: [`Error::NoDevice`] if the driver refuses the PTX.
-    pub fn load(current: &Current, ptx: &str, name: &str) -> Result<Arc<Self>> {
+    pub fn load(current: &Current, ptx: &[u8], name: &str) -> Result<Arc<Self>> {
         let text = std::ffi::CString::new(ptx).map_err(|_| {
             Error::Device(format!("CUDA: kernels '{name}': the PTX has a NUL character"))
         })?;
@@ -32,7 +32,7 @@ impl Module {
     }
 
     /// Loads what was compiled for devices of this compute capability (a cubin). Errors as [`Self::load`].
-    pub fn load_binary(current: &Current, cubin: &'static [u8], name: &str) -> Result<Arc<Self>> {
+    pub fn load_binary(current: &Current, cubin: &[u8], name: &str) -> Result<Arc<Self>> {
         // SAFETY: a whole cubin, whose size is in its header.
         unsafe { Self::load_image(current, cubin.as_ptr().cast(), name) }
     }
