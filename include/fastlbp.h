@@ -190,7 +190,8 @@
 #define FASTLBP_BACKEND_CPU 1
 
 /**
- * Backend: a CUDA device.
+ * Backend: a CUDA device. The first session on one retains its primary context, which other users of CUDA
+ * in the process share; it stays, with the kernels in it, to the end of the process, unless it fails.
  */
 #define FASTLBP_BACKEND_CUDA 2
 

@@ -173,6 +173,6 @@ fn other_users_of_cuda_notice_nothing() {
     cuda.leave();
     assert_eq!(cuda.is_current(), None);
     drop(cuda);
-    // The last one to use the context has gone.
+    // The other user of the context has gone.
     check_session(&graph, options);
 }

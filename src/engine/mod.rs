@@ -33,7 +33,8 @@ pub enum Backend {
     Auto,
     /// The processor.
     Cpu,
-    /// A CUDA device.
+    /// A CUDA device. The first session on one retains its primary context, which other users of CUDA in
+    /// the process share; it stays, with the kernels in it, to the end of the process, unless it fails.
     Cuda,
 }
 

@@ -14,7 +14,8 @@ use std::ffi::{c_char, c_void};
 pub const FASTLBP_BACKEND_AUTO: u32 = 0;
 /// Backend: the processor.
 pub const FASTLBP_BACKEND_CPU: u32 = 1;
-/// Backend: a CUDA device.
+/// Backend: a CUDA device. The first session on one retains its primary context, which other users of CUDA
+/// in the process share; it stays, with the kernels in it, to the end of the process, unless it fails.
 pub const FASTLBP_BACKEND_CUDA: u32 = 2;
 
 /// Start of a run: from uniform messages.

@@ -3,8 +3,10 @@
  *
  * FAKE_CUDA is a list such as "version=12000,devices=2,cuMemAlloc_v2=2": the version and the number of
  * devices, and codes that functions return instead of doing anything. `fused=1` computes with fused
- * multiply-adds, `stuck=1` loses a round of a barrier, `capability=60` is an old device. At the end of
- * the process, things that were not given back are listed on stderr.
+ * multiply-adds, `stuck=1` loses a round of a barrier, `capability=60` is an old device. `retains=1` and
+ * `modules=2` allow so many of these in all; `failing=3` lets launch number 3 of the process fail, which
+ * spoils the context until it has been released. At the end of the process, things that were not given back
+ * are listed on stderr; a context and its modules may stay.
  *
  * FAKE_CUDA_KERNELS names a library made from cuda/engine/host.cpp: the engine's kernels, which run on
  * `blocks=3` blocks of `threads=2` threads (else on one of one) whatever the launch says.
@@ -44,21 +46,39 @@ static long setting(const char *name, long otherwise) {
 
 /* --- What there is, and what was not given back --------------------------------------------------- */
 
-static _Atomic int retained, allocated, pinned, modules, streams, events, graphs, executables;
-static __thread void *stack[64];
-static __thread int depth;
+struct context {
+    _Atomic int retained, allocated, pinned, modules, streams, events, graphs, executables;
+    /* What all functions return in it. */
+    _Atomic int spoiled;
+    /* How many contexts this one was before. */
+    unsigned long long generation;
+};
+enum { MAX_DEVICES = 8, ILLEGAL_ADDRESS = 700, CONTEXT_IS_DESTROYED = 709 };
 /* The primary contexts. */
-static char primary[8];
+static struct context primary[MAX_DEVICES];
+static _Atomic int all_retains, all_modules, launches;
+static __thread struct context *stack[64];
+static __thread int depth;
 
 __attribute__((destructor)) static void report(void) {
-    if (retained || allocated || pinned || modules || streams || events || graphs || executables || depth)
-        fprintf(stderr,
-                "fake driver: left: %d contexts, %d buffers, %d pinned, %d modules, %d streams, "
-                "%d events, %d graphs, %d executables, %d pushed\n",
-                retained, allocated, pinned, modules, streams, events, graphs, executables, depth);
+    for (struct context *c = primary; c < primary + MAX_DEVICES; c++)
+        if (c->retained > 1 || (c->modules && !c->retained) || c->allocated || c->pinned || c->streams ||
+            c->events || c->graphs || c->executables || depth)
+            fprintf(stderr,
+                    "fake driver: left: %d contexts, %d buffers, %d pinned, %d modules, %d streams, "
+                    "%d events, %d graphs, %d executables, %d pushed\n",
+                    c->retained, c->allocated, c->pinned, c->modules, c->streams, c->events, c->graphs,
+                    c->executables, depth);
 }
 
-static void *current(void) {
+/* A context that has failed or was reset takes with it all that is in it. */
+static void end(struct context *c) {
+    c->allocated = c->pinned = c->modules = c->streams = c->events = c->graphs = c->executables = 0;
+    c->spoiled = 0;
+    c->generation++;
+}
+
+static struct context *current(void) {
     return depth > 0 ? stack[depth - 1] : NULL;
 }
 
@@ -66,7 +86,9 @@ static void *current(void) {
 #define NEEDS_CONTEXT                                                                                \
     MAY_FAIL;                                                                                        \
     if (current() == NULL)                                                                           \
-    return INVALID_CONTEXT
+        return INVALID_CONTEXT;                                                                      \
+    if (current()->spoiled)                                                                          \
+    return current()->spoiled
 
 API cuInit(unsigned flags) {
     MAY_FAIL;
@@ -127,14 +149,36 @@ API cuDeviceGetAttribute(int *value, int attribute, int device) {
 
 API cuDevicePrimaryCtxRetain(void **context, int device) {
     MAY_FAIL;
-    *context = &primary[device];
-    retained++;
+    struct context *c = &primary[device];
+    if (++all_retains > setting("retains", 1000000))
+        return INVALID_VALUE;
+    if (c->spoiled == CONTEXT_IS_DESTROYED)
+        c->spoiled = 0;
+    *context = c;
+    c->retained++;
     return SUCCESS;
 }
 
 API cuDevicePrimaryCtxRelease_v2(int device) {
-    (void)device;
-    retained--;
+    struct context *c = &primary[device];
+    if (--c->retained == 0 && c->spoiled)
+        end(c);
+    return SUCCESS;
+}
+
+/* Its users must still release it. */
+API cuDevicePrimaryCtxReset_v2(int device) {
+    end(&primary[device]);
+    primary[device].spoiled = CONTEXT_IS_DESTROYED;
+    return SUCCESS;
+}
+
+API cuCtxGetId(void *context, unsigned long long *id) {
+    struct context *c = context;
+    MAY_FAIL;
+    if (c->spoiled == CONTEXT_IS_DESTROYED)
+        return c->spoiled;
+    *id = (unsigned long long)(c - primary) + MAX_DEVICES * c->generation;
     return SUCCESS;
 }
 
@@ -176,28 +220,28 @@ API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
         return 2;
     memset(memory, 0xA5, bytes); /* not zero by chance */
     *address = (uint64_t)(uintptr_t)memory;
-    allocated++;
+    current()->allocated++;
     return SUCCESS;
 }
 
 API cuMemFree_v2(uint64_t address) {
     NEEDS_CONTEXT;
     free((void *)(uintptr_t)address);
-    allocated--;
+    current()->allocated--;
     return SUCCESS;
 }
 
 API cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     NEEDS_CONTEXT;
     *memory = flags == 3 && bytes > 0 ? malloc(bytes) : NULL;
-    pinned += *memory != NULL;
+    current()->pinned += *memory != NULL;
     return *memory != NULL ? SUCCESS : 2;
 }
 
 API cuMemFreeHost(void *memory) {
     NEEDS_CONTEXT;
     free(memory);
-    pinned--;
+    current()->pinned--;
     return SUCCESS;
 }
 
@@ -236,14 +280,14 @@ API cuStreamCreate(void **stream, unsigned flags) {
     if (flags != 1)
         return INVALID_VALUE;
     *stream = malloc(1);
-    streams++;
+    current()->streams++;
     return SUCCESS;
 }
 
 API cuStreamDestroy_v2(void *stream) {
     NEEDS_CONTEXT;
     free(stream);
-    streams--;
+    current()->streams--;
     return SUCCESS;
 }
 
@@ -270,7 +314,7 @@ API cuStreamQuery(void *stream) {
 API cuEventCreate(void **event, unsigned flags) {
     NEEDS_CONTEXT;
     *event = malloc(1);
-    events++;
+    current()->events++;
     return flags == 0 ? SUCCESS : INVALID_VALUE;
 }
 
@@ -296,7 +340,7 @@ API cuEventElapsedTime(float *milliseconds, void *start, void *end) {
 API cuEventDestroy_v2(void *event) {
     NEEDS_CONTEXT;
     free(event);
-    events--;
+    current()->events--;
     return SUCCESS;
 }
 
@@ -398,6 +442,8 @@ API cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
     long code = setting(__func__, 0);
     if (current() == NULL)
         return INVALID_CONTEXT;
+    if (current()->spoiled)
+        return current()->spoiled;
     /* PTX, or an ELF file for the GPU. */
     int loadable = memcmp(image, "\177ELF", 4) == 0 || strstr((const char *)image, ".target sm_") != NULL;
     if (!loadable || count != 2 || options[0] != 5)
@@ -406,15 +452,17 @@ API cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
         snprintf((char *)values[0], (size_t)(uintptr_t)values[1], "ptxas fatal : line 1; no");
         return (int)code;
     }
+    if (++all_modules > setting("modules", 1000000))
+        return 2;
     *module = malloc(1);
-    modules++;
+    current()->modules++;
     return SUCCESS;
 }
 
 API cuModuleUnload(void *module) {
     NEEDS_CONTEXT;
     free(module);
-    modules--;
+    current()->modules--;
     return SUCCESS;
 }
 
@@ -478,6 +526,10 @@ API cuLaunchKernelEx(const struct config *config, void *function, void **argumen
     int k = index_of(function);
     if (extra != NULL || config->block[0] == 0 || config->block[0] > 1024)
         return INVALID_VALUE;
+    if (++launches == setting("failing", 0)) {
+        current()->spoiled = ILLEGAL_ADDRESS; /* which the next call says */
+        return SUCCESS;
+    }
     if (k == 1 && attribute(config, 2) != 1)
         return INVALID_VALUE; /* not cooperative */
     if (kernels[k].on_host != NULL) {
@@ -512,7 +564,7 @@ API cuStreamEndCapture(void *stream, void **graph) {
     NEEDS_CONTEXT;
     recording = 0;
     *graph = malloc(1);
-    graphs++;
+    current()->graphs++;
     return SUCCESS;
 }
 
@@ -520,7 +572,7 @@ API cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long lo
     (void)graph;
     NEEDS_CONTEXT;
     *executable = malloc(1);
-    executables++;
+    current()->executables++;
     return flags == 0 ? SUCCESS : INVALID_VALUE;
 }
 
@@ -536,13 +588,13 @@ API cuGraphLaunch(void *executable, void *stream) {
 API cuGraphExecDestroy(void *executable) {
     NEEDS_CONTEXT;
     free(executable);
-    executables--;
+    current()->executables--;
     return SUCCESS;
 }
 
 API cuGraphDestroy(void *graph) {
     NEEDS_CONTEXT;
     free(graph);
-    graphs--;
+    current()->graphs--;
     return SUCCESS;
 }

@@ -3,10 +3,8 @@
 use super::driver::{Current, Module};
 use crate::error::{Error, Result};
 use flate2::read::ZlibDecoder;
-use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::io::Read;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// A file of cuda/ptx, as the build script has compressed it.
 macro_rules! compressed {
@@ -38,9 +36,6 @@ static GENERAL: Kernels = Kernels {
     binary: compressed!("general.sm_90.cubin"),
 };
 
-/// The modules that are in use, by device and name: each is loaded once, however many engines there are.
-static LOADED: Mutex<BTreeMap<(u32, &'static str), Weak<Module>>> = Mutex::new(BTreeMap::new());
-
 /// Those of cuda/binary.cu, for the device of a context.
 pub(super) fn binary(current: &Current) -> Result<Arc<Module>> {
     BINARY.load(current)
@@ -52,24 +47,17 @@ pub(super) fn general(current: &Current) -> Result<Arc<Module>> {
 }
 
 impl Kernels {
+    /// Loads them, where they are not yet.
     fn load(&self, current: &Current) -> Result<Arc<Module>> {
-        // Others that need the same wait here instead of loading it as well.
-        let mut loaded = LOADED.lock();
-        let key = (current.device().index(), self.name);
-        if let Some(module) = loaded.get(&key).and_then(Weak::upgrade) {
-            return Ok(module);
-        }
         let capability = current.device().compute_capability()?;
-        let module = if capability == (9, 0) {
-            Module::load_binary(current, &self.expand(self.binary)?, self.name)?
-        } else {
+        Module::load(current, self.name, || {
+            if capability == (9, 0) {
+                return self.expand(self.binary);
+            }
             let usable = self.ptx.partition_point(|&(lowest, _)| lowest <= capability);
             // A device older than the first cannot have a context.
-            let ptx = self.expand(self.ptx[usable.max(1) - 1].1)?;
-            Module::load(current, &ptx, self.name)?
-        };
-        loaded.insert(key, Arc::downgrade(&module));
-        Ok(module)
+            self.expand(self.ptx[usable.max(1) - 1].1)
+        })
     }
 
     fn expand(&self, compressed: &[u8]) -> Result<Vec<u8>> {

@@ -51,12 +51,12 @@ pub(super) fn device_info(index: u32) -> Result<DeviceInfo> {
 }
 
 pub(super) fn device_memory(index: u32) -> Result<DeviceMemory> {
-    let context = Context::new(Device::get(index)?)?;
+    let context = Context::temporary(Device::get(index)?)?;
     let (free, total) = context.enter()?.memory()?;
     Ok(DeviceMemory { total, free })
 }
 
 pub(super) fn check_device(index: u32) -> Result<DeviceTimes> {
-    let context = Context::new(Device::get(index)?)?;
+    let context = Context::temporary(Device::get(index)?)?;
     probe::check(&context.enter()?)
 }

@@ -43,7 +43,7 @@ const SHARED: u32 = 64 << 10;
 /// Tries everything; the times are those of the second run of each.
 pub(super) fn check(current: &Current) -> Result<DeviceTimes> {
     let probe = Probe { current, stream: Stream::new(current)? };
-    let module = Module::load(current, PROBE, "probe")?;
+    let module = Module::load(current, "probe", || Ok(PROBE.to_vec()))?;
     let kernel = probe.check_arithmetic(&module)?;
     let barrier = probe.check_barrier(&module)?;
     let clusters = current.device().compute_capability()? >= (9, 0);
@@ -135,7 +135,7 @@ impl Probe<'_> {
     /// A barrier and shared memory over a cluster.
     fn check_cluster(&self) -> Result<f64> {
         let (current, stream) = (self.current, &self.stream);
-        let module = Module::load(current, PROBE_CLUSTER, "probe_cluster")?;
+        let module = Module::load(current, "probe_cluster", || Ok(PROBE_CLUSTER.to_vec()))?;
         let kernel = module.kernel(c"probe_cluster")?;
         kernel.allow_shared(SHARED)?;
         // Some devices refuse these, or say of 16 blocks that none fit; 8 are enough.

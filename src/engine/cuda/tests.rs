@@ -239,16 +239,65 @@ fn a_schedule_for_another_graph_is_refused() {
     run(&mut engine, &RunRequest::new(StopRule::Passes(1))).unwrap();
 }
 
-/// Engines of one device share their kernels.
+/// Engines of one device share its context and their kernels, one after the other as well.
 #[test]
-fn kernels_are_loaded_once() {
+fn context_and_kernels_are_made_once() {
     if !fake::is_within() {
-        return within("kernels_are_loaded_once", &["", "capability=80", "capability=100"]);
+        let settings = ["", "capability=80", "capability=100"];
+        let once = settings.map(|setting| format!("retains=1,modules=2,{setting}"));
+        return within("context_and_kernels_are_made_once", &once.each_ref().map(String::as_str));
     }
     use super::driver::{Context, Device};
+    for _ in 0..2 {
+        let contexts = [(); 2].map(|()| Context::new(Device::get(0).unwrap()).unwrap());
+        for context in &contexts {
+            let current = context.enter().unwrap();
+            super::kernels::general(&current).unwrap();
+            super::kernels::binary(&current).unwrap();
+        }
+    }
+    check_bits();
+    check_bits();
+    // The fake driver allows one more of neither.
     let current = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
-    let first = super::kernels::general(&current).unwrap();
-    let again = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
-    assert!(Arc::ptr_eq(&first, &super::kernels::general(&again).unwrap()));
-    assert!(!Arc::ptr_eq(&first, &super::kernels::binary(&again).unwrap()));
+    let more = super::driver::Module::load(&current, "more", || Ok(b".target sm_70".to_vec()));
+    assert!(matches!(more, Err(Error::OutOfMemory(_))));
+}
+
+/// An engine of its own has the results of the CPU engine.
+fn check_bits() {
+    let request = RunRequest::new(StopRule::Passes(3));
+    let mut cuda = CudaEngine::new(graph(), &Schedule::Parallel, OPTIONS).unwrap();
+    let mut cpu = CpuEngine::new(graph(), &Schedule::Parallel, OPTIONS).unwrap();
+    for engine in [&mut cuda as &mut dyn Engine, &mut cpu] {
+        run(engine, &request).unwrap();
+    }
+    assert!(cuda.results() == cpu.results() && cuda.messages() == cpu.messages());
+}
+
+/// A kernel that fails spoils the context for all who use it. It is made anew once they have gone.
+#[test]
+fn a_context_that_has_failed_is_made_anew() {
+    if !fake::is_within() {
+        let settings = ["failing=3,retains=3", "failing=4,retains=3", "failing=7,retains=3"];
+        return within("a_context_that_has_failed_is_made_anew", &settings);
+    }
+    let request = RunRequest::new(StopRule::Passes(3));
+    let new = || CudaEngine::new(graph(), &Schedule::Parallel, OPTIONS);
+    let mut beside = new().unwrap();
+    let mut failing = new().unwrap();
+    let fails = |result: Result<RunReport>| match result {
+        Err(Error::Device(text)) => assert!(text.contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{text}"),
+        other => panic!("{other:?}"),
+    };
+    let error = (0..9).find_map(|_| run(&mut failing, &request).err());
+    fails(Err(error.expect("a launch that fails")));
+    fails(run(&mut failing, &request));
+    fails(run(&mut beside, &request));
+    fails(new().map(|_| panic!("an engine in a context that has failed")));
+    drop(failing);
+    fails(run(&mut beside, &request));
+    drop(beside);
+    check_bits();
+    check_bits();
 }

@@ -8,11 +8,11 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// Kernels that were compiled for a device.
+/// Kernels that were compiled for a device. They stay loaded for as long as the primary context is kept.
 #[derive(Debug)]
 pub(crate) struct Module {
     raw: CUmodule,
-    context: Arc<Context>,
+    _context: Arc<Context>,
 }
 
 // SAFETY: the driver's functions on modules may be called from any thread.
@@ -21,63 +21,22 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Lets the driver compile PTX (it keeps what it compiled in a cache of the user's). `name` is for
-    /// errors: [`Error::NoDevice`] if the driver refuses the PTX.
-    pub fn load(current: &Current, ptx: &[u8], name: &str) -> Result<Arc<Self>> {
-        let text = std::ffi::CString::new(ptx).map_err(|_| {
-            Error::Device(format!("CUDA: kernels '{name}': the PTX has a NUL character"))
+    /// The kernels of this name. `image` gives, where they are not loaded yet, what to load: PTX, which the
+    /// driver compiles (it keeps what it compiled in a cache of the user's), or what was compiled for
+    /// devices of this compute capability, a cubin. Errors: those of `image`; [`Error::NoDevice`] if the
+    /// driver refuses the image.
+    pub fn load(
+        current: &Current,
+        name: &'static str,
+        image: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Arc<Self>> {
+        let raw = current.module(name, || {
+            let mut image = image()?;
+            image.push(0);
+            // SAFETY: PTX that NUL ends, or a whole cubin, whose size is in its header.
+            unsafe { load_image(image.as_ptr().cast(), name) }
         })?;
-        // SAFETY: NUL-terminated PTX.
-        unsafe { Self::load_image(current, text.as_ptr().cast(), name) }
-    }
-
-    /// Loads what was compiled for devices of this compute capability (a cubin). Errors as [`Self::load`].
-    pub fn load_binary(current: &Current, cubin: &[u8], name: &str) -> Result<Arc<Self>> {
-        // SAFETY: a whole cubin, whose size is in its header.
-        unsafe { Self::load_image(current, cubin.as_ptr().cast(), name) }
-    }
-
-    /// # Safety
-    /// The image is NUL-terminated PTX or a cubin.
-    unsafe fn load_image(current: &Current, image: *const c_void, name: &str) -> Result<Arc<Self>> {
-        let mut raw = ptr::null_mut();
-        let mut log = [0_u8; 2048];
-        let mut options = [
-            CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-            CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ];
-        // The driver takes a number in the place of a pointer.
-        let mut values = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(log.len())];
-        // SAFETY: an image, and two options whose values are a buffer and its length.
-        let result = unsafe {
-            shims::cuModuleLoadDataEx(
-                &mut raw,
-                image,
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
-        match result {
-            CUresult::CUDA_ERROR_INVALID_IMAGE
-            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
-            | CUresult::CUDA_ERROR_INVALID_PTX
-            | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
-            | CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-            | CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED => {
-                let log = String::from_utf8_lossy(&log);
-                let log = log.trim_end_matches('\0').trim();
-                Err(Error::NoDevice(format!(
-                    "the CUDA driver refuses the kernels '{name}': {}{}{log}",
-                    describe(result),
-                    if log.is_empty() { "" } else { ": " }
-                )))
-            }
-            _ => {
-                check(result, || format!("loading the kernels '{name}'"))?;
-                Ok(Arc::new(Self { raw, context: current.context().clone() }))
-            }
-        }
+        Ok(Arc::new(Self { raw, _context: current.context().clone() }))
     }
 
     /// A kernel by its name.
@@ -90,12 +49,44 @@ impl Module {
     }
 }
 
-impl Drop for Module {
-    fn drop(&mut self) {
-        // SAFETY: its kernels hold the module, so none is left.
-        self.context.discard(|| unsafe {
-            shims::cuModuleUnload(self.raw);
-        });
+/// # Safety
+/// The image is NUL-terminated PTX or a cubin.
+unsafe fn load_image(image: *const c_void, name: &str) -> Result<CUmodule> {
+    let mut raw = ptr::null_mut();
+    let mut log = [0_u8; 2048];
+    let mut options =
+        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // The driver takes a number in the place of a pointer.
+    let mut values = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(log.len())];
+    // SAFETY: an image, and two options whose values are a buffer and its length.
+    let result = unsafe {
+        shims::cuModuleLoadDataEx(
+            &mut raw,
+            image,
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    match result {
+        CUresult::CUDA_ERROR_INVALID_IMAGE
+        | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+        | CUresult::CUDA_ERROR_INVALID_PTX
+        | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+        | CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+        | CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED => {
+            let log = String::from_utf8_lossy(&log);
+            let log = log.trim_end_matches('\0').trim();
+            Err(Error::NoDevice(format!(
+                "the CUDA driver refuses the kernels '{name}': {}{}{log}",
+                describe(result),
+                if log.is_empty() { "" } else { ": " }
+            )))
+        }
+        _ => {
+            check(result, || format!("loading the kernels '{name}'"))?;
+            Ok(raw)
+        }
     }
 }
 
@@ -180,7 +171,7 @@ impl<'a> Argument<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     raw: CUfunction,
-    /// Stays loaded.
+    /// Keeps the context.
     _module: Arc<Module>,
     name: &'static CStr,
 }

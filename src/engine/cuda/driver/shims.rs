@@ -180,6 +180,7 @@ pub(super) const FUNCTION_LARGE_CLUSTERS: c_int = 14;
 
 // Newer than the bindings, or with values that are.
 shims! {
+    fn cuCtxGetId(context: CUcontext, id: *mut c_ulonglong);
     fn cuLaunchKernelEx(
         config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void

@@ -124,6 +124,72 @@ fn the_context_of_a_host_stays_current() {
     assert_eq!(Arc::strong_count(&context), 1);
 }
 
+/// Whether a context has a module, which is loaded otherwise.
+fn has_module(current: &Current, name: &'static str) -> bool {
+    let mut loaded = false;
+    Module::load(current, name, || {
+        loaded = true;
+        Ok(b".target sm_70".to_vec())
+    })
+    .unwrap();
+    !loaded
+}
+
+#[test]
+fn contexts_are_kept_with_their_modules_unless_only_looked_at() {
+    if !is_within() {
+        let test = "contexts_are_kept_with_their_modules_unless_only_looked_at";
+        return within_fake_driver(test, "retains=3");
+    }
+    let device = Device::get(0).unwrap();
+    for _ in 0..2 {
+        let current = Context::temporary(device).unwrap().enter().unwrap();
+        assert!(!has_module(&current, "one"));
+    }
+    for again in [false, true] {
+        let current = Context::new(device).unwrap().enter().unwrap();
+        assert_eq!(has_module(&current, "one"), again);
+        assert!(has_module(&Context::temporary(device).unwrap().enter().unwrap(), "one"));
+    }
+}
+
+/// A host may reset a device that no session uses, and go on with it.
+#[test]
+fn a_context_that_was_reset_is_made_anew() {
+    if !is_within() {
+        return within_fake_driver("a_context_that_was_reset_is_made_anew", "");
+    }
+    let device = Device::get(0).unwrap();
+    type Reset = unsafe extern "C" fn(sys::CUdevice) -> u32;
+    // SAFETY: the type is that of the function.
+    let reset = unsafe {
+        std::mem::transmute::<*mut std::ffi::c_void, Reset>(library::address(
+            c"cuDevicePrimaryCtxReset_v2",
+        ))
+    };
+    for host_goes_on in [false, true] {
+        assert!(!has_module(&enter(), "one"));
+        assert!(has_module(&enter(), "one"));
+        let mut host = ptr::null_mut();
+        // SAFETY: a device of the driver, and a place for the handle.
+        unsafe {
+            assert_eq!(reset(device.raw()), 0);
+            if host_goes_on {
+                shims::cuDevicePrimaryCtxRetain(&mut host, device.raw());
+            }
+        }
+        assert!(!has_module(&enter(), "one"));
+        if host_goes_on {
+            // SAFETY: what was retained above.
+            unsafe { shims::cuDevicePrimaryCtxRelease_v2(device.raw()) };
+        }
+        assert!(has_module(&enter(), "one"));
+        assert!(!has_module(&enter(), if host_goes_on { "two" } else { "three" }));
+        // SAFETY: as above; the next round begins with an empty context.
+        unsafe { assert_eq!(reset(device.raw()), 0) };
+    }
+}
+
 #[test]
 fn a_failed_recording_leaves_nothing_behind() {
     if !is_within() {
