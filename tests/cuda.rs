@@ -6,7 +6,10 @@ mod common;
 
 #[path = "common/child.rs"]
 mod child;
+#[path = "common/fake_cuda.rs"]
+mod fake_cuda;
 
+use fake_cuda::fake_driver;
 use fastlbp::{
     Backend, BeliefPropagation, EngineOptions, FactorGraph, RunRequest, Schedule, StopRule,
     format::read_graph, generate,
@@ -22,25 +25,6 @@ use tempfile::TempDir;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A directory with a `libcuda.so.1` of the tests' own; `None`, reported as skipped, where there is no C
-/// compiler.
-fn fake_driver() -> Option<TempDir> {
-    let directory = tempfile::tempdir().unwrap();
-    let compiled = Command::new("cc")
-        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
-        .args(["-ffp-contract=off", "-o"])
-        .arg(directory.path().join("libcuda.so.1"))
-        .arg(root().join("tests/cuda/fake_driver.c"))
-        .args(["-lm", "-pthread", "-ldl"])
-        .status();
-    let Ok(compiled) = compiled else {
-        common::report_skipped("there is no C compiler");
-        return None;
-    };
-    assert!(compiled.success(), "the fake driver cannot be compiled");
-    Some(directory)
 }
 
 /// Runs the program with a library path, and with settings of the fake driver.

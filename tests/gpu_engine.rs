@@ -10,6 +10,8 @@ mod common;
 mod backend;
 #[path = "common/cases.rs"]
 mod cases;
+#[path = "common/fake_cuda.rs"]
+mod fake_cuda;
 #[allow(dead_code, reason = "what factors are by their definition is not needed here")]
 #[path = "common/random.rs"]
 mod random;
@@ -399,4 +401,14 @@ fn the_graphs_have_what_is_to_be_tested() {
     println!("{kinds:?}; {hubs} with hubs, {large_hubs} large ones, {wide} wide, {mixed} mixed");
     assert!(hubs > 50 && large_hubs > 2 && wide > 10 && mixed > 100);
     assert_eq!(kinds.len(), 7, "{kinds:?}");
+}
+
+/// All these tests without a device, of one multiprocessor and of three: with few cases, since emulation is
+/// slow.
+#[test]
+fn emulated_devices_do_the_same() {
+    let cases = setting("FASTLBP_TEST_EMULATED_CASES", 8).to_string();
+    let devices = ["capability=70,multiprocessors=1", "capability=70,multiprocessors=3"];
+    let variables = [("FASTLBP_TEST_CASES", cases.as_str())];
+    fake_cuda::run_on_emulated_devices("emulated", &devices, &variables);
 }

@@ -8,8 +8,10 @@
  * spoils the context until it has been released. At the end of the process, things that were not given back
  * are listed on stderr; a context and its modules may stay.
  *
- * FAKE_CUDA_KERNELS names a library made from cuda/engine/host.cpp: the engine's kernels, which run on
- * `blocks=3` blocks of `threads=2` threads (else on one of one) whatever the launch says.
+ * FAKE_CUDA_KERNELS names libraries with the engine's kernels, separated by colons. Those made from
+ * cuda/engine/host.cpp run on `blocks=3` blocks of `threads=2` threads (else on one of one) whatever the
+ * launch says; those made from tests/cuda/emulated_*.cpp on what it says, on a device that has
+ * `multiprocessors=4`. Buffers have pages behind them that nothing may touch.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -18,8 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, NOT_FOUND = 500, TOO_LARGE = 720 };
 
 /* The number that FAKE_CUDA has for a name. */
 static long setting(const char *name, long otherwise) {
@@ -140,7 +143,7 @@ API cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
     MAY_FAIL;
     switch (attribute) {
-    case 16: *value = 4; return SUCCESS;
+    case 16: *value = (int)setting("multiprocessors", 4); return SUCCESS;
     case 75: *value = (int)setting("capability", 90) / 10; return SUCCESS;
     case 76: *value = (int)setting("capability", 90) % 10; return SUCCESS;
     default: return INVALID_VALUE;
@@ -211,14 +214,45 @@ API cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     return SUCCESS;
 }
 
+/* A buffer ends at a page that nothing may touch; a page with its size lies before the first of its own. What
+ * is between its end and that page keeps this value. */
+enum { PAGE = 4096, ALIGNMENT = 16, FILL = 0xA5 };
+
+static size_t pages(size_t bytes) {
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static unsigned char *fenced(size_t bytes) {
+    size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, own = pages(room);
+    unsigned char *first = mmap(NULL, own + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (first == MAP_FAILED)
+        return NULL;
+    *(size_t *)first = bytes;
+    memset(first + PAGE, FILL, own); /* not zero by chance */
+    mprotect(first, PAGE, PROT_NONE);
+    mprotect(first + PAGE + own, PAGE, PROT_NONE);
+    return first + PAGE + own - room;
+}
+
+static void unfence(unsigned char *buffer) {
+    unsigned char *first = (unsigned char *)((uintptr_t)buffer / PAGE * PAGE - PAGE);
+    mprotect(first, PAGE, PROT_READ);
+    size_t bytes = *(size_t *)first, room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    for (size_t i = bytes; i < room; i++)
+        if (buffer[i] != FILL) {
+            fprintf(stderr, "fake driver: byte %zu of a buffer of %zu was written\n", i, bytes);
+            abort();
+        }
+    munmap(first, pages(room) + 2 * PAGE);
+}
+
 API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
     NEEDS_CONTEXT;
-    if (bytes > (size_t)8 << 30)
+    if (bytes > (size_t)8 << 30 || bytes == 0)
         return 2;
-    void *memory = malloc(bytes);
-    if (memory == NULL || bytes == 0)
+    unsigned char *memory = fenced(bytes);
+    if (memory == NULL)
         return 2;
-    memset(memory, 0xA5, bytes); /* not zero by chance */
     *address = (uint64_t)(uintptr_t)memory;
     current()->allocated++;
     return SUCCESS;
@@ -226,7 +260,7 @@ API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
 
 API cuMemFree_v2(uint64_t address) {
     NEEDS_CONTEXT;
-    free((void *)(uintptr_t)address);
+    unfence((unsigned char *)(uintptr_t)address);
     current()->allocated--;
     return SUCCESS;
 }
@@ -355,6 +389,7 @@ struct config {
 
 typedef void kernel(unsigned blocks, void **arguments);
 typedef void host_kernel(unsigned blocks, unsigned threads, void **arguments);
+typedef void emulated_kernel(unsigned blocks, unsigned threads, int cooperative, void **arguments);
 
 static uint64_t address(void *argument) {
     return *(uint64_t *)argument;
@@ -396,26 +431,39 @@ static struct {
     kernel *run;
     int large, shared;
     host_kernel *on_host;
+    emulated_kernel *emulated;
 } kernels[MAX_KERNELS] = {
-    {"probe_arithmetic", arithmetic, 0, 0, NULL},
-    {"probe_barrier", barrier, 0, 0, NULL},
-    {"probe_cluster", cluster, 0, 0, NULL},
+    {"probe_arithmetic", arithmetic, 0, 0, NULL, NULL},
+    {"probe_barrier", barrier, 0, 0, NULL, NULL},
+    {"probe_cluster", cluster, 0, 0, NULL, NULL},
 };
 static int kernel_count = OWN_KERNELS;
 static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The function that the library of the engine's kernels has for one. */
-static host_kernel *find_on_host(const char *name) {
-    static void *library;
-    char symbol[80];
-    const char *path = getenv("FAKE_CUDA_KERNELS");
-    if (library == NULL && path != NULL) {
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library == NULL)
-            fprintf(stderr, "fake driver: %s\n", dlerror());
+/* The function that a library of the engine's kernels has for one, with this ending; NULL if none has. */
+static void *find_in_libraries(const char *name, const char *ending) {
+    static void *libraries[8];
+    static int count = -1;
+    if (count < 0) {
+        const char *list = getenv("FAKE_CUDA_KERNELS");
+        char *paths = strdup(list != NULL ? list : ""), *rest = paths;
+        count = 0;
+        for (char *path; count < 8 && (path = strsep(&rest, ":")) != NULL;)
+            if (*path != 0) {
+                libraries[count] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+                if (libraries[count] == NULL)
+                    fprintf(stderr, "fake driver: %s\n", dlerror());
+                else
+                    count++;
+            }
+        free(paths);
     }
-    snprintf(symbol, sizeof symbol, "%s_on_host", name);
-    return library != NULL ? (host_kernel *)(uintptr_t)dlsym(library, symbol) : NULL;
+    char symbol[80];
+    snprintf(symbol, sizeof symbol, "%s%s", name, ending);
+    void *found = NULL;
+    for (int i = 0; i < count && found == NULL; i++)
+        found = dlsym(libraries[i], symbol);
+    return found;
 }
 
 /* The number of a kernel, or -1. */
@@ -425,12 +473,15 @@ static int find_kernel(const char *name) {
     while (k < kernel_count && strcmp(kernels[k].name, name) != 0)
         k++;
     if (k == kernel_count) {
-        host_kernel *on_host = find_on_host(name);
-        if (on_host == NULL || k == MAX_KERNELS || strlen(name) >= sizeof kernels[k].name) {
+        void *on_host = find_in_libraries(name, "_on_host");
+        void *emulated = find_in_libraries(name, "_emulated");
+        int found = on_host != NULL || emulated != NULL;
+        if (!found || k == MAX_KERNELS || strlen(name) >= sizeof kernels[k].name) {
             k = -1;
         } else {
             strcpy(kernels[k].name, name);
-            kernels[k].on_host = on_host;
+            kernels[k].on_host = (host_kernel *)(uintptr_t)on_host;
+            kernels[k].emulated = (emulated_kernel *)(uintptr_t)emulated;
             kernel_count++;
         }
     }
@@ -532,9 +583,19 @@ API cuLaunchKernelEx(const struct config *config, void *function, void **argumen
     }
     if (k == 1 && attribute(config, 2) != 1)
         return INVALID_VALUE; /* not cooperative */
-    if (kernels[k].on_host != NULL) {
-        if (recording)
-            return INVALID_VALUE; /* the sizes of the arguments are not known */
+    int of_engine = kernels[k].on_host != NULL || kernels[k].emulated != NULL;
+    if (of_engine && recording)
+        return INVALID_VALUE; /* the sizes of the arguments are not known */
+    if (config->shared > (48 << 10) && config->shared > (unsigned)kernels[k].shared)
+        return INVALID_VALUE; /* not allowed */
+    if (kernels[k].emulated != NULL) {
+        int cooperative = attribute(config, 2) != 0;
+        if (cooperative && config->grid[0] > setting("multiprocessors", 4) * (1024 / config->block[0]))
+            return TOO_LARGE;
+        kernels[k].emulated(config->grid[0], config->block[0], cooperative, arguments);
+        return SUCCESS;
+    }
+    if (of_engine) {
         kernels[k].on_host((unsigned)setting("blocks", 1), (unsigned)setting("threads", 1), arguments);
         return SUCCESS;
     }

@@ -1,0 +1,8 @@
+// The kernels of cuda/general.cu for the emulated device.
+#include "emulator.hpp"
+
+#include "../../cuda/general.cu"
+
+EMULATED(general_begin)
+EMULATED(general_passes)
+EMULATED(general_results)

@@ -1,0 +1,384 @@
+// A CUDA device in C++, for kernels in cuda/*.cu as they are: included before them, it gives C++ the words
+// and functions of CUDA that they use. tests/cuda/fake_driver.c launches them with the blocks, threads and
+// shared memory that the library asks for.
+//
+// Each block of a cooperative launch is a thread of the system; blocks of other launches run one after the
+// other. Each thread of a block has a stack of its own; they take turns where they wait for each other, in an
+// order that changes all the time, so that a missing barrier shows. What cannot come to an end is found at
+// once and reported: threads that wait for one that has ended or waits elsewhere, lanes of a warp that meet
+// in different operations. What it does not show: races between threads that take no turns, and everything
+// behind `#if __CUDA_ARCH__`, which are the clusters of compute capability 9.0.
+#pragma once
+
+// Jumps to other stacks.
+#undef _FORTIFY_SOURCE
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <math.h>
+#include <memory>
+#include <mutex>
+#include <sched.h>
+#include <sys/mman.h>
+#include <thread>
+#include <type_traits>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+struct uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(16) ulonglong2 {
+    unsigned long long x, y;
+};
+
+namespace emulator {
+
+constexpr unsigned LANES = 32, MAX_WARPS = 32, MAX_THREADS = LANES * MAX_WARPS;
+constexpr size_t STACK = 256 << 10, GUARD = 4096;
+
+struct Dimensions {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+/// Where the thread that has its turn is.
+struct Here {
+    Dimensions grid, block, block_index, thread_index;
+};
+inline thread_local Here here;
+
+[[noreturn]] inline void fail(const char *what) {
+    fprintf(stderr, "emulated device: block %u of %u, thread %u of %u: %s\n", here.block_index.x, here.grid.x,
+            here.thread_index.x, here.block.x, what);
+    abort();
+}
+
+/// What the lanes of a warp do together.
+enum Operation : unsigned { SYNC_WARP, SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, VOTE };
+
+/// Threads that meet, as often as they like.
+struct Meeting {
+    unsigned count = 0;
+    unsigned waiting[MAX_THREADS];
+};
+
+/// The threads of a block, and who has the turn.
+class Block {
+public:
+    Block() : stacks(static_cast<char *>(mmap(nullptr, MAX_THREADS * STACK, PROT_READ | PROT_WRITE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+        if (stacks == MAP_FAILED) {
+            fail("no memory for stacks");
+        }
+    }
+    Block(const Block &) = delete;
+    ~Block() { munmap(stacks, MAX_THREADS * STACK); }
+
+    /// Runs all threads to their ends.
+    void run(unsigned threads, void (*all)(void *), void *argument) {
+        body = all;
+        of_body = argument;
+        ready.clear();
+        alive = threads;
+        every.count = 0;
+        for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
+            warps[warp].meeting.count = 0;
+        }
+        for (unsigned thread = 0; thread < threads; ++thread) {
+            fibers[thread].exchanges = 0;
+            ready.push_back(thread);
+        }
+        shuffle(0);
+        if (_setjmp(end) == 0) {
+            next();
+        }
+    }
+
+    void sync() { meet(every, here.block.x); }
+
+    /// Gives a value to the lanes of the warp; the result has those of all.
+    const uint64_t *exchange(Operation operation, uint64_t value) {
+        const unsigned thread = here.thread_index.x, lane = thread % LANES;
+        Warp &warp = warps[thread / LANES];
+        // Nobody writes what others may still read: these alternate.
+        const unsigned turn = fibers[thread].exchanges++ % 2;
+        warp.values[turn][lane] = value;
+        warp.operations[turn][lane] = operation;
+        if (here.block.x % LANES != 0) {
+            fail("the warps of the block are not whole");
+        }
+        meet(warp.meeting, LANES);
+        if (warp.operations[turn][0] != operation) {
+            fail("the lanes of a warp meet in different operations");
+        }
+        return warp.values[turn];
+    }
+
+private:
+    struct Fiber {
+        jmp_buf place;
+        ucontext_t start;
+        bool begun = false;
+        unsigned exchanges = 0;
+    };
+    struct Warp {
+        Meeting meeting;
+        uint64_t values[2][LANES];
+        Operation operations[2][LANES];
+    };
+
+    /// The threads whose turn may be next, from some place on in another order.
+    void shuffle(size_t from) {
+        for (size_t i = ready.size(); i > from + 1; --i) {
+            random ^= random << 13;
+            random ^= random >> 17;
+            random ^= random << 5;
+            std::swap(ready[i - 1], ready[from + random % (i - from)]);
+        }
+    }
+
+    void meet(Meeting &meeting, unsigned expected) {
+        const unsigned me = here.thread_index.x;
+        if (meeting.count + 1 == expected) {
+            const size_t from = ready.size();
+            ready.insert(ready.end(), meeting.waiting, meeting.waiting + meeting.count);
+            meeting.count = 0;
+            shuffle(from);
+            return;
+        }
+        meeting.waiting[meeting.count++] = me;
+        if (_setjmp(fibers[me].place) == 0) {
+            next();
+        }
+    }
+
+    /// Gives the turn to another thread, the last that became ready.
+    [[noreturn]] void next() {
+        if (ready.empty()) {
+            if (alive > 0) {
+                fail("all threads wait, for some that have ended or that wait elsewhere");
+            }
+            _longjmp(end, 1);
+        }
+        const unsigned thread = ready.back();
+        ready.pop_back();
+        here.thread_index.x = thread;
+        Fiber &fiber = fibers[thread];
+        if (fiber.begun) {
+            _longjmp(fiber.place, 1);
+        }
+        fiber.begun = true;
+        getcontext(&fiber.start);
+        fiber.start.uc_stack.ss_sp = stacks + thread * STACK + GUARD;
+        fiber.start.uc_stack.ss_size = STACK - GUARD;
+        mprotect(stacks + thread * STACK, GUARD, PROT_NONE);
+        const uintptr_t address = reinterpret_cast<uintptr_t>(this);
+        makecontext(&fiber.start, reinterpret_cast<void (*)()>(&Block::work), 3,
+                    static_cast<unsigned>(address), static_cast<unsigned>(address >> 16 >> 16), thread);
+        setcontext(&fiber.start);
+        abort();
+    }
+
+    /// What a thread does on its stack, for launch after launch. Its stack goes from one thread of the system
+    /// to another between these, so nothing that belongs to one may be known here.
+    static void work(unsigned low, unsigned high, unsigned thread) {
+        Block *const block = reinterpret_cast<Block *>(static_cast<uintptr_t>(high) << 16 << 16 | low);
+        for (;;) {
+            block->body(block->of_body);
+            --block->alive;
+            if (_setjmp(block->fibers[thread].place) == 0) {
+                block->next();
+            }
+        }
+    }
+
+    char *stacks;
+    Fiber fibers[MAX_THREADS];
+    Warp warps[MAX_WARPS];
+    Meeting every;
+    std::vector<unsigned> ready;
+    unsigned alive = 0;
+    uint32_t random = 2463534242;
+    jmp_buf end;
+    void (*body)(void *) = nullptr;
+    void *of_body = nullptr;
+};
+
+inline thread_local Block *current = nullptr;
+
+/// Blocks that are not in use: their stacks are made once.
+class Pool {
+public:
+    std::unique_ptr<Block> take() {
+        std::lock_guard<std::mutex> guard(lock);
+        if (blocks.empty()) {
+            return std::make_unique<Block>();
+        }
+        std::unique_ptr<Block> block = std::move(blocks.back());
+        blocks.pop_back();
+        return block;
+    }
+
+    void give_back(std::unique_ptr<Block> block) {
+        std::lock_guard<std::mutex> guard(lock);
+        blocks.push_back(std::move(block));
+    }
+
+private:
+    std::mutex lock;
+    std::vector<std::unique_ptr<Block>> blocks;
+};
+
+inline Pool &pool() {
+    static Pool one;
+    return one;
+}
+
+template <class... Arguments, size_t... Index>
+void call(void (*kernel)(Arguments...), void **arguments, std::index_sequence<Index...>) {
+    kernel(*static_cast<std::remove_const_t<Arguments> *>(arguments[Index])...);
+}
+
+/// Launches a kernel; arguments are as cuLaunchKernel takes them.
+template <class... Arguments>
+void launch(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, bool cooperative,
+            void **arguments) {
+    struct Call {
+        void (*kernel)(Arguments...);
+        void **arguments;
+    } one = {kernel, arguments};
+    const auto body = [](void *argument) {
+        const Call &one = *static_cast<Call *>(argument);
+        call(one.kernel, one.arguments, std::index_sequence_for<Arguments...>());
+    };
+    if (threads > MAX_THREADS) {
+        fail("more threads than a block can have");
+    }
+    const auto run = [&](unsigned first, unsigned end) {
+        std::unique_ptr<Block> block = pool().take();
+        current = block.get();
+        for (unsigned index = first; index < end; ++index) {
+            here = {{blocks, 1, 1}, {threads, 1, 1}, {index, 0, 0}, {0, 0, 0}};
+            block->run(threads, body, &one);
+        }
+        pool().give_back(std::move(block));
+    };
+    std::vector<std::thread> others;
+    for (unsigned index = 1; cooperative && index < blocks; ++index) {
+        others.emplace_back(run, index, index + 1);
+    }
+    run(0, cooperative ? 1 : blocks);
+    for (std::thread &other : others) {
+        other.join();
+    }
+}
+
+template <class T>
+uint64_t bits_of(T value) {
+    static_assert(sizeof value <= 8 && std::is_trivially_copyable<T>::value, "a number");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+template <class T>
+T exchange(unsigned mask, Operation operation, T value, unsigned source) {
+    if (mask != ~0u) {
+        fail("lanes that a mask leaves out are not emulated");
+    }
+    const uint64_t bits = current->exchange(operation, bits_of(value))[source];
+    T result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+inline unsigned lane() { return here.thread_index.x % LANES; }
+
+}  // namespace emulator
+
+#define __CUDACC__ 1
+#define __device__
+#define __host__
+#define __global__
+#define __forceinline__ inline
+#define __noinline__
+#define __launch_bounds__(...)
+#define __grid_constant__
+/// Of a block, since each is run by one thread of the system; `extern` ones are defined where needed.
+#define __shared__ thread_local
+#define threadIdx (emulator::here.thread_index)
+#define blockIdx (emulator::here.block_index)
+#define blockDim (emulator::here.block)
+#define gridDim (emulator::here.grid)
+
+inline void __syncthreads() { emulator::current->sync(); }
+inline void __syncwarp() { emulator::current->exchange(emulator::SYNC_WARP, 0); }
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+    const unsigned first = emulator::lane() / width * width;
+    return emulator::exchange(mask, emulator::SHUFFLE, value, first + static_cast<unsigned>(source) % width);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int distance) {
+    return emulator::exchange(mask, emulator::SHUFFLE_XOR, value, (emulator::lane() ^ distance) % 32);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned distance) {
+    const unsigned lane = emulator::lane();
+    return emulator::exchange(mask, emulator::SHUFFLE_UP, value, lane >= distance ? lane - distance : lane);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
+    const unsigned lane = emulator::lane();
+    return emulator::exchange(mask, emulator::SHUFFLE_DOWN, value, lane + distance < 32 ? lane + distance : lane);
+}
+inline unsigned __ballot_sync(unsigned mask, bool vote) {
+    if (mask != ~0u) {
+        emulator::fail("lanes that a mask leaves out are not emulated");
+    }
+    const uint64_t *votes = emulator::current->exchange(emulator::VOTE, vote);
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        bits |= static_cast<unsigned>(votes[lane]) << lane;
+    }
+    return bits;
+}
+inline bool __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
+inline bool __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) == ~0u; }
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+template <class T>
+T __ldg(const T *from) {
+    return *from;
+}
+
+template <class T>
+T atomicAdd(T *target, std::common_type_t<T> value) {
+    return __atomic_fetch_add(target, value, __ATOMIC_RELAXED);
+}
+template <class T>
+T atomicMax(T *target, std::common_type_t<T> value) {
+    T seen = __atomic_load_n(target, __ATOMIC_RELAXED);
+    while (seen < value &&
+           !__atomic_compare_exchange_n(target, &seen, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return seen;
+}
+
+/// In the place of GridBarrier's instructions: one thread of each block waits until all have added.
+inline void meet_other_blocks(uint32_t *counter, uint32_t expected) {
+    __atomic_add_fetch(counter, 1, __ATOMIC_RELEASE);
+    while (static_cast<int32_t>(__atomic_load_n(counter, __ATOMIC_ACQUIRE) - expected) < 0) {
+        sched_yield();
+    }
+}
+
+/// The function that the fake driver calls for a kernel.
+#define EMULATED(name)                                                                                     \
+    extern "C" void name##_emulated(unsigned blocks, unsigned threads, int cooperative, void **arguments) { \
+        emulator::launch(name, blocks, threads, cooperative != 0, arguments);                              \
+    }
