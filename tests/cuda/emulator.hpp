@@ -13,19 +13,22 @@
 // Jumps to other stacks.
 #undef _FORTIFY_SOURCE
 
+#include <climits>
 #include <csetjmp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <linux/futex.h>
 #include <math.h>
 #include <memory>
 #include <mutex>
-#include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <type_traits>
 #include <ucontext.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -369,11 +372,16 @@ T atomicMax(T *target, std::common_type_t<T> value) {
     return seen;
 }
 
-/// In the place of GridBarrier's instructions: one thread of each block waits until all have added.
+/// In the place of GridBarrier's instructions: one thread of each block waits until all have added. Asleep,
+/// since there are more blocks than processors.
 inline void meet_other_blocks(uint32_t *counter, uint32_t expected) {
-    __atomic_add_fetch(counter, 1, __ATOMIC_RELEASE);
-    while (static_cast<int32_t>(__atomic_load_n(counter, __ATOMIC_ACQUIRE) - expected) < 0) {
-        sched_yield();
+    uint32_t seen = __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
+    if (seen == expected) {
+        syscall(SYS_futex, counter, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+    while (static_cast<int32_t>(seen - expected) < 0) {
+        syscall(SYS_futex, counter, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+        seen = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
     }
 }
 
