@@ -407,7 +407,7 @@ fn the_graphs_have_what_is_to_be_tested() {
 /// slow.
 #[test]
 fn emulated_devices_do_the_same() {
-    let cases = setting("FASTLBP_TEST_EMULATED_CASES", 8).to_string();
+    let cases = setting("FASTLBP_TEST_EMULATED_CASES", 5).to_string();
     let devices = ["capability=70,multiprocessors=1", "capability=70,multiprocessors=3"];
     let variables = [("FASTLBP_TEST_CASES", cases.as_str())];
     fake_cuda::run_on_emulated_devices("emulated", &devices, &variables);

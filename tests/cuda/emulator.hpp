@@ -1,13 +1,14 @@
 // A CUDA device in C++, for kernels in cuda/*.cu as they are: included before them, it gives C++ the words
 // and functions of CUDA that they use. tests/cuda/fake_driver.c launches them with the blocks, threads and
-// shared memory that the library asks for.
+// shared memory that the library asks for. `__CUDA_ARCH__` is not defined: what stands there for a GPU only, as
+// instructions in assembly do, needs something else for this.
 //
 // Each block of a cooperative launch is a thread of the system; blocks of other launches run one after the
 // other. Each thread of a block has a stack of its own; they take turns where they wait for each other, in an
 // order that changes all the time, so that a missing barrier shows. What cannot come to an end is found at
 // once and reported: threads that wait for one that has ended or waits elsewhere, lanes of a warp that meet
-// in different operations. What it does not show: races between threads that take no turns, and everything
-// behind `#if __CUDA_ARCH__`, which are the clusters of compute capability 9.0.
+// in different operations. Who waits without a barrier, for what others write, must call take_turns again and
+// again. What it does not show: races between threads of a block that take no turns.
 #pragma once
 
 // Jumps to other stacks.
@@ -23,6 +24,7 @@
 #include <math.h>
 #include <memory>
 #include <mutex>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <thread>
@@ -85,7 +87,7 @@ public:
     void run(unsigned threads, void (*all)(void *), void *argument) {
         body = all;
         of_body = argument;
-        ready.clear();
+        first = count = 0;
         alive = threads;
         every.count = 0;
         for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
@@ -93,15 +95,27 @@ public:
         }
         for (unsigned thread = 0; thread < threads; ++thread) {
             fibers[thread].exchanges = 0;
-            ready.push_back(thread);
+            append(thread);
         }
-        shuffle(0);
+        shuffle(threads);
         if (_setjmp(end) == 0) {
             next();
         }
     }
 
     void sync() { meet(every, here.block.x); }
+
+    /// Lets all others have their turns, those of other blocks as well.
+    void take_turns() {
+        if (++passed % 64 == 0) {
+            sched_yield();
+        }
+        const unsigned me = here.thread_index.x;
+        append(me);
+        if (_setjmp(fibers[me].place) == 0) {
+            next();
+        }
+    }
 
     /// Gives a value to the lanes of the warp; the result has those of all.
     const uint64_t *exchange(Operation operation, uint64_t value) {
@@ -134,23 +148,28 @@ private:
         Operation operations[2][LANES];
     };
 
-    /// The threads whose turn may be next, from some place on in another order.
-    void shuffle(size_t from) {
-        for (size_t i = ready.size(); i > from + 1; --i) {
+    unsigned &ready_at(unsigned index) { return ready[(first + index) % MAX_THREADS]; }
+
+    void append(unsigned thread) { ready_at(count++) = thread; }
+
+    /// Puts the last threads that became ready in another order.
+    void shuffle(unsigned last) {
+        for (unsigned i = last; i > 1; --i) {
             random ^= random << 13;
             random ^= random >> 17;
             random ^= random << 5;
-            std::swap(ready[i - 1], ready[from + random % (i - from)]);
+            std::swap(ready_at(count - last + i - 1), ready_at(count - last + random % i));
         }
     }
 
     void meet(Meeting &meeting, unsigned expected) {
         const unsigned me = here.thread_index.x;
         if (meeting.count + 1 == expected) {
-            const size_t from = ready.size();
-            ready.insert(ready.end(), meeting.waiting, meeting.waiting + meeting.count);
+            for (unsigned i = 0; i < meeting.count; ++i) {
+                append(meeting.waiting[i]);
+            }
+            shuffle(meeting.count);
             meeting.count = 0;
-            shuffle(from);
             return;
         }
         meeting.waiting[meeting.count++] = me;
@@ -159,16 +178,17 @@ private:
         }
     }
 
-    /// Gives the turn to another thread, the last that became ready.
+    /// Gives the turn to the thread that has been ready for the longest time.
     [[noreturn]] void next() {
-        if (ready.empty()) {
+        if (count == 0) {
             if (alive > 0) {
                 fail("all threads wait, for some that have ended or that wait elsewhere");
             }
             _longjmp(end, 1);
         }
-        const unsigned thread = ready.back();
-        ready.pop_back();
+        const unsigned thread = ready_at(0);
+        first = (first + 1) % MAX_THREADS;
+        --count;
         here.thread_index.x = thread;
         Fiber &fiber = fibers[thread];
         if (fiber.begun) {
@@ -203,8 +223,9 @@ private:
     Fiber fibers[MAX_THREADS];
     Warp warps[MAX_WARPS];
     Meeting every;
-    std::vector<unsigned> ready;
-    unsigned alive = 0;
+    /// Those that have no turn and wait for nothing else, in the order of their turns.
+    unsigned ready[MAX_THREADS], first = 0, count = 0;
+    unsigned alive = 0, passed = 0;
     uint32_t random = 2463534242;
     jmp_buf end;
     void (*body)(void *) = nullptr;
@@ -371,6 +392,12 @@ T atomicMax(T *target, std::common_type_t<T> value) {
     }
     return seen;
 }
+
+inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+/// To be called, where there is no `__CUDA_ARCH__`, by each thread that waits for what others write.
+inline void take_turns() { emulator::current->take_turns(); }
 
 /// In the place of GridBarrier's instructions: one thread of each block waits until all have added. Asleep,
 /// since there are more blocks than processors.
