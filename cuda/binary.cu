@@ -182,6 +182,8 @@ struct LevelBarrier {
             }
             __syncthreads();
         }
+#elif !defined(__CUDA_ARCH__)
+        meet_cluster();
 #endif
     }
 
@@ -197,6 +199,8 @@ private:
     __device__ __forceinline__ void sync_cluster() {
 #if __CUDA_ARCH__ >= 900
         asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#elif !defined(__CUDA_ARCH__)
+        meet_cluster();
 #endif
     }
 };

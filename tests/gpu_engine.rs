@@ -21,7 +21,9 @@ use cases::{
     binary_graph, change_evidence, mixed_graph, numbers, random_changes, random_request,
     random_rule, random_schedule, schedules,
 };
+use fastlbp::generate;
 use fastlbp::model::FactorKind;
+use fastlbp::schedule::Preorder;
 use fastlbp::{
     Contradiction, EngineOptions, Error, Evidence, FactorGraph, Inference, RunRequest, Schedule,
     Start, StopRule,
@@ -170,6 +172,36 @@ fn mixed_graphs_by_every_schedule() {
         let graph = mixed_graph(choices, size);
         check_every_schedule(choices, &graph, options)
     });
+}
+
+/// Graphs of programs that are too large for one block: narrow levels, on one cluster, and levels that are
+/// wide enough for the whole device.
+#[test]
+fn larger_graphs_by_levels() {
+    let Some(options) = tested() else { return };
+    let graph = Arc::new(generate::smartfl(900, 3).unwrap().graph);
+    let edges = graph.edge_count() as u64;
+    // Many at once at first, and one after the other in the end; the other way round; both by turns.
+    let ranks: [fn(u64, u64) -> u64; 3] = [
+        |edge, edges| edge.saturating_sub(edges - edges / 8),
+        |edge, edges| edge.min(edges / 8),
+        |edge, edges| edge / (edges / 4) * edges + (edge % (edges / 4)).saturating_sub(edges / 5),
+    ];
+    let custom = ranks.map(|rank| {
+        let ranks: Vec<u64> = (0..edges).map(|edge| rank(edge, edges)).collect();
+        Schedule::Custom(Arc::new(Preorder::from_ranks(&graph, &ranks).unwrap()))
+    });
+    for schedule in [Schedule::SequentialFixed, Schedule::Topological].into_iter().chain(custom) {
+        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+        let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 1, max_passes: 2, history: 2 };
+        for (rule, start) in [(StopRule::Passes(2), Start::Fresh), (bingo, Start::Warm)] {
+            let contradiction = Contradiction::Vote;
+            let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
+            let what = || format!("{}, {request:?}", schedule.name());
+            within(pair.run(&request), what).unwrap().unwrap();
+            pair.both(|session| session.observe(7, 1).unwrap());
+        }
+    }
 }
 
 /// Sums without damping by PARALL and SEQFIX: what most programs ask for.
@@ -403,12 +435,12 @@ fn the_graphs_have_what_is_to_be_tested() {
     assert_eq!(kinds.len(), 7, "{kinds:?}");
 }
 
-/// All these tests without a device, of one multiprocessor and of three: with few cases, since emulation is
-/// slow.
+/// All these tests without a device, of one multiprocessor and of two clusters: with few cases, since emulation
+/// is slow.
 #[test]
 fn emulated_devices_do_the_same() {
-    let cases = setting("FASTLBP_TEST_EMULATED_CASES", 5).to_string();
-    let devices = ["capability=70,multiprocessors=1", "capability=70,multiprocessors=3"];
+    let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();
+    let devices = ["capability=70,multiprocessors=1", "capability=90,multiprocessors=16"];
     let variables = [("FASTLBP_TEST_CASES", cases.as_str())];
     fake_cuda::run_on_emulated_devices("emulated", &devices, &variables);
 }

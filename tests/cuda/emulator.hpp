@@ -50,9 +50,23 @@ struct Dimensions {
     unsigned x = 1, y = 1, z = 1;
 };
 
+/// One launch.
+struct Launch {
+    /// Blocks of a cluster.
+    unsigned cluster;
+    /// How many blocks have begun, and arrived at the barriers of each cluster; they only grow.
+    uint32_t begun = 0;
+    std::vector<uint32_t> arrived;
+    /// Where each block has its `here`.
+    std::vector<char *> places;
+};
+
 /// Where the thread that has its turn is.
 struct Here {
     Dimensions grid, block, block_index, thread_index;
+    Launch *launch = nullptr;
+    /// How many blocks will have arrived at the next barrier of the cluster.
+    uint32_t expected = 0;
 };
 inline thread_local Here here;
 
@@ -234,6 +248,18 @@ private:
 
 inline thread_local Block *current = nullptr;
 
+/// Waits until so many blocks have arrived in all. Asleep, since there are more blocks than processors.
+inline void meet_blocks(uint32_t *counter, uint32_t expected) {
+    uint32_t seen = __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
+    if (seen == expected) {
+        syscall(SYS_futex, counter, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+    while (static_cast<int32_t>(seen - expected) < 0) {
+        syscall(SYS_futex, counter, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+        seen = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+    }
+}
+
 /// Blocks that are not in use: their stacks are made once.
 class Pool {
 public:
@@ -267,9 +293,9 @@ void call(void (*kernel)(Arguments...), void **arguments, std::index_sequence<In
     kernel(*static_cast<std::remove_const_t<Arguments> *>(arguments[Index])...);
 }
 
-/// Launches a kernel; arguments are as cuLaunchKernel takes them.
+/// Launches a kernel on blocks of which so many are a cluster; arguments are as cuLaunchKernel takes them.
 template <class... Arguments>
-void launch(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, bool cooperative,
+void launch(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, unsigned cluster, bool cooperative,
             void **arguments) {
     struct Call {
         void (*kernel)(Arguments...);
@@ -279,23 +305,30 @@ void launch(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, boo
         const Call &one = *static_cast<Call *>(argument);
         call(one.kernel, one.arguments, std::index_sequence_for<Arguments...>());
     };
-    if (threads > MAX_THREADS) {
-        fail("more threads than a block can have");
+    if (threads > MAX_THREADS || blocks % cluster != 0) {
+        fail("no such launch is possible");
     }
+    // Else blocks run one after the other.
+    const bool together = cooperative || cluster > 1;
+    Launch all = {cluster, 0, std::vector<uint32_t>(blocks / cluster), std::vector<char *>(blocks)};
     const auto run = [&](unsigned first, unsigned end) {
         std::unique_ptr<Block> block = pool().take();
         current = block.get();
+        if (together) {
+            all.places[first] = reinterpret_cast<char *>(&here);
+            meet_blocks(&all.begun, blocks);
+        }
         for (unsigned index = first; index < end; ++index) {
-            here = {{blocks, 1, 1}, {threads, 1, 1}, {index, 0, 0}, {0, 0, 0}};
+            here = {{blocks, 1, 1}, {threads, 1, 1}, {index, 0, 0}, {0, 0, 0}, &all, 0};
             block->run(threads, body, &one);
         }
         pool().give_back(std::move(block));
     };
     std::vector<std::thread> others;
-    for (unsigned index = 1; cooperative && index < blocks; ++index) {
+    for (unsigned index = 1; together && index < blocks; ++index) {
         others.emplace_back(run, index, index + 1);
     }
-    run(0, cooperative ? 1 : blocks);
+    run(0, together ? 1 : blocks);
     for (std::thread &other : others) {
         other.join();
     }
@@ -399,21 +432,31 @@ inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 /// To be called, where there is no `__CUDA_ARCH__`, by each thread that waits for what others write.
 inline void take_turns() { emulator::current->take_turns(); }
 
-/// In the place of GridBarrier's instructions: one thread of each block waits until all have added. Asleep,
-/// since there are more blocks than processors.
-inline void meet_other_blocks(uint32_t *counter, uint32_t expected) {
-    uint32_t seen = __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
-    if (seen == expected) {
-        syscall(SYS_futex, counter, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+/// In the place of GridBarrier's instructions: one thread of each block waits until all have added.
+inline void meet_other_blocks(uint32_t *counter, uint32_t expected) { emulator::meet_blocks(counter, expected); }
+
+/// In the place of the instructions for a cluster's barriers: all threads of its blocks call it.
+inline void meet_cluster() {
+    __syncthreads();
+    emulator::Launch &launch = *emulator::here.launch;
+    if (threadIdx.x == 0 && launch.cluster > 1) {
+        emulator::here.expected += launch.cluster;
+        emulator::meet_blocks(&launch.arrived[blockIdx.x / launch.cluster], emulator::here.expected);
     }
-    while (static_cast<int32_t>(seen - expected) < 0) {
-        syscall(SYS_futex, counter, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-        seen = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
-    }
+    __syncthreads();
+}
+
+/// Where a block of this one's cluster has what this one has in its own shared memory.
+template <class T>
+T *shared_of_block(T *own, unsigned block_of_cluster) {
+    const emulator::Launch &launch = *emulator::here.launch;
+    char *const place = launch.places[blockIdx.x / launch.cluster * launch.cluster + block_of_cluster];
+    return reinterpret_cast<T *>(place + (reinterpret_cast<char *>(own) - reinterpret_cast<char *>(&emulator::here)));
 }
 
 /// The function that the fake driver calls for a kernel.
-#define EMULATED(name)                                                                                     \
-    extern "C" void name##_emulated(unsigned blocks, unsigned threads, int cooperative, void **arguments) { \
-        emulator::launch(name, blocks, threads, cooperative != 0, arguments);                              \
+#define EMULATED(name)                                                                                      \
+    extern "C" void name##_emulated(unsigned blocks, unsigned threads, unsigned cluster, int cooperative,   \
+                                    void **arguments) {                                                     \
+        emulator::launch(name, blocks, threads, cluster, cooperative != 0, arguments);                      \
     }

@@ -389,7 +389,8 @@ struct config {
 
 typedef void kernel(unsigned blocks, void **arguments);
 typedef void host_kernel(unsigned blocks, unsigned threads, void **arguments);
-typedef void emulated_kernel(unsigned blocks, unsigned threads, int cooperative, void **arguments);
+typedef void emulated_kernel(unsigned blocks, unsigned threads, unsigned cluster, int cooperative,
+                             void **arguments);
 
 static uint64_t address(void *argument) {
     return *(uint64_t *)argument;
@@ -564,7 +565,8 @@ API cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct con
     unsigned blocks = attribute(config, 4);
     if ((blocks > 8 && !kernels[k].large) || config->shared > (unsigned)kernels[k].shared)
         return 912; /* CUDA_ERROR_INVALID_CLUSTER_SIZE of CUDA 12, which the bindings do not know */
-    *clusters = blocks > 8 ? 0 : 1;
+    int fitting = (int)setting("multiprocessors", 4) / (int)(blocks > 0 ? blocks : 1);
+    *clusters = blocks > 8 ? 0 : fitting > 1 ? fitting : 1;
     return SUCCESS;
 }
 
@@ -592,7 +594,8 @@ API cuLaunchKernelEx(const struct config *config, void *function, void **argumen
         int cooperative = attribute(config, 2) != 0;
         if (cooperative && config->grid[0] > setting("multiprocessors", 4) * (1024 / config->block[0]))
             return TOO_LARGE;
-        kernels[k].emulated(config->grid[0], config->block[0], cooperative, arguments);
+        unsigned cluster = attribute(config, 4);
+        kernels[k].emulated(config->grid[0], config->block[0], cluster > 1 ? cluster : 1, cooperative, arguments);
         return SUCCESS;
     }
     if (of_engine) {
