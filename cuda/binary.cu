@@ -209,15 +209,16 @@ private:
 struct ByLevels {
     Block &block;
     WorkStream stream;
+    Completions completions;
 
     __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
                                          Tally *of_pass, LevelBarrier &barrier) {
         const Binary &g = block.g;
         block.begin_pass(buffer, of_state, of_pass);
         send_constants(g, n, block.to);
-        uint32_t end = send_level(block, stream);
+        uint32_t end = send_section(block, stream, completions);
         if (measuring || scanning) {
-            // All blocks take part in the first level.
+            // All blocks take part in the first section.
             Watch watch = look(g, block.loop, n, measuring, block.from, of_state);
             if (measuring && block.loop.rule.kind == RULE_BINGO) {
                 barrier.sync();
@@ -234,10 +235,10 @@ struct ByLevels {
                     barrier.sync();
                 }
             }
-            if (end % 4 == UNIT_END_OF_PASS) {
+            if (end % 4 == END_OF_PASS) {
                 return;
             }
-            end = send_level(block, stream);
+            end = send_section(block, stream, completions);
         }
     }
 
@@ -255,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const WorkStream stream;
     stream.open(g);
     LevelBarrier barrier(loop.barrier, cluster);
-    ByLevels work = {block, stream};
+    ByLevels work = {block, stream, Completions{block, cluster}};
     run_passes(work, barrier, block.loop);
     barrier.leave();
 }

@@ -32,10 +32,16 @@ constexpr uint32_t SOURCE_HUB = 7;
 
 /// The second word of an input: whether its edge is sent (in tiles); of a hub, whether `fresh` is meant.
 constexpr uint32_t SENT = 1 << 8;
-/// In groups and items: whether the literal is that the variable is in state 0; and where a number follows.
+/// In gathered factors and items: whether the literal is that the variable is in state 0; and where a number
+/// follows.
 constexpr uint32_t NEGATED = 1 << 9;
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
+/// Of hubs: `fresh` is meant.
 constexpr uint32_t LISTED = uint32_t(1) << 31;
+/// A message that a thread reads for gathered factors: its slot, SLOT_MASK for none; whether it is read anew;
+/// and the logarithm of the number of threads that read the same variable's, 6 if each does so in two rounds.
+constexpr uint32_t LEAF_NEW = uint32_t(1) << SLOT_BITS;
+constexpr uint32_t LEAF_SHIFT = SLOT_BITS + 1;
 
 /// What is known about a variable: 0 nothing, 1 that it is in state 0, 2 that it is in state 1.
 constexpr uint32_t KNOWN_TRUE = 2;
@@ -85,9 +91,11 @@ struct Binary {
     uint32_t history_length, factors;
     /// The slots of each factor's edges in their order.
     const uint32_t *factor_offsets, *edge_slots;
+    /// How often warps complete a narrow level in a pass by levels.
+    uint32_t completions, unused;
 };
 
-static_assert(sizeof(Binary) == 256, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 264, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 

@@ -181,8 +181,8 @@ __device__ __forceinline__ void send_constants(const Binary &g, uint64_t n, Pack
 __device__ __forceinline__ void send_all(const Block &block, const WorkStream &stream) {
     for (;;) {
         Words words;
-        const uint32_t head = stream.unit(words);
-        const uint32_t arity = head >> 2 & 63;
+        const uint4 unit = stream.unit(words);
+        const uint32_t head = unit.x, arity = head >> 2 & 63;
         if (head % 4 == UNIT_TILE) {
             switch (arity) {
             case 2: tile_factors<2>(block, words); break;
@@ -197,7 +197,7 @@ __device__ __forceinline__ void send_all(const Block &block, const WorkStream &s
             wide_factor(block, words, arity);
         }
         stream.advance(head);
-        if (head % 4 == UNIT_END_OF_PASS) {
+        if (unit.w != 0) {
             return;
         }
     }

@@ -1,7 +1,8 @@
 // Messages of factors level by level.
 #pragma once
 
-#include "binary_factors.cuh"
+#include "binary_gathered.cuh"
+#include "completions.cuh"
 
 namespace fastlbp {
 
@@ -15,11 +16,6 @@ __device__ __noinline__ inline void check_met(const Binary &g, uint32_t slot, ui
     if (certain.contradictory()) {
         note_met(of_pass, variable_of_slot(g, slot));
     }
-}
-
-/// One of a variable's messages, from the new or the old ones.
-__device__ __forceinline__ Packed read_mixed(const Block &pass, uint32_t slot, bool is_new) {
-    return (is_new ? pass.to : pass.from)[slot];
 }
 
 /// A variable's message where it has five to eight factors.
@@ -74,19 +70,6 @@ struct Few {
         return source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : other;
     }
 };
-
-/// Stores a message; notes if it was 0/0, and if the certain ones change by it.
-__device__ __forceinline__ void store_message(uint32_t slot, Packed message, Packed old,
-                                              const Block &pass) {
-    if (message == Packed::contradiction()) {
-        message = Packed::one();
-        note_zero_by_zero(pass.g, slot, pass.of_pass);
-    }
-    if (message != old && (message.is_certain() || old.is_certain())) {
-        pass.of_pass->certain_changed = 1;
-    }
-    pass.to[slot] = message;
-}
 
 /// Some messages of the factors of a level's tile, one by each thread. Words: numbers of coefficients, then
 /// for each position, the head first, a row of inputs and a row that says which slots of the variable are
@@ -193,85 +176,10 @@ __device__ __noinline__ inline uint64_t any_hub_message(const Block &pass, uint3
 /// Hubs of at most this many slots are read by 8 threads each.
 constexpr uint32_t HUB_OF_GROUP = 64;
 
-/// The message of a factor to the variable of this thread, by groups of 2^LEVELS threads: the body's
-/// variables in the first ones, the head in the last one; others are neutral. In the numbers T.
-template <class T, int LEVELS>
-__device__ __forceinline__ Packed group_message_in(Packed value, bool there, bool negated, const HeadValues &f) {
-    constexpr int WIDTH = 1 << LEVELS;
-    const uint32_t own = threadIdx.x % WIDTH;
-    const bool is_head = own == WIDTH - 1;
-    Body<T> body = Body<T>::neutral();
-    if (there && !is_head) {
-        FromPacked<T>::weights(value, negated, body.all, body.not_all);
-    }
-    const Packed head = Packed{__shfl_sync(~0u, value.bits, WIDTH - 1, WIDTH)};
-    Body<T> siblings[LEVELS];
-    FASTLBP_UNROLL
-    for (int level = 0; level < LEVELS; ++level) {
-        siblings[level] = Body<T>{shuffle_xor(body.all, 1 << level), shuffle_xor(body.not_all, 1 << level)};
-        const bool right = (own >> level & 1) != 0;
-        const Body<T> a = right ? siblings[level] : body, b = right ? body : siblings[level];
-        body = combine(a, b);
-    }
-    Body<T> rest = siblings[LEVELS - 1];
-    FASTLBP_UNROLL
-    for (int level = LEVELS - 2; level >= 0; --level) {
-        rest = combine(rest, siblings[level]);
-    }
-    const HeadWeights<T> weights(head, f);
-    T holds, fails;
-    weights.with_rest(rest, holds, fails);
-    const T weight1 = add(multiply(Real<T>::from_f64(f.values[0][0]), body.all),
-                          multiply(Real<T>::from_f64(f.values[1][0]), body.not_all));
-    const T weight0 = add(multiply(Real<T>::from_f64(f.values[0][1]), body.all),
-                          multiply(Real<T>::from_f64(f.values[1][1]), body.not_all));
-    return FromPacked<T>::ratio(is_head ? weight1 : holds, is_head ? weight0 : fails, !is_head && negated);
-}
-
-/// The same where doubles do not do.
-template <int LEVELS>
-__device__ __noinline__ uint64_t far_group_message(uint64_t value, bool there, bool negated, HeadValues f) {
-    return group_message_in<Wide, LEVELS>(Packed{value}, there, negated, f).bits;
-}
-
-/// The same, in the numbers that do. All threads of the warp.
-template <int LEVELS>
-__device__ __forceinline__ Packed group_message(Packed value, bool there, bool negated, const HornCoefficients &c,
-                                                uint32_t arity) {
-    const bool within = arity <= 5   ? value.is_within<88>()
-                        : arity <= 9 ? value.is_within<48>()
-                                     : arity <= 17 && value.is_within<22>();
-    const bool fits = !there || (within && (c.flags & HORN_PLAIN) != 0);
-    if (__all_sync(~0u, fits)) {
-        return group_message_in<double, LEVELS>(value, there, negated, c.head);
-    }
-    return Packed{far_group_message<LEVELS>(value.bits, there, negated, c.head)};
-}
-
-/// Some messages of factors, each by 2^LEVELS threads. Words: for each thread two: the input, ~0 for none;
-/// what is read anew, as in tiles, with the number of coefficients from bit 12 on.
-template <int LEVELS>
-__device__ __forceinline__ void level_groups(const Block &pass, const Words &words, uint32_t arity) {
-    const uint32_t lane = threadIdx.x % 32;
-    const uint32_t input = words[4 + 2 * lane], second = words[5 + 2 * lane];
-    const bool there = input != ~uint32_t(0);
-    Few few;
-    few.load(there ? input : 0, second, pass);
-    const uint32_t slot = input & SLOT_MASK;
-    const bool sent = there && (second & SENT) != 0;
-    const Packed old = sent ? pass.from[slot] : Packed::one();
-    const Packed value = there ? few.message(input, second, pass) : Packed::one();
-    const Packed message = group_message<LEVELS>(value, there, (second & NEGATED) != 0,
-                                                 pass.coefficients_of(there ? second >> COEFFICIENTS_SHIFT : 0), arity);
-    if (sent) {
-        store_message(slot, message, old, pass);
-    }
-}
-
 /// Some messages of a factor that has hubs among its variables, or many, by a warp. Words: number of
 /// coefficients; number of hubs of up to HUB_OF_GROUP slots, and from bit 8 on of larger ones; then for
 /// each thread up to the last of the body's, and then for the head, four: the input; what is read anew, as in
-/// groups; of a hub its first slot; flags (SENT, NEGATED), and of a hub from bit 12 on its number. Then for
+/// tiles; of a hub its first slot; flags (SENT, NEGATED), and of a hub from bit 12 on its number. Then for
 /// each hub, the small ones first: the slot; the number of its first slots that are read anew or, with LISTED,
 /// where in Binary::fresh a byte for each 8 of them stands; its first slot and number of slots.
 template <int LEVELS>
@@ -341,38 +249,60 @@ __device__ __forceinline__ void level_item(const Block &pass, const Words &words
     }
 }
 
-/// All messages of a warp in a level. Returns the first word of its end.
-__device__ __forceinline__ uint32_t send_level(const Block &pass, const WorkStream &stream) {
+/// A tile of factors of any number of variables.
+__device__ __noinline__ inline void level_tile(const Block &pass, Words words, uint32_t arity, uint32_t count) {
+    switch (arity) {
+    case 2: level_factors<2>(pass, words, count); break;
+    case 3: level_factors<3>(pass, words, count); break;
+    case 4: level_factors<4>(pass, words, count); break;
+    case 5: level_factors<5>(pass, words, count); break;
+    default: level_factors<6>(pass, words, count); break;
+    }
+    __syncwarp();
+}
+
+/// All messages of a warp in a section. Returns how it ends.
+__device__ __forceinline__ uint32_t send_section(const Block &pass, const WorkStream &stream,
+                                                 const Completions &completions) {
     for (;;) {
         Words words;
-        const uint32_t head = stream.unit(words);
-        const uint32_t arity = head >> 2 & 63, count = head >> 8 & 63;
-        if (head % 4 == UNIT_TILE) {
-            switch (arity) {
-            case 2: level_factors<2>(pass, words, count); break;
-            case 3: level_factors<3>(pass, words, count); break;
-            case 4: level_factors<4>(pass, words, count); break;
-            case 5: level_factors<5>(pass, words, count); break;
-            default: level_factors<6>(pass, words, count); break;
+        const uint4 unit = stream.unit(words);
+        const uint32_t head = unit.x, kind = head % 4, arity = head >> 2 & 63, count = head >> 8 & 63;
+        const bool waits = (unit.w & WAITS) != 0;
+        if (kind == UNIT_GATHERED && count == 2) {
+            GatheredFactors<2> factors;
+            factors.prepare(pass, words, unit.y);
+            if (waits) {
+                completions.wait(unit.w >> COMPLETIONS_SHIFT);
             }
-            __syncwarp();
-        } else if (head % 4 == UNIT_ITEM) {
-            // The count of a group's factors tells groups from an item.
-            if (count > 1) {
-                if (arity <= 4) {
-                    level_groups<2>(pass, words, arity);
-                } else {
-                    level_groups<3>(pass, words, arity);
-                }
+            factors.send(pass, words, arity);
+        } else if (kind == UNIT_GATHERED && count == 3) {
+            GatheredFactors<3> factors;
+            factors.prepare(pass, words, unit.y);
+            if (waits) {
+                completions.wait(unit.w >> COMPLETIONS_SHIFT);
+            }
+            factors.send(pass, words, arity);
+        } else if (kind != UNIT_EMPTY) {
+            if (waits) {
+                completions.wait(unit.w >> COMPLETIONS_SHIFT);
+            }
+            if (kind == UNIT_TILE) {
+                level_tile(pass, words, arity, count);
+            } else if (kind == UNIT_GATHERED) {
+                gathered_wide_factors(pass, words, arity, unit.y);
             } else if (arity <= 8) {
                 level_item<3>(pass, words, arity);
             } else {
                 level_item<5>(pass, words, arity);
             }
         }
+        if (unit.w & COMPLETES) {
+            completions.complete();
+        }
         stream.advance(head);
-        if (head % 4 == UNIT_END_OF_LEVEL || head % 4 == UNIT_END_OF_PASS) {
-            return head;
+        if (unit.w & END_MASK) {
+            return unit.w;
         }
     }
 }

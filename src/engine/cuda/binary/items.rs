@@ -1,7 +1,7 @@
 //! Factors and their edges level by level: see cuda/engine/binary_levels.cuh.
 
-use super::layout::{Layout, Source, WARP};
-use super::streams::{StreamWords, Streams, Unit, Waiting};
+use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP};
+use super::streams::{MOST_COMPLETIONS, StreamWords, Streams, Unit, Waiting};
 use crate::error::Result;
 use crate::model::FactorGraph;
 use crate::schedule::{Preorder, Storage, analyse};
@@ -14,8 +14,18 @@ const NEGATED: u32 = 1 << 9;
 const NUMBER_SHIFT: u32 = 12;
 /// Which of a hub's messages are read anew stands in `fresh`.
 const LISTED: u32 = 1 << 31;
-/// Levels with at most so many small factors spread each over several threads.
-const FEW_FACTORS: usize = 2048;
+/// Levels with at most so many small factors for each warp spread each over several threads.
+const FEW_FACTORS: usize = 8;
+/// Most rounds in which a warp reads what several factors' variables send, and those for a single factor.
+const ROUNDS: usize = 4;
+const MOST_ROUNDS: usize = 8;
+/// Most threads, in two rounds, that read what one factor needs where more than a warp's read one variable's
+/// messages.
+const MOST_THREADS: usize = 2 * WARP;
+/// What a thread reads: a slot, all bits for none; whether its message is new; and from here on stands how many
+/// threads read the same variable's.
+const LEAF_NEW: u32 = 1 << SLOT_BITS;
+const LEAF_SHIFT: u32 = SLOT_BITS + 1;
 
 /// How much work makes it worth while to run a level on the whole device, with its dearer barrier:
 /// tiles and items of warps.
@@ -129,13 +139,15 @@ impl<'a> Ranks<'a> {
 const MOST_HUB_MESSAGES: usize = 256 * WARP;
 
 impl LevelUnits {
-    /// `None` if a hub is too large.
+    /// For so many warps, where a level is narrow. `None` if a hub or the graph is too large.
     pub(super) fn new(
         graph: &FactorGraph,
         layout: &Layout,
         preorder: &Preorder,
+        warps: usize,
     ) -> Result<Option<Self>> {
-        if (0..graph.variable_count()).any(|v| graph.degree(v) > MOST_HUB_MESSAGES) {
+        let too_large = |v| graph.degree(v) > MOST_HUB_MESSAGES;
+        if (0..graph.variable_count()).any(too_large) || layout.slots >= SLOT_MASK as usize {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
@@ -143,10 +155,11 @@ impl LevelUnits {
         let mut made = Self { levels: Vec::with_capacity(levels.count()), fresh: Vec::new() };
         for level in 0..levels.count() {
             let items = items_of(graph, &ranks, levels.edges(level));
-            let units = made.units(graph, &ranks, items);
+            let units = made.units(&ranks, items, warps);
             made.levels.push(units);
         }
-        Ok(Some(made))
+        let completions: usize = made.levels.iter().map(|units| units.len().min(warps)).sum();
+        Ok((completions < MOST_COMPLETIONS).then_some(made))
     }
 
     /// Whether some level has work for the whole device.
@@ -164,14 +177,15 @@ impl LevelUnits {
         let wide: Vec<bool> =
             self.levels.iter().enumerate().map(|(level, units)| is_wide(level, units)).collect();
         for (level, units) in self.levels.into_iter().enumerate() {
+            let on = if wide[level] { blocks } else { narrow };
+            streams.push_level(units.into_iter(), on, !wide[level]);
             // Passes end with all blocks.
             let next_wide = wide.get(level + 1).copied().unwrap_or(narrow < blocks);
-            let waiting = if wide[level] || next_wide { Waiting::All } else { Waiting::Narrow };
-            streams.push_level(
-                units.into_iter(),
-                if wide[level] { blocks } else { narrow },
-                waiting,
-            );
+            if wide[level] || next_wide {
+                streams.end_section(on, Waiting::All);
+            } else if level + 1 == wide.len() {
+                streams.end_section(on, Waiting::Narrow);
+            }
             if wide[level] && !next_wide {
                 // The others wait for the next wide level.
                 streams.wait_twice(narrow);
@@ -181,36 +195,47 @@ impl LevelUnits {
     }
 
     /// The longest first.
-    fn units(&mut self, graph: &FactorGraph, ranks: &Ranks<'_>, items: Vec<Item>) -> Vec<Unit> {
-        let (mut small, mut large): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| {
-            let f = item.factor as usize;
-            graph.arity(f) <= TILE_ARITY
-                && !graph.factor_variables(f).iter().any(|&v| ranks.is_hub(v as usize))
-        });
-        large.sort_by_key(|item| {
-            let variables = graph.factor_variables(item.factor as usize).iter();
-            let reads: usize = variables.map(|&v| graph.degree(v as usize)).sum();
+    fn units(&mut self, ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Vec<Unit> {
+        let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
+        let is_small = |item: &Item| {
+            let mut variables = ranks.graph.factor_variables(item.factor as usize).iter();
+            arity(item) <= TILE_ARITY && !variables.any(|&v| ranks.is_hub(v as usize))
+        };
+        let many = items.iter().filter(|item| is_small(item)).count() > FEW_FACTORS * warps;
+        let (mut tiles, others): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|item| many && is_small(item));
+        let mut alone = Vec::new();
+        let mut gathered: Vec<(usize, Item)> = Vec::new();
+        for item in others {
+            match Gathering::threads_for(ranks, &item) {
+                Some(threads) => gathered.push((threads, item)),
+                None => alone.push(item),
+            }
+        }
+        alone.sort_by_key(|item| {
+            let variables = ranks.graph.factor_variables(item.factor as usize).iter();
+            let reads: usize = variables.map(|&v| ranks.graph.degree(v as usize)).sum();
             std::cmp::Reverse(reads)
         });
-        let mut units: Vec<Unit> = large.iter().map(|item| self.item(ranks, item)).collect();
-        small.sort_by_key(|item| graph.arity(item.factor as usize));
-        let arity = |item: &Item| graph.arity(item.factor as usize);
-        if small.len() <= FEW_FACTORS {
-            let width = |item: &Item| if arity(item) <= 4 { 4 } else { 8 };
-            for same in small.chunk_by(|a, b| width(a) == width(b)) {
-                let width = width(&same[0]);
-                units
-                    .extend(same.chunks(WARP / width).map(|group| self.group(ranks, group, width)));
-            }
-            return units;
+        let mut units: Vec<Unit> = alone.iter().map(|item| self.item(ranks, item)).collect();
+        // Factors of one width together, those that read most first.
+        gathered.sort_by_key(|(threads, item)| {
+            std::cmp::Reverse((Gathering::levels(arity(item)), *threads))
+        });
+        let groups = |rounds| Gathering::groups(ranks.graph, &gathered, rounds);
+        let left = warps.saturating_sub(units.len());
+        let rounds = (1..ROUNDS).find(|&rounds| groups(rounds).len() <= left).unwrap_or(ROUNDS);
+        for group in groups(rounds) {
+            units.push(self.gathered(ranks, group));
         }
-        for same in small.chunk_by(|a, b| arity(a) == arity(b)) {
+        tiles.sort_by_key(arity);
+        for same in tiles.chunk_by(|a, b| arity(a) == arity(b)) {
             units.extend(same.chunks(WARP).map(|tile| self.tile(ranks, tile)));
         }
         units
     }
 
-    /// The edges and the two words of all inputs of an item.
+    /// The edges and the two words of all inputs of an item: see level_tile.
     fn inputs(&mut self, ranks: &Ranks<'_>, item: &Item) -> Vec<(usize, [u32; 2])> {
         let graph = ranks.graph;
         let edges = Layout::edges_head_first(graph, item.factor as usize).enumerate();
@@ -277,20 +302,31 @@ impl LevelUnits {
         unit
     }
 
-    /// Factors on so many threads each.
-    fn group(&mut self, ranks: &Ranks<'_>, group: &[Item], width: usize) -> Unit {
-        let arity = group.iter().map(|item| ranks.graph.arity(item.factor as usize)).max();
-        let mut unit = Unit::groups(arity.unwrap_or_default());
+    /// Factors on several threads each, whose variables' messages are read by a thread each.
+    fn gathered(&mut self, ranks: &Ranks<'_>, group: &[(usize, Item)]) -> Unit {
+        let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
+        let most = group.iter().map(|(_, item)| arity(item)).max().unwrap_or_default();
+        let levels = Gathering::levels(most);
+        let mut unit = Unit::gathered(most, levels);
+        let mut gathering = Gathering { reads: Vec::new() };
         unit.set(4 + 2 * WARP - 1, u32::MAX);
-        for (number, item) in group.iter().enumerate() {
+        for (number, (_, item)) in group.iter().enumerate() {
             let coefficients = ranks.layout.coefficients_of[item.factor as usize];
-            for (at, (edge, [input, fresh])) in self.inputs(ranks, item).into_iter().enumerate() {
-                let lane = number * width + if at == 0 { width - 1 } else { at - 1 };
-                unit.set_input(4 + 2 * lane, input, edge);
-                let flags = Self::flags(ranks, item, at) | coefficients << NUMBER_SHIFT;
-                unit.set(5 + 2 * lane, fresh | flags);
+            for (at, (edge, [input, _])) in self.inputs(ranks, item).into_iter().enumerate() {
+                let first = number << levels;
+                let lane = if at == 0 { first + (1 << levels) - 1 } else { first + at - 1 };
+                unit.set_input(4 + lane, input, edge);
+                unit.set(
+                    4 + WARP + lane,
+                    Self::flags(ranks, item, at) | coefficients << NUMBER_SHIFT,
+                );
+                if !Source::is_none_in(input) {
+                    let width = Gathering::width(ranks, edge);
+                    gathering.reads.push(Read { width, edge, lane, rank: item.rank });
+                }
             }
         }
+        gathering.place(ranks, &mut unit);
         unit
     }
 
@@ -306,6 +342,117 @@ impl LevelUnits {
             }
         }
         unit
+    }
+}
+
+/// What a variable sends to a factor, and which thread wants it.
+struct Read {
+    /// The number of threads that read the variable's messages.
+    width: u32,
+    edge: usize,
+    lane: usize,
+    rank: u32,
+}
+
+/// How threads read the messages that factors need.
+struct Gathering {
+    reads: Vec<Read>,
+}
+
+impl Gathering {
+    /// Threads for what the variable of this edge sends to the factor: one for each slot, but one of two.
+    fn width(ranks: &Ranks<'_>, edge: usize) -> u32 {
+        match ranks.layout.slots_of(ranks.graph.edge_variables()[edge] as usize).1 {
+            2 => 1,
+            slots => slots.next_power_of_two(),
+        }
+    }
+
+    /// The logarithm of the number of threads that a factor of this arity has.
+    fn levels(arity: usize) -> u32 {
+        match arity {
+            ..=4 => 2,
+            5..=8 => 3,
+            _ => 5,
+        }
+    }
+
+    /// Threads for all that a factor reads; `None` if they are too many or one of its hubs is too large.
+    fn threads_for(ranks: &Ranks<'_>, item: &Item) -> Option<usize> {
+        let edges = Layout::edges_head_first(ranks.graph, item.factor as usize).enumerate();
+        let (mut threads, mut widest) = (0, 0);
+        for (at, edge) in edges {
+            let variable = ranks.graph.edge_variables()[edge] as usize;
+            if item.sent != 1 << at && ranks.source(variable) != Source::None {
+                let width = Self::width(ranks, edge) as usize;
+                threads += width;
+                widest = widest.max(width);
+            }
+        }
+        // Several such hubs are read faster side by side, by an item.
+        let most = if widest > WARP { MOST_THREADS } else { MOST_ROUNDS * WARP };
+        (threads <= most).then_some(threads)
+    }
+
+    /// Neighbouring items that a warp can take together in so many rounds, or alone.
+    fn groups<'i>(
+        graph: &FactorGraph,
+        items: &'i [(usize, Item)],
+        rounds: usize,
+    ) -> Vec<&'i [(usize, Item)]> {
+        let levels = |item: &Item| Self::levels(graph.arity(item.factor as usize));
+        let mut groups = Vec::new();
+        let (mut first, mut threads) = (0, 0);
+        for (at, (more, item)) in items.iter().enumerate() {
+            let of_group = levels(&items[first].1);
+            let full = (at - first) << of_group >= WARP;
+            if at > first && (full || levels(item) != of_group || threads + more > rounds * WARP) {
+                groups.push(&items[first..at]);
+                (first, threads) = (at, 0);
+            }
+            threads += more;
+        }
+        if first < items.len() {
+            groups.push(&items[first..]);
+        }
+        groups
+    }
+
+    /// Tells all threads what they read and where they find what they want. Wide reads come first, so that all
+    /// begin at multiples of their widths.
+    fn place(mut self, ranks: &Ranks<'_>, unit: &mut Unit) {
+        self.reads.sort_by_key(|read| std::cmp::Reverse(read.width));
+        let threads: usize = self.reads.iter().map(|read| read.width as usize).sum();
+        let rounds = threads.div_ceil(WARP).max(1);
+        let height = self.reads.first().map_or(0, |read| read.width.ilog2());
+        unit.set(1, rounds as u32 | height << 8);
+        unit.set(4 + (2 + rounds) * WARP - 1, u32::MAX);
+        let mut at = 0;
+        for Read { width, edge, lane, rank } in self.reads {
+            let variable = ranks.graph.edge_variables()[edge] as usize;
+            let (first, own) = (ranks.layout.slots_of(variable).0, ranks.layout.slot_of_edge[edge]);
+            let edges = ranks.graph.variable_edges(variable);
+            let read_by = |slot: u32| {
+                // Slots without an edge hold ones, and nobody needs to read them.
+                let read = match edges.get((slot - first) as usize) {
+                    Some(&e) if ranks.of(e) < rank => slot | LEAF_NEW,
+                    Some(_) => slot,
+                    None => SLOT_MASK,
+                };
+                read | width.ilog2() << LEAF_SHIFT
+            };
+            let mut source = at;
+            if width == 1 {
+                unit.set(4 + 2 * WARP + at, read_by(own ^ 1));
+            } else {
+                source += (own - first) as usize;
+                for thread in 0..width {
+                    unit.set(4 + 2 * WARP + at + thread as usize, read_by(first + thread));
+                }
+            }
+            unit.add(4 + WARP + lane, source as u32);
+            at += width as usize;
+        }
     }
 }
 

@@ -286,7 +286,8 @@ pub(super) fn flood_streams(
         }
     }
     let mut streams = Streams::new(blocks, warps);
-    streams.push_level(units.into_iter(), blocks, Waiting::All);
+    streams.push_level(units.into_iter(), blocks, false);
+    streams.end_section(blocks, Waiting::All);
     streams.finish()
 }
 

@@ -45,9 +45,11 @@ pub(super) struct Binary {
     factors: u32,
     factor_offsets: u64,
     edge_slots: u64,
+    completions: u32,
+    unused: u32,
 }
 
 // SAFETY: numbers without gaps, as the assertion says.
 unsafe impl Element for Binary {}
 
-const _: () = assert!(size_of::<Binary>() == 256);
+const _: () = assert!(size_of::<Binary>() == 264);

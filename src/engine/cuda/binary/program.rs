@@ -22,7 +22,7 @@ use std::sync::Arc;
 const THREADS: u32 = 512;
 /// Blocks of a cluster, where such large ones fit.
 const CLUSTERS: [u32; 2] = [16, 8];
-/// Graphs with fewer edges run by levels on one block.
+/// Graphs with at most so many edges run by levels on one block.
 const ONE_BLOCK: usize = 1024;
 /// Bytes of shared memory for what a block's warps read ahead.
 const SHARED: u32 = THREADS / WARP as u32 * RING_BYTES;
@@ -165,13 +165,16 @@ impl BinaryProgram {
         let mut narrow = 0;
         let (launch, streams);
         if let Some(preorder) = &preorder {
-            let Some(units) = LevelUnits::new(&graph, &layout, preorder)? else {
+            let narrow_blocks = if edges <= ONE_BLOCK { 1 } else { CLUSTERS[0] as usize };
+            let Some(units) = LevelUnits::new(&graph, &layout, preorder, narrow_blocks * warps)?
+            else {
                 return Ok(None);
             };
             (launch, narrow) = level_launch(current, &kernels.levels, units.any_wide(), edges)?;
             let levels = units.streams(launch.blocks as usize, warps, narrow as usize);
             binary.fresh = loader.load(&levels.fresh)?;
             streams = levels.streams;
+            binary.completions = streams.completions;
         } else {
             kernels.flood.allow_shared(SHARED)?;
             let multiprocessors = current.device().multiprocessors()?;

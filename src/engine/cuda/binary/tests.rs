@@ -8,14 +8,20 @@ use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
 use proptest::prelude::*;
 
-const END_OF_LEVEL: u32 = 0;
+const EMPTY: u32 = 0;
 const TILE: u32 = 1;
 const ITEM: u32 = 2;
-const END_OF_PASS: u32 = 3;
+const END_OF_PASS: u32 = 2;
+const END_MASK: u32 = 15;
+const COMPLETES: u32 = 1 << 4;
+const WAITS: u32 = 1 << 5;
+const COMPLETIONS_SHIFT: u32 = 6;
 const SENT: u32 = 1 << 8;
 const NEGATED: u32 = 1 << 9;
 const NUMBER_SHIFT: u32 = 12;
 const LISTED: u32 = 1 << 31;
+const LEAF_NEW: u32 = 1 << 28;
+const LEAF_SHIFT: u32 = 29;
 const NOTHING: u32 = u32::MAX;
 
 /// A factor as a stream has it: its inputs, the head's first.
@@ -28,15 +34,27 @@ struct Sending {
 struct Input {
     word: u32,
     /// Which of the variable's messages are new ones.
-    fresh: u32,
+    fresh: Fresh,
     flags: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Fresh {
+    Bits(u32),
+    /// As `fresh` of binary_levels.cuh's load_hub.
+    Hub(u32),
+    /// The first so many slots, in so many words, that a warp reads; this is the one that the factor sends to.
+    Gathered([u32; 64], usize, usize),
 }
 
 /// What one warp does next.
 enum Event {
     Sends(Vec<Sending>),
-    /// How often it waits for all blocks; 0 for the narrow ones.
-    Waits(usize),
+    /// It waits until warps have completed narrow levels so many times.
+    Waits(u32),
+    Completes,
+    /// How often it meets all blocks; 0 for the narrow ones.
+    Meets(usize),
 }
 
 /// What a warp does in a pass.
@@ -51,30 +69,37 @@ fn events(all: &StreamWords, warp: usize, by_levels: bool) -> Vec<Event> {
         let (unit, rest) = stream.split_at(length);
         stream = rest;
         let (arity, count) = ((head >> 2 & 63) as usize, (head >> 8 & 63) as usize);
+        if unit[3] & WAITS != 0 {
+            events.push(Event::Waits(unit[3] >> COMPLETIONS_SHIFT));
+        }
         match head % 4 {
-            END_OF_LEVEL | END_OF_PASS => {
-                assert!(head >> 2 & 3 < 3);
-                events.push(Event::Waits((head >> 2 & 3) as usize));
-                if head % 4 == END_OF_PASS {
-                    assert!(stream.is_empty(), "an end of a pass in the middle");
-                    return events;
-                }
-            }
+            EMPTY => {}
             TILE if by_levels => events.push(Event::Sends(level_tile(unit, arity, count))),
             TILE => events.push(Event::Sends(flood_tile(unit, arity))),
-            _ if !by_levels => {
-                assert_eq!((head % 4, count), (ITEM, 1));
+            ITEM if !by_levels => {
+                assert_eq!(count, 1);
                 let inputs = unit[4..4 + arity].iter().map(|&word| sent(word)).collect();
                 events.push(Event::Sends(vec![Sending { coefficients: unit[1], inputs }]));
             }
-            _ if count == 1 => events.push(Event::Sends(vec![level_item(unit, arity)])),
-            _ => events.push(Event::Sends(level_groups(unit, arity))),
+            ITEM => events.push(Event::Sends(vec![level_item(unit, arity)])),
+            _ => events.push(Event::Sends(gathered(unit, arity, count))),
+        }
+        if unit[3] & COMPLETES != 0 {
+            events.push(Event::Completes);
+        }
+        if unit[3] & END_MASK != 0 {
+            assert!(unit[3] >> 2 & 3 < 3 && unit[3] % 4 < 3);
+            events.push(Event::Meets((unit[3] >> 2 & 3) as usize));
+            if unit[3] % 4 == END_OF_PASS {
+                assert!(stream.is_empty(), "an end of a pass in the middle");
+                return events;
+            }
         }
     }
 }
 
 fn sent(word: u32) -> Input {
-    Input { word, fresh: 0, flags: SENT }
+    Input { word, fresh: Fresh::Bits(0), flags: SENT }
 }
 
 fn flood_tile(unit: &[u32], arity: usize) -> Vec<Sending> {
@@ -94,7 +119,7 @@ fn level_tile(unit: &[u32], arity: usize, count: usize) -> Vec<Sending> {
     let input = |lane: usize, at: usize| {
         let second = unit[4 + count * (2 * at + 2) + lane];
         let word = unit[4 + count * (2 * at + 1) + lane];
-        Input { word, fresh: second & 0xff, flags: second & SENT }
+        Input { word, fresh: Fresh::Bits(second & 0xff), flags: second & SENT }
     };
     let of_lane = |lane| Sending {
         coefficients: unit[4 + lane],
@@ -109,13 +134,13 @@ fn level_item(unit: &[u32], arity: usize) -> Sending {
     let mut hubs = 0;
     let input = |at: usize| {
         let words = &unit[4 + 4 * at..8 + 4 * at];
-        let mut fresh = words[1];
+        let mut fresh = Fresh::Bits(words[1]);
         if Source::is_hub_in(words[0]) {
             let number = words[3] >> NUMBER_SHIFT;
             let record = &unit[4 + 4 * (arity + number as usize)..][..4];
             assert_eq!((record[0], record[2]), (words[0] & SLOT_MASK, words[2]));
             assert_eq!(number < small, record[3] <= 64, "a hub of {} slots", record[3]);
-            fresh = record[1];
+            fresh = Fresh::Hub(record[1]);
             hubs += 1;
         }
         Input { word: words[0], fresh, flags: words[3] & (SENT | NEGATED) }
@@ -126,26 +151,40 @@ fn level_item(unit: &[u32], arity: usize) -> Sending {
     Sending { coefficients: unit[1], inputs }
 }
 
-fn level_groups(unit: &[u32], most: usize) -> Vec<Sending> {
-    let width = if most <= 4 { 4 } else { 8 };
+fn gathered(unit: &[u32], most: usize, levels: usize) -> Vec<Sending> {
+    let width = 1 << levels;
+    let [rounds, height] = [unit[1] as usize & 0xff, unit[1] as usize >> 8];
+    assert!((1..=8).contains(&rounds) && height <= 6 && most <= width && width <= WARP);
+    assert!(unit.len() >= 4 + (2 + rounds) * WARP);
+    let leaves = &unit[4 + 2 * WARP..4 + (2 + rounds) * WARP];
     let mut sendings = Vec::new();
-    for group in unit[4..4 + 2 * WARP].chunks(2 * width) {
-        let used: Vec<[u32; 2]> =
-            group.chunks(2).map(|w| [w[0], w[1]]).filter(|w| w[0] != NOTHING).collect();
+    for first in (0..WARP).step_by(width) {
+        let used: Vec<[u32; 2]> = (first..first + width)
+            .map(|lane| [unit[4 + lane], unit[4 + WARP + lane]])
+            .filter(|words| words[0] != NOTHING)
+            .collect();
         if used.is_empty() {
             continue;
         }
-        assert!(used.len() >= 2 && group[2 * width - 2] != NOTHING, "a factor without a head");
+        assert!(used.len() >= 2 && used.len() <= most && unit[4 + first + width - 1] != NOTHING);
         let coefficients = used[0][1] >> NUMBER_SHIFT;
         assert!(used.iter().all(|words| words[1] >> NUMBER_SHIFT == coefficients));
-        let mut inputs: Vec<Input> = used
-            .iter()
-            .map(|&[word, second]| Input {
-                word,
-                fresh: second & 0xff,
-                flags: second & (SENT | NEGATED),
-            })
-            .collect();
+        let input = |&[word, second]: &[u32; 2]| {
+            let flags = second & (SENT | NEGATED);
+            if Source::is_none_in(word) {
+                return Input { word, fresh: Fresh::Bits(0), flags };
+            }
+            let own = (second & 0xff) as usize;
+            let threads = 1_usize << (leaves[own] >> LEAF_SHIFT);
+            assert!(leaves[own] & SLOT_MASK != SLOT_MASK && threads <= 1 << height);
+            let begin = own / threads * threads;
+            let mut read = [NOTHING; 64];
+            read[..threads].copy_from_slice(&leaves[begin..begin + threads]);
+            let same = |&leaf: &u32| 1 << (leaf >> LEAF_SHIFT) == threads;
+            assert!(read[..threads].iter().all(same));
+            Input { word, fresh: Fresh::Gathered(read, threads, own - begin), flags }
+        };
+        let mut inputs: Vec<Input> = used.iter().map(input).collect();
         inputs.rotate_right(1);
         sendings.push(Sending { coefficients, inputs });
     }
@@ -256,10 +295,11 @@ fn check_flood(graph: &FactorGraph, layout: &Layout, blocks: usize, warps: usize
         for event in events(&all, warp, false) {
             let sendings = match event {
                 Event::Sends(sendings) => sendings,
-                Event::Waits(wait) => {
-                    assert_eq!(wait, 1);
+                Event::Meets(times) => {
+                    assert_eq!(times, 1);
                     continue;
                 }
+                _ => panic!("passes without levels do not wait for some"),
             };
             for sending in &sendings {
                 for (edge, input) in laid.edges(sending).into_iter().zip(&sending.inputs) {
@@ -289,7 +329,8 @@ fn check_levels(
     [blocks, warps, narrow]: [usize; 3],
 ) {
     let laid = Laid::new(graph, layout);
-    let Some(units) = LevelUnits::new(graph, layout, preorder).unwrap() else {
+    let Some(units) = LevelUnits::new(graph, layout, preorder, narrow.max(1) * warps).unwrap()
+    else {
         return assert!((0..graph.variable_count()).any(|v| graph.degree(v) > 256 * WARP));
     };
     let LevelStreams { streams: all, fresh } = units.streams(blocks, warps, narrow);
@@ -301,34 +342,44 @@ fn check_levels(
             level_of[edge as usize] = level;
         }
     }
-    // How often all blocks have waited for each other when a level begins, by the first block.
-    let mut waited = vec![0];
-    for event in events(&all, 0, true) {
-        if let Event::Waits(times) = event {
-            waited.push(waited[waited.len() - 1] + times);
-        }
-    }
-    let in_all = waited[waited.len() - 1];
-    assert_eq!(waited.len(), levels.count() + 1);
+    let per_warp: Vec<Vec<Event>> =
+        (0..blocks * warps).map(|warp| events(&all, warp, true)).collect();
+    // How often all blocks have met when a level of a warp begins, and what it waits for; and how often warps
+    // complete each level.
+    let mut met = vec![None; levels.count()];
+    let mut awaited = vec![None; levels.count()];
+    let mut completed = vec![0_u32; levels.count()];
     let mut times = vec![0; graph.edge_count()];
-    for warp in 0..blocks * warps {
-        let runs_all = narrow == 0 || warp / warps < narrow;
-        let (mut level, mut barriers) = (0, 0);
-        for event in events(&all, warp, true) {
+    let mut in_all = None;
+    for (warp, events) in per_warp.iter().enumerate() {
+        let (mut meetings, mut sections, mut waits, mut level) = (0, 0, None, None);
+        for event in events {
             let sendings = match event {
                 Event::Sends(sendings) => sendings,
-                Event::Waits(times) => {
-                    assert!(times < 2 || !runs_all, "those with narrow levels wait once");
-                    assert!(
-                        times > 0 || runs_all,
-                        "only those with narrow levels wait for each other"
-                    );
-                    barriers += times;
-                    level += 1;
+                Event::Meets(times) => {
+                    let runs_narrow = narrow == 0 || warp / warps < narrow;
+                    assert!(*times < 2 || !runs_narrow, "those with narrow levels meet once");
+                    assert!(*times > 0 || narrow == blocks, "all meet at the end of a pass");
+                    meetings += times;
+                    sections += 1;
+                    (waits, level) = (None, None);
+                    continue;
+                }
+                Event::Waits(count) => {
+                    assert!(waits.is_none(), "waits twice for a level");
+                    (waits, level) = (Some(*count), None);
+                    continue;
+                }
+                Event::Completes => {
+                    let own: usize =
+                        level.expect("a level is completed in which something is sent");
+                    completed[own] += 1;
+                    assert!(waits.take().is_some(), "a level is completed twice");
+                    level = None;
                     continue;
                 }
             };
-            for sending in &sendings {
+            for sending in sendings {
                 let edges = laid.edges(sending);
                 check_reads(&laid, preorder, sending, &edges, &fresh);
                 for (&edge, input) in edges.iter().zip(&sending.inputs) {
@@ -337,19 +388,42 @@ fn check_levels(
                     }
                     times[edge] += 1;
                     let own = level_of[edge];
-                    assert_eq!(barriers, waited[own], "edge {edge} of level {own}");
-                    if runs_all {
-                        assert_eq!(level, own, "edge {edge}");
-                    } else {
-                        // Nothing else may run at the same time.
-                        assert!(own == 0 || waited[own - 1] < waited[own]);
-                        assert!(waited[own] < waited[own + 1]);
-                    }
+                    // A wide level is a section of its own.
+                    assert_eq!(*level.get_or_insert(own), own, "edge {edge}: one level at a time");
+                    assert_eq!(
+                        *met[own].get_or_insert(meetings),
+                        meetings,
+                        "edge {edge}, level {own}"
+                    );
+                    assert_eq!(
+                        *awaited[own].get_or_insert(waits),
+                        waits,
+                        "edge {edge}, level {own}"
+                    );
                 }
             }
         }
-        assert_eq!(barriers, in_all, "barriers of warp {warp}");
+        assert!(sections > 0);
+        assert_eq!(*in_all.get_or_insert(meetings), meetings, "meetings of warp {warp}");
     }
+    // A level begins when all those before it have ended.
+    let used = |level: &usize| met[*level].is_some();
+    let order: Vec<usize> = (0..levels.count()).filter(used).collect();
+    for pair in order.windows(2) {
+        let [before, level] = [pair[0], pair[1]];
+        let same_section = met[before] == met[level];
+        assert!(met[before] <= met[level]);
+        assert!(!same_section || awaited[level].flatten().is_some(), "levels {pair:?}");
+        assert!(!same_section || awaited[before].flatten().is_some(), "levels {pair:?}");
+    }
+    let mut before = 0;
+    for (level, &count) in completed.iter().enumerate() {
+        if let Some(waits) = awaited[level].flatten() {
+            assert_eq!(waits, before, "level {level}");
+        }
+        before += count;
+    }
+    assert_eq!(before, all.completions);
     laid.check_counts(&times);
 }
 
@@ -371,12 +445,22 @@ fn check_reads(
         let Input { word, fresh: which, .. } = sending.inputs[at];
         assert_eq!(word, laid.source(edges[at], true).word(word & SLOT_MASK));
         let variable = graph.edge_variables()[edges[at]] as usize;
-        let is_new = |place: usize| match graph.degree(variable) {
-            0..=8 => which >> place & 1 != 0,
-            _ if which & LISTED != 0 => {
-                fresh[(which & !LISTED) as usize + place / 8] >> (place % 8) & 1 != 0
+        let (first, _) = laid.layout.slots_of(variable);
+        let own = laid.layout.slot_of_edge[edges[at]];
+        let is_new = |place: usize| match which {
+            Fresh::Bits(bits) => bits >> place & 1 != 0,
+            Fresh::Hub(list) if list & LISTED != 0 => {
+                fresh[(list & !LISTED) as usize + place / 8] >> (place % 8) & 1 != 0
             }
-            _ => place < which as usize,
+            Fresh::Hub(count) => place < count as usize,
+            Fresh::Gathered(read, threads, own_thread) => {
+                let slot = first + place as u32;
+                let thread = if threads == 1 { 0 } else { place };
+                assert_eq!(read[thread] & SLOT_MASK, slot);
+                // Of one thread, it is the other message that it reads.
+                assert_eq!(own_thread, if threads == 1 { 0 } else { (own - first) as usize });
+                read[thread] & LEAF_NEW != 0
+            }
         };
         for (place, &read) in graph.variable_edges(variable).iter().enumerate() {
             let read = read as usize;
@@ -469,7 +553,7 @@ fn wide_levels_are_for_all_blocks() {
     };
     let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(rank).collect();
     let preorder = Preorder::from_ranks(&graph, &ranks).unwrap();
-    let units = LevelUnits::new(&graph, &layout, &preorder).unwrap().unwrap();
+    let units = LevelUnits::new(&graph, &layout, &preorder, 256).unwrap().unwrap();
     assert!(units.any_wide(), "no level of {WIDE_LEVEL} units");
     for shape in [[8, 16, 8], [32, 16, 8], [33, 4, 0]] {
         check_levels(&graph, &layout, &preorder, shape);
