@@ -292,26 +292,26 @@ public:
     /// `entry_offsets[i + 1]`. One that fails spoils none of the others: fastlbp_bp_run_batch().
     Batch run_batch(Span<const std::size_t> entry_offsets, Span<const std::uint32_t> variables,
                     Span<const std::uint32_t> states) {
-        return batch(&fastlbp_bp_run_batch, entry_offsets, "variables", variables, states);
+        return batch(&fastlbp_bp_run_batch, entry_offsets, variables, states);
     }
     /// As run_batch(), with the marginals of all entries into an array of the caller's; returns the statuses.
     std::vector<Status> run_batch(Span<const std::size_t> entry_offsets,
                                   Span<const std::uint32_t> variables,
                                   Span<const std::uint32_t> states, Span<double> marginals) {
-        return batch(&fastlbp_bp_run_batch, entry_offsets, "variables", variables, states, marginals);
+        return batch(&fastlbp_bp_run_batch, entry_offsets, variables, states, marginals);
     }
 
     /// As run_batch(), for variables with labels: fastlbp_bp_run_batch_labels().
     Batch run_batch_labels(Span<const std::size_t> entry_offsets, Span<const std::uint64_t> labels,
                            Span<const std::uint32_t> states) {
-        return batch(&fastlbp_bp_run_batch_labels, entry_offsets, "labels", labels, states);
+        return batch(&fastlbp_bp_run_batch_labels, entry_offsets, labels, states);
     }
     /// As run_batch_labels(), with the marginals of all entries into an array of the caller's; returns the
     /// statuses.
     std::vector<Status> run_batch_labels(Span<const std::size_t> entry_offsets,
                                          Span<const std::uint64_t> labels,
                                          Span<const std::uint32_t> states, Span<double> marginals) {
-        return batch(&fastlbp_bp_run_batch_labels, entry_offsets, "labels", labels, states, marginals);
+        return batch(&fastlbp_bp_run_batch_labels, entry_offsets, labels, states, marginals);
     }
 
     /// @}
@@ -541,12 +541,13 @@ private:
                                              std::size_t *, fastlbp_status *);
     template <typename Name>
     std::vector<Status> batch(BatchFunction<Name> function, Span<const std::size_t> entry_offsets,
-                              const char *names_are, Span<const Name> names,
-                              Span<const std::uint32_t> states, Span<double> marginals) {
-        detail::check_length("states", states.size(), names.size());
+                              Span<const Name> names, Span<const std::uint32_t> states,
+                              Span<double> marginals) {
+        const std::size_t none[] = {0};
         if (entry_offsets.size() == 0)
-            detail::check_length(names_are, names.size(), 0);
-        std::vector<fastlbp_status> got(entry_offsets.size() == 0 ? 0 : entry_offsets.size() - 1);
+            entry_offsets = none;
+        detail::check_length("states", states.size(), names.size());
+        std::vector<fastlbp_status> got(entry_offsets.size() - 1);
         run_by([&] {
             return function(get(), entry_offsets.data(), got.size(), names.data(), states.data(),
                             names.size(), marginals.data(), marginals.size(), nullptr, got.data());
@@ -558,14 +559,14 @@ private:
         return statuses;
     }
     template <typename Name>
-    Batch batch(BatchFunction<Name> function, Span<const std::size_t> entry_offsets, const char *names_are,
+    Batch batch(BatchFunction<Name> function, Span<const std::size_t> entry_offsets,
                 Span<const Name> names, Span<const std::uint32_t> states) {
         Batch batch;
         batch.state_count = graph().state_count();
         if (entry_offsets.size() > 1)
             batch.marginals.resize((entry_offsets.size() - 1) * batch.state_count);
-        batch.statuses = this->batch(function, entry_offsets, names_are, names, states,
-                                     Span<double>(batch.marginals));
+        batch.statuses =
+            this->batch(function, entry_offsets, names, states, Span<double>(batch.marginals));
         return batch;
     }
 
