@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+/// Belief propagation on factor graphs; see fastlbp.hpp.
 namespace fastlbp {
 
 /// What a call came to. Later versions of the library may add some.

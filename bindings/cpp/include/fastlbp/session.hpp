@@ -601,7 +601,7 @@ inline std::vector<Status> run_all(Span<BeliefPropagation *const> sessions) {
     return statuses;
 }
 
-/// @copydoc run_all(Span<BeliefPropagation *const>)
+/// As the other run_all(), for sessions that lie side by side, as in a std::vector.
 inline std::vector<Status> run_all(Span<BeliefPropagation> sessions) {
     std::vector<BeliefPropagation *> pointers;
     pointers.reserve(sessions.size());
