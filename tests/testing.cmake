@@ -1,16 +1,11 @@
 # What the tests of C and C++ share.
 include(CheckCSourceCompiles)
+include("${CMAKE_CURRENT_LIST_DIR}/c/skipped_test.cmake")
 
 set(warnings -Wall -Wextra -Wpedantic -Werror)
 set(FASTLBP_GOLDEN "${PROJECT_SOURCE_DIR}/../shared/golden/tiny" CACHE PATH
     "Directory with golden values, if there is one")
-set(compare_output "${CMAKE_CURRENT_LIST_DIR}/compare_output.cmake")
-
-# A test that cannot be run here is listed as skipped.
-function(skipped_test name reason)
-  add_test(NAME "${name}" COMMAND "${CMAKE_COMMAND}" -E echo "skipped: ${reason}")
-  set_tests_properties("${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
-endfunction()
+set(compare_output "${CMAKE_CURRENT_LIST_DIR}/c/compare_output.cmake")
 
 set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
 set(CMAKE_REQUIRED_FLAGS "-fsanitize=address,undefined")

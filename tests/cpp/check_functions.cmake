@@ -30,7 +30,7 @@ function(words result)
 endfunction()
 
 file(GLOB headers "${ROOT}/bindings/cpp/include/fastlbp/*.hpp")
-list(FILTER headers EXCLUDE REGEX "/libdai\\.hpp$") # uses the C++ interface
+list(FILTER headers EXCLUDE REGEX "/libdai[a-z_]*\\.hpp$") # belief propagation for libDAI, not this interface
 file(GLOB tests "${ROOT}/tests/cpp/*.hpp" "${ROOT}/tests/cpp/*.cpp")
 words(declared "${ROOT}/include/fastlbp.h")
 words(used ${headers})
