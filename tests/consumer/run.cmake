@@ -3,6 +3,8 @@
 #   add_subdirectory   as a directory of its own, from SOURCE
 #   find_package       installed from the build directory BUILD
 #   package            unpacked from what cpack makes of BUILD
+#
+# FLAGS are more flags for compiling and linking it.
 cmake_minimum_required(VERSION 3.19)
 include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
 
@@ -68,7 +70,8 @@ file(COPY "${CMAKE_CURRENT_LIST_DIR}/project/CMakeLists.txt" DESTINATION "${SCRA
 
 set(build "${SCRATCH}/build")
 run("${CMAKE_COMMAND}" -S "${SCRATCH}/source" -B "${build}" -G "${GENERATOR}" ${options}
-    "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}")
+    "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+    "-DCMAKE_C_FLAGS=${FLAGS}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
 run("${CMAKE_COMMAND}" --build "${build}")
 foreach(program c_fastlbp c_static cpp_fastlbp cpp_static)
   run_example("${build}/${program}")
