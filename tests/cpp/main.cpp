@@ -19,8 +19,8 @@ int main(int argc, char **argv) try {
     test_objects(places);
     test_graph(places);
     test_session(places);
-    test_callbacks(places);
     CHECK(in_a_second_unit(tree()) == 4);
+    test_callbacks(places);
     return check_result();
 } catch (const std::exception &error) {
     std::printf("an exception that no test expects: %s\n", error.what());

@@ -1,5 +1,6 @@
 // The log and progress functions, and what comes of exceptions that they throw.
 #include "check.hpp"
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -123,15 +124,39 @@ void calls_inside_of_runs() {
     CHECK(bp == nullptr);
 }
 
-// A second thread is told that the session is busy, while the exception comes to the thread that ran it.
+// Two threads try to run one session: what the function throws on a thread comes out of the call on that thread,
+// and a call that was refused throws nothing of the other one's.
 void exceptions_find_their_thread() {
+    const long cycles = check_setting("FASTLBP_TEST_CYCLES", 200);
     fastlbp::BeliefPropagation bp(ring(12));
+    bp.set_threads(1);
+    std::thread::id second;
+    std::atomic<bool> started(false);
     bp.set_progress([&](const fastlbp::Progress &) -> bool {
-        std::thread other([&] { THROWS(busy, "", bp.run_passes(1)); });
-        other.join();
-        throw Thrown(5);
+        // So that the other thread comes while this one runs.
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        throw Thrown(std::this_thread::get_id() == second ? 2 : 1);
     });
-    CHECK(thrown_by([&] { bp.run_passes(9); }) == 5);
+    const auto hammer = [&](int own) {
+        while (!started)
+            std::this_thread::yield();
+        for (long cycle = 0; cycle < cycles;) {
+            try {
+                bp.run_passes(1);
+                CHECK(false);
+            } catch (const Thrown &thrown) {
+                CHECK(thrown.number == own);
+                ++cycle;
+            } catch (const fastlbp::Error &error) {
+                CHECK(error.status() == fastlbp::Status::busy);
+            }
+        }
+    };
+    std::thread other(hammer, 2);
+    second = other.get_id();
+    started = true;
+    hammer(1);
+    other.join();
 }
 
 void logs() {
@@ -209,6 +234,25 @@ void threads() {
         worker.join();
 }
 
+// A log that its own function destroys takes messages until the process ends, since the library can then not be
+// told otherwise. So this comes last.
+void a_log_that_ends_itself() {
+    static int calls = 0;
+    static std::unique_ptr<fastlbp::Log> log;
+    log.reset(new fastlbp::Log([](fastlbp::LogLevel, const char *) {
+        ++calls;
+        log.reset();
+    }));
+    fastlbp::BeliefPropagation bp(certain());
+    bp.observe_label(2, 0);
+    bp.set_contradiction(fastlbp::Contradiction::vote);
+    bp.run();
+    const int first = calls;
+    CHECK(first > 0 && log == nullptr);
+    bp.run();
+    CHECK(calls > first);
+}
+
 void test_callbacks(const Places &) {
     progress_and_cancelling();
     exceptions_end_runs();
@@ -217,6 +261,7 @@ void test_callbacks(const Places &) {
     exceptions_find_their_thread();
     logs();
     threads();
+    a_log_that_ends_itself();
 }
 
 } // namespace

@@ -105,6 +105,13 @@ void bulk_equals_single() {
            bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1}, {0, 0, 0}, {}, {1, 1}, {0, 0}));
     THROWS(invalid_argument, "body_offsets has length 2: it must be 3",
            bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1, 2}, {0, 0}, {}, {1, 1}, {0, 0}));
+    THROWS(invalid_argument, "p has length 1: it must be 2",
+           bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1, 2}, {0, 0, 0}, {}, {1}, {0, 0}));
+    THROWS(invalid_argument, "q has length 3: it must be 2",
+           bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1, 2}, {0, 0, 0}, {}, {1, 1},
+                            {0, 0, 0}));
+    THROWS(invalid_argument, "negated has length 1: it must be 2", bulk.add_signed_and(9, {1, 2}, {0}, 1, 0));
+    THROWS(invalid_argument, "links has length 1: it must be 2", bulk.add_noisy_or(9, {1, 2}, {0.5}, 0));
     THROWS(invalid_argument, "cardinalities has length 1", bulk.add_variables({1, 2}, {2}));
     THROWS(invalid_argument, "value_offsets has length 2", bulk.add_tables({0, 0, 0}, {}, {0, 1}, {1.0}));
     THROWS(invalid_argument, "term_offsets has length 1", bulk.add_term_factors({0, 1}, {1}, {0}, {1}, {1}));

@@ -50,9 +50,9 @@ public:
     Log(Log &&) noexcept = default;
     Log &operator=(Log &&) = delete;
 
-    /// Ends the messages, after waiting for calls of the function on other threads.
+    /// Ends the messages, after waiting for calls of the function on other threads. From inside the function that is
+    /// impossible: it is then called until another log replaces it, and what it holds stays.
     ~Log() {
-        // From inside the function this is refused: then the library goes on calling it, and it has to stay.
         if (state_ != nullptr && fastlbp_set_log_callback(nullptr, nullptr) != FASTLBP_STATUS_OK)
             state_.release();
     }
