@@ -91,18 +91,23 @@ fn the_first_command_runs_the_main_job() {
     assert!(printed.starts_with("# label P(x=1)\n"), "{printed}");
 }
 
-/// `ctest` compiles and runs that file, and compares what it prints.
+/// `ctest` compiles and runs these files, and compares what they print.
 #[test]
-fn the_c_example_is_the_one_that_is_compiled() {
+fn the_examples_in_c_and_cpp_are_those_that_are_compiled() {
     assert_eq!(blocks("c"), [file("examples/c/find_fault.c")]);
-    assert!(blocks("text").contains(&file("examples/c/find_fault.txt")));
+    assert!(blocks("cpp").contains(&file("examples/cpp/rank_alarms.cpp")));
+    for printed in ["examples/c/find_fault.txt", "examples/cpp/rank_alarms.txt"] {
+        assert!(blocks("text").contains(&file(printed)), "{printed}");
+    }
 }
 
 #[test]
 fn links_lead_somewhere() {
+    // Every other part is a block of code.
     let readme = file("README.md");
+    let prose: String = readme.split("```").step_by(2).collect();
     let mut links = 0;
-    for link in readme.split("](").skip(1) {
+    for link in prose.split("](").skip(1) {
         let target = link.split(')').next().unwrap();
         assert!(root().join(target).exists(), "README.md links to {target}");
         links += 1;

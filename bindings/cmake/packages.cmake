@@ -1,0 +1,28 @@
+# `cpack` makes a Debian package and an archive of what is installed.
+set(CPACK_PACKAGE_NAME fastlbp)
+set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
+    "Belief propagation on factor graphs, for probabilistic program analysis")
+set(CPACK_PACKAGE_VENDOR "The fastlbp developers")
+set(CPACK_PACKAGE_CONTACT "The fastlbp developers")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE-APACHE")
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_FILE_NAME "fastlbp-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
+
+find_program(DPKG_DEB_EXECUTABLE dpkg-deb)
+if(DPKG_DEB_EXECUTABLE)
+  list(APPEND CPACK_GENERATOR DEB)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+  find_program(DPKG_SHLIBDEPS_EXECUTABLE dpkg-shlibdeps)
+  find_program(FILE_EXECUTABLE file)
+  if(DPKG_SHLIBDEPS_EXECUTABLE AND FILE_EXECUTABLE)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+    # Also has ldconfig run when the package is installed.
+    set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  else()
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1")
+  endif()
+endif()
+include(CPack)
