@@ -98,6 +98,13 @@ fn the_c_example_is_the_one_that_is_compiled() {
     assert!(blocks("text").contains(&file("examples/c/find_fault.txt")));
 }
 
+/// `scripts/test-java` compiles and runs that file, and compares what it prints.
+#[test]
+fn the_java_example_is_the_one_that_is_compiled() {
+    assert_eq!(blocks("java"), [file("examples/java/FindFault.java")]);
+    assert!(blocks("text").contains(&file("examples/java/FindFault.txt")));
+}
+
 #[test]
 fn links_lead_somewhere() {
     let readme = file("README.md");
