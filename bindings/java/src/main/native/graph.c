@@ -55,24 +55,26 @@ NATIVE(void, graphAddSingleton)(JNIEnv *env, jclass type, jlong graph, jlong lab
     check(env, fastlbp_graph_add_singleton(to_graph(graph), (uint64_t)label, p));
 }
 
-NATIVE(void, graphAddAnd)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdouble p, jdouble q) {
-    UNUSED_CLASS;
+/* Adds an AND or an OR factor. */
+static void add_gate(JNIEnv *env, jlong graph, jlong head, jlongArray body, double p, double q,
+                     fastlbp_status (*add)(fastlbp_graph *, uint64_t, const uint64_t *, size_t, double, double)) {
     inputs in = {.env = env};
     size_t length;
     const uint64_t *labels = input(&in, body, sizeof *labels, &length);
-    if (!in.failed) check(env, fastlbp_graph_add_and(to_graph(graph), (uint64_t)head, labels, length, p, q));
+    if (!in.failed) check(env, add(to_graph(graph), (uint64_t)head, labels, length, p, q));
     free_inputs(&in);
+}
+
+NATIVE(void, graphAddAnd)
+(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdouble p, jdouble q) {
+    UNUSED_CLASS;
+    add_gate(env, graph, head, body, p, q, fastlbp_graph_add_and);
 }
 
 NATIVE(void, graphAddOr)
 (JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdouble p, jdouble q) {
     UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *labels = input(&in, body, sizeof *labels, &length);
-    if (!in.failed) check(env, fastlbp_graph_add_or(to_graph(graph), (uint64_t)head, labels, length, p, q));
-    free_inputs(&in);
+    add_gate(env, graph, head, body, p, q, fastlbp_graph_add_or);
 }
 
 NATIVE(void, graphAddFactors)
@@ -172,30 +174,28 @@ NATIVE(void, graphAddClause)
     free_inputs(&in);
 }
 
-NATIVE(void, graphAddNoisyOr)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdoubleArray links, jdouble leak) {
-    UNUSED_CLASS;
+/* Adds a noisy-OR or a noisy-AND factor. */
+static void add_noisy(JNIEnv *env, jlong graph, jlong head, jlongArray body, jdoubleArray links, double p,
+                      fastlbp_status (*add)(fastlbp_graph *, uint64_t, const uint64_t *, const double *, size_t,
+                                            double)) {
     inputs in = {.env = env};
     size_t length;
     const uint64_t *labels = input(&in, body, sizeof *labels, &length);
     const double *link = input(&in, links, sizeof *link, NULL);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_noisy_or(to_graph(graph), (uint64_t)head, labels, link, length, leak));
-    }
+    if (!in.failed) check(env, add(to_graph(graph), (uint64_t)head, labels, link, length, p));
     free_inputs(&in);
+}
+
+NATIVE(void, graphAddNoisyOr)
+(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdoubleArray links, jdouble leak) {
+    UNUSED_CLASS;
+    add_noisy(env, graph, head, body, links, leak, fastlbp_graph_add_noisy_or);
 }
 
 NATIVE(void, graphAddNoisyAnd)
 (JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdoubleArray links, jdouble p) {
     UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *labels = input(&in, body, sizeof *labels, &length);
-    const double *link = input(&in, links, sizeof *link, NULL);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_noisy_and(to_graph(graph), (uint64_t)head, labels, link, length, p));
-    }
-    free_inputs(&in);
+    add_noisy(env, graph, head, body, links, p, fastlbp_graph_add_noisy_and);
 }
 
 NATIVE(void, graphAddTerms)

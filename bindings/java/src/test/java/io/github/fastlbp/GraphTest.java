@@ -207,6 +207,9 @@ class GraphTest {
                 }
             }
         }
+        try (FactorGraph graph = FactorGraph.read(data.resolve("harvest.bif"))) {
+            assertEquals(5, graph.variableCount());
+        }
         Path nowhere = directory.resolve("k\u00e9in.causal_fg");
         assertContains(nowhere.toString(), fails(Status.IO, () -> FactorGraph.read(nowhere)).getMessage());
         Path wrong = directory.resolve("wrong.causal_fg");

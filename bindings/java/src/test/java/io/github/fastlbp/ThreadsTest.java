@@ -32,6 +32,23 @@ class ThreadsTest {
         }
     }
 
+    private interface Turn {
+        /** With the thread's own random numbers and array of probabilities. */
+        void take(Random random, double[] p) throws Exception;
+    }
+
+    /** All threads take turns for a while. */
+    private static void hammer(Turn turn) throws Exception {
+        AtomicInteger seeds = new AtomicInteger();
+        long end = System.nanoTime() + MILLISECONDS * 1_000_000;
+        onAllThreads(() -> {
+            Random random = new Random(seeds.incrementAndGet());
+            double[] p = new double[36];
+            while (System.nanoTime() < end) turn.take(random, p);
+            return null;
+        });
+    }
+
     @Test
     void eightThreadsHammerOneSession() throws Exception {
         double[] wanted = new double[36];
@@ -41,42 +58,35 @@ class ThreadsTest {
             AtomicInteger runs = new AtomicInteger();
             AtomicInteger reads = new AtomicInteger();
             AtomicInteger busy = new AtomicInteger();
-            AtomicInteger seeds = new AtomicInteger();
-            long end = System.nanoTime() + MILLISECONDS * 1_000_000;
-            onAllThreads(() -> {
-                Random random = new Random(seeds.incrementAndGet());
-                double[] p = new double[36];
-                while (System.nanoTime() < end) {
-                    try {
-                        switch (random.nextInt(7)) {
-                            case 0:
-                                bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> true);
-                                assertEquals(20, bp.runPasses(20).passes());
-                                runs.incrementAndGet();
-                                break;
-                            case 1:
-                                bp.setProgressListener(null);
-                                bp.clearEvidence().setTolerance(1e-9).setSchedule(Schedule.PARALL);
-                                break;
-                            case 2:
-                                bp.copy().close();
-                                break;
-                            case 3:
-                                graph.edgeVariables();
-                                assertEquals(1, bp.marginal(3)[0] + bp.marginal(3)[1], 1e-12);
-                                break;
-                            default:
-                                bp.probabilities(p);
-                                // All runs give the same bits: there is never anything else to see.
-                                assertArrayEquals(wanted, p);
-                                reads.incrementAndGet();
-                        }
-                    } catch (FastLbpException exception) {
-                        assertEquals(Status.BUSY, exception.status(), exception.getMessage());
-                        busy.incrementAndGet();
+            hammer((random, p) -> {
+                try {
+                    switch (random.nextInt(7)) {
+                        case 0:
+                            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> true);
+                            assertEquals(20, bp.runPasses(20).passes());
+                            runs.incrementAndGet();
+                            break;
+                        case 1:
+                            bp.setProgressListener(null);
+                            bp.clearEvidence().setTolerance(1e-9).setSchedule(Schedule.PARALL);
+                            break;
+                        case 2:
+                            bp.copy().close();
+                            break;
+                        case 3:
+                            graph.edgeVariables();
+                            assertEquals(1, bp.marginal(3)[0] + bp.marginal(3)[1], 1e-12);
+                            break;
+                        default:
+                            bp.probabilities(p);
+                            // All runs give the same bits: there is never anything else to see.
+                            assertArrayEquals(wanted, p);
+                            reads.incrementAndGet();
                     }
+                } catch (FastLbpException exception) {
+                    assertEquals(Status.BUSY, exception.status(), exception.getMessage());
+                    busy.incrementAndGet();
                 }
-                return null;
             });
             System.out.println("one session: " + runs + " runs, " + reads + " reads, " + busy + " busy");
             assertTrue(runs.get() > 0 && reads.get() > 0);
@@ -92,21 +102,16 @@ class ThreadsTest {
                 bp.probabilities(wanted);
             }
             AtomicInteger runs = new AtomicInteger();
-            long end = System.nanoTime() + MILLISECONDS * 1_000_000;
-            onAllThreads(() -> {
-                double[] p = new double[36];
-                while (System.nanoTime() < end) {
-                    // No call may be busy here.
-                    try (BeliefPropagation bp = new BeliefPropagation(graph).setThreads(1)) {
-                        for (int i = 0; i < 10; i++) {
-                            bp.observe(i, 1).clearEvidence(i).runPasses(10);
-                            bp.probabilities(p);
-                            assertArrayEquals(wanted, p);
-                            runs.incrementAndGet();
-                        }
+            hammer((random, p) -> {
+                // No call may be busy here.
+                try (BeliefPropagation bp = new BeliefPropagation(graph).setThreads(1)) {
+                    for (int i = 0; i < 10; i++) {
+                        bp.observe(i, 1).clearEvidence(i).runPasses(10);
+                        bp.probabilities(p);
+                        assertArrayEquals(wanted, p);
+                        runs.incrementAndGet();
                     }
                 }
-                return null;
             });
             System.out.println("own sessions: " + runs + " runs");
             assertTrue(runs.get() > 0);
@@ -119,29 +124,22 @@ class ThreadsTest {
         try (FactorGraph graph = Data.grid(6)) {
             AtomicReference<BeliefPropagation> current = new AtomicReference<>(new BeliefPropagation(graph));
             AtomicInteger closed = new AtomicInteger();
-            AtomicInteger seeds = new AtomicInteger();
-            long end = System.nanoTime() + MILLISECONDS * 1_000_000;
-            onAllThreads(() -> {
-                Random random = new Random(seeds.incrementAndGet());
-                double[] p = new double[36];
-                while (System.nanoTime() < end) {
-                    BeliefPropagation bp = current.get();
-                    try {
-                        if (random.nextInt(20) == 0) {
-                            BeliefPropagation old =
-                                    current.getAndSet(new BeliefPropagation(graph).setThreads(1 + random.nextInt(2)));
-                            old.close();
-                            old.close();
-                        }
-                        bp.runPasses(5);
-                        bp.probabilities(p);
-                    } catch (IllegalStateException exception) {
-                        closed.incrementAndGet();
-                    } catch (FastLbpException exception) {
-                        assertEquals(Status.BUSY, exception.status(), exception.getMessage());
+            hammer((random, p) -> {
+                BeliefPropagation bp = current.get();
+                try {
+                    if (random.nextInt(20) == 0) {
+                        BeliefPropagation old =
+                                current.getAndSet(new BeliefPropagation(graph).setThreads(1 + random.nextInt(2)));
+                        old.close();
+                        old.close();
                     }
+                    bp.runPasses(5);
+                    bp.probabilities(p);
+                } catch (IllegalStateException exception) {
+                    closed.incrementAndGet();
+                } catch (FastLbpException exception) {
+                    assertEquals(Status.BUSY, exception.status(), exception.getMessage());
                 }
-                return null;
             });
             current.get().close();
             System.out.println("sessions closed under their users: " + closed + " calls refused");
