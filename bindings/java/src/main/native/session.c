@@ -230,6 +230,35 @@ NATIVE(jintArray, bpRunBatch)
     return array;
 }
 
+NATIVE(jintArray, bpRunAll)(JNIEnv *env, jclass type, jlongArray sessions, jobjectArray listeners) {
+    UNUSED_CLASS;
+    inputs in = {.env = env};
+    size_t count = 0;
+    const jlong *handles = input(&in, sessions, sizeof *handles, &count);
+    fastlbp_bp **bps = scratch(&in, count, sizeof *bps);
+    progress *told = scratch(&in, count, sizeof *told);
+    fastlbp_status *statuses = scratch(&in, count, sizeof *statuses);
+    /* The references to the listeners, and some for what else is done. */
+    bool ready = !in.failed && (*env)->EnsureLocalCapacity(env, (jint)count + 16) == JNI_OK;
+    for (size_t i = 0; ready && i < count; i++) {
+        bps[i] = to_bp(handles[i]);
+        told[i].env = env;
+        told[i].listener = (*env)->GetObjectArrayElement(env, listeners, (jsize)i);
+        ready = begin_run(bps[i], &told[i]);
+    }
+    jintArray array = NULL;
+    if (ready && check(env, fastlbp_run_all(bps, count, statuses))) {
+        array = new_ints(env, (const uint32_t *)statuses, count);
+        for (size_t i = 0; array != NULL && i < count; i++) {
+            if (told[i].thrown == NULL) continue;
+            (*env)->Throw(env, told[i].thrown);
+            break;
+        }
+    }
+    free_inputs(&in);
+    return array;
+}
+
 NATIVE(void, bpReset)(JNIEnv *env, jclass type, jlong bp) {
     UNUSED_CLASS;
     check(env, fastlbp_bp_reset(to_bp(bp)));

@@ -31,10 +31,11 @@ public final class BeliefPropagation extends NativeObject {
      * @param graph the graph, which is shared: it may be closed at once
      */
     public BeliefPropagation(FactorGraph graph) {
-        this(graph.getLong(Native::bpNew), graph.variableCount());
+        this(graph.variableCount(), graph.getLong(Native::bpNew));
     }
 
-    private BeliefPropagation(long pointer, int variableCount) {
+    // (The pointer last: what comes before it may throw.)
+    private BeliefPropagation(int variableCount, long pointer) {
         super(pointer, Native::bpFree);
         this.variableCount = variableCount;
     }
@@ -51,7 +52,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return the new session
      */
     public BeliefPropagation copy() {
-        return new BeliefPropagation(getLong(Native::bpClone), variableCount);
+        return new BeliefPropagation(variableCount, getLong(Native::bpClone));
     }
 
     /**
@@ -505,9 +506,50 @@ public final class BeliefPropagation extends NativeObject {
                 running.set(false);
             }
         });
+        return statuses(numbers);
+    }
+
+    private static Status[] statuses(int[] numbers) {
         Status[] statuses = new Status[numbers.length];
         for (int i = 0; i < numbers.length; i++) statuses[i] = Status.of(numbers[i]);
         return statuses;
+    }
+
+    /**
+     * Runs many sessions, such as those of many small graphs, as {@link #run} would run each of them; sessions on small
+     * graphs run several at once, but for those with a progress listener. One that fails spoils no other one. If
+     * listeners throw exceptions, their sessions end, and the first of these exceptions is thrown when all have run.
+     *
+     * @param sessions the sessions, all different
+     * @return the status of each; see {@link #lastResult} for how it went
+     * @throws FastLbpException with {@link Status#BUSY} if one of them is in use, or given twice: none is run
+     */
+    public static Status[] runAll(BeliefPropagation... sessions) {
+        BeliefPropagation[] all = sessions.clone();
+        NativeLibrary.load();
+        return getAll(all, pointers -> {
+            ProgressListener[] listeners = new ProgressListener[all.length];
+            int begun = 0;
+            try {
+                for (; begun < all.length; begun++) {
+                    all[begun].begin();
+                    listeners[begun] = all[begun].listener;
+                }
+                return statuses(Native.bpRunAll(pointers, listeners));
+            } finally {
+                while (begun > 0) all[--begun].running.set(false);
+            }
+        });
+    }
+
+    /**
+     * How the last run that ended without an exception went, or the last one by {@link #runAll} that had the status OK.
+     *
+     * @return what the run returned
+     * @throws FastLbpException with {@link Status#NO_RESULT} before there is such a run
+     */
+    public RunResult lastResult() {
+        return get(RunResult::new);
     }
 
     /** Makes all messages uniform and the number of passes 0. Evidence, schedule, settings and results stay. */

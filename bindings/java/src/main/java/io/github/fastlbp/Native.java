@@ -213,6 +213,8 @@ final class Native {
     static native int[] bpRunBatch(
             long bp, ProgressListener listener, int[] entryOffsets, int[] variables, int[] states, double[] marginals);
 
+    static native int[] bpRunAll(long[] sessions, ProgressListener[] listeners);
+
     static native void bpReset(long bp);
 
     /** Writes passes, all passes, why it ended, contradictions, spared messages; largest change and share. */

@@ -5,6 +5,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
@@ -107,6 +108,21 @@ abstract class NativeObject implements AutoCloseable {
             call.accept(pointer);
         } finally {
             release();
+        }
+    }
+
+    /** Uses many objects at the same time. */
+    static <T> T getAll(NativeObject[] objects, Function<long[], T> call) {
+        long[] pointers = new long[objects.length];
+        int acquired = 0;
+        try {
+            while (acquired < objects.length) {
+                pointers[acquired] = objects[acquired].acquire();
+                acquired++;
+            }
+            return call.apply(pointers);
+        } finally {
+            while (acquired > 0) objects[--acquired].release();
         }
     }
 

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -452,6 +454,72 @@ class SessionTest {
             fails(Status.OUT_OF_RANGE, () -> bp.runBatch(offsets, new int[] {2, 4, 5}, states, marginals));
             assertThrows(NullPointerException.class, () -> bp.runBatch(null, variables, states, marginals));
             assertThrows(NullPointerException.class, () -> bp.runBatch(offsets, variables, states, null));
+        }
+    }
+
+    @Test
+    void entriesThatFailSpoilNoOther() {
+        List<String> messages = new ArrayList<>();
+        try (FactorGraph graph = FactorGraph.read(Data.root().resolve("tests/data/contradiction.causal_fg"));
+                BeliefPropagation bp = new BeliefPropagation(graph).setSchedule(Schedule.PARALL)) {
+            FastLbp.setLogListener((level, text) -> {
+                if (level == LogLevel.WARNING) messages.add(text);
+            });
+            int[] variables = {0, 1};
+            double[] marginals = new double[2 * graph.stateCount()];
+            // Where all is observed, nothing disagrees.
+            Status[] statuses = bp.runBatch(new int[] {0, 0, 2}, variables, new int[2], marginals);
+            assertArrayEquals(new Status[] {Status.CONTRADICTION, Status.OK}, statuses);
+            assertTrue(Double.isNaN(marginals[0]));
+            assertEquals(1, marginals[graph.stateCount()]);
+            assertEquals(1, messages.size(), messages.toString());
+            assertContains("entry 0", messages.get(0));
+        } finally {
+            FastLbp.setLogListener(null);
+        }
+    }
+
+    @Test
+    void manySessionsRunInOneCall() {
+        int count = 40;
+        BeliefPropagation[] sessions = new BeliefPropagation[count];
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        try (BeliefPropagation reference = gridSession(4)) {
+            reference.run();
+            fails(Status.NO_RESULT, gridSession(4)::lastResult);
+            for (int i = 0; i < count; i++) {
+                sessions[i] = gridSession(4).setThreads(2).setProperty("verbose", "1");
+            }
+            sessions[7].setMaxTime(0);
+            FastLbp.setLogListener((level, text) -> threads.add(Thread.currentThread()));
+            Status[] statuses = BeliefPropagation.runAll(sessions);
+            for (int i = 0; i < count; i++) {
+                assertEquals(Status.OK, statuses[i]);
+                assertEquals(i == 7 ? StopReason.TIME : StopReason.CONVERGED, sessions[i].lastResult().stopReason());
+                if (i != 7) assertArrayEquals(probabilities(reference, 16), probabilities(sessions[i], 16));
+            }
+            // Those that the JVM did not start tell the log, too.
+            threads.remove(Thread.currentThread());
+            assertFalse(threads.isEmpty());
+
+            fails(Status.BUSY, () -> BeliefPropagation.runAll(reference, reference));
+            assertEquals(0, BeliefPropagation.runAll().length);
+            assertThrows(NullPointerException.class, () -> BeliefPropagation.runAll(reference, null));
+            RuntimeException failure = new RuntimeException("enough");
+            sessions[3].setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+                fails(Status.BUSY, () -> BeliefPropagation.runAll(sessions[5]));
+                throw failure;
+            });
+            sessions[4].setProgressListener((passes, maxPasses, maxDiff, frac) -> false);
+            assertSame(failure, assertThrows(RuntimeException.class, () -> BeliefPropagation.runAll(sessions)));
+            assertEquals(StopReason.CANCELLED, sessions[4].lastResult().stopReason());
+            assertEquals(StopReason.CONVERGED, sessions[6].lastResult().stopReason());
+            sessions[9].close();
+            assertThrows(IllegalStateException.class, () -> BeliefPropagation.runAll(sessions));
+            assertEquals(Status.OK, BeliefPropagation.runAll(sessions[5], reference)[1], "none stayed in use");
+        } finally {
+            FastLbp.setLogListener(null);
+            for (BeliefPropagation session : sessions) if (session != null) session.close();
         }
     }
 
