@@ -83,6 +83,24 @@ class NativeLibraryTest {
     }
 
     @Test
+    void aLibraryOfAnotherVersionIsRefused(@TempDir Path directory) throws Exception {
+        Path source = directory.resolve("other.c");
+        Path library = directory.resolve("libfastlbp_jni.so");
+        String text = "#include <jni.h>\n"
+                + "JNIEXPORT jbyteArray JNICALL Java_io_github_fastlbp_Native_version(JNIEnv *env, jclass type) {\n"
+                + "    jbyteArray array = (*env)->NewByteArray(env, 5);\n"
+                + "    (void)type;\n"
+                + "    (*env)->SetByteArrayRegion(env, array, 0, 5, (const jbyte *)\"9.8.7\");\n"
+                + "    return array;\n"
+                + "}\n";
+        Files.write(source, text.getBytes("US-ASCII"));
+        String include = System.getProperty("java.home") + "/include";
+        assertEquals("exit code 0", Data.run(Arrays.asList(
+                "cc", "-shared", "-fPIC", "-I", include, "-I", include + "/linux", source.toString(), "-o", library.toString())));
+        assertRefused(load("-Dfastlbp.library.path=" + library, PROGRAM), "9.8.7", Native.VERSION, library.toString());
+    }
+
+    @Test
     void aPlaceThatCannotBeWrittenIsNamed(@TempDir Path directory) throws Exception {
         assertRefused(
                 load("-Djava.io.tmpdir=" + directory.resolve("none"), PROGRAM),
