@@ -101,6 +101,13 @@ fn the_examples_in_c_and_cpp_are_those_that_are_compiled() {
     }
 }
 
+/// `scripts/test-java` compiles and runs that file, and compares what it prints.
+#[test]
+fn the_java_example_is_the_one_that_is_compiled() {
+    assert_eq!(blocks("java"), [file("examples/java/FindFault.java")]);
+    assert!(blocks("text").contains(&file("examples/java/FindFault.txt")));
+}
+
 #[test]
 fn links_lead_somewhere() {
     // Every other part is a block of code.

@@ -1,0 +1,759 @@
+package io.github.fastlbp;
+
+import java.nio.DoubleBuffer;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
+
+/**
+ * A session of belief propagation on one graph: a schedule, evidence, messages, and the results of the last run.
+ *
+ * <p>A new one has the schedule {@link Schedule#SEQFIX}, no evidence, sums, no damping, the tolerance 1e-9, at most
+ * 10000 passes, no time limit, fresh starts, {@link Contradiction#ERROR}, {@link Backend#AUTO}, and one thread per
+ * physical core. The analysis of the schedule and all buffers are made once, at the first run or {@link #prepare};
+ * evidence is data that can change between runs at no cost but its own.
+ *
+ * <p>Results are those of the last run that ended without an exception, and stay until the next one. Any thread may
+ * use a session, see the package's description; {@link #close} may be called at any time.
+ */
+public final class BeliefPropagation extends NativeObject {
+    private final int variableCount;
+    // Guards the listener of a run, which lives only as long as that run.
+    private final AtomicBoolean running = new AtomicBoolean();
+    private volatile ProgressListener listener;
+
+    /**
+     * Makes a session on a graph.
+     *
+     * @param graph the graph, which is shared: it may be closed at once
+     */
+    public BeliefPropagation(FactorGraph graph) {
+        this(graph.variableCount(), graph.getLong(Native::bpNew));
+    }
+
+    // (The pointer last: what comes before it may throw.)
+    private BeliefPropagation(int variableCount, long pointer) {
+        super(pointer, Native::bpFree);
+        this.variableCount = variableCount;
+    }
+
+    @Override
+    String what() {
+        return "BeliefPropagation";
+    }
+
+    /**
+     * Makes an independent session in the same state: settings, schedule, evidence, messages and results, but without
+     * the progress listener.
+     *
+     * @return the new session
+     */
+    public BeliefPropagation copy() {
+        return new BeliefPropagation(variableCount, getLong(Native::bpClone));
+    }
+
+    /**
+     * The graph of the session, as an object of its own that must be closed. O(1).
+     *
+     * @return the graph
+     */
+    public FactorGraph graph() {
+        return new FactorGraph(getLong(Native::bpGraph));
+    }
+
+    /**
+     * Analyses the schedule and makes all buffers now, where that is still to be done.
+     *
+     * @throws FastLbpException with {@link Status#UNSUPPORTED} or {@link Status#NO_DEVICE} if the backend asked for is
+     *     not there
+     */
+    public void prepare() {
+        use(Native::bpPrepare);
+    }
+
+    // --- Settings ------------------------------------------------------------------------------------------
+
+    /**
+     * Sets a property by its name, as libDAI's users know them: {@code tol}, {@code maxiter}, {@code maxtime},
+     * {@code updates}, {@code damping}, {@code inference}, {@code logdomain}, {@code verbose}, and others, see
+     * {@code fastlbp_bp_set_property}.
+     *
+     * @param key the key
+     * @param value the value
+     * @return this session
+     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} for an unknown key (the message lists the known ones)
+     *     or a wrong value
+     */
+    public BeliefPropagation setProperty(String key, String value) {
+        byte[] name = Native.bytes("key", key);
+        byte[] text = Native.bytes("value", value);
+        use(bp -> Native.bpSetProperty(bp, name, text));
+        return this;
+    }
+
+    /**
+     * The value of a property.
+     *
+     * @param key the key
+     * @return the value, as {@link #setProperty} takes it
+     */
+    public String getProperty(String key) {
+        byte[] name = Native.bytes("key", key);
+        return Native.string(get(bp -> Native.bpGetProperty(bp, name)));
+    }
+
+    /**
+     * Sets the update schedule. Messages, evidence and results stay.
+     *
+     * @param schedule the schedule
+     * @return this session
+     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} or {@link Status#OUT_OF_RANGE} if it does not fit the
+     *     graph
+     */
+    public BeliefPropagation setSchedule(Schedule schedule) {
+        use(schedule::set);
+        return this;
+    }
+
+    /**
+     * Name of the schedule in use.
+     *
+     * @return as for {@link Schedule#of}, or CUSTOM for one of ranks or a relation
+     */
+    public String scheduleName() {
+        return Native.string(get(Native::bpSchedule));
+    }
+
+    /**
+     * Number of dependency levels of the schedule: groups of edges whose messages can be computed at once.
+     *
+     * @return the number
+     */
+    public long levelCount() {
+        return getLong(Native::bpLevelCount);
+    }
+
+    /**
+     * Sets the tolerance of {@link #run}: the largest change of a probability that counts as none.
+     *
+     * @param tolerance a value &gt;= 0
+     * @return this session
+     */
+    public BeliefPropagation setTolerance(double tolerance) {
+        return setProperty("tol", number(tolerance));
+    }
+
+    /**
+     * Sets the number of passes after which {@link #run} ends in any case.
+     *
+     * @param passes the number
+     * @return this session
+     */
+    public BeliefPropagation setMaxPasses(long passes) {
+        return setProperty("maxiter", Long.toString(passes));
+    }
+
+    /**
+     * Sets the time after which a run of any kind begins no further pass.
+     *
+     * @param seconds a value &gt;= 0; infinity for no limit
+     * @return this session
+     */
+    public BeliefPropagation setMaxTime(double seconds) {
+        return setProperty("maxtime", number(seconds));
+    }
+
+    /**
+     * Sets the damping d: a new message becomes old<sup>d</sup> * new<sup>1-d</sup>, normalised.
+     *
+     * @param damping a number from 0, for none, up to but not including 1
+     * @return this session
+     */
+    public BeliefPropagation setDamping(double damping) {
+        return setProperty("damping", number(damping));
+    }
+
+    /**
+     * Sets the threshold of the active set: a message is computed again only if one that it reads has changed by more
+     * than that since, in log-odds.
+     *
+     * @param threshold a number &gt;= 0, or a negative one to compute all messages in every pass
+     * @return this session
+     */
+    public BeliefPropagation setActiveThreshold(double threshold) {
+        return setProperty("active", threshold < 0 ? "off" : number(threshold));
+    }
+
+    /**
+     * Sets what happens where certain messages that disagree meet.
+     *
+     * @param contradiction the policy
+     * @return this session
+     */
+    public BeliefPropagation setContradiction(Contradiction contradiction) {
+        return setProperty("contradiction", name(contradiction));
+    }
+
+    /**
+     * Sets what messages runs start from.
+     *
+     * @param start the messages
+     * @return this session
+     */
+    public BeliefPropagation setStart(Start start) {
+        return setProperty("start", name(start));
+    }
+
+    /**
+     * Sets whose changes the tolerance is compared with.
+     *
+     * @param measure the measure
+     * @return this session
+     */
+    public BeliefPropagation setMeasure(Measure measure) {
+        return setProperty("measure", name(measure));
+    }
+
+    /**
+     * Sets sums or maxima.
+     *
+     * @param inference which of them
+     * @return this session
+     */
+    public BeliefPropagation setInference(Inference inference) {
+        return setProperty("inference", inference == Inference.SUM_PRODUCT ? "SUMPROD" : "MAXPROD");
+    }
+
+    /**
+     * Sets the number of CPU threads; results do not depend on it.
+     *
+     * @param threads the number, at most 4096; 0 for one per physical core
+     * @return this session
+     */
+    public BeliefPropagation setThreads(int threads) {
+        return setProperty("threads", Integer.toString(threads));
+    }
+
+    /**
+     * Sets where passes run; results do not depend on it.
+     *
+     * @param backend the backend
+     * @return this session
+     */
+    public BeliefPropagation setBackend(Backend backend) {
+        return setProperty("backend", name(backend));
+    }
+
+    /**
+     * Sets the CUDA device that runs use.
+     *
+     * @param index its number, from 0, or -1 for that of the environment variable FASTLBP_DEVICE
+     * @return this session
+     */
+    public BeliefPropagation setDevice(int index) {
+        return setProperty("device", index == -1 ? "default" : Integer.toString(index));
+    }
+
+    /**
+     * Where the last run was made, or where the first one will most likely be. Prepares the session.
+     *
+     * @return {@link Backend#CPU} or {@link Backend#CUDA}
+     */
+    public Backend backend() {
+        return Backend.values()[getInt(Native::bpBackend)];
+    }
+
+    /**
+     * Sets who is told after each pass how a run goes, and can end it; takes effect with the next run.
+     *
+     * @param listener the listener, or null for none
+     * @return this session
+     */
+    public BeliefPropagation setProgressListener(ProgressListener listener) {
+        this.listener = listener;
+        return this;
+    }
+
+    private static String name(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** A number that reads back to the same bits. */
+    private static String number(double value) {
+        return value == Double.POSITIVE_INFINITY ? "inf" : Double.toString(value);
+    }
+
+    // --- Evidence ------------------------------------------------------------------------------------------
+
+    /**
+     * Observes a variable in a state; replaces what was known about it.
+     *
+     * @param variable index of the variable
+     * @param state the state, from 0
+     * @return this session
+     */
+    public BeliefPropagation observe(int variable, int state) {
+        Check.index("variable", variable);
+        Check.index("state", state);
+        use(bp -> Native.bpObserve(bp, variable, state));
+        return this;
+    }
+
+    /**
+     * As {@link #observe(int, int)}, for the variable with a label.
+     *
+     * @param label label of the variable
+     * @param state the state, from 0
+     * @return this session
+     */
+    public BeliefPropagation observeLabel(long label, int state) {
+        Check.index("state", state);
+        use(bp -> Native.bpObserveLabel(bp, label, state));
+        return this;
+    }
+
+    /**
+     * Observes many variables, or none if one of them cannot be. Of several states for one variable the last one counts.
+     *
+     * @param variables indices of variables
+     * @param states as many states
+     * @return this session
+     */
+    public BeliefPropagation observe(int[] variables, int[] states) {
+        Check.length("states", states.length, variables.length, "one for each variable");
+        use(bp -> Native.bpObserveVariables(bp, variables, states));
+        return this;
+    }
+
+    /**
+     * As {@link #observe(int[], int[])}, for variables with labels.
+     *
+     * @param labels labels of variables
+     * @param states as many states
+     * @return this session
+     */
+    public BeliefPropagation observeLabels(long[] labels, int[] states) {
+        Check.length("states", states.length, labels.length, "one for each label");
+        use(bp -> Native.bpObserveLabels(bp, labels, states));
+        return this;
+    }
+
+    /**
+     * Sets soft evidence on a variable, a likelihood per state, which multiplies its belief and its outgoing messages;
+     * replaces what was known about it.
+     *
+     * @param variable index of the variable
+     * @param likelihood one value per state: finite, not negative, not all zero
+     * @return this session
+     */
+    public BeliefPropagation setLikelihood(int variable, double[] likelihood) {
+        Check.index("variable", variable);
+        Objects.requireNonNull(likelihood, "likelihood");
+        use(bp -> Native.bpSetLikelihood(bp, variable, likelihood));
+        return this;
+    }
+
+    /**
+     * Forgets what is known about a variable.
+     *
+     * @param variable index of the variable
+     * @return this session
+     */
+    public BeliefPropagation clearEvidence(int variable) {
+        Check.index("variable", variable);
+        use(bp -> Native.bpClearEvidence(bp, variable));
+        return this;
+    }
+
+    /**
+     * Forgets all evidence.
+     *
+     * @return this session
+     */
+    public BeliefPropagation clearEvidence() {
+        use(Native::bpClearAllEvidence);
+        return this;
+    }
+
+    /**
+     * Replaces all evidence by that of a file: {@code .evid} as in the UAI competitions, any other one with a line
+     * {@code label value} per observation, also compressed with a further {@code .gz}.
+     *
+     * @param path name of the file
+     * @return this session
+     * @throws FastLbpException with {@link Status#IO}, or {@link Status#PARSE}, also for a variable that there is not
+     */
+    public BeliefPropagation readEvidence(Path path) {
+        byte[] name = Native.bytes("path", path.toString());
+        use(bp -> Native.bpReadEvidence(bp, name, false));
+        return this;
+    }
+
+    /**
+     * As {@link #readEvidence}, but leaves out observations of variables that the graph does not have.
+     *
+     * @param path name of the file
+     * @return how many were left out
+     */
+    public long readKnownEvidence(Path path) {
+        byte[] name = Native.bytes("path", path.toString());
+        return getLong(bp -> Native.bpReadEvidence(bp, name, true));
+    }
+
+    /**
+     * Number of variables about which something is known.
+     *
+     * @return the number
+     */
+    public long evidenceCount() {
+        return getLong(Native::bpEvidenceCount);
+    }
+
+    // --- Runs ----------------------------------------------------------------------------------------------
+
+    /**
+     * Runs passes until no belief has changed by more than the tolerance in a pass, or until the greatest number of
+     * passes, the time limit or the progress listener ends it.
+     *
+     * @return how it went
+     * @throws FastLbpException with {@link Status#CONTRADICTION} (see {@link #firstContradiction}), after which the
+     *     results are those of the run before; {@link Status#NO_DEVICE} and others as the settings ask for
+     */
+    public RunResult run() {
+        ProgressListener told = listener;
+        return run(bp -> Native.bpRun(bp, told));
+    }
+
+    /**
+     * Runs a number of passes, unless the time limit or the progress listener ends them earlier.
+     *
+     * @param passes the number
+     * @return how it went
+     * @throws FastLbpException as {@link #run}
+     */
+    public RunResult runPasses(long passes) {
+        Check.count("passes", passes);
+        ProgressListener told = listener;
+        return run(bp -> Native.bpRunPasses(bp, told, passes));
+    }
+
+    /**
+     * Runs passes by the rule of BINGO. Before each pass, with n passes done, the run ends converged if the largest
+     * difference is at most {@code tolerance}; it ends if n &gt; {@code minPasses} and the share of variables and factors
+     * that still move is below (n - minPasses) / (maxPasses - minPasses); it ends if n &gt; {@code maxPasses}. Without
+     * convergence, the results are the means of the last min({@code history}, n) beliefs.
+     *
+     * @param tolerance largest difference that counts as none
+     * @param minPasses passes before the share is looked at
+     * @param maxPasses passes after which the run ends in any case, at least {@code minPasses}
+     * @param history number of beliefs that the results average, at least 1
+     * @return how it went; {@link RunResult#frac} is what BINGO prints
+     * @throws FastLbpException as {@link #run}
+     */
+    public RunResult runBingo(double tolerance, long minPasses, long maxPasses, long history) {
+        Check.count("minPasses", minPasses);
+        Check.count("maxPasses", maxPasses);
+        Check.count("history", history);
+        ProgressListener told = listener;
+        return run(bp -> Native.bpRunBingo(bp, told, tolerance, minPasses, maxPasses, history));
+    }
+
+    private RunResult run(LongConsumer call) {
+        return get(bp -> {
+            begin();
+            try {
+                call.accept(bp);
+                return new RunResult(bp);
+            } finally {
+                running.set(false);
+            }
+        });
+    }
+
+    private void begin() {
+        if (!running.compareAndSet(false, true)) {
+            throw new FastLbpException(Status.BUSY, "another run of this session has not ended");
+        }
+    }
+
+    /**
+     * Runs many sets of evidence as {@link #run} would, each as a fresh run with exactly that evidence: entry {@code i}
+     * observes {@code variables[j]} in {@code states[j]} for all {@code j} from {@code entryOffsets[i]} up to, but not
+     * including, {@code entryOffsets[i + 1]}. The session's own evidence, messages and results stay. On small graphs
+     * several entries run at once. An entry that fails spoils no other one: its marginals are NaN.
+     *
+     * @param entryOffsets one offset more than there are entries, not descending, from 0 to the length of
+     *     {@code variables}
+     * @param variables indices of variables
+     * @param states as many states
+     * @param marginals where the marginals of all entries are written, one after the other, each as by
+     *     {@link #marginals(double[])}
+     * @return the status of each entry
+     */
+    public Status[] runBatch(int[] entryOffsets, int[] variables, int[] states, double[] marginals) {
+        Check.length("states", states.length, variables.length, "one for each variable");
+        Objects.requireNonNull(marginals, "marginals");
+        if (entryOffsets.length == 0) Check.length("entryOffsets", 0, 1, "one for each entry, and the end");
+        ProgressListener told = listener;
+        int[] numbers = get(bp -> {
+            begin();
+            try {
+                return Native.bpRunBatch(bp, told, entryOffsets, variables, states, marginals);
+            } finally {
+                running.set(false);
+            }
+        });
+        return statuses(numbers);
+    }
+
+    private static Status[] statuses(int[] numbers) {
+        Status[] statuses = new Status[numbers.length];
+        for (int i = 0; i < numbers.length; i++) statuses[i] = Status.of(numbers[i]);
+        return statuses;
+    }
+
+    /**
+     * Runs many sessions, such as those of many small graphs, as {@link #run} would run each of them; sessions on small
+     * graphs run several at once, but for those with a progress listener. One that fails spoils no other one. If
+     * listeners throw exceptions, their sessions end, and the first of these exceptions is thrown when all have run.
+     *
+     * @param sessions the sessions, all different
+     * @return the status of each; see {@link #lastResult} for how it went
+     * @throws FastLbpException with {@link Status#BUSY} if one of them is in use, or given twice: none is run
+     */
+    public static Status[] runAll(BeliefPropagation... sessions) {
+        BeliefPropagation[] all = sessions.clone();
+        NativeLibrary.load();
+        return getAll(all, pointers -> {
+            ProgressListener[] listeners = new ProgressListener[all.length];
+            int begun = 0;
+            try {
+                for (; begun < all.length; begun++) {
+                    all[begun].begin();
+                    listeners[begun] = all[begun].listener;
+                }
+                return statuses(Native.bpRunAll(pointers, listeners));
+            } finally {
+                while (begun > 0) all[--begun].running.set(false);
+            }
+        });
+    }
+
+    /**
+     * How the last run that ended without an exception went, or the last one by {@link #runAll} that had the status OK.
+     *
+     * @return what the run returned
+     * @throws FastLbpException with {@link Status#NO_RESULT} before there is such a run
+     */
+    public RunResult lastResult() {
+        return get(RunResult::new);
+    }
+
+    /** Makes all messages uniform and the number of passes 0. Evidence, schedule, settings and results stay. */
+    public void reset() {
+        use(Native::bpReset);
+    }
+
+    /**
+     * Number of contradictory places of the last run, also of one that failed by them.
+     *
+     * @return the number
+     */
+    public long contradictions() {
+        return getLong(Native::bpContradictions);
+    }
+
+    /**
+     * Label of the lowest contradictory variable in the first pass of the last run that had one.
+     *
+     * @return the label, empty if there was none
+     */
+    public OptionalLong firstContradiction() {
+        try {
+            return OptionalLong.of(getLong(Native::bpFirstContradiction));
+        } catch (FastLbpException exception) {
+            if (exception.status() == Status.NO_RESULT) return OptionalLong.empty();
+            throw exception;
+        }
+    }
+
+    // --- Results -------------------------------------------------------------------------------------------
+
+    /**
+     * Marginals of all variables: the probabilities of the states of variable 0, then those of variable 1, and so on.
+     * Each is exact to rounding on its own.
+     *
+     * @param out where they are written; {@link FactorGraph#stateCount} entries are enough
+     * @throws FastLbpException with {@link Status#NO_RESULT} before there is a run, {@link Status#BUFFER_TOO_SMALL}
+     */
+    public void marginals(double[] out) {
+        Objects.requireNonNull(out, "out");
+        use(bp -> Native.bpMarginals(bp, out));
+    }
+
+    /**
+     * As {@link #marginals(double[])}, into a direct buffer in native byte order, from its position on, which stays.
+     *
+     * @param out where they are written
+     */
+    public void marginals(DoubleBuffer out) {
+        checkOutput(out);
+        use(bp -> Native.bpMarginalsDirect(bp, out, out.position(), out.remaining()));
+    }
+
+    /**
+     * P(x = 1) of all variables of a graph with binary variables only.
+     *
+     * @param out where they are written; {@link FactorGraph#variableCount} entries are enough
+     * @throws FastLbpException as {@link #marginals(double[])}; {@link Status#UNSUPPORTED} if a variable has more than two
+     *     states
+     */
+    public void probabilities(double[] out) {
+        Objects.requireNonNull(out, "out");
+        use(bp -> Native.bpProbabilities(bp, out));
+    }
+
+    /**
+     * As {@link #probabilities(double[])}, into a direct buffer in native byte order, from its position on, which stays.
+     *
+     * @param out where they are written
+     */
+    public void probabilities(DoubleBuffer out) {
+        checkOutput(out);
+        use(bp -> Native.bpProbabilitiesDirect(bp, out, out.position(), out.remaining()));
+    }
+
+    private static void checkOutput(DoubleBuffer out) {
+        Check.direct("out", out, out.order());
+        if (out.isReadOnly()) throw new FastLbpException(Status.INVALID_ARGUMENT, "out can only be read");
+    }
+
+    /**
+     * P(x = 1) of some variables.
+     *
+     * @param variables indices of variables
+     * @param out as many probabilities are written here
+     */
+    public void probabilities(int[] variables, double[] out) {
+        Check.length("out", out.length, variables.length, "one for each variable");
+        use(bp -> Native.bpProbabilitiesOf(bp, variables, out));
+    }
+
+    /**
+     * P(x = 1) of one variable.
+     *
+     * @param variable index of the variable
+     * @return the probability
+     */
+    public double probability(int variable) {
+        Check.index("variable", variable);
+        return getDouble(bp -> Native.bpProbability(bp, variable));
+    }
+
+    /**
+     * Marginal of one variable.
+     *
+     * @param variable index of the variable
+     * @return a new array with one probability per state
+     */
+    public double[] marginal(int variable) {
+        Check.index("variable", variable);
+        return get(bp -> Native.bpMarginal(bp, variable));
+    }
+
+    /**
+     * Belief of a factor from the current messages and evidence.
+     *
+     * @param factor index of the factor
+     * @return a new array with one probability per joint state of its variables, the lowest one fastest
+     */
+    public double[] factorBelief(int factor) {
+        Check.index("factor", factor);
+        return get(bp -> Native.bpFactorBelief(bp, factor));
+    }
+
+    /**
+     * Natural logarithm of the partition function by the Bethe approximation (libDAI's {@code logZ}).
+     *
+     * @return the logarithm
+     */
+    public double logPartition() {
+        return getDouble(Native::bpLogPartition);
+    }
+
+    /**
+     * A joint state decoded from the current messages, in general after a run with {@link Inference#MAX_PRODUCT}.
+     *
+     * @return a new array with one state per variable
+     */
+    public int[] findMaximum() {
+        return get(bp -> Native.bpFindMaximum(bp, variableCount));
+    }
+
+    /**
+     * Natural logarithm of the product of all factors, and of the likelihoods of soft evidence, at a joint state.
+     *
+     * @param states one state per variable
+     * @return the logarithm; minus infinity where a factor or an observation excludes it
+     */
+    public double logScore(int[] states) {
+        Objects.requireNonNull(states, "states");
+        return getDouble(bp -> Native.bpLogScore(bp, states));
+    }
+
+    // --- Messages ------------------------------------------------------------------------------------------
+
+    /**
+     * Length of the array of all messages.
+     *
+     * @return the sum over all edges of the cardinality of the edge's variable
+     */
+    public int messageLength() {
+        return Check.size("messages", getLong(Native::bpMessageLength));
+    }
+
+    /**
+     * All factor-to-variable messages, edge by edge: one probability per state of the edge's variable. They are rounded;
+     * to go on later with the same bits, see {@link #saveState}.
+     *
+     * @param out where they are written; {@link #messageLength} entries are enough
+     */
+    public void messages(double[] out) {
+        Objects.requireNonNull(out, "out");
+        use(bp -> Native.bpMessages(bp, out));
+    }
+
+    /**
+     * Replaces all messages, in the layout of {@link #messages}. A run with {@link Start#WARM} goes on from them.
+     *
+     * @param messages for each edge finite, not negative, not all zero; {@link #messageLength} of them
+     */
+    public void setMessages(double[] messages) {
+        Objects.requireNonNull(messages, "messages");
+        use(bp -> Native.bpSetMessages(bp, messages));
+    }
+
+    /**
+     * The exact state of the messages and the number of passes done: words whose meaning belongs to this version of the
+     * library.
+     *
+     * @return a new array for {@link #restoreState}
+     */
+    public long[] saveState() {
+        return get(Native::bpSaveState);
+    }
+
+    /**
+     * Goes back to a saved state, also of another session on an equal graph. A run with {@link Start#WARM} goes on from
+     * it with the same bits.
+     *
+     * @param state from {@link #saveState}
+     */
+    public void restoreState(long[] state) {
+        Objects.requireNonNull(state, "state");
+        use(bp -> Native.bpRestoreState(bp, state));
+    }
+}

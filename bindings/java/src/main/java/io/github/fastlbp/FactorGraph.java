@@ -1,0 +1,522 @@
+package io.github.fastlbp;
+
+import java.nio.DoubleBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
+import java.nio.file.Path;
+import java.util.Objects;
+
+/**
+ * A factor graph over discrete variables, which does not change. Built by a {@link Builder}, or read from a file.
+ * Sessions share it: it can be closed as soon as they are made.
+ */
+public final class FactorGraph extends NativeObject {
+    /** Kind of a factor: a dense table. */
+    public static final int TABLE = 0;
+
+    /** Kind of a factor: the prior of a binary variable, f(1) = p and f(0) = 1 - p. */
+    public static final int SINGLETON = 1;
+
+    /** Kind of a factor: a noisy conjunction, P(head = 1) = p if the whole body is true, q otherwise. */
+    public static final int AND = 2;
+
+    /** Kind of a factor: a noisy disjunction, P(head = 0) = p if the whole body is false, q otherwise. */
+    public static final int OR = 3;
+
+    /** Kind of a factor: values by the head and by whether all of some signed literals hold. */
+    public static final int SIGNED = 4;
+
+    /** Kind of a factor: as {@link #SIGNED}, with literals that hold with a probability. */
+    public static final int NOISY = 5;
+
+    /** Kind of a factor: a sum of weighted terms. */
+    public static final int TERMS = 6;
+
+    /** In the indicators of terms: any state. */
+    public static final int WILDCARD = -1;
+
+    FactorGraph(long pointer) {
+        super(pointer, Native::graphFree);
+    }
+
+    @Override
+    String what() {
+        return "FactorGraph";
+    }
+
+    /**
+     * Starts to build a graph.
+     *
+     * @return an empty builder
+     */
+    public static Builder builder() {
+        NativeLibrary.load();
+        return new Builder(Native.graphNew());
+    }
+
+    /**
+     * Reads a graph from a file. The suffix tells the format: {@code .causal_fg}, {@code .fg} (libDAI), {@code .uai} or
+     * {@code .bif}, each also compressed with a further {@code .gz}.
+     *
+     * @param path name of the file
+     * @return the graph
+     * @throws FastLbpException with {@link Status#IO}, {@link Status#PARSE} (the message names the line),
+     *     {@link Status#INVALID_ARGUMENT} for an unknown suffix, or {@link Status#LIMIT_EXCEEDED}
+     */
+    public static FactorGraph read(Path path) {
+        byte[] name = Native.bytes("path", path.toString());
+        NativeLibrary.load();
+        FactorGraph graph = new FactorGraph(Native.graphRead(name));
+        try {
+            graph.use(Native::graphBuild);
+            return graph;
+        } catch (RuntimeException | Error exception) {
+            graph.close();
+            throw exception;
+        }
+    }
+
+    /**
+     * Writes the graph to a file, in the format that its suffix tells; every number reads back to the same bits. The
+     * file appears when it is complete.
+     *
+     * @param path name of the file
+     * @throws FastLbpException with {@link Status#IO}, {@link Status#INVALID_ARGUMENT} for an unknown suffix, or
+     *     {@link Status#UNSUPPORTED} where the format cannot hold the graph
+     */
+    public void write(Path path) {
+        byte[] name = Native.bytes("path", path.toString());
+        use(graph -> Native.graphWrite(graph, name));
+    }
+
+    /**
+     * Number of variables.
+     *
+     * @return the number
+     */
+    public int variableCount() {
+        return Check.size("variables", getLong(Native::graphVariableCount));
+    }
+
+    /**
+     * Number of factors.
+     *
+     * @return the number
+     */
+    public int factorCount() {
+        return Check.size("factors", getLong(Native::graphFactorCount));
+    }
+
+    /**
+     * Number of edges.
+     *
+     * @return the number
+     */
+    public int edgeCount() {
+        return Check.size("edges", getLong(Native::graphEdgeCount));
+    }
+
+    /**
+     * Sum of all cardinalities: the length of an array of all marginals.
+     *
+     * @return the number, twice the number of variables if all are binary
+     */
+    public int stateCount() {
+        return Check.size("states", getLong(Native::graphStateCount));
+    }
+
+    /**
+     * Label of a variable.
+     *
+     * @param variable index of the variable
+     * @return the label
+     */
+    public long label(int variable) {
+        Check.index("variable", variable);
+        return getLong(graph -> Native.graphLabel(graph, variable));
+    }
+
+    /**
+     * Labels of all variables, ascending (as unsigned numbers).
+     *
+     * @return a new array
+     */
+    public long[] labels() {
+        return get(Native::graphLabels);
+    }
+
+    /**
+     * Index of the variable with a label. O(log variables).
+     *
+     * @param label the label
+     * @return the index
+     * @throws FastLbpException with {@link Status#OUT_OF_RANGE} if there is no such variable
+     */
+    public int variableOfLabel(long label) {
+        return getInt(graph -> Native.graphVariableOfLabel(graph, label));
+    }
+
+    /**
+     * Indices of the variables with many labels.
+     *
+     * @param labels the labels
+     * @return a new array of as many indices
+     * @throws FastLbpException with {@link Status#OUT_OF_RANGE} if one label names no variable
+     */
+    public int[] variablesOfLabels(long[] labels) {
+        Objects.requireNonNull(labels, "labels");
+        return get(graph -> Native.graphVariablesOfLabels(graph, labels));
+    }
+
+    /**
+     * Number of states of a variable.
+     *
+     * @param variable index of the variable
+     * @return the number, at least 2
+     */
+    public int cardinality(int variable) {
+        Check.index("variable", variable);
+        return getInt(graph -> Native.graphCardinality(graph, variable));
+    }
+
+    /**
+     * Numbers of states of all variables.
+     *
+     * @return a new array, by index
+     */
+    public int[] cardinalities() {
+        return get(Native::graphCardinalities);
+    }
+
+    /**
+     * Kinds of all factors.
+     *
+     * @return a new array of {@link #TABLE}, {@link #SINGLETON} and so on, by index
+     */
+    public int[] factorKinds() {
+        return get(Native::graphFactorKinds);
+    }
+
+    /**
+     * The variables of a factor.
+     *
+     * @param factor index of the factor
+     * @return a new array of ascending indices
+     */
+    public int[] factorVariables(int factor) {
+        Check.index("factor", factor);
+        return get(graph -> Native.graphFactorVariables(graph, factor));
+    }
+
+    /**
+     * The variable of each edge.
+     *
+     * @return a new array of indices
+     */
+    public int[] edgeVariables() {
+        return get(Native::graphEdgeVariables);
+    }
+
+    /**
+     * The factor of each edge.
+     *
+     * @return a new array of indices, not descending
+     */
+    public int[] edgeFactors() {
+        return get(Native::graphEdgeFactors);
+    }
+
+    /**
+     * The edge that joins a factor and a variable. O(log arity).
+     *
+     * @param factor index of the factor
+     * @param variable index of the variable
+     * @return the number of the edge
+     * @throws FastLbpException with {@link Status#OUT_OF_RANGE} if there is no such edge
+     */
+    public int edge(int factor, int variable) {
+        Check.index("factor", factor);
+        Check.index("variable", variable);
+        return getInt(graph -> Native.graphEdge(graph, factor, variable));
+    }
+
+    /**
+     * Builds a graph factor by factor, or many at once from arrays or direct buffers. Arrays are copied. For one
+     * thread at a time.
+     */
+    public static final class Builder extends NativeObject {
+        private Builder(long pointer) {
+            super(pointer, Native::graphFree);
+        }
+
+        @Override
+        String what() {
+            return "FactorGraph.Builder";
+        }
+
+        /**
+         * Checks everything that was added and makes the graph. The builder is closed by it, unless it fails.
+         * O(variables log variables + edges + table entries).
+         *
+         * @return the graph
+         * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} for a variable with two cardinalities, a table
+         *     whose length is not the number of its joint states, and the like; {@link Status#LIMIT_EXCEEDED}
+         */
+        public FactorGraph build() {
+            use(Native::graphBuild);
+            return new FactorGraph(take());
+        }
+
+        /**
+         * Declares variables. Only needed for such with more than two states and for such as occur in no factor: a
+         * label that is not declared is a binary variable.
+         *
+         * @param labels the labels
+         * @param cardinalities for each its number of states, at least 2
+         * @return this builder
+         */
+        public Builder addVariables(long[] labels, int[] cardinalities) {
+            Check.length("cardinalities", cardinalities.length, labels.length, "one for each label");
+            for (int cardinality : cardinalities) Check.count("a cardinality", cardinality);
+            use(graph -> Native.graphAddVariables(graph, labels, cardinalities));
+            return this;
+        }
+
+        /**
+         * Declares a variable; see {@link #addVariables}.
+         *
+         * @param label the label
+         * @param cardinality the number of states, at least 2
+         * @return this builder
+         */
+        public Builder addVariable(long label, int cardinality) {
+            return addVariables(new long[] {label}, new int[] {cardinality});
+        }
+
+        /**
+         * Adds the prior of a binary variable: f(1) = p, f(0) = 1 - p.
+         *
+         * @param label label of the variable
+         * @param p a probability
+         * @return this builder
+         */
+        public Builder addSingleton(long label, double p) {
+            use(graph -> Native.graphAddSingleton(graph, label, p));
+            return this;
+        }
+
+        /**
+         * Adds a noisy conjunction: P(head = 1) = p if the whole body is true, and q otherwise. An empty body is true.
+         *
+         * @param head label of the head
+         * @param body labels of the body; duplicates merge
+         * @param p a probability
+         * @param q a probability
+         * @return this builder
+         */
+        public Builder addAnd(long head, long[] body, double p, double q) {
+            Objects.requireNonNull(body, "body");
+            use(graph -> Native.graphAddAnd(graph, head, body, p, q));
+            return this;
+        }
+
+        /**
+         * Adds a noisy disjunction: P(head = 0) = p if the whole body is false, and q otherwise. An empty body is false.
+         *
+         * @param head label of the head
+         * @param body labels of the body; duplicates merge
+         * @param p a probability
+         * @param q a probability
+         * @return this builder
+         */
+        public Builder addOr(long head, long[] body, double p, double q) {
+            Objects.requireNonNull(body, "body");
+            use(graph -> Native.graphAddOr(graph, head, body, p, q));
+            return this;
+        }
+
+        /**
+         * Adds many singleton, AND and OR factors, or none if one is wrong. Factor {@code i} has the kind
+         * {@code kinds[i]}, the head {@code heads[i]}, as its body the labels from {@code bodies[bodyOffsets[i]]} up to,
+         * but not including, {@code bodies[bodyOffsets[i + 1]]} (none for a singleton), and the probabilities
+         * {@code p[i]} and {@code q[i]} (q is ignored for a singleton).
+         *
+         * @param kinds {@link #SINGLETON}, {@link #AND} or {@link #OR}
+         * @param heads as many labels
+         * @param bodyOffsets one offset more, not descending, from 0 to the length of {@code bodies}
+         * @param bodies labels of all bodies
+         * @param p as many probabilities as there are kinds
+         * @param q as many probabilities
+         * @return this builder
+         */
+        public Builder addFactors(
+                int[] kinds, long[] heads, int[] bodyOffsets, long[] bodies, double[] p, double[] q) {
+            Objects.requireNonNull(bodies, "bodies");
+            checkFactors(kinds.length, heads.length, bodyOffsets.length, p.length, q.length);
+            use(graph -> Native.graphAddFactors(graph, kinds, heads, bodyOffsets, bodies, p, q));
+            return this;
+        }
+
+        /**
+         * As {@link #addFactors(int[], long[], int[], long[], double[], double[])}, from direct buffers in native byte
+         * order, without copying them first: they must not change during the call. Of each buffer, what is from its
+         * position to its limit counts; positions stay.
+         *
+         * @param kinds {@link #SINGLETON}, {@link #AND} or {@link #OR}
+         * @param heads as many labels
+         * @param bodyOffsets one offset more, not descending, from 0 to the number of {@code bodies}
+         * @param bodies labels of all bodies
+         * @param p as many probabilities as there are kinds
+         * @param q as many probabilities
+         * @return this builder
+         */
+        public Builder addFactors(
+                IntBuffer kinds,
+                LongBuffer heads,
+                LongBuffer bodyOffsets,
+                LongBuffer bodies,
+                DoubleBuffer p,
+                DoubleBuffer q) {
+            Check.direct("kinds", kinds, kinds.order());
+            Check.direct("heads", heads, heads.order());
+            Check.direct("bodyOffsets", bodyOffsets, bodyOffsets.order());
+            Check.direct("bodies", bodies, bodies.order());
+            Check.direct("p", p, p.order());
+            Check.direct("q", q, q.order());
+            checkFactors(
+                    kinds.remaining(), heads.remaining(), bodyOffsets.remaining(), p.remaining(), q.remaining());
+            use(graph -> Native.graphAddFactorsDirect(
+                    graph,
+                    kinds.remaining(),
+                    bodies.remaining(),
+                    kinds.slice(),
+                    heads.slice(),
+                    bodyOffsets.slice(),
+                    bodies.slice(),
+                    p.slice(),
+                    q.slice()));
+            return this;
+        }
+
+        private static void checkFactors(int kinds, int heads, int bodyOffsets, int p, int q) {
+            Check.length("heads", heads, kinds, "one for each kind");
+            Check.length("bodyOffsets", bodyOffsets, kinds + 1, "one for each kind, and the end");
+            Check.length("p", p, kinds, "one for each kind");
+            Check.length("q", q, kinds, "one for each kind");
+        }
+
+        /**
+         * Adds a dense table. The first variable of the scope varies fastest, as in libDAI.
+         *
+         * @param scope labels, all different
+         * @param values one per joint state: finite, not negative, not all zero
+         * @return this builder
+         */
+        public Builder addTable(long[] scope, double[] values) {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(values, "values");
+            use(graph -> Native.graphAddTable(graph, scope, values));
+            return this;
+        }
+
+        /**
+         * Adds many dense tables, or none if one is wrong. Table {@code i} has the scope from
+         * {@code scopes[scopeOffsets[i]]} up to, but not including, {@code scopes[scopeOffsets[i + 1]]}, and likewise the
+         * values cut out by {@code valueOffsets}.
+         *
+         * @param scopeOffsets offsets, one more than there are tables, from 0 to the length of {@code scopes}
+         * @param scopes labels
+         * @param valueOffsets as many offsets, from 0 to the length of {@code values}
+         * @param values values
+         * @return this builder
+         */
+        public Builder addTables(int[] scopeOffsets, long[] scopes, int[] valueOffsets, double[] values) {
+            Objects.requireNonNull(scopes, "scopes");
+            Objects.requireNonNull(values, "values");
+            if (scopeOffsets.length == 0) Check.length("scopeOffsets", 0, 1, "one for each table, and the end");
+            Check.length("valueOffsets", valueOffsets.length, scopeOffsets.length, "as many as scopeOffsets");
+            use(graph -> Native.graphAddTables(graph, scopeOffsets, scopes, valueOffsets, values));
+            return this;
+        }
+
+        /**
+         * Adds a factor decided by a conjunction of signed literals of binary variables.
+         *
+         * @param head label of the head
+         * @param body labels
+         * @param negated for each label, true for the literal x = 0, false for x = 1
+         * @param values f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one fails)
+         * @return this builder
+         */
+        public Builder addSigned(long head, long[] body, boolean[] negated, double[] values) {
+            Check.length("negated", negated.length, body.length, "one for each label of the body");
+            Check.length("values", values.length, 4, "two for the head where all literals hold, two where one fails");
+            use(graph -> Native.graphAddSigned(graph, head, body, negated, values));
+            return this;
+        }
+
+        /**
+         * Adds a clause of conjunctive normal form over binary variables.
+         *
+         * @param variables labels, at least 1
+         * @param negated for each label, true for the literal x = 0, false for x = 1
+         * @param satisfied value where one of the literals holds
+         * @param violated value where none does
+         * @return this builder
+         */
+        public Builder addClause(long[] variables, boolean[] negated, double satisfied, double violated) {
+            Check.length("negated", negated.length, variables.length, "one for each variable");
+            use(graph -> Native.graphAddClause(graph, variables, negated, satisfied, violated));
+            return this;
+        }
+
+        /**
+         * Adds a noisy-OR of binary variables: P(head = 0 | x) = (1 - leak) times the product of 1 - {@code links[i]} over
+         * all i with {@code body[i]} = 1.
+         *
+         * @param head label of the head
+         * @param body labels, all different and different from the head
+         * @param links for each label, the probability that it alone causes the head
+         * @param leak probability of the head without any cause
+         * @return this builder
+         */
+        public Builder addNoisyOr(long head, long[] body, double[] links, double leak) {
+            Check.length("links", links.length, body.length, "one for each label of the body");
+            use(graph -> Native.graphAddNoisyOr(graph, head, body, links, leak));
+            return this;
+        }
+
+        /**
+         * Adds a noisy-AND of binary variables: P(head = 1 | x) = p times the product of {@code links[i]} over all i with
+         * {@code body[i]} = 0.
+         *
+         * @param head label of the head
+         * @param body labels, all different and different from the head
+         * @param links for each label, the probability that the head survives its being 0
+         * @param p probability of the head if the whole body is true
+         * @return this builder
+         */
+        public Builder addNoisyAnd(long head, long[] body, double[] links, double p) {
+            Check.length("links", links.length, body.length, "one for each label of the body");
+            use(graph -> Native.graphAddNoisyAnd(graph, head, body, links, p));
+            return this;
+        }
+
+        /**
+         * Adds a sum of weighted terms: the value is the sum of {@code weights[t]} over all t for which every variable
+         * i of the scope is in the state {@code indicators[t * scope.length + i]}, or that is {@link #WILDCARD}.
+         *
+         * @param scope labels, all different
+         * @param weights one weight per term, finite
+         * @param indicators states or {@link #WILDCARD}, term by term
+         * @return this builder
+         */
+        public Builder addTerms(long[] scope, double[] weights, int[] indicators) {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(weights, "weights");
+            Objects.requireNonNull(indicators, "indicators");
+            use(graph -> Native.graphAddTerms(graph, scope, weights, indicators));
+            return this;
+        }
+    }
+}

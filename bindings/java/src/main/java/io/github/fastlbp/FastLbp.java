@@ -1,0 +1,62 @@
+package io.github.fastlbp;
+
+/** The native library as a whole: its version, its messages, and the devices it sees. */
+public final class FastLbp {
+    private FastLbp() {}
+
+    /**
+     * Version of the library.
+     *
+     * @return such as "0.1.0"
+     */
+    public static String version() {
+        NativeLibrary.load();
+        return Native.string(Native.version());
+    }
+
+    /**
+     * How the native library was built: version, machine, backends, features; for logs and bug reports.
+     *
+     * @return a text
+     */
+    public static String buildInfo() {
+        NativeLibrary.load();
+        return Native.string(Native.buildInfo());
+    }
+
+    /**
+     * Sets where the library's messages go; by default nowhere. Waits until calls of the previous listener on other
+     * threads have ended: after its return, that one is not called any more.
+     *
+     * @param listener the listener, or null for none
+     * @throws FastLbpException with {@link Status#BUSY} from inside a listener, and while another thread is setting one
+     */
+    public static void setLogListener(LogListener listener) {
+        NativeLibrary.load();
+        Native.changeLog(listener);
+    }
+
+    /**
+     * Number of CUDA devices. The driver is loaded and started by the first call that needs it.
+     *
+     * @return the number, at least 1
+     * @throws FastLbpException with {@link Status#NO_DEVICE} if CUDA cannot be used; the message says why
+     */
+    public static int deviceCount() {
+        NativeLibrary.load();
+        return Native.deviceCount();
+    }
+
+    /**
+     * Name of a CUDA device.
+     *
+     * @param index number of the device, from 0
+     * @return such as "NVIDIA H200"
+     * @throws FastLbpException with {@link Status#OUT_OF_RANGE} if there is no device of this number, and with
+     *     {@link Status#NO_DEVICE} as {@link #deviceCount}
+     */
+    public static String deviceName(int index) {
+        NativeLibrary.load();
+        return Native.string(Native.deviceName(Check.index("device", index)));
+    }
+}

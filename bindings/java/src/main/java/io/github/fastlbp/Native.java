@@ -1,0 +1,260 @@
+package io.github.fastlbp;
+
+import java.nio.Buffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The functions of {@code fastlbp.h}, as src/main/native binds them. Handles are pointers: callers answer for
+ * their being alive, and check lengths of arrays that belong together. Strings are UTF-8 with a final NUL on
+ * the way in, and without one on the way out. Every function may throw FastLbpException.
+ */
+final class Native {
+    /** The version of these classes; the native library must be of the same one. */
+    static final String VERSION = "0.1.0";
+
+    private static final AtomicBoolean CHANGING_LOG = new AtomicBoolean();
+
+    private Native() {}
+
+    // --- Called by the library -----------------------------------------------------------------------------
+
+    static Throwable failure(int status, byte[] text) {
+        return new FastLbpException(Status.of(status), string(text));
+    }
+
+    static boolean progress(ProgressListener listener, long passes, long maxPasses, double maxDiff, double frac) {
+        return listener.onPass(passes, maxPasses, maxDiff, frac);
+    }
+
+    static void log(LogListener listener, int level, byte[] text) {
+        try {
+            listener.onMessage(LogLevel.of(level), string(text));
+        } catch (Throwable thrown) {
+            // What the library does must not depend on it.
+            Thread thread = Thread.currentThread();
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+        }
+    }
+
+    // --- Strings -------------------------------------------------------------------------------------------
+
+    static String string(byte[] text) {
+        return new String(text, StandardCharsets.UTF_8);
+    }
+
+    static byte[] bytes(String name, String text) {
+        if (text.indexOf('\0') >= 0) {
+            throw new FastLbpException(
+                    Status.INVALID_ARGUMENT, name + " '" + text.replace('\0', '?') + "' contains a NUL character");
+        }
+        return (text + '\0').getBytes(StandardCharsets.UTF_8);
+    }
+
+    // --- The library ---------------------------------------------------------------------------------------
+
+    static native byte[] version();
+
+    static native byte[] buildInfo();
+
+    static native int deviceCount();
+
+    static native byte[] deviceName(int index);
+
+    private static native void setLog(LogListener listener);
+
+    /** One thread at a time, without waiting: the library waits for listeners, and these may come here. */
+    static void changeLog(LogListener listener) {
+        if (!CHANGING_LOG.compareAndSet(false, true)) {
+            throw new FastLbpException(Status.BUSY, "another thread is setting the log listener");
+        }
+        try {
+            setLog(listener);
+        } finally {
+            CHANGING_LOG.set(false);
+        }
+    }
+
+    // --- Graphs --------------------------------------------------------------------------------------------
+
+    static native long graphNew();
+
+    static native long graphRead(byte[] path);
+
+    static native void graphFree(long graph);
+
+    static native void graphBuild(long graph);
+
+    static native void graphWrite(long graph, byte[] path);
+
+    static native void graphAddVariables(long graph, long[] labels, int[] cardinalities);
+
+    static native void graphAddSingleton(long graph, long label, double p);
+
+    static native void graphAddAnd(long graph, long head, long[] body, double p, double q);
+
+    static native void graphAddOr(long graph, long head, long[] body, double p, double q);
+
+    static native void graphAddFactors(
+            long graph, int[] kinds, long[] heads, int[] bodyOffsets, long[] bodies, double[] p, double[] q);
+
+    static native void graphAddFactorsDirect(
+            long graph,
+            int count,
+            int bodiesLength,
+            Buffer kinds,
+            Buffer heads,
+            Buffer bodyOffsets,
+            Buffer bodies,
+            Buffer p,
+            Buffer q);
+
+    static native void graphAddTable(long graph, long[] scope, double[] values);
+
+    static native void graphAddTables(
+            long graph, int[] scopeOffsets, long[] scopes, int[] valueOffsets, double[] values);
+
+    static native void graphAddSigned(long graph, long head, long[] body, boolean[] negated, double[] values);
+
+    static native void graphAddClause(
+            long graph, long[] variables, boolean[] negated, double satisfied, double violated);
+
+    static native void graphAddNoisyOr(long graph, long head, long[] body, double[] links, double leak);
+
+    static native void graphAddNoisyAnd(long graph, long head, long[] body, double[] links, double p);
+
+    static native void graphAddTerms(long graph, long[] scope, double[] weights, int[] indicators);
+
+    static native long graphVariableCount(long graph);
+
+    static native long graphFactorCount(long graph);
+
+    static native long graphEdgeCount(long graph);
+
+    static native long graphStateCount(long graph);
+
+    static native long graphLabel(long graph, int variable);
+
+    static native long[] graphLabels(long graph);
+
+    static native int graphVariableOfLabel(long graph, long label);
+
+    static native int[] graphVariablesOfLabels(long graph, long[] labels);
+
+    static native int graphCardinality(long graph, int variable);
+
+    static native int[] graphCardinalities(long graph);
+
+    static native int[] graphFactorKinds(long graph);
+
+    static native int[] graphFactorVariables(long graph, int factor);
+
+    static native int[] graphEdgeVariables(long graph);
+
+    static native int[] graphEdgeFactors(long graph);
+
+    static native int graphEdge(long graph, int factor, int variable);
+
+    // --- Sessions ------------------------------------------------------------------------------------------
+
+    static native long bpNew(long graph);
+
+    static native long bpClone(long bp);
+
+    static native void bpFree(long bp);
+
+    static native long bpGraph(long bp);
+
+    static native void bpPrepare(long bp);
+
+    static native void bpSetProperty(long bp, byte[] key, byte[] value);
+
+    static native byte[] bpGetProperty(long bp, byte[] key);
+
+    static native int bpBackend(long bp);
+
+    static native void bpSetSchedule(long bp, byte[] name, long seed);
+
+    static native void bpSetScheduleBlocks(long bp, int blocks, long seed);
+
+    static native void bpSetScheduleRanks(long bp, long[] ranks);
+
+    static native void bpSetScheduleRelation(long bp, int[] before, int[] after);
+
+    static native byte[] bpSchedule(long bp);
+
+    static native long bpLevelCount(long bp);
+
+    static native void bpObserve(long bp, int variable, int state);
+
+    static native void bpObserveLabel(long bp, long label, int state);
+
+    static native void bpObserveVariables(long bp, int[] variables, int[] states);
+
+    static native void bpObserveLabels(long bp, long[] labels, int[] states);
+
+    static native void bpSetLikelihood(long bp, int variable, double[] likelihood);
+
+    static native void bpClearEvidence(long bp, int variable);
+
+    static native void bpClearAllEvidence(long bp);
+
+    static native long bpReadEvidence(long bp, byte[] path, boolean partial);
+
+    static native long bpEvidenceCount(long bp);
+
+    static native void bpRun(long bp, ProgressListener listener);
+
+    static native void bpRunPasses(long bp, ProgressListener listener, long passes);
+
+    static native void bpRunBingo(
+            long bp, ProgressListener listener, double tolerance, long minPasses, long maxPasses, long history);
+
+    static native int[] bpRunBatch(
+            long bp, ProgressListener listener, int[] entryOffsets, int[] variables, int[] states, double[] marginals);
+
+    static native int[] bpRunAll(long[] sessions, ProgressListener[] listeners);
+
+    static native void bpReset(long bp);
+
+    /** Writes passes, all passes, why it ended, contradictions, spared messages; largest change and share. */
+    static native void bpReport(long bp, long[] counts, double[] measures);
+
+    static native long bpContradictions(long bp);
+
+    static native long bpFirstContradiction(long bp);
+
+    // --- Results -------------------------------------------------------------------------------------------
+
+    static native void bpMarginals(long bp, double[] out);
+
+    static native void bpProbabilities(long bp, double[] out);
+
+    static native void bpMarginalsDirect(long bp, Buffer out, int position, int length);
+
+    static native void bpProbabilitiesDirect(long bp, Buffer out, int position, int length);
+
+    static native void bpProbabilitiesOf(long bp, int[] variables, double[] out);
+
+    static native double bpProbability(long bp, int variable);
+
+    static native double[] bpMarginal(long bp, int variable);
+
+    static native double[] bpFactorBelief(long bp, int factor);
+
+    static native double bpLogPartition(long bp);
+
+    static native int[] bpFindMaximum(long bp, int variables);
+
+    static native double bpLogScore(long bp, int[] states);
+
+    static native long bpMessageLength(long bp);
+
+    static native void bpMessages(long bp, double[] out);
+
+    static native void bpSetMessages(long bp, double[] messages);
+
+    static native long[] bpSaveState(long bp);
+
+    static native void bpRestoreState(long bp, long[] state);
+}

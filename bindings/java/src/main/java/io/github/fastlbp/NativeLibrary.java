@@ -1,0 +1,181 @@
+package io.github.fastlbp;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Locale;
+
+/**
+ * Loads the native library: the file that the system property {@code fastlbp.library.path} names, or else the
+ * one in the jar, by way of a temporary directory of its own, which is gone when the library is loaded. So any
+ * number of JVMs, and of class loaders in one, load it at the same time, each its own copy.
+ */
+final class NativeLibrary {
+    private static final String PATH = "fastlbp.library.path";
+    private static final String FILE = "libfastlbp_jni.so";
+
+    private static boolean loaded;
+    private static UnsatisfiedLinkError failure;
+
+    private NativeLibrary() {}
+
+    /** Loads the library if that is still to be done; if it failed once, says so again. */
+    static synchronized void load() {
+        if (loaded) return;
+        if (failure == null) {
+            try {
+                find();
+                loaded = true;
+                return;
+            } catch (UnsatisfiedLinkError error) {
+                failure = error;
+            }
+        }
+        UnsatisfiedLinkError error = new UnsatisfiedLinkError(failure.getMessage());
+        error.initCause(failure);
+        throw error;
+    }
+
+    private static void find() {
+        String path = System.getProperty(PATH);
+        if (path == null || path.isEmpty()) {
+            extractAndLoad("/natives/" + platform() + "/" + FILE);
+        } else {
+            Path file = Paths.get(path).toAbsolutePath();
+            loadFile(Files.isDirectory(file) ? file.resolve(FILE) : file);
+        }
+        String version = Native.string(Native.version());
+        if (!version.equals(Native.VERSION)) {
+            throw new UnsatisfiedLinkError("the native library of fastlbp that was loaded has version " + version
+                    + ", but the Java classes have version " + Native.VERSION
+                    + (path == null ? "" : "; it was chosen by -D" + PATH + "=" + path));
+        }
+    }
+
+    private static void loadFile(Path file) {
+        if (!Files.isRegularFile(file)) {
+            throw new UnsatisfiedLinkError("-D" + PATH + " names " + file + ", but there is no such file; it must be "
+                    + FILE + " or the directory that contains it");
+        }
+        try {
+            System.load(file.toString());
+        } catch (UnsatisfiedLinkError error) {
+            // The JVM lets only one class loader load a file.
+            if (!String.valueOf(error.getMessage()).contains("already loaded in another classloader")) throw error;
+            try (InputStream library = Files.newInputStream(file)) {
+                copyAndLoad(library, file.toString(), null);
+            } catch (IOException exception) {
+                throw failure("cannot read " + file + ": " + exception, exception);
+            }
+        }
+    }
+
+    private static void extractAndLoad(String resource) {
+        try (InputStream library = NativeLibrary.class.getResourceAsStream(resource);
+                InputStream sum = NativeLibrary.class.getResourceAsStream(resource + ".sha256")) {
+            if (library == null || sum == null) {
+                throw new UnsatisfiedLinkError("the jar of fastlbp has no native library for this machine, "
+                        + platform() + " (" + resource + "): build it there with scripts/build-java, or name one by -D"
+                        + PATH + "=FILE");
+            }
+            BufferedReader reader = new BufferedReader(new InputStreamReader(sum, StandardCharsets.US_ASCII));
+            copyAndLoad(library, resource, reader.readLine());
+        } catch (IOException exception) {
+            throw failure("cannot read " + resource + " in the jar of fastlbp: " + exception, exception);
+        }
+    }
+
+    /** Loads a copy of a library, of which the SHA-256 must be the given one, if there is one. */
+    private static void copyAndLoad(InputStream library, String name, String wanted) {
+        Path directory;
+        try {
+            // Only this user can enter it.
+            directory = Files.createTempDirectory("fastlbp-");
+        } catch (IOException exception) {
+            throw failure(
+                    "cannot make a directory for the native library of fastlbp in " + System.getProperty("java.io.tmpdir")
+                            + ": " + exception + advice(), exception);
+        }
+        Path file = directory.resolve(wanted == null ? FILE : "libfastlbp_jni-" + wanted + ".so");
+        try {
+            String found = copy(library, file);
+            if (wanted != null && !found.equals(wanted)) {
+                throw new UnsatisfiedLinkError("the native library of fastlbp is damaged: " + name
+                        + " has the SHA-256 " + found + ", but it should be " + wanted);
+            }
+            loadCopy(file, directory);
+        } catch (IOException exception) {
+            throw failure("cannot write the native library of fastlbp to " + file + ": " + exception + advice(), exception);
+        } finally {
+            // Once it is mapped, the JVM does not need the file any more.
+            delete(file);
+            delete(directory);
+        }
+    }
+
+    private static void loadCopy(Path file, Path directory) {
+        try {
+            System.load(file.toString());
+        } catch (UnsatisfiedLinkError error) {
+            throw failure(
+                    "the native library of fastlbp was extracted to " + directory + ", but cannot be loaded from there: "
+                            + error.getMessage() + "; if that is on a file system mounted with 'noexec'" + advice(), error);
+        }
+    }
+
+    private static String advice() {
+        return ", set -Djava.io.tmpdir to another directory, or extract " + FILE + " from the jar and name it by -D"
+                + PATH + "=FILE";
+    }
+
+    /** Copies a stream to a new file; returns its SHA-256. */
+    private static String copy(InputStream source, Path file) throws IOException {
+        MessageDigest digest;
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException exception) {
+            throw new AssertionError("every Java platform has SHA-256", exception);
+        }
+        try (DigestInputStream input = new DigestInputStream(source, digest);
+                OutputStream output = Files.newOutputStream(file)) {
+            byte[] block = new byte[1 << 16];
+            for (int length = input.read(block); length >= 0; length = input.read(block)) {
+                output.write(block, 0, length);
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (byte value : digest.digest()) text.append(String.format("%02x", value));
+        return text.toString();
+    }
+
+    private static void delete(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException exception) {
+            // It stays in the temporary directory: not worth failing for.
+            path.toFile().deleteOnExit();
+        }
+    }
+
+    private static UnsatisfiedLinkError failure(String text, Throwable cause) {
+        UnsatisfiedLinkError error = new UnsatisfiedLinkError(text);
+        error.initCause(cause);
+        return error;
+    }
+
+    /** Operating system and architecture, as the directories in the jar are named. */
+    static String platform() {
+        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+        return system + "-" + (machine.equals("amd64") ? "x86_64" : machine);
+    }
+}

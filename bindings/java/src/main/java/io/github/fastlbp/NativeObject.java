@@ -1,0 +1,164 @@
+package io.github.fastlbp;
+
+import java.lang.ref.PhantomReference;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
+import java.util.function.LongToDoubleFunction;
+import java.util.function.LongToIntFunction;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Owns something of the native library, and counts the calls that use it: closed while calls are running, it
+ * is freed when the last of them ends, so that none ever meets freed memory.
+ */
+abstract class NativeObject implements AutoCloseable {
+    private static final ReferenceQueue<NativeObject> UNREACHABLE = new ReferenceQueue<>();
+
+    /** What is to be freed if its owner is forgotten. */
+    private static final Set<Owned> OWNED = ConcurrentHashMap.newKeySet();
+
+    private static final class Owned extends PhantomReference<NativeObject> {
+        final long pointer;
+        final LongConsumer free;
+
+        Owned(NativeObject owner, long pointer, LongConsumer free) {
+            super(owner, UNREACHABLE);
+            this.pointer = pointer;
+            this.free = free;
+        }
+
+        /** Whether this call is the one that ends the ownership. */
+        boolean end() {
+            clear();
+            return OWNED.remove(this);
+        }
+    }
+
+    // Its lock guards the two fields below. These are in this object, not in Owned: a call that will still
+    // count down keeps this object reachable.
+    private final Owned owned;
+    private int users;
+    private boolean closed;
+
+    /** Takes over a pointer that {@code free} frees. */
+    NativeObject(long pointer, LongConsumer free) {
+        // No thread waits for forgotten objects, which would keep the class loader alive; new ones pay for them.
+        for (Reference<?> lost = UNREACHABLE.poll(); lost != null; lost = UNREACHABLE.poll()) {
+            Owned forgotten = (Owned) lost;
+            if (forgotten.end()) forgotten.free.accept(forgotten.pointer);
+        }
+        owned = new Owned(this, pointer, free);
+        OWNED.add(owned);
+    }
+
+    /** What this is, for messages. */
+    abstract String what();
+
+    private long acquire() {
+        synchronized (owned) {
+            if (closed) throw new IllegalStateException("this " + what() + " is closed");
+            users++;
+            return owned.pointer;
+        }
+    }
+
+    private void release() {
+        boolean free;
+        synchronized (owned) {
+            users--;
+            free = closed && users == 0;
+        }
+        if (free && owned.end()) owned.free.accept(owned.pointer);
+    }
+
+    /**
+     * Frees the native memory. Harmless if it was closed before. Never waits: where another thread is inside of a
+     * call on this object, or this is called from a listener, that call goes on to its end, and the memory is
+     * freed then. All later calls throw {@link IllegalStateException}.
+     */
+    @Override
+    public void close() {
+        boolean free;
+        synchronized (owned) {
+            free = !closed && users == 0;
+            closed = true;
+        }
+        if (free && owned.end()) owned.free.accept(owned.pointer);
+    }
+
+    /** Closes this object without freeing what it owned, for another owner. */
+    final long take() {
+        synchronized (owned) {
+            if (closed) throw new IllegalStateException("this " + what() + " is closed");
+            if (users > 0) throw new IllegalStateException("another thread is using this " + what());
+            closed = true;
+        }
+        owned.end();
+        return owned.pointer;
+    }
+
+    final void use(LongConsumer call) {
+        long pointer = acquire();
+        try {
+            call.accept(pointer);
+        } finally {
+            release();
+        }
+    }
+
+    /** Uses many objects at the same time. */
+    static <T> T getAll(NativeObject[] objects, Function<long[], T> call) {
+        long[] pointers = new long[objects.length];
+        int acquired = 0;
+        try {
+            while (acquired < objects.length) {
+                pointers[acquired] = objects[acquired].acquire();
+                acquired++;
+            }
+            return call.apply(pointers);
+        } finally {
+            while (acquired > 0) objects[--acquired].release();
+        }
+    }
+
+    final <T> T get(LongFunction<T> call) {
+        long pointer = acquire();
+        try {
+            return call.apply(pointer);
+        } finally {
+            release();
+        }
+    }
+
+    final long getLong(LongUnaryOperator call) {
+        long pointer = acquire();
+        try {
+            return call.applyAsLong(pointer);
+        } finally {
+            release();
+        }
+    }
+
+    final int getInt(LongToIntFunction call) {
+        long pointer = acquire();
+        try {
+            return call.applyAsInt(pointer);
+        } finally {
+            release();
+        }
+    }
+
+    final double getDouble(LongToDoubleFunction call) {
+        long pointer = acquire();
+        try {
+            return call.applyAsDouble(pointer);
+        } finally {
+            release();
+        }
+    }
+}

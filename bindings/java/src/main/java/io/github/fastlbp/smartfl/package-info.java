@@ -1,0 +1,4 @@
+/**
+ * The belief propagation of SmartFL, a probabilistic fault localiser for Java. See docs/smartfl.md in fastlbp's sources.
+ */
+package io.github.fastlbp.smartfl;
