@@ -145,8 +145,8 @@ struct LevelBarrier {
             asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own + 8), "r"(blocks) : "memory");
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
-        sync_cluster();
 #endif
+        sync_cluster();
     }
 
     /// Nobody arrives at a block that has gone.

@@ -24,10 +24,10 @@
 #include <math.h>
 #include <memory>
 #include <mutex>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <thread>
+#include <time.h>
 #include <type_traits>
 #include <ucontext.h>
 #include <unistd.h>
@@ -44,7 +44,9 @@ struct alignas(16) ulonglong2 {
 namespace emulator {
 
 constexpr unsigned LANES = 32, MAX_WARPS = 32, MAX_THREADS = LANES * MAX_WARPS;
-constexpr size_t STACK = 256 << 10, GUARD = 4096;
+constexpr size_t STACK = 256 << 10;
+/// At the end of each stack; pages that may not be touched there would be too many for the system.
+constexpr uint64_t UNTOUCHED = 0x5AC7E57AC7E57AC7;
 
 struct Dimensions {
     unsigned x = 1, y = 1, z = 1;
@@ -59,6 +61,8 @@ struct Launch {
     std::vector<uint32_t> arrived;
     /// Where each block has its `here`.
     std::vector<char *> places;
+    /// How often something was changed that others may wait for, and how many blocks sleep until it is.
+    uint32_t changes = 0, asleep = 0;
 };
 
 /// Where the thread that has its turn is.
@@ -119,10 +123,22 @@ public:
 
     void sync() { meet(every, here.block.x); }
 
-    /// Lets all others have their turns, those of other blocks as well.
+    /// Lets all others have their turns. A block sleeps where they all do so, until another changes something.
     void take_turns() {
-        if (++passed % 64 == 0) {
-            sched_yield();
+        Launch &launch = *here.launch;
+        if (idle++ == 0) {
+            changes = __atomic_load_n(&launch.changes, __ATOMIC_ACQUIRE);
+        } else if (idle > count + 1) {
+            const timespec limit = {0, 1000000};
+            __atomic_add_fetch(&launch.asleep, 1, __ATOMIC_SEQ_CST);
+            syscall(SYS_futex, &launch.changes, FUTEX_WAIT_PRIVATE, changes, &limit, nullptr, 0);
+            __atomic_sub_fetch(&launch.asleep, 1, __ATOMIC_SEQ_CST);
+            const bool same = __atomic_load_n(&launch.changes, __ATOMIC_ACQUIRE) == changes;
+            slept = same ? slept + 1 : 0;
+            if (slept > 60000) {
+                fail("all threads of the block wait for something that nobody has changed for a minute");
+            }
+            idle = 0;
         }
         const unsigned me = here.thread_index.x;
         append(me);
@@ -178,6 +194,7 @@ private:
 
     void meet(Meeting &meeting, unsigned expected) {
         const unsigned me = here.thread_index.x;
+        idle = 0;
         if (meeting.count + 1 == expected) {
             for (unsigned i = 0; i < meeting.count; ++i) {
                 append(meeting.waiting[i]);
@@ -210,9 +227,9 @@ private:
         }
         fiber.begun = true;
         getcontext(&fiber.start);
-        fiber.start.uc_stack.ss_sp = stacks + thread * STACK + GUARD;
-        fiber.start.uc_stack.ss_size = STACK - GUARD;
-        mprotect(stacks + thread * STACK, GUARD, PROT_NONE);
+        fiber.start.uc_stack.ss_sp = stacks + thread * STACK;
+        fiber.start.uc_stack.ss_size = STACK;
+        last_of_stack(thread) = UNTOUCHED;
         const uintptr_t address = reinterpret_cast<uintptr_t>(this);
         makecontext(&fiber.start, reinterpret_cast<void (*)()>(&Block::work), 3,
                     static_cast<unsigned>(address), static_cast<unsigned>(address >> 16 >> 16), thread);
@@ -226,6 +243,9 @@ private:
         Block *const block = reinterpret_cast<Block *>(static_cast<uintptr_t>(high) << 16 << 16 | low);
         for (;;) {
             block->body(block->of_body);
+            if (block->last_of_stack(thread) != UNTOUCHED) {
+                fail("the stack is too small");
+            }
             --block->alive;
             if (_setjmp(block->fibers[thread].place) == 0) {
                 block->next();
@@ -233,13 +253,18 @@ private:
         }
     }
 
+    uint64_t &last_of_stack(unsigned thread) { return *reinterpret_cast<uint64_t *>(stacks + thread * STACK); }
+
     char *stacks;
     Fiber fibers[MAX_THREADS];
     Warp warps[MAX_WARPS];
     Meeting every;
     /// Those that have no turn and wait for nothing else, in the order of their turns.
     unsigned ready[MAX_THREADS], first = 0, count = 0;
-    unsigned alive = 0, passed = 0;
+    unsigned alive = 0;
+    /// How many turns were passed on since something else was done; what Launch::changes was at the first of
+    /// them; how often the block has slept in vain.
+    unsigned idle = 0, changes = 0, slept = 0;
     uint32_t random = 2463534242;
     jmp_buf end;
     void (*body)(void *) = nullptr;
@@ -247,6 +272,15 @@ private:
 };
 
 inline thread_local Block *current = nullptr;
+
+/// To be called after something has changed that other blocks may wait for in take_turns.
+inline void changed() {
+    Launch &launch = *here.launch;
+    __atomic_add_fetch(&launch.changes, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&launch.asleep, __ATOMIC_SEQ_CST) > 0) {
+        syscall(SYS_futex, &launch.changes, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+}
 
 /// Waits until so many blocks have arrived in all. Asleep, since there are more blocks than processors.
 inline void meet_blocks(uint32_t *counter, uint32_t expected) {
@@ -415,7 +449,9 @@ T __ldg(const T *from) {
 
 template <class T>
 T atomicAdd(T *target, std::common_type_t<T> value) {
-    return __atomic_fetch_add(target, value, __ATOMIC_RELAXED);
+    const T before = __atomic_fetch_add(target, value, __ATOMIC_SEQ_CST);
+    emulator::changed();
+    return before;
 }
 template <class T>
 T atomicMax(T *target, std::common_type_t<T> value) {

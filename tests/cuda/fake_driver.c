@@ -11,7 +11,7 @@
  * FAKE_CUDA_KERNELS names libraries with the engine's kernels, separated by colons. Those made from
  * cuda/engine/host.cpp run on `blocks=3` blocks of `threads=2` threads (else on one of one) whatever the
  * launch says; those made from tests/cuda/emulated_*.cpp on what it says, on a device that has
- * `multiprocessors=4`. Buffers have pages behind them that nothing may touch.
+ * `multiprocessors=4` with `resident=1024` threads each. Buffers have pages behind them that nothing may touch.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -547,7 +547,7 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int
                                                 size_t shared) {
     (void)function, (void)shared;
     NEEDS_CONTEXT;
-    *blocks = 1024 / threads;
+    *blocks = (int)setting("resident", 1024) / threads;
     return SUCCESS;
 }
 
@@ -592,7 +592,7 @@ API cuLaunchKernelEx(const struct config *config, void *function, void **argumen
         return INVALID_VALUE; /* not allowed */
     if (kernels[k].emulated != NULL) {
         int cooperative = attribute(config, 2) != 0;
-        if (cooperative && config->grid[0] > setting("multiprocessors", 4) * (1024 / config->block[0]))
+        if (cooperative && config->grid[0] > setting("multiprocessors", 4) * (setting("resident", 1024) / config->block[0]))
             return TOO_LARGE;
         unsigned cluster = attribute(config, 4);
         kernels[k].emulated(config->grid[0], config->block[0], cluster > 1 ? cluster : 1, cooperative, arguments);
