@@ -160,7 +160,9 @@ struct LevelBarrier {
             if (threadIdx.x < 32) {
                 const uint32_t used = uses(), barrier = own + 8 * (used % 2), phase = used / 2 % 2;
                 __syncwarp();
-                uses() = used + 1;
+                if (threadIdx.x == 0) {
+                    uses() = used + 1;
+                }
                 if (threadIdx.x < cluster) {
                     asm volatile(
                         "{\n\t.reg .b32 remote;\n\t"

@@ -25,8 +25,8 @@ use fastlbp::generate;
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::Preorder;
 use fastlbp::{
-    Contradiction, EngineOptions, Error, Evidence, FactorGraph, Inference, RunRequest, Schedule,
-    Start, StopRule,
+    Contradiction, EngineOptions, Error, Evidence, FactorGraph, FactorGraphBuilder, Inference,
+    RunRequest, Schedule, Start, StopRule,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -336,6 +336,30 @@ fn contradictions_are_found_alike() {
     });
     println!("{:?} in {cases} cases", found.get());
     assert!(cases < 20 || found.get().iter().all(|&count| count > 0), "{:?}", found.get());
+}
+
+/// A variable is counted where one factor reads its messages, also if it is not this factor's that disagree.
+#[test]
+fn messages_of_others_disagree() {
+    let Some(options) = tested() else { return };
+    for uncertain in 1..=2 {
+        let mut builder = FactorGraphBuilder::new();
+        for head in 1..=uncertain {
+            builder.add_and(head, &[0], 0.9, 0.2).unwrap();
+        }
+        builder.add_singleton(0, 1.0).unwrap();
+        builder.add_singleton(0, 0.0).unwrap();
+        let graph = Arc::new(builder.build().unwrap());
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed, Schedule::Topological] {
+            for contradiction in [Contradiction::Error, Contradiction::Vote] {
+                let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+                let request = RunRequest { contradiction, ..RunRequest::new(StopRule::Passes(3)) };
+                let what = || format!("{}, {uncertain} others", schedule.name());
+                let outcome = within(pair.run(&request), what).unwrap();
+                assert!(outcome.map_or(true, |report| report.contradictions > 0), "{}", what());
+            }
+        }
+    }
 }
 
 /// States go from one backend to the other, and messages can be set.

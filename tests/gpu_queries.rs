@@ -257,6 +257,13 @@ fn a_callback_ends_a_run() {
                     }
                 };
                 let got = pair.tested.run_monitored(&request, &mut cancel_at(wanted)).unwrap();
+                if got.reason == StopReason::Converged {
+                    // A device was told too late.
+                    let run = pair.reference.run(&request);
+                    let checked = same(&run.unwrap(), &got, "report");
+                    checked.unwrap_or_else(|error| panic!("{what}: {error}"));
+                    continue;
+                }
                 assert_eq!(got.reason, StopReason::Cancelled, "{what}: {got:?}");
                 // Passes that were on their way already may count.
                 assert!((wanted..most).contains(&got.passes), "{what}: {got:?}");

@@ -48,7 +48,7 @@ struct FromPacked<double> {
         const bool none = above == 0.0, infinite = below == 0.0;
         const double ratio = (none ? 1.0 : above) / (infinite ? 1.0 : below);
         if (none | infinite) {
-            return none & infinite ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
+            return (none & infinite) ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
         }
         return Packed::from_plain(ratio);
     }

@@ -60,7 +60,9 @@ __device__ __forceinline__ void tile_factors(const Block &block, const Words &wo
         const uint32_t source = inputs[i] >> SOURCE_SHIFT;
         const bool odd = (inputs[i] & 1) != 0;
         const Packed own = odd ? near[i].y : near[i].x, other = odd ? near[i].x : near[i].y;
-        if ((inputs[i] & COUNTED) && own.is_certain()) {
+        // Of four messages of which two are certain, one is among these.
+        const bool certain = own.is_certain() | far[i].x.is_certain() | far[i].y.is_certain();
+        if ((inputs[i] & COUNTED) && certain) {
             check_variable(g, inputs[i] & SLOT_MASK, own.bits, other.bits, far[i].x.bits, far[i].y.bits, block.of_state);
         }
         Packed value = source == SOURCE_PREPARED ? own : other;

@@ -13,13 +13,14 @@ struct Completions {
     /// Waits until warps have completed levels so many times in this pass, and sees what they wrote.
     __device__ __forceinline__ void wait(uint32_t count) const {
         const uint32_t wanted = block.completed_before + count;
-        uint32_t seen;
-        do {
+        if (threadIdx.x % 32 == 0) {
+            // An atomic operation, as the others' are.
+            while (static_cast<int32_t>(atomicAdd(&block.completed, 0u) - wanted) < 0) {
 #ifndef __CUDA_ARCH__
-            take_turns();
+                take_turns();
 #endif
-            seen = *const_cast<volatile uint32_t *>(&block.completed);
-        } while (static_cast<int32_t>(seen - wanted) < 0);
+            }
+        }
         __syncwarp();
 #if __CUDA_ARCH__ >= 900
         if (blocks > 1) {

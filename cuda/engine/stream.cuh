@@ -77,7 +77,7 @@ struct StreamState {
     uint32_t fetched, arrived, at;
 };
 
-/// A warp's stream. All threads of the warp call all functions, and write the same to its state.
+/// A warp's stream. All threads of the warp call all functions; the first one writes the state.
 struct WorkStream {
     __device__ __forceinline__ StreamState &state() const {
         __shared__ StreamState states[32];
@@ -91,8 +91,11 @@ struct WorkStream {
     __device__ __forceinline__ void open(const Binary &g) const {
         const uint32_t warp = thread_of_grid() / 32;
         const uint32_t first = g.stream_starts[warp];
-        state() = StreamState{g.stream_words + static_cast<uint64_t>(first) * CHUNK_WORDS,
-                              g.stream_starts[warp + 1] - first, 0, 0, 0, 0};
+        if (threadIdx.x % 32 == 0) {
+            state() = StreamState{g.stream_words + static_cast<uint64_t>(first) * CHUNK_WORDS,
+                                  g.stream_starts[warp + 1] - first, 0, 0, 0, 0};
+        }
+        __syncwarp();
         fetch(0);
     }
 
@@ -108,8 +111,11 @@ struct WorkStream {
         }
         // All have read what is written now.
         __syncwarp();
-        s.fetched = fetched;
-        s.next = next;
+        if (lane == 0) {
+            s.fetched = fetched;
+            s.next = next;
+        }
+        __syncwarp();
     }
 
     /// The first four words of the current unit, all of which is there.
@@ -127,7 +133,9 @@ struct WorkStream {
         if (!there) {
             wait_for_copies();
             __syncwarp();
-            s.arrived = fetched;
+            if (threadIdx.x % 32 == 0) {
+                s.arrived = fetched;
+            }
             head = words.four();
         }
         return head;
@@ -137,7 +145,10 @@ struct WorkStream {
     __device__ __forceinline__ void advance(uint32_t head) const {
         const uint32_t at = state().at, next = at + 4 * (head >> 16);
         __syncwarp();
-        state().at = next;
+        if (threadIdx.x % 32 == 0) {
+            state().at = next;
+        }
+        __syncwarp();
         if (at / CHUNK_WORDS != next / CHUNK_WORDS) {
             fetch(next);
         }

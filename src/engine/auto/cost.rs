@@ -81,7 +81,7 @@ impl Costs {
         device_run: 80e-6,
         device_run_state: 1e-9,
         device_pass: 9e-6,
-        device_level: 5.5e-6,
+        device_level: 4.5e-6,
         device_edge: 40e-12,
         hub: 64,
         device_hub_read: 1e-12,
@@ -89,7 +89,7 @@ impl Costs {
         handover: 30e-9,
         analysis: 50e-9,
         analysis_share: 0.1,
-        typical_passes: 100,
+        typical_passes: 300,
     };
 }
 

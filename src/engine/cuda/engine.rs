@@ -152,8 +152,12 @@ impl CudaEngine {
         let context = Context::new(Device::get(choose_device(options.device)?)?)?;
         let current = context.enter()?;
         let stream = Stream::new(&current)?;
-        let programs = Programs::new(&current, &stream, &graph, schedule)?;
+        let mut programs = Programs::new(&current, &stream, &graph, schedule)?;
         let place = programs.first();
+        let mut launches = Launches::new(&current)?;
+        if place != Place::Cpu {
+            launches.warm_up(&current, &stream, programs.at(place)?)?;
+        }
         let inner = Inner {
             programs,
             cpu: None,
@@ -161,7 +165,7 @@ impl CudaEngine {
             mirrored: false,
             constants_sent: false,
             buffer: 0,
-            launches: Launches::new(&current)?,
+            launches,
             stream,
             context: context.clone(),
         };

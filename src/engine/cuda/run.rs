@@ -56,6 +56,38 @@ impl Launches {
         })
     }
 
+    /// Starts the kernel without a pass: so the driver takes now what memory it wants for it, and not in the
+    /// middle of a run.
+    pub(super) fn warm_up(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        program: &mut dyn Program,
+    ) -> Result<()> {
+        if program.passes_per_launch().is_some() {
+            // A launch would prepare the next pass.
+            return Ok(());
+        }
+        let request = RunRequest::new(StopRule::Passes(0));
+        self.state[0] = RunState::new(0);
+        self.control.upload(current, stream, 0, &self.state)?;
+        self.barrier.zero(current, stream)?;
+        let rule = Rule::new(&request, 0, program.by_levels());
+        program.launch(current, stream, &self.passes(rule, 0))?;
+        stream.synchronize(current)
+    }
+
+    /// Passes until so many of the run are done.
+    fn passes(&self, rule: Rule, limit: u64) -> Loop {
+        Loop {
+            rule,
+            limit,
+            control: *self.control.address(),
+            log: *self.log.address(),
+            barrier: *self.barrier.address(),
+        }
+    }
+
     /// Runs passes; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
     /// run ended, and its last state.
     pub(super) fn run(
@@ -74,16 +106,13 @@ impl Launches {
         let most = program.passes_per_launch().unwrap_or(MOST_PASSES).clamp(1, MOST_PASSES);
         self.state[0] = RunState::new(task.buffer);
         self.control.upload(current, stream, 0, &self.state)?;
+        if max_passes > 0 && request.max_time.is_some_and(|limit| task.started.elapsed() >= limit) {
+            return Ok((End::Stopped(StopReason::Time), self.state[0]));
+        }
         let mut size = FIRST_PASSES.min(most);
         loop {
             let done = self.state[0].passes;
-            let passes = Loop {
-                rule,
-                limit: done + size.min(max_passes.saturating_sub(done)),
-                control: *self.control.address(),
-                log: *self.log.address(),
-                barrier: *self.barrier.address(),
-            };
+            let passes = self.passes(rule, done + size.min(max_passes.saturating_sub(done)));
             let launched = Instant::now();
             self.barrier.zero(current, stream)?;
             program.launch(current, stream, &passes)?;

@@ -30,7 +30,6 @@ struct Sending {
     inputs: Vec<Input>,
 }
 
-#[derive(Clone, Copy)]
 struct Input {
     word: u32,
     /// Which of the variable's messages are new ones.
@@ -38,13 +37,12 @@ struct Input {
     flags: u32,
 }
 
-#[derive(Clone, Copy)]
 enum Fresh {
     Bits(u32),
     /// As `fresh` of binary_levels.cuh's load_hub.
     Hub(u32),
-    /// The first so many slots, in so many words, that a warp reads; this is the one that the factor sends to.
-    Gathered([u32; 64], usize, usize),
+    /// What threads read, and which of them is at the slot that the factor sends to.
+    Gathered(Vec<u32>, usize),
 }
 
 /// What one warp does next.
@@ -178,11 +176,9 @@ fn gathered(unit: &[u32], most: usize, levels: usize) -> Vec<Sending> {
             let threads = 1_usize << (leaves[own] >> LEAF_SHIFT);
             assert!(leaves[own] & SLOT_MASK != SLOT_MASK && threads <= 1 << height);
             let begin = own / threads * threads;
-            let mut read = [NOTHING; 64];
-            read[..threads].copy_from_slice(&leaves[begin..begin + threads]);
-            let same = |&leaf: &u32| 1 << (leaf >> LEAF_SHIFT) == threads;
-            assert!(read[..threads].iter().all(same));
-            Input { word, fresh: Fresh::Gathered(read, threads, own - begin), flags }
+            let read = leaves[begin..begin + threads].to_vec();
+            assert!(read.iter().all(|&leaf| 1 << (leaf >> LEAF_SHIFT) == threads));
+            Input { word, fresh: Fresh::Gathered(read, own - begin), flags }
         };
         let mut inputs: Vec<Input> = used.iter().map(input).collect();
         inputs.rotate_right(1);
@@ -442,23 +438,23 @@ fn check_reads(
         if !(0..edges.len()).any(|other| other != at && is_sent(other)) {
             continue; // not needed
         }
-        let Input { word, fresh: which, .. } = sending.inputs[at];
+        let Input { word, fresh: ref which, .. } = sending.inputs[at];
         assert_eq!(word, laid.source(edges[at], true).word(word & SLOT_MASK));
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, _) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
-        let is_new = |place: usize| match which {
+        let is_new = |place: usize| match *which {
             Fresh::Bits(bits) => bits >> place & 1 != 0,
             Fresh::Hub(list) if list & LISTED != 0 => {
                 fresh[(list & !LISTED) as usize + place / 8] >> (place % 8) & 1 != 0
             }
             Fresh::Hub(count) => place < count as usize,
-            Fresh::Gathered(read, threads, own_thread) => {
+            Fresh::Gathered(ref read, own_thread) => {
                 let slot = first + place as u32;
-                let thread = if threads == 1 { 0 } else { place };
+                let thread = if read.len() == 1 { 0 } else { place };
                 assert_eq!(read[thread] & SLOT_MASK, slot);
                 // Of one thread, it is the other message that it reads.
-                assert_eq!(own_thread, if threads == 1 { 0 } else { (own - first) as usize });
+                assert_eq!(own_thread, if read.len() == 1 { 0 } else { (own - first) as usize });
                 read[thread] & LEAF_NEW != 0
             }
         };

@@ -109,7 +109,8 @@ pub(super) struct MessageBuffers {
 
 impl MessageBuffers {
     pub fn new(current: &Current, stream: &Stream, values: &Values) -> Result<Self> {
-        let messages = || DeviceBuffer::new(current, values.count);
+        // What a product leaves out is read all the same, be it not yet written.
+        let messages = || DeviceBuffer::zeroed(current, stream, values.count);
         let empty = || DeviceBuffer::new(current, 0);
         Ok(Self {
             messages: [messages()?, messages()?],
