@@ -365,7 +365,7 @@ public:
         size_t value = 0;
         for (char digit : text) {
             const size_t d = static_cast<size_t>(digit - '0');
-            if (digit < '0' || digit > '9' || value > (limit - std::min(d, limit)) / 10)
+            if (digit < '0' || digit > '9' || d > limit || value > (limit - d) / 10)
                 fail(std::string(what) + " '" + text + "' should be a whole number, at most "
                      + toString(limit));
             value = value * 10 + d;

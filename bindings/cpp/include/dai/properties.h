@@ -170,7 +170,7 @@ public:
                 break; // the empty set
             const size_t equals = part.find('=');
             if (equals == std::string::npos || equals == 0)
-                DAI_THROWE(MALFORMED_PROPERTY, "'" + part + "' should be name=value");
+                DAI_THROWE(MALFORMED_PROPERTY, "'" + part + "' in '" + all + "' should be name=value");
             properties.set(part.substr(0, equals), part.substr(equals + 1));
         }
         if (depth != 0)

@@ -128,7 +128,6 @@ public:
             fastlbp_bp* bp = nullptr;
             check(fastlbp_bp_new(graph_.get(), &bp), "fastlbp_bp_new");
             bp_.reset(bp);
-            check(fastlbp_bp_set_start(bp, FASTLBP_START_WARM), "fastlbp_bp_set_start");
             const Applied last = applied_;
             applied_ = Applied();
             if (!last.updates.empty())
@@ -206,8 +205,10 @@ public:
 
     /// The handle, with results of the messages as they are.
     fastlbp_bp* results() {
-        if (!current_)
+        if (!current_) {
+            check(fastlbp_bp_set_start(bp(), FASTLBP_START_WARM), "fastlbp_bp_set_start");
             check(fastlbp_bp_run_passes(bp(), 0), "fastlbp_bp_run_passes");
+        }
         current_ = true;
         return bp();
     }
@@ -298,7 +299,10 @@ private:
         applied_.policy = policy;
     }
 
+    // A run from uniform messages compares its first pass with uniform beliefs; other runs go on.
     void begin() {
+        check(fastlbp_bp_set_start(bp(), messages_ == UNIFORM ? FASTLBP_START_FRESH : FASTLBP_START_WARM),
+              "fastlbp_bp_set_start");
         current_ = false;
         messages_ = OTHER;
     }
