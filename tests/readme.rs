@@ -98,6 +98,13 @@ fn the_c_example_is_the_one_that_is_compiled() {
     assert!(blocks("text").contains(&file("examples/c/find_fault.txt")));
 }
 
+/// As the C example.
+#[test]
+fn the_libdai_example_is_the_one_that_is_compiled() {
+    assert!(blocks("cpp").contains(&file("examples/libdai/alarms.cpp")));
+    assert!(blocks("text").contains(&file("examples/libdai/alarms.txt")));
+}
+
 #[test]
 fn links_lead_somewhere() {
     let readme = file("README.md");
