@@ -1,0 +1,32 @@
+# Installs the build directory BUILD into SCRATCH, and builds and runs the example of the directory EXAMPLE with
+# what is there.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}: ${result}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${SCRATCH}")
+run("${CMAKE_COMMAND}" --install "${BUILD}" --config "${CONFIG}" --prefix "${SCRATCH}/prefix")
+file(COPY "${EXAMPLE}/alarms.cpp" DESTINATION "${SCRATCH}/source")
+file(WRITE "${SCRATCH}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.19)
+project(alarms LANGUAGES CXX)
+find_package(fastlbp CONFIG REQUIRED)
+add_executable(alarms alarms.cpp)
+target_link_libraries(alarms PRIVATE fastlbp::libdai)
+")
+run("${CMAKE_COMMAND}" -S "${SCRATCH}/source" -B "${SCRATCH}/build" -G "${GENERATOR}"
+    "-DCMAKE_PREFIX_PATH=${SCRATCH}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}")
+run("${CMAKE_COMMAND}" --build "${SCRATCH}/build")
+run("${SCRATCH}/build/alarms")
+file(READ "${EXAMPLE}/alarms.txt" wanted)
+if(NOT output STREQUAL wanted)
+  message(FATAL_ERROR "not the example's output: ${output}")
+endif()
+# A program that uses libDAI itself must not find these headers in its place.
+if(EXISTS "${SCRATCH}/prefix/include/dai" OR NOT EXISTS "${SCRATCH}/prefix/include/fastlbp/libdai.hpp")
+  message(FATAL_ERROR "the headers are not where they should be")
+endif()
