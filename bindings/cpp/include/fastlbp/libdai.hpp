@@ -55,8 +55,8 @@ protected:
         return session_.run(props, props.updates.name(), props.inference.name(), passes, FASTLBP_MEASURE_ALL);
     }
 
-    // Hands the graph over where that is still to be done. Variables of one state, which are nothing to
-    // the library, are left out: that changes no table.
+    // Hands the graph over where that is still to be done. Variables of one state, of which there is nothing to
+    // say, are left out: that changes no table, and devices need not know of them.
     void synchronise() const override {
         if (session_.has_graph() && !changed_)
             return;
