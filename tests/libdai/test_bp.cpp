@@ -39,7 +39,8 @@ static FactorGraph grid(size_t size) {
 
 static void trees() {
     const FactorGraph graph = tree();
-    for (const char* updates : {"SEQFIX", "SEQRND", "SEQMAX", "PARALL", "TREE", "TOPO", "FWDBWD", "BLOCKS", "SEQRNDPAR"})
+    for (const char* updates :
+         {"SEQFIX", "SEQRND", "SEQMAX", "PARALL", "TREE", "TOPO", "FWDBWD", "BLOCKS", "SEQRNDPAR"})
         for (bool logdomain : {false, true}) {
             BP bp(graph, options(updates, logdomain));
             bp.init();
@@ -130,8 +131,9 @@ static void properties() {
     THROWS(BP(graph, all("updates", "SOON")), UNKNOWN_ENUM_VALUE, "'SOON'");
     THROWS(BP(graph, all("inference", "MINPROD")), UNKNOWN_ENUM_VALUE, "'MINPROD'");
     THROWS(BP(graph, all("maxiter", "many")), IMPOSSIBLE_TYPECAST, "'many'");
-    BP unknown(graph, all("verb", size_t(1))("updates", BP::Properties::UpdateType(BP::Properties::UpdateType::PARALL)));
-    CHECK(unknown.props.updates == BP::Properties::UpdateType::PARALL && unknown.props.maxiter == 10000);
+    typedef BP::Properties::UpdateType UpdateType;
+    BP unknown(graph, all("verb", size_t(1))("updates", UpdateType(UpdateType::PARALL)));
+    CHECK(unknown.props.updates == UpdateType::PARALL && unknown.props.maxiter == 10000);
     BP full(graph, all("maxiter", size_t(5))("threads", "1")("backend", "cpu")("contradiction", "vote"));
     full.init();
     full.run();

@@ -62,7 +62,8 @@ static void changes() {
     THROWS(graph.setFactor(2, Factor(Var(0, 2))), ASSERTION_FAILED, "vars()");
     THROWS(graph.clamp(2, 3), ASSERTION_FAILED, "states()");
     const FactorGraph fixed = before.clamped(1, 1);
-    NEAR(exact(fixed, VarSet(Var(4, 3))), (exact(before, VarSet(Var(2, 2), Var(4, 3))).slice(VarSet(Var(2, 2)), 1)).normalized());
+    const Factor pair = exact(before, VarSet(Var(2, 2), Var(4, 3)));
+    NEAR(exact(fixed, VarSet(Var(4, 3))), pair.slice(VarSet(Var(2, 2)), 1).normalized());
     NEAR(exact_log_sum(fixed), exact_log_sum(before) + std::log(exact(before, VarSet(Var(2, 2)))[1]));
 }
 
