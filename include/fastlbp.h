@@ -522,7 +522,8 @@ FASTLBP_API void fastlbp_graph_free(fastlbp_graph *graph);
  *
  * @param graph The graph; changed.
  * @param label The label. Declaring it again with the same cardinality is harmless.
- * @param cardinality Number of states, at least 2.
+ * @param cardinality Number of states, at least 1; a variable with a single state is for tables and
+ *        terms only.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT; FASTLBP_STATUS_LIMIT_EXCEEDED.
  */
 FASTLBP_API
@@ -535,7 +536,7 @@ fastlbp_status fastlbp_graph_add_variable(fastlbp_graph *graph,
  *
  * @param graph The graph; changed.
  * @param labels `count` labels.
- * @param cardinalities `count` numbers of states, each at least 2.
+ * @param cardinalities `count` numbers of states, each at least 1.
  * @param count Number of variables.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
  */
@@ -2056,7 +2057,7 @@ fastlbp_status fastlbp_bp_marginal(const fastlbp_bp *bp,
  * @param variable Index of the variable.
  * @param out Where the probability is written.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
- *         FASTLBP_STATUS_OUT_OF_RANGE.
+ *         FASTLBP_STATUS_OUT_OF_RANGE, also for a variable with one state.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_probability(const fastlbp_bp *bp,
@@ -2072,7 +2073,7 @@ fastlbp_status fastlbp_bp_probability(const fastlbp_bp *bp,
  * @param length Length of the buffer; fastlbp_graph_variable_count is enough.
  * @param needed Where the length needed is written, or NULL.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
- *         FASTLBP_STATUS_UNSUPPORTED if a variable has more than two states;
+ *         FASTLBP_STATUS_UNSUPPORTED if a variable has more or fewer than two states;
  *         FASTLBP_STATUS_BUFFER_TOO_SMALL.
  */
 FASTLBP_API
@@ -2089,7 +2090,7 @@ fastlbp_status fastlbp_bp_probabilities(const fastlbp_bp *bp,
  * @param count Number of variables.
  * @param out Where `count` probabilities are written.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
- *         FASTLBP_STATUS_OUT_OF_RANGE.
+ *         FASTLBP_STATUS_OUT_OF_RANGE, also for a variable with one state.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_probabilities_of(const fastlbp_bp *bp,

@@ -67,6 +67,16 @@ fn replace_line(text: &str, (line, old, new): (usize, &str, &str)) -> String {
     lines.collect()
 }
 
+/// The transcript that the front ends of the libDAI-compatible headers are held against, too.
+#[test]
+fn own_transcript_byte_for_byte() {
+    let transcript = |suffix| {
+        let path = format!("{}/tests/libdai/alarm_small.{suffix}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert_eq!(answers(&data("alarm_small.causal_fg"), &transcript("in")), transcript("out"));
+}
+
 #[test]
 fn reference_transcripts_byte_for_byte() {
     let Some(golden) = common::shared("golden") else { return };

@@ -108,6 +108,13 @@ fn the_java_example_is_the_one_that_is_compiled() {
     assert!(blocks("text").contains(&file("examples/java/FindFault.txt")));
 }
 
+/// As the C example.
+#[test]
+fn the_libdai_example_is_the_one_that_is_compiled() {
+    assert!(blocks("cpp").contains(&file("examples/libdai/alarms.cpp")));
+    assert!(blocks("text").contains(&file("examples/libdai/alarms.txt")));
+}
+
 #[test]
 fn links_lead_somewhere() {
     // Every other part is a block of code.

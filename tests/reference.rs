@@ -228,12 +228,12 @@ fn uniform(sizes: impl Iterator<Item = usize>) -> Vec<Vec<f64>> {
     sizes.map(|size| vec![-(size as f64).ln(); size]).collect()
 }
 
-/// A graph, most often with cycles, of variables with 2 to 7 states and factors of every kind.
+/// A graph, most often with cycles, of variables with 1 to 7 states and factors of every kind.
 fn loopy(choices: &mut Choices) -> Model {
     let count = 2 + choices.below(9);
     let labels = labels(choices, count);
-    let cardinalities: Vec<usize> =
-        (0..count).map(|_| 2 + choices.below(11).saturating_sub(5)).collect();
+    let states = |choice: usize| if choice == 0 { 1 } else { 2 + choice.saturating_sub(6) };
+    let cardinalities: Vec<usize> = (0..count).map(|_| states(choices.below(12))).collect();
     let binary: Vec<usize> = (0..count).filter(|&v| cardinalities[v] == 2).collect();
     let mut inputs = Vec::new();
     for _ in 0..count / 2 + choices.below(2 * count) {

@@ -185,7 +185,8 @@ pub unsafe extern "C" fn fastlbp_graph_free(graph: *mut fastlbp_graph) {
 ///
 /// @param graph The graph; changed.
 /// @param label The label. Declaring it again with the same cardinality is harmless.
-/// @param cardinality Number of states, at least 2.
+/// @param cardinality Number of states, at least 1; a variable with a single state is for tables and
+///        terms only.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT; FASTLBP_STATUS_LIMIT_EXCEEDED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_variable(
@@ -201,7 +202,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_variable(
 ///
 /// @param graph The graph; changed.
 /// @param labels `count` labels.
-/// @param cardinalities `count` numbers of states, each at least 2.
+/// @param cardinalities `count` numbers of states, each at least 1.
 /// @param count Number of variables.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]

@@ -66,7 +66,7 @@ pub unsafe extern "C" fn fastlbp_bp_marginal(
 /// @param variable Index of the variable.
 /// @param out Where the probability is written.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_OUT_OF_RANGE.
+///         FASTLBP_STATUS_OUT_OF_RANGE, also for a variable with one state.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probability(
     bp: *const fastlbp_bp,
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn fastlbp_bp_probability(
     unsafe {
         guard::read(bp, |session: &Session| {
             let out = Output::new("out", out)?;
-            out.set(session.marginal(variable)?[1]);
+            out.set(session.probability(variable)?);
             Ok(())
         })
     }
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn fastlbp_bp_probability(
 /// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
 /// @param needed Where the length needed is written, or NULL.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_UNSUPPORTED if a variable has more than two states;
+///         FASTLBP_STATUS_UNSUPPORTED if a variable has more or fewer than two states;
 ///         FASTLBP_STATUS_BUFFER_TOO_SMALL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probabilities(
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities(
 /// @param count Number of variables.
 /// @param out Where `count` probabilities are written.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_OUT_OF_RANGE.
+///         FASTLBP_STATUS_OUT_OF_RANGE, also for a variable with one state.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
     bp: *const fastlbp_bp,
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
             let variables = array("variables", variables, count)?;
             let out = Buffer::array("out", out, count)?;
             let probabilities = memory::converted("probabilities", variables, |_, variable| {
-                Ok(session.marginal(variable as usize)?[1])
+                session.probability(variable as usize)
             })?;
             out.fill(&probabilities)
         })

@@ -450,6 +450,12 @@ impl Session {
         Ok(&self.marginals()?[start..start + self.graph.cardinality(variable)])
     }
 
+    /// Probability of state 1 of a variable.
+    pub fn probability(&self, variable: usize) -> Outcome<f64> {
+        let probability = self.marginal(variable)?.get(1).copied();
+        Ok(probability.ok_or_else(|| crate::inference::no_state_1(self.graph.label(variable)))?)
+    }
+
     /// Fails unless every variable has two states.
     pub fn check_binary(&self) -> Outcome {
         if self.graph.all_binary() {

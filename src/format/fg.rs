@@ -289,7 +289,7 @@ mod tests {
             ("2\n\n1\n0\n2\n1\n0 1\n", "7: the file ends after 1 factors: its first number ann"),
             ("1\n1\n-4\n", "3: the label of a variable is '-4': it must not be negative"),
             ("1\n2\n4 4\n2 2\n", "3: factor 0: variable 4 occurs twice among its variables"),
-            ("1\n1\n4\n1\n", "4: variable 4: cardinality 1: at least 2 states are needed"),
+            ("1\n1\n4\n0\n", "4: variable 4: cardinality 0: at least 1 state is needed"),
             ("1\n1\n4\n9999999999\n", "4: variable 4: cardinality 9999999999: at most 4294967295"),
             ("1\n1\n4\n2\n3\n", "5: factor 0: 3 listed entries: its table has 2"),
             ("1\n1\n4\n2\n1\n2 1\n", "6: factor 0: index 2: its table of 2 entries ends with in"),

@@ -224,7 +224,7 @@ mod tests {
             ("markov\n", "1: the network's type is 'markov': MARKOV or BAYES is needed"),
             ("MARKOV\n-1\n", "2: the number of variables is '-1': it must not be negative"),
             ("MARKOV\n99999999999\n2\n", "3: the file ends where the cardinality of a variable is"),
-            ("MARKOV\n1\n1\n", "3: variable 0: cardinality 1: at least 2 states are needed"),
+            ("MARKOV\n1\n0\n", "3: variable 0: cardinality 0: at least 1 state is needed"),
             ("MARKOV\n1\n2\n1\n1 1\n", "5: factor 0: variable 1: there are 1 variables, counted"),
             ("MARKOV\n1\n2\n1\n2 0 0\n", "5: factor 0: variable 0 occurs twice among its varia"),
             ("MARKOV\n1\n2\n1\n1 0\n3\n", "6: factor 0: 3 values: its 1 variables have 2 joint"),

@@ -239,7 +239,10 @@ impl BeliefPropagation {
 
     /// Probability of state 1 of one variable (by index) from the last run.
     pub fn probability(&self, variable: usize) -> Result<f64> {
-        Ok(self.marginal(variable)?[1])
+        self.marginal(variable)?
+            .get(1)
+            .copied()
+            .ok_or_else(|| no_state_1(self.graph.label(variable)))
     }
 
     fn variable_of_label(&self, label: Label) -> Result<usize> {
@@ -277,6 +280,11 @@ fn check_evidence(graph: &FactorGraph, evidence: &Evidence) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The error of a variable with one state whose second one is asked for.
+pub(crate) fn no_state_1(label: Label) -> Error {
+    Error::OutOfRange(format!("variable {label}: it has the state 0 only, no state 1"))
 }
 
 /// Message values have 32-bit indices.

@@ -38,8 +38,8 @@ pub(crate) use packed::Packed;
 pub(crate) use power::geometric_mean;
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
-    binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_states,
-    stored_message, weights_to_probabilities,
+    binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_message,
+    resolve_states, stored_message, weights_to_probabilities,
 };
 pub(crate) use table::{
     TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,

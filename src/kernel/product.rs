@@ -352,6 +352,15 @@ pub(crate) fn resolve_states(products: &[Product], out: &mut [Packed]) -> bool {
     false
 }
 
+/// As [`resolve_states`], as a message is stored: that of the only state of a variable is 1.
+pub(crate) fn resolve_message(products: &[Product], out: &mut [Packed]) -> bool {
+    let contradictory = resolve_states(products, out);
+    if let [only] = out {
+        *only = Packed::ONE;
+    }
+    contradictory
+}
+
 /// Weights of states, not all zero, as a stored message: odds of a binary variable.
 pub(crate) fn stored_message(weights: &[f64]) -> Vec<Packed> {
     let products: Vec<Product> =
@@ -360,7 +369,7 @@ pub(crate) fn stored_message(weights: &[f64]) -> Vec<Packed> {
         return vec![state1.over(state0)];
     }
     let mut out = vec![Packed::ONE; weights.len()];
-    resolve_states(&products, &mut out);
+    resolve_message(&products, &mut out);
     out
 }
 

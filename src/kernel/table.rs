@@ -55,7 +55,8 @@ pub(crate) struct TableInputs<'a> {
     pub(crate) inputs: &'a [Packed],
 }
 
-/// Number of stored values of a message of a variable with `radix` states.
+/// Number of stored values of a message of a variable with `radix` states. That of a variable with one
+/// state is always 1: as odds, too, these are those of state 0.
 #[inline(always)]
 pub(crate) fn stored_values(radix: u32) -> usize {
     if radix == 2 { 1 } else { radix as usize }
@@ -93,6 +94,7 @@ pub(super) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
     let positive = weights.iter().filter(|weight| !weight.is_zero());
     match positive.map(|weight| weight.widen().exponent()).max() {
         None => out[0] = Packed::CONTRADICTION,
+        Some(_) if weights.len() == 1 => out[0] = Packed::ONE, // of the only state
         Some(top) => {
             for (value, weight) in out.iter_mut().zip(weights) {
                 *value = if weight.is_zero() {
@@ -182,6 +184,7 @@ pub(super) fn unpack_inputs<T: Real>(
         let stored = &inputs[at..at + stored_values(radix)];
         at += stored.len();
         match stored {
+            [_] if radix == 1 => weights.push(T::ONE),
             [odds] if *odds == Packed::INFINITY => weights.extend([T::ZERO, T::ONE]),
             [odds] => weights.extend([T::ONE, number(*odds)]),
             _ => weights.extend(stored.iter().map(|&value| number(value))),

@@ -110,7 +110,8 @@ impl FactorGraphBuilder {
         self.kinds.len()
     }
 
-    /// Declares a variable with `cardinality` >= 2 states. Declaring a label twice with the same
+    /// Declares a variable with `cardinality` >= 1 states; one with a single state is only for tables and
+    /// terms. Declaring a label twice with the same
     /// cardinality is harmless; with another one, [`Self::build`] fails.
     pub fn add_variable(&mut self, label: Label, cardinality: usize) -> Result<()> {
         let cardinality = check_cardinality(label, cardinality)?;
@@ -245,7 +246,7 @@ impl FactorGraphBuilder {
     /// Checks everything and builds the graph. O(variables log variables + edges log arity + table
     /// entries).
     ///
-    /// Errors: a cardinality below 2 or declared in two ways; a table with a duplicate variable or
+    /// Errors: a cardinality below 1 or declared in two ways; a table with a duplicate variable or
     /// of the wrong size; a factor with a head over a variable that is not binary; terms that name a
     /// state that a variable does not have, or whose sum is seen to be negative somewhere or zero
     /// everywhere; more edges, variables or factors than 32-bit indices can name.
@@ -367,9 +368,9 @@ impl FactorGraphBuilder {
 
 /// Checks a cardinality; also used where one is read from a file.
 pub(crate) fn check_cardinality(label: Label, cardinality: usize) -> Result<u32> {
-    if cardinality < 2 {
+    if cardinality < 1 {
         return Err(Error::InvalidArgument(format!(
-            "variable {label}: cardinality {cardinality}: at least 2 states are needed"
+            "variable {label}: cardinality {cardinality}: at least 1 state is needed"
         )));
     }
     u32::try_from(cardinality).map_err(|_| {

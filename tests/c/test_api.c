@@ -664,6 +664,43 @@ static void empty_graph(void) {
     fastlbp_bp_free(bp);
 }
 
+/* A variable with one state is for tables: it changes nothing but its own shape. */
+static void one_state(void) {
+    static const uint64_t scope[] = {3, 4};
+    static const double values[] = {1, 3}, conjunction[] = {4};
+    fastlbp_graph *graph = NULL;
+    fastlbp_bp *bp = NULL;
+    double p[3] = {0}, probability = UNTOUCHED, sum = 0;
+    uint32_t maximum[2] = {9, 9};
+    const uint32_t both[] = {0, 1};
+    OK(fastlbp_graph_new(&graph));
+    OK(fastlbp_graph_add_variable(graph, 3, 1));
+    OK(fastlbp_graph_add_table(graph, scope, 2, values, 2));
+    OK(fastlbp_graph_add_table(graph, scope, 1, conjunction, 1));
+    OK(fastlbp_bp_new(graph, &bp));
+    OK(fastlbp_bp_run(bp));
+    OK(fastlbp_bp_marginals(bp, p, LENGTH(p), NULL));
+    NEAR(p[0], 1);
+    NEAR(p[1], 0.25);
+    OK(fastlbp_bp_log_partition(bp, &sum));
+    NEAR(sum, log(16));
+    OK(fastlbp_bp_find_maximum(bp, maximum, 2, NULL));
+    CHECK(maximum[0] == 0 && maximum[1] == 1);
+    OK(fastlbp_bp_run_bingo(bp, 1e-9, 10, 20, 5, NULL));
+    OK(fastlbp_bp_probability(bp, 1, &probability));
+    NEAR(probability, 0.75);
+    FAILS(fastlbp_bp_probability(bp, 0, &probability), FASTLBP_STATUS_OUT_OF_RANGE, "variable 3");
+    FAILS(fastlbp_bp_probabilities_of(bp, both, 2, p), FASTLBP_STATUS_OUT_OF_RANGE, "no state 1");
+    FAILS(fastlbp_bp_probabilities(bp, p, 2, NULL), FASTLBP_STATUS_UNSUPPORTED, "1 states");
+    OK(fastlbp_bp_observe(bp, 0, 0));
+    OK(fastlbp_bp_set_schedule(bp, "SEQMAX", 0));
+    OK(fastlbp_bp_run(bp));
+    OK(fastlbp_bp_marginal(bp, 1, p, 2, NULL));
+    NEAR(p[1], 0.75);
+    fastlbp_bp_free(bp);
+    fastlbp_graph_free(graph);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1)
         directory = argv[1];
@@ -684,5 +721,6 @@ int main(int argc, char **argv) {
     properties();
     files();
     empty_graph();
+    one_state();
     return check_result();
 }

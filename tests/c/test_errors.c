@@ -266,7 +266,7 @@ static void wrong_graphs(void) {
     fastlbp_bp *bp = NULL;
     const uint64_t labels[] = {1, 2, 1};
     const double values[] = {1, 2, 3, 4, -1, NAN, 0, 0};
-    const uint32_t cardinalities[] = {2, 1};
+    const uint32_t cardinalities[] = {2, 0};
     const uint32_t kinds[] = {FASTLBP_FACTOR_AND, 9}, table[] = {FASTLBP_FACTOR_TABLE, 1};
     const uint32_t good[] = {FASTLBP_FACTOR_AND, FASTLBP_FACTOR_OR};
     const size_t offsets[] = {0, 1, 2}, down[] = {0, 2, 1}, late[] = {1, 1, 2}, far[] = {0, 1, 3};
@@ -275,9 +275,9 @@ static void wrong_graphs(void) {
     size_t count = UNTOUCHED;
 
     OK(fastlbp_graph_new(&graph));
-    FAILS(fastlbp_graph_add_variable(graph, 7, 1), FASTLBP_STATUS_INVALID_ARGUMENT, "variable 7");
+    FAILS(fastlbp_graph_add_variable(graph, 7, 0), FASTLBP_STATUS_INVALID_ARGUMENT, "variable 7");
     FAILS(fastlbp_graph_add_variables(graph, labels, cardinalities, 2),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "cardinality 1");
+          FASTLBP_STATUS_INVALID_ARGUMENT, "cardinality 0");
     FAILS(fastlbp_graph_add_singleton(graph, 1, 1.5), FASTLBP_STATUS_INVALID_ARGUMENT, "1.5");
     FAILS(fastlbp_graph_add_singleton(graph, 1, NAN), FASTLBP_STATUS_INVALID_ARGUMENT, "NaN");
     FAILS(fastlbp_graph_add_and(graph, 1, labels, 2, -0.5, 0), FASTLBP_STATUS_INVALID_ARGUMENT, "-0.5");
@@ -333,11 +333,13 @@ static void wrong_graphs(void) {
     OK(fastlbp_graph_add_variable(graph, 1, 4));
     FAILS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT, "variable 1");
     fastlbp_graph_free(graph);
-    OK(fastlbp_graph_new(&graph));
-    OK(fastlbp_graph_add_variable(graph, 1, 3));
-    OK(fastlbp_graph_add_singleton(graph, 1, 0.5));
-    FAILS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT, "binary");
-    fastlbp_graph_free(graph);
+    for (uint32_t states = 1; states <= 3; states += 2) {
+        OK(fastlbp_graph_new(&graph));
+        OK(fastlbp_graph_add_variable(graph, 1, states));
+        OK(fastlbp_graph_add_singleton(graph, 1, 0.5));
+        FAILS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT, "binary");
+        fastlbp_graph_free(graph);
+    }
     OK(fastlbp_graph_new(&graph));
     OK(fastlbp_graph_add_table(graph, labels, 3, values, 4));
     CHECK_STATUS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT);

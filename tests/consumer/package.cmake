@@ -26,6 +26,8 @@ function(unpack_package result)
   endif()
 
   foreach(file bin/fastlbp include/fastlbp.h include/fastlbp/fastlbp.hpp include/fastlbp/session.hpp
+               include/fastlbp/libdai.hpp include/fastlbp-libdai/dai/alldai.h
+               include/fastlbp-libdai/dai_ext/causal_bp.h
                ${LIBDIR}/libfastlbp.a ${LIBDIR}/libfastlbp.so ${LIBDIR}/libfastlbp.so.0
                ${LIBDIR}/pkgconfig/fastlbp.pc ${LIBDIR}/cmake/fastlbp/fastlbp-config.cmake
                ${LIBDIR}/cmake/fastlbp/fastlbp-config-version.cmake share/doc/fastlbp/LICENSE-MIT)

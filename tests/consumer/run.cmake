@@ -66,7 +66,9 @@ list(GET headers 0 c_header)
 list(GET headers 1 cpp_header)
 extract_example("${c_header}" "${SCRATCH}/source/example.c")
 extract_example("${cpp_header}" "${SCRATCH}/source/example.cpp")
-file(COPY "${CMAKE_CURRENT_LIST_DIR}/project/CMakeLists.txt" DESTINATION "${SCRATCH}/source")
+set(libdai_example "${CMAKE_CURRENT_LIST_DIR}/../../examples/libdai/alarms")
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/project/CMakeLists.txt" "${libdai_example}.cpp"
+     DESTINATION "${SCRATCH}/source")
 
 set(build "${SCRATCH}/build")
 run("${CMAKE_COMMAND}" -S "${SCRATCH}/source" -B "${build}" -G "${GENERATOR}" ${options}
@@ -76,10 +78,16 @@ run("${CMAKE_COMMAND}" --build "${build}")
 foreach(program c_fastlbp c_static cpp_fastlbp cpp_static)
   run_example("${build}/${program}")
 endforeach()
+run("${build}/libdai_fastlbp")
+file(READ "${libdai_example}.txt" wanted)
+if(NOT output STREQUAL wanted)
+  message(FATAL_ERROR "not the example's output: ${output}")
+endif()
 
 # A second build has nothing to do.
 if(WAY STREQUAL "add_subdirectory")
-  set(built c_fastlbp c_static cpp_fastlbp cpp_static fastlbp/lib/libfastlbp.so fastlbp/lib/libfastlbp.a)
+  set(built c_fastlbp c_static cpp_fastlbp cpp_static libdai_fastlbp
+      fastlbp/lib/libfastlbp.so fastlbp/lib/libfastlbp.a)
   foreach(file IN LISTS built)
     file(TIMESTAMP "${build}/${file}" before_${file} "%s")
   endforeach()

@@ -158,9 +158,10 @@ impl Residual {
 
     /// Probabilities of the states of an edge's variable, from its message among `values`.
     fn probabilities(&self, state: &State, edge: usize, values: &Values) -> Vec<f64> {
+        let variable = state.graph.edge_variables()[edge] as usize;
         let stored: Vec<Packed> =
             values.slice(state.slot_values(state.links[edge].slot as usize)).collect();
-        if let [odds] = stored[..] {
+        if let ([odds], true) = (&stored[..], state.is_binary(variable)) {
             return odds.probabilities().to_vec();
         }
         let mut out = vec![0.0; stored.len()];

@@ -5,7 +5,8 @@ use super::trees::Hubs;
 use super::workspace::Workspace;
 use crate::kernel::{
     Monoid, Packed, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
-    leave_one_out_of_few, probability_of_few, resolve_states, weights_to_probabilities,
+    leave_one_out_of_few, probability_of_few, resolve_message, resolve_states,
+    weights_to_probabilities,
 };
 
 /// The odds that an observed binary variable sends.
@@ -243,7 +244,7 @@ pub(super) fn message_to_factor(
     } else {
         let start = out.len();
         out.resize(start + radix, Packed::ONE);
-        resolve_states(states, &mut out[start..])
+        resolve_message(states, &mut out[start..])
     };
     if contradictory {
         Workspace::meet(met, variable);

@@ -377,7 +377,7 @@ impl Engine for CudaEngine {
         request: &RunRequest,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
-        let Some(reason) = reason_for_cpu(&self.schedule, request) else {
+        let Some(reason) = reason_for_cpu(&self.graph, &self.schedule, request) else {
             let place = self.inner.get_mut().programs.place(request);
             return self.run_on_device(place, request, monitor);
         };

@@ -28,8 +28,14 @@ pub(super) struct Programs {
 }
 
 /// What a request or a schedule has that the device does not do; `None` if it does all of it.
-pub(super) fn reason_for_cpu(schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
-    if matches!(schedule, Schedule::MaximumResidual { .. }) {
+pub(super) fn reason_for_cpu(
+    graph: &FactorGraph,
+    schedule: &Schedule,
+    request: &RunRequest,
+) -> Option<&'static str> {
+    if has_single_states(graph) {
+        Some("graphs with variables of one state run on the CPU")
+    } else if matches!(schedule, Schedule::MaximumResidual { .. }) {
         Some("SEQMAX runs on the CPU: each of its messages decides which one is the next")
     } else if request.active_threshold.is_some() {
         Some("active sets run on the CPU: which messages they compute is known one by one only")
@@ -38,6 +44,11 @@ pub(super) fn reason_for_cpu(schedule: &Schedule, request: &RunRequest) -> Optio
     } else {
         None
     }
+}
+
+/// Whether a variable has one state only: the kernels take one stored value for odds.
+fn has_single_states(graph: &FactorGraph) -> bool {
+    !graph.all_binary() && graph.cardinalities().contains(&1)
 }
 
 impl Programs {
@@ -50,7 +61,7 @@ impl Programs {
         schedule: &Schedule,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, general: None };
-        if matches!(schedule, Schedule::MaximumResidual { .. }) {
+        if matches!(schedule, Schedule::MaximumResidual { .. }) || has_single_states(graph) {
             return Ok(programs);
         }
         // Kernels that are of no use are not loaded.

@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
             self.scanner.cursor.error_at(
                 line,
                 format!(
-                    "variable {} has {number} states: at least 2 are needed, and no more than {}",
+                    "variable {} has {number} states: at least 1 is needed, and no more than {}",
                     quote(variable),
                     u32::MAX
                 ),

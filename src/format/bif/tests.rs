@@ -205,8 +205,7 @@ fn errors_in_variables() {
             "variable a { type discrete [18446744073709551616] { x }; }",
             "1: variable 'a' has [18446744073709551616] states, but 1 names",
         ),
-        ("variable a { type discrete [1] { x }; }", "1: variable 'a' has 1 states: at least 2 are"),
-        ("variable a { type discrete [0] { }; }", "1: variable 'a' has 0 states: at least 2 are"),
+        ("variable a { type discrete [0] { }; }", "1: variable 'a' has 0 states: at least 1 is"),
         ("variable a { type discrete [2] { x, x }; }", "1: variable 'a' has two states 'x': each"),
         ("variable a { type discrete [2] { x, y } }", "1: '}' where ';' after the states is need"),
         (

@@ -87,7 +87,7 @@ public:
     /// @name Adding variables and factors
     /// @{
 
-    /// Declares a variable with `cardinality` >= 2 states. Labels that are not declared are binary variables:
+    /// Declares a variable with `cardinality` >= 1 states. Labels that are not declared are binary variables:
     /// fastlbp_graph_add_variable().
     void add_variable(std::uint64_t label, std::size_t cardinality) {
         detail::check(fastlbp_graph_add_variable(get(), label, cardinality));

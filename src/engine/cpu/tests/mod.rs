@@ -116,7 +116,14 @@ fn mode() -> impl Strategy<Value = Mode> {
     (inference, damping).prop_map(|(inference, damping)| Mode { inference, damping })
 }
 
+/// A random case.
 pub(in crate::engine) fn case() -> impl Strategy<Value = Case> {
+    case_of(1)
+}
+
+/// A random case whose variables have at least so many states: the kernels of devices have no
+/// variables of one state.
+pub(in crate::engine) fn case_of(least_states: usize) -> impl Strategy<Value = Case> {
     let sketch = || {
         let body = prop_oneof![
             8 => prop::collection::vec(0_u64..1000, 0..5),
@@ -148,7 +155,7 @@ pub(in crate::engine) fn case() -> impl Strategy<Value = Case> {
         .prop_flat_map(move |(binary, count)| {
             (
                 Just(binary),
-                prop::collection::vec(2_usize..5, count),
+                prop::collection::vec(least_states..5, count),
                 factors.clone(),
                 prop::collection::vec(
                     (0_usize..1000, 0_usize..4, prop::option::of(0.0..1.0)),

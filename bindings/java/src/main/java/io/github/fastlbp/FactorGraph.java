@@ -268,11 +268,12 @@ public final class FactorGraph extends NativeObject {
         }
 
         /**
-         * Declares variables. Only needed for such with more than two states and for such as occur in no factor: a
+         * Declares variables. Only needed for such with other than two states and for such as occur in no factor: a
          * label that is not declared is a binary variable.
          *
          * @param labels the labels
-         * @param cardinalities for each its number of states, at least 2
+         * @param cardinalities for each its number of states, at least 1; a variable with one state is for tables
+         *     and terms only
          * @return this builder
          */
         public Builder addVariables(long[] labels, int[] cardinalities) {
@@ -286,7 +287,7 @@ public final class FactorGraph extends NativeObject {
          * Declares a variable; see {@link #addVariables}.
          *
          * @param label the label
-         * @param cardinality the number of states, at least 2
+         * @param cardinality the number of states, at least 1
          * @return this builder
          */
         public Builder addVariable(long label, int cardinality) {
