@@ -63,7 +63,7 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// Variables whose evidence the device does not have yet.
     changed: Vec<usize>,
     patches: Option<PinnedBuffer<u32>>,
-    beliefs: Option<DeviceBuffer<f64>>,
+    beliefs: DeviceBuffer<f64>,
     history: Option<DeviceBuffer<f64>>,
     inputs: Option<[DeviceBuffer<f64>; 2]>,
     results: DeviceBuffer<f64>,
@@ -215,7 +215,7 @@ impl BinaryProgram {
             likelihoods: HashSet::new(),
             changed: Vec::new(),
             patches: None,
-            beliefs: None,
+            beliefs: DeviceBuffer::new(current, variables)?,
             history: None,
             inputs: None,
             _constant: loader.kept,
@@ -301,8 +301,8 @@ impl BinaryProgram {
         Ok(())
     }
 
-    /// Allocates what a rule measures with, if it is not there, and sets it to what a fresh run compares
-    /// with.
+    /// Allocates what BINGO's rule measures with, if it is not there, and sets what rules measure with to
+    /// what a fresh run compares with.
     fn prepare_measurement(
         &mut self,
         current: &Current,
@@ -310,13 +310,8 @@ impl BinaryProgram {
         request: &RunRequest,
     ) -> Result<()> {
         let variables = self.graph.variable_count();
-        let beliefs = match self.beliefs.take() {
-            Some(beliefs) => beliefs,
-            None => DeviceBuffer::new(current, variables)?,
-        };
-        self.fill(current, stream, &beliefs, 0.5_f64.to_bits())?;
-        self.binary.beliefs = *beliefs.address();
-        self.beliefs = Some(beliefs);
+        self.fill(current, stream, &self.beliefs, 0.5_f64.to_bits())?;
+        self.binary.beliefs = *self.beliefs.address();
         let StopRule::Bingo { history, max_passes, .. } = request.rule else { return Ok(()) };
         let rows = history.min(max_passes.saturating_add(1)).max(1);
         let length = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(variables);
