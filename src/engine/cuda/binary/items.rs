@@ -19,8 +19,7 @@ const FEW_FACTORS: usize = 8;
 /// Most rounds in which a warp reads what several factors' variables send, and those for a single factor.
 const ROUNDS: usize = 4;
 const MOST_ROUNDS: usize = 8;
-/// Most threads, in two rounds, that read what one factor needs where more than a warp's read one variable's
-/// messages.
+/// Most threads that read one variable's messages, in two rounds.
 const MOST_THREADS: usize = 2 * WARP;
 /// What a thread reads: a slot, all bits for none; whether its message is new; and from here on stands how many
 /// threads read the same variable's.
@@ -389,9 +388,7 @@ impl Gathering {
                 widest = widest.max(width);
             }
         }
-        // Several such hubs are read faster side by side, by an item.
-        let most = if widest > WARP { MOST_THREADS } else { MOST_ROUNDS * WARP };
-        (threads <= most).then_some(threads)
+        (widest <= MOST_THREADS && threads <= MOST_ROUNDS * WARP).then_some(threads)
     }
 
     /// Neighbouring items that a warp can take together in so many rounds, or alone.
