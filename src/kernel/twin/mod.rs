@@ -188,10 +188,16 @@ impl Build {
     fn all() -> Vec<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut compilers = Vec::new();
+        let mut known = Vec::new();
         for name in ["c++", "g++", "clang++"] {
-            let found = std::env::split_paths(&path).map(|folder| folder.join(name));
-            let found = found.filter_map(|file| file.canonicalize().ok()).next();
-            compilers.extend(found.filter(|file| !compilers.contains(file)));
+            let mut found = std::env::split_paths(&path).map(|folder| folder.join(name));
+            let Some(file) = found.find(|file| file.exists()) else { continue };
+            // By its own name: clang++ is clang by another one.
+            let Ok(program) = file.canonicalize() else { continue };
+            if !known.contains(&program) {
+                known.push(program);
+                compilers.push(file);
+            }
         }
         let build =
             |compiler: &PathBuf| FLAGS.map(|flags| Self { compiler: compiler.clone(), flags });
