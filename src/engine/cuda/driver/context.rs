@@ -63,25 +63,29 @@ impl Primary {
     /// Whether the context is of use: a kernel that has failed spoils it for all calls that follow, and
     /// the host may have reset the device.
     fn works(&self) -> bool {
-        if self.enter().is_err() {
-            return false;
-        }
-        let works = self.current_id().is_ok_and(|id| id == self.id) && memory().is_ok();
+        self.within(|| memory().is_ok()).unwrap_or(false)
+    }
+
+    /// Does something with the context current, if it is still there.
+    fn within<R>(&self, work: impl FnOnce() -> R) -> Option<R> {
+        self.enter().ok()?;
+        let same = self.current_id().is_ok_and(|id| id == self.id);
+        let result = same.then(work);
         leave();
-        works
+        result
     }
 }
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        // Another user may keep the context. One that has failed takes its modules with it.
-        if self.works() && self.enter().is_ok() {
-            for &module in self.modules.get_mut().values() {
+        // Another user may keep the context. Where it has failed, this fails too, and does no harm.
+        let modules = std::mem::take(self.modules.get_mut());
+        self.within(|| {
+            for module in modules.into_values() {
                 // SAFETY: all kernels hold the context, so none is left.
                 unsafe { shims::cuModuleUnload(module) };
             }
-            leave();
-        }
+        });
         // SAFETY: gives back what `new` retained; nothing made in the context is left, since all that
         // is holds the `Arc`.
         unsafe { shims::cuDevicePrimaryCtxRelease_v2(self.device.raw()) };
