@@ -236,7 +236,7 @@ class GraphTest {
                     NullPointerException.class, () -> builder.addFactors((int[]) null, HEADS, OFFSETS, BODIES, P, Q));
             assertThrows(NullPointerException.class, () -> builder.addSigned(1, new long[1], null, new double[4]));
             fails(Status.INVALID_ARGUMENT, () -> builder.addVariables(new long[2], new int[] {2}));
-            fails(Status.INVALID_ARGUMENT, () -> builder.addVariable(1, 1));
+            fails(Status.INVALID_ARGUMENT, () -> builder.addVariable(1, 0));
             fails(Status.INVALID_ARGUMENT, () -> builder.addVariable(1, -1));
             fails(Status.INVALID_ARGUMENT, () -> builder.addSingleton(1, Double.NaN));
             fails(Status.INVALID_ARGUMENT, () -> builder.addAnd(1, new long[] {2}, 1.5, 0));
