@@ -52,9 +52,8 @@ __device__ __noinline__ static void measure_second(const Binary &g, const Loop &
 }
 
 /// The state only, at the end of a launch.
-template <class Barrier>
 __device__ __forceinline__ void close_state(const Binary &g, const Loop &loop, uint32_t buffer, uint64_t n,
-                                            bool measuring, Tally *of_state, Barrier &barrier) {
+                                            bool measuring, Tally *of_state, GridBarrier &barrier) {
     Watch watch = look(g, loop, n, measuring, g.messages[buffer], of_state);
     barrier.sync();
     if (measuring && loop.rule.kind == RULE_BINGO) {
@@ -115,152 +114,41 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     run_passes(work, barrier, block.loop);
 }
 
-/// Where passes by levels wait: in one block, in one cluster, or in several of them, of which the first
-/// runs the narrow levels alone.
-///
-/// Blocks of a cluster meet at a barrier of each in its shared memory, at which one thread of every block
-/// arrives; the instruction for the threads of a cluster would empty the cache once for each warp. There are
-/// two of them, by turns: so nobody arrives for the next time where others still do for this one.
-struct LevelBarrier {
-    GridBarrier grid;
-    uint32_t cluster;
-    /// The address of this block's barriers.
-    uint32_t own;
-
-    /// How often they were used; for the first warp.
-    __device__ __forceinline__ uint32_t &uses() const {
-        __shared__ uint32_t count;
-        return count;
-    }
-
-    __device__ __forceinline__ LevelBarrier(uint32_t *zero, uint32_t narrow) : grid(zero), cluster(narrow) {
-#if __CUDA_ARCH__ >= 900
-        __shared__ uint64_t barriers[2];
-        own = static_cast<uint32_t>(__cvta_generic_to_shared(barriers));
-        // Without narrow levels they are not used, but must be valid.
-        const uint32_t blocks = larger_of(narrow, 1u);
-        if (threadIdx.x == 0) {
-            uses() = 0;
-            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own), "r"(blocks) : "memory");
-            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own + 8), "r"(blocks) : "memory");
-            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        }
-#endif
-        sync_cluster();
-    }
-
-    /// Nobody arrives at a block that has gone.
-    __device__ __forceinline__ void leave() { sync_cluster(); }
-
-    /// The blocks that run narrow levels meet.
-    __device__ __forceinline__ void sync_narrow() {
-        __syncthreads();
-#if __CUDA_ARCH__ >= 900
-        if (gridDim.x > 1) {
-            if (threadIdx.x < 32) {
-                const uint32_t used = uses(), barrier = own + 8 * (used % 2), phase = used / 2 % 2;
-                __syncwarp();
-                if (threadIdx.x == 0) {
-                    uses() = used + 1;
-                }
-                if (threadIdx.x < cluster) {
-                    asm volatile(
-                        "{\n\t.reg .b32 remote;\n\t"
-                        "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-                        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(barrier),
-                        "r"(threadIdx.x)
-                        : "memory");
-                }
-                uint32_t done;
-                do {
-                    asm volatile(
-                        "{\n\t.reg .pred done;\n\t"
-                        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], %2;\n\t"
-                        "selp.u32 %0, 1, 0, done;\n\t}"
-                        : "=r"(done)
-                        : "r"(barrier), "r"(phase)
-                        : "memory");
-                } while (done == 0);
-            }
-            __syncthreads();
-        }
-#elif !defined(__CUDA_ARCH__)
-        meet_cluster();
-#endif
-    }
-
-    __device__ __forceinline__ void sync() {
-        if (gridDim.x == 1 || gridDim.x == cluster) {
-            sync_narrow();
-        } else {
-            grid.sync();
-        }
-    }
-
-private:
-    __device__ __forceinline__ void sync_cluster() {
-#if __CUDA_ARCH__ >= 900
-        asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-#elif !defined(__CUDA_ARCH__)
-        meet_cluster();
-#endif
-    }
-};
-
 /// Passes by levels.
 struct ByLevels {
     Block &block;
-    WorkStream stream;
-    Completions completions;
+    LevelQueue queue;
 
     __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
-                                         Tally *of_pass, LevelBarrier &barrier) {
+                                         Tally *of_pass, GridBarrier &barrier) {
         const Binary &g = block.g;
         block.begin_pass(buffer, of_state, of_pass);
-        send_constants(g, n, block.to);
-        uint32_t end = send_section(block, stream, completions);
+        const Places places = {block.from, block.to, g.places[buffer ^ 1], g.places[buffer]};
+        place_constants(g, n, places);
         if (measuring || scanning) {
-            // All blocks take part in the first section.
             Watch watch = look(g, block.loop, n, measuring, block.from, of_state);
             if (measuring && block.loop.rule.kind == RULE_BINGO) {
                 barrier.sync();
                 look_at_factors(g, watch);
             }
         }
-        for (;;) {
-            const uint32_t wait = end >> 2 & 3;
-            if (wait == WAIT_NARROW) {
-                barrier.sync_narrow();
-            } else {
-                barrier.sync();
-                if (wait == WAIT_ALL_TWICE) {
-                    barrier.sync();
-                }
-            }
-            if (end % 4 == END_OF_PASS) {
-                return;
-            }
-            end = send_section(block, stream, completions);
-        }
+        LevelWork{places}.send_all(queue);
+        barrier.sync();
     }
 
     __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
-                                          LevelBarrier &barrier) {
+                                          GridBarrier &barrier) {
         close_state(block.g, block.loop, buffer, n, measuring, of_state, barrier);
     }
 };
 
-/// `cluster`: number of blocks that run the narrow levels, those of a cluster; 0 where all levels are wide.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop, uint32_t cluster) {
+    binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     Block &block = shared_block();
     block.fill(g, loop);
-    const WorkStream stream;
-    stream.open(g);
-    LevelBarrier barrier(loop.barrier, cluster);
-    ByLevels work = {block, stream, Completions{block, cluster}};
+    GridBarrier barrier(loop.barrier);
+    ByLevels work = {block, LevelQueue(g)};
     run_passes(work, barrier, block.loop);
-    barrier.leave();
 }
 
 /// Probabilities of both states of all variables.

@@ -44,8 +44,8 @@ struct FromPacked<double> {
     static FASTLBP_HD Packed ratio(double numerator, double denominator, bool inverse) {
         const double above = inverse ? denominator : numerator;
         const double below = inverse ? numerator : denominator;
-        // No division by or of zero: on a GPU those take a long way.
-        const bool none = above == 0.0, infinite = below == 0.0;
+        // No division by or of zero: on a GPU those take a long way. Neither is negative.
+        const bool none = to_bits(above) == 0, infinite = to_bits(below) == 0;
         const double ratio = (none ? 1.0 : above) / (infinite ? 1.0 : below);
         if (none | infinite) {
             return (none & infinite) ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();

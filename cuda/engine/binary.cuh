@@ -19,27 +19,20 @@ constexpr uint32_t SLOT_BITS = 28;
 constexpr uint32_t SLOT_MASK = (uint32_t(1) << SLOT_BITS) - 1;
 constexpr uint32_t COUNTED = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t SOURCE_SHIFT = 29;
-/// Sources: 1, as there is no other message; one other message; up to three; stored by the hub; up to
-/// seven; observed in state 0 or 1; a hub whose messages a warp reads.
+/// Sources: 1, as there is no other message; one other message; up to three; stored by the hub; observed in
+/// state 0 or 1; by levels, the messages that threads read.
 constexpr uint32_t SOURCE_NONE = 0;
 constexpr uint32_t SOURCE_TWO = 1;
 constexpr uint32_t SOURCE_FOUR = 2;
 constexpr uint32_t SOURCE_PREPARED = 3;
-constexpr uint32_t SOURCE_EIGHT = 4;
-constexpr uint32_t SOURCE_FALSE = 5;
-constexpr uint32_t SOURCE_TRUE = 6;
-constexpr uint32_t SOURCE_HUB = 7;
+constexpr uint32_t SOURCE_FALSE = 4;
+constexpr uint32_t SOURCE_TRUE = 5;
+constexpr uint32_t SOURCE_READ = 6;
 
-/// The second word of an input: whether its edge is sent (in tiles); of a hub, whether `fresh` is meant.
-constexpr uint32_t SENT = 1 << 8;
-/// In gathered factors and items: whether the literal is that the variable is in state 0; and where a number
-/// follows.
-constexpr uint32_t NEGATED = 1 << 9;
+/// By levels, the second word of an input: from where on the number of coefficients stands.
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
-/// Of hubs: `fresh` is meant.
-constexpr uint32_t LISTED = uint32_t(1) << 31;
-/// A message that a thread reads for gathered factors: its slot, SLOT_MASK for none; whether it is read anew;
-/// and the logarithm of the number of threads that read the same variable's, 6 if each does so in two rounds.
+/// A message that a thread reads by levels: its slot, SLOT_MASK for none; whether it is read anew; and the
+/// logarithm of the number of threads that read the same variable's.
 constexpr uint32_t LEAF_NEW = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t LEAF_SHIFT = SLOT_BITS + 1;
 
@@ -78,8 +71,6 @@ struct Binary {
     const uint32_t *stream_words, *stream_starts;
     const HornCoefficients *coefficients;
     uint32_t coefficient_count, constant_count;
-    /// Of hubs whose messages are not read anew from the first on: a bit for each.
-    const uint8_t *fresh;
 
     /// Factors with one variable: slots and what they send, until so many passes of the run are done.
     const uint32_t *constant_slots;
@@ -91,11 +82,15 @@ struct Binary {
     uint32_t history_length, factors;
     /// The slots of each factor's edges in their order.
     const uint32_t *factor_offsets, *edge_slots;
-    /// How often warps complete a narrow level in a pass by levels.
-    uint32_t completions, unused;
+    /// By levels: places of messages, by slot, of the passes that write to either buffer; what each warp does,
+    /// as units and their words, and each warp's first unit (see binary_levels.cuh).
+    Packed *places[2];
+    const uint2 *level_units;
+    const uint4 *level_words;
+    const uint32_t *level_starts;
 };
 
-static_assert(sizeof(Binary) == 264, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 288, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 

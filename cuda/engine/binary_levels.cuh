@@ -1,308 +1,447 @@
-// Messages of factors level by level.
+// Messages of factors level by level, each as soon as what it depends on is there: see binary_reads.cuh.
+//
+// A warp does its units one after the other. A unit is some factors, each by as many neighbouring threads; their
+// variables' messages are read by as many threads as have messages, so that all run the same instructions.
+// Made by src/engine/cuda/binary/levels.rs.
 #pragma once
 
-#include "binary_gathered.cuh"
-#include "completions.cuh"
+#include "binary_reads.cuh"
 
 namespace fastlbp {
 
-/// Notes that certain messages disagree when one is computed from these.
-__device__ __noinline__ inline void check_met(const Binary &g, uint32_t slot, uint64_t a, uint64_t b, uint64_t c,
-                                              Tally *of_pass) {
-    Certain certain = {0, 0};
-    certain.count(Packed{a});
-    certain.count(Packed{b});
-    certain.count(Packed{c});
-    if (certain.contradictory()) {
-        note_met(of_pass, variable_of_slot(g, slot));
-    }
-}
+/// A unit: the first of its chunks of 128 words, and its shape. Each thread has four words of the first chunk: its
+/// input; `second`, see below; and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
+/// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has one that is certain and not sent;
+/// who has nothing to read reads a one.
+struct LevelUnit {
+    /// The range of factors whose messages depend on two inputs.
+    static constexpr uint32_t TWO_INPUTS = 448;
 
-/// A variable's message where it has five to eight factors.
-__device__ __noinline__ inline Packed gather_eight(uint32_t slot, uint32_t fresh, const Block &pass) {
-    Packed values[8];
-    const uint32_t first = slot & ~7u;
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        values[i] = read_mixed(pass, first + i, fresh >> i & 1);
-    }
-    Leaves leaves;
-    leaves.set(values);
-    bool contradictory;
-    const Packed odds = leaves.others_of(Product::neutral(), slot & 7, contradictory);
-    if (contradictory) {
-        note_met(pass.of_pass, variable_of_slot(pass.g, slot));
-    }
-    return odds;
-}
+    uint32_t chunk, shape;
 
-/// The message to an input of a factor from a variable with two to four factors, whose loads run together
-/// with others'.
-struct Few {
-    Packed other, far_x, far_y;
-
-    __device__ __forceinline__ void load(uint32_t input, uint32_t fresh, const Block &pass) {
-        const uint32_t source = input >> SOURCE_SHIFT, slot = input & SLOT_MASK;
-        other = far_x = far_y = Packed::one();
-        if (source - SOURCE_TWO <= SOURCE_FOUR - SOURCE_TWO) {
-            // The bits of `fresh` are those of the slots from the variable's first on.
-            const uint32_t partner = slot ^ 1;
-            other = read_mixed(pass, partner, fresh >> (source == SOURCE_TWO ? partner & 1 : partner & 3) & 1);
-        }
-        if (source == SOURCE_FOUR) {
-            const uint32_t far = (slot & ~1u) ^ 2;
-            far_x = read_mixed(pass, far, fresh >> (far & 3) & 1);
-            far_y = read_mixed(pass, far + 1, fresh >> (far & 3) >> 1 & 1);
-        }
+    /// Rounds in which threads read a message each.
+    __device__ __forceinline__ uint32_t rounds() const { return shape & 63; }
+    /// The largest width in them.
+    __device__ __forceinline__ uint32_t height() const { return shape >> 6 & 7; }
+    /// Logarithm of the number of threads of each factor.
+    __device__ __forceinline__ uint32_t levels() const { return 2 + (shape >> 9 & 3); }
+    /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
+    __device__ __forceinline__ uint32_t wide_rounds() const { return shape >> 11 & 63; }
+    __device__ __forceinline__ uint32_t giants() const { return shape >> 17 & 63; }
+    /// Inputs with exponents below this, and certain ones, can be computed with as doubles; 0: none can.
+    __device__ __forceinline__ uint32_t range() const { return shape >> 23 << 2; }
+    /// Whether factors with four variables are among those of four threads.
+    __device__ __forceinline__ bool has_thirds() const { return range() < TWO_INPUTS; }
+    /// Whether that is all, and one or two rounds; and perhaps a round of hubs.
+    __device__ __forceinline__ bool is_simple() const {
+        return rounds() - 1 < 2 && wide_rounds() == 0 && giants() == 0 && levels() <= 3;
     }
-
-    __device__ __forceinline__ Packed message(uint32_t input, uint32_t fresh, const Block &pass) const {
-        const uint32_t source = input >> SOURCE_SHIFT;
-        if (source == SOURCE_FOUR) {
-            if (other.is_certain() | far_x.is_certain() | far_y.is_certain()) {
-                check_met(pass.g, input & SLOT_MASK, other.bits, far_x.bits, far_y.bits, pass.of_pass);
-            }
-            return send_three(far_x, far_y, other);
-        }
-        if (source == SOURCE_EIGHT) {
-            return gather_eight(input & SLOT_MASK, fresh, pass);
-        }
-        return source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : other;
+    __device__ __forceinline__ bool is_wide() const {
+        return rounds() <= 2 && wide_rounds() == 1 && giants() == 0 && levels() <= 3;
+    }
+    __device__ __forceinline__ uint32_t first_hub() const {
+        const uint32_t rounds = this->rounds();
+        return chunk + 1 + (rounds > 2 ? (rounds + 1) / 4 : 0);
+    }
+    /// Whether this input can be computed with so.
+    __device__ __forceinline__ bool fits(Packed value) const {
+        const uint32_t high = static_cast<uint32_t>(value.bits >> 32), range = this->range() << 20;
+        return (high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) |
+               ((high == 0 || high == 0x7ff00000) && range != 0);
     }
 };
 
-/// Some messages of the factors of a level's tile, one by each thread. Words: numbers of coefficients, then
-/// for each position, the head first, a row of inputs and a row that says which slots of the variable are
-/// read anew (bits 0-7), and whether the edge is sent (SENT); `count` to a row.
-template <int N>
-__device__ __forceinline__ void level_factors(const Block &pass, const Words &words, uint32_t count) {
-    const uint32_t lane = threadIdx.x % 32;
-    if (lane >= count) {
-        return;
+/// The second word of an input: the thread that has what the variable sends (bits 0-4), in which round (5-9), those
+/// of hubs and then hubs in pieces following the others; LEVEL_SENT; LEVEL_NEGATED; the number of coefficients.
+constexpr uint32_t LEVEL_SENT = 1 << 10;
+constexpr uint32_t LEVEL_NEGATED = 1 << 11;
+
+/// The number of this thread in its warp, kept in a register.
+__device__ __forceinline__ uint32_t lane_of_warp() {
+#ifdef __CUDA_ARCH__
+    uint32_t lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+#else
+    return threadIdx.x % 32;
+#endif
+}
+
+/// Stores a message; notes if it was 0/0, and if the certain ones change by it.
+__device__ __forceinline__ void send_message(const Places &places, uint32_t slot, Packed message, Packed old) {
+    const bool contradiction = message == Packed::contradiction();
+    message = contradiction ? Packed::one() : message;
+    set_place(places.now + slot, message);
+    places.to[slot] = message;
+    places.next[slot] = Packed{UNSENT};
+    const bool certain_changed = (message.is_certain() || old.is_certain()) && message != old;
+    if (contradiction || certain_changed) {
+        const Block &block = shared_block();
+        if (contradiction) {
+            note_zero_by_zero(block.g, slot, block.of_pass);
+        }
+        if (certain_changed) {
+            block.of_pass->certain_changed = 1;
+        }
     }
-    uint32_t inputs[N], fresh[N];
+}
+
+/// A message before the division: the weights of the states 1 and 0.
+template <class T>
+struct Fraction {
+    T above, below;
+
+    __device__ __forceinline__ Packed ratio() const { return FromPacked<T>::ratio(above, below, false); }
+
+    /// Whether the quotient is stored as a double, or certain.
+    __device__ __forceinline__ bool is_plain() const {
+        const int difference = static_cast<int>(to_bits(above) >> 52) - static_cast<int>(to_bits(below) >> 52);
+        return static_cast<uint32_t>(difference + 990) <= 1980 || to_bits(above) == 0 || to_bits(below) == 0;
+    }
+};
+
+/// What is sent given the rest of the body, or by the head given all of it.
+template <class T>
+__device__ __forceinline__ Fraction<T> fraction(bool is_head, bool negated, const HeadWeights<T> &weights,
+                                                const Body<T> &rest, const Body<T> &all, const HeadValues &f) {
+    T holds, fails;
+    weights.with_rest(rest, holds, fails);
+    // f(h=1) and f(h=0) if all literals hold, and if not.
+    const T weight1 = add(multiply(Real<T>::from_f64(f.values[0][0]), all.all),
+                          multiply(Real<T>::from_f64(f.values[1][0]), all.not_all));
+    const T weight0 = add(multiply(Real<T>::from_f64(f.values[0][1]), all.all),
+                          multiply(Real<T>::from_f64(f.values[1][1]), all.not_all));
+    // The head is not negated.
+    return Fraction<T>{is_head ? weight1 : negated ? fails : holds, is_head ? weight0 : negated ? holds : fails};
+}
+
+/// The message of a factor to the variable of this thread, by groups of 2^LEVELS threads: the body's
+/// variables in the first ones, the head in the last one; others have certain ones. In the numbers T.
+template <class T, int LEVELS>
+__device__ __forceinline__ Fraction<T> group_message(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
+    constexpr int WIDTH = 1 << LEVELS;
+    const bool is_head = lane % WIDTH == WIDTH - 1;
+    Body<T> body;
+    FromPacked<T>::weights(is_head ? Packed::infinity() : value, negated, body.all, body.not_all);
+    const Packed head = Packed{__shfl_sync(~0u, value.bits, WIDTH - 1, WIDTH)};
+    const HeadWeights<T> weights(head, f);
+    Body<T> siblings[LEVELS];
     FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        inputs[i] = words[4 + count * (2 * i + 1) + lane];
-        fresh[i] = words[4 + count * (2 * i + 2) + lane];
+    for (int level = 0; level < LEVELS; ++level) {
+        siblings[level] = Body<T>{shuffle_xor(body.all, 1 << level), shuffle_xor(body.not_all, 1 << level)};
+        const bool right = (lane >> level & 1) != 0;
+        const Body<T> a = right ? siblings[level] : body, b = right ? body : siblings[level];
+        body = combine(a, b);
     }
-    Few few[N];
-    Packed old[N];
+    Body<T> rest = siblings[LEVELS - 1];
     FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        few[i].load(inputs[i], fresh[i], pass);
-        old[i] = pass.from[inputs[i] & SLOT_MASK];
+    for (int level = LEVELS - 2; level >= 0; --level) {
+        rest = combine(rest, siblings[level]);
     }
-    Packed values[N];
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        values[i] = few[i].message(inputs[i], fresh[i], pass);
+    return fraction(is_head, negated, weights, rest, body, f);
+}
+
+/// The part of a body that another thread of a group of four has.
+__device__ __forceinline__ double of_four(double x, int thread) { return __shfl_sync(~0u, x, thread, 4); }
+__device__ __forceinline__ Wide of_four(const Wide &x, int thread) {
+    return Wide{__shfl_sync(~0u, x.significand, thread, 4),
+                __shfl_sync(~0u, static_cast<long long>(x.exponent), thread, 4)};
+}
+template <class T>
+__device__ __forceinline__ Body<T> of_four(const Body<T> &body, int thread) {
+    return Body<T>{of_four(body.all, thread), of_four(body.not_all, thread)};
+}
+
+/// As group_message<T, 2>, but all shuffles run together. `thirds`: whether there are factors with four variables.
+template <class T>
+__device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, bool thirds, Packed value, bool negated,
+                                                       const HeadValues &f) {
+    const int own = lane % 4;
+    Body<T> body;
+    FromPacked<T>::weights(value, negated, body.all, body.not_all);
+    const Packed head = Packed{__shfl_sync(~0u, value.bits, 3, 4)};
+    // The halves of the tree: (0, 1), (2, neutral).
+    const Body<T> x = of_four(body, own < 2 ? 2 : 0), y = of_four(body, own == 0 ? 1 : own == 1 ? 0 : 1);
+    const HeadWeights<T> weights(head, f);
+    const Body<T> rest = combine(x, y);
+    Body<T> all = rest;
+    if (thirds) {
+        all = combine(rest, of_four(body, 2));
     }
-    small_horn_messages<SumProduct>(values, 0, pass.literals(words[4 + lane]));
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        if (fresh[i] & SENT) {
-            store_message(inputs[i] & SLOT_MASK, values[i], old[i], pass);
+    return fraction(own == 3, negated, weights, rest, all, f);
+}
+
+/// The message of a factor to the variable of this thread, whatever its input is.
+__device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
+                                              const HeadValues &f) {
+    const uint32_t levels = unit.levels();
+    const bool thirds = unit.has_thirds();
+    if (__all_sync(~0u, unit.fits(value))) {
+        const Fraction<double> fraction = levels == 2   ? message_of_four<double>(lane, thirds, value, negated, f)
+                                          : levels == 3 ? group_message<double, 3>(lane, value, negated, f)
+                                                        : group_message<double, 5>(lane, value, negated, f);
+        if (__all_sync(~0u, fraction.is_plain())) {
+            return fraction.ratio();
         }
     }
+    return levels == 2   ? message_of_four<Wide>(lane, thirds, value, negated, f).ratio()
+           : levels == 3 ? group_message<Wide, 3>(lane, value, negated, f).ratio()
+                         : group_message<Wide, 5>(lane, value, negated, f).ratio();
 }
 
-/// Eight neighbouring messages of a hub from `leaf` on; for `fresh` see level_item.
-__device__ __forceinline__ void load_hub(Leaves &leaves, const Block &pass, uint32_t first,
-                                         uint32_t leaf, uint32_t fresh) {
-    uint32_t is_new;
-    if (fresh & LISTED) {
-        is_new = pass.g.fresh[(fresh & ~LISTED) + leaf / 8];
-    } else {
-        const uint32_t count = fresh > leaf ? fresh - leaf : 0;
-        is_new = count < 8 ? (1u << count) - 1 : 255;
-    }
-    Packed values[8];
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        values[i] = (is_new >> i & 1 ? pass.to : pass.from)[first + leaf + i];
-    }
-    leaves.set(values);
-}
+/// The units of a warp; the words of the first one and the shape of the second are at hand when a pass begins.
+struct LevelQueue {
+    uint32_t begin, end;
+    LevelUnit unit, next;
+    uint4 words;
+    HubWords hub;
 
-/// What is above a piece of a hub with more than WARP_LEAVES messages.
-__device__ __noinline__ inline Product above_piece(const Block &pass, uint32_t first, uint32_t count,
-                                                   uint32_t own_piece, uint32_t fresh) {
-    const uint32_t lane = threadIdx.x % 32;
-    const uint32_t pieces = (count + WARP_LEAVES - 1) / WARP_LEAVES;
-    Product total = Product::neutral();
-    for (uint32_t piece = 0; piece < pieces; ++piece) {
-        const uint32_t at = piece * WARP_LEAVES + 8 * lane;
-        Leaves leaves;
-        if (at < count) {
-            load_hub(leaves, pass, first, at, fresh);
-        } else {
-            leaves.fill_with_ones();
+    __device__ __forceinline__ LevelUnit load(const Binary &g, uint32_t at) const {
+        const uint2 unit = __ldg(g.level_units + smaller_of(at, end - 1));
+        return LevelUnit{unit.x, unit.y};
+    }
+
+    __device__ __forceinline__ explicit LevelQueue(const Binary &g) {
+        const uint32_t warp = thread_of_grid() / 32, lane = threadIdx.x % 32;
+        begin = g.level_starts[warp];
+        end = g.level_starts[warp + 1];
+        if (begin != end) {
+            unit = load(g, begin);
+            next = load(g, begin + 1);
+            words = __ldg(g.level_words + unit.chunk * 32 + lane);
+            hub = unit.is_wide() ? __ldg(g.level_words + unit.first_hub() * 32 + lane) : words;
         }
-        Ascent ascent;
-        ascent.climb(leaves.total(), 32);
-        total = lane == piece ? ascent.total() : total;
     }
-    return product_without(total, own_piece);
-}
+};
 
-/// A hub's message to the factor at `slot`, by a warp; the hub has `count` slots from `first` on. Any hub.
-__device__ __noinline__ inline uint64_t any_hub_message(const Block &pass, uint32_t first, uint32_t count,
-                                                        uint32_t slot, uint32_t fresh) {
-    const uint32_t lane = threadIdx.x % 32;
-    const uint32_t leaf = slot - first, own_piece = leaf / WARP_LEAVES;
-    const uint32_t at = own_piece * WARP_LEAVES + 8 * lane;
-    Leaves leaves;
-    if (at < count) {
-        load_hub(leaves, pass, first, at, fresh);
-    } else {
-        leaves.fill_with_ones();
-    }
-    Ascent ascent;
-    ascent.climb(leaves.total(), 32);
-    Product above = ascent.above(32);
-    if (count > WARP_LEAVES) {
-        above = ascent.above_from(above_piece(pass, first, count, own_piece, fresh));
-    }
-    bool contradictory;
-    const Packed odds = leaves.others_of(above, leaf % 8, contradictory);
-    const int owner = leaf % WARP_LEAVES / 8;
-    if (static_cast<int>(lane) == owner && contradictory) {
-        note_met(pass.of_pass, variable_of_slot(pass.g, slot));
-    }
-    return __shfl_sync(~0u, odds.bits, owner);
-}
+/// What a thread of a unit has to do, but for reading.
+struct LevelInput {
+    uint32_t slot, second, wanted;
+    Packed value, old;
+    HeadValues f;
 
-/// Hubs of at most this many slots are read by 8 threads each.
-constexpr uint32_t HUB_OF_GROUP = 64;
-
-/// Some messages of a factor that has hubs among its variables, or many, by a warp. Words: number of
-/// coefficients; number of hubs of up to HUB_OF_GROUP slots, and from bit 8 on of larger ones; then for
-/// each thread up to the last of the body's, and then for the head, four: the input; what is read anew, as in
-/// tiles; of a hub its first slot; flags (SENT, NEGATED), and of a hub from bit 12 on its number. Then for
-/// each hub, the small ones first: the slot; the number of its first slots that are read anew or, with LISTED,
-/// where in Binary::fresh a byte for each 8 of them stands; its first slot and number of slots.
-template <int LEVELS>
-__device__ __forceinline__ void level_item(const Block &pass, const Words &words, uint32_t arity) {
-    const uint32_t lane = threadIdx.x % 32;
-    const bool is_head = lane == (1 << LEVELS) - 1;
-    const bool there = lane + 1 < arity || is_head;
-    const uint32_t at = is_head ? arity - 1 : lane;
-    uint32_t input = 0, fresh = 0, first = 0, more = 0;
-    if (there) {
-        input = words[4 + 4 * at];
-        fresh = words[5 + 4 * at];
-        first = words[6 + 4 * at];
-        more = words[7 + 4 * at];
+    __device__ __forceinline__ LevelInput(const Block &block, const uint4 &words)
+        : slot(words.x & SLOT_MASK), second(words.y), wanted(words.y >> 5 & 31), value(Packed::one()) {
+        const uint32_t source = words.x >> SOURCE_SHIFT;
+        // What an observed variable sends is known.
+        value = source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : Packed::one();
+        wanted = source == SOURCE_READ ? wanted : ~uint32_t(0);
+        f = block.coefficients_of(second >> COEFFICIENTS_SHIFT).head;
+        old = is_sent() ? block.from[slot] : Packed::one();
     }
-    const uint32_t slot = input & SLOT_MASK, number = more >> COEFFICIENTS_SHIFT;
-    const bool is_hub = there && input >> SOURCE_SHIFT == SOURCE_HUB;
-    Few few;
-    few.load(input, fresh, pass);
-    const bool sent = there && (more & SENT) != 0;
-    const Packed old = sent ? pass.from[slot] : Packed::one();
-    const uint32_t small = words[2] & 255, hubs = small + (words[2] >> 8), records = 4 + 4 * arity;
-    Packed value = Packed::one();
-    for (uint32_t begin = 0; begin < small; begin += 4) {
-        const uint32_t hub = begin + lane / 8, record = records + 4 * hub, leaf = 8 * (lane % 8);
-        const bool mine = hub < small;
-        const uint32_t hub_slot = mine ? words[record] : 0, hub_first = mine ? words[record + 2] : 0;
-        Leaves leaves;
-        if (mine && leaf < words[record + 3]) {
-            load_hub(leaves, pass, hub_first, leaf, words[record + 1]);
-        } else {
-            leaves.fill_with_ones();
+
+    __device__ __forceinline__ bool is_sent() const { return (second & LEVEL_SENT) != 0; }
+    __device__ __forceinline__ bool is_negated() const { return (second & LEVEL_NEGATED) != 0; }
+
+    /// Takes over what a variable sends, if it is meant.
+    __device__ __forceinline__ void take(uint32_t round, uint64_t bits) {
+        value = wanted == round ? Packed{bits} : value;
+    }
+
+    /// The same from the thread that has it; notes if certain messages disagree there. All threads of the warp.
+    __device__ __forceinline__ void take_sent(uint32_t round, const Sent &sent) {
+        take(round, __shfl_sync(~0u, sent.bits, second & 31));
+        const bool disagreed = __shfl_sync(~0u, static_cast<int>(sent.contradictory), second & 31) != 0;
+        if (wanted == round && disagreed) {
+            const Block &block = shared_block();
+            note_met(block.of_pass, variable_of_slot(block.g, slot));
         }
-        Ascent ascent;
-        ascent.climb(leaves.total(), 8);
-        const uint32_t own = hub_slot - hub_first;
-        bool contradictory;
-        const Packed odds = leaves.others_of(ascent.above(8), own % 8, contradictory);
-        const int reader = 8 * (number % 4) + (slot - first) / 8;
-        const Packed sent_by_hub = Packed{__shfl_sync(~0u, odds.bits, reader)};
-        const bool disagreed = __shfl_sync(~0u, static_cast<int>(contradictory), reader) != 0;
-        // Not if the hub is observed.
-        if (is_hub && number / 4 == begin / 4 && number < small) {
-            value = sent_by_hub;
-            if (disagreed) {
-                note_met(pass.of_pass, variable_of_slot(pass.g, slot));
+    }
+};
+
+/// What a warp does in a pass.
+struct LevelWork {
+    Places places;
+
+    /// Starts to read the messages of COUNT rounds.
+    template <int COUNT>
+    __device__ __forceinline__ void start(const uint4 &words, Reading *readings, uint32_t (&widths)[COUNT]) const {
+        const uint32_t leaves[2] = {words.z, words.w};
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            readings[i] = Reading(places, leaves[i] & SLOT_MASK, (leaves[i] & LEAF_NEW) != 0);
+            widths[i] = leaves[i] >> LEAF_SHIFT;
+        }
+    }
+
+    /// Takes over what variables send in COUNT rounds, if `fits`.
+    template <int COUNT>
+    static __device__ __forceinline__ bool take_rounds(const LevelUnit &unit, const Reading *readings,
+                                                       const uint32_t (&widths)[COUNT], LevelInput &input) {
+        Packed values[COUNT];
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            values[i] = Packed{readings[i].bits};
+        }
+        const bool near = others_of_groups(values, widths, unit.height());
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            input.take(i, __shfl_sync(~0u, values[i].bits, input.second & 31));
+        }
+        return near;
+    }
+
+    /// Computes and sends the messages of a unit of few threads to a factor if `fits` and more; returns whether.
+    __device__ __forceinline__ bool send_if(bool fits, uint32_t lane, const LevelUnit &unit,
+                                            const LevelInput &input) const {
+        fits &= unit.fits(input.value);
+        const Fraction<double> fraction =
+            unit.levels() == 2
+                ? message_of_four<double>(lane, unit.has_thirds(), input.value, input.is_negated(), input.f)
+                : group_message<double, 3>(lane, input.value, input.is_negated(), input.f);
+        fits &= fraction.is_plain();
+        const Packed message = fraction.ratio();
+        // Asked for here, it costs no time.
+        if (!__all_sync(~0u, fits)) {
+            return false;
+        }
+        if (input.is_sent()) {
+            send_message(places, input.slot, message, input.old);
+        }
+        return true;
+    }
+
+    /// A simple unit; returns whether that was right: if not, all of it is to be done again.
+    template <int ROUNDS>
+    __device__ __forceinline__ bool send_simple(uint32_t lane, const LevelUnit &unit, const uint4 &words) const {
+        Reading readings[ROUNDS];
+        uint32_t widths[ROUNDS];
+        start(words, readings, widths);
+        LevelInput input(shared_block(), words);
+        wait_for(readings);
+        const bool fits = take_rounds(unit, readings, widths, input);
+        return send_if(fits, lane, unit, input);
+    }
+
+    /// One with a round of hubs.
+    __device__ __forceinline__ bool send_wide(uint32_t lane, const LevelUnit &unit, const uint4 &words,
+                                              const HubWords &hub) const {
+        Reading readings[10];
+        uint32_t widths[2];
+        Reading of_hub[8];
+        start_hub(places, hub, of_hub);
+        start(words, readings, widths);
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            readings[2 + i] = of_hub[i];
+        }
+        LevelInput input(shared_block(), words);
+        wait_for(readings);
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            of_hub[i] = readings[2 + i];
+        }
+        Packed values[8];
+        take_hub(hub, of_hub, values);
+        bool fits = all_near<64>(values);
+        const Packed odds = message_of_eight(hub, values, Share{1.0, 0});
+        fits &= take_rounds(unit, readings, widths, input);
+        input.take(unit.rounds(), __shfl_sync(~0u, odds.bits, input.second & 31));
+        return send_if(fits, lane, unit, input);
+    }
+
+    /// Reads what variables send in two rounds.
+    __device__ __forceinline__ void read_rounds(const LevelUnit &unit, const uint4 &words, uint32_t first,
+                                                LevelInput &input) const {
+        Reading readings[2];
+        uint32_t widths[2];
+        start(words, readings, widths);
+        wait_for(readings);
+        Packed odds[2] = {Packed{readings[0].bits}, Packed{readings[1].bits}};
+        if (__all_sync(~0u, others_of_groups(odds, widths, unit.height()))) {
+            FASTLBP_UNROLL
+            for (int i = 0; i < 2; ++i) {
+                input.take(first + i, __shfl_sync(~0u, odds[i].bits, input.second & 31));
             }
+            return;
+        }
+        FASTLBP_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            input.take_sent(first + i, far_others_of_group(readings[i].bits, widths[i]));
         }
     }
-    for (uint32_t hub = small; hub < hubs; ++hub) {
-        const uint32_t record = records + 4 * hub;
-        if (!__any_sync(~0u, is_hub && number == hub)) {
-            continue;
-        }
-        const Packed odds = Packed{any_hub_message(pass, words[record + 2], words[record + 3], words[record],
-                                                   words[record + 1])};
-        value = is_hub && number == hub ? odds : value;
-    }
-    // Also hubs that are observed.
-    if (there && input >> SOURCE_SHIFT != SOURCE_HUB) {
-        value = few.message(input, fresh, pass);
-    }
-    const Packed message = group_message<LEVELS>(value, there, (more & NEGATED) != 0,
-                                                 pass.coefficients_of(words[1]), arity);
-    if (sent) {
-        store_message(slot, message, old, pass);
-    }
-}
 
-/// A tile of factors of any number of variables.
-__device__ __noinline__ inline void level_tile(const Block &pass, Words words, uint32_t arity, uint32_t count) {
-    switch (arity) {
-    case 2: level_factors<2>(pass, words, count); break;
-    case 3: level_factors<3>(pass, words, count); break;
-    case 4: level_factors<4>(pass, words, count); break;
-    case 5: level_factors<5>(pass, words, count); break;
-    default: level_factors<6>(pass, words, count); break;
+    /// Reads what hubs send.
+    __device__ __forceinline__ void read_hubs(uint32_t lane, const LevelUnit &unit, LevelInput &input) const {
+        const uint4 *chunk = shared_block().g.level_words + unit.first_hub() * 32;
+        uint32_t round = unit.rounds();
+        for (uint32_t i = 0; i < unit.wide_rounds(); ++i, ++round, chunk += 32) {
+            const HubWords words = __ldg(chunk + lane);
+            Reading readings[8];
+            Packed values[8];
+            start_hub(places, words, readings);
+            wait_for(readings);
+            take_hub(words, readings, values);
+            input.take_sent(round, any_message_of_eight(words, values, Product::neutral()));
+        }
+        for (uint32_t i = 0; i < unit.giants(); ++i, ++round) {
+            const HubWords words = __ldg(chunk + lane);
+            input.take_sent(round, message_of_pieces(places, chunk, words));
+            chunk += (words.w + WARP_LEAVES - 1) / WARP_LEAVES * 32;
+        }
     }
-    __syncwarp();
-}
 
-/// All messages of a warp in a section. Returns how it ends.
-__device__ __forceinline__ uint32_t send_section(const Block &pass, const WorkStream &stream,
-                                                 const Completions &completions) {
-    for (;;) {
-        Words words;
-        const uint4 unit = stream.unit(words);
-        const uint32_t head = unit.x, kind = head % 4, arity = head >> 2 & 63, count = head >> 8 & 63;
-        const bool waits = (unit.w & WAITS) != 0;
-        if (kind == UNIT_GATHERED && count == 2) {
-            GatheredFactors<2> factors;
-            factors.prepare(pass, words, unit.y);
-            if (waits) {
-                completions.wait(unit.w >> COMPLETIONS_SHIFT);
-            }
-            factors.send(pass, words, arity);
-        } else if (kind == UNIT_GATHERED && count == 3) {
-            GatheredFactors<3> factors;
-            factors.prepare(pass, words, unit.y);
-            if (waits) {
-                completions.wait(unit.w >> COMPLETIONS_SHIFT);
-            }
-            factors.send(pass, words, arity);
-        } else if (kind != UNIT_EMPTY) {
-            if (waits) {
-                completions.wait(unit.w >> COMPLETIONS_SHIFT);
-            }
-            if (kind == UNIT_TILE) {
-                level_tile(pass, words, arity, count);
-            } else if (kind == UNIT_GATHERED) {
-                gathered_wide_factors(pass, words, arity, unit.y);
-            } else if (arity <= 8) {
-                level_item<3>(pass, words, arity);
-            } else {
-                level_item<5>(pass, words, arity);
-            }
+    /// Any unit.
+    static __device__ __noinline__ void send_any(LevelWork work, LevelUnit unit, uint4 words) {
+        const uint32_t lane = lane_of_warp(), rounds = unit.rounds();
+        const Block &block = shared_block();
+        LevelInput input(block, words);
+        if (rounds > 0) {
+            work.read_rounds(unit, words, 0, input);
         }
-        if (unit.w & COMPLETES) {
-            completions.complete();
+        for (uint32_t round = 2; round < rounds; round += 2) {
+            const uint4 four = __ldg(block.g.level_words + (unit.chunk + 1 + (round - 2) / 4) * 32 + lane);
+            const bool second_half = (round - 2) % 4 != 0;
+            const uint4 more = {0, 0, second_half ? four.z : four.x, second_half ? four.w : four.y};
+            work.read_rounds(unit, more, round, input);
         }
-        stream.advance(head);
-        if (unit.w & END_MASK) {
-            return unit.w;
+        work.read_hubs(lane, unit, input);
+        const Packed message = any_message(lane, unit, input.value, input.is_negated(), input.f);
+        if (input.is_sent()) {
+            send_message(work.places, input.slot, message, input.old);
+        }
+    }
+
+    /// All messages of a warp; what comes next is read ahead.
+    __device__ __forceinline__ void send_all(const LevelQueue &queue) const {
+        if (queue.begin == queue.end) {
+            return;
+        }
+        const Binary &g = shared_block().g;
+        const uint4 *chunks = g.level_words;
+        const uint32_t lane = lane_of_warp();
+        LevelUnit unit = queue.unit, next = queue.next;
+        uint4 words = queue.words, hub = queue.hub;
+        for (uint32_t at = queue.begin;;) {
+            const uint4 next_words = __ldg(chunks + next.chunk * 32 + lane);
+            const uint4 next_hub = next.is_wide() ? __ldg(chunks + next.first_hub() * 32 + lane) : next_words;
+            const LevelUnit after = queue.load(g, at + 2);
+            bool sent = false;
+            if (unit.is_simple()) {
+                sent = unit.rounds() == 1 ? send_simple<1>(lane, unit, words) : send_simple<2>(lane, unit, words);
+            } else if (unit.is_wide()) {
+                sent = send_wide(lane, unit, words, hub);
+            }
+            if (!sent) {
+                send_any(*this, unit, words);
+            }
+            if (++at == queue.end) {
+                return;
+            }
+            unit = next;
+            words = next_words;
+            hub = next_hub;
+            next = after;
+        }
+    }
+};
+
+/// What factors with one variable send is stored.
+__device__ __forceinline__ void place_constants(const Binary &g, uint64_t n, const Places &places) {
+    if (n < g.constants_until) {
+        for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
+            places.to[g.constant_slots[i]] = g.constants[i];
+            set_place(places.now + g.constant_slots[i], g.constants[i]);
         }
     }
 }

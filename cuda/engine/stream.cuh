@@ -10,26 +10,11 @@ namespace fastlbp {
 constexpr uint32_t CHUNK_WORDS = 128;
 constexpr uint32_t RING_CHUNKS = 8;
 constexpr uint32_t RING_WORDS = RING_CHUNKS * CHUNK_WORDS;
-/// A unit begins with four words. The first: its kind (bits 0-1), number of variables (2-7) and of factors
-/// (8-13), length in fours of words (16-31). The last: nothing, or that a section or a pass ends with this unit
-/// (bits 0-1), and who meets then (2-3): the blocks that run narrow levels, all blocks, or all blocks twice;
-/// whether a level is done with this unit as far as this warp is concerned (COMPLETES), and whether it has to
-/// wait until so many have done so in this pass (WAITS; the number from COMPLETIONS_SHIFT on). The length of a
-/// pass's last unit fills its chunk.
-///
-/// A section is a level for all blocks, or neighbouring levels that narrow blocks run by themselves, in which warps
-/// do not meet: each waits for what it needs, and whoever has nothing to do in a level does not hear of it.
+/// A unit begins with four words. The first: its kind (bits 0-1), number of variables (2-7), length in fours of
+/// words (16-31). The last: whether it is the last one of the pass, whose length fills its chunk.
 constexpr uint32_t UNIT_EMPTY = 0;
 constexpr uint32_t UNIT_TILE = 1;
 constexpr uint32_t UNIT_ITEM = 2;
-constexpr uint32_t UNIT_GATHERED = 3;
-constexpr uint32_t END_OF_PASS = 2;
-constexpr uint32_t WAIT_NARROW = 0;
-constexpr uint32_t WAIT_ALL_TWICE = 2;
-constexpr uint32_t END_MASK = 15;
-constexpr uint32_t COMPLETES = 1 << 4;
-constexpr uint32_t WAITS = 1 << 5;
-constexpr uint32_t COMPLETIONS_SHIFT = 6;
 
 /// Copies 16 bytes to shared memory, to be there after wait_for_copies.
 __device__ __forceinline__ void copy_ahead(void *to, const void *from) {
@@ -167,14 +152,10 @@ struct Block {
     const Packed *from;
     Packed *to;
     Tally *of_state, *of_pass;
-    /// How often a warp has completed a level, of all blocks that run narrow levels, and as it was when the pass
-    /// began; both only grow.
-    uint32_t completed, completed_before;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
 
     __device__ __forceinline__ void begin_pass(uint32_t buffer, Tally *state, Tally *pass) {
         if (threadIdx.x == 0) {
-            completed_before += g.completions;
             from = g.messages[buffer];
             to = g.messages[buffer ^ 1];
             of_state = state;
@@ -187,8 +168,6 @@ struct Block {
         if (threadIdx.x == 0) {
             g = binary;
             loop = passes;
-            completed = 0;
-            completed_before = 0 - binary.completions;
         }
         const uint32_t count = smaller_of(binary.coefficient_count, SHARED_COEFFICIENTS);
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {

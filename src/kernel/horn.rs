@@ -40,6 +40,12 @@ pub(crate) struct DeviceHorn {
 impl DeviceHorn {
     const PLAIN: u32 = 1;
     const LISTED: u32 = 2;
+
+    /// Whether no value is so small that doubles could underflow.
+    #[cfg(cuda)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.flags & Self::PLAIN != 0
+    }
 }
 
 /// Smallest positive coefficient for which the `f64` ranges below were computed: 2^-64.

@@ -37,6 +37,9 @@
 struct uint4 {
     unsigned x, y, z, w;
 };
+struct uint2 {
+    unsigned x, y;
+};
 struct alignas(16) ulonglong2 {
     unsigned long long x, y;
 };
@@ -467,6 +470,9 @@ inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /// To be called, where there is no `__CUDA_ARCH__`, by each thread that waits for what others write.
 inline void take_turns() { emulator::current->take_turns(); }
+
+/// To be called after a change that others wait for so.
+inline void tell_others() { emulator::changed(); }
 
 /// In the place of GridBarrier's instructions: one thread of each block waits until all have added.
 inline void meet_other_blocks(uint32_t *counter, uint32_t expected) { emulator::meet_blocks(counter, expected); }

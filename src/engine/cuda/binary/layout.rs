@@ -1,6 +1,6 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
-use super::streams::{StreamWords, Streams, Unit, Waiting};
+use super::streams::{StreamWords, Unit};
 use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
@@ -17,14 +17,12 @@ pub(super) enum Source {
     Four = 2,
     /// Stored, by the hub.
     Prepared = 3,
-    /// Its other messages, up to seven.
-    Eight = 4,
     /// Observed in state 0.
-    False = 5,
+    False = 4,
     /// Observed in state 1.
-    True = 6,
-    /// A hub's other messages.
-    Hub = 7,
+    True = 5,
+    /// By levels: all that it has are read.
+    Read = 6,
 }
 
 pub(super) const SLOT_BITS: u32 = 28;
@@ -42,11 +40,6 @@ impl Source {
     /// The same input from another source.
     pub(super) fn in_word(self, word: u32) -> u32 {
         word & SLOT_MASK | (self as u32) << SOURCE_SHIFT
-    }
-
-    /// Whether a word says that a hub's messages are read.
-    pub(super) fn is_hub_in(word: u32) -> bool {
-        word >> SOURCE_SHIFT == Source::Hub as u32
     }
 
     /// Whether a word says that no message is needed.
@@ -274,7 +267,7 @@ pub(super) fn flood_streams(
             continue;
         }
         for tile in same.chunks(WARP) {
-            let mut unit = Unit::tile(arity, WARP);
+            let mut unit = Unit::tile(arity);
             unit.set(4 + WARP * (arity + 1) - 1, u32::MAX);
             for (lane, &f) in tile.iter().enumerate() {
                 unit.set(4 + lane, layout.coefficients_of[f as usize]);
@@ -285,10 +278,7 @@ pub(super) fn flood_streams(
             units.push(unit);
         }
     }
-    let mut streams = Streams::new(blocks, warps);
-    streams.push_level(units.into_iter(), blocks, false);
-    streams.end_section(blocks, Waiting::All);
-    streams.finish()
+    StreamWords::new(units, blocks, warps)
 }
 
 /// For each variable that is no hub an edge from a factor that sends in every pass, at which the variable

@@ -1,8 +1,8 @@
 //! Graphs of binary variables and conjunctions of literals, with sums and without damping: what most
 //! graphs of program analysis are, in a layout of its own. See cuda/engine/binary.cuh.
 
-mod items;
 mod layout;
+mod levels;
 mod program;
 mod streams;
 #[cfg(test)]
@@ -33,7 +33,6 @@ pub(super) struct Binary {
     coefficients: u64,
     coefficient_count: u32,
     constant_count: u32,
-    fresh: u64,
     constant_slots: u64,
     constants: u64,
     constants_until: u64,
@@ -45,11 +44,13 @@ pub(super) struct Binary {
     factors: u32,
     factor_offsets: u64,
     edge_slots: u64,
-    completions: u32,
-    unused: u32,
+    places: [u64; 2],
+    level_units: u64,
+    level_words: u64,
+    level_starts: u64,
 }
 
 // SAFETY: numbers without gaps, as the assertion says.
 unsafe impl Element for Binary {}
 
-const _: () = assert!(size_of::<Binary>() == 264);
+const _: () = assert!(size_of::<Binary>() == 288);

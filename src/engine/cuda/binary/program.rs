@@ -1,8 +1,8 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
 use super::Binary;
-use super::items::LevelUnits;
 use super::layout::{Layout, Source, WARP, flood_streams};
+use super::levels::LevelWork;
 use super::streams::RING_BYTES;
 use crate::engine::cuda::control::Loop;
 use crate::engine::cuda::driver::{
@@ -20,14 +20,15 @@ use std::sync::Arc;
 
 /// Threads of a block.
 const THREADS: u32 = 512;
-/// Blocks of a cluster, where such large ones fit.
-const CLUSTERS: [u32; 2] = [16, 8];
-/// Graphs with at most so many edges run by levels on one block.
+/// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
 /// Bytes of shared memory for what a block's warps read ahead.
 const SHARED: u32 = THREADS / WARP as u32 * RING_BYTES;
 /// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
 const SHARED_MESSAGES: usize = 512 * 256;
+
+/// What a place holds until its message is sent.
+const UNSENT: u64 = Packed::CONTRADICTION.0;
 
 struct Kernels {
     flood: Kernel,
@@ -44,11 +45,12 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     layout: Layout,
     binary: Binary,
     kernels: Kernels,
-    /// How passes run: the launch, and the number of blocks for narrow levels.
+    /// How passes run.
     launch: Launch,
-    narrow: u32,
     by_levels: bool,
     messages: [DeviceBuffer<u64>; 2],
+    /// By levels: see Places of cuda/engine/binary_reads.cuh.
+    level_places: Option<[DeviceBuffer<u64>; 2]>,
     /// The words of all inputs, then what is known about each variable.
     words: DeviceBuffer<u32>,
     /// The same words where nothing is known.
@@ -162,39 +164,44 @@ impl BinaryProgram {
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         let warps = THREADS as usize / WARP;
-        let mut narrow = 0;
-        let (launch, streams);
+        let (launch, mut base, input_places, level_places);
+        let multiprocessors = current.device().multiprocessors()?;
         if let Some(preorder) = &preorder {
-            let narrow_blocks = if edges <= ONE_BLOCK { 1 } else { CLUSTERS[0] as usize };
-            let Some(units) = LevelUnits::new(&graph, &layout, preorder, narrow_blocks * warps)?
-            else {
+            let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
+            launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, THREADS) };
+            let shape = [blocks as usize, warps];
+            let Some(work) = LevelWork::new(&graph, &layout, preorder, shape)? else {
                 return Ok(None);
             };
-            (launch, narrow) = level_launch(current, &kernels.levels, units.any_wide(), edges)?;
-            let levels = units.streams(launch.blocks as usize, warps, narrow as usize);
-            binary.fresh = loader.load(&levels.fresh)?;
-            streams = levels.streams;
-            binary.completions = streams.completions;
+            binary.level_units = loader.load(work.units.as_flattened())?;
+            binary.level_starts = loader.load(&work.starts)?;
+            (base, input_places) = (work.words, work.places);
+            let new = || DeviceBuffer::new(current, layout.slots);
+            level_places = Some([new()?, new()?]);
         } else {
             kernels.flood.allow_shared(SHARED)?;
-            let multiprocessors = current.device().multiprocessors()?;
             launch = Launch {
                 cooperative: true,
                 shared: SHARED,
                 ..Launch::new(multiprocessors, THREADS)
             };
-            streams = flood_streams(&graph, &layout, multiprocessors as usize, warps);
+            let streams = flood_streams(&graph, &layout, multiprocessors as usize, warps);
             binary.prepared = loader.load(&vec![0_u64; layout.few_slots[0] as usize])?;
+            binary.stream_starts = loader.load(&streams.starts)?;
+            (base, input_places) = (streams.words, streams.places);
+            level_places = None;
         }
-        let (offsets, places) = group(edges, streams.places.iter().copied());
-        let mut base = streams.words;
+        let (offsets, places) = group(edges, input_places.iter().copied());
         let known_start = base.len();
         let words = with_room(current, stream, &mut base, variables)?;
-        binary.stream_words = *words.address();
-        binary.stream_starts = loader.load(&streams.starts)?;
+        (binary.stream_words, binary.level_words) = (*words.address(), *words.address());
+        if let Some(level_places) = &level_places {
+            binary.places = [*level_places[0].address(), *level_places[1].address()];
+        }
         binary.known = words.address() + 4 * known_start as u64;
-        let messages =
-            [DeviceBuffer::new(current, layout.slots)?, DeviceBuffer::new(current, layout.slots)?];
+        // Behind all slots there is a one to read.
+        let new = || DeviceBuffer::new(current, layout.slots + 1);
+        let messages = [new()?, new()?];
         binary.messages = [*messages[0].address(), *messages[1].address()];
         let program = Self {
             by_levels: preorder.is_some(),
@@ -204,8 +211,8 @@ impl BinaryProgram {
             binary,
             kernels,
             launch,
-            narrow,
             messages,
+            level_places,
             words,
             base,
             known_start,
@@ -359,35 +366,6 @@ fn with_room(
     words
 }
 
-/// How passes by levels run on this device: the launch, and the number of blocks for narrow levels, 0 if
-/// all run all levels.
-fn level_launch(
-    current: &Current,
-    kernel: &Kernel,
-    any_wide: bool,
-    edges: usize,
-) -> Result<(Launch, u32)> {
-    kernel.allow_shared(SHARED)?;
-    let with_shared = |blocks| Launch { shared: SHARED, ..Launch::new(blocks, THREADS) };
-    if edges <= ONE_BLOCK {
-        return Ok((with_shared(1), 1));
-    }
-    if current.device().compute_capability()? >= (9, 0) {
-        // Some devices refuse these; 8 are enough.
-        let _ = kernel.allow_large_clusters();
-        for cluster in CLUSTERS {
-            let launch = Launch { cluster, cooperative: true, ..with_shared(cluster) };
-            let most = kernel.clusters(&launch).unwrap_or(0);
-            if most > 0 {
-                let clusters = if any_wide { most } else { 1 };
-                return Ok((Launch { blocks: cluster * clusters, ..launch }, cluster));
-            }
-        }
-    }
-    let blocks = current.device().multiprocessors()?;
-    Ok((Launch { cooperative: true, ..with_shared(blocks) }, 0))
-}
-
 impl Program for BinaryProgram {
     fn by_levels(&self) -> bool {
         self.by_levels
@@ -426,6 +404,9 @@ impl Program for BinaryProgram {
     ) -> Result<()> {
         self.prepare_measurement(current, stream, request)?;
         self.send_evidence(current, stream)?;
+        for buffer in self.level_places.iter().flatten() {
+            self.fill(current, stream, buffer, UNSENT)?;
+        }
         if request.start == Start::Fresh {
             for buffer in &self.messages {
                 self.fill(current, stream, buffer, Packed::ONE.0)?;
@@ -439,13 +420,8 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            if self.by_levels {
-                let arguments = [binary, Argument::value(passes), Argument::value(&self.narrow)];
-                self.kernels.levels.launch(current, stream, self.launch, arguments)
-            } else {
-                let arguments = [binary, Argument::value(passes)];
-                self.kernels.flood.launch(current, stream, self.launch, arguments)
-            }
+            let kernel = if self.by_levels { &self.kernels.levels } else { &self.kernels.flood };
+            kernel.launch(current, stream, self.launch, [binary, Argument::value(passes)])
         }
     }
 

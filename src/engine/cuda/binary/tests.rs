@@ -1,7 +1,7 @@
-//! Layouts and streams, read as cuda/engine/stream.cuh, binary_factors.cuh and binary_levels.cuh read them.
+//! Layouts, streams and units, read as cuda/engine/stream.cuh, binary_factors.cuh and binary_levels.cuh read them.
 
-use super::items::{LevelStreams, LevelUnits, WIDE_LEVEL};
 use super::layout::{COUNTED, Layout, SLOT_MASK, Source, WARP, flood_streams};
+use super::levels::{ABSENT, LevelWork};
 use super::streams::{CHUNK_WORDS, RING_BYTES, StreamWords};
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
@@ -11,20 +11,15 @@ use proptest::prelude::*;
 const EMPTY: u32 = 0;
 const TILE: u32 = 1;
 const ITEM: u32 = 2;
-const END_OF_PASS: u32 = 2;
-const END_MASK: u32 = 15;
-const COMPLETES: u32 = 1 << 4;
-const WAITS: u32 = 1 << 5;
-const COMPLETIONS_SHIFT: u32 = 6;
-const SENT: u32 = 1 << 8;
-const NEGATED: u32 = 1 << 9;
-const NUMBER_SHIFT: u32 = 12;
-const LISTED: u32 = 1 << 31;
+const SENT: u32 = 1 << 10;
+const COEFFICIENTS_SHIFT: u32 = 12;
+const HUB_IDLE: u32 = 1 << 8;
+const HUB_WIDTH_SHIFT: u32 = 9;
 const LEAF_NEW: u32 = 1 << 28;
 const LEAF_SHIFT: u32 = 29;
 const NOTHING: u32 = u32::MAX;
 
-/// A factor as a stream has it: its inputs, the head's first.
+/// A factor as a stream or a unit has it: its inputs, the head's first.
 struct Sending {
     coefficients: u32,
     inputs: Vec<Input>,
@@ -32,75 +27,52 @@ struct Sending {
 
 struct Input {
     word: u32,
-    /// Which of the variable's messages are new ones.
-    fresh: Fresh,
-    flags: u32,
+    is_sent: bool,
+    read: Reading,
 }
 
-enum Fresh {
-    Bits(u32),
-    /// As `fresh` of binary_levels.cuh's load_hub.
-    Hub(u32),
+/// What is read of a variable.
+enum Reading {
+    Nothing,
     /// What threads read, and which of them is at the slot that the factor sends to.
-    Gathered(Vec<u32>, usize),
+    Threads(Vec<u32>, usize),
+    /// What threads read of a hub.
+    Hub(Vec<[u32; 4]>),
 }
 
-/// What one warp does next.
-enum Event {
-    Sends(Vec<Sending>),
-    /// It waits until warps have completed narrow levels so many times.
-    Waits(u32),
-    Completes,
-    /// How often it meets all blocks; 0 for the narrow ones.
-    Meets(usize),
-}
-
-/// What a warp does in a pass.
-fn events(all: &StreamWords, warp: usize, by_levels: bool) -> Vec<Event> {
+/// What a warp does in a pass in which all messages are sent at once.
+fn of_stream(all: &StreamWords, warp: usize) -> Vec<Sending> {
     let [begin, end] = [all.starts[warp], all.starts[warp + 1]].map(|c| c as usize * CHUNK_WORDS);
     let mut stream = &all.words[begin..end];
-    let mut events = Vec::new();
+    let mut sendings = Vec::new();
     loop {
         let head = stream[0];
         let length = 4 * (head >> 16) as usize;
         assert!(0 < length && length <= RING_BYTES as usize / 4 && length <= stream.len());
         let (unit, rest) = stream.split_at(length);
         stream = rest;
-        let (arity, count) = ((head >> 2 & 63) as usize, (head >> 8 & 63) as usize);
-        if unit[3] & WAITS != 0 {
-            events.push(Event::Waits(unit[3] >> COMPLETIONS_SHIFT));
-        }
+        let arity = (head >> 2 & 63) as usize;
         match head % 4 {
             EMPTY => {}
-            TILE if by_levels => events.push(Event::Sends(level_tile(unit, arity, count))),
-            TILE => events.push(Event::Sends(flood_tile(unit, arity))),
-            ITEM if !by_levels => {
-                assert_eq!(count, 1);
+            TILE => sendings.extend(tile(unit, arity)),
+            ITEM => {
                 let inputs = unit[4..4 + arity].iter().map(|&word| sent(word)).collect();
-                events.push(Event::Sends(vec![Sending { coefficients: unit[1], inputs }]));
+                sendings.push(Sending { coefficients: unit[1], inputs });
             }
-            ITEM => events.push(Event::Sends(vec![level_item(unit, arity)])),
-            _ => events.push(Event::Sends(gathered(unit, arity, count))),
+            kind => panic!("no kind {kind}"),
         }
-        if unit[3] & COMPLETES != 0 {
-            events.push(Event::Completes);
-        }
-        if unit[3] & END_MASK != 0 {
-            assert!(unit[3] >> 2 & 3 < 3 && unit[3] % 4 < 3);
-            events.push(Event::Meets((unit[3] >> 2 & 3) as usize));
-            if unit[3] % 4 == END_OF_PASS {
-                assert!(stream.is_empty(), "an end of a pass in the middle");
-                return events;
-            }
+        if unit[3] != 0 {
+            assert!(stream.is_empty(), "an end of a pass in the middle");
+            return sendings;
         }
     }
 }
 
 fn sent(word: u32) -> Input {
-    Input { word, fresh: Fresh::Bits(0), flags: SENT }
+    Input { word, is_sent: true, read: Reading::Nothing }
 }
 
-fn flood_tile(unit: &[u32], arity: usize) -> Vec<Sending> {
+fn tile(unit: &[u32], arity: usize) -> Vec<Sending> {
     let of_lane = |lane: usize| {
         let words: Vec<u32> = (1..=arity).map(|row| unit[4 + WARP * row + lane]).collect();
         let coefficients = unit[4 + lane];
@@ -113,74 +85,63 @@ fn flood_tile(unit: &[u32], arity: usize) -> Vec<Sending> {
     (0..WARP).filter_map(of_lane).collect()
 }
 
-fn level_tile(unit: &[u32], arity: usize, count: usize) -> Vec<Sending> {
-    let input = |lane: usize, at: usize| {
-        let second = unit[4 + count * (2 * at + 2) + lane];
-        let word = unit[4 + count * (2 * at + 1) + lane];
-        Input { word, fresh: Fresh::Bits(second & 0xff), flags: second & SENT }
+/// What a unit of a pass by levels sends.
+fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
+    let [chunk, shape] = work.units[number];
+    let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next[0] as usize);
+    let words = &work.words[128 * chunk as usize..end];
+    let [rounds, wide, giants] = [0, 11, 17].map(|shift| (shape >> shift & 63) as usize);
+    let [height, levels] = [shape >> 6 & 7, 2 + (shape >> 9 & 3)];
+    assert!(height <= 5 && rounds + wide + giants <= 32 && [2, 3, 5].contains(&levels));
+    // The chunks of each round of hubs, and of each hub in pieces.
+    let mut at = 128 * (1 + rounds.saturating_sub(2).div_ceil(4));
+    let mut of_hubs = Vec::new();
+    for round in 0..wide + giants {
+        let pieces = if round < wide { 1 } else { (words[at + 3] as usize).div_ceil(256) };
+        assert!(round < wide || pieces > 1);
+        of_hubs.push(words[at..at + 128 * pieces].as_chunks::<4>().0.to_vec());
+        at += 128 * pieces;
+    }
+    assert_eq!(words.len(), at);
+    let leaf = |round: usize, lane: usize| match round {
+        0 | 1 => words[4 * lane + 2 + round],
+        _ => words[128 * (1 + (round - 2) / 4) + 4 * lane + (round - 2) % 4],
     };
-    let of_lane = |lane| Sending {
-        coefficients: unit[4 + lane],
-        inputs: (0..arity).map(|at| input(lane, at)).collect(),
-    };
-    (0..count).map(of_lane).collect()
-}
-
-/// One factor, its head last; behind its inputs those that are hubs once more, the small ones first.
-fn level_item(unit: &[u32], arity: usize) -> Sending {
-    let [small, large] = [unit[2] & 0xff, unit[2] >> 8];
-    let mut hubs = 0;
-    let input = |at: usize| {
-        let words = &unit[4 + 4 * at..8 + 4 * at];
-        let mut fresh = Fresh::Bits(words[1]);
-        if Source::is_hub_in(words[0]) {
-            let number = words[3] >> NUMBER_SHIFT;
-            let record = &unit[4 + 4 * (arity + number as usize)..][..4];
-            assert_eq!((record[0], record[2]), (words[0] & SLOT_MASK, words[2]));
-            assert_eq!(number < small, record[3] <= 64, "a hub of {} slots", record[3]);
-            fresh = Fresh::Hub(record[1]);
-            hubs += 1;
-        }
-        Input { word: words[0], fresh, flags: words[3] & (SENT | NEGATED) }
-    };
-    let mut inputs: Vec<Input> = (0..arity).map(input).collect();
-    assert_eq!(hubs, small + large);
-    inputs.rotate_right(1);
-    Sending { coefficients: unit[1], inputs }
-}
-
-fn gathered(unit: &[u32], most: usize, levels: usize) -> Vec<Sending> {
-    let width = 1 << levels;
-    let [rounds, height] = [unit[1] as usize & 0xff, unit[1] as usize >> 8];
-    assert!((1..=8).contains(&rounds) && height <= 6 && most <= width && width <= WARP);
-    assert!(unit.len() >= 4 + (2 + rounds) * WARP);
-    let leaves = &unit[4 + 2 * WARP..4 + (2 + rounds) * WARP];
+    let width = 1_usize << levels;
     let mut sendings = Vec::new();
     for first in (0..WARP).step_by(width) {
-        let used: Vec<[u32; 2]> = (first..first + width)
-            .map(|lane| [unit[4 + lane], unit[4 + WARP + lane]])
-            .filter(|words| words[0] != NOTHING)
-            .collect();
-        if used.is_empty() {
+        let lanes: Vec<usize> =
+            (first..first + width).filter(|lane| words[4 * lane] != ABSENT).collect();
+        if lanes.is_empty() {
             continue;
         }
-        assert!(used.len() >= 2 && used.len() <= most && unit[4 + first + width - 1] != NOTHING);
-        let coefficients = used[0][1] >> NUMBER_SHIFT;
-        assert!(used.iter().all(|words| words[1] >> NUMBER_SHIFT == coefficients));
-        let input = |&[word, second]: &[u32; 2]| {
-            let flags = second & (SENT | NEGATED);
+        assert!(lanes.len() >= 2 && lanes.last() == Some(&(first + width - 1)));
+        let coefficients = words[4 * lanes[0] + 1] >> COEFFICIENTS_SHIFT;
+        let input = |&lane: &usize| {
+            let [word, second] = [words[4 * lane], words[4 * lane + 1]];
+            assert_eq!(second >> COEFFICIENTS_SHIFT, coefficients);
+            let is_sent = second & SENT != 0;
             if Source::is_none_in(word) {
-                return Input { word, fresh: Fresh::Bits(0), flags };
+                return Input { word, is_sent, read: Reading::Nothing };
             }
-            let own = (second & 0xff) as usize;
-            let threads = 1_usize << (leaves[own] >> LEAF_SHIFT);
-            assert!(leaves[own] & SLOT_MASK != SLOT_MASK && threads <= 1 << height);
+            let [own, round] = [second as usize & 31, second as usize >> 5 & 31];
+            if round >= rounds {
+                let of_hub = &of_hubs[round - rounds];
+                let threads = 1 << (of_hub[own][1] >> HUB_WIDTH_SHIFT);
+                let (first, count) = (own / threads * threads, of_hub[own][3] as usize);
+                let end = if count > 256 { of_hub.len() } else { first + threads };
+                let read = of_hub[first..end].to_vec();
+                assert_eq!(own - first, read[0][2] as usize % 256 / 8, "the thread at its slot");
+                return Input { word, is_sent, read: Reading::Hub(read) };
+            }
+            let threads = 1_usize << (leaf(round, own) >> LEAF_SHIFT);
+            assert!(leaf(round, own) & SLOT_MASK != SLOT_MASK && threads <= 1 << height);
             let begin = own / threads * threads;
-            let read = leaves[begin..begin + threads].to_vec();
+            let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
             assert!(read.iter().all(|&leaf| 1 << (leaf >> LEAF_SHIFT) == threads));
-            Input { word, fresh: Fresh::Gathered(read, own - begin), flags }
+            Input { word, is_sent, read: Reading::Threads(read, own - begin) }
         };
-        let mut inputs: Vec<Input> = used.iter().map(input).collect();
+        let mut inputs: Vec<Input> = lanes.iter().map(input).collect();
         inputs.rotate_right(1);
         sendings.push(Sending { coefficients, inputs });
     }
@@ -214,13 +175,10 @@ impl<'a> Laid<'a> {
         edges
     }
 
-    /// Chunks, places of inputs, and what is common to all streams.
-    fn check_words(&self, all: &StreamWords, warps: usize) {
-        assert_eq!(all.starts.len(), warps + 1);
-        assert!(all.starts[0] == 0 && all.starts.is_sorted_by(|a, b| a < b));
-        assert_eq!(all.starts[warps] as usize * CHUNK_WORDS, all.words.len());
-        for &(place, edge) in &all.places {
-            let word = all.words[place as usize];
+    /// The places of inputs.
+    fn check_places(&self, words: &[u32], places: &[(u32, u32)]) {
+        for &(place, edge) in places {
+            let word = words[place as usize];
             assert_eq!(word & SLOT_MASK, self.layout.slot_of_edge[edge as usize]);
         }
     }
@@ -234,14 +192,13 @@ impl<'a> Laid<'a> {
         }
     }
 
-    fn source(&self, edge: usize, eight: bool) -> Source {
+    fn source(&self, edge: usize, by_levels: bool) -> Source {
         let variable = self.graph.edge_variables()[edge] as usize;
         match self.graph.degree(variable) {
             1 => Source::None,
+            _ if by_levels => Source::Read,
             2 => Source::Two,
             3 | 4 => Source::Four,
-            5..=8 if eight => Source::Eight,
-            _ if eight => Source::Hub,
             _ => Source::Prepared,
         }
     }
@@ -281,31 +238,22 @@ fn check_layout(graph: &FactorGraph, layout: &Layout) {
     assert_eq!(layout.classes[7] as usize, layout.hubs());
 }
 
-fn check_flood(graph: &FactorGraph, layout: &Layout, blocks: usize, warps: usize) {
+fn check_flood(graph: &FactorGraph, layout: &Layout, [blocks, warps]: [usize; 2]) {
     let laid = Laid::new(graph, layout);
     let all = flood_streams(graph, layout, blocks, warps);
-    laid.check_words(&all, blocks * warps);
+    assert_eq!(all.starts.len(), blocks * warps + 1);
+    assert!(all.starts[0] == 0 && all.starts.is_sorted_by(|a, b| a < b));
+    assert_eq!(all.starts[blocks * warps] as usize * CHUNK_WORDS, all.words.len());
+    laid.check_places(&all.words, &all.places);
     let mut times = vec![0; graph.edge_count()];
     let mut counted = vec![0; graph.variable_count()];
-    for warp in 0..blocks * warps {
-        for event in events(&all, warp, false) {
-            let sendings = match event {
-                Event::Sends(sendings) => sendings,
-                Event::Meets(times) => {
-                    assert_eq!(times, 1);
-                    continue;
-                }
-                _ => panic!("passes without levels do not wait for some"),
-            };
-            for sending in &sendings {
-                for (edge, input) in laid.edges(sending).into_iter().zip(&sending.inputs) {
-                    times[edge] += 1;
-                    let counts = input.word & COUNTED != 0;
-                    counted[graph.edge_variables()[edge] as usize] += usize::from(counts);
-                    let source = laid.source(edge, false);
-                    assert_eq!(input.word & !COUNTED, source.word(input.word & SLOT_MASK));
-                }
-            }
+    for sending in (0..blocks * warps).flat_map(|warp| of_stream(&all, warp)) {
+        for (edge, input) in laid.edges(&sending).into_iter().zip(&sending.inputs) {
+            times[edge] += 1;
+            let counts = input.word & COUNTED != 0;
+            counted[graph.edge_variables()[edge] as usize] += usize::from(counts);
+            let source = laid.source(edge, false);
+            assert_eq!(input.word & !COUNTED, source.word(input.word & SLOT_MASK));
         }
     }
     laid.check_counts(&times);
@@ -317,20 +265,16 @@ fn check_flood(graph: &FactorGraph, layout: &Layout, blocks: usize, warps: usize
     }
 }
 
-/// The levels of a preorder on so many blocks, of which the first `narrow` ones run the narrow ones.
-fn check_levels(
-    graph: &FactorGraph,
-    layout: &Layout,
-    preorder: &Preorder,
-    [blocks, warps, narrow]: [usize; 3],
-) {
+/// The levels of a preorder on so many blocks of so many warps.
+fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape: [usize; 2]) {
     let laid = Laid::new(graph, layout);
-    let Some(units) = LevelUnits::new(graph, layout, preorder, narrow.max(1) * warps).unwrap()
-    else {
+    let Some(work) = LevelWork::new(graph, layout, preorder, shape).unwrap() else {
         return assert!((0..graph.variable_count()).any(|v| graph.degree(v) > 256 * WARP));
     };
-    let LevelStreams { streams: all, fresh } = units.streams(blocks, warps, narrow);
-    laid.check_words(&all, blocks * warps);
+    laid.check_places(&work.words, &work.places);
+    assert_eq!(work.starts.len(), shape[0] * shape[1] + 1);
+    assert!(work.starts[0] == 0 && work.starts.is_sorted());
+    assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
     let levels = analyse(graph, preorder, Storage::SideBySide).unwrap();
     let mut level_of = vec![0; graph.edge_count()];
     for level in 0..levels.count() {
@@ -338,126 +282,81 @@ fn check_levels(
             level_of[edge as usize] = level;
         }
     }
-    let per_warp: Vec<Vec<Event>> =
-        (0..blocks * warps).map(|warp| events(&all, warp, true)).collect();
-    // How often all blocks have met when a level of a warp begins, and what it waits for; and how often warps
-    // complete each level.
-    let mut met = vec![None; levels.count()];
-    let mut awaited = vec![None; levels.count()];
-    let mut completed = vec![0_u32; levels.count()];
     let mut times = vec![0; graph.edge_count()];
-    let mut in_all = None;
-    for (warp, events) in per_warp.iter().enumerate() {
-        let (mut meetings, mut sections, mut waits, mut level) = (0, 0, None, None);
-        for event in events {
-            let sendings = match event {
-                Event::Sends(sendings) => sendings,
-                Event::Meets(times) => {
-                    let runs_narrow = narrow == 0 || warp / warps < narrow;
-                    assert!(*times < 2 || !runs_narrow, "those with narrow levels meet once");
-                    assert!(*times > 0 || narrow == blocks, "all meet at the end of a pass");
-                    meetings += times;
-                    sections += 1;
-                    (waits, level) = (None, None);
-                    continue;
-                }
-                Event::Waits(count) => {
-                    assert!(waits.is_none(), "waits twice for a level");
-                    (waits, level) = (Some(*count), None);
-                    continue;
-                }
-                Event::Completes => {
-                    let own: usize =
-                        level.expect("a level is completed in which something is sent");
-                    completed[own] += 1;
-                    assert!(waits.take().is_some(), "a level is completed twice");
-                    level = None;
-                    continue;
-                }
-            };
-            for sending in sendings {
-                let edges = laid.edges(sending);
-                check_reads(&laid, preorder, sending, &edges, &fresh);
-                for (&edge, input) in edges.iter().zip(&sending.inputs) {
-                    if input.flags & SENT == 0 {
-                        continue;
-                    }
+    for units in work.starts.windows(2) {
+        // Else a warp could wait for what it sends itself later on.
+        let mut before = 0;
+        for unit in units[0]..units[1] {
+            let mut level = None;
+            for sending in of_unit(&work, unit as usize) {
+                let edges = laid.edges(&sending);
+                check_reads(&laid, preorder, &level_of, &sending, &edges);
+                for (&edge, _) in edges.iter().zip(&sending.inputs).filter(|(_, i)| i.is_sent) {
                     times[edge] += 1;
                     let own = level_of[edge];
-                    // A wide level is a section of its own.
                     assert_eq!(*level.get_or_insert(own), own, "edge {edge}: one level at a time");
-                    assert_eq!(
-                        *met[own].get_or_insert(meetings),
-                        meetings,
-                        "edge {edge}, level {own}"
-                    );
-                    assert_eq!(
-                        *awaited[own].get_or_insert(waits),
-                        waits,
-                        "edge {edge}, level {own}"
-                    );
                 }
             }
+            let level = level.expect("a unit sends something");
+            assert!(before <= level, "unit {unit}");
+            before = level;
         }
-        assert!(sections > 0);
-        assert_eq!(*in_all.get_or_insert(meetings), meetings, "meetings of warp {warp}");
     }
-    // A level begins when all those before it have ended.
-    let used = |level: &usize| met[*level].is_some();
-    let order: Vec<usize> = (0..levels.count()).filter(used).collect();
-    for pair in order.windows(2) {
-        let [before, level] = [pair[0], pair[1]];
-        let same_section = met[before] == met[level];
-        assert!(met[before] <= met[level]);
-        assert!(!same_section || awaited[level].flatten().is_some(), "levels {pair:?}");
-        assert!(!same_section || awaited[before].flatten().is_some(), "levels {pair:?}");
-    }
-    let mut before = 0;
-    for (level, &count) in completed.iter().enumerate() {
-        if let Some(waits) = awaited[level].flatten() {
-            assert_eq!(waits, before, "level {level}");
-        }
-        before += count;
-    }
-    assert_eq!(before, all.completions);
     laid.check_counts(&times);
 }
 
-/// Each message that is sent reads of other factors those messages anew that come before it.
+/// Each message that is sent reads of other factors those messages anew that come before it, and waits for no
+/// others; these are sent at earlier levels.
 fn check_reads(
     laid: &Laid<'_>,
     preorder: &Preorder,
+    level_of: &[usize],
     sending: &Sending,
     edges: &[usize],
-    fresh: &[u8],
 ) {
     let graph = laid.graph;
     let rank = |e: usize| preorder.ranks()[e];
-    let is_sent = |at: usize| sending.inputs[at].flags & SENT != 0;
+    let is_sent = |at: usize| sending.inputs[at].is_sent;
     for at in 0..edges.len() {
+        let Input { word, ref read, .. } = sending.inputs[at];
         if !(0..edges.len()).any(|other| other != at && is_sent(other)) {
-            continue; // not needed
+            assert!(Source::is_none_in(word), "not needed");
+            continue;
         }
-        let Input { word, fresh: ref which, .. } = sending.inputs[at];
         assert_eq!(word, laid.source(edges[at], true).word(word & SLOT_MASK));
         let variable = graph.edge_variables()[edges[at]] as usize;
-        let (first, _) = laid.layout.slots_of(variable);
+        let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
-        let is_new = |place: usize| match *which {
-            Fresh::Bits(bits) => bits >> place & 1 != 0,
-            Fresh::Hub(list) if list & LISTED != 0 => {
-                fresh[(list & !LISTED) as usize + place / 8] >> (place % 8) & 1 != 0
-            }
-            Fresh::Hub(count) => place < count as usize,
-            Fresh::Gathered(ref read, own_thread) => {
-                let slot = first + place as u32;
-                let thread = if read.len() == 1 { 0 } else { place };
-                assert_eq!(read[thread] & SLOT_MASK, slot);
-                // Of one thread, it is the other message that it reads.
-                assert_eq!(own_thread, if read.len() == 1 { 0 } else { (own - first) as usize });
-                read[thread] & LEAF_NEW != 0
+        let is_new = |place: usize| {
+            let slot = first + place as u32;
+            match *read {
+                Reading::Nothing => panic!("edge {} has other messages", edges[at]),
+                Reading::Threads(ref read, own_thread) => {
+                    let thread = if read.len() == 1 { 0 } else { place };
+                    assert_eq!(read[thread] & SLOT_MASK, slot);
+                    // Of one thread, it is the other message that it reads.
+                    let expected = if read.len() == 1 { 0 } else { own - first };
+                    assert_eq!(own_thread as u32, expected);
+                    read[thread] & LEAF_NEW != 0
+                }
+                Reading::Hub(ref threads) => threads[place / 8][1] >> (place % 8) & 1 != 0,
             }
         };
+        match read {
+            Reading::Nothing => {}
+            Reading::Threads(read, own_thread) => {
+                assert!(read.len() == 1 || read[*own_thread] & LEAF_NEW == 0, "waits for its own");
+            }
+            Reading::Hub(threads) => {
+                assert!(count > 32 && !is_new((own - first) as usize), "waits for its own");
+                for (at, &[slot, news, of, slots]) in (0..).zip(threads) {
+                    assert_eq!((of, slots), (own - first, count));
+                    let is_idle = 8 * at >= count;
+                    let begin = if is_idle { first } else { first + 8 * at };
+                    assert_eq!((slot, news & HUB_IDLE != 0), (begin, is_idle));
+                }
+            }
+        }
         for (place, &read) in graph.variable_edges(variable).iter().enumerate() {
             let read = read as usize;
             if read == edges[at] {
@@ -466,6 +365,8 @@ fn check_reads(
             for (other, &edge) in edges.iter().enumerate() {
                 if other != at && is_sent(other) {
                     assert_eq!(is_new(place), rank(read) < rank(edge), "edge {edge} reads {read}");
+                    let prior = graph.arity(graph.edge_factors()[read] as usize) == 1;
+                    assert!(!is_new(place) || prior || level_of[read] < level_of[edge]);
                 }
             }
         }
@@ -518,12 +419,12 @@ proptest! {
         seed in any::<u64>(),
         classes in 2_u64..20,
         shape in prop_oneof![
-            Just([1, 16, 1]), Just([3, 2, 0]), Just([4, 4, 2]), Just([2, 2, 2]), Just([16, 24, 8]),
+            Just([1, 16]), Just([3, 2]), Just([4, 4]), Just([16, 24]),
         ],
     ) {
         let layout = Layout::new(&graph).unwrap();
         check_layout(&graph, &layout);
-        check_flood(&graph, &layout, shape[0], shape[1]);
+        check_flood(&graph, &layout, shape);
         let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
         let custom = Preorder::from_ranks(&graph, &ranks).unwrap();
@@ -535,13 +436,13 @@ proptest! {
     }
 }
 
-/// Levels that the whole device runs, between others that its first blocks run alone.
+/// Levels with many factors, several of which share a warp.
 #[test]
-fn wide_levels_are_for_all_blocks() {
+fn wide_levels_fill_warps() {
     let graph = generate::smartfl(60_000, 1).unwrap().graph;
     let layout = Layout::new(&graph).unwrap();
     check_layout(&graph, &layout);
-    check_flood(&graph, &layout, 132, 16);
+    check_flood(&graph, &layout, [132, 16]);
     // Every fifth rank has most edges.
     let rank = |e: u64| match e.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 {
         word if word % 50 == 0 => word / 50 % 20,
@@ -549,9 +450,9 @@ fn wide_levels_are_for_all_blocks() {
     };
     let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(rank).collect();
     let preorder = Preorder::from_ranks(&graph, &ranks).unwrap();
-    let units = LevelUnits::new(&graph, &layout, &preorder, 256).unwrap().unwrap();
-    assert!(units.any_wide(), "no level of {WIDE_LEVEL} units");
-    for shape in [[8, 16, 8], [32, 16, 8], [33, 4, 0]] {
+    let work = LevelWork::new(&graph, &layout, &preorder, [8, 16]).unwrap().unwrap();
+    assert!(work.units.len() * 4 < work.places.len(), "several factors to a unit");
+    for shape in [[8, 16], [33, 4]] {
         check_levels(&graph, &layout, &preorder, shape);
     }
 }

@@ -1,0 +1,445 @@
+//! Factors and their edges level by level: see cuda/engine/binary_levels.cuh.
+
+use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP};
+use crate::error::Result;
+use crate::model::FactorGraph;
+use crate::schedule::{Preorder, Storage, analyse};
+
+/// The edge of this input is sent.
+const SENT: u32 = 1 << 10;
+/// The literal of this input is that the variable is in state 0.
+const NEGATED: u32 = 1 << 11;
+/// From this bit on stands the round in which a thread finds what it wants, and the number of coefficients.
+const ROUND_SHIFT: u32 = 5;
+const COEFFICIENTS_SHIFT: u32 = 12;
+/// What a thread reads: a slot, all bits for none; whether its message is new; and from here on stands how many
+/// threads read the same variable's.
+const LEAF_NEW: u32 = 1 << SLOT_BITS;
+const LEAF_SHIFT: u32 = SLOT_BITS + 1;
+/// Most rounds in which a warp reads what several factors' variables send.
+const ROUNDS: usize = 4;
+/// Words of a chunk: four of each thread.
+const CHUNK: usize = 4 * WARP;
+/// What threads without an input have: one that is certain. They are not sent.
+pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
+/// Of a hub, a thread has nothing to read; and from here on stands how many threads read the same hub's.
+const HUB_IDLE: u32 = 1 << 8;
+const HUB_WIDTH_SHIFT: u32 = 9;
+/// Messages of a hub that a thread reads, and most that a warp takes at once.
+const HUB_EACH: u32 = 8;
+const WARP_LEAVES: usize = 8 * WARP;
+/// Most messages of a hub.
+const MOST_HUB_MESSAGES: usize = 256 * WARP;
+
+/// What all warps do in passes by levels.
+pub(super) struct LevelWork {
+    /// The first chunk of each unit and its shape (LevelUnit).
+    pub units: Vec<[u32; 2]>,
+    /// The first unit of each warp, and the end.
+    pub starts: Vec<u32>,
+    pub words: Vec<u32>,
+    /// The places of inputs with their edges.
+    pub places: Vec<(u32, u32)>,
+}
+
+/// Some edges of a factor that read the same messages.
+struct Item {
+    factor: u32,
+    /// Those of the factor's positions, the head's first, that are sent.
+    sent: u32,
+    rank: u32,
+}
+
+/// What a variable sends to a factor, and which thread wants it.
+struct Read {
+    /// The number of threads that read the variable's messages; more than a warp's for hubs.
+    width: usize,
+    edge: usize,
+    lane: usize,
+    rank: u32,
+}
+
+/// A message that a thread reads.
+struct Leaf {
+    slot: u32,
+    is_new: bool,
+}
+
+/// Some factors that a warp takes together.
+#[derive(Default)]
+struct Unit {
+    shape: u32,
+    words: Vec<u32>,
+    inputs: Vec<(u32, u32)>,
+}
+
+/// Ranks of the messages of a graph.
+struct Ranks<'a> {
+    graph: &'a FactorGraph,
+    layout: &'a Layout,
+    preorder: &'a Preorder,
+    /// By variable: whether ranks rise along its slots.
+    rising: Vec<bool>,
+}
+
+impl<'a> Ranks<'a> {
+    fn new(graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder) -> Self {
+        let rank = |e: u32| preorder.ranks()[e as usize];
+        let rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
+        let rising = (0..graph.variable_count()).map(rising).collect();
+        Self { graph, layout, preorder, rising }
+    }
+
+    fn of(&self, edge: u32) -> u32 {
+        self.preorder.ranks()[edge as usize]
+    }
+
+    /// Whether two edges of a factor with these ranks read the same messages.
+    fn read_the_same(&self, factor: usize, a: u32, b: u32) -> bool {
+        let (low, high) = (a.min(b), a.max(b));
+        if low == high {
+            return true;
+        }
+        let own = self.graph.factor_edges(factor);
+        let between =
+            |e: &&u32| (low..high).contains(&self.of(**e)) && !own.contains(&(**e as usize));
+        self.graph.factor_variables(factor).iter().all(|&v| {
+            let edges = self.graph.variable_edges(v as usize);
+            let edges = if self.rising[v as usize] {
+                let first = edges.partition_point(|&e| self.of(e) < low);
+                let end = edges.partition_point(|&e| self.of(e) < high);
+                &edges[first..end]
+            } else {
+                edges
+            };
+            !edges.iter().any(|e| between(&e))
+        })
+    }
+
+    /// What a thread reads of a slot along the edge `own` in messages of this rank. Slots without an
+    /// edge hold ones, which nobody needs to read; the factor's own message is not waited for.
+    fn leaf(&self, own: usize, slot: u32, rank: u32) -> Option<Leaf> {
+        let variable = self.graph.edge_variables()[own] as usize;
+        let at = slot - self.layout.slots_of(variable).0;
+        let &edge = self.graph.variable_edges(variable).get(at as usize)?;
+        Some(Leaf { slot, is_new: edge as usize != own && self.of(edge) < rank })
+    }
+
+    /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
+    fn width(&self, edge: usize) -> usize {
+        match self.layout.slots_of(self.graph.edge_variables()[edge] as usize).1 {
+            2 => 1,
+            slots => slots.next_power_of_two() as usize,
+        }
+    }
+
+    /// What an item reads, by the positions of its factor, the head's first.
+    fn reads(&self, item: &Item) -> impl Iterator<Item = (usize, usize)> {
+        let edges = Layout::edges_head_first(self.graph, item.factor as usize).enumerate();
+        // The only edge that is sent does not need its own input.
+        edges.filter(move |&(at, edge)| item.sent != 1 << at && self.is_read(edge))
+    }
+
+    /// Whether the variable of this edge has other factors.
+    fn is_read(&self, edge: usize) -> bool {
+        self.graph.degree(self.graph.edge_variables()[edge] as usize) > 1
+    }
+
+    /// What a thread reads that has nothing to read: the one behind all slots.
+    fn nothing(&self) -> u32 {
+        self.layout.slots as u32
+    }
+
+    /// Where the slot of an edge is among those of its variable.
+    fn own_place(&self, edge: usize) -> usize {
+        let first = self.layout.slots_of(self.graph.edge_variables()[edge] as usize).0;
+        (self.layout.slot_of_edge[edge] - first) as usize
+    }
+
+    /// The flags of an input at a position, heads first.
+    fn flags(&self, item: &Item, at: usize) -> u32 {
+        let number = self.layout.coefficients_of[item.factor as usize];
+        let negated = self.layout.coefficients[number as usize].negated >> at & 1 == 1;
+        let sent = item.sent >> at & 1 == 1;
+        let flag = |is: bool, flag| if is { flag } else { 0 };
+        flag(sent, SENT) | flag(negated && at > 0, NEGATED) | number << COEFFICIENTS_SHIFT
+    }
+}
+
+impl LevelWork {
+    /// For so many warps. `None` if a hub or the graph is too large.
+    pub(super) fn new(
+        graph: &FactorGraph,
+        layout: &Layout,
+        preorder: &Preorder,
+        [blocks, warps]: [usize; 2],
+    ) -> Result<Option<Self>> {
+        let too_large = |v| graph.degree(v) > MOST_HUB_MESSAGES;
+        if (0..graph.variable_count()).any(too_large) || layout.slots >= SLOT_MASK as usize {
+            return Ok(None);
+        }
+        let levels = analyse(graph, preorder, Storage::SideBySide)?;
+        let ranks = Ranks::new(graph, layout, preorder);
+        let mut all: Vec<Vec<Unit>> = Vec::new();
+        all.resize_with(blocks * warps, Vec::new);
+        // In turn, block by block, so that the warps of a level have not been busy in the one before.
+        let mut turn = 0;
+        for level in 0..levels.count() {
+            let items = items_of(graph, &ranks, levels.edges(level));
+            for unit in units_of(&ranks, items, blocks * warps) {
+                all[turn % blocks * warps + turn / blocks].push(unit);
+                turn = (turn + 1) % (blocks * warps);
+            }
+        }
+        let mut work =
+            Self { units: Vec::new(), starts: vec![0], words: Vec::new(), places: Vec::new() };
+        for of_warp in all {
+            for mut unit in of_warp {
+                let start = work.words.len() as u32;
+                work.units.push([start / CHUNK as u32, unit.shape]);
+                work.words.append(&mut unit.words);
+                work.places.extend(unit.inputs.iter().map(|&(at, edge)| (start + at, edge)));
+            }
+            work.starts.push(work.units.len() as u32);
+        }
+        Ok(Some(work))
+    }
+}
+
+/// The units of a level, the longest first.
+fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Vec<Unit> {
+    let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
+    let reads = |item: &Item| -> (usize, usize) {
+        let widths = ranks.reads(item).map(|(_, edge)| ranks.width(edge));
+        widths.fold((0, 0), |(most, sum), width| (most.max(width), sum + width))
+    };
+    let mut sorted: Vec<((usize, usize), Item)> =
+        items.into_iter().map(|item| (reads(&item), item)).collect();
+    // Those with hubs, which stay alone, come first; then factors of one width together.
+    sorted.sort_by_key(|((most, sum), item)| {
+        let hub = if *most > WARP { *most } else { 0 };
+        std::cmp::Reverse((hub, arity(item), *sum))
+    });
+    let alone = sorted.partition_point(|((most, _), _)| *most > WARP);
+    let (hubs, others) = sorted.split_at(alone);
+    let mut units: Vec<Unit> = hubs.iter().map(|one| Unit::new(ranks, &[one])).collect();
+    let groups = |rounds| groups_of(ranks.graph, others, rounds);
+    let left = warps.saturating_sub(units.len());
+    let rounds = (1..ROUNDS).find(|&rounds| groups(rounds).len() <= left).unwrap_or(ROUNDS);
+    for group in groups(rounds) {
+        units.push(Unit::new(ranks, &group.iter().collect::<Vec<_>>()));
+    }
+    units
+}
+
+impl Unit {
+    /// Factors on as many threads each.
+    fn new(ranks: &Ranks<'_>, items: &[&((usize, usize), Item)]) -> Self {
+        let graph = ranks.graph;
+        let arity = |item: &Item| graph.arity(item.factor as usize);
+        let most = items.iter().map(|(_, item)| arity(item)).max().unwrap_or(2);
+        let levels = thread_levels(most);
+        let coefficients = |item: &Item| ranks.layout.coefficients_of[item.factor as usize];
+        let mut unit = Self::default();
+        unit.words.resize(CHUNK, ranks.nothing());
+        for lane in 0..WARP {
+            let item = items.get(lane >> levels).unwrap_or(&items[0]);
+            unit.words[4 * lane] = ABSENT;
+            unit.words[4 * lane + 1] = coefficients(&item.1) << COEFFICIENTS_SHIFT;
+        }
+        let mut reads = Vec::new();
+        for (number, (_, item)) in items.iter().enumerate() {
+            let first = number << levels;
+            let lane = |at| if at == 0 { first + (1 << levels) - 1 } else { first + at - 1 };
+            for (at, edge) in Layout::edges_head_first(graph, item.factor as usize).enumerate() {
+                unit.words[4 * lane(at)] = Source::None.word(ranks.layout.slot_of_edge[edge]);
+                unit.words[4 * lane(at) + 1] = ranks.flags(item, at);
+                unit.inputs.push((4 * lane(at) as u32, edge as u32));
+            }
+            for (at, edge) in ranks.reads(item) {
+                let input = &mut unit.words[4 * lane(at)];
+                *input = Source::Read.in_word(*input);
+                let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
+                reads.push(Read { width, edge, lane, rank });
+            }
+        }
+        // Wide reads come first, so that all begin at multiples of their widths.
+        reads.sort_by_key(|read| std::cmp::Reverse(read.width));
+        let hubs: Vec<Read> = reads.extract_if(.., |read| read.width > WARP).collect();
+        let height = reads.first().map_or(0, |read| read.width.ilog2());
+        let rounds = unit.place(ranks, &reads);
+        let giants = hubs.iter().take_while(|hub| hub.width > WARP_LEAVES).count();
+        let (giants, hubs) = hubs.split_at(giants);
+        let wide_rounds = unit.place_hubs(ranks, hubs, rounds);
+        for (number, hub) in giants.iter().enumerate() {
+            let round = rounds + wide_rounds + number;
+            unit.words[4 * hub.lane + 1] |=
+                unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
+            unit.place_hub(ranks, hub, WARP_LEAVES / 8);
+        }
+        let is_plain =
+            |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
+        let plain = items.iter().all(|(_, item)| is_plain(item));
+        let range = if plain { exact_range(most) } else { 0 };
+        unit.shape = rounds as u32 | height << 6 | (levels - 2) << 9;
+        unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
+        unit
+    }
+
+    /// Tells all threads what they read and where they find what they want. Returns the number of rounds.
+    fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> usize {
+        let mut at = 0;
+        for &Read { width, edge, lane, rank } in reads {
+            let variable = ranks.graph.edge_variables()[edge] as usize;
+            let (first, own) = (ranks.layout.slots_of(variable).0, ranks.layout.slot_of_edge[edge]);
+            let mut source = at;
+            let slots = if width == 1 {
+                own ^ 1..(own ^ 1) + 1
+            } else {
+                source += (own - first) as usize;
+                first..first + width as u32
+            };
+            for (thread, slot) in (at..).zip(slots) {
+                let leaf = ranks.leaf(edge, slot, rank).map_or(ranks.nothing(), |leaf| {
+                    if leaf.is_new { leaf.slot | LEAF_NEW } else { leaf.slot }
+                });
+                let place = leaf_place(thread);
+                if place >= self.words.len() {
+                    self.words.resize(self.words.len() + CHUNK, ranks.nothing());
+                }
+                self.words[place] = leaf | width.ilog2() << LEAF_SHIFT;
+            }
+            self.words[4 * lane + 1] |= unit_source(source / WARP, source % WARP);
+            at += width;
+        }
+        at.div_ceil(WARP)
+    }
+
+    /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`. Returns
+    /// their number.
+    fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> usize {
+        let mut at = 0;
+        for hub in hubs {
+            let threads = hub.width / HUB_EACH as usize;
+            let source = at + ranks.own_place(hub.edge) / HUB_EACH as usize;
+            let place = unit_source(rounds + source / WARP, source % WARP);
+            self.words[4 * hub.lane + 1] |= place;
+            self.place_hub(ranks, hub, threads);
+            at += threads;
+        }
+        while at % WARP != 0 {
+            self.words.extend([0, HUB_IDLE, 0, 0]);
+            at += 1;
+        }
+        at / WARP
+    }
+
+    /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
+    fn place_hub(&mut self, ranks: &Ranks<'_>, &Read { edge, rank, .. }: &Read, threads: usize) {
+        let variable = ranks.graph.edge_variables()[edge] as usize;
+        let (first, count) = ranks.layout.slots_of(variable);
+        let own = ranks.own_place(edge) as u32;
+        let width = threads.ilog2() << HUB_WIDTH_SHIFT;
+        let all = count.div_ceil(HUB_EACH).next_multiple_of(threads as u32);
+        for leaf in (0..all).map(|at| at * HUB_EACH) {
+            if leaf >= count {
+                self.words.extend([first, HUB_IDLE | width, own, count]);
+                continue;
+            }
+            let is_new = |i| ranks.leaf(edge, first + leaf + i, rank).is_some_and(|l| l.is_new);
+            let mask: u32 = (0..HUB_EACH).map(|i| u32::from(is_new(i)) << i).sum();
+            self.words.extend([first + leaf, mask | width, own, count]);
+        }
+    }
+}
+
+/// Where a thread finds what it wants.
+fn unit_source(round: usize, thread: usize) -> u32 {
+    (thread | round << ROUND_SHIFT) as u32
+}
+
+/// Where a unit says what a thread reads; the threads of further rounds follow each other.
+fn leaf_place(thread: usize) -> usize {
+    let (round, lane) = (thread / WARP, thread % WARP);
+    let (chunk, word) =
+        if round < 2 { (0, 2 + round) } else { (1 + (round - 2) / 4, (round - 2) % 4) };
+    CHUNK * chunk + 4 * lane + word
+}
+
+/// Largest exponents R of the inputs of a factor with so many variables for which doubles are exact; 0 if none are.
+/// A message depends on b = arity - 1 inputs; with coefficients from 2^-64 on, the weights of both states, and all
+/// numbers that lead to them, are within 2^-+(b R + 66). The device looks at their quotient itself.
+fn exact_range(arity: usize) -> u32 {
+    match arity {
+        ..=2 => 900,
+        3 => 450,
+        4 => 300,
+        5 => 230,
+        6..=9 => 115,
+        10..=17 => 57,
+        _ => 0,
+    }
+}
+
+/// The logarithm of the number of threads that a factor of this arity has.
+fn thread_levels(arity: usize) -> u32 {
+    match arity {
+        ..=4 => 2,
+        5..=8 => 3,
+        _ => 5,
+    }
+}
+
+/// Neighbouring items that a warp can take together in so many rounds, or alone; each with how many threads read
+/// one of its variables at most, and all of them.
+fn groups_of<'i>(
+    graph: &FactorGraph,
+    items: &'i [((usize, usize), Item)],
+    rounds: usize,
+) -> Vec<&'i [((usize, usize), Item)]> {
+    let levels = |item: &Item| thread_levels(graph.arity(item.factor as usize));
+    let mut groups = Vec::new();
+    let (mut first, mut threads) = (0, 0);
+    for (at, ((_, more), item)) in items.iter().enumerate() {
+        let of_group = levels(&items[first].1);
+        let full = (at - first) << of_group >= WARP;
+        if at > first && (full || levels(item) != of_group || threads + more > rounds * WARP) {
+            groups.push(&items[first..at]);
+            (first, threads) = (at, 0);
+        }
+        threads += more;
+    }
+    if first < items.len() {
+        groups.push(&items[first..]);
+    }
+    groups
+}
+
+/// The items of the edges of a level, which ascend. Factors with one variable have none.
+fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Vec<Item> {
+    let factors = graph.edge_factors();
+    let mut items: Vec<Item> = Vec::new();
+    for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
+        let factor = factors[group[0] as usize];
+        let f = factor as usize;
+        if graph.arity(f) == 1 {
+            continue;
+        }
+        let head = graph.factor_edges(f).start + graph.head_position(f).unwrap_or_default();
+        let first = items.len();
+        for &edge in group {
+            let position = edge as usize - graph.factor_edges(f).start;
+            let bit = match (edge as usize).cmp(&head) {
+                std::cmp::Ordering::Equal => 0,
+                std::cmp::Ordering::Less => position + 1,
+                std::cmp::Ordering::Greater => position,
+            };
+            let rank = ranks.of(edge);
+            match items[first..].iter_mut().find(|item| ranks.read_the_same(f, item.rank, rank)) {
+                Some(item) => item.sent |= 1 << bit,
+                None => items.push(Item { factor, sent: 1 << bit, rank }),
+            }
+        }
+    }
+    items
+}
