@@ -32,13 +32,8 @@ struct LevelUnit {
     __device__ __forceinline__ uint32_t range() const { return shape >> 23 << 2; }
     /// Whether factors with four variables are among those of four threads.
     __device__ __forceinline__ bool has_thirds() const { return range() < TWO_INPUTS; }
-    /// Whether that is all, and one or two rounds; and perhaps a round of hubs.
-    __device__ __forceinline__ bool is_simple() const {
-        return rounds() - 1 < 2 && wide_rounds() == 0 && giants() == 0 && levels() <= 3;
-    }
-    __device__ __forceinline__ bool is_wide() const {
-        return rounds() <= 2 && wide_rounds() == 1 && giants() == 0 && levels() <= 3;
-    }
+    /// Whether it has up to two rounds, and as many of hubs, and no more.
+    __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && wide_rounds() <= 2 && giants() == 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
         const uint32_t rounds = this->rounds();
         return chunk + 1 + (rounds > 2 ? (rounds + 1) / 4 : 0);
@@ -171,6 +166,11 @@ __device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, bool third
     return fraction(own == 3, negated, weights, rest, all, f);
 }
 
+/// The same for factors with more than eight variables; out of the way of the others.
+__device__ __noinline__ inline Fraction<double> message_of_warp(uint32_t lane, uint64_t value, bool negated, HeadValues f) {
+    return group_message<double, 5>(lane, Packed{value}, negated, f);
+}
+
 /// The message of a factor to the variable of this thread, whatever its input is.
 __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f) {
@@ -189,6 +189,12 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
                          : group_message<Wide, 5>(lane, value, negated, f).ratio();
 }
 
+/// Which of a warp's first units could not be sent the usual way the last time.
+__device__ __forceinline__ uint64_t &far_units_of_warp() {
+    __shared__ uint64_t all[32];
+    return all[threadIdx.x / 32];
+}
+
 /// The units of a warp; the words of the first one and the shape of the second are at hand when a pass begins.
 struct LevelQueue {
     uint32_t begin, end;
@@ -205,11 +211,15 @@ struct LevelQueue {
         const uint32_t warp = thread_of_grid() / 32, lane = threadIdx.x % 32;
         begin = g.level_starts[warp];
         end = g.level_starts[warp + 1];
+        if (lane == 0) {
+            far_units_of_warp() = 0;
+        }
+        __syncwarp();
         if (begin != end) {
             unit = load(g, begin);
             next = load(g, begin + 1);
             words = __ldg(g.level_words + unit.chunk * 32 + lane);
-            hub = unit.is_wide() ? __ldg(g.level_words + unit.first_hub() * 32 + lane) : words;
+            hub = unit.wide_rounds() > 0 ? __ldg(g.level_words + unit.first_hub() * 32 + lane) : words;
         }
     }
 };
@@ -253,27 +263,16 @@ struct LevelInput {
 struct LevelWork {
     Places places;
 
-    /// Starts to read the messages of COUNT rounds.
+    /// Takes over what variables send in COUNT rounds; returns whether that was right.
     template <int COUNT>
-    __device__ __forceinline__ void start(const uint4 &words, Reading *readings, uint32_t (&widths)[COUNT]) const {
-        const uint32_t leaves[2] = {words.z, words.w};
-        FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
-            readings[i] = Reading(places, leaves[i] & SLOT_MASK, (leaves[i] & LEAF_NEW) != 0);
-            widths[i] = leaves[i] >> LEAF_SHIFT;
-        }
-    }
-
-    /// Takes over what variables send in COUNT rounds, if `fits`.
-    template <int COUNT>
-    static __device__ __forceinline__ bool take_rounds(const LevelUnit &unit, const Reading *readings,
-                                                       const uint32_t (&widths)[COUNT], LevelInput &input) {
+    static __device__ __forceinline__ bool take_rounds(const LevelUnit &unit, const RoundReadings<COUNT> &readings,
+                                                       LevelInput &input) {
         Packed values[COUNT];
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            values[i] = Packed{readings[i].bits};
+            values[i] = Packed{readings.bits[i]};
         }
-        const bool near = others_of_groups(values, widths, unit.height());
+        const bool near = others_of_groups(values, readings.widths, unit.height());
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
             input.take(i, __shfl_sync(~0u, values[i].bits, input.second & 31));
@@ -281,14 +280,24 @@ struct LevelWork {
         return near;
     }
 
-    /// Computes and sends the messages of a unit of few threads to a factor if `fits` and more; returns whether.
+    /// The same of hubs.
+    static __device__ __forceinline__ bool take_hub(const HubReadings &readings, uint32_t round, LevelInput &input) {
+        Packed values[8];
+        readings.take(values);
+        const Packed odds = message_of_eight(readings.words, values, Share{1.0, 0});
+        input.take(round, __shfl_sync(~0u, odds.bits, input.second & 31));
+        return all_near<64>(values);
+    }
+
+    /// Computes and sends the messages of a unit if `fits` and more; returns whether.
     __device__ __forceinline__ bool send_if(bool fits, uint32_t lane, const LevelUnit &unit,
                                             const LevelInput &input) const {
+        const uint32_t levels = unit.levels();
         fits &= unit.fits(input.value);
         const Fraction<double> fraction =
-            unit.levels() == 2
-                ? message_of_four<double>(lane, unit.has_thirds(), input.value, input.is_negated(), input.f)
-                : group_message<double, 3>(lane, input.value, input.is_negated(), input.f);
+            levels == 2 ? message_of_four<double>(lane, unit.has_thirds(), input.value, input.is_negated(), input.f)
+            : levels == 3 ? group_message<double, 3>(lane, input.value, input.is_negated(), input.f)
+                          : message_of_warp(lane, input.value.bits, input.is_negated(), input.f);
         fits &= fraction.is_plain();
         const Packed message = fraction.ratio();
         // Asked for here, it costs no time.
@@ -301,54 +310,55 @@ struct LevelWork {
         return true;
     }
 
-    /// A simple unit; returns whether that was right: if not, all of it is to be done again.
+    /// A unit without hubs; returns whether that was right: if not, all of it is to be done again.
     template <int ROUNDS>
     __device__ __forceinline__ bool send_simple(uint32_t lane, const LevelUnit &unit, const uint4 &words) const {
-        Reading readings[ROUNDS];
-        uint32_t widths[ROUNDS];
-        start(words, readings, widths);
+        const uint32_t leaves[2] = {words.z, words.w};
+        uint32_t own_leaves[ROUNDS];
+        FASTLBP_UNROLL
+        for (int i = 0; i < ROUNDS; ++i) {
+            own_leaves[i] = leaves[i];
+        }
+        RoundReadings<ROUNDS> readings;
+        readings.start(places, own_leaves);
         LevelInput input(shared_block(), words);
-        wait_for(readings);
-        const bool fits = take_rounds(unit, readings, widths, input);
+        wait_for(places, readings);
+        const bool fits = take_rounds(unit, readings, input);
         return send_if(fits, lane, unit, input);
     }
 
-    /// One with a round of hubs.
+    /// One with rounds of hubs, the words of the first of which are there.
+    template <int HUBS>
     __device__ __forceinline__ bool send_wide(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                               const HubWords &hub) const {
-        Reading readings[10];
-        uint32_t widths[2];
-        Reading of_hub[8];
-        start_hub(places, hub, of_hub);
-        start(words, readings, widths);
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            readings[2 + i] = of_hub[i];
+        HubReadings first, second;
+        first.start(places, hub);
+        if (HUBS > 1) {
+            second.start(places, __ldg(shared_block().g.level_words + (unit.first_hub() + 1) * 32 + lane));
         }
+        const uint32_t leaves[2] = {words.z, words.w};
+        RoundReadings<2> readings;
+        readings.start(places, leaves);
         LevelInput input(shared_block(), words);
-        wait_for(readings);
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            of_hub[i] = readings[2 + i];
+        if (HUBS > 1) {
+            wait_for(places, readings, first, second);
+        } else {
+            wait_for(places, readings, first);
         }
-        Packed values[8];
-        take_hub(hub, of_hub, values);
-        bool fits = all_near<64>(values);
-        const Packed odds = message_of_eight(hub, values, Share{1.0, 0});
-        fits &= take_rounds(unit, readings, widths, input);
-        input.take(unit.rounds(), __shfl_sync(~0u, odds.bits, input.second & 31));
+        bool fits = take_rounds(unit, readings, input);
+        fits &= take_hub(first, unit.rounds(), input);
+        if (HUBS > 1) {
+            fits &= take_hub(second, unit.rounds() + 1, input);
+        }
         return send_if(fits, lane, unit, input);
     }
 
-    /// Reads what variables send in two rounds.
-    __device__ __forceinline__ void read_rounds(const LevelUnit &unit, const uint4 &words, uint32_t first,
-                                                LevelInput &input) const {
-        Reading readings[2];
-        uint32_t widths[2];
-        start(words, readings, widths);
-        wait_for(readings);
-        Packed odds[2] = {Packed{readings[0].bits}, Packed{readings[1].bits}};
-        if (__all_sync(~0u, others_of_groups(odds, widths, unit.height()))) {
+    /// Takes over what variables send in two rounds from `first` on, whatever it is. A round
+    /// that the unit does not have has the number of the first hubs, which come later.
+    static __device__ __forceinline__ void take_any(const LevelUnit &unit, const RoundReadings<2> &readings,
+                                                    uint32_t first, LevelInput &input) {
+        Packed odds[2] = {Packed{readings.bits[0]}, Packed{readings.bits[1]}};
+        if (__all_sync(~0u, others_of_groups(odds, readings.widths, unit.height()))) {
             FASTLBP_UNROLL
             for (int i = 0; i < 2; ++i) {
                 input.take(first + i, __shfl_sync(~0u, odds[i].bits, input.second & 31));
@@ -357,48 +367,55 @@ struct LevelWork {
         }
         FASTLBP_UNROLL
         for (int i = 0; i < 2; ++i) {
-            input.take_sent(first + i, far_others_of_group(readings[i].bits, widths[i]));
-        }
-    }
-
-    /// Reads what hubs send.
-    __device__ __forceinline__ void read_hubs(uint32_t lane, const LevelUnit &unit, LevelInput &input) const {
-        const uint4 *chunk = shared_block().g.level_words + unit.first_hub() * 32;
-        uint32_t round = unit.rounds();
-        for (uint32_t i = 0; i < unit.wide_rounds(); ++i, ++round, chunk += 32) {
-            const HubWords words = __ldg(chunk + lane);
-            Reading readings[8];
-            Packed values[8];
-            start_hub(places, words, readings);
-            wait_for(readings);
-            take_hub(words, readings, values);
-            input.take_sent(round, any_message_of_eight(words, values, Product::neutral()));
-        }
-        for (uint32_t i = 0; i < unit.giants(); ++i, ++round) {
-            const HubWords words = __ldg(chunk + lane);
-            input.take_sent(round, message_of_pieces(places, chunk, words));
-            chunk += (words.w + WARP_LEAVES - 1) / WARP_LEAVES * 32;
+            input.take_sent(first + i, far_others_of_group(readings.bits[i], readings.widths[i]));
         }
     }
 
     /// Any unit.
     static __device__ __noinline__ void send_any(LevelWork work, LevelUnit unit, uint4 words) {
-        const uint32_t lane = lane_of_warp(), rounds = unit.rounds();
-        const Block &block = shared_block();
-        LevelInput input(block, words);
-        if (rounds > 0) {
-            work.read_rounds(unit, words, 0, input);
+        const Places &places = work.places;
+        const uint32_t lane = lane_of_warp(), rounds = unit.rounds(), wide_rounds = unit.wide_rounds();
+        const uint4 *const chunks = shared_block().g.level_words;
+        const uint4 *chunk = chunks + unit.first_hub() * 32;
+        HubReadings hub;
+        if (wide_rounds > 0) {
+            hub.start(places, __ldg(chunk + lane));
         }
-        for (uint32_t round = 2; round < rounds; round += 2) {
-            const uint4 four = __ldg(block.g.level_words + (unit.chunk + 1 + (round - 2) / 4) * 32 + lane);
-            const bool second_half = (round - 2) % 4 != 0;
-            const uint4 more = {0, 0, second_half ? four.z : four.x, second_half ? four.w : four.y};
-            work.read_rounds(unit, more, round, input);
+        uint32_t leaves[2] = {words.z, words.w};
+        RoundReadings<2> readings;
+        readings.start(places, leaves);
+        LevelInput input(shared_block(), words);
+        for (uint32_t round = 0;;) {
+            wait_for(places, readings);
+            take_any(unit, readings, round, input);
+            round += 2;
+            if (round >= rounds) {
+                break;
+            }
+            const uint4 four = __ldg(chunks + (unit.chunk + 1 + (round - 2) / 4) * 32 + lane);
+            leaves[0] = (round - 2) % 4 == 0 ? four.x : four.z;
+            leaves[1] = (round - 2) % 4 == 0 ? four.y : four.w;
+            readings.start(places, leaves);
         }
-        work.read_hubs(lane, unit, input);
+        for (uint32_t i = 0; i < wide_rounds; ++i) {
+            Packed values[8];
+            wait_for(places, hub);
+            hub.take(values);
+            const HubWords current = hub.words;
+            chunk += 32;
+            if (i + 1 < wide_rounds) {
+                hub.start(places, __ldg(chunk + lane));
+            }
+            input.take_sent(rounds + i, any_message_of_eight(current, values, Product::neutral()));
+        }
+        for (uint32_t i = 0; i < unit.giants(); ++i) {
+            const HubWords giant = __ldg(chunk + lane);
+            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, chunk, giant));
+            chunk += (giant.w + WARP_LEAVES - 1) / WARP_LEAVES * 32;
+        }
         const Packed message = any_message(lane, unit, input.value, input.is_negated(), input.f);
         if (input.is_sent()) {
-            send_message(work.places, input.slot, message, input.old);
+            send_message(places, input.slot, message, input.old);
         }
     }
 
@@ -412,18 +429,28 @@ struct LevelWork {
         const uint32_t lane = lane_of_warp();
         LevelUnit unit = queue.unit, next = queue.next;
         uint4 words = queue.words, hub = queue.hub;
+        uint64_t &far_units = far_units_of_warp();
         for (uint32_t at = queue.begin;;) {
+            const uint64_t bit = uint64_t(1) << ((at - queue.begin) & 63);
+            const bool was_far = (far_units & bit) != 0;
             const uint4 next_words = __ldg(chunks + next.chunk * 32 + lane);
-            const uint4 next_hub = next.is_wide() ? __ldg(chunks + next.first_hub() * 32 + lane) : next_words;
+            const uint4 next_hub = next.wide_rounds() > 0 ? __ldg(chunks + next.first_hub() * 32 + lane) : next_words;
             const LevelUnit after = queue.load(g, at + 2);
             bool sent = false;
-            if (unit.is_simple()) {
-                sent = unit.rounds() == 1 ? send_simple<1>(lane, unit, words) : send_simple<2>(lane, unit, words);
-            } else if (unit.is_wide()) {
-                sent = send_wide(lane, unit, words, hub);
+            if (unit.is_usual() && !was_far) {
+                const uint32_t hubs = unit.wide_rounds();
+                sent = hubs == 1             ? send_wide<1>(lane, unit, words, hub)
+                       : hubs == 2           ? send_wide<2>(lane, unit, words, hub)
+                       : unit.rounds() <= 1  ? send_simple<1>(lane, unit, words)
+                                             : send_simple<2>(lane, unit, words);
             }
             if (!sent) {
                 send_any(*this, unit, words);
+                __syncwarp();
+                if (lane == 0) {
+                    far_units |= bit;
+                }
+                __syncwarp();
             }
             if (++at == queue.end) {
                 return;

@@ -32,62 +32,129 @@ __device__ __forceinline__ void set_place(Packed *place, Packed message) {
 #endif
 }
 
-/// A message that is being read.
-struct Reading {
-    const Packed *place;
+/// Starts to read a message of this pass or the one before, which may be UNSENT.
+__device__ __forceinline__ uint64_t start_reading(const Places &places, uint32_t slot, bool is_new) {
+    const Packed *const place = (is_new ? places.now : places.from) + slot;
+#ifdef __CUDA_ARCH__
     uint64_t bits;
-
-    __device__ __forceinline__ Reading() {}
-
-    /// Starts to read one of this pass or the one before.
-    __device__ __forceinline__ Reading(const Places &places, uint32_t slot, bool is_new)
-        : place((is_new ? places.now : places.from) + slot) {
-#ifdef __CUDA_ARCH__
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(place));
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(place));
+    return bits;
 #else
-        bits = __atomic_load_n(&place->bits, __ATOMIC_RELAXED);
+    return __atomic_load_n(&place->bits, __ATOMIC_RELAXED);
 #endif
-    }
+}
 
-    /// Other than UNSENT, no message has this half.
-    __device__ __forceinline__ bool is_missing() const { return static_cast<uint32_t>(bits >> 32) == ~uint32_t(0); }
+/// Other than UNSENT, no message has this half.
+__device__ __forceinline__ bool is_missing(uint64_t bits) { return static_cast<uint32_t>(bits >> 32) == ~uint32_t(0); }
 
-    /// Reads it again if it is missing.
-    __device__ __forceinline__ void repeat() {
+/// Reads a message of this pass again if it was missing.
+__device__ __forceinline__ void repeat_reading(const Places &places, uint32_t slot, uint64_t &bits) {
 #ifdef __CUDA_ARCH__
-        asm volatile(
-            "{\n\t.reg .pred missing;\n\t"
-            "setp.ne.u32 missing, %2, 0;\n\t"
-            "@missing ld.relaxed.gpu.global.u64 %0, [%1];\n\t}"
-            : "+l"(bits)
-            : "l"(place), "r"(static_cast<uint32_t>(is_missing())));
+    asm volatile(
+        "{\n\t.reg .pred missing;\n\t"
+        "setp.ne.u32 missing, %2, 0;\n\t"
+        "@missing ld.relaxed.gpu.global.u64 %0, [%1];\n\t}"
+        : "+l"(bits)
+        : "l"(places.now + slot), "r"(static_cast<uint32_t>(is_missing(bits))));
 #else
-        if (is_missing()) {
-            bits = __atomic_load_n(&place->bits, __ATOMIC_RELAXED);
-        }
-#endif
+    if (is_missing(bits)) {
+        bits = start_reading(places, slot, true);
     }
-};
+#endif
+}
 
-/// Waits until all messages that a warp reads are there.
+/// Messages that a thread reads in COUNT rounds.
 template <int COUNT>
-__device__ __forceinline__ void wait_for(Reading (&readings)[COUNT]) {
-    for (;;) {
+struct RoundReadings {
+    uint32_t slots[COUNT], widths[COUNT];
+    uint64_t bits[COUNT];
+
+    __device__ __forceinline__ void start(const Places &places, const uint32_t (&leaves)[COUNT]) {
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            slots[i] = leaves[i] & SLOT_MASK;
+            widths[i] = leaves[i] >> LEAF_SHIFT;
+            bits[i] = start_reading(places, slots[i], (leaves[i] & LEAF_NEW) != 0);
+        }
+    }
+    __device__ __forceinline__ bool any_missing() const {
         bool missing = false;
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            missing |= readings[i].is_missing();
+            missing |= is_missing(bits[i]);
         }
-        if (!__any_sync(~0u, missing)) {
-            return;
+        return missing;
+    }
+    __device__ __forceinline__ void repeat(const Places &places) {
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            repeat_reading(places, slots[i], bits[i]);
         }
+    }
+};
+
+/// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each,
+/// HUB_IDLE, and the logarithm of the number of threads that read the same hub's; where the slot of the factor is
+/// among those of the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the next
+/// chunk. Who has nothing to read reads something, and has ones.
+typedef uint4 HubWords;
+constexpr uint32_t HUB_IDLE = 1 << 8;
+constexpr uint32_t HUB_WIDTH_SHIFT = 9;
+
+struct HubReadings {
+    HubWords words;
+    uint64_t bits[8];
+
+    __device__ __forceinline__ void start(const Places &places, const HubWords &hub) {
+        words = hub;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            bits[i] = start_reading(places, words.x + i, (words.y >> i & 1) != 0);
+        }
+    }
+    __device__ __forceinline__ bool any_missing() const {
+        bool missing = false;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            missing |= is_missing(bits[i]);
+        }
+        return missing;
+    }
+    __device__ __forceinline__ void repeat(const Places &places) {
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            repeat_reading(places, words.x + i, bits[i]);
+        }
+    }
+    __device__ __forceinline__ void take(Packed (&values)[8]) const {
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            values[i] = words.y & HUB_IDLE ? Packed::one() : Packed{bits[i]};
+        }
+    }
+};
+
+/// Of several readings.
+template <class First, class... Rest>
+__device__ __forceinline__ bool any_missing(const First &first, const Rest &...rest) {
+    bool missing = first.any_missing();
+    const bool more[] = {false, rest.any_missing()...};
+    FASTLBP_UNROLL
+    for (unsigned i = 0; i < sizeof...(Rest) + 1; ++i) {
+        missing |= more[i];
+    }
+    return missing;
+}
+
+/// Waits until all messages that a warp reads are there.
+template <class... Readings>
+__device__ __forceinline__ void wait_for(const Places &places, Readings &...readings) {
+    while (__any_sync(~0u, any_missing(readings...))) {
 #ifndef __CUDA_ARCH__
         take_turns();
 #endif
-        FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
-            readings[i].repeat();
-        }
+        const int all[] = {(readings.repeat(places), 0)...};
+        static_cast<void>(all);
     }
 }
 
@@ -144,13 +211,14 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
 /// side, so that one's waiting is another's time. Returns whether this was right, or far_others_of_group is needed.
 template <int HEIGHT, int COUNT>
 __device__ __forceinline__ bool others_up_to(Packed (&values)[COUNT], const uint32_t (&widths)[COUNT]) {
-    // 32 messages within 2^-31..2^31 are multiplied as they are: powers of two do not matter for rounding.
+    // 32 messages within 2^-31..2^31, or fewer within more, are multiplied as they are: powers of two do not
+    // matter for rounding.
     bool near = true;
     double product[COUNT], siblings[COUNT][HEIGHT];
     FASTLBP_UNROLL
     for (int i = 0; i < COUNT; ++i) {
-        const uint32_t high = static_cast<uint32_t>(values[i].bits >> 32);
-        near &= (high - ((static_cast<uint32_t>(BIAS) - 31) << 20) < 62u << 20) | (widths[i] == 0);
+        const uint32_t high = static_cast<uint32_t>(values[i].bits >> 32), range = (992u << 20) >> widths[i];
+        near &= (high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (widths[i] == 0);
         product[i] = values[i].plain();
     }
     FASTLBP_UNROLL
@@ -181,29 +249,6 @@ __device__ __forceinline__ bool others_of_groups(Packed (&values)[COUNT], const 
            : height <= 2 ? others_up_to<2>(values, widths)
            : height == 3 ? others_up_to<3>(values, widths)
                          : others_up_to<5>(values, widths);
-}
-
-/// What a thread reads of a hub, which has more than 32 slots, eight neighbouring ones: its first slot; which of them
-/// anew, a bit for each, HUB_IDLE, and the logarithm of the number of threads that read the same hub's; where the slot
-/// of the factor is among those of the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows
-/// in the next chunk. Who has nothing to read reads something, and has ones.
-typedef uint4 HubWords;
-constexpr uint32_t HUB_IDLE = 1 << 8;
-constexpr uint32_t HUB_WIDTH_SHIFT = 9;
-
-/// Starts to read some neighbouring messages of a hub.
-__device__ __forceinline__ void start_hub(const Places &places, const HubWords &words, Reading (&readings)[8]) {
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        readings[i] = Reading(places, words.x + i, (words.y >> i & 1) != 0);
-    }
-}
-
-__device__ __forceinline__ void take_hub(const HubWords &words, const Reading (&readings)[8], Packed (&values)[8]) {
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        values[i] = words.y & HUB_IDLE ? Packed::one() : Packed{readings[i].bits};
-    }
 }
 
 /// The product of a thread's own messages, from 1 to 2, and its exponent.
@@ -328,19 +373,20 @@ __device__ __noinline__ inline Sent message_of_pieces(const Places &places, cons
     const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
     const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
     Product total = Product::neutral();
-    HubWords own_words = words;
-    Reading readings[8];
+    HubWords own_words = words, next = __ldg(chunk + 32 + lane);
+    HubReadings readings;
     Packed own_values[8];
-    start_hub(places, words, readings);
+    readings.start(places, words);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
+        const HubWords after = __ldg(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
         Packed values[8];
-        wait_for(readings);
-        take_hub(words, readings, values);
-        const HubWords current = words;
+        wait_for(places, readings);
+        readings.take(values);
+        const HubWords current = readings.words;
         if (piece + 1 < pieces) {
-            words = __ldg(chunk + (piece + 1) * 32 + lane);
-            start_hub(places, words, readings);
+            readings.start(places, next);
         }
+        next = after;
         if (piece == own_piece) {
             own_words = current;
             FASTLBP_UNROLL

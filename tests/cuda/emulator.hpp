@@ -57,13 +57,8 @@ struct Dimensions {
 
 /// One launch.
 struct Launch {
-    /// Blocks of a cluster.
-    unsigned cluster;
-    /// How many blocks have begun, and arrived at the barriers of each cluster; they only grow.
+    /// How many blocks have begun.
     uint32_t begun = 0;
-    std::vector<uint32_t> arrived;
-    /// Where each block has its `here`.
-    std::vector<char *> places;
     /// How often something was changed that others may wait for, and how many blocks sleep until it is.
     uint32_t changes = 0, asleep = 0;
 };
@@ -72,8 +67,6 @@ struct Launch {
 struct Here {
     Dimensions grid, block, block_index, thread_index;
     Launch *launch = nullptr;
-    /// How many blocks will have arrived at the next barrier of the cluster.
-    uint32_t expected = 0;
 };
 inline thread_local Here here;
 
@@ -347,16 +340,15 @@ void launch(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, uns
     }
     // Else blocks run one after the other.
     const bool together = cooperative || cluster > 1;
-    Launch all = {cluster, 0, std::vector<uint32_t>(blocks / cluster), std::vector<char *>(blocks)};
+    Launch all;
     const auto run = [&](unsigned first, unsigned end) {
         std::unique_ptr<Block> block = pool().take();
         current = block.get();
         if (together) {
-            all.places[first] = reinterpret_cast<char *>(&here);
             meet_blocks(&all.begun, blocks);
         }
         for (unsigned index = first; index < end; ++index) {
-            here = {{blocks, 1, 1}, {threads, 1, 1}, {index, 0, 0}, {0, 0, 0}, &all, 0};
+            here = {{blocks, 1, 1}, {threads, 1, 1}, {index, 0, 0}, {0, 0, 0}, &all};
             block->run(threads, body, &one);
         }
         pool().give_back(std::move(block));
@@ -465,7 +457,6 @@ T atomicMax(T *target, std::common_type_t<T> value) {
     return seen;
 }
 
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /// To be called, where there is no `__CUDA_ARCH__`, by each thread that waits for what others write.
@@ -476,25 +467,6 @@ inline void tell_others() { emulator::changed(); }
 
 /// In the place of GridBarrier's instructions: one thread of each block waits until all have added.
 inline void meet_other_blocks(uint32_t *counter, uint32_t expected) { emulator::meet_blocks(counter, expected); }
-
-/// In the place of the instructions for a cluster's barriers: all threads of its blocks call it.
-inline void meet_cluster() {
-    __syncthreads();
-    emulator::Launch &launch = *emulator::here.launch;
-    if (threadIdx.x == 0 && launch.cluster > 1) {
-        emulator::here.expected += launch.cluster;
-        emulator::meet_blocks(&launch.arrived[blockIdx.x / launch.cluster], emulator::here.expected);
-    }
-    __syncthreads();
-}
-
-/// Where a block of this one's cluster has what this one has in its own shared memory.
-template <class T>
-T *shared_of_block(T *own, unsigned block_of_cluster) {
-    const emulator::Launch &launch = *emulator::here.launch;
-    char *const place = launch.places[blockIdx.x / launch.cluster * launch.cluster + block_of_cluster];
-    return reinterpret_cast<T *>(place + (reinterpret_cast<char *>(own) - reinterpret_cast<char *>(&emulator::here)));
-}
 
 /// The function that the fake driver calls for a kernel.
 #define EMULATED(name)                                                                                      \

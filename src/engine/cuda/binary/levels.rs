@@ -17,7 +17,7 @@ const COEFFICIENTS_SHIFT: u32 = 12;
 const LEAF_NEW: u32 = 1 << SLOT_BITS;
 const LEAF_SHIFT: u32 = SLOT_BITS + 1;
 /// Most rounds in which a warp reads what several factors' variables send.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 2;
 /// Words of a chunk: four of each thread.
 const CHUNK: usize = 4 * WARP;
 /// What threads without an input have: one that is certain. They are not sent.
@@ -215,12 +215,13 @@ fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Vec<Unit> {
     };
     let mut sorted: Vec<((usize, usize), Item)> =
         items.into_iter().map(|item| (reads(&item), item)).collect();
-    // Those with hubs, which stay alone, come first; then factors of one width together.
-    sorted.sort_by_key(|((most, sum), item)| {
-        let hub = if *most > WARP { *most } else { 0 };
-        std::cmp::Reverse((hub, arity(item), *sum))
+    // Those that stay alone come first; then factors of one width together.
+    let is_alone = |&((most, sum), _): &((usize, usize), Item)| most > WARP || sum > ROUNDS * WARP;
+    sorted.sort_by_key(|one| {
+        let (_, sum) = one.0;
+        std::cmp::Reverse((is_alone(one), if is_alone(one) { sum } else { arity(&one.1) }, sum))
     });
-    let alone = sorted.partition_point(|((most, _), _)| *most > WARP);
+    let alone = sorted.partition_point(is_alone);
     let (hubs, others) = sorted.split_at(alone);
     let mut units: Vec<Unit> = hubs.iter().map(|one| Unit::new(ranks, &[one])).collect();
     let groups = |rounds| groups_of(ranks.graph, others, rounds);
@@ -265,7 +266,14 @@ impl Unit {
         }
         // Wide reads come first, so that all begin at multiples of their widths.
         reads.sort_by_key(|read| std::cmp::Reverse(read.width));
-        let hubs: Vec<Read> = reads.extract_if(.., |read| read.width > WARP).collect();
+        // Hubs, and what would need more rounds, are read by eight messages a thread.
+        let mut left: usize = reads.iter().map(|read| read.width).sum();
+        let is_hub = |read: &mut Read| {
+            let hub = read.width > WARP || left > ROUNDS * WARP && read.width >= HUB_EACH as usize;
+            left -= if hub { read.width } else { 0 };
+            hub
+        };
+        let hubs: Vec<Read> = reads.extract_if(.., is_hub).collect();
         let height = reads.first().map_or(0, |read| read.width.ilog2());
         let rounds = unit.place(ranks, &reads);
         let giants = hubs.iter().take_while(|hub| hub.width > WARP_LEAVES).count();

@@ -199,8 +199,8 @@ impl BinaryProgram {
             binary.places = [*level_places[0].address(), *level_places[1].address()];
         }
         binary.known = words.address() + 4 * known_start as u64;
-        // Behind all slots there is a one to read.
-        let new = || DeviceBuffer::new(current, layout.slots + 1);
+        // Behind all slots there are ones to read.
+        let new = || DeviceBuffer::new(current, layout.slots + 8);
         let messages = [new()?, new()?];
         binary.messages = [*messages[0].address(), *messages[1].address()];
         let program = Self {
