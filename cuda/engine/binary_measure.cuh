@@ -18,11 +18,14 @@ __device__ __forceinline__ Product product_of_four(const Packed (&v)[4]) {
     return combine(combine(Product::of(v[0]), Product::of(v[1])), combine(Product::of(v[2]), Product::of(v[3])));
 }
 
-/// Variables with at most four factors: `first` is the first position of their kind, `slot` its first slot.
-__device__ __forceinline__ void few_variables(const Binary &g, uint32_t first, uint32_t end, uint32_t slot,
-                                              uint32_t slots, const Packed *from, const Sink &sink, Watch &watch) {
-    for (uint32_t position = first + thread_of_grid(); position < end; position += threads_of_grid()) {
-        const uint32_t at = slot + slots * (position - first);
+/// All variables but hubs, a thread each; from the last thread on, as the first ones have hubs.
+__device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    const uint32_t end = watch.measuring ? g.variables : g.ones, threads = threads_of_grid();
+    for (uint32_t position = g.fours + (threads - 1 - thread_of_grid()); position < end; position += threads) {
+        const uint32_t slots = position < g.twos ? 4 : position < g.ones ? 2 : position < g.zeros ? 1 : 0;
+        const uint32_t at = slots == 4   ? g.four_slot + 4 * (position - g.fours)
+                            : slots == 2 ? g.two_slot + 2 * (position - g.twos)
+                                         : g.one_slot + (position - g.ones);
         Packed v[4];
         FASTLBP_UNROLL
         for (int i = 0; i < 4; ++i) {
@@ -53,16 +56,6 @@ __device__ __forceinline__ void few_variables(const Binary &g, uint32_t first, u
                 }
             }
         }
-    }
-}
-
-/// All variables but hubs.
-__device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
-    const uint32_t firsts[5] = {g.fours, g.twos, g.ones, g.zeros, g.variables};
-    const uint32_t starts[4] = {g.four_slot, g.two_slot, g.one_slot, 0};
-    uint32_t slots = 4;
-    for (int kind = 0; kind < (watch.measuring ? 4 : 2); ++kind, slots /= 2) {
-        few_variables(g, firsts[kind], firsts[kind + 1], starts[kind], slots, from, sink, watch);
     }
 }
 
