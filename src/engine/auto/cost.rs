@@ -81,7 +81,7 @@ impl Costs {
         device_run: 80e-6,
         device_run_state: 1e-9,
         device_pass: 9e-6,
-        device_level: 1.6e-6,
+        device_level: 2e-6,
         device_edge: 40e-12,
         hub: 64,
         device_hub_read: 1e-12,
