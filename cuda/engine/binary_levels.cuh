@@ -11,8 +11,8 @@ namespace fastlbp {
 
 /// A unit: the first of its chunks of 128 words, and its shape. Each thread has four words of the first chunk: its
 /// input; `second`, see below; and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
-/// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has one that is certain and not sent;
-/// who has nothing to read reads a one.
+/// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
+/// one that is certain and not sent; who has nothing to read reads a one.
 struct LevelUnit {
     /// The range of factors whose messages depend on two inputs.
     static constexpr uint32_t TWO_INPUTS = 448;
@@ -353,8 +353,8 @@ struct LevelWork {
         return send_if(fits, lane, unit, input);
     }
 
-    /// Takes over what variables send in two rounds from `first` on, whatever it is. A round
-    /// that the unit does not have has the number of the first hubs, which come later.
+    /// Takes over what variables send in two rounds from `first` on, whatever it is. A round that the unit does
+    /// not have has the number of the first hubs, which come later.
     static __device__ __forceinline__ void take_any(const LevelUnit &unit, const RoundReadings<2> &readings,
                                                     uint32_t first, LevelInput &input) {
         Packed odds[2] = {Packed{readings.bits[0]}, Packed{readings.bits[1]}};
@@ -371,7 +371,7 @@ struct LevelWork {
         }
     }
 
-    /// Any unit.
+    /// Any unit. Gets what it needs by value, so that this can stay in registers elsewhere.
     static __device__ __noinline__ void send_any(LevelWork work, LevelUnit unit, uint4 words) {
         const Places &places = work.places;
         const uint32_t lane = lane_of_warp(), rounds = unit.rounds(), wide_rounds = unit.wide_rounds();

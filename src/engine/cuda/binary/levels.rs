@@ -28,6 +28,8 @@ const HUB_WIDTH_SHIFT: u32 = 9;
 /// Messages of a hub that a thread reads, and most that a warp takes at once.
 const HUB_EACH: u32 = 8;
 const WARP_LEAVES: usize = 8 * WARP;
+/// Most words of all units: 1 GiB. A hub of d messages needs about d^2 / 2 of them.
+const MOST_WORDS: usize = 1 << 28;
 /// Most messages of a hub.
 const MOST_HUB_MESSAGES: usize = 256 * WARP;
 
@@ -167,7 +169,7 @@ impl<'a> Ranks<'a> {
 }
 
 impl LevelWork {
-    /// For so many warps. `None` if a hub or the graph is too large.
+    /// For so many blocks of so many warps. `None` if a hub or the graph is too large.
     pub(super) fn new(
         graph: &FactorGraph,
         layout: &Layout,
@@ -183,10 +185,14 @@ impl LevelWork {
         let mut all: Vec<Vec<Unit>> = Vec::new();
         all.resize_with(blocks * warps, Vec::new);
         // In turn, block by block, so that the warps of a level have not been busy in the one before.
-        let mut turn = 0;
+        let (mut turn, mut words) = (0, 0);
         for level in 0..levels.count() {
             let items = items_of(graph, &ranks, levels.edges(level));
             for unit in units_of(&ranks, items, blocks * warps) {
+                words += unit.words.len();
+                if words > MOST_WORDS {
+                    return Ok(None);
+                }
                 all[turn % blocks * warps + turn / blocks].push(unit);
                 turn = (turn + 1) % (blocks * warps);
             }
