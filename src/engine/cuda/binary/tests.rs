@@ -439,7 +439,7 @@ proptest! {
 /// Levels with many factors, several of which share a warp.
 #[test]
 fn wide_levels_fill_warps() {
-    let graph = generate::smartfl(60_000, 1).unwrap().graph;
+    let graph = generate::smartfl(20_000, 1).unwrap().graph;
     let layout = Layout::new(&graph).unwrap();
     check_layout(&graph, &layout);
     check_flood(&graph, &layout, [132, 16]);
