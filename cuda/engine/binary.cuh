@@ -31,8 +31,8 @@ constexpr uint32_t SOURCE_READ = 6;
 
 /// By levels, the second word of an input: from where on the number of coefficients stands.
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
-/// A message that a thread reads by levels: its slot, SLOT_MASK for none; whether it is read anew; and the
-/// logarithm of the number of threads that read the same variable's.
+/// A message that a thread reads by levels: its slot, the first one behind all for none; whether it is read anew;
+/// and the logarithm of the number of threads that read the same variable's.
 constexpr uint32_t LEAF_NEW = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t LEAF_SHIFT = SLOT_BITS + 1;
 

@@ -167,7 +167,8 @@ __device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, bool third
 }
 
 /// The same for factors with more than eight variables; out of the way of the others.
-__device__ __noinline__ inline Fraction<double> message_of_warp(uint32_t lane, uint64_t value, bool negated, HeadValues f) {
+__device__ __noinline__ inline Fraction<double> message_of_warp(uint32_t lane, uint64_t value, bool negated,
+                                                                HeadValues f) {
     return group_message<double, 5>(lane, Packed{value}, negated, f);
 }
 
@@ -189,7 +190,7 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
                          : group_message<Wide, 5>(lane, value, negated, f).ratio();
 }
 
-/// Which of a warp's first units could not be sent the usual way the last time.
+/// Which of a warp's units could not be sent the usual way the last time; those 64 apart share a bit.
 __device__ __forceinline__ uint64_t &far_units_of_warp() {
     __shared__ uint64_t all[32];
     return all[threadIdx.x / 32];

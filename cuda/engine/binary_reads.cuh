@@ -174,38 +174,6 @@ __device__ __forceinline__ Packed odds_of(double product, int32_t more) {
     return Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
 }
 
-/// As others_of_group where messages are certain or far from 1.
-__device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
-    const Packed message = Packed{value};
-    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
-    const uint32_t zeros = __ballot_sync(~0u, value == 0);
-    const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
-    const Wide own = uncertain(message).unpack();
-    double product = own.significand, siblings[5];
-    int32_t exponent = static_cast<int32_t>(own.exponent);
-    FASTLBP_UNROLL
-    for (int level = 0; level < 5; ++level) {
-        siblings[level] = __shfl_xor_sync(~0u, product, 1 << level);
-        product = product * siblings[level];
-        const int32_t other = __shfl_xor_sync(~0u, exponent, 1 << level);
-        exponent += level < static_cast<int>(width) ? other : 0;
-    }
-    double rest = 1.0;
-    FASTLBP_UNROLL
-    for (int level = 4; level >= 0; --level) {
-        rest = rest * (level < static_cast<int>(width) ? siblings[level] : 1.0);
-    }
-    if (width == 0) {
-        return Sent{value, false};
-    }
-    const uint32_t all = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
-    const uint32_t others = all & ~(1u << lane);
-    const Certain certain = {static_cast<uint32_t>(__popc(zeros & others)),
-                             static_cast<uint32_t>(__popc(infinities & others))};
-    const Packed odds = certain.any() ? certain.odds() : odds_of(rest, exponent - static_cast<int32_t>(own.exponent));
-    return Sent{odds.bits, certain.contradictory()};
-}
-
 /// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
 /// shape of the tree; with a width of 0, the message itself. No width is above HEIGHT. COUNT rounds side by
 /// side, so that one's waiting is another's time. Returns whether this was right, or far_others_of_group is needed.
@@ -297,6 +265,25 @@ struct SiblingShares {
         return Share{rest, above.exponent + exponent - own_exponent};
     }
 };
+
+/// As others_of_groups for one round, where messages are certain or far from 1.
+__device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
+    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
+    const uint32_t zeros = __ballot_sync(~0u, value == 0);
+    const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
+    const Wide own = uncertain(Packed{value}).unpack();
+    const SiblingShares siblings(Share{own.significand, static_cast<int32_t>(own.exponent)}, width);
+    if (width == 0) {
+        return Sent{value, false};
+    }
+    const uint32_t all = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
+    const uint32_t others = all & ~(1u << lane);
+    const Certain certain = {static_cast<uint32_t>(__popc(zeros & others)),
+                             static_cast<uint32_t>(__popc(infinities & others))};
+    const Share rest = siblings.others(Share{1.0, 0});
+    const Packed odds = certain.any() ? certain.odds() : odds_of(rest.significand, rest.exponent);
+    return Sent{odds.bits, certain.contradictory()};
+}
 
 /// The product of eight messages near 1.
 __device__ __forceinline__ double product_of_eight(const Packed (&v)[8]) {

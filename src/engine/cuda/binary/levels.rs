@@ -12,7 +12,7 @@ const NEGATED: u32 = 1 << 11;
 /// From this bit on stands the round in which a thread finds what it wants, and the number of coefficients.
 const ROUND_SHIFT: u32 = 5;
 const COEFFICIENTS_SHIFT: u32 = 12;
-/// What a thread reads: a slot, all bits for none; whether its message is new; and from here on stands how many
+/// What a thread reads: a slot, the first one behind all for none; whether its message is new; and from here on stands how many
 /// threads read the same variable's.
 const LEAF_NEW: u32 = 1 << SLOT_BITS;
 const LEAF_SHIFT: u32 = SLOT_BITS + 1;
@@ -59,12 +59,6 @@ struct Read {
     edge: usize,
     lane: usize,
     rank: u32,
-}
-
-/// A message that a thread reads.
-struct Leaf {
-    slot: u32,
-    is_new: bool,
 }
 
 /// Some factors that a warp takes together.
@@ -118,13 +112,13 @@ impl<'a> Ranks<'a> {
         })
     }
 
-    /// What a thread reads of a slot along the edge `own` in messages of this rank. Slots without an
-    /// edge hold ones, which nobody needs to read; the factor's own message is not waited for.
-    fn leaf(&self, own: usize, slot: u32, rank: u32) -> Option<Leaf> {
+    /// Whether a slot is read anew along the edge `own` in messages of this rank. `None` of slots without an edge:
+    /// they hold ones, which nobody needs to read. The factor's own message is not waited for.
+    fn is_new(&self, own: usize, slot: u32, rank: u32) -> Option<bool> {
         let variable = self.graph.edge_variables()[own] as usize;
         let at = slot - self.layout.slots_of(variable).0;
         let &edge = self.graph.variable_edges(variable).get(at as usize)?;
-        Some(Leaf { slot, is_new: edge as usize != own && self.of(edge) < rank })
+        Some(edge as usize != own && self.of(edge) < rank)
     }
 
     /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
@@ -229,22 +223,23 @@ fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Vec<Unit> {
     });
     let alone = sorted.partition_point(is_alone);
     let (hubs, others) = sorted.split_at(alone);
-    let mut units: Vec<Unit> = hubs.iter().map(|one| Unit::new(ranks, &[one])).collect();
+    let mut units: Vec<Unit> = hubs.iter().map(|(_, item)| Unit::new(ranks, &[item])).collect();
     let groups = |rounds| groups_of(ranks.graph, others, rounds);
     let left = warps.saturating_sub(units.len());
     let rounds = (1..ROUNDS).find(|&rounds| groups(rounds).len() <= left).unwrap_or(ROUNDS);
     for group in groups(rounds) {
-        units.push(Unit::new(ranks, &group.iter().collect::<Vec<_>>()));
+        let items: Vec<&Item> = group.iter().map(|(_, item)| item).collect();
+        units.push(Unit::new(ranks, &items));
     }
     units
 }
 
 impl Unit {
     /// Factors on as many threads each.
-    fn new(ranks: &Ranks<'_>, items: &[&((usize, usize), Item)]) -> Self {
+    fn new(ranks: &Ranks<'_>, items: &[&Item]) -> Self {
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
-        let most = items.iter().map(|(_, item)| arity(item)).max().unwrap_or(2);
+        let most = items.iter().map(|item| arity(item)).max().unwrap_or(2);
         let levels = thread_levels(most);
         let coefficients = |item: &Item| ranks.layout.coefficients_of[item.factor as usize];
         let mut unit = Self::default();
@@ -252,10 +247,10 @@ impl Unit {
         for lane in 0..WARP {
             let item = items.get(lane >> levels).unwrap_or(&items[0]);
             unit.words[4 * lane] = ABSENT;
-            unit.words[4 * lane + 1] = coefficients(&item.1) << COEFFICIENTS_SHIFT;
+            unit.words[4 * lane + 1] = coefficients(item) << COEFFICIENTS_SHIFT;
         }
         let mut reads = Vec::new();
-        for (number, (_, item)) in items.iter().enumerate() {
+        for (number, item) in items.iter().enumerate() {
             let first = number << levels;
             let lane = |at| if at == 0 { first + (1 << levels) - 1 } else { first + at - 1 };
             for (at, edge) in Layout::edges_head_first(graph, item.factor as usize).enumerate() {
@@ -293,7 +288,7 @@ impl Unit {
         }
         let is_plain =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
-        let plain = items.iter().all(|(_, item)| is_plain(item));
+        let plain = items.iter().all(|item| is_plain(item));
         let range = if plain { exact_range(most) } else { 0 };
         unit.shape = rounds as u32 | height << 6 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
@@ -314,9 +309,11 @@ impl Unit {
                 first..first + width as u32
             };
             for (thread, slot) in (at..).zip(slots) {
-                let leaf = ranks.leaf(edge, slot, rank).map_or(ranks.nothing(), |leaf| {
-                    if leaf.is_new { leaf.slot | LEAF_NEW } else { leaf.slot }
-                });
+                let leaf = match ranks.is_new(edge, slot, rank) {
+                    None => ranks.nothing(),
+                    Some(false) => slot,
+                    Some(true) => slot | LEAF_NEW,
+                };
                 let place = leaf_place(thread);
                 if place >= self.words.len() {
                     self.words.resize(self.words.len() + CHUNK, ranks.nothing());
@@ -360,7 +357,7 @@ impl Unit {
                 self.words.extend([first, HUB_IDLE | width, own, count]);
                 continue;
             }
-            let is_new = |i| ranks.leaf(edge, first + leaf + i, rank).is_some_and(|l| l.is_new);
+            let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
             let mask: u32 = (0..HUB_EACH).map(|i| u32::from(is_new(i)) << i).sum();
             self.words.extend([first + leaf, mask | width, own, count]);
         }
