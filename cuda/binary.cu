@@ -7,8 +7,9 @@
 
 using namespace fastlbp;
 
-/// Threads of a block that runs passes.
+/// Threads of a block that runs passes; by levels fewer, as each needs many registers and most of them wait.
 constexpr int THREADS = 512;
+constexpr int LEVEL_THREADS = 256;
 
 /// Looks at the state in `from`: contradictory variables, and beliefs, if `measuring`; by BINGO's rule also at
 /// the inputs of factors, behind which a barrier and then look_at_factors must come.
@@ -142,7 +143,7 @@ struct ByLevels {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
     binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     Block &block = shared_block();
     block.fill(g, loop);

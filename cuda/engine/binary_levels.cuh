@@ -20,7 +20,9 @@ struct LevelUnit {
     uint32_t chunk, shape;
 
     /// Rounds in which threads read a message each.
-    __device__ __forceinline__ uint32_t rounds() const { return shape & 63; }
+    __device__ __forceinline__ uint32_t rounds() const { return shape & 7; }
+    /// The height of the highest tree in which a last message is and the factor's own one; 0 if there is none.
+    __device__ __forceinline__ uint32_t last_height() const { return shape >> 3 & 3; }
     /// The largest width in them.
     __device__ __forceinline__ uint32_t height() const { return shape >> 6 & 7; }
     /// Logarithm of the number of threads of each factor.
@@ -32,8 +34,8 @@ struct LevelUnit {
     __device__ __forceinline__ uint32_t range() const { return shape >> 23 << 2; }
     /// Whether factors with four variables are among those of four threads.
     __device__ __forceinline__ bool has_thirds() const { return range() < TWO_INPUTS; }
-    /// Whether it has up to two rounds, and as many of hubs, and no more.
-    __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && wide_rounds() <= 2 && giants() == 0; }
+    /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
+    __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
         const uint32_t rounds = this->rounds();
         return chunk + 1 + (rounds > 2 ? (rounds + 1) / 4 : 0);
@@ -227,16 +229,19 @@ struct LevelQueue {
 
 /// What a thread of a unit has to do, but for reading.
 struct LevelInput {
-    uint32_t slot, second, wanted;
+    uint32_t slot, second;
+    Wanted wanted;
     Packed value, old;
     HeadValues f;
 
     __device__ __forceinline__ LevelInput(const Block &block, const uint4 &words)
-        : slot(words.x & SLOT_MASK), second(words.y), wanted(words.y >> 5 & 31), value(Packed::one()) {
+        : slot(words.x & LEVEL_SLOT_MASK), second(words.y), value(Packed::one()) {
         const uint32_t source = words.x >> SOURCE_SHIFT;
         // What an observed variable sends is known.
         value = source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : Packed::one();
-        wanted = source == SOURCE_READ ? wanted : ~uint32_t(0);
+        const bool is_read = source == SOURCE_READ;
+        wanted = Wanted{is_read ? second >> 5 & 31 : ~uint32_t(0), second & 31,
+                        is_read ? words.x >> LAST_SHIFT & 7 : 0};
         f = block.coefficients_of(second >> COEFFICIENTS_SHIFT).head;
         old = is_sent() ? block.from[slot] : Packed::one();
     }
@@ -244,16 +249,13 @@ struct LevelInput {
     __device__ __forceinline__ bool is_sent() const { return (second & LEVEL_SENT) != 0; }
     __device__ __forceinline__ bool is_negated() const { return (second & LEVEL_NEGATED) != 0; }
 
-    /// Takes over what a variable sends, if it is meant.
-    __device__ __forceinline__ void take(uint32_t round, uint64_t bits) {
-        value = wanted == round ? Packed{bits} : value;
-    }
-
-    /// The same from the thread that has it; notes if certain messages disagree there. All threads of the warp.
+    /// Takes over what a variable sends from the thread that has it, if it is meant; notes if certain messages disagree
+    /// there. All threads of the warp.
     __device__ __forceinline__ void take_sent(uint32_t round, const Sent &sent) {
-        take(round, __shfl_sync(~0u, sent.bits, second & 31));
-        const bool disagreed = __shfl_sync(~0u, static_cast<int>(sent.contradictory), second & 31) != 0;
-        if (wanted == round && disagreed) {
+        const uint64_t bits = __shfl_sync(~0u, sent.bits, wanted.thread);
+        value = wanted.round == round ? Packed{bits} : value;
+        const bool disagreed = __shfl_sync(~0u, static_cast<int>(sent.contradictory), wanted.thread) != 0;
+        if (wanted.round == round && disagreed) {
             const Block &block = shared_block();
             note_met(block.of_pass, variable_of_slot(block.g, slot));
         }
@@ -263,32 +265,6 @@ struct LevelInput {
 /// What a warp does in a pass.
 struct LevelWork {
     Places places;
-
-    /// Takes over what variables send in COUNT rounds; returns whether that was right.
-    template <int COUNT>
-    static __device__ __forceinline__ bool take_rounds(const LevelUnit &unit, const RoundReadings<COUNT> &readings,
-                                                       LevelInput &input) {
-        Packed values[COUNT];
-        FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
-            values[i] = Packed{readings.bits[i]};
-        }
-        const bool near = others_of_groups(values, readings.widths, unit.height());
-        FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
-            input.take(i, __shfl_sync(~0u, values[i].bits, input.second & 31));
-        }
-        return near;
-    }
-
-    /// The same of hubs.
-    static __device__ __forceinline__ bool take_hub(const HubReadings &readings, uint32_t round, LevelInput &input) {
-        Packed values[8];
-        readings.take(values);
-        const Packed odds = message_of_eight(readings.words, values, Share{1.0, 0});
-        input.take(round, __shfl_sync(~0u, odds.bits, input.second & 31));
-        return all_near<64>(values);
-    }
 
     /// Computes and sends the messages of a unit if `fits` and more; returns whether.
     __device__ __forceinline__ bool send_if(bool fits, uint32_t lane, const LevelUnit &unit,
@@ -311,64 +287,66 @@ struct LevelWork {
         return true;
     }
 
-    /// A unit without hubs; returns whether that was right: if not, all of it is to be done again.
-    template <int ROUNDS>
-    __device__ __forceinline__ bool send_simple(uint32_t lane, const LevelUnit &unit, const uint4 &words) const {
+    /// A unit that is usual; `hub` are the words of its first round of hubs. Returns whether that was right: if not,
+    /// all of it is to be done again.
+    __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
+                                               const HubWords &hub) const {
         const uint32_t leaves[2] = {words.z, words.w};
-        uint32_t own_leaves[ROUNDS];
-        FASTLBP_UNROLL
-        for (int i = 0; i < ROUNDS; ++i) {
-            own_leaves[i] = leaves[i];
+        const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds(), pieces = unit.giants();
+        const uint4 *chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
+        bool fits = true;
+        Share above = {1.0, 0};
+        HubReadings wide;
+        if (pieces > 0) {
+            // Other pieces than the factor's are there long before.
+            const HubWords giant = __ldg(chunk + hubs * 32);
+            above = share_above_piece(places, chunk + hubs * 32, giant, fits);
+            wide.start(places, __ldg(chunk + (hubs + giant.z / WARP_LEAVES) * 32), false);
+        } else if (hubs > 0) {
+            wide.start(places, hub, false);
         }
-        RoundReadings<ROUNDS> readings;
-        readings.start(places, own_leaves);
-        LevelInput input(shared_block(), words);
-        wait_for(places, readings);
-        const bool fits = take_rounds(unit, readings, input);
-        return send_if(fits, lane, unit, input);
-    }
-
-    /// One with rounds of hubs, the words of the first of which are there.
-    template <int HUBS>
-    __device__ __forceinline__ bool send_wide(uint32_t lane, const LevelUnit &unit, const uint4 &words,
-                                              const HubWords &hub) const {
-        HubReadings first, second;
-        first.start(places, hub);
-        if (HUBS > 1) {
-            second.start(places, __ldg(shared_block().g.level_words + (unit.first_hub() + 1) * 32 + lane));
-        }
-        const uint32_t leaves[2] = {words.z, words.w};
         RoundReadings<2> readings;
-        readings.start(places, leaves);
+        readings.start(places, leaves, LEAF_NEW);
         LevelInput input(shared_block(), words);
-        if (HUBS > 1) {
-            wait_for(places, readings, first, second);
+        LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0);
+        Partial partial = Partial::of(input.value);
+        if (hubs + pieces > 0) {
+            wait_for(places, readings, wide);
         } else {
-            wait_for(places, readings, first);
+            wait_for(places, readings);
         }
-        bool fits = take_rounds(unit, readings, input);
-        fits &= take_hub(first, unit.rounds(), input);
-        if (HUBS > 1) {
-            fits &= take_hub(second, unit.rounds() + 1, input);
+        // What is looked at again now is there when it is needed.
+        last.repeat(places);
+        fits &= take_rounds(readings, rounds, unit.height(), input.wanted, partial);
+        // The hub in pieces, and then the others.
+        uint32_t round = pieces > 0 ? rounds + hubs : rounds;
+        for (uint32_t left = hubs + pieces; left > 0;) {
+            const HubReadings current = wide;
+            --left;
+            const uint32_t next = hubs - left;
+            if (left > 0) {
+                wide.start(places, __ldg(chunk + next * 32), false);
+            }
+            fits &= take_hubs(current, above, round, unit.last_height(), input.wanted, partial);
+            above = Share{1.0, 0};
+            round = rounds + next;
+            if (left > 0) {
+                wait_for(places, wide);
+                last.repeat(places);
+            }
         }
+        wait_for(places, last);
+        fits &= partial.complete(unit.last_height(), Packed{last.bits}, input.value);
         return send_if(fits, lane, unit, input);
     }
 
     /// Takes over what variables send in two rounds from `first` on, whatever it is. A round that the unit does
     /// not have has the number of the first hubs, which come later.
-    static __device__ __forceinline__ void take_any(const LevelUnit &unit, const RoundReadings<2> &readings,
-                                                    uint32_t first, LevelInput &input) {
-        Packed odds[2] = {Packed{readings.bits[0]}, Packed{readings.bits[1]}};
-        if (__all_sync(~0u, others_of_groups(odds, readings.widths, unit.height()))) {
-            FASTLBP_UNROLL
-            for (int i = 0; i < 2; ++i) {
-                input.take(first + i, __shfl_sync(~0u, odds[i].bits, input.second & 31));
-            }
-            return;
-        }
+    static __device__ __forceinline__ void take_any(const RoundReadings<2> &readings, uint32_t first,
+                                                    LevelInput &input) {
         FASTLBP_UNROLL
         for (int i = 0; i < 2; ++i) {
-            input.take_sent(first + i, far_others_of_group(readings.bits[i], readings.widths[i]));
+            input.take_sent(first + i, far_others_of_group(readings.bits[i], readings.width(i)));
         }
     }
 
@@ -380,15 +358,15 @@ struct LevelWork {
         const uint4 *chunk = chunks + unit.first_hub() * 32;
         HubReadings hub;
         if (wide_rounds > 0) {
-            hub.start(places, __ldg(chunk + lane));
+            hub.start(places, __ldg(chunk + lane), true);
         }
         uint32_t leaves[2] = {words.z, words.w};
         RoundReadings<2> readings;
-        readings.start(places, leaves);
+        readings.start(places, leaves, LEAF_NEW | LEAF_LAST);
         LevelInput input(shared_block(), words);
         for (uint32_t round = 0;;) {
             wait_for(places, readings);
-            take_any(unit, readings, round, input);
+            take_any(readings, round, input);
             round += 2;
             if (round >= rounds) {
                 break;
@@ -396,7 +374,7 @@ struct LevelWork {
             const uint4 four = __ldg(chunks + (unit.chunk + 1 + (round - 2) / 4) * 32 + lane);
             leaves[0] = (round - 2) % 4 == 0 ? four.x : four.z;
             leaves[1] = (round - 2) % 4 == 0 ? four.y : four.w;
-            readings.start(places, leaves);
+            readings.start(places, leaves, LEAF_NEW | LEAF_LAST);
         }
         for (uint32_t i = 0; i < wide_rounds; ++i) {
             Packed values[8];
@@ -405,7 +383,7 @@ struct LevelWork {
             const HubWords current = hub.words;
             chunk += 32;
             if (i + 1 < wide_rounds) {
-                hub.start(places, __ldg(chunk + lane));
+                hub.start(places, __ldg(chunk + lane), true);
             }
             input.take_sent(rounds + i, any_message_of_eight(current, values, Product::neutral()));
         }
@@ -439,11 +417,7 @@ struct LevelWork {
             const LevelUnit after = queue.load(g, at + 2);
             bool sent = false;
             if (unit.is_usual() && !was_far) {
-                const uint32_t hubs = unit.wide_rounds();
-                sent = hubs == 1             ? send_wide<1>(lane, unit, words, hub)
-                       : hubs == 2           ? send_wide<2>(lane, unit, words, hub)
-                       : unit.rounds() <= 1  ? send_simple<1>(lane, unit, words)
-                                             : send_simple<2>(lane, unit, words);
+                sent = send_usual(lane, unit, words, hub);
             }
             if (!sent) {
                 send_any(*this, unit, words);

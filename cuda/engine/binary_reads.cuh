@@ -4,6 +4,10 @@
 // whether it is there: such places hold UNSENT until then, and whoever needs the message looks again and again.
 // There is one for each slot and each of two passes: in each pass, who sends a message resets its other place.
 // So a message travels as fast as the memory that all share, and no fence is needed; only passes end together.
+//
+// Most often one message comes long after all others: that of the factor before. Of each variable, one of the same
+// eight may be the *last* one. Everything else is multiplied before it is there; then only those products are left
+// that it meets on its way up the tree, and those that the way down to the factor meets.
 #pragma once
 
 #include "binary_factors.cuh"
@@ -44,8 +48,19 @@ __device__ __forceinline__ uint64_t start_reading(const Places &places, uint32_t
 #endif
 }
 
+/// So that only this half is looked at.
+__device__ __forceinline__ uint32_t high_half(uint64_t bits) {
+#ifdef __CUDA_ARCH__
+    uint32_t high;
+    asm("{\n\t.reg .b32 low;\n\tmov.b64 {low, %0}, %1;\n\t}" : "=r"(high) : "l"(bits));
+    return high;
+#else
+    return static_cast<uint32_t>(bits >> 32);
+#endif
+}
+
 /// Other than UNSENT, no message has this half.
-__device__ __forceinline__ bool is_missing(uint64_t bits) { return static_cast<uint32_t>(bits >> 32) == ~uint32_t(0); }
+__device__ __forceinline__ bool is_missing(uint64_t bits) { return high_half(bits) == ~uint32_t(0); }
 
 /// Reads a message of this pass again if it was missing.
 __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t slot, uint64_t &bits) {
@@ -66,16 +81,22 @@ __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t sl
 /// Messages that a thread reads in COUNT rounds.
 template <int COUNT>
 struct RoundReadings {
-    uint32_t slots[COUNT], widths[COUNT];
+    uint32_t leaves[COUNT];
     uint64_t bits[COUNT];
 
-    __device__ __forceinline__ void start(const Places &places, const uint32_t (&leaves)[COUNT]) {
+    /// Reads those with one of these flags anew.
+    __device__ __forceinline__ void start(const Places &places, const uint32_t (&all)[COUNT], uint32_t anew) {
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            slots[i] = leaves[i] & SLOT_MASK;
-            widths[i] = leaves[i] >> LEAF_SHIFT;
-            bits[i] = start_reading(places, slots[i], (leaves[i] & LEAF_NEW) != 0);
+            leaves[i] = all[i];
+            bits[i] = start_reading(places, slot(i), (leaves[i] & anew) != 0);
         }
+    }
+    __device__ __forceinline__ uint32_t slot(int i) const { return leaves[i] & LEVEL_SLOT_MASK; }
+    __device__ __forceinline__ uint32_t width(int i) const { return leaves[i] >> LEAF_SHIFT; }
+    /// What is there but for last messages.
+    __device__ __forceinline__ Packed value(int i) const {
+        return leaves[i] & LEAF_LAST ? Packed::one() : Packed{bits[i]};
     }
     __device__ __forceinline__ bool any_missing() const {
         bool missing = false;
@@ -88,28 +109,35 @@ struct RoundReadings {
     __device__ __forceinline__ void repeat(const Places &places) {
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            repeat_reading(places, slots[i], bits[i]);
+            repeat_reading(places, slot(i), bits[i]);
         }
     }
 };
 
 /// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each,
-/// HUB_IDLE, and the logarithm of the number of threads that read the same hub's; where the slot of the factor is
-/// among those of the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the next
-/// chunk. Who has nothing to read reads something, and has ones.
+/// HUB_IDLE, the logarithm of the number of threads that read the same hub's, how far from that of the factor the
+/// slot of the last message is (0: there is none; see LAST_SHIFT), and a bit for that one; where the slot of the
+/// factor is among those of the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the
+/// next chunk. Who has nothing to read reads something, and has ones.
 typedef uint4 HubWords;
 constexpr uint32_t HUB_IDLE = 1 << 8;
 constexpr uint32_t HUB_WIDTH_SHIFT = 9;
+constexpr uint32_t HUB_LAST_SHIFT = 12;
+constexpr uint32_t HUB_LAST_BITS_SHIFT = 16;
+
+__device__ __forceinline__ uint32_t hub_width(const HubWords &words) { return words.y >> HUB_WIDTH_SHIFT & 7; }
 
 struct HubReadings {
     HubWords words;
     uint64_t bits[8];
 
-    __device__ __forceinline__ void start(const Places &places, const HubWords &hub) {
+    /// Reads new messages anew; last ones too if `all`.
+    __device__ __forceinline__ void start(const Places &places, const HubWords &hub, bool all) {
         words = hub;
+        const uint32_t anew = all ? words.y | words.y >> HUB_LAST_BITS_SHIFT : words.y;
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            bits[i] = start_reading(places, words.x + i, (words.y >> i & 1) != 0);
+            bits[i] = start_reading(places, words.x + i, (anew >> i & 1) != 0);
         }
     }
     __device__ __forceinline__ bool any_missing() const {
@@ -130,6 +158,14 @@ struct HubReadings {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
             values[i] = words.y & HUB_IDLE ? Packed::one() : Packed{bits[i]};
+        }
+    }
+    /// All but last ones.
+    __device__ __forceinline__ void take_first(Packed (&values)[8]) const {
+        take(values);
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            values[i] = words.y >> (HUB_LAST_BITS_SHIFT + i) & 1 ? Packed::one() : values[i];
         }
     }
 };
@@ -158,6 +194,21 @@ __device__ __forceinline__ void wait_for(const Places &places, Readings &...read
     }
 }
 
+/// A last message of each thread; a one if there is none.
+struct LastReading {
+    uint32_t slot;
+    uint64_t bits;
+
+    __device__ __forceinline__ LastReading(const Places &places, uint32_t last, bool is_read)
+        : slot(last), bits(ONE_BITS) {
+        if (is_read) {
+            bits = start_reading(places, slot, true);
+        }
+    }
+    __device__ __forceinline__ bool any_missing() const { return is_missing(bits); }
+    __device__ __forceinline__ void repeat(const Places &places) { repeat_reading(places, slot, bits); }
+};
+
 /// What a variable sends, and whether certain messages disagree there.
 struct Sent {
     uint64_t bits;
@@ -174,49 +225,145 @@ __device__ __forceinline__ Packed odds_of(double product, int32_t more) {
     return Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
 }
 
+/// What a variable sends but for the last message: the products that it meets. An exponent is still to be added.
+struct Partial {
+    double above, up[2], down[2];
+    int32_t exponent;
+    /// The last message must be within 2^-range..2^range, as in the high half of a double; 0: may be anything.
+    uint32_t range;
+
+    static __device__ __forceinline__ Partial of(Packed value) {
+        return Partial{value.plain(), {1.0, 1.0}, {1.0, 1.0}, 0, 0};
+    }
+
+    /// From the products above what is one, two and four leaves wide, and of all; given how far away the last one is.
+    __device__ __forceinline__ void set(uint32_t last, double one, double two, double four, double all) {
+        above = last == 0 ? all : last == 1 ? one : last < 4 ? two : four;
+    }
+
+    /// From the leaf and the pair beside the factor's, and those beside the last one's.
+    __device__ __forceinline__ void set_paths(uint32_t last, double leaf, double pair, double leaf_of_last,
+                                              double pair_of_last) {
+        up[0] = last > 1 ? leaf_of_last : 1.0;
+        up[1] = last > 3 ? pair_of_last : 1.0;
+        down[0] = last > 1 ? leaf : 1.0;
+        down[1] = last > 3 ? pair : 1.0;
+    }
+
+    /// Takes over another one if it is meant; without a branch.
+    __device__ __forceinline__ void take(const Partial &other, bool meant) {
+        above = meant ? other.above : above;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            up[i] = meant ? other.up[i] : up[i];
+            down[i] = meant ? other.down[i] : down[i];
+        }
+        exponent = meant ? other.exponent : exponent;
+        range = meant ? other.range : range;
+    }
+
+    /// With the last message, or a one, given the height of the tree of which it is a part, up to 3; returns whether
+    /// that was right.
+    __device__ __forceinline__ bool complete(uint32_t height, Packed last, Packed &value) const {
+        const uint32_t high = static_cast<uint32_t>(last.bits >> 32);
+        double product = last.plain();
+        if (height > 1) {
+            product = product * up[0];
+            if (height > 2) {
+                product = product * up[1];
+            }
+        }
+        product = above * product;
+        if (height > 1) {
+            if (height > 2) {
+                product = product * down[1];
+            }
+            product = product * down[0];
+        }
+        const uint64_t bits = to_bits(product);
+        value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(exponent)) << 52)};
+        const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + exponent;
+        return ((high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0)) &
+               ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (exponent == 0));
+    }
+};
+
+/// Where a thread finds what a variable sends: in another one, in this round, and how far away the last message is.
+struct Wanted {
+    uint32_t round, thread, last;
+};
+
 /// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
 /// shape of the tree; with a width of 0, the message itself. No width is above HEIGHT. COUNT rounds side by
-/// side, so that one's waiting is another's time. Returns whether this was right, or far_others_of_group is needed.
+/// side, so that one's waiting is another's time. Returns whether this was right.
 template <int HEIGHT, int COUNT>
-__device__ __forceinline__ bool others_up_to(Packed (&values)[COUNT], const uint32_t (&widths)[COUNT]) {
+__device__ __forceinline__ bool take_rounds_up_to(const RoundReadings<2> &readings, const Wanted &wanted,
+                                                  Partial &partial) {
     // 32 messages within 2^-31..2^31, or fewer within more, are multiplied as they are: powers of two do not
     // matter for rounding.
     bool near = true;
-    double product[COUNT], siblings[COUNT][HEIGHT];
+    double product[COUNT], siblings[COUNT][HEIGHT + 1];
+    uint32_t ranges[COUNT];
     FASTLBP_UNROLL
     for (int i = 0; i < COUNT; ++i) {
-        const uint32_t high = static_cast<uint32_t>(values[i].bits >> 32), range = (992u << 20) >> widths[i];
-        near &= (high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (widths[i] == 0);
-        product[i] = values[i].plain();
+        const Packed value = readings.value(i);
+        const uint32_t high = static_cast<uint32_t>(value.bits >> 32), width = readings.width(i);
+        ranges[i] = HEIGHT == 0 || width == 0 ? 0 : (992u << 20) >> width;
+        near &= (high - ((static_cast<uint32_t>(BIAS) << 20) - ranges[i]) < 2 * ranges[i]) | (ranges[i] == 0);
+        product[i] = value.plain();
+        siblings[i][0] = product[i];
     }
     FASTLBP_UNROLL
     for (int level = 0; level < HEIGHT; ++level) {
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            siblings[i][level] = __shfl_xor_sync(~0u, product[i], 1 << level);
-            product[i] = product[i] * siblings[i][level];
+            const double sibling = __shfl_xor_sync(~0u, product[i], 1 << level);
+            const double none = level == 0 ? siblings[i][0] : 1.0;
+            siblings[i][level] = level < static_cast<int>(readings.width(i)) ? sibling : none;
+            product[i] = product[i] * sibling;
         }
     }
     FASTLBP_UNROLL
     for (int i = 0; i < COUNT; ++i) {
-        double rest = siblings[i][HEIGHT - 1];
-        FASTLBP_UNROLL
-        for (int level = HEIGHT - 2; level >= 0; --level) {
-            rest = level + 1 < static_cast<int>(widths[i]) ? rest * siblings[i][level] : siblings[i][level];
+        double s[3] = {1.0, 1.0, 1.0}, up[2] = {1.0, 1.0}, four = 1.0;
+        s[0] = __shfl_sync(~0u, siblings[i][0], wanted.thread);
+        if (HEIGHT > 0) {
+            s[1] = __shfl_sync(~0u, siblings[i][HEIGHT > 1 ? 1 : 0], wanted.thread);
+            up[0] = __shfl_sync(~0u, siblings[i][0], wanted.thread ^ wanted.last);
         }
-        values[i] = widths[i] == 0 ? values[i] : Packed::from_plain(rest);
+        if (HEIGHT > 2) {
+            s[2] = __shfl_sync(~0u, siblings[i][HEIGHT > 2 ? 2 : 0], wanted.thread);
+            up[1] = __shfl_sync(~0u, siblings[i][HEIGHT > 1 ? 1 : 0], wanted.thread ^ wanted.last);
+        }
+        if (HEIGHT > 3) {
+            four = siblings[i][HEIGHT > 4 ? 4 : 0] * siblings[i][HEIGHT > 3 ? 3 : 0];
+            four = __shfl_sync(~0u, four, wanted.thread);
+        }
+        const uint32_t range = HEIGHT > 0 ? __shfl_sync(~0u, ranges[i], wanted.thread) : 0;
+        const double two = four * s[2], one = two * s[1];
+        Partial of_round = Partial::of(Packed::one());
+        of_round.set(wanted.last, one, two, four, one * s[0]);
+        of_round.set_paths(wanted.last, s[0], s[1], up[0], up[1]);
+        of_round.range = wanted.last != 0 ? range : 0;
+        partial.take(of_round, wanted.round == static_cast<uint32_t>(i));
     }
     return near;
 }
 
-/// The same for any height.
+/// The same for any height and up to two rounds.
 template <int COUNT>
-__device__ __forceinline__ bool others_of_groups(Packed (&values)[COUNT], const uint32_t (&widths)[COUNT],
-                                                 uint32_t height) {
-    return height == 0   ? true
-           : height <= 2 ? others_up_to<2>(values, widths)
-           : height == 3 ? others_up_to<3>(values, widths)
-                         : others_up_to<5>(values, widths);
+__device__ __forceinline__ bool take_rounds_of(const RoundReadings<2> &readings, uint32_t height,
+                                               const Wanted &wanted, Partial &partial) {
+    return height == 0   ? take_rounds_up_to<0, COUNT>(readings, wanted, partial)
+           : height == 2 ? take_rounds_up_to<2, COUNT>(readings, wanted, partial)
+           : height == 3 ? take_rounds_up_to<3, COUNT>(readings, wanted, partial)
+                         : take_rounds_up_to<5, COUNT>(readings, wanted, partial);
+}
+
+__device__ __forceinline__ bool take_rounds(const RoundReadings<2> &readings, uint32_t rounds, uint32_t height,
+                                            const Wanted &wanted, Partial &partial) {
+    return rounds == 2 ? take_rounds_of<2>(readings, height, wanted, partial)
+                       : take_rounds_of<1>(readings, height, wanted, partial);
 }
 
 /// The product of a thread's own messages, from 1 to 2, and its exponent.
@@ -266,7 +413,7 @@ struct SiblingShares {
     }
 };
 
-/// As others_of_groups for one round, where messages are certain or far from 1.
+/// What variables send, one of whose messages each of 2^width neighbouring threads has, whatever they are.
 __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
     const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
     const uint32_t zeros = __ballot_sync(~0u, value == 0);
@@ -285,26 +432,87 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
     return Sent{odds.bits, certain.contradictory()};
 }
 
+/// Whether eight messages are within 2^-64..2^64, by their high halves.
+__device__ __forceinline__ bool eight_near(const Packed (&values)[8]) {
+    uint32_t distances = 0;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        distances |= high_half(values[i].bits) - ((static_cast<uint32_t>(BIAS) - 64) << 20);
+    }
+    return distances < (128u << 20);
+}
+
 /// The product of eight messages near 1.
 __device__ __forceinline__ double product_of_eight(const Packed (&v)[8]) {
     return ((v[0].plain() * v[1].plain()) * (v[2].plain() * v[3].plain())) *
            ((v[4].plain() * v[5].plain()) * (v[6].plain() * v[7].plain()));
 }
 
-/// What hubs send whose messages are read by threads, each with eight, given what is above them. The threads at the
-/// slots of the factor have it.
-__device__ __forceinline__ Packed message_of_eight(const HubWords &words, const Packed (&values)[8], const Share &top) {
-    const uint32_t width = words.y >> HUB_WIDTH_SHIFT;
-    const Share above = SiblingShares(Share::of(product_of_eight(values)), width).others(top);
+/// What hubs send whose messages are read by threads, each with eight near 1, given what is above them, but for the
+/// last ones. The threads at the slots of the factor have it.
+__device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const Packed (&values)[8],
+                                                    const Share &top) {
+    const Share above = SiblingShares(Share::of(product_of_eight(values)), hub_width(words)).others(top);
     double x[8];
     FASTLBP_UNROLL
     for (int i = 0; i < 8; ++i) {
         x[i] = values[i].plain();
     }
-    const Siblings<double> s(x, words.z & 7);
-    const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
-    const Share rest = Share::of(((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf);
-    return odds_of(rest.significand, rest.exponent + above.exponent);
+    const uint32_t own = words.z & 7, last = words.y >> HUB_LAST_SHIFT & 7;
+    const Siblings<double> s(x, own);
+    // Of the pair in which the last one is, it is the other one.
+    const double first = s.half[0] * s.half[1], second = s.half[2] * s.half[3], pair = s.pair[0] * s.pair[1];
+    const double two = above.significand * (first * second), one = two * pair;
+    Partial partial;
+    partial.set(last, one, two, above.significand, one * s.leaf);
+    const bool in_second = ((own ^ last) & 2) != 0;
+    partial.set_paths(last, s.leaf, pair, last < 4 ? pair : in_second ? second : first, in_second ? first : second);
+    partial.exponent = above.exponent;
+    partial.range = 64u << 20;
+    return partial;
+}
+
+/// Takes over what hubs send; returns whether that was right. `height` is that of the tree of last messages.
+__device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Share &top, uint32_t round,
+                                          uint32_t height, const Wanted &wanted, Partial &partial) {
+    Packed values[8];
+    readings.take_first(values);
+    const bool near = eight_near(values);
+    Partial of_hub = partial_of_eight(readings.words, values, top);
+    of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
+    of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
+    if (height > 1) {
+        of_hub.up[0] = __shfl_sync(~0u, of_hub.up[0], wanted.thread);
+        of_hub.down[0] = __shfl_sync(~0u, of_hub.down[0], wanted.thread);
+        if (height > 2) {
+            of_hub.up[1] = __shfl_sync(~0u, of_hub.up[1], wanted.thread);
+            of_hub.down[1] = __shfl_sync(~0u, of_hub.down[1], wanted.thread);
+        }
+    }
+    partial.take(of_hub, wanted.round == round);
+    return near;
+}
+
+/// The share that is above the piece of a hub of more than WARP_LEAVES slots in which the factor's slot is, if all
+/// messages are near 1; `words` are those of this thread in the first piece, at `chunk`. Old messages come first.
+__device__ __forceinline__ Share share_above_piece(const Places &places, const uint4 *chunk, const HubWords &words,
+                                                   bool &near) {
+    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
+    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
+    Share share = {1.0, 0};
+    for (uint32_t i = 1; i < pieces; ++i) {
+        const uint32_t piece = own_piece + i < pieces ? own_piece + i : own_piece + i - pieces;
+        HubReadings readings;
+        readings.start(places, __ldg(chunk + piece * 32), true);
+        wait_for(places, readings);
+        Packed values[8];
+        readings.take(values);
+        near &= eight_near(values);
+        const Share of_piece = SiblingShares(Share::of(product_of_eight(values)), 5).total();
+        share = lane == piece ? of_piece : share;
+    }
+    const Share above = SiblingShares(share, 5).others(Share{1.0, 0});
+    return Share{__shfl_sync(~0u, above.significand, own_piece), __shfl_sync(~0u, above.exponent, own_piece)};
 }
 
 /// The same where messages are certain or far from 1.
@@ -312,7 +520,7 @@ __device__ __noinline__ inline Sent far_message_of_eight(HubWords words, Product
                                                          uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
                                                          uint64_t h) {
     const Packed values[8] = {Packed{a}, Packed{b}, Packed{c}, Packed{d}, Packed{e}, Packed{f}, Packed{g}, Packed{h}};
-    const uint32_t width = words.y >> HUB_WIDTH_SHIFT;
+    const uint32_t width = hub_width(words);
     Leaves leaves;
     leaves.set(values);
     const Part own = leaves.total();
@@ -331,12 +539,14 @@ __device__ __noinline__ inline Sent far_message_of_eight(HubWords words, Product
     return Sent{odds.bits, contradictory};
 }
 
-/// As message_of_eight, whatever the messages are.
+/// What hubs send, whatever the messages are.
 __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
                                                      const Product &top) {
-    if (__all_sync(~0u, all_near<64>(values)) && (top.zeros | top.infinities) == 0) {
+    if (__all_sync(~0u, eight_near(values)) && (top.zeros | top.infinities) == 0) {
+        const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
         const Share above = {top.significand, static_cast<int32_t>(top.exponent)};
-        return Sent{message_of_eight(words, values, above).bits, false};
+        const Partial partial = partial_of_eight(without_last, values, above);
+        return Sent{odds_of(partial.above, partial.exponent).bits, false};
     }
     return far_message_of_eight(words, top, values[0].bits, values[1].bits, values[2].bits, values[3].bits,
                                 values[4].bits, values[5].bits, values[6].bits, values[7].bits);
@@ -344,7 +554,7 @@ __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, cons
 
 /// The product of a piece of WARP_LEAVES messages, of which each thread has eight.
 __device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
-    if (__all_sync(~0u, all_near<64>(values))) {
+    if (__all_sync(~0u, eight_near(values))) {
         const Share total = SiblingShares(Share::of(product_of_eight(values)), 5).total();
         return Product{total.significand, total.exponent, 0, 0};
     }
@@ -363,7 +573,7 @@ __device__ __noinline__ inline Sent message_of_pieces(const Places &places, cons
     HubWords own_words = words, next = __ldg(chunk + 32 + lane);
     HubReadings readings;
     Packed own_values[8];
-    readings.start(places, words);
+    readings.start(places, words, true);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
         const HubWords after = __ldg(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
         Packed values[8];
@@ -371,7 +581,7 @@ __device__ __noinline__ inline Sent message_of_pieces(const Places &places, cons
         readings.take(values);
         const HubWords current = readings.words;
         if (piece + 1 < pieces) {
-            readings.start(places, next);
+            readings.start(places, next, true);
         }
         next = after;
         if (piece == own_piece) {

@@ -3,7 +3,7 @@
 use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP};
 use crate::error::Result;
 use crate::model::FactorGraph;
-use crate::schedule::{Preorder, Storage, analyse};
+use crate::schedule::{Levels, Preorder, Storage, analyse};
 
 /// The edge of this input is sent.
 const SENT: u32 = 1 << 10;
@@ -12,8 +12,16 @@ const NEGATED: u32 = 1 << 11;
 /// From this bit on stands the round in which a thread finds what it wants, and the number of coefficients.
 const ROUND_SHIFT: u32 = 5;
 const COEFFICIENTS_SHIFT: u32 = 12;
-/// What a thread reads: a slot, the first one behind all for none; whether its message is new; and from here on stands how many
-/// threads read the same variable's.
+/// By levels, slots are below this; the three bits from here on say where the message is that comes last.
+const LAST_SHIFT: u32 = 25;
+const LEVEL_SLOTS: usize = 1 << LAST_SHIFT;
+/// Messages within as many slots of the input's, rounded down, can be the last ones.
+const LAST_SLOTS: u32 = 8;
+/// So many levels before that of what is sent, messages can be last ones.
+const LAST_LEVELS: u32 = 2;
+/// What a thread reads: a slot, the first one behind all for none; whether its message comes last, or else is new; and
+/// from here on stands how many threads read the same variable's.
+const LEAF_LAST: u32 = 1 << (SLOT_BITS - 1);
 const LEAF_NEW: u32 = 1 << SLOT_BITS;
 const LEAF_SHIFT: u32 = SLOT_BITS + 1;
 /// Most rounds in which a warp reads what several factors' variables send.
@@ -25,6 +33,9 @@ pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
 /// Of a hub, a thread has nothing to read; and from here on stands how many threads read the same hub's.
 const HUB_IDLE: u32 = 1 << 8;
 const HUB_WIDTH_SHIFT: u32 = 9;
+/// How far away the last message is, and a bit for it among eight.
+const HUB_LAST_SHIFT: u32 = 12;
+const HUB_LAST_BITS_SHIFT: u32 = 16;
 /// Messages of a hub that a thread reads, and most that a warp takes at once.
 const HUB_EACH: u32 = 8;
 const WARP_LEAVES: usize = 8 * WARP;
@@ -59,6 +70,8 @@ struct Read {
     edge: usize,
     lane: usize,
     rank: u32,
+    /// By which bits the slot of the message that comes last differs from the edge's; 0: there is none.
+    last: u32,
 }
 
 /// Some factors that a warp takes together.
@@ -76,14 +89,27 @@ struct Ranks<'a> {
     preorder: &'a Preorder,
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
+    /// The level of each edge.
+    level_of: Vec<u32>,
 }
 
 impl<'a> Ranks<'a> {
-    fn new(graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder) -> Self {
+    fn new(
+        graph: &'a FactorGraph,
+        layout: &'a Layout,
+        preorder: &'a Preorder,
+        levels: &Levels,
+    ) -> Self {
         let rank = |e: u32| preorder.ranks()[e as usize];
         let rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
         let rising = (0..graph.variable_count()).map(rising).collect();
-        Self { graph, layout, preorder, rising }
+        let mut level_of = vec![0; graph.edge_count()];
+        for level in 0..levels.count() {
+            for &edge in levels.edges(level) {
+                level_of[edge as usize] = level as u32;
+            }
+        }
+        Self { graph, layout, preorder, rising, level_of }
     }
 
     fn of(&self, edge: u32) -> u32 {
@@ -119,6 +145,19 @@ impl<'a> Ranks<'a> {
         let at = slot - self.layout.slots_of(variable).0;
         let &edge = self.graph.variable_edges(variable).get(at as usize)?;
         Some(edge as usize != own && self.of(edge) < rank)
+    }
+
+    /// Which of the messages that are read anew along the edge `own` in messages of this rank and level comes last, if
+    /// it is near: by which bits its slot differs. 0 if there is none.
+    fn last(&self, own: usize, rank: u32, level: u32) -> u32 {
+        let variable = self.graph.edge_variables()[own] as usize;
+        let new = self.graph.variable_edges(variable).iter();
+        let new = new.filter(|&&edge| edge as usize != own && self.of(edge) < rank);
+        let Some(&last) = new.max_by_key(|&&edge| self.level_of[edge as usize]) else { return 0 };
+        let slots = [last as usize, own].map(|edge| self.layout.slot_of_edge[edge]);
+        let away = slots[0] ^ slots[1];
+        let is_late = self.level_of[last as usize] + LAST_LEVELS >= level;
+        if is_late && away < LAST_SLOTS { away } else { 0 }
     }
 
     /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
@@ -171,18 +210,18 @@ impl LevelWork {
         [blocks, warps]: [usize; 2],
     ) -> Result<Option<Self>> {
         let too_large = |v| graph.degree(v) > MOST_HUB_MESSAGES;
-        if (0..graph.variable_count()).any(too_large) || layout.slots >= SLOT_MASK as usize {
+        if (0..graph.variable_count()).any(too_large) || layout.slots >= LEVEL_SLOTS {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
-        let ranks = Ranks::new(graph, layout, preorder);
+        let ranks = Ranks::new(graph, layout, preorder, &levels);
         let mut all: Vec<Vec<Unit>> = Vec::new();
         all.resize_with(blocks * warps, Vec::new);
         // In turn, block by block, so that the warps of a level have not been busy in the one before.
         let (mut turn, mut words) = (0, 0);
         for level in 0..levels.count() {
             let items = items_of(graph, &ranks, levels.edges(level));
-            for unit in units_of(&ranks, items, blocks * warps) {
+            for unit in units_of(&ranks, items, level as u32, blocks * warps) {
                 words += unit.words.len();
                 if words > MOST_WORDS {
                     return Ok(None);
@@ -207,7 +246,7 @@ impl LevelWork {
 }
 
 /// The units of a level, the longest first.
-fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Vec<Unit> {
+fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize) -> Vec<Unit> {
     let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
     let reads = |item: &Item| -> (usize, usize) {
         let widths = ranks.reads(item).map(|(_, edge)| ranks.width(edge));
@@ -223,20 +262,21 @@ fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Vec<Unit> {
     });
     let alone = sorted.partition_point(is_alone);
     let (hubs, others) = sorted.split_at(alone);
-    let mut units: Vec<Unit> = hubs.iter().map(|(_, item)| Unit::new(ranks, &[item])).collect();
+    let mut units: Vec<Unit> =
+        hubs.iter().map(|(_, item)| Unit::new(ranks, &[item], level)).collect();
     let groups = |rounds| groups_of(ranks.graph, others, rounds);
     let left = warps.saturating_sub(units.len());
     let rounds = (1..ROUNDS).find(|&rounds| groups(rounds).len() <= left).unwrap_or(ROUNDS);
     for group in groups(rounds) {
         let items: Vec<&Item> = group.iter().map(|(_, item)| item).collect();
-        units.push(Unit::new(ranks, &items));
+        units.push(Unit::new(ranks, &items, level));
     }
     units
 }
 
 impl Unit {
     /// Factors on as many threads each.
-    fn new(ranks: &Ranks<'_>, items: &[&Item]) -> Self {
+    fn new(ranks: &Ranks<'_>, items: &[&Item], level: u32) -> Self {
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
         let most = items.iter().map(|item| arity(item)).max().unwrap_or(2);
@@ -259,12 +299,14 @@ impl Unit {
                 unit.inputs.push((4 * lane(at) as u32, edge as u32));
             }
             for (at, edge) in ranks.reads(item) {
-                let input = &mut unit.words[4 * lane(at)];
-                *input = Source::Read.in_word(*input);
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
-                reads.push(Read { width, edge, lane, rank });
+                let last = ranks.last(edge, rank, level);
+                let input = &mut unit.words[4 * lane];
+                *input = Source::Read.in_word(*input) | last << LAST_SHIFT;
+                reads.push(Read { width, edge, lane, rank, last });
             }
         }
+        let last_height = reads.iter().map(|read| u32::BITS - read.last.leading_zeros()).max();
         // Wide reads come first, so that all begin at multiples of their widths.
         reads.sort_by_key(|read| std::cmp::Reverse(read.width));
         // Hubs, and what would need more rounds, are read by eight messages a thread.
@@ -290,7 +332,8 @@ impl Unit {
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
         let plain = items.iter().all(|item| is_plain(item));
         let range = if plain { exact_range(most) } else { 0 };
-        unit.shape = rounds as u32 | height << 6 | (levels - 2) << 9;
+        unit.shape = rounds as u32 | last_height.unwrap_or(0) << 3;
+        unit.shape |= height << 6 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
         unit
     }
@@ -298,7 +341,7 @@ impl Unit {
     /// Tells all threads what they read and where they find what they want. Returns the number of rounds.
     fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> usize {
         let mut at = 0;
-        for &Read { width, edge, lane, rank } in reads {
+        for &Read { width, edge, lane, rank, last } in reads {
             let variable = ranks.graph.edge_variables()[edge] as usize;
             let (first, own) = (ranks.layout.slots_of(variable).0, ranks.layout.slot_of_edge[edge]);
             let mut source = at;
@@ -311,6 +354,7 @@ impl Unit {
             for (thread, slot) in (at..).zip(slots) {
                 let leaf = match ranks.is_new(edge, slot, rank) {
                     None => ranks.nothing(),
+                    _ if last != 0 && slot ^ own == last => slot | LEAF_LAST,
                     Some(false) => slot,
                     Some(true) => slot | LEAF_NEW,
                 };
@@ -346,7 +390,12 @@ impl Unit {
     }
 
     /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
-    fn place_hub(&mut self, ranks: &Ranks<'_>, &Read { edge, rank, .. }: &Read, threads: usize) {
+    fn place_hub(
+        &mut self,
+        ranks: &Ranks<'_>,
+        &Read { edge, rank, last, .. }: &Read,
+        threads: usize,
+    ) {
         let variable = ranks.graph.edge_variables()[edge] as usize;
         let (first, count) = ranks.layout.slots_of(variable);
         let own = ranks.own_place(edge) as u32;
@@ -358,8 +407,12 @@ impl Unit {
                 continue;
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
-            let mask: u32 = (0..HUB_EACH).map(|i| u32::from(is_new(i)) << i).sum();
-            self.words.extend([first + leaf, mask | width, own, count]);
+            let mut news: u32 = (0..HUB_EACH).map(|i| u32::from(is_new(i)) << i).sum();
+            if last != 0 && leaf == own / HUB_EACH * HUB_EACH {
+                let bit = 1 << ((own ^ last) % HUB_EACH);
+                news = news & !bit | last << HUB_LAST_SHIFT | bit << HUB_LAST_BITS_SHIFT;
+            }
+            self.words.extend([first + leaf, news | width, own, count]);
         }
     }
 }

@@ -18,8 +18,9 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// Threads of a block.
+/// Threads of a block, and of one by levels.
 const THREADS: u32 = 512;
+const LEVEL_THREADS: u32 = 256;
 /// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
 /// Bytes of shared memory for what a block's warps read ahead.
@@ -163,13 +164,13 @@ impl BinaryProgram {
         binary.pieces = loader.load(&vec![0_u64; 3 * (piece_hubs.len() + more)])?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
-        let warps = THREADS as usize / WARP;
+        let warps = |threads: u32| threads as usize / WARP;
         let (launch, mut base, input_places, level_places);
         let multiprocessors = current.device().multiprocessors()?;
         if let Some(preorder) = &preorder {
             let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
-            launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, THREADS) };
-            let shape = [blocks as usize, warps];
+            launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
+            let shape = [blocks as usize, warps(LEVEL_THREADS)];
             let Some(work) = LevelWork::new(&graph, &layout, preorder, shape)? else {
                 return Ok(None);
             };
@@ -185,7 +186,7 @@ impl BinaryProgram {
                 shared: SHARED,
                 ..Launch::new(multiprocessors, THREADS)
             };
-            let streams = flood_streams(&graph, &layout, multiprocessors as usize, warps);
+            let streams = flood_streams(&graph, &layout, multiprocessors as usize, warps(THREADS));
             binary.prepared = loader.load(&vec![0_u64; layout.few_slots[0] as usize])?;
             binary.stream_starts = loader.load(&streams.starts)?;
             (base, input_places) = (streams.words, streams.places);

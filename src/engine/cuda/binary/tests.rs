@@ -15,6 +15,10 @@ const SENT: u32 = 1 << 10;
 const COEFFICIENTS_SHIFT: u32 = 12;
 const HUB_IDLE: u32 = 1 << 8;
 const HUB_WIDTH_SHIFT: u32 = 9;
+const HUB_LAST_SHIFT: u32 = 12;
+const HUB_LAST_BITS_SHIFT: u32 = 16;
+const LAST_SHIFT: u32 = 25;
+const LEAF_LAST: u32 = 1 << 27;
 const LEAF_NEW: u32 = 1 << 28;
 const LEAF_SHIFT: u32 = 29;
 const NOTHING: u32 = u32::MAX;
@@ -26,7 +30,10 @@ struct Sending {
 }
 
 struct Input {
+    /// Without what it says of the last message.
     word: u32,
+    /// By which bits the slot of the last message differs; 0: there is none.
+    last: u32,
     is_sent: bool,
     read: Reading,
 }
@@ -69,7 +76,7 @@ fn of_stream(all: &StreamWords, warp: usize) -> Vec<Sending> {
 }
 
 fn sent(word: u32) -> Input {
-    Input { word, is_sent: true, read: Reading::Nothing }
+    Input { word, last: 0, is_sent: true, read: Reading::Nothing }
 }
 
 fn tile(unit: &[u32], arity: usize) -> Vec<Sending> {
@@ -90,9 +97,11 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
     let [chunk, shape] = work.units[number];
     let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next[0] as usize);
     let words = &work.words[128 * chunk as usize..end];
-    let [rounds, wide, giants] = [0, 11, 17].map(|shift| (shape >> shift & 63) as usize);
+    let rounds = (shape & 7) as usize;
+    let [wide, giants] = [11, 17].map(|shift| (shape >> shift & 63) as usize);
     let [height, levels] = [shape >> 6 & 7, 2 + (shape >> 9 & 3)];
-    assert!(height <= 5 && rounds + wide + giants <= 32 && [2, 3, 5].contains(&levels));
+    assert!([0, 2, 3, 4, 5].contains(&height) && [2, 3, 5].contains(&levels));
+    assert!(rounds + wide + giants <= 32);
     // The chunks of each round of hubs, and of each hub in pieces.
     let mut at = 128 * (1 + rounds.saturating_sub(2).div_ceil(4));
     let mut of_hubs = Vec::new();
@@ -119,29 +128,33 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
         let coefficients = words[4 * lanes[0] + 1] >> COEFFICIENTS_SHIFT;
         let input = |&lane: &usize| {
             let [word, second] = [words[4 * lane], words[4 * lane + 1]];
+            let last = word >> LAST_SHIFT & 7;
+            let word = word & !(7 << LAST_SHIFT);
             assert_eq!(second >> COEFFICIENTS_SHIFT, coefficients);
             let is_sent = second & SENT != 0;
             if Source::is_none_in(word) {
-                return Input { word, is_sent, read: Reading::Nothing };
+                return Input { word, last, is_sent, read: Reading::Nothing };
             }
             let [own, round] = [second as usize & 31, second as usize >> 5 & 31];
             if round >= rounds {
                 let of_hub = &of_hubs[round - rounds];
-                let threads = 1 << (of_hub[own][1] >> HUB_WIDTH_SHIFT);
+                let threads = 1 << (of_hub[own][1] >> HUB_WIDTH_SHIFT & 7);
                 let (first, count) = (own / threads * threads, of_hub[own][3] as usize);
                 let end = if count > 256 { of_hub.len() } else { first + threads };
                 let read = of_hub[first..end].to_vec();
                 assert_eq!(own - first, read[0][2] as usize % 256 / 8, "the thread at its slot");
-                return Input { word, is_sent, read: Reading::Hub(read) };
+                return Input { word, last, is_sent, read: Reading::Hub(read) };
             }
             let threads = 1_usize << (leaf(round, own) >> LEAF_SHIFT);
-            assert!(leaf(round, own) & SLOT_MASK != SLOT_MASK && threads <= 1 << height);
+            assert!(threads <= 1 << height);
             let begin = own / threads * threads;
             let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
             assert!(read.iter().all(|&leaf| 1 << (leaf >> LEAF_SHIFT) == threads));
-            Input { word, is_sent, read: Reading::Threads(read, own - begin) }
+            Input { word, last, is_sent, read: Reading::Threads(read, own - begin) }
         };
         let mut inputs: Vec<Input> = lanes.iter().map(input).collect();
+        let highest = inputs.iter().map(|input| u32::BITS - input.last.leading_zeros()).max();
+        assert!(highest <= Some(shape >> 3 & 3));
         inputs.rotate_right(1);
         sendings.push(Sending { coefficients, inputs });
     }
@@ -176,10 +189,10 @@ impl<'a> Laid<'a> {
     }
 
     /// The places of inputs.
-    fn check_places(&self, words: &[u32], places: &[(u32, u32)]) {
+    fn check_places(&self, words: &[u32], mask: u32, places: &[(u32, u32)]) {
         for &(place, edge) in places {
             let word = words[place as usize];
-            assert_eq!(word & SLOT_MASK, self.layout.slot_of_edge[edge as usize]);
+            assert_eq!(word & mask, self.layout.slot_of_edge[edge as usize]);
         }
     }
 
@@ -244,7 +257,7 @@ fn check_flood(graph: &FactorGraph, layout: &Layout, [blocks, warps]: [usize; 2]
     assert_eq!(all.starts.len(), blocks * warps + 1);
     assert!(all.starts[0] == 0 && all.starts.is_sorted_by(|a, b| a < b));
     assert_eq!(all.starts[blocks * warps] as usize * CHUNK_WORDS, all.words.len());
-    laid.check_places(&all.words, &all.places);
+    laid.check_places(&all.words, SLOT_MASK, &all.places);
     let mut times = vec![0; graph.edge_count()];
     let mut counted = vec![0; graph.variable_count()];
     for sending in (0..blocks * warps).flat_map(|warp| of_stream(&all, warp)) {
@@ -271,7 +284,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     let Some(work) = LevelWork::new(graph, layout, preorder, shape).unwrap() else {
         return assert!((0..graph.variable_count()).any(|v| graph.degree(v) > 256 * WARP));
     };
-    laid.check_places(&work.words, &work.places);
+    laid.check_places(&work.words, (1 << LAST_SHIFT) - 1, &work.places);
     assert_eq!(work.starts.len(), shape[0] * shape[1] + 1);
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
     assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
@@ -318,34 +331,46 @@ fn check_reads(
     let rank = |e: usize| preorder.ranks()[e];
     let is_sent = |at: usize| sending.inputs[at].is_sent;
     for at in 0..edges.len() {
-        let Input { word, ref read, .. } = sending.inputs[at];
+        let Input { word, last, ref read, .. } = sending.inputs[at];
         if !(0..edges.len()).any(|other| other != at && is_sent(other)) {
-            assert!(Source::is_none_in(word), "not needed");
+            assert!(Source::is_none_in(word) && last == 0, "not needed");
             continue;
         }
         assert_eq!(word, laid.source(edges[at], true).word(word & SLOT_MASK));
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
-        let is_new = |place: usize| {
+        // Whether a message is awaited, and whether as the last one.
+        let news = |place: usize| -> (bool, bool) {
             let slot = first + place as u32;
             match *read {
                 Reading::Nothing => panic!("edge {} has other messages", edges[at]),
                 Reading::Threads(ref read, own_thread) => {
                     let thread = if read.len() == 1 { 0 } else { place };
-                    assert_eq!(read[thread] & SLOT_MASK, slot);
+                    assert_eq!(read[thread] & ((1 << LAST_SHIFT) - 1), slot);
                     // Of one thread, it is the other message that it reads.
                     let expected = if read.len() == 1 { 0 } else { own - first };
                     assert_eq!(own_thread as u32, expected);
-                    read[thread] & LEAF_NEW != 0
+                    (read[thread] & LEAF_NEW != 0, read[thread] & LEAF_LAST != 0)
                 }
-                Reading::Hub(ref threads) => threads[place / 8][1] >> (place % 8) & 1 != 0,
+                Reading::Hub(ref threads) => {
+                    let bits = threads[place / 8][1];
+                    let last = bits >> (HUB_LAST_BITS_SHIFT as usize + place % 8) & 1 != 0;
+                    assert!(!last || bits >> HUB_LAST_SHIFT & 7 == slot ^ own);
+                    (bits >> (place % 8) & 1 != 0, last)
+                }
             }
+        };
+        let is_new = |place: usize| {
+            let (is_new, is_last) = news(place);
+            assert!(!(is_new && is_last), "not both");
+            is_new || is_last
         };
         match read {
             Reading::Nothing => {}
             Reading::Threads(read, own_thread) => {
-                assert!(read.len() == 1 || read[*own_thread] & LEAF_NEW == 0, "waits for its own");
+                let waits = read[*own_thread] & (LEAF_NEW | LEAF_LAST) != 0;
+                assert!(read.len() == 1 || !waits, "waits for its own");
             }
             Reading::Hub(threads) => {
                 assert!(!is_new((own - first) as usize), "waits for its own");
@@ -357,10 +382,16 @@ fn check_reads(
                 }
             }
         }
+        let mut latest = None;
         for (place, &read) in graph.variable_edges(variable).iter().enumerate() {
             let read = read as usize;
             if read == edges[at] {
                 continue; // no message depends on itself
+            }
+            let is_last = news(place).1;
+            assert_eq!(is_last, last != 0 && laid.layout.slot_of_edge[read] ^ own == last);
+            if is_new(place) {
+                latest = latest.max(Some((level_of[read], is_last)));
             }
             for (other, &edge) in edges.iter().enumerate() {
                 if other != at && is_sent(other) {
@@ -370,6 +401,8 @@ fn check_reads(
                 }
             }
         }
+        let latest = latest.is_some_and(|(_, is_last)| is_last);
+        assert_eq!(latest, last != 0, "the last one comes last");
     }
 }
 
