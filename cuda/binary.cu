@@ -3,7 +3,7 @@
 // Passes over graphs of binary variables and conjunctions; launched by src/engine/cuda/binary.
 
 #include "engine/binary_levels.cuh"
-#include "engine/binary_measure.cuh"
+#include "engine/binary_look.cuh"
 
 using namespace fastlbp;
 
@@ -11,20 +11,7 @@ using namespace fastlbp;
 constexpr int THREADS = 512;
 constexpr int LEVEL_THREADS = 256;
 
-/// Looks at the state in `from`: contradictory variables, and beliefs, if `measuring`; by BINGO's rule also at
-/// the inputs of factors, behind which a barrier and then look_at_factors must come.
-__device__ __noinline__ static Watch look(const Binary &g, const Loop &loop, uint64_t n, bool measuring,
-                                          const Packed *from, Tally *of_state) {
-    const bool inputs = measuring && loop.rule.kind == RULE_BINGO;
-    Watch watch(g, loop.rule, n, measuring, true, of_state);
-    look_at_state(g, from, Sink{nullptr, inputs ? g.inputs : nullptr, g.changes}, watch);
-    if (!inputs) {
-        watch.finish();
-    }
-    return watch;
-}
-
-/// The second half of a measurement by BINGO's rule; see look.
+/// The second half of a measurement by BINGO's rule; see measure_first.
 __device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch) {
     measure_factors(g, watch);
     watch.finish();
@@ -52,15 +39,22 @@ __device__ __noinline__ static void measure_second(const Binary &g, const Loop &
     }
 }
 
+/// Large hubs of a state, by all threads; see Look.
+__device__ __noinline__ static void look_at_large_hubs(Look look) {
+    look.look_at_large_hubs();
+    look.watch.finish();
+}
+
+/// The rest of it, by a warp.
+__device__ __noinline__ static void look_at_rest(Look look) { look.look_at_rest(); }
+
 /// The state only, at the end of a launch.
 __device__ __forceinline__ void close_state(const Binary &g, const Loop &loop, uint32_t buffer, uint64_t n,
                                             bool measuring, Tally *of_state, GridBarrier &barrier) {
-    Watch watch = look(g, loop, n, measuring, g.messages[buffer], of_state);
+    const Look look(g, loop, n, measuring, g.messages[buffer], of_state);
+    look_at_large_hubs(look);
+    look_at_rest(look);
     barrier.sync();
-    if (measuring && loop.rule.kind == RULE_BINGO) {
-        look_at_factors(g, watch);
-        barrier.sync();
-    }
 }
 
 /// Passes in which all messages are sent at once.
@@ -126,14 +120,14 @@ struct ByLevels {
         block.begin_pass(buffer, of_state, of_pass);
         const Places places = {block.from, block.to, g.places[buffer ^ 1], g.places[buffer]};
         place_constants(g, n, places);
-        if (measuring || scanning) {
-            Watch watch = look(g, block.loop, n, measuring, block.from, of_state);
-            if (measuring && block.loop.rule.kind == RULE_BINGO) {
-                barrier.sync();
-                look_at_factors(g, watch);
-            }
+        const bool looking = measuring || scanning;
+        if (looking && g.classes[1] > 0) {
+            look_at_large_hubs(Look(g, block.loop, n, measuring, block.from, of_state));
         }
         LevelWork{places}.send_all(queue);
+        if (looking) {
+            look_at_rest(Look(g, block.loop, n, measuring, block.from, of_state));
+        }
         barrier.sync();
     }
 

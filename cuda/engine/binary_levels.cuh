@@ -192,9 +192,14 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
                          : group_message<Wide, 5>(lane, value, negated, f).ratio();
 }
 
-/// Which of a warp's units could not be sent the usual way the last time; those 64 apart share a bit.
-__device__ __forceinline__ uint64_t &far_units_of_warp() {
-    __shared__ uint64_t all[32];
+/// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all;
+/// those 64 apart share a bit.
+struct UnusualUnits {
+    uint64_t certain, far;
+};
+
+__device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
+    __shared__ UnusualUnits all[32];
     return all[threadIdx.x / 32];
 }
 
@@ -215,7 +220,7 @@ struct LevelQueue {
         begin = g.level_starts[warp];
         end = g.level_starts[warp + 1];
         if (lane == 0) {
-            far_units_of_warp() = 0;
+            unusual_units_of_warp() = UnusualUnits{0, 0};
         }
         __syncwarp();
         if (begin != end) {
@@ -289,6 +294,7 @@ struct LevelWork {
 
     /// A unit that is usual; `hub` are the words of its first round of hubs. Returns whether that was right: if not,
     /// all of it is to be done again.
+    template <bool CERTAIN>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub) const {
         const uint32_t leaves[2] = {words.z, words.w};
@@ -317,7 +323,7 @@ struct LevelWork {
         }
         // What is looked at again now is there when it is needed.
         last.repeat(places);
-        fits &= take_rounds(readings, rounds, unit.height(), input.wanted, partial);
+        fits &= take_rounds<CERTAIN>(readings, rounds, unit.height(), input.wanted, partial);
         // The hub in pieces, and then the others.
         uint32_t round = pieces > 0 ? rounds + hubs : rounds;
         for (uint32_t left = hubs + pieces; left > 0;) {
@@ -327,7 +333,7 @@ struct LevelWork {
             if (left > 0) {
                 wide.start(places, __ldg(chunk + next * 32), false);
             }
-            fits &= take_hubs(current, above, round, unit.last_height(), input.wanted, partial);
+            fits &= take_hubs<CERTAIN>(current, above, round, unit.last_height(), input.wanted, partial);
             above = Share{1.0, 0};
             round = rounds + next;
             if (left > 0) {
@@ -336,7 +342,7 @@ struct LevelWork {
             }
         }
         wait_for(places, last);
-        fits &= partial.complete(unit.last_height(), Packed{last.bits}, input.value);
+        fits &= partial.complete<CERTAIN>(unit.last_height(), Packed{last.bits}, input.value);
         return send_if(fits, lane, unit, input);
     }
 
@@ -408,22 +414,30 @@ struct LevelWork {
         const uint32_t lane = lane_of_warp();
         LevelUnit unit = queue.unit, next = queue.next;
         uint4 words = queue.words, hub = queue.hub;
-        uint64_t &far_units = far_units_of_warp();
+        UnusualUnits &unusual = unusual_units_of_warp();
         for (uint32_t at = queue.begin;;) {
             const uint64_t bit = uint64_t(1) << ((at - queue.begin) & 63);
-            const bool was_far = (far_units & bit) != 0;
+            const bool was_certain = (unusual.certain & bit) != 0, was_far = (unusual.far & bit) != 0;
             const uint4 next_words = __ldg(chunks + next.chunk * 32 + lane);
             const uint4 next_hub = next.wide_rounds() > 0 ? __ldg(chunks + next.first_hub() * 32 + lane) : next_words;
             const LevelUnit after = queue.load(g, at + 2);
             bool sent = false;
             if (unit.is_usual() && !was_far) {
-                sent = send_usual(lane, unit, words, hub);
+                sent = !was_certain && send_usual<false>(lane, unit, words, hub);
+                if (!sent) {
+                    sent = send_usual<true>(lane, unit, words, hub);
+                    __syncwarp();
+                    if (lane == 0) {
+                        unusual.certain |= bit;
+                    }
+                    __syncwarp();
+                }
             }
             if (!sent) {
                 send_any(*this, unit, words);
                 __syncwarp();
                 if (lane == 0) {
-                    far_units |= bit;
+                    unusual.far |= bit;
                 }
                 __syncwarp();
             }

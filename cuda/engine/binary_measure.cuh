@@ -18,77 +18,87 @@ __device__ __forceinline__ Product product_of_four(const Packed (&v)[4]) {
     return combine(combine(Product::of(v[0]), Product::of(v[1])), combine(Product::of(v[2]), Product::of(v[3])));
 }
 
-/// All variables but hubs, a thread each; from the last thread on, as the first ones have hubs.
-__device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
-    const uint32_t end = watch.measuring ? g.variables : g.ones, threads = threads_of_grid();
-    for (uint32_t position = g.fours + (threads - 1 - thread_of_grid()); position < end; position += threads) {
-        const uint32_t slots = position < g.twos ? 4 : position < g.ones ? 2 : position < g.zeros ? 1 : 0;
-        const uint32_t at = slots == 4   ? g.four_slot + 4 * (position - g.fours)
-                            : slots == 2 ? g.two_slot + 2 * (position - g.twos)
-                                         : g.one_slot + (position - g.ones);
-        Packed v[4];
+/// A variable that is no hub.
+__device__ __forceinline__ void look_at_few(const Binary &g, uint32_t position, const Packed *from, const Sink &sink,
+                                            Watch &watch) {
+    const uint32_t slots = position < g.twos ? 4 : position < g.ones ? 2 : position < g.zeros ? 1 : 0;
+    const uint32_t at = slots == 4   ? g.four_slot + 4 * (position - g.fours)
+                        : slots == 2 ? g.two_slot + 2 * (position - g.twos)
+                                     : g.one_slot + (position - g.ones);
+    Packed v[4];
+    FASTLBP_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        v[i] = static_cast<uint32_t>(i) < slots ? from[at + i] : Packed::one();
+    }
+    const uint32_t known = g.known[position];
+    if (watch.measuring) {
+        watch.look(position, known, product_of_four(v), watch.noting_few);
+    } else if (watch.noting_few && known == 0) {
+        Certain certain = {0, 0};
         FASTLBP_UNROLL
         for (int i = 0; i < 4; ++i) {
-            v[i] = static_cast<uint32_t>(i) < slots ? from[at + i] : Packed::one();
+            certain.count(v[i]);
         }
-        const uint32_t known = g.known[position];
-        if (watch.measuring) {
-            watch.look(position, known, product_of_four(v), watch.noting_few);
-        } else if (watch.noting_few && known == 0) {
-            Certain certain = {0, 0};
-            FASTLBP_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                certain.count(v[i]);
-            }
-            if (certain.contradictory()) {
-                note_variable(watch.of_state, g.variable[position]);
-            }
+        if (certain.contradictory()) {
+            note_variable(watch.of_state, g.variable[position]);
         }
-        if (sink.inputs) {
-            Packed odds[4];
-            others_of_four(v, odds);
-            FASTLBP_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                if (static_cast<uint32_t>(i) < slots) {
-                    sink.measure(at + i, known == 0            ? odds[i]
-                                         : known == KNOWN_TRUE ? Packed::infinity()
-                                                               : Packed::zero());
-                }
+    }
+    if (sink.inputs) {
+        Packed odds[4];
+        others_of_four(v, odds);
+        FASTLBP_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            if (static_cast<uint32_t>(i) < slots) {
+                sink.measure(at + i, known == 0            ? odds[i]
+                                     : known == KNOWN_TRUE ? Packed::infinity()
+                                                           : Packed::zero());
             }
         }
     }
 }
 
-/// How far the inputs of each factor have moved on average.
-__device__ __forceinline__ void measure_factors(const Binary &g, Watch &watch) {
-    for (uint32_t f = thread_of_grid(); f < g.factors; f += threads_of_grid()) {
-        const uint32_t first = g.factor_offsets[f], count = g.factor_offsets[f + 1] - first;
-        double mean = 0.0;
-        if (count > 8) {
-            // The shape of pairwise_sum: complete subtrees form a stack.
-            double sums[33];
-            int depth = 0;
-            for (uint32_t i = 0; i < count; ++i) {
-                double sum = g.changes[g.edge_slots[first + i]];
-                for (uint32_t ones = i; ones & 1; ones >>= 1) {
-                    sum = sums[--depth] + sum;
-                }
-                sums[depth++] = sum;
-            }
-            double sum = sums[--depth];
-            while (depth > 0) {
+/// All of them, a thread each; from the last thread on, as the first ones have hubs.
+__device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    const uint32_t end = watch.measuring ? g.variables : g.ones, threads = threads_of_grid();
+    for (uint32_t position = g.fours + (threads - 1 - thread_of_grid()); position < end; position += threads) {
+        look_at_few(g, position, from, sink, watch);
+    }
+}
+
+/// How far the inputs of a factor have moved on average.
+__device__ __forceinline__ void measure_factor(const Binary &g, uint32_t f, Watch &watch) {
+    const uint32_t first = g.factor_offsets[f], count = g.factor_offsets[f + 1] - first;
+    double mean = 0.0;
+    if (count > 8) {
+        // The shape of pairwise_sum: complete subtrees form a stack.
+        double sums[33];
+        int depth = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            double sum = g.changes[g.edge_slots[first + i]];
+            for (uint32_t ones = i; ones & 1; ones >>= 1) {
                 sum = sums[--depth] + sum;
             }
-            mean = sum / static_cast<double>(count);
-        } else if (count > 0) {
-            double d[8];
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                d[i] = static_cast<uint32_t>(i) < count ? g.changes[g.edge_slots[first + i]] : 0.0;
-            }
-            mean = pairwise_sum_of_few(d, count) / static_cast<double>(count);
+            sums[depth++] = sum;
         }
-        watch.note(mean);
+        double sum = sums[--depth];
+        while (depth > 0) {
+            sum = sums[--depth] + sum;
+        }
+        mean = sum / static_cast<double>(count);
+    } else if (count > 0) {
+        double d[8];
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            d[i] = static_cast<uint32_t>(i) < count ? g.changes[g.edge_slots[first + i]] : 0.0;
+        }
+        mean = pairwise_sum_of_few(d, count) / static_cast<double>(count);
+    }
+    watch.note(mean);
+}
+
+__device__ __forceinline__ void measure_factors(const Binary &g, Watch &watch) {
+    for (uint32_t f = thread_of_grid(); f < g.factors; f += threads_of_grid()) {
+        measure_factor(g, f, watch);
     }
 }
 

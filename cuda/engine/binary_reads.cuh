@@ -225,11 +225,25 @@ __device__ __forceinline__ Packed odds_of(double product, int32_t more) {
     return Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
 }
 
+// Where CERTAIN, messages may be certain, and eight of a hub farther from 1; else these are found not to be right.
+
+/// Which certain messages are among some: a bit for zeros, another one for infinities.
+constexpr uint32_t CERTAIN_ZERO = 1;
+constexpr uint32_t CERTAIN_INFINITY = 2;
+
+__device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == 0x7ff00000); }
+
+/// Whether a message is within a range as in Partial.
+__device__ __forceinline__ bool is_in_range(Packed value, uint32_t range) {
+    return (high_half(value.bits) - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0);
+}
+
 /// What a variable sends but for the last message: the products that it meets. An exponent is still to be added.
 struct Partial {
     double above, up[2], down[2];
     int32_t exponent;
-    /// The last message must be within 2^-range..2^range, as in the high half of a double; 0: may be anything.
+    /// The last message must be within 2^-range..2^range, as in the high half of a double, or certain; 0: may be
+    /// anything.
     uint32_t range;
 
     static __device__ __forceinline__ Partial of(Packed value) {
@@ -250,6 +264,14 @@ struct Partial {
         down[1] = last > 3 ? pair : 1.0;
     }
 
+    /// Certain messages among the others decide, unless they disagree: then nothing here is right.
+    __device__ __forceinline__ void set_certain(uint32_t certain) {
+        const double only = certain == CERTAIN_ZERO       ? 0.0
+                            : certain == CERTAIN_INFINITY ? from_bits(INFINITY_BITS)
+                                                          : from_bits(~uint64_t(0));
+        above = certain == 0 ? above : only;
+    }
+
     /// Takes over another one if it is meant; without a branch.
     __device__ __forceinline__ void take(const Partial &other, bool meant) {
         above = meant ? other.above : above;
@@ -264,8 +286,9 @@ struct Partial {
 
     /// With the last message, or a one, given the height of the tree of which it is a part, up to 3; returns whether
     /// that was right.
+    template <bool CERTAIN>
     __device__ __forceinline__ bool complete(uint32_t height, Packed last, Packed &value) const {
-        const uint32_t high = static_cast<uint32_t>(last.bits >> 32);
+        const uint32_t high = high_half(last.bits);
         double product = last.plain();
         if (height > 1) {
             product = product * up[0];
@@ -281,10 +304,12 @@ struct Partial {
             product = product * down[0];
         }
         const uint64_t bits = to_bits(product);
-        value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(exponent)) << 52)};
-        const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + exponent;
-        return ((high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0)) &
-               ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (exponent == 0));
+        // Zero and infinity have no exponent.
+        const int32_t more = CERTAIN && is_certain_half(high_half(bits)) ? 0 : exponent;
+        value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
+        const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
+        return (is_in_range(last, range) | (CERTAIN && is_certain_half(high))) &
+               ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (more == 0));
     }
 };
 
@@ -293,23 +318,39 @@ struct Wanted {
     uint32_t round, thread, last;
 };
 
+/// Which certain messages the other ones of 2^width neighbouring threads have.
+__device__ __forceinline__ uint32_t certain_of_others(bool zero, bool infinity, uint32_t width) {
+    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
+    const uint32_t group = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
+    const uint32_t others = group & ~(1u << lane);
+    return ((__ballot_sync(~0u, zero) & others) != 0 ? CERTAIN_ZERO : 0) |
+           ((__ballot_sync(~0u, infinity) & others) != 0 ? CERTAIN_INFINITY : 0);
+}
+
 /// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
 /// shape of the tree; with a width of 0, the message itself. No width is above HEIGHT. COUNT rounds side by
 /// side, so that one's waiting is another's time. Returns whether this was right.
-template <int HEIGHT, int COUNT>
+template <bool CERTAIN, int HEIGHT, int COUNT>
 __device__ __forceinline__ bool take_rounds_up_to(const RoundReadings<2> &readings, const Wanted &wanted,
                                                   Partial &partial) {
     // 32 messages within 2^-31..2^31, or fewer within more, are multiplied as they are: powers of two do not
     // matter for rounding.
     bool near = true;
     double product[COUNT], siblings[COUNT][HEIGHT + 1];
-    uint32_t ranges[COUNT];
+    // A range, and which certain messages are among those of the others.
+    uint32_t ranges[COUNT], certain[COUNT];
     FASTLBP_UNROLL
     for (int i = 0; i < COUNT; ++i) {
-        const Packed value = readings.value(i);
-        const uint32_t high = static_cast<uint32_t>(value.bits >> 32), width = readings.width(i);
-        ranges[i] = HEIGHT == 0 || width == 0 ? 0 : (992u << 20) >> width;
-        near &= (high - ((static_cast<uint32_t>(BIAS) << 20) - ranges[i]) < 2 * ranges[i]) | (ranges[i] == 0);
+        Packed value = readings.value(i);
+        ranges[i] = HEIGHT == 0 || readings.width(i) == 0 ? 0 : (992u << 20) >> readings.width(i);
+        certain[i] = 0;
+        if (CERTAIN && HEIGHT > 0) {
+            const bool counts = ranges[i] != 0;
+            certain[i] = certain_of_others(counts && value == Packed::zero(), counts && value == Packed::infinity(),
+                                           readings.width(i));
+            value = counts ? uncertain(value) : value;
+        }
+        near &= is_in_range(value, ranges[i]);
         product[i] = value.plain();
         siblings[i][0] = product[i];
     }
@@ -339,31 +380,35 @@ __device__ __forceinline__ bool take_rounds_up_to(const RoundReadings<2> &readin
             four = siblings[i][HEIGHT > 4 ? 4 : 0] * siblings[i][HEIGHT > 3 ? 3 : 0];
             four = __shfl_sync(~0u, four, wanted.thread);
         }
-        const uint32_t range = HEIGHT > 0 ? __shfl_sync(~0u, ranges[i], wanted.thread) : 0;
+        const uint32_t range = HEIGHT > 0 ? __shfl_sync(~0u, ranges[i] | certain[i], wanted.thread) : 0;
         const double two = four * s[2], one = two * s[1];
         Partial of_round = Partial::of(Packed::one());
         of_round.set(wanted.last, one, two, four, one * s[0]);
         of_round.set_paths(wanted.last, s[0], s[1], up[0], up[1]);
-        of_round.range = wanted.last != 0 ? range : 0;
+        of_round.range = wanted.last != 0 ? range & ~3u : 0;
+        if (CERTAIN) {
+            of_round.set_certain(range & 3);
+        }
         partial.take(of_round, wanted.round == static_cast<uint32_t>(i));
     }
     return near;
 }
 
 /// The same for any height and up to two rounds.
-template <int COUNT>
+template <bool CERTAIN, int COUNT>
 __device__ __forceinline__ bool take_rounds_of(const RoundReadings<2> &readings, uint32_t height,
                                                const Wanted &wanted, Partial &partial) {
-    return height == 0   ? take_rounds_up_to<0, COUNT>(readings, wanted, partial)
-           : height == 2 ? take_rounds_up_to<2, COUNT>(readings, wanted, partial)
-           : height == 3 ? take_rounds_up_to<3, COUNT>(readings, wanted, partial)
-                         : take_rounds_up_to<5, COUNT>(readings, wanted, partial);
+    return height == 0   ? take_rounds_up_to<CERTAIN, 0, COUNT>(readings, wanted, partial)
+           : height == 2 ? take_rounds_up_to<CERTAIN, 2, COUNT>(readings, wanted, partial)
+           : height == 3 ? take_rounds_up_to<CERTAIN, 3, COUNT>(readings, wanted, partial)
+                         : take_rounds_up_to<CERTAIN, 5, COUNT>(readings, wanted, partial);
 }
 
+template <bool CERTAIN>
 __device__ __forceinline__ bool take_rounds(const RoundReadings<2> &readings, uint32_t rounds, uint32_t height,
                                             const Wanted &wanted, Partial &partial) {
-    return rounds == 2 ? take_rounds_of<2>(readings, height, wanted, partial)
-                       : take_rounds_of<1>(readings, height, wanted, partial);
+    return rounds == 2 ? take_rounds_of<CERTAIN, 2>(readings, height, wanted, partial)
+                       : take_rounds_of<CERTAIN, 1>(readings, height, wanted, partial);
 }
 
 /// The product of a thread's own messages, from 1 to 2, and its exponent.
@@ -432,14 +477,27 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
     return Sent{odds.bits, certain.contradictory()};
 }
 
-/// Whether eight messages are within 2^-64..2^64, by their high halves.
+/// The range of eight messages that are multiplied as they are; of some, more is known.
+constexpr uint32_t RANGE_OF_EIGHT = 64u << 20;
+constexpr uint32_t LARGE_RANGE_OF_EIGHT = 115u << 20;
+
+/// Whether eight messages are so.
 __device__ __forceinline__ bool eight_near(const Packed (&values)[8]) {
     uint32_t distances = 0;
     FASTLBP_UNROLL
     for (int i = 0; i < 8; ++i) {
-        distances |= high_half(values[i].bits) - ((static_cast<uint32_t>(BIAS) - 64) << 20);
+        distances |= high_half(values[i].bits) - ((static_cast<uint32_t>(BIAS) << 20) - RANGE_OF_EIGHT);
     }
-    return distances < (128u << 20);
+    return distances < 2 * RANGE_OF_EIGHT;
+}
+
+__device__ __forceinline__ bool eight_in_large_range(const Packed (&values)[8]) {
+    bool near = true;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        near &= is_in_range(values[i], LARGE_RANGE_OF_EIGHT);
+    }
+    return near;
 }
 
 /// The product of eight messages near 1.
@@ -468,17 +526,38 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
     const bool in_second = ((own ^ last) & 2) != 0;
     partial.set_paths(last, s.leaf, pair, last < 4 ? pair : in_second ? second : first, in_second ? first : second);
     partial.exponent = above.exponent;
-    partial.range = 64u << 20;
+    partial.range = LARGE_RANGE_OF_EIGHT;
     return partial;
 }
 
 /// Takes over what hubs send; returns whether that was right. `height` is that of the tree of last messages.
+template <bool CERTAIN>
 __device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Share &top, uint32_t round,
                                           uint32_t height, const Wanted &wanted, Partial &partial) {
     Packed values[8];
     readings.take_first(values);
-    const bool near = eight_near(values);
+    bool near = true;
+    uint32_t certain = 0;
+    if (CERTAIN) {
+        uint32_t zeros = 0, infinities = 0;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
+            infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
+            values[i] = uncertain(values[i]);
+        }
+        // Of threads without the factor's slot, this is not asked for.
+        const uint32_t others = ~(1u << (readings.words.z & 7));
+        certain = certain_of_others(zeros != 0, infinities != 0, hub_width(readings.words)) |
+                  ((zeros & others) != 0 ? CERTAIN_ZERO : 0) | ((infinities & others) != 0 ? CERTAIN_INFINITY : 0);
+        near = eight_in_large_range(values);
+    } else {
+        near = eight_near(values);
+    }
     Partial of_hub = partial_of_eight(readings.words, values, top);
+    if (CERTAIN) {
+        of_hub.set_certain(certain);
+    }
     of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
     of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
     if (height > 1) {

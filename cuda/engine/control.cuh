@@ -52,6 +52,8 @@ struct Tally {
     uint32_t met_lowest;
     /// Whether a message has become certain, or is so no longer (by levels only).
     uint32_t certain_changed;
+    /// Pieces of the state that warps have taken and finished looking at, and those of factors (binary graphs only).
+    uint32_t pieces_taken, pieces_finished, factors_taken, reserved;
 };
 
 /// The state of a run, in the device's memory between launches.

@@ -58,6 +58,10 @@ struct Tally {
     variable_lowest: u32,
     met_lowest: u32,
     certain_changed: u32,
+    pieces_taken: u32,
+    pieces_finished: u32,
+    factors_taken: u32,
+    reserved: u32,
 }
 
 /// The state of a run.
@@ -165,6 +169,6 @@ unsafe impl Element for PassLog {}
 // SAFETY: as above.
 unsafe impl Element for Loop {}
 
-const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 48);
-const _: () = assert!(size_of::<RunState>() == 56 + 4 * 48);
+const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 64);
+const _: () = assert!(size_of::<RunState>() == 56 + 4 * 64);
 const _: () = assert!(size_of::<PassLog>() == 16 && size_of::<Loop>() == 72);

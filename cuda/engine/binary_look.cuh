@@ -1,0 +1,160 @@
+// What is found of a state while the next pass runs by levels: warps whose messages are all sent take a piece of it
+// after the other, and those that still wait are spared.
+#pragma once
+
+#include "binary_measure.cuh"
+
+namespace fastlbp {
+
+/// Variables with few factors, and factors, of a piece.
+constexpr uint32_t FEW_OF_PIECE = 64;
+constexpr uint32_t FACTORS_OF_PIECE = 64;
+
+/// The next piece, for a warp.
+__device__ __forceinline__ uint32_t take_piece(uint32_t *taken) {
+    uint32_t piece = 0;
+    if (threadIdx.x % 32 == 0) {
+        piece = atomicAdd(taken, 1u);
+    }
+    return __shfl_sync(~0u, piece, 0);
+}
+
+/// Says to wait_for_pieces that what this thread and those that it met have written is there.
+__device__ __forceinline__ void finish_piece(uint32_t *finished) {
+    __threadfence();
+    atomicAdd(finished, 1u);
+#ifndef __CUDA_ARCH__
+    tell_others();
+#endif
+}
+
+__device__ __forceinline__ void wait_for_pieces(const uint32_t *finished, uint32_t pieces) {
+    uint32_t seen = 0;
+    do {
+        if (threadIdx.x % 32 == 0) {
+#ifdef __CUDA_ARCH__
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(finished) : "memory");
+#else
+            seen = __atomic_load_n(finished, __ATOMIC_ACQUIRE);
+            take_turns();
+#endif
+        }
+        seen = __shfl_sync(~0u, seen, 0);
+    } while (seen < pieces);
+}
+
+/// Small hubs of a class that a warp takes at once, and how many times it has to.
+__device__ __forceinline__ uint32_t hubs_of_piece(uint32_t c) { return 32 >> (HUB_CLASSES - 1 - c); }
+
+__device__ __forceinline__ uint32_t pieces_of_class(const Binary &g, uint32_t c) {
+    return (g.classes[c + 1] - g.classes[c] + hubs_of_piece(c) - 1) / hubs_of_piece(c);
+}
+
+/// The end of the variables that are looked at.
+__device__ __forceinline__ uint32_t end_of_variables(const Binary &g, const Watch &watch) {
+    return watch.measuring ? g.variables : g.ones;
+}
+
+/// Pieces of all variables but large hubs.
+__device__ __forceinline__ uint32_t pieces_of_state(const Binary &g, const Watch &watch) {
+    const uint32_t end = end_of_variables(g, watch);
+    uint32_t pieces = end > g.fours ? (end - g.fours + FEW_OF_PIECE - 1) / FEW_OF_PIECE : 0;
+    for (uint32_t c = 1; c < HUB_CLASSES; ++c) {
+        pieces += pieces_of_class(g, c);
+    }
+    return pieces;
+}
+
+/// Looks at a piece, by a warp; hubs come first.
+__device__ __forceinline__ void look_at_piece(const Binary &g, uint32_t piece, const Packed *from, const Sink &sink,
+                                              Watch &watch) {
+    for (uint32_t c = 1; c < HUB_CLASSES; ++c) {
+        const uint32_t pieces = pieces_of_class(g, c);
+        if (piece < pieces) {
+            const uint32_t first = g.classes[c] + piece * hubs_of_piece(c);
+            const uint32_t end = smaller_of(first + hubs_of_piece(c), g.classes[c + 1]);
+            small_hubs(g, first, end, HUB_CLASSES - 1 - c, 0, 1, from, sink, watch);
+            return;
+        }
+        piece -= pieces;
+    }
+    const uint32_t first = g.fours + piece * FEW_OF_PIECE;
+    const uint32_t end = smaller_of(first + FEW_OF_PIECE, end_of_variables(g, watch));
+    for (uint32_t position = first + threadIdx.x % 32; position < end; position += 32) {
+        look_at_few(g, position, from, sink, watch);
+    }
+}
+
+/// What is looked for in a state: contradictory variables, and beliefs if `measuring`; by BINGO's rule also the
+/// inputs of factors.
+struct Look {
+    const Binary &g;
+    const Packed *from;
+    Tally *of_state;
+    bool inputs;
+    Watch watch;
+
+    __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring,
+                                    const Packed *messages, Tally *tally)
+        : g(graph), from(messages), of_state(tally), inputs(measuring && loop.rule.kind == RULE_BINGO),
+          watch(graph, loop.rule, n, measuring, true, tally) {}
+
+    __device__ __forceinline__ Sink sink() const { return Sink{nullptr, inputs ? g.inputs : nullptr, g.changes}; }
+
+    /// Large hubs, a block each; all threads call this, and then, each warp when it is free, look_at_rest.
+    __device__ __forceinline__ void look_at_large_hubs() {
+        for (uint32_t hub = blockIdx.x; hub < g.classes[1]; hub += gridDim.x) {
+            large_hub(g, hub, from, sink(), watch);
+            if (threadIdx.x == 0) {
+                finish_piece(&of_state->pieces_finished);
+            }
+        }
+    }
+
+    /// Whether others have taken all pieces: for warps that come last, so that one look is enough.
+    __device__ __forceinline__ bool all_taken(uint32_t pieces) const {
+#ifdef __CUDA_ARCH__
+        uint32_t taken, of_factors;
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(taken) : "l"(&of_state->pieces_taken));
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(of_factors) : "l"(&of_state->factors_taken));
+#else
+        const uint32_t taken = __atomic_load_n(&of_state->pieces_taken, __ATOMIC_RELAXED);
+        const uint32_t of_factors = __atomic_load_n(&of_state->factors_taken, __ATOMIC_RELAXED);
+#endif
+        return __all_sync(~0u, taken >= pieces && (!inputs || of_factors >= g.factors / FACTORS_OF_PIECE + 1));
+    }
+
+    __device__ __forceinline__ void look_at_rest() {
+        const uint32_t pieces = pieces_of_state(g, watch);
+        if (all_taken(pieces)) {
+            return;
+        }
+        for (;;) {
+            const uint32_t piece = take_piece(&of_state->pieces_taken);
+            if (piece >= pieces) {
+                break;
+            }
+            look_at_piece(g, piece, from, sink(), watch);
+            __syncwarp();
+            if (inputs && threadIdx.x % 32 == 0) {
+                finish_piece(&of_state->pieces_finished);
+            }
+        }
+        if (inputs) {
+            wait_for_pieces(&of_state->pieces_finished, pieces + g.classes[1]);
+            for (;;) {
+                const uint32_t first = take_piece(&of_state->factors_taken) * FACTORS_OF_PIECE;
+                if (first >= g.factors) {
+                    break;
+                }
+                const uint32_t end = smaller_of(first + FACTORS_OF_PIECE, g.factors);
+                for (uint32_t f = first + threadIdx.x % 32; f < end; f += 32) {
+                    measure_factor(g, f, watch);
+                }
+            }
+        }
+        watch.finish();
+    }
+};
+
+}  // namespace fastlbp
