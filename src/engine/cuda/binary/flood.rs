@@ -148,7 +148,7 @@ fn small_hubs(graph: &FactorGraph, layout: &Layout, class: usize) -> Vec<Unit> {
     hubs.chunks(WARP >> levels).map(unit).collect()
 }
 
-/// All factors of several variables, those that take longest first.
+/// All factors of several variables.
 fn factors(graph: &FactorGraph, layout: &Layout) -> Vec<Unit> {
     let counted = counted_edges(graph, layout);
     let input = |edge: usize| {
@@ -161,24 +161,12 @@ fn factors(graph: &FactorGraph, layout: &Layout) -> Vec<Unit> {
         };
         word.word(layout.slot_of_edge[edge]) | if counted[v] == edge as u32 { COUNTED } else { 0 }
     };
-    // Those that wait for no hub first, those that do for large ones last; and those of a hub together, so that
-    // threads of a warp read and write what lies together.
-    let hub = |f: usize| {
-        let edges = Layout::edges_head_first(graph, f).skip(1);
-        let mut hubs = edges
-            .map(|edge| layout.position[graph.edge_variables()[edge] as usize])
-            .filter(|&position| (position as usize) < layout.hubs());
-        hubs.next().map(Reverse)
-    };
-    let kind = |arity: usize| if arity > TILE_ARITY { WIDE } else { TILES + arity - 2 };
-    let several = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1);
-    let mut ordered: Vec<_> = several.map(|f| (Reverse(kind(graph.arity(f))), hub(f), f)).collect();
-    ordered.sort_unstable();
     let mut units = Vec::new();
-    for same in ordered.chunk_by(|a, b| a.0 == b.0) {
-        let kind = same[0].0.0;
+    let kind = |f: u32| kind_of(graph, f as usize);
+    for same in layout.factors.chunk_by(|&a, &b| kind(a) == kind(b)) {
+        let kind = kind(same[0]);
         if kind == WIDE {
-            for &(.., f) in same {
+            for f in same.iter().map(|&f| f as usize) {
                 let mut unit = Unit::new(kind);
                 for (thread, edge) in Layout::edges_head_first(graph, f).enumerate() {
                     unit.set_input(2 * thread, input(edge), edge);
@@ -190,7 +178,7 @@ fn factors(graph: &FactorGraph, layout: &Layout) -> Vec<Unit> {
         }
         for own in same.chunks(WARP) {
             let mut unit = Unit::new(kind);
-            for (thread, &(.., f)) in own.iter().enumerate() {
+            for (thread, f) in own.iter().map(|&f| f as usize).enumerate() {
                 unit.words[thread] = layout.coefficients_of[f];
                 for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
                     unit.set_input(WARP * (row + 1) + thread, input(edge), edge);
@@ -200,6 +188,44 @@ fn factors(graph: &FactorGraph, layout: &Layout) -> Vec<Unit> {
         }
     }
     units
+}
+
+/// The kind of units that factors of several variables are in.
+fn kind_of(graph: &FactorGraph, factor: usize) -> usize {
+    let arity = graph.arity(factor);
+    if arity > TILE_ARITY { WIDE } else { TILES + arity - 2 }
+}
+
+/// Factors of several variables, those that take longest first: of those with as many variables, those that wait
+/// for no hub first, those that do for large ones last; and those of a hub together, so that threads of a warp
+/// read and write what lies together. Given the hubs, large ones first.
+pub(super) fn factors_by_tiles(graph: &FactorGraph, hubs: &[u32]) -> Vec<u32> {
+    let mut rank = vec![0; graph.variable_count()];
+    for (at, &v) in (1_u64..).zip(hubs.iter().rev()) {
+        rank[v as usize] = at;
+    }
+    let key = |f: usize| {
+        let body = Layout::edges_head_first(graph, f).skip(1);
+        let mut ranks = body.map(|edge| rank[graph.edge_variables()[edge] as usize]);
+        let first = ranks.find(|&rank| rank > 0).unwrap_or_default();
+        let kind = (WIDE - kind_of(graph, f)) as u64;
+        kind << 60 | first << 32 | f as u64
+    };
+    let several = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1);
+    let mut keys: Vec<u64> = several.map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| key as u32).collect()
+}
+
+/// All variables, those first to which the first of these factors send as their heads.
+pub(super) fn variables_by_tiles(graph: &FactorGraph, factors: &[u32]) -> Vec<u32> {
+    let edges = |&f: &u32| Layout::edges_head_first(graph, f as usize);
+    let heads = factors.iter().filter_map(|f| edges(f).next());
+    let bodies = factors.iter().flat_map(|f| edges(f).skip(1));
+    let mut seen = vec![false; graph.variable_count()];
+    let of_factors = heads.chain(bodies).map(|edge| graph.edge_variables()[edge]);
+    let all = of_factors.chain(0..graph.variable_count() as u32);
+    all.filter(|&v| !std::mem::replace(&mut seen[v as usize], true)).collect()
 }
 
 /// For each variable that is no hub an edge from a factor that sends in every pass, at which the variable

@@ -1,5 +1,6 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
+use super::flood::{factors_by_tiles, variables_by_tiles};
 use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
@@ -86,6 +87,9 @@ pub(super) struct Layout {
     /// Coefficients, heads first, and the number of those of each factor.
     pub coefficients: Vec<DeviceHorn>,
     pub coefficients_of: Vec<u32>,
+    /// Factors of several variables in the order in which passes of all messages at once take them; empty if
+    /// it is not for such.
+    pub factors: Vec<u32>,
     /// What factors with one variable send, and where to.
     pub constants: Vec<(u32, Packed)>,
 }
@@ -93,7 +97,10 @@ pub(super) struct Layout {
 impl Layout {
     /// `None` if the graph is not one of binary variables and conjunctions of at most
     /// [`MOST_VARIABLES`], or too large.
-    pub(super) fn new(graph: &FactorGraph) -> Option<Self> {
+    ///
+    /// Variables with few factors lie in their order, or, `by_tiles`, in that in which passes of all messages at
+    /// once come to them, so that what threads of a warp read and write lies together.
+    pub(super) fn new(graph: &FactorGraph, by_tiles: bool) -> Option<Self> {
         if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
             return None;
         }
@@ -110,11 +117,13 @@ impl Layout {
         let mut variable: Vec<u32> = (0..count as u32).filter(|&v| is_hub[v as usize]).collect();
         variable.sort_by_key(|&v| std::cmp::Reverse(graph.degree(v as usize)));
         let hubs = variable.len();
+        let factors = if by_tiles { factors_by_tiles(graph, &variable) } else { Vec::new() };
+        let order = variables_by_tiles(graph, &factors);
         let mut few = [0; 4];
         for (kind, degrees) in [3..=4, 2..=2, 1..=1, 0..=0].into_iter().enumerate() {
             few[kind] = variable.len() as u32;
             let own = |&v: &u32| !is_hub[v as usize] && degrees.contains(&graph.degree(v as usize));
-            variable.extend((0..count as u32).filter(own));
+            variable.extend(order.iter().copied().filter(own));
         }
         let mut position = vec![0; count];
         for (at, &v) in variable.iter().enumerate() {
@@ -160,6 +169,7 @@ impl Layout {
             slot_of_edge,
             coefficients: Vec::new(),
             coefficients_of: vec![0; graph.factor_count()],
+            factors,
             constants: Vec::new(),
         };
         layout.add_factors(graph)?;

@@ -120,7 +120,6 @@ impl BinaryProgram {
         {
             return Ok(None);
         }
-        let Some(layout) = Layout::new(&graph) else { return Ok(None) };
         let kernel = |name| module.kernel(name);
         let kernels = Kernels {
             flood: kernel(c"binary_flood")?,
@@ -134,6 +133,7 @@ impl BinaryProgram {
             Schedule::Parallel => None,
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
+        let Some(layout) = Layout::new(&graph, preorder.is_none()) else { return Ok(None) };
         let mut loader = Loader { current, stream, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();

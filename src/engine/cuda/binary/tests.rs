@@ -382,9 +382,11 @@ proptest! {
             Just([1, 16]), Just([3, 2]), Just([4, 4]), Just([16, 24]),
         ],
     ) {
-        let layout = Layout::new(&graph).unwrap();
+        let by_tiles = Layout::new(&graph, true).unwrap();
+        check_layout(&graph, &by_tiles);
+        check_flood(&graph, &by_tiles, shape);
+        let layout = Layout::new(&graph, false).unwrap();
         check_layout(&graph, &layout);
-        check_flood(&graph, &layout, shape);
         let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
         let custom = Preorder::from_ranks(&graph, &ranks).unwrap();
@@ -400,9 +402,9 @@ proptest! {
 #[test]
 fn wide_levels_fill_warps() {
     let graph = generate::smartfl(20_000, 1).unwrap().graph;
-    let layout = Layout::new(&graph).unwrap();
+    check_flood(&graph, &Layout::new(&graph, true).unwrap(), [132, 16]);
+    let layout = Layout::new(&graph, false).unwrap();
     check_layout(&graph, &layout);
-    check_flood(&graph, &layout, [132, 16]);
     // Every fifth rank has most edges.
     let rank = |e: u64| match e.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 {
         word if word % 50 == 0 => word / 50 % 20,
@@ -424,7 +426,7 @@ fn other_graphs_have_no_layout() {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(0, &[1, 2], 0.9, 0.1).unwrap();
         add(&mut builder);
-        Layout::new(&builder.build().unwrap())
+        Layout::new(&builder.build().unwrap(), false)
     };
     let body: Vec<u64> = (1..32).collect();
     assert!(build(&|_| {}).is_some());
