@@ -2,6 +2,7 @@
 //
 // Passes over graphs of binary variables and conjunctions; launched by src/engine/cuda/binary.
 
+#include "engine/binary_flood.cuh"
 #include "engine/binary_levels.cuh"
 #include "engine/binary_look.cuh"
 
@@ -11,32 +12,28 @@ using namespace fastlbp;
 constexpr int THREADS = 512;
 constexpr int LEVEL_THREADS = 256;
 
-/// The second half of a measurement by BINGO's rule; see measure_first.
+/// The second half of a measurement by BINGO's rule; see measure.
 __device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch) {
     measure_factors(g, watch);
     watch.finish();
 }
 
-/// What variables do in a pass in which the state before is measured: all but the messages of large hubs.
-__device__ __noinline__ static Watch measure_first(const Binary &g, const Loop &loop, uint64_t n, const Packed *from,
-                                                   Tally *of_state) {
-    const bool inputs = loop.rule.kind == RULE_BINGO;
-    const Sink sink = {g.prepared, inputs ? g.inputs : nullptr, g.changes};
-    Watch watch(g, loop.rule, n, true, false, of_state);
+/// What variables do in a pass in which the state before is measured. By BINGO's rule a barrier and then
+/// look_at_factors must come.
+__device__ __noinline__ static Watch measure(const Block &block, uint64_t n) {
+    const Binary &g = block.g;
+    const Packed *from = block.from;
+    const bool inputs = block.loop.rule.kind == RULE_BINGO;
+    const Sink sink = {block.prepared, block.retired, inputs ? g.inputs : nullptr, g.changes};
+    Watch watch(g, block.loop.rule, n, true, false, block.of_state);
     multiply_pieces(g, from);
     all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
+    send_pieces(g, from, sink, watch);
     all_few(g, from, sink, watch);
-    return watch;
-}
-
-/// The messages of large hubs. By BINGO's rule a barrier and then look_at_factors must come.
-__device__ __noinline__ static void measure_second(const Binary &g, const Loop &loop, const Packed *from,
-                                                   Watch &watch) {
-    const bool inputs = loop.rule.kind == RULE_BINGO;
-    send_pieces(g, from, Sink{g.prepared, inputs ? g.inputs : nullptr, g.changes}, watch);
     if (!inputs) {
         watch.finish();
     }
+    return watch;
 }
 
 /// Large hubs of a state, by all threads; see Look.
@@ -60,35 +57,21 @@ __device__ __forceinline__ void close_state(const Binary &g, const Loop &loop, u
 /// Passes in which all messages are sent at once.
 struct Flood {
     Block &block;
-    WorkStream stream;
 
     __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool, Tally *of_state,
                                          Tally *of_pass, GridBarrier &barrier) {
         const Binary &g = block.g;
         block.begin_pass(buffer, of_state, of_pass);
-        const Packed *from = block.from;
         send_constants(g, n, block.to);
         // The factors note variables with few factors.
         if (measuring) {
-            Watch watch = measure_first(g, block.loop, n, from, of_state);
-            barrier.sync();
-            measure_second(g, block.loop, from, watch);
-            barrier.sync();
+            Watch watch = measure(block, n);
             if (block.loop.rule.kind == RULE_BINGO) {
+                barrier.sync();
                 look_at_factors(g, watch);
             }
-        } else if (g.classes[HUB_CLASSES] != 0) {
-            const Sink sink = {g.prepared, nullptr, nullptr};
-            Watch watch(g, block.loop.rule, n, false, false, of_state);
-            multiply_pieces(g, from);
-            all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
-            barrier.sync();
-            if (g.classes[1] != 0) {
-                send_pieces(g, from, sink, watch);
-                barrier.sync();
-            }
         }
-        send_all(block, stream);
+        flood(block, !measuring);
         barrier.sync();
     }
 
@@ -102,11 +85,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     Block &block = shared_block();
     block.fill(g, loop);
-    const WorkStream stream;
-    stream.open(g);
+    load_flood_starts(g);
     GridBarrier barrier(loop.barrier);
-    Flood work = {block, stream};
+    Flood work = {block};
     run_passes(work, barrier, block.loop);
+    end_flood(block);
 }
 
 /// Passes by levels.
@@ -150,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_results(const __grid_constant__ Binary g, uint32_t buffer, double *results) {
     Watch watch(g, results);
-    look_at_state(g, g.messages[buffer], Sink{nullptr, nullptr, nullptr}, watch);
+    look_at_state(g, g.messages[buffer], Sink{nullptr, nullptr, nullptr, nullptr}, watch);
 }
 
 /// The same as means of the last beliefs after `passes` passes.

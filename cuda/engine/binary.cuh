@@ -28,6 +28,7 @@ constexpr uint32_t SOURCE_PREPARED = 3;
 constexpr uint32_t SOURCE_FALSE = 4;
 constexpr uint32_t SOURCE_TRUE = 5;
 constexpr uint32_t SOURCE_READ = 6;
+constexpr uint32_t SOURCES = 7;
 
 /// By levels, the second word of an input: from where on the number of coefficients stands.
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
@@ -54,7 +55,9 @@ constexpr uint32_t SHARED_PIECES = 512;
 struct Binary {
     /// By slot.
     Packed *messages[2];
-    /// By slot, of hubs only: their messages to their factors.
+    /// By slot, of hubs only: their messages to their factors in passes from either buffer, UNSENT until they are
+    /// there and after the next pass. Then pairs of what is known to be sent, by source; and the products of pieces
+    /// (Pieces in binary_pieces.cuh).
     Packed *prepared;
 
     uint32_t variables;
@@ -66,14 +69,13 @@ struct Binary {
     /// By position; hub_slots has an entry more than there are hubs.
     const uint32_t *variable, *hub_slots;
     const uint32_t *known;
-    /// Large hubs have pieces of WARP_LEAVES slots: the products of all; the hub of each; the first piece of
-    /// each large hub, and the end. Behind them, two products for each piece of hubs that have more than
-    /// SHARED_PIECES.
+    /// Large hubs have pieces of WARP_LEAVES slots: if one has more than SHARED_PIECES, room for two products of
+    /// each; the hub of each; the first piece of each large hub, and the end.
     Product *pieces;
     const uint32_t *piece_hubs, *hub_pieces;
 
-    /// What each warp does in a pass (see stream.cuh): all streams, and the first chunk of each.
-    const uint32_t *stream_words, *stream_starts;
+    /// What each warp does in a pass in which all messages are sent at once (see binary_flood.cuh).
+    const uint32_t *flood_words, *flood_starts;
     const HornCoefficients *coefficients;
     uint32_t coefficient_count, constant_count;
 
@@ -109,11 +111,58 @@ __device__ __forceinline__ Pair load_pair(const Packed *messages, uint32_t slot)
     return Pair{Packed{pair.x}, Packed{pair.y}};
 }
 
-__device__ __forceinline__ void store_pair(Packed *messages, uint32_t slot, Packed x, Packed y) {
-    ulonglong2 pair;
-    pair.x = x.bits;
-    pair.y = y.bits;
-    *reinterpret_cast<ulonglong2 *>(messages + slot) = pair;
+/// What others wait for has these bits as long as it is not there. No message and no product has them.
+constexpr uint64_t UNSENT = ~uint64_t(0);
+
+/// Stores two neighbouring words, the first at an even place, for which others look, each for itself.
+__device__ __forceinline__ void hand_over(uint64_t *to, uint64_t x, uint64_t y) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(x), "l"(y) : "memory");
+#else
+    __atomic_store_n(to, x, __ATOMIC_RELAXED);
+    __atomic_store_n(to + 1, y, __ATOMIC_RELAXED);
+    tell_others();
+#endif
+}
+
+/// One such word, or UNSENT.
+__device__ __forceinline__ uint64_t look_for(const uint64_t *at) {
+#ifdef __CUDA_ARCH__
+    uint64_t word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at));
+    return word;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Two neighbouring ones, the first at an even place.
+__device__ __forceinline__ void look_for_two(const uint64_t *at, uint64_t &x, uint64_t &y) {
+#ifdef __CUDA_ARCH__
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(x), "=l"(y) : "l"(at));
+#else
+    x = look_for(at);
+    y = look_for(at + 1);
+#endif
+}
+
+/// Two neighbouring messages, the first at an even slot, of which others may hand over.
+__device__ __forceinline__ Pair look_for_pair(const Packed *at) {
+    uint64_t x, y;
+    look_for_two(&at->bits, x, y);
+    return Pair{Packed{x}, Packed{y}};
+}
+
+/// One such word, as soon as it is there.
+__device__ __forceinline__ uint64_t wait_for(const uint64_t *at) {
+    uint64_t word = look_for(at);
+    while (word == UNSENT) {
+#ifndef __CUDA_ARCH__
+        take_turns();
+#endif
+        word = look_for(at);
+    }
+    return word;
 }
 
 /// The variable to which a slot belongs. Seldom needed.

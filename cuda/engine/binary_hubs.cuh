@@ -79,15 +79,22 @@ struct Leaves {
     __device__ __forceinline__ void set(const Packed (&values)[8]) {
         zeros = 0;
         infinities = 0;
-        Packed rest[8];
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            zeros |= static_cast<uint32_t>(values[i].bits == 0) << i;
-            infinities |= static_cast<uint32_t>(values[i].bits == INFINITY_BITS) << i;
-            rest[i] = uncertain(values[i]);
-            x[i] = rest[i].plain();
+            x[i] = values[i].plain();
         }
-        near = all_near<64>(rest);
+        near = all_near<64>(values);
+        if (!near) {
+            Packed rest[8];
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                zeros |= static_cast<uint32_t>(values[i].bits == 0) << i;
+                infinities |= static_cast<uint32_t>(values[i].bits == INFINITY_BITS) << i;
+                rest[i] = uncertain(values[i]);
+                x[i] = rest[i].plain();
+            }
+            near = all_near<64>(rest);
+        }
     }
 
     __device__ __forceinline__ void load(const Packed *messages, uint32_t slot) {
@@ -147,18 +154,25 @@ struct Leaves {
         const double pair[4] = {x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]};
         const double to_left = above.significand * (pair[2] * pair[3]);
         const double to_right = above.significand * (pair[0] * pair[1]);
-        if (is_plain(above)) {
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                odds[i] = plain_odds(((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1], above);
-            }
-            return;
-        }
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            const double product = ((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1];
-            bool contradictory;
-            odds[i] = settle(above, product, i, contradictory);
+            odds[i] = plain_odds(((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1], above);
+        }
+        if (!near || static_cast<uint64_t>(above.exponent + 500) > 1000) {
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                odds[i] = Packed{
+                    far_others(above.wide(), i, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])};
+            }
+        }
+        if ((zeros | infinities | above.zeros | above.infinities) != 0) {
+            const uint32_t all_zeros = above.zeros + __popc(zeros);
+            const uint32_t all_infinities = above.infinities + __popc(infinities);
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                const Certain certain = {all_zeros - (zeros >> i & 1), all_infinities - (infinities >> i & 1)};
+                odds[i] = certain.any() ? certain.odds() : odds[i];
+            }
         }
     }
 
@@ -231,10 +245,25 @@ struct Ascent {
     }
 };
 
-/// What is done with the messages of variables to factors: they are stored, their changes are measured.
+/// Hands eight neighbouring messages over, or resets them.
+__device__ __forceinline__ void hand_over_eight(Packed *prepared, uint32_t slot, const Packed (&odds)[8]) {
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; i += 2) {
+        hand_over(&prepared[slot + i].bits, odds[i].bits, odds[i + 1].bits);
+    }
+}
+
+__device__ __forceinline__ void reset_eight(Packed *prepared, uint32_t slot) {
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; i += 2) {
+        hand_over(&prepared[slot + i].bits, UNSENT, UNSENT);
+    }
+}
+
+/// What is done with the messages of variables to factors: they are handed over, their changes are measured.
 struct Sink {
-    /// Where they go; null for nowhere.
-    Packed *prepared;
+    /// Where factors wait for them, and where they did in the pass before; null for nowhere.
+    Packed *prepared, *retired;
     /// Last probabilities, and changes; null if they are not measured.
     double *inputs, *changes;
 
@@ -248,10 +277,8 @@ struct Sink {
 
     __device__ __forceinline__ void put(uint32_t slot, const Packed (&odds)[8]) const {
         if (prepared) {
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; i += 2) {
-                store_pair(prepared, slot + i, odds[i], odds[i + 1]);
-            }
+            hand_over_eight(prepared, slot, odds);
+            reset_eight(retired, slot);
         }
         if (inputs) {
             FASTLBP_UNROLL
@@ -437,7 +464,7 @@ __device__ __forceinline__ void large_hub(const Binary &g, uint32_t hub, const P
     const uint32_t count = (end - slot + WARP_LEAVES - 1) / WARP_LEAVES;
     Product *pieces = shared_pieces(), *nodes = pieces + SHARED_PIECES;
     if (count > SHARED_PIECES) {
-        pieces = g.pieces + g.hub_pieces[g.classes[1]] + 2 * (slot / WARP_LEAVES + hub);
+        pieces = g.pieces + 2 * (slot / WARP_LEAVES + hub);
         nodes = pieces + count;
     }
     const uint32_t known = g.known[hub];
@@ -504,20 +531,10 @@ __device__ __forceinline__ void all_hubs(const Binary &g, const Packed *from, co
                    (gridDim.x - busy) * (blockDim.x / 32), from, sink, watch);
 }
 
-/// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
-/// `end` on are neutral.
-__device__ __forceinline__ Product product_of_pieces(const Product *pieces, uint32_t first, uint32_t size,
-                                                     uint32_t end) {
-    Product sums[24];
-    int depth = 0;
-    for (uint32_t i = 0; i < size; ++i) {
-        Product product = first + i < end ? pieces[first + i] : Product::neutral();
-        for (uint32_t ones = i; ones & 1; ones >>= 1) {
-            product = combine(sums[--depth], product);
-        }
-        sums[depth++] = product;
-    }
-    return sums[0];
+__device__ __forceinline__ Product shuffle(const Product &p, int lane) {
+    return Product{__shfl_sync(~0u, p.significand, lane),
+                   __shfl_sync(~0u, static_cast<long long>(p.exponent), lane),
+                   __shfl_sync(~0u, p.infinities, lane), __shfl_sync(~0u, p.zeros, lane)};
 }
 
 /// The products of all threads of a warp but that of `lane`, in the shape of the tree.
@@ -533,77 +550,7 @@ __device__ __forceinline__ Product product_without(Product total, int lane) {
     for (int level = 3; level >= 0; --level) {
         rest = combine(rest, siblings[level]);
     }
-    return Product{__shfl_sync(~0u, rest.significand, lane),
-                   __shfl_sync(~0u, static_cast<long long>(rest.exponent), lane),
-                   __shfl_sync(~0u, rest.infinities, lane), __shfl_sync(~0u, rest.zeros, lane)};
-}
-
-/// The product of all pieces of a hub but one, `own` of `count`, by a warp.
-__device__ __noinline__ inline Product above_own_piece(const Product *pieces, uint32_t count, uint32_t own) {
-    uint32_t size = 1;
-    while (32 * size < count) {
-        size *= 2;
-    }
-    Product rest = product_without(product_of_pieces(pieces, threadIdx.x % 32 * size, size, count), own / size);
-    for (size /= 2; size > 0; size /= 2) {
-        rest = combine(rest, product_of_pieces(pieces, (own / size ^ 1) * size, size, count));
-    }
-    return rest;
-}
-
-/// The leaves of a piece of a large hub.
-__device__ __forceinline__ bool load_piece(const Binary &g, uint32_t piece, uint32_t hub, const Packed *from,
-                                           Leaves &leaves, uint32_t &slot) {
-    slot = g.hub_slots[hub] + (piece - g.hub_pieces[hub]) * WARP_LEAVES + 8 * (threadIdx.x % 32);
-    const bool there = slot < g.hub_slots[hub + 1];
-    if (there) {
-        leaves.load(from, slot);
-    } else {
-        leaves.fill_with_ones();
-    }
-    return there;
-}
-
-/// The first half of what large hubs do in a pass: the products of their pieces.
-__device__ __forceinline__ void multiply_pieces(const Binary &g, const Packed *from) {
-    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
-    // The last warps have fewer small hubs.
-    for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
-        Leaves leaves;
-        uint32_t slot;
-        load_piece(g, piece, g.piece_hubs[piece], from, leaves, slot);
-        Ascent ascent;
-        ascent.climb(leaves.total(), 32);
-        if (threadIdx.x % 32 == 0) {
-            g.pieces[piece] = ascent.total();
-        }
-    }
-}
-
-/// The second half: their messages.
-__device__ __forceinline__ void send_pieces(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
-    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
-    for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
-        const uint32_t hub = g.piece_hubs[piece], first = g.hub_pieces[hub], known = g.known[hub];
-        Leaves leaves;
-        uint32_t slot;
-        const bool there = load_piece(g, piece, hub, from, leaves, slot);
-        Ascent ascent;
-        ascent.climb(leaves.total(), 32);
-        const Product top = above_own_piece(g.pieces + first, g.hub_pieces[hub + 1] - first, piece - first);
-        if (piece == first && threadIdx.x % 32 == 0) {
-            watch.look(hub, known, combine(top, ascent.total()), true);
-        }
-        if (there) {
-            Packed odds[8];
-            if (known) {
-                fill(odds, known);
-            } else {
-                leaves.others(ascent.above_from(top), odds);
-            }
-            sink.put(slot, odds);
-        }
-    }
+    return shuffle(rest, lane);
 }
 
 }  // namespace fastlbp

@@ -99,7 +99,9 @@ struct Look {
         : g(graph), from(messages), of_state(tally), inputs(measuring && loop.rule.kind == RULE_BINGO),
           watch(graph, loop.rule, n, measuring, true, tally) {}
 
-    __device__ __forceinline__ Sink sink() const { return Sink{nullptr, inputs ? g.inputs : nullptr, g.changes}; }
+    __device__ __forceinline__ Sink sink() const {
+        return Sink{nullptr, nullptr, inputs ? g.inputs : nullptr, g.changes};
+    }
 
     /// Large hubs, a block each; all threads call this, and then, each warp when it is free, look_at_rest.
     __device__ __forceinline__ void look_at_large_hubs() {

@@ -14,9 +14,6 @@
 
 namespace fastlbp {
 
-/// No message is stored as this.
-constexpr uint64_t UNSENT = ~uint64_t(0);
-
 /// Where messages of a pass are.
 struct Places {
     /// Those of the pass before, all of which are there, and where this one's go.

@@ -3,12 +3,6 @@
 
 #include "../../cuda/binary.cu"
 
-namespace fastlbp {
-
-thread_local uint4 rings[32 * RING_WORDS / 4];
-
-}  // namespace fastlbp
-
 EMULATED(binary_flood)
 EMULATED(binary_levels)
 EMULATED(binary_results)

@@ -1,6 +1,6 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
-use super::streams::{StreamWords, Unit};
+use super::flood::{factors_by_tiles, variables_by_tiles};
 use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
@@ -32,6 +32,14 @@ pub(super) const COUNTED: u32 = 1 << SLOT_BITS;
 const SOURCE_SHIFT: u32 = 29;
 
 impl Source {
+    /// What is sent along an input, by source, where that is known.
+    pub(super) const KNOWN: [Packed; 7] = {
+        let mut known = [Packed::ONE; 7];
+        known[Self::False as usize] = Packed::ZERO;
+        known[Self::True as usize] = Packed::INFINITY;
+        known
+    };
+
     /// The word for an input.
     pub(super) fn word(self, slot: u32) -> u32 {
         slot | (self as u32) << SOURCE_SHIFT
@@ -51,7 +59,7 @@ impl Source {
 /// More factors than this make a variable a hub.
 const FEW: usize = 4;
 /// More messages than one warp takes at a time.
-const LARGE: usize = 256;
+pub(super) const LARGE: usize = 256;
 /// Most variables of a factor.
 pub(super) const MOST_VARIABLES: usize = 32;
 /// Most variables of a factor that a single thread takes.
@@ -79,6 +87,9 @@ pub(super) struct Layout {
     /// Coefficients, heads first, and the number of those of each factor.
     pub coefficients: Vec<DeviceHorn>,
     pub coefficients_of: Vec<u32>,
+    /// Factors of several variables in the order in which passes of all messages at once take them; empty if
+    /// it is not for such.
+    pub factors: Vec<u32>,
     /// What factors with one variable send, and where to.
     pub constants: Vec<(u32, Packed)>,
 }
@@ -86,7 +97,10 @@ pub(super) struct Layout {
 impl Layout {
     /// `None` if the graph is not one of binary variables and conjunctions of at most
     /// [`MOST_VARIABLES`], or too large.
-    pub(super) fn new(graph: &FactorGraph) -> Option<Self> {
+    ///
+    /// Variables with few factors lie in their order, or, `by_tiles`, in that in which passes of all messages at
+    /// once come to them, so that what threads of a warp read and write lies together.
+    pub(super) fn new(graph: &FactorGraph, by_tiles: bool) -> Option<Self> {
         if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
             return None;
         }
@@ -103,11 +117,13 @@ impl Layout {
         let mut variable: Vec<u32> = (0..count as u32).filter(|&v| is_hub[v as usize]).collect();
         variable.sort_by_key(|&v| std::cmp::Reverse(graph.degree(v as usize)));
         let hubs = variable.len();
+        let factors = if by_tiles { factors_by_tiles(graph, &variable) } else { Vec::new() };
+        let order = variables_by_tiles(graph, &factors);
         let mut few = [0; 4];
         for (kind, degrees) in [3..=4, 2..=2, 1..=1, 0..=0].into_iter().enumerate() {
             few[kind] = variable.len() as u32;
             let own = |&v: &u32| !is_hub[v as usize] && degrees.contains(&graph.degree(v as usize));
-            variable.extend((0..count as u32).filter(own));
+            variable.extend(order.iter().copied().filter(own));
         }
         let mut position = vec![0; count];
         for (at, &v) in variable.iter().enumerate() {
@@ -153,6 +169,7 @@ impl Layout {
             slot_of_edge,
             coefficients: Vec::new(),
             coefficients_of: vec![0; graph.factor_count()],
+            factors,
             constants: Vec::new(),
         };
         layout.add_factors(graph)?;
@@ -229,65 +246,4 @@ impl Layout {
         let head = edges.start + graph.head_position(factor).unwrap_or_default();
         std::iter::once(head).chain(edges.filter(move |&edge| edge != head))
     }
-}
-
-/// What all warps do in passes in which all messages are sent at once.
-pub(super) fn flood_streams(
-    graph: &FactorGraph,
-    layout: &Layout,
-    blocks: usize,
-    warps: usize,
-) -> StreamWords {
-    let counted = counted_edges(graph, layout);
-    let input = |edge: usize| {
-        let v = graph.edge_variables()[edge] as usize;
-        let word = match layout.slots_of(v) {
-            _ if (layout.position[v] as usize) < layout.hubs() => Source::Prepared,
-            (_, 4) => Source::Four,
-            (_, 2) => Source::Two,
-            _ => Source::None,
-        };
-        word.word(layout.slot_of_edge[edge]) | if counted[v] == edge as u32 { COUNTED } else { 0 }
-    };
-    let mut units = Vec::new();
-    for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) > TILE_ARITY) {
-        let mut unit = Unit::item(graph.arity(f));
-        unit.set(1, layout.coefficients_of[f]);
-        for (at, edge) in Layout::edges_head_first(graph, f).enumerate() {
-            unit.set_input(4 + at, input(edge), edge);
-        }
-        units.push(unit);
-    }
-    // One arity after the other, so that warps run the same instructions at the same time.
-    let mut factors: Vec<u32> = (0..graph.factor_count() as u32).collect();
-    factors.sort_by_key(|&f| graph.arity(f as usize));
-    for same in factors.chunk_by(|&a, &b| graph.arity(a as usize) == graph.arity(b as usize)) {
-        let arity = graph.arity(same[0] as usize);
-        if !(2..=TILE_ARITY).contains(&arity) {
-            continue;
-        }
-        for tile in same.chunks(WARP) {
-            let mut unit = Unit::tile(arity);
-            unit.set(4 + WARP * (arity + 1) - 1, u32::MAX);
-            for (lane, &f) in tile.iter().enumerate() {
-                unit.set(4 + lane, layout.coefficients_of[f as usize]);
-                for (row, edge) in Layout::edges_head_first(graph, f as usize).enumerate() {
-                    unit.set_input(4 + WARP * (row + 1) + lane, input(edge), edge);
-                }
-            }
-            units.push(unit);
-        }
-    }
-    StreamWords::new(units, blocks, warps)
-}
-
-/// For each variable that is no hub an edge from a factor that sends in every pass, at which the variable
-/// is counted if it is contradictory.
-fn counted_edges(graph: &FactorGraph, layout: &Layout) -> Vec<u32> {
-    let first = |v: usize| {
-        let sends = |&&e: &&u32| graph.arity(graph.edge_factors()[e as usize] as usize) > 1;
-        let few = layout.position[v] as usize >= layout.hubs();
-        if few { graph.variable_edges(v).iter().find(sends).copied() } else { None }
-    };
-    (0..graph.variable_count()).map(|v| first(v).unwrap_or(u32::MAX)).collect()
 }

@@ -1,10 +1,10 @@
 //! Graphs of binary variables and conjunctions of literals, with sums and without damping: what most
 //! graphs of program analysis are, in a layout of its own. See cuda/engine/binary.cuh.
 
+mod flood;
 mod layout;
 mod levels;
 mod program;
-mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -28,8 +28,8 @@ pub(super) struct Binary {
     pieces: u64,
     piece_hubs: u64,
     hub_pieces: u64,
-    stream_words: u64,
-    stream_starts: u64,
+    flood_words: u64,
+    flood_starts: u64,
     coefficients: u64,
     coefficient_count: u32,
     constant_count: u32,

@@ -1,9 +1,9 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
 use super::Binary;
-use super::layout::{Layout, Source, WARP, flood_streams};
+use super::flood::FloodWork;
+use super::layout::{Layout, Source, WARP};
 use super::levels::LevelWork;
-use super::streams::RING_BYTES;
 use crate::engine::cuda::control::Loop;
 use crate::engine::cuda::driver::{
     Argument, Current, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Stream,
@@ -23,12 +23,10 @@ const THREADS: u32 = 512;
 const LEVEL_THREADS: u32 = 256;
 /// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
-/// Bytes of shared memory for what a block's warps read ahead.
-const SHARED: u32 = THREADS / WARP as u32 * RING_BYTES;
 /// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
 const SHARED_MESSAGES: usize = 512 * 256;
 
-/// What a place holds until its message is sent.
+/// What a place holds until what others wait for is there.
 const UNSENT: u64 = Packed::CONTRADICTION.0;
 
 struct Kernels {
@@ -122,7 +120,6 @@ impl BinaryProgram {
         {
             return Ok(None);
         }
-        let Some(layout) = Layout::new(&graph) else { return Ok(None) };
         let kernel = |name| module.kernel(name);
         let kernels = Kernels {
             flood: kernel(c"binary_flood")?,
@@ -136,6 +133,7 @@ impl BinaryProgram {
             Schedule::Parallel => None,
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
+        let Some(layout) = Layout::new(&graph, preorder.is_none()) else { return Ok(None) };
         let mut loader = Loader { current, stream, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
@@ -161,7 +159,7 @@ impl BinaryProgram {
         let largest = (0..variables).map(|v| graph.degree(v)).max().unwrap_or(0);
         let giant = largest > SHARED_MESSAGES;
         let more = if giant { 2 * (layout.slots / 256 + layout.hubs() + 1) } else { 0 };
-        binary.pieces = loader.load(&vec![0_u64; 3 * (piece_hubs.len() + more)])?;
+        binary.pieces = loader.load(&vec![0_u64; 3 * more])?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         let warps = |threads: u32| threads as usize / WARP;
@@ -180,22 +178,23 @@ impl BinaryProgram {
             let new = || DeviceBuffer::new(current, layout.slots);
             level_places = Some([new()?, new()?]);
         } else {
-            kernels.flood.allow_shared(SHARED)?;
-            launch = Launch {
-                cooperative: true,
-                shared: SHARED,
-                ..Launch::new(multiprocessors, THREADS)
-            };
-            let streams = flood_streams(&graph, &layout, multiprocessors as usize, warps(THREADS));
-            binary.prepared = loader.load(&vec![0_u64; layout.few_slots[0] as usize])?;
-            binary.stream_starts = loader.load(&streams.starts)?;
-            (base, input_places) = (streams.words, streams.places);
+            launch = Launch { cooperative: true, ..Launch::new(multiprocessors, THREADS) };
+            let shape = [multiprocessors as usize, warps(THREADS)];
+            let work = FloodWork::new(&graph, &layout, shape);
+            // For passes from either buffer the messages of hubs; what is known to be sent, by source; and for
+            // such passes two words of each piece.
+            let mut prepared = vec![UNSENT; 2 * layout.few_slots[0] as usize];
+            prepared.extend(Source::KNOWN.iter().flat_map(|sent| [sent.0; 2]));
+            prepared.resize(prepared.len() + 4 * piece_hubs.len(), UNSENT);
+            binary.prepared = loader.load(&prepared)?;
+            binary.flood_starts = loader.load(&work.starts)?;
+            (base, input_places) = (work.words, work.places);
             level_places = None;
         }
         let (offsets, places) = group(edges, input_places.iter().copied());
         let known_start = base.len();
         let words = with_room(current, stream, &mut base, variables)?;
-        (binary.stream_words, binary.level_words) = (*words.address(), *words.address());
+        (binary.flood_words, binary.level_words) = (*words.address(), *words.address());
         if let Some(level_places) = &level_places {
             binary.places = [*level_places[0].address(), *level_places[1].address()];
         }

@@ -1,16 +1,15 @@
-//! Layouts, streams and units, read as cuda/engine/stream.cuh, binary_factors.cuh and binary_levels.cuh read them.
+//! Layouts and units, read as cuda/engine/binary_levels.cuh reads them.
 
-use super::layout::{COUNTED, Layout, SLOT_MASK, Source, WARP, flood_streams};
+use super::layout::{COUNTED, Layout, SLOT_MASK, Source, WARP};
 use super::levels::{ABSENT, LevelWork};
-use super::streams::{CHUNK_WORDS, RING_BYTES, StreamWords};
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
+use flood::check_flood;
 use proptest::prelude::*;
 
-const EMPTY: u32 = 0;
-const TILE: u32 = 1;
-const ITEM: u32 = 2;
+mod flood;
+
 const SENT: u32 = 1 << 10;
 const COEFFICIENTS_SHIFT: u32 = 12;
 const HUB_IDLE: u32 = 1 << 8;
@@ -45,51 +44,6 @@ enum Reading {
     Threads(Vec<u32>, usize),
     /// What threads read of a hub.
     Hub(Vec<[u32; 4]>),
-}
-
-/// What a warp does in a pass in which all messages are sent at once.
-fn of_stream(all: &StreamWords, warp: usize) -> Vec<Sending> {
-    let [begin, end] = [all.starts[warp], all.starts[warp + 1]].map(|c| c as usize * CHUNK_WORDS);
-    let mut stream = &all.words[begin..end];
-    let mut sendings = Vec::new();
-    loop {
-        let head = stream[0];
-        let length = 4 * (head >> 16) as usize;
-        assert!(0 < length && length <= RING_BYTES as usize / 4 && length <= stream.len());
-        let (unit, rest) = stream.split_at(length);
-        stream = rest;
-        let arity = (head >> 2 & 63) as usize;
-        match head % 4 {
-            EMPTY => {}
-            TILE => sendings.extend(tile(unit, arity)),
-            ITEM => {
-                let inputs = unit[4..4 + arity].iter().map(|&word| sent(word)).collect();
-                sendings.push(Sending { coefficients: unit[1], inputs });
-            }
-            kind => panic!("no kind {kind}"),
-        }
-        if unit[3] != 0 {
-            assert!(stream.is_empty(), "an end of a pass in the middle");
-            return sendings;
-        }
-    }
-}
-
-fn sent(word: u32) -> Input {
-    Input { word, last: 0, is_sent: true, read: Reading::Nothing }
-}
-
-fn tile(unit: &[u32], arity: usize) -> Vec<Sending> {
-    let of_lane = |lane: usize| {
-        let words: Vec<u32> = (1..=arity).map(|row| unit[4 + WARP * row + lane]).collect();
-        let coefficients = unit[4 + lane];
-        if coefficients == NOTHING {
-            assert!(words.iter().all(|&word| word == NOTHING));
-            return None;
-        }
-        Some(Sending { coefficients, inputs: words.into_iter().map(sent).collect() })
-    };
-    (0..WARP).filter_map(of_lane).collect()
 }
 
 /// What a unit of a pass by levels sends.
@@ -177,7 +131,7 @@ impl<'a> Laid<'a> {
         Self { graph, layout, edge_of_slot }
     }
 
-    /// The edges of a factor in a stream, which is checked to be whole.
+    /// The edges of a factor in a unit, which is checked to be whole.
     fn edges(&self, sending: &Sending) -> Vec<usize> {
         let slot = |input: &Input| (input.word & SLOT_MASK) as usize;
         let edges: Vec<usize> =
@@ -249,33 +203,6 @@ fn check_layout(graph: &FactorGraph, layout: &Layout) {
         }
     }
     assert_eq!(layout.classes[7] as usize, layout.hubs());
-}
-
-fn check_flood(graph: &FactorGraph, layout: &Layout, [blocks, warps]: [usize; 2]) {
-    let laid = Laid::new(graph, layout);
-    let all = flood_streams(graph, layout, blocks, warps);
-    assert_eq!(all.starts.len(), blocks * warps + 1);
-    assert!(all.starts[0] == 0 && all.starts.is_sorted_by(|a, b| a < b));
-    assert_eq!(all.starts[blocks * warps] as usize * CHUNK_WORDS, all.words.len());
-    laid.check_places(&all.words, SLOT_MASK, &all.places);
-    let mut times = vec![0; graph.edge_count()];
-    let mut counted = vec![0; graph.variable_count()];
-    for sending in (0..blocks * warps).flat_map(|warp| of_stream(&all, warp)) {
-        for (edge, input) in laid.edges(&sending).into_iter().zip(&sending.inputs) {
-            times[edge] += 1;
-            let counts = input.word & COUNTED != 0;
-            counted[graph.edge_variables()[edge] as usize] += usize::from(counts);
-            let source = laid.source(edge, false);
-            assert_eq!(input.word & !COUNTED, source.word(input.word & SLOT_MASK));
-        }
-    }
-    laid.check_counts(&times);
-    assert_eq!(all.places.len(), times.iter().sum::<usize>());
-    for (v, &times) in counted.iter().enumerate() {
-        let (few, factors) = (graph.degree(v) <= 4, graph.variable_edges(v).iter());
-        let sends = |&e: &u32| graph.arity(graph.edge_factors()[e as usize] as usize) > 1;
-        assert_eq!(times, usize::from(few && factors.copied().any(|e| sends(&e))), "variable {v}");
-    }
 }
 
 /// The levels of a preorder on so many blocks of so many warps.
@@ -447,7 +374,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn streams_of_random_graphs_send_everything_once(
+    fn units_of_random_graphs_send_everything_once(
         graph in graph(),
         seed in any::<u64>(),
         classes in 2_u64..20,
@@ -455,9 +382,11 @@ proptest! {
             Just([1, 16]), Just([3, 2]), Just([4, 4]), Just([16, 24]),
         ],
     ) {
-        let layout = Layout::new(&graph).unwrap();
+        let by_tiles = Layout::new(&graph, true).unwrap();
+        check_layout(&graph, &by_tiles);
+        check_flood(&graph, &by_tiles, shape);
+        let layout = Layout::new(&graph, false).unwrap();
         check_layout(&graph, &layout);
-        check_flood(&graph, &layout, shape);
         let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
         let custom = Preorder::from_ranks(&graph, &ranks).unwrap();
@@ -473,9 +402,9 @@ proptest! {
 #[test]
 fn wide_levels_fill_warps() {
     let graph = generate::smartfl(20_000, 1).unwrap().graph;
-    let layout = Layout::new(&graph).unwrap();
+    check_flood(&graph, &Layout::new(&graph, true).unwrap(), [132, 16]);
+    let layout = Layout::new(&graph, false).unwrap();
     check_layout(&graph, &layout);
-    check_flood(&graph, &layout, [132, 16]);
     // Every fifth rank has most edges.
     let rank = |e: u64| match e.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 {
         word if word % 50 == 0 => word / 50 % 20,
@@ -497,7 +426,7 @@ fn other_graphs_have_no_layout() {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(0, &[1, 2], 0.9, 0.1).unwrap();
         add(&mut builder);
-        Layout::new(&builder.build().unwrap())
+        Layout::new(&builder.build().unwrap(), false)
     };
     let body: Vec<u64> = (1..32).collect();
     assert!(build(&|_| {}).is_some());

@@ -1,0 +1,207 @@
+// What large hubs do in a pass in which all messages are sent at once, a piece of 256 messages by each warp.
+#pragma once
+
+#include "binary_hubs.cuh"
+
+namespace fastlbp {
+
+/// The products of the pieces of large hubs, as warps hand them over to each other in a pass: two words for each,
+/// the bits of the significand; and the exponent (bits 0-31), and how many messages were infinite (32-47) and
+/// zero (48-63). For passes from either buffer their own, so that those of the pass before are reset when nobody
+/// reads them.
+struct Pieces {
+    uint64_t *own, *before;
+
+    __device__ __forceinline__ Pieces(const Binary &g, const Packed *from) {
+        own = reinterpret_cast<uint64_t *>(g.prepared + 2 * g.four_slot + 2 * SOURCES);
+        before = own + 2 * g.hub_pieces[g.classes[1]];
+        if (from != g.messages[0]) {
+            exchange(own, before);
+        }
+    }
+
+    __device__ __forceinline__ void set(uint32_t piece, const Product &product) const {
+        hand_over(own + 2 * piece, to_bits(product.significand),
+                  static_cast<uint32_t>(product.exponent) |
+                      static_cast<uint64_t>(product.zeros << 16 | product.infinities) << 32);
+    }
+
+    /// Those of the pass before, and of this one.
+    __device__ __forceinline__ void reset(uint32_t piece) const { hand_over(before + 2 * piece, UNSENT, UNSENT); }
+    __device__ __forceinline__ void reset_own(uint32_t piece) const { hand_over(own + 2 * piece, UNSENT, UNSENT); }
+
+    /// Some, as soon as all are there: they are looked for together, since one after the other would take as long
+    /// again for each.
+    template <int COUNT>
+    __device__ __forceinline__ void read(uint32_t first, uint32_t end, Product (&products)[COUNT]) const {
+        uint64_t significands[COUNT], others[COUNT];
+        bool missing = true;
+        while (missing) {
+            missing = false;
+            FASTLBP_UNROLL
+            for (uint32_t i = 0; i < COUNT; ++i) {
+                significands[i] = ONE_BITS;
+                others[i] = 0;
+                if (first + i < end) {
+                    look_for_two(own + 2 * (first + i), significands[i], others[i]);
+                }
+            }
+            FASTLBP_UNROLL
+            for (uint32_t i = 0; i < COUNT; ++i) {
+                missing |= (significands[i] == UNSENT) | (others[i] == UNSENT);
+            }
+#ifndef __CUDA_ARCH__
+            if (missing) {
+                take_turns();
+            }
+#endif
+        }
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            products[i] = Product{from_bits(significands[i]),
+                                  static_cast<int32_t>(static_cast<uint32_t>(others[i])),
+                                  static_cast<uint32_t>(others[i] >> 32) & 0xffff,
+                                  static_cast<uint32_t>(others[i] >> 48)};
+        }
+    }
+};
+
+/// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
+/// `end` on are neutral.
+__device__ __forceinline__ Product product_of_pieces(const Pieces &pieces, uint32_t first, uint32_t size,
+                                                     uint32_t end) {
+    Product sums[24];
+    int depth = 0;
+    for (uint32_t i = 0; i < size; ++i) {
+        Product one[1];
+        pieces.read(first + i, end, one);
+        Product product = one[0];
+        for (uint32_t ones = i; ones & 1; ones >>= 1) {
+            product = combine(sums[--depth], product);
+        }
+        sums[depth++] = product;
+    }
+    return sums[0];
+}
+
+/// The product of all pieces from `first` to `end` but `own`, by a warp. Any number of them.
+__device__ __noinline__ inline Product far_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
+                                                        uint32_t own) {
+    uint32_t size = 1;
+    while (first + 32 * size < end) {
+        size *= 2;
+    }
+    const uint32_t at = own - first;
+    Product rest = product_without(
+        product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end), static_cast<int>(at / size));
+    for (size /= 2; size > 0; size /= 2) {
+        rest = combine(rest, product_of_pieces(pieces, first + (at / size ^ 1) * size, size, end));
+    }
+    return rest;
+}
+
+/// Most pieces of which each thread of a warp can have eight, with counts of 16 bits.
+constexpr uint32_t WARP_PIECES = 255;
+
+/// The same. The pieces lie on the threads as messages do.
+__device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+    if (end - first > WARP_PIECES) {
+        return far_other_pieces(pieces, first, end, own);
+    }
+    const uint32_t leaf = (own - first) % 8;
+    Product products[8];
+    pieces.read(first + 8 * (threadIdx.x % 32), end, products);
+    Leaves leaves;
+    leaves.fill_with_ones();
+    int32_t exponent = 0, exponent_of_leaf = 0;
+    uint32_t counts = 0, counts_of_leaf = 0, far = 0;
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) {
+        const int32_t its_exponent = static_cast<int32_t>(products[i].exponent);
+        const uint32_t its_counts = products[i].zeros << 16 | products[i].infinities;
+        leaves.x[i] = products[i].significand;
+        far |= static_cast<uint32_t>(its_exponent + (1 << 22));
+        exponent += its_exponent;
+        counts += its_counts;
+        if (i == leaf) {
+            exponent_of_leaf = its_exponent;
+            counts_of_leaf = its_counts;
+        }
+    }
+    if (__any_sync(~0u, far >= 1u << 23)) {
+        // The sum of exponents might not fit 32 bits.
+        return far_other_pieces(pieces, first, end, own);
+    }
+    const Part product = leaves.total();
+    Ascent ascent;
+    ascent.climb(Part{product.significand, product.exponent + exponent, counts}, 32);
+    const Product above = ascent.above(32);
+    const Siblings<double> s(leaves.x, leaf);
+    const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
+    const Part rest = Part::normalise(((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf,
+                                      static_cast<int32_t>(above.exponent) + exponent - exponent_of_leaf,
+                                      counts - counts_of_leaf);
+    return shuffle(Product{rest.significand, rest.exponent, rest.infinities() + above.infinities,
+                           rest.zeros() + above.zeros},
+                   static_cast<int>((own - first) / 8));
+}
+
+/// The leaves of a piece of a large hub. Returns whether this thread has some, and where they begin.
+__device__ __forceinline__ bool load_piece(const Binary &g, uint32_t piece, uint32_t hub, const Packed *from,
+                                           Leaves &leaves, uint32_t &slot) {
+    slot = g.hub_slots[hub] + (piece - g.hub_pieces[hub]) * WARP_LEAVES + 8 * (threadIdx.x % 32);
+    const bool there = slot < g.hub_slots[hub + 1];
+    if (there) {
+        leaves.load(from, slot);
+    } else {
+        leaves.fill_with_ones();
+    }
+    return there;
+}
+
+/// The first half of what large hubs do where the state is measured: the products of their pieces.
+__device__ __forceinline__ void multiply_pieces(const Binary &g, const Packed *from) {
+    const Pieces pieces(g, from);
+    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
+    // The last warps have fewer small hubs.
+    for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
+        Leaves leaves;
+        uint32_t slot;
+        load_piece(g, piece, g.piece_hubs[piece], from, leaves, slot);
+        Ascent ascent;
+        ascent.climb(leaves.total(), 32);
+        if (threadIdx.x % 32 == 0) {
+            pieces.set(piece, ascent.total());
+            pieces.reset(piece);
+        }
+    }
+}
+
+/// The second half: their messages.
+__device__ __forceinline__ void send_pieces(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+    const Pieces pieces(g, from);
+    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
+    for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
+        const uint32_t hub = g.piece_hubs[piece], first = g.hub_pieces[hub], known = g.known[hub];
+        Leaves leaves;
+        uint32_t slot;
+        const bool there = load_piece(g, piece, hub, from, leaves, slot);
+        Ascent ascent;
+        ascent.climb(leaves.total(), 32);
+        const Product top = other_pieces(pieces, first, g.hub_pieces[hub + 1], piece);
+        if (piece == first && threadIdx.x % 32 == 0) {
+            watch.look(hub, known, combine(top, ascent.total()), true);
+        }
+        if (there) {
+            Packed odds[8];
+            if (known) {
+                fill(odds, known);
+            } else {
+                leaves.others(ascent.above_from(top), odds);
+            }
+            sink.put(slot, odds);
+        }
+    }
+}
+
+}  // namespace fastlbp
