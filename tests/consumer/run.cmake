@@ -47,7 +47,8 @@ file(REMOVE_RECURSE "${SCRATCH}")
 set(options "")
 if(WAY STREQUAL "add_subdirectory")
   set(options "-DFASTLBP_SOURCE=${SOURCE}" "-DFASTLBP_CARGO_TARGET_DIR=${CARGO_TARGET_DIR}"
-      "-DFASTLBP_BUILD_TOOL=${TOOL}" "-DFASTLBP_CUDA=${CUDA}" "-DFASTLBP_CARGO_FLAGS=${CARGO_FLAGS}")
+      "-DFASTLBP_SHARE_CARGO_TEST=${SHARE_CARGO_TEST}" "-DFASTLBP_BUILD_TOOL=${TOOL}"
+      "-DFASTLBP_CUDA=${CUDA}" "-DFASTLBP_CARGO_FLAGS=${CARGO_FLAGS}")
   set(headers "${SOURCE}/include/fastlbp.h" "${SOURCE}/bindings/cpp/include/fastlbp/fastlbp.hpp")
 else()
   if(WAY STREQUAL "find_package")
