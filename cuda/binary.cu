@@ -8,9 +8,8 @@
 
 using namespace fastlbp;
 
-/// Threads of a block that runs passes; by levels fewer, as each needs many registers and most of them wait.
+/// Threads of a block that runs passes; by levels LEVEL_THREADS.
 constexpr int THREADS = 512;
-constexpr int LEVEL_THREADS = 256;
 
 /// The second half of a measurement by BINGO's rule; see measure.
 __device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch) {
@@ -36,22 +35,25 @@ __device__ __noinline__ static Watch measure(const Block &block, uint64_t n) {
     return watch;
 }
 
-/// Large hubs of a state, by all threads; see Look.
-__device__ __noinline__ static void look_at_large_hubs(Look look) {
+/// Large hubs of the state in `from`, by all threads; see Look, which is made here to be in no one else's registers.
+__device__ __noinline__ static void look_at_large_hubs(const Binary &g, const Loop &loop, uint64_t n, bool measuring,
+                                                       const Packed *from, Tally *of_state) {
+    Look look(g, loop, n, measuring, from, of_state);
     look.look_at_large_hubs();
     look.watch.finish();
 }
 
 /// The rest of it, by a warp.
-__device__ __noinline__ static void look_at_rest(Look look) { look.look_at_rest(); }
+__device__ __noinline__ static void look_at_rest(const Binary &g, const Loop &loop, uint64_t n, bool measuring,
+                                                 const Packed *from, Tally *of_state) {
+    Look(g, loop, n, measuring, from, of_state).look_at_rest();
+}
 
 /// The state only, at the end of a launch.
-__device__ __forceinline__ void close_state(const Binary &g, const Loop &loop, uint32_t buffer, uint64_t n,
-                                            bool measuring, Tally *of_state, GridBarrier &barrier) {
-    const Look look(g, loop, n, measuring, g.messages[buffer], of_state);
-    look_at_large_hubs(look);
-    look_at_rest(look);
-    barrier.sync();
+__device__ __noinline__ static void close_state(const Block &block, uint32_t buffer, uint64_t n, bool measuring,
+                                                Tally *of_state) {
+    look_at_large_hubs(block.g, block.loop, n, measuring, block.g.messages[buffer], of_state);
+    look_at_rest(block.g, block.loop, n, measuring, block.g.messages[buffer], of_state);
 }
 
 /// Passes in which all messages are sent at once.
@@ -77,7 +79,8 @@ struct Flood {
 
     __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                                           GridBarrier &barrier) {
-        close_state(block.g, block.loop, buffer, n, measuring, of_state, barrier);
+        close_state(block, buffer, n, measuring, of_state);
+        barrier.sync();
     }
 };
 
@@ -95,7 +98,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 /// Passes by levels.
 struct ByLevels {
     Block &block;
-    LevelQueue queue;
 
     __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
                                          Tally *of_pass, GridBarrier &barrier) {
@@ -105,18 +107,19 @@ struct ByLevels {
         place_constants(g, n, places);
         const bool looking = measuring || scanning;
         if (looking && g.classes[1] > 0) {
-            look_at_large_hubs(Look(g, block.loop, n, measuring, block.from, of_state));
+            look_at_large_hubs(g, block.loop, n, measuring, block.from, of_state);
         }
-        LevelWork{places}.send_all(queue);
+        LevelWork{places}.send_all(queue_of_warp());
         if (looking) {
-            look_at_rest(Look(g, block.loop, n, measuring, block.from, of_state));
+            look_at_rest(g, block.loop, n, measuring, block.from, of_state);
         }
         barrier.sync();
     }
 
     __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                                           GridBarrier &barrier) {
-        close_state(block.g, block.loop, buffer, n, measuring, of_state, barrier);
+        close_state(block, buffer, n, measuring, of_state);
+        barrier.sync();
     }
 };
 
@@ -125,7 +128,8 @@ extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
     Block &block = shared_block();
     block.fill(g, loop);
     GridBarrier barrier(loop.barrier);
-    ByLevels work = {block, LevelQueue(g)};
+    queue_of_warp().fill(g);
+    ByLevels work = {block};
     run_passes(work, barrier, block.loop);
 }
 

@@ -203,34 +203,46 @@ __device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
     return all[threadIdx.x / 32];
 }
 
-/// The units of a warp; the words of the first one and the shape of the second are at hand when a pass begins.
+/// Threads of a block: few, as each needs many registers and most of them wait.
+constexpr int LEVEL_THREADS = 256;
+
+/// The units of a warp, and what is at hand of them when a pass begins: in shared memory, as blocks that meet leave
+/// nothing in the cache.
 struct LevelQueue {
     uint32_t begin, end;
     LevelUnit unit, next;
-    uint4 words;
-    HubWords hub;
+    uint4 words[32];
+    HubWords hub[32];
 
     __device__ __forceinline__ LevelUnit load(const Binary &g, uint32_t at) const {
         const uint2 unit = __ldg(g.level_units + smaller_of(at, end - 1));
         return LevelUnit{unit.x, unit.y};
     }
 
-    __device__ __forceinline__ explicit LevelQueue(const Binary &g) {
+    __device__ __forceinline__ void fill(const Binary &g) {
         const uint32_t warp = thread_of_grid() / 32, lane = threadIdx.x % 32;
-        begin = g.level_starts[warp];
-        end = g.level_starts[warp + 1];
         if (lane == 0) {
+            begin = g.level_starts[warp];
+            end = g.level_starts[warp + 1];
             unusual_units_of_warp() = UnusualUnits{0, 0};
+            if (begin != end) {
+                unit = load(g, begin);
+                next = load(g, begin + 1);
+            }
         }
         __syncwarp();
         if (begin != end) {
-            unit = load(g, begin);
-            next = load(g, begin + 1);
-            words = __ldg(g.level_words + unit.chunk * 32 + lane);
-            hub = unit.wide_rounds() > 0 ? __ldg(g.level_words + unit.first_hub() * 32 + lane) : words;
+            words[lane] = __ldg(g.level_words + unit.chunk * 32 + lane);
+            hub[lane] = unit.wide_rounds() > 0 ? __ldg(g.level_words + unit.first_hub() * 32 + lane) : words[lane];
         }
+        __syncwarp();
     }
 };
+
+__device__ __forceinline__ LevelQueue &queue_of_warp() {
+    __shared__ uint4 all[LEVEL_THREADS / 32 * sizeof(LevelQueue) / sizeof(uint4)];
+    return reinterpret_cast<LevelQueue *>(all)[threadIdx.x / 32];
+}
 
 /// What a thread of a unit has to do, but for reading.
 struct LevelInput {
@@ -346,6 +358,11 @@ struct LevelWork {
         return send_if(fits, lane, unit, input);
     }
 
+    /// The same where messages may be certain. Gets what it needs by value, so that this can stay in registers elsewhere.
+    static __device__ __noinline__ bool send_certain(LevelWork work, LevelUnit unit, uint4 words, HubWords hub) {
+        return work.send_usual<true>(lane_of_warp(), unit, words, hub);
+    }
+
     /// Takes over what variables send in two rounds from `first` on, whatever it is. A round that the unit does
     /// not have has the number of the first hubs, which come later.
     static __device__ __forceinline__ void take_any(const RoundReadings<2> &readings, uint32_t first,
@@ -356,7 +373,7 @@ struct LevelWork {
         }
     }
 
-    /// Any unit. Gets what it needs by value, so that this can stay in registers elsewhere.
+    /// Any unit, as send_certain.
     static __device__ __noinline__ void send_any(LevelWork work, LevelUnit unit, uint4 words) {
         const Places &places = work.places;
         const uint32_t lane = lane_of_warp(), rounds = unit.rounds(), wide_rounds = unit.wide_rounds();
@@ -406,17 +423,18 @@ struct LevelWork {
 
     /// All messages of a warp; what comes next is read ahead.
     __device__ __forceinline__ void send_all(const LevelQueue &queue) const {
-        if (queue.begin == queue.end) {
+        const uint32_t begin = queue.begin, end = queue.end;
+        if (begin == end) {
             return;
         }
         const Binary &g = shared_block().g;
         const uint4 *chunks = g.level_words;
         const uint32_t lane = lane_of_warp();
         LevelUnit unit = queue.unit, next = queue.next;
-        uint4 words = queue.words, hub = queue.hub;
+        uint4 words = queue.words[lane], hub = queue.hub[lane];
         UnusualUnits &unusual = unusual_units_of_warp();
-        for (uint32_t at = queue.begin;;) {
-            const uint64_t bit = uint64_t(1) << ((at - queue.begin) & 63);
+        for (uint32_t at = begin;;) {
+            const uint64_t bit = uint64_t(1) << ((at - begin) & 63);
             const bool was_certain = (unusual.certain & bit) != 0, was_far = (unusual.far & bit) != 0;
             const uint4 next_words = __ldg(chunks + next.chunk * 32 + lane);
             const uint4 next_hub = next.wide_rounds() > 0 ? __ldg(chunks + next.first_hub() * 32 + lane) : next_words;
@@ -425,7 +443,7 @@ struct LevelWork {
             if (unit.is_usual() && !was_far) {
                 sent = !was_certain && send_usual<false>(lane, unit, words, hub);
                 if (!sent) {
-                    sent = send_usual<true>(lane, unit, words, hub);
+                    sent = send_certain(*this, unit, words, hub);
                     __syncwarp();
                     if (lane == 0) {
                         unusual.certain |= bit;
@@ -441,7 +459,7 @@ struct LevelWork {
                 }
                 __syncwarp();
             }
-            if (++at == queue.end) {
+            if (++at == end) {
                 return;
             }
             unit = next;

@@ -90,13 +90,13 @@ __device__ __forceinline__ void look_at_piece(const Binary &g, uint32_t piece, c
 struct Look {
     const Binary &g;
     const Packed *from;
-    Tally *of_state;
+    LookProgress *of_state;
     bool inputs;
     Watch watch;
 
     __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring,
                                     const Packed *messages, Tally *tally)
-        : g(graph), from(messages), of_state(tally), inputs(measuring && loop.rule.kind == RULE_BINGO),
+        : g(graph), from(messages), of_state(loop.control->looks + n % 4), inputs(measuring && loop.rule.kind == RULE_BINGO),
           watch(graph, loop.rule, n, measuring, true, tally) {}
 
     __device__ __forceinline__ Sink sink() const {
@@ -108,7 +108,7 @@ struct Look {
         for (uint32_t hub = blockIdx.x; hub < g.classes[1]; hub += gridDim.x) {
             large_hub(g, hub, from, sink(), watch);
             if (threadIdx.x == 0) {
-                finish_piece(&of_state->pieces_finished);
+                finish_piece(&of_state->finished);
             }
         }
     }
@@ -117,10 +117,10 @@ struct Look {
     __device__ __forceinline__ bool all_taken(uint32_t pieces) const {
 #ifdef __CUDA_ARCH__
         uint32_t taken, of_factors;
-        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(taken) : "l"(&of_state->pieces_taken));
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(taken) : "l"(&of_state->taken));
         asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(of_factors) : "l"(&of_state->factors_taken));
 #else
-        const uint32_t taken = __atomic_load_n(&of_state->pieces_taken, __ATOMIC_RELAXED);
+        const uint32_t taken = __atomic_load_n(&of_state->taken, __ATOMIC_RELAXED);
         const uint32_t of_factors = __atomic_load_n(&of_state->factors_taken, __ATOMIC_RELAXED);
 #endif
         return __all_sync(~0u, taken >= pieces && (!inputs || of_factors >= g.factors / FACTORS_OF_PIECE + 1));
@@ -132,18 +132,18 @@ struct Look {
             return;
         }
         for (;;) {
-            const uint32_t piece = take_piece(&of_state->pieces_taken);
+            const uint32_t piece = take_piece(&of_state->taken);
             if (piece >= pieces) {
                 break;
             }
             look_at_piece(g, piece, from, sink(), watch);
             __syncwarp();
             if (inputs && threadIdx.x % 32 == 0) {
-                finish_piece(&of_state->pieces_finished);
+                finish_piece(&of_state->finished);
             }
         }
         if (inputs) {
-            wait_for_pieces(&of_state->pieces_finished, pieces + g.classes[1]);
+            wait_for_pieces(&of_state->finished, pieces + g.classes[1]);
             for (;;) {
                 const uint32_t first = take_piece(&of_state->factors_taken) * FACTORS_OF_PIECE;
                 if (first >= g.factors) {

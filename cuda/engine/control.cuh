@@ -52,8 +52,12 @@ struct Tally {
     uint32_t met_lowest;
     /// Whether a message has become certain, or is so no longer (by levels only).
     uint32_t certain_changed;
-    /// Pieces of the state that warps have taken and finished looking at, and those of factors (binary graphs only).
-    uint32_t pieces_taken, pieces_finished, factors_taken, reserved;
+};
+
+/// How far warps have come that look at a state piece by piece (binary graphs only): pieces that they have taken and
+/// finished, and those of factors. Zeros at first.
+struct LookProgress {
+    uint32_t taken, finished, factors_taken, reserved;
 };
 
 /// The state of a run, in the device's memory between launches.
@@ -73,6 +77,7 @@ struct Control {
     uint32_t first_contradiction;
     uint32_t error_variable;
     Tally tallies[4];
+    LookProgress looks[4];
 };
 
 /// What the host wants to know of each pass.
@@ -153,7 +158,8 @@ FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_
     return n >= rule.max_passes ? ALL_PASSES : RUNNING;
 }
 
-/// What is known of a run, by the first thread of each block, each the same.
+/// What is known of a run, by the first thread of each block, each the same. In shared memory: of what is spilled,
+/// nothing is left in the cache when blocks have met.
 struct Findings {
     double max_diff;
     double frac;
@@ -166,6 +172,10 @@ struct Findings {
     uint32_t variable_lowest;
     uint32_t scanning;
     uint32_t reason;
+    /// Passes done and those before this launch, the buffer with the messages, whether their state is still to be
+    /// looked at, and whether the launch is at its end.
+    uint64_t n, begin;
+    uint32_t buffer, pending, ended;
 
     /// Takes over contradictory places; returns whether they end the run.
     FASTLBP_DEVICE bool judge(const Rule &rule, uint64_t count, uint32_t lowest) {
@@ -219,6 +229,25 @@ struct Findings {
         }
         return reason_to_stop(rule, n, max_diff, frac);
     }
+
+    /// After a pass, or when all passes of a launch are done; by the first thread of each block.
+    FASTLBP_DEVICE void go_on(const Loop &loop) {
+        const bool closing = n == loop.limit;
+        const Tally *const tallies = loop.control->tallies;
+        if (pending != 0) {
+            reason = evaluate(loop.rule, n, closing, &tallies[n % 4], &tallies[(n + 1) % 4]);
+            if (thread_of_grid() == 0 && n > begin) {
+                loop.log[n - begin - 1] = Progress{max_diff, frac};
+            }
+        }
+        if (reason != RUNNING || closing) {
+            ended = 1;
+            return;
+        }
+        ++n;
+        buffer ^= 1;
+        pending = 1;
+    }
 };
 
 /// Runs passes. `Work` has
@@ -232,10 +261,6 @@ template <class Work, class Barrier>
 FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
     FASTLBP_SHARED(Findings, findings);
     Control *const control = loop.control;
-    const bool first_thread = thread_of_grid() == 0;
-    uint64_t n = control->passes;
-    const uint64_t begin = n;
-    uint32_t buffer = control->buffer;
     if (thread_of_block() == 0) {
         findings.max_diff = control->max_diff;
         findings.frac = control->frac;
@@ -247,44 +272,39 @@ FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
         findings.variable_lowest = 0;
         findings.scanning = 1;
         findings.reason = RUNNING;
+        findings.n = findings.begin = control->passes;
+        findings.buffer = control->buffer;
+        // Else an earlier launch has done this.
+        findings.pending = findings.n == 0;
+        findings.ended = 0;
     }
     sync_block();
-    // Else an earlier launch has done this.
-    bool pending = n == 0;
-    for (;;) {
-        const bool closing = n == loop.limit;
+    while (findings.ended == 0) {
+        const uint64_t n = findings.n;
+        const bool measuring = findings.pending != 0 && is_measured(loop.rule, n);
         Tally *const of_state = &control->tallies[n % 4];
-        Tally *const of_pass = &control->tallies[(n + 1) % 4];
-        if (first_thread) {
+        if (thread_of_grid() == 0) {
             // Last read before the last barrier but one, next used after the next one.
             control->tallies[(n + 2) % 4] = Tally{};
+            control->looks[(n + 2) % 4] = LookProgress{};
         }
-        const bool measuring = pending && is_measured(loop.rule, n);
-        if (!closing) {
-            work.pass(buffer, n, measuring, findings.scanning != 0, of_state, of_pass, barrier);
-        } else if (pending) {
-            work.close(buffer, n, measuring, of_state, barrier);
-        }
-        if (pending) {
-            if (thread_of_block() == 0) {
-                findings.reason = findings.evaluate(loop.rule, n, closing, of_state, of_pass);
-                if (first_thread && n > begin) {
-                    loop.log[n - begin - 1] = Progress{findings.max_diff, findings.frac};
-                }
-            }
+        if (n != loop.limit) {
+            Tally *const of_pass = &control->tallies[(n + 1) % 4];
+            work.pass(findings.buffer, n, measuring, findings.scanning != 0, of_state, of_pass, barrier);
+        } else if (findings.pending != 0) {
+            work.close(findings.buffer, n, measuring, of_state, barrier);
+        } else {
             sync_block();
         }
-        if (findings.reason != RUNNING || closing) {
-            break;
+        if (thread_of_block() == 0) {
+            findings.go_on(loop);
         }
-        ++n;
-        buffer ^= 1;
-        pending = true;
+        sync_block();
     }
-    if (first_thread) {
-        control->passes = n;
+    if (thread_of_grid() == 0) {
+        control->passes = findings.n;
         control->reason = findings.reason;
-        control->buffer = buffer;
+        control->buffer = findings.buffer;
         control->max_diff = findings.max_diff;
         control->frac = findings.frac;
         control->contradictions = findings.contradictions;

@@ -44,14 +44,23 @@ FASTLBP_DEVICE T shuffle_xor(T value, uint32_t distance) {
 /// All threads of a grid whose blocks run at the same time meet. The counter only grows.
 struct GridBarrier {
     uint32_t *counter;
-    uint32_t expected;
 
-    __device__ explicit GridBarrier(uint32_t *zero) : counter(zero), expected(0) {}
-
-    __device__ __forceinline__ void sync() {
-        __syncthreads();
-        expected += gridDim.x;
+    __device__ explicit GridBarrier(uint32_t *zero) : counter(zero) {
         if (threadIdx.x == 0) {
+            last_expected() = 0;
+        }
+    }
+
+    /// Of the first thread.
+    __device__ __forceinline__ uint32_t &last_expected() const {
+        __shared__ uint32_t value;
+        return value;
+    }
+
+    __device__ __forceinline__ void sync() const {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            const uint32_t expected = last_expected() += gridDim.x;
 #ifdef __CUDA_ARCH__
             uint32_t seen;
             asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");

@@ -58,8 +58,14 @@ struct Tally {
     variable_lowest: u32,
     met_lowest: u32,
     certain_changed: u32,
-    pieces_taken: u32,
-    pieces_finished: u32,
+}
+
+/// How far warps have come that look at a state; zeros for the device to begin with.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, DeviceCopy)]
+struct LookProgress {
+    taken: u32,
+    finished: u32,
     factors_taken: u32,
     reserved: u32,
 }
@@ -84,6 +90,7 @@ pub(super) struct RunState {
     first_contradiction: u32,
     error_variable: u32,
     tallies: [Tally; 4],
+    looks: [LookProgress; 4],
 }
 
 /// How a run stands after a launch.
@@ -111,6 +118,7 @@ impl RunState {
             first_contradiction: 0,
             error_variable: 0,
             tallies: [Tally::default(); 4],
+            looks: [LookProgress::default(); 4],
         }
     }
 
@@ -169,6 +177,6 @@ unsafe impl Element for PassLog {}
 // SAFETY: as above.
 unsafe impl Element for Loop {}
 
-const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 64);
-const _: () = assert!(size_of::<RunState>() == 56 + 4 * 64);
+const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 48);
+const _: () = assert!(size_of::<RunState>() == 56 + 4 * (48 + 16));
 const _: () = assert!(size_of::<PassLog>() == 16 && size_of::<Loop>() == 72);
