@@ -82,7 +82,10 @@ struct GridBarrier {
 
 #else
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define FASTLBP_DEVICE inline
 #define FASTLBP_DEVICE_COLD inline
@@ -98,15 +101,26 @@ constexpr uint32_t LANES = 1;
 
 /// Threads of a host meet, as often as they like. The counter begins as zero and only grows.
 struct HostBarrier {
+    /// So often a thread lets others run before it sleeps.
+    static constexpr int TURNS = 20;
+
     uint32_t *counter;
     uint32_t threads;
     uint32_t expected;
 
     void sync() {
         expected += threads;
-        __atomic_add_fetch(counter, 1, __ATOMIC_RELEASE);
-        while (static_cast<int32_t>(__atomic_load_n(counter, __ATOMIC_ACQUIRE) - expected) < 0) {
-            sched_yield();
+        uint32_t seen = __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
+        if (seen == expected) {
+            syscall(SYS_futex, counter, FUTEX_WAKE_PRIVATE, static_cast<int>(threads), nullptr, nullptr, 0);
+        }
+        for (int turn = 0; static_cast<int32_t>(seen - expected) < 0; ++turn) {
+            if (turn < TURNS) {
+                sched_yield();
+            } else {
+                syscall(SYS_futex, counter, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+            }
+            seen = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
         }
     }
 };
