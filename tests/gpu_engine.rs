@@ -459,6 +459,31 @@ fn the_graphs_have_what_is_to_be_tested() {
     assert_eq!(kinds.len(), 7, "{kinds:?}");
 }
 
+/// Certain messages of a hub disagree, whatever the product of the others is.
+#[test]
+fn certain_messages_of_hubs_disagree() {
+    let Some(options) = tested() else { return };
+    for exponent in 1..=24 {
+        let mut builder = FactorGraphBuilder::new();
+        builder.add_and(1, &[0], 0.9, 0.2).unwrap();
+        builder.add_and(2, &[0], 0.9, 0.2).unwrap();
+        for _ in 0..200 {
+            builder.add_singleton(0, 1.0 / (1.0 + f64::from(1 << exponent))).unwrap();
+        }
+        builder.add_singleton(0, 1.0).unwrap();
+        builder.add_singleton(0, 0.0).unwrap();
+        let graph = Arc::new(builder.build().unwrap());
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            let contradiction = Contradiction::Vote;
+            let request = RunRequest { contradiction, ..RunRequest::new(StopRule::Passes(3)) };
+            let what = || format!("{}, others of 2^-{exponent}", schedule.name());
+            let report = within(pair.run(&request), what).unwrap().unwrap();
+            assert!(report.contradictions > 0, "{}", what());
+        }
+    }
+}
+
 /// All these tests without a device, of one multiprocessor and of two clusters: with few cases, since emulation
 /// is slow.
 #[test]

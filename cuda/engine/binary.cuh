@@ -1,5 +1,5 @@
 // Graphs of binary variables and conjunctions: how they and their messages lie in the device's memory.
-// Mirrored by src/engine/cuda/binary/mod.rs; made by its layout.rs and items.rs.
+// Mirrored by src/engine/cuda/binary/mod.rs; made by its layout.rs, flood.rs and levels.rs.
 //
 // A variable's messages lie side by side, from a multiple of their number rounded up to 2, 4 or a
 // multiple of 8, and ones fill the gaps: so one or two wide loads bring all that a small variable needs.

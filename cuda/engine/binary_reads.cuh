@@ -301,8 +301,9 @@ struct Partial {
             product = product * down[0];
         }
         const uint64_t bits = to_bits(product);
-        // Zero and infinity have no exponent.
-        const int32_t more = CERTAIN && is_certain_half(high_half(bits)) ? 0 : exponent;
+        // Zero and infinity have no exponent, nor has what is neither: that would become a number by one.
+        const bool is_number = !CERTAIN || (bits != 0 && bits < INFINITY_BITS);
+        const int32_t more = is_number ? exponent : 0;
         value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
         const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
         return (is_in_range(last, range) | (CERTAIN && is_certain_half(high))) &
