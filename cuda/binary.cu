@@ -35,25 +35,9 @@ __device__ __noinline__ static Watch measure(const Block &block, uint64_t n) {
     return watch;
 }
 
-/// Large hubs of the state in `from`, by all threads; see Look, which is made here to be in no one else's registers.
-__device__ __noinline__ static void look_at_large_hubs(const Binary &g, const Loop &loop, uint64_t n, bool measuring,
-                                                       const Packed *from, Tally *of_state) {
-    Look look(g, loop, n, measuring, from, of_state);
-    look.look_at_large_hubs();
-    look.watch.finish();
-}
-
-/// The rest of it, by a warp.
-__device__ __noinline__ static void look_at_rest(const Binary &g, const Loop &loop, uint64_t n, bool measuring,
-                                                 const Packed *from, Tally *of_state) {
-    Look(g, loop, n, measuring, from, of_state).look_at_rest();
-}
-
-/// The state only, at the end of a launch.
-__device__ __noinline__ static void close_state(const Block &block, uint32_t buffer, uint64_t n, bool measuring,
-                                                Tally *of_state) {
-    look_at_large_hubs(block.g, block.loop, n, measuring, block.g.messages[buffer], of_state);
-    look_at_rest(block.g, block.loop, n, measuring, block.g.messages[buffer], of_state);
+/// Looks at a state, each warp for itself; made here to be in no one else's registers.
+__device__ __noinline__ static void look_at_state(const Block &block, uint32_t buffer, uint64_t n, bool measuring) {
+    Look(block.g, block.loop, n, measuring, block.g.state(buffer)).look();
 }
 
 /// Passes in which all messages are sent at once.
@@ -77,9 +61,9 @@ struct Flood {
         barrier.sync();
     }
 
-    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
+    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *,
                                           GridBarrier &barrier) {
-        close_state(block, buffer, n, measuring, of_state);
+        look_at_state(block, buffer, n, measuring);
         barrier.sync();
     }
 };
@@ -97,29 +81,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
 /// Passes by levels.
 struct ByLevels {
-    Block &block;
+    const Block &block;
 
-    __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
-                                         Tally *of_pass, GridBarrier &barrier) {
-        const Binary &g = block.g;
-        block.begin_pass(buffer, of_state, of_pass);
-        const Places places = {block.from, block.to, g.places[buffer ^ 1], g.places[buffer]};
-        place_constants(g, n, places);
-        const bool looking = measuring || scanning;
-        if (looking && g.classes[1] > 0) {
-            look_at_large_hubs(g, block.loop, n, measuring, block.from, of_state);
+    __device__ __forceinline__ void send(uint32_t buffer, uint64_t n) {
+        if (threadIdx.x % 32 == 0) {
+            tally_of_pass() = block.loop.control->tallies + (n + 1) % 4;
+        }
+        __syncwarp();
+        const Places places(block.g, buffer);
+        if (n == CONSTANTS_TURN) {
+            place_constants(block.g, places);
         }
         LevelWork{places}.send_all(queue_of_warp());
-        if (looking) {
-            look_at_rest(g, block.loop, n, measuring, block.from, of_state);
-        }
-        barrier.sync();
     }
 
-    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
-                                          GridBarrier &barrier) {
-        close_state(block, buffer, n, measuring, of_state);
-        barrier.sync();
+    __device__ __forceinline__ void look(uint32_t buffer, uint64_t n, bool measuring) {
+        look_at_state(block, buffer, n, measuring);
     }
 };
 
@@ -127,17 +104,36 @@ extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
     binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     Block &block = shared_block();
     block.fill(g, loop);
-    GridBarrier barrier(loop.barrier);
     queue_of_warp().fill(g);
     ByLevels work = {block};
-    run_passes(work, barrier, block.loop);
+    run_turns(work, block.loop, LEVEL_STATES);
+}
+
+/// Before a run by levels whose messages are in `buffer`: uniform ones, if it is `fresh`. The other states have what
+/// stays as it is.
+extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32_t buffer, uint32_t fresh) {
+    for (uint64_t slot = thread_of_grid(); slot < g.stride; slot += threads_of_grid()) {
+        const bool sent = (g.sent[slot / 32] >> slot % 32 & 1) != 0;
+        for (uint32_t state = 0; state < LEVEL_STATES; ++state) {
+            if (state != buffer ? sent : fresh != 0) {
+                g.state(state)[slot] = Packed{state != buffer ? UNSENT : ONE_BITS};
+            }
+        }
+    }
+    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
+        for (uint32_t state = 0; state < LEVEL_STATES; ++state) {
+            if (state != buffer) {
+                g.state(state)[g.constant_slots[i]] = g.constants[i];
+            }
+        }
+    }
 }
 
 /// Probabilities of both states of all variables.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_results(const __grid_constant__ Binary g, uint32_t buffer, double *results) {
     Watch watch(g, results);
-    look_at_state(g, g.messages[buffer], Sink{nullptr, nullptr, nullptr, nullptr}, watch);
+    look_at_all(g, g.state(buffer), Sink{nullptr, nullptr, nullptr, nullptr}, watch);
 }
 
 /// The same as means of the last beliefs after `passes` passes.

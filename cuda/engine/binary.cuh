@@ -52,9 +52,15 @@ constexpr uint32_t HUB_CLASSES = 7;
 /// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
 constexpr uint32_t SHARED_PIECES = 512;
 
+/// States of the messages that are there at the same time: where all messages are sent at once; and by levels, where
+/// passes overlap (see overlap.cuh). The state after n passes of a launch is so many behind that before it, by turns.
+constexpr uint32_t FLOOD_STATES = 2;
+constexpr uint32_t LEVEL_STATES = 5;
+
 struct Binary {
-    /// By slot.
-    Packed *messages[2];
+    /// States of messages, by slot; and how many entries each has.
+    Packed *messages;
+    uint64_t stride;
     /// By slot, of hubs only: their messages to their factors in passes from either buffer, UNSENT until they are
     /// there and after the next pass. Then pairs of what is known to be sent, by source; and the products of pieces
     /// (Pieces in binary_pieces.cuh).
@@ -89,12 +95,18 @@ struct Binary {
     uint32_t history_length, factors;
     /// The slots of each factor's edges in their order.
     const uint32_t *factor_offsets, *edge_slots;
-    /// By levels: places of messages, by slot, of the passes that write to either buffer; what each warp does,
-    /// as units and their words, and each warp's first unit (see binary_levels.cuh).
-    Packed *places[2];
+    /// By levels: a bit for each slot whose message is sent in every pass; what each warp does, as units and their
+    /// words, and each warp's first unit (see binary_levels.cuh).
+    const uint32_t *sent;
     const uint2 *level_units;
     const uint4 *level_words;
     const uint32_t *level_starts;
+    /// Room for four times two words of each piece of a large hub, for who looks at states (see Look).
+    uint64_t *looked_pieces;
+
+#ifdef __CUDACC__
+    __device__ __forceinline__ Packed *state(uint32_t number) const { return messages + number * stride; }
+#endif
 };
 
 static_assert(sizeof(Binary) == 288, "the layout of Binary in src/engine/cuda/binary/mod.rs");

@@ -9,6 +9,9 @@
 
 namespace fastlbp {
 
+/// Threads of a block: few, as each needs many registers and most of them wait.
+constexpr int LEVEL_THREADS = 256;
+
 /// A unit: the first of its chunks of 128 words, and its shape. Each thread has four words of the first chunk: its
 /// input; `second`, see below; and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
@@ -64,21 +67,26 @@ __device__ __forceinline__ uint32_t lane_of_warp() {
 #endif
 }
 
+/// What is found in a pass, for each warp of a block.
+__device__ __forceinline__ Tally *&tally_of_pass() {
+    __shared__ Tally *all[LEVEL_THREADS / 32];
+    return all[threadIdx.x / 32];
+}
+
 /// Stores a message; notes if it was 0/0, and if the certain ones change by it.
 __device__ __forceinline__ void send_message(const Places &places, uint32_t slot, Packed message, Packed old) {
     const bool contradiction = message == Packed::contradiction();
     message = contradiction ? Packed::one() : message;
-    set_place(places.now + slot, message);
-    places.to[slot] = message;
-    places.next[slot] = Packed{UNSENT};
+    set_place(places.messages + (places.now + slot), message.bits);
+    set_place(places.messages + (places.reset + slot), UNSENT);
     const bool certain_changed = (message.is_certain() || old.is_certain()) && message != old;
     if (contradiction || certain_changed) {
-        const Block &block = shared_block();
+        Tally *const of_pass = tally_of_pass();
         if (contradiction) {
-            note_zero_by_zero(block.g, slot, block.of_pass);
+            note_zero_by_zero(shared_block().g, slot, of_pass);
         }
         if (certain_changed) {
-            block.of_pass->certain_changed = 1;
+            of_pass->certain_changed = 1;
         }
     }
 }
@@ -203,9 +211,6 @@ __device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
     return all[threadIdx.x / 32];
 }
 
-/// Threads of a block: few, as each needs many registers and most of them wait.
-constexpr int LEVEL_THREADS = 256;
-
 /// The units of a warp, and what is at hand of them when a pass begins: in shared memory, as blocks that meet leave
 /// nothing in the cache.
 struct LevelQueue {
@@ -251,7 +256,7 @@ struct LevelInput {
     Packed value, old;
     HeadValues f;
 
-    __device__ __forceinline__ LevelInput(const Block &block, const uint4 &words)
+    __device__ __forceinline__ LevelInput(const Block &block, const Places &places, const uint4 &words)
         : slot(words.x & LEVEL_SLOT_MASK), second(words.y), value(Packed::one()) {
         const uint32_t source = words.x >> SOURCE_SHIFT;
         // What an observed variable sends is known.
@@ -260,7 +265,7 @@ struct LevelInput {
         wanted = Wanted{is_read ? second >> 5 & 31 : ~uint32_t(0), second & 31,
                         is_read ? words.x >> LAST_SHIFT & 7 : 0};
         f = block.coefficients_of(second >> COEFFICIENTS_SHIFT).head;
-        old = is_sent() ? block.from[slot] : Packed::one();
+        old = is_sent() ? Packed{start_reading(places, slot, false)} : Packed::one();
     }
 
     __device__ __forceinline__ bool is_sent() const { return (second & LEVEL_SENT) != 0; }
@@ -273,8 +278,7 @@ struct LevelInput {
         value = wanted.round == round ? Packed{bits} : value;
         const bool disagreed = __shfl_sync(~0u, static_cast<int>(sent.contradictory), wanted.thread) != 0;
         if (wanted.round == round && disagreed) {
-            const Block &block = shared_block();
-            note_met(block.of_pass, variable_of_slot(block.g, slot));
+            note_met(tally_of_pass(), variable_of_slot(shared_block().g, slot));
         }
     }
 };
@@ -325,7 +329,7 @@ struct LevelWork {
         }
         RoundReadings<2> readings;
         readings.start(places, leaves, LEAF_NEW);
-        LevelInput input(shared_block(), words);
+        LevelInput input(shared_block(), places, words);
         LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0);
         Partial partial = Partial::of(input.value);
         if (hubs + pieces > 0) {
@@ -386,7 +390,7 @@ struct LevelWork {
         uint32_t leaves[2] = {words.z, words.w};
         RoundReadings<2> readings;
         readings.start(places, leaves, LEAF_NEW | LEAF_LAST);
-        LevelInput input(shared_block(), words);
+        LevelInput input(shared_block(), places, words);
         for (uint32_t round = 0;;) {
             wait_for(places, readings);
             take_any(readings, round, input);
@@ -470,13 +474,14 @@ struct LevelWork {
     }
 };
 
-/// What factors with one variable send is stored.
-__device__ __forceinline__ void place_constants(const Binary &g, uint64_t n, const Places &places) {
-    if (n < g.constants_until) {
-        for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
-            places.to[g.constant_slots[i]] = g.constants[i];
-            set_place(places.now + g.constant_slots[i], g.constants[i]);
-        }
+/// The turn in which nobody reads the first state of a run any more: what factors with one variable send is put there,
+/// as binary_begin has put it in the others.
+constexpr uint64_t CONSTANTS_TURN = 2;
+
+__device__ __forceinline__ void place_constants(const Binary &g, const Places &places) {
+    // The last warp has no messages.
+    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid() - 32) {
+        places.messages[places.reset + g.constant_slots[i]] = g.constants[i];
     }
 }
 

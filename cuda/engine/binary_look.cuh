@@ -3,6 +3,7 @@
 #pragma once
 
 #include "binary_measure.cuh"
+#include "binary_pieces.cuh"
 
 namespace fastlbp {
 
@@ -91,26 +92,18 @@ struct Look {
     const Binary &g;
     const Packed *from;
     LookProgress *of_state;
+    Pieces pieces_of_hubs;
     bool inputs;
     Watch watch;
 
     __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring,
-                                    const Packed *messages, Tally *tally)
-        : g(graph), from(messages), of_state(loop.control->looks + n % 4), inputs(measuring && loop.rule.kind == RULE_BINGO),
-          watch(graph, loop.rule, n, measuring, true, tally) {}
+                                    const Packed *messages)
+        : g(graph), from(messages), of_state(loop.control->looks + n % 4), pieces_of_hubs(graph, n),
+          inputs(measuring && loop.rule.kind == RULE_BINGO),
+          watch(graph, loop.rule, n, measuring, true, loop.control->tallies + n % 4) {}
 
     __device__ __forceinline__ Sink sink() const {
         return Sink{nullptr, nullptr, inputs ? g.inputs : nullptr, g.changes};
-    }
-
-    /// Large hubs, a block each; all threads call this, and then, each warp when it is free, look_at_rest.
-    __device__ __forceinline__ void look_at_large_hubs() {
-        for (uint32_t hub = blockIdx.x; hub < g.classes[1]; hub += gridDim.x) {
-            large_hub(g, hub, from, sink(), watch);
-            if (threadIdx.x == 0) {
-                finish_piece(&of_state->finished);
-            }
-        }
     }
 
     /// Whether others have taken all pieces: for warps that come last, so that one look is enough.
@@ -126,24 +119,38 @@ struct Look {
         return __all_sync(~0u, taken >= pieces && (!inputs || of_factors >= g.factors / FACTORS_OF_PIECE + 1));
     }
 
-    __device__ __forceinline__ void look_at_rest() {
-        const uint32_t pieces = pieces_of_state(g, watch);
+    /// Each warp calls this when it is free. Pieces of large hubs are multiplied first, and looked at last: so what is
+    /// waited for is seen to by warps that wait for nothing.
+    __device__ __forceinline__ void look() {
+        const uint32_t hubs = g.hub_pieces[g.classes[1]], pieces = pieces_of_state(g, watch) + 2 * hubs;
         if (all_taken(pieces)) {
             return;
         }
-        for (;;) {
+        for (bool multiplied = false;;) {
             const uint32_t piece = take_piece(&of_state->taken);
             if (piece >= pieces) {
                 break;
             }
-            look_at_piece(g, piece, from, sink(), watch);
+            uint32_t *finished = inputs ? &of_state->finished : nullptr;
+            if (piece < hubs) {
+                multiply_piece(g, pieces_of_hubs, piece, from);
+                finished = &of_state->multiplied;
+            } else if (piece < pieces - hubs) {
+                look_at_piece(g, piece - hubs, from, sink(), watch);
+            } else {
+                if (!multiplied) {
+                    wait_for_pieces(&of_state->multiplied, hubs);
+                    multiplied = true;
+                }
+                send_piece(g, pieces_of_hubs, piece - (pieces - hubs), from, sink(), watch);
+            }
             __syncwarp();
-            if (inputs && threadIdx.x % 32 == 0) {
-                finish_piece(&of_state->finished);
+            if (finished && threadIdx.x % 32 == 0) {
+                finish_piece(finished);
             }
         }
         if (inputs) {
-            wait_for_pieces(&of_state->finished, pieces + g.classes[1]);
+            wait_for_pieces(&of_state->finished, pieces - hubs);
             for (;;) {
                 const uint32_t first = take_piece(&of_state->factors_taken) * FACTORS_OF_PIECE;
                 if (first >= g.factors) {

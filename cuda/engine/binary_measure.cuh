@@ -103,7 +103,7 @@ __device__ __forceinline__ void measure_factors(const Binary &g, Watch &watch) {
 }
 
 /// Looks at all variables of the state in `from`, and at what the sink wants.
-__device__ __forceinline__ void look_at_state(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
+__device__ __forceinline__ void look_at_all(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
     all_hubs(g, from, sink, watch);
     all_few(g, from, sink, watch);
 }

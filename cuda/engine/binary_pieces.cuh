@@ -15,10 +15,14 @@ struct Pieces {
     __device__ __forceinline__ Pieces(const Binary &g, const Packed *from) {
         own = reinterpret_cast<uint64_t *>(g.prepared + 2 * g.four_slot + 2 * SOURCES);
         before = own + 2 * g.hub_pieces[g.classes[1]];
-        if (from != g.messages[0]) {
+        if (from != g.messages) {
             exchange(own, before);
         }
     }
+
+    /// Those for who looks at the state after n passes.
+    __device__ __forceinline__ Pieces(const Binary &g, uint64_t n)
+        : own(g.looked_pieces + n % 4 * 2 * g.hub_pieces[g.classes[1]]), before(nullptr) {}
 
     __device__ __forceinline__ void set(uint32_t piece, const Product &product) const {
         hand_over(own + 2 * piece, to_bits(product.significand),
@@ -159,48 +163,63 @@ __device__ __forceinline__ bool load_piece(const Binary &g, uint32_t piece, uint
     return there;
 }
 
-/// The first half of what large hubs do where the state is measured: the products of their pieces.
+/// The first half of what a warp does with a large hub's piece where the state is measured: its product.
+__device__ __forceinline__ void multiply_piece(const Binary &g, const Pieces &pieces, uint32_t piece,
+                                               const Packed *from) {
+    Leaves leaves;
+    uint32_t slot;
+    load_piece(g, piece, g.piece_hubs[piece], from, leaves, slot);
+    Ascent ascent;
+    ascent.climb(leaves.total(), 32);
+    if (threadIdx.x % 32 == 0) {
+        pieces.set(piece, ascent.total());
+    }
+}
+
+/// The second half: its messages, and with the first piece the belief.
+__device__ __forceinline__ void send_piece(const Binary &g, const Pieces &pieces, uint32_t piece, const Packed *from,
+                                           const Sink &sink, Watch &watch) {
+    const uint32_t hub = g.piece_hubs[piece], first = g.hub_pieces[hub], known = g.known[hub];
+    if (piece != first && !sink.wants()) {
+        return;
+    }
+    Leaves leaves;
+    uint32_t slot;
+    const bool there = load_piece(g, piece, hub, from, leaves, slot);
+    Ascent ascent;
+    ascent.climb(leaves.total(), 32);
+    const Product top = other_pieces(pieces, first, g.hub_pieces[hub + 1], piece);
+    if (piece == first && threadIdx.x % 32 == 0) {
+        watch.look(hub, known, combine(top, ascent.total()), true);
+    }
+    if (there) {
+        Packed odds[8];
+        if (known) {
+            fill(odds, known);
+        } else {
+            leaves.others(ascent.above_from(top), odds);
+        }
+        sink.put(slot, odds);
+    }
+}
+
+/// Both halves, for all pieces. The last warps have fewer small hubs.
 __device__ __forceinline__ void multiply_pieces(const Binary &g, const Packed *from) {
     const Pieces pieces(g, from);
     const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
-    // The last warps have fewer small hubs.
     for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
-        Leaves leaves;
-        uint32_t slot;
-        load_piece(g, piece, g.piece_hubs[piece], from, leaves, slot);
-        Ascent ascent;
-        ascent.climb(leaves.total(), 32);
+        multiply_piece(g, pieces, piece, from);
         if (threadIdx.x % 32 == 0) {
-            pieces.set(piece, ascent.total());
             pieces.reset(piece);
         }
     }
 }
 
-/// The second half: their messages.
 __device__ __forceinline__ void send_pieces(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
     const Pieces pieces(g, from);
     const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
     for (uint32_t piece = warps - 1 - thread_of_grid() / 32; piece < end; piece += warps) {
-        const uint32_t hub = g.piece_hubs[piece], first = g.hub_pieces[hub], known = g.known[hub];
-        Leaves leaves;
-        uint32_t slot;
-        const bool there = load_piece(g, piece, hub, from, leaves, slot);
-        Ascent ascent;
-        ascent.climb(leaves.total(), 32);
-        const Product top = other_pieces(pieces, first, g.hub_pieces[hub + 1], piece);
-        if (piece == first && threadIdx.x % 32 == 0) {
-            watch.look(hub, known, combine(top, ascent.total()), true);
-        }
-        if (there) {
-            Packed odds[8];
-            if (known) {
-                fill(odds, known);
-            } else {
-                leaves.others(ascent.above_from(top), odds);
-            }
-            sink.put(slot, odds);
-        }
+        send_piece(g, pieces, piece, from, sink, watch);
     }
 }
 

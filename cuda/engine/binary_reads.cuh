@@ -1,9 +1,9 @@
 // What variables send to factors in passes by levels, from messages of which some are of this pass.
 //
-// Nobody waits for a level to end. A message that is sent in a pass also goes to a place that says by itself
-// whether it is there: such places hold UNSENT until then, and whoever needs the message looks again and again.
-// There is one for each slot and each of two passes: in each pass, who sends a message resets its other place.
-// So a message travels as fast as the memory that all share, and no fence is needed; only passes end together.
+// Nobody waits for a level to end, nor for a pass. A message says by itself whether it is there: its place holds
+// UNSENT until then, and whoever needs the message looks again and again. There is a place for each slot in each of
+// LEVEL_STATES states: who sends a message resets the one that is used next but two (see overlap.cuh). So a message
+// travels as fast as the memory that all share, and no fence is needed.
 //
 // Most often one message comes long after all others: that of the factor before. Of each variable, one of the same
 // eight may be the *last* one. Everything else is multiplied before it is there; then only those products are left
@@ -11,31 +11,36 @@
 #pragma once
 
 #include "binary_factors.cuh"
+#include "overlap.cuh"
 
 namespace fastlbp {
 
 /// Where messages of a pass are.
 struct Places {
-    /// Those of the pass before, all of which are there, and where this one's go.
-    const Packed *from;
-    Packed *to;
-    /// The places of this pass, and of the next one.
-    Packed *now, *next;
+    /// Of all states.
+    Packed *messages;
+    /// Where the state before the pass begins, the one that it leads to, and the one to be reset.
+    uint32_t from, now, reset;
+
+    __device__ __forceinline__ Places(const Binary &g, uint32_t buffer)
+        : messages(g.messages), from(buffer * static_cast<uint32_t>(g.stride)),
+          now((buffer + 1) % LEVEL_STATES * static_cast<uint32_t>(g.stride)),
+          reset((buffer + 3) % LEVEL_STATES * static_cast<uint32_t>(g.stride)) {}
 };
 
 /// Sets a place to which others look.
-__device__ __forceinline__ void set_place(Packed *place, Packed message) {
+__device__ __forceinline__ void set_place(Packed *place, uint64_t bits) {
 #ifdef __CUDA_ARCH__
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(place), "l"(message.bits) : "memory");
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(place), "l"(bits) : "memory");
 #else
-    __atomic_store_n(&place->bits, message.bits, __ATOMIC_RELAXED);
+    __atomic_store_n(&place->bits, bits, __ATOMIC_RELAXED);
     tell_others();
 #endif
 }
 
 /// Starts to read a message of this pass or the one before, which may be UNSENT.
 __device__ __forceinline__ uint64_t start_reading(const Places &places, uint32_t slot, bool is_new) {
-    const Packed *const place = (is_new ? places.now : places.from) + slot;
+    const Packed *const place = places.messages + (slot + (is_new ? places.now : places.from));
 #ifdef __CUDA_ARCH__
     uint64_t bits;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(place));
@@ -59,18 +64,19 @@ __device__ __forceinline__ uint32_t high_half(uint64_t bits) {
 /// Other than UNSENT, no message has this half.
 __device__ __forceinline__ bool is_missing(uint64_t bits) { return high_half(bits) == ~uint32_t(0); }
 
-/// Reads a message of this pass again if it was missing.
-__device__ __forceinline__ void repeat_reading(const Places &places, uint32_t slot, uint64_t &bits) {
+/// Reads a message again if it was missing.
+__device__ __forceinline__ void repeat_reading(const Places &places, uint32_t slot, bool is_new, uint64_t &bits) {
 #ifdef __CUDA_ARCH__
     asm volatile(
         "{\n\t.reg .pred missing;\n\t"
         "setp.ne.u32 missing, %2, 0;\n\t"
         "@missing ld.relaxed.gpu.global.u64 %0, [%1];\n\t}"
         : "+l"(bits)
-        : "l"(places.now + slot), "r"(static_cast<uint32_t>(is_missing(bits))));
+        : "l"(places.messages + (slot + (is_new ? places.now : places.from))),
+          "r"(static_cast<uint32_t>(is_missing(bits))));
 #else
     if (is_missing(bits)) {
-        bits = start_reading(places, slot, true);
+        bits = start_reading(places, slot, is_new);
     }
 #endif
 }
@@ -78,17 +84,19 @@ __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t sl
 /// Messages that a thread reads in COUNT rounds.
 template <int COUNT>
 struct RoundReadings {
-    uint32_t leaves[COUNT];
+    uint32_t leaves[COUNT], anew;
     uint64_t bits[COUNT];
 
     /// Reads those with one of these flags anew.
-    __device__ __forceinline__ void start(const Places &places, const uint32_t (&all)[COUNT], uint32_t anew) {
+    __device__ __forceinline__ void start(const Places &places, const uint32_t (&all)[COUNT], uint32_t flags) {
+        anew = flags;
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
             leaves[i] = all[i];
-            bits[i] = start_reading(places, slot(i), (leaves[i] & anew) != 0);
+            bits[i] = start_reading(places, slot(i), is_new(i));
         }
     }
+    __device__ __forceinline__ bool is_new(int i) const { return (leaves[i] & anew) != 0; }
     __device__ __forceinline__ uint32_t slot(int i) const { return leaves[i] & LEVEL_SLOT_MASK; }
     __device__ __forceinline__ uint32_t width(int i) const { return leaves[i] >> LEAF_SHIFT; }
     /// What is there but for last messages.
@@ -106,7 +114,7 @@ struct RoundReadings {
     __device__ __forceinline__ void repeat(const Places &places) {
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            repeat_reading(places, slot(i), bits[i]);
+            repeat_reading(places, slot(i), is_new(i), bits[i]);
         }
     }
 };
@@ -126,17 +134,19 @@ __device__ __forceinline__ uint32_t hub_width(const HubWords &words) { return wo
 
 struct HubReadings {
     HubWords words;
+    uint32_t anew;
     uint64_t bits[8];
 
     /// Reads new messages anew; last ones too if `all`.
     __device__ __forceinline__ void start(const Places &places, const HubWords &hub, bool all) {
         words = hub;
-        const uint32_t anew = all ? words.y | words.y >> HUB_LAST_BITS_SHIFT : words.y;
+        anew = all ? words.y | words.y >> HUB_LAST_BITS_SHIFT : words.y;
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            bits[i] = start_reading(places, words.x + i, (anew >> i & 1) != 0);
+            bits[i] = start_reading(places, words.x + i, is_new(i));
         }
     }
+    __device__ __forceinline__ bool is_new(int i) const { return (anew >> i & 1) != 0; }
     __device__ __forceinline__ bool any_missing() const {
         bool missing = false;
         FASTLBP_UNROLL
@@ -148,7 +158,7 @@ struct HubReadings {
     __device__ __forceinline__ void repeat(const Places &places) {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            repeat_reading(places, words.x + i, bits[i]);
+            repeat_reading(places, words.x + i, is_new(i), bits[i]);
         }
     }
     __device__ __forceinline__ void take(Packed (&values)[8]) const {
@@ -203,7 +213,7 @@ struct LastReading {
         }
     }
     __device__ __forceinline__ bool any_missing() const { return is_missing(bits); }
-    __device__ __forceinline__ void repeat(const Places &places) { repeat_reading(places, slot, bits); }
+    __device__ __forceinline__ void repeat(const Places &places) { repeat_reading(places, slot, true, bits); }
 };
 
 /// What a variable sends, and whether certain messages disagree there.

@@ -25,8 +25,8 @@ struct Block {
 
     __device__ __forceinline__ void begin_pass(uint32_t buffer, Tally *state, Tally *pass) {
         if (threadIdx.x == 0) {
-            from = g.messages[buffer];
-            to = g.messages[buffer ^ 1];
+            from = g.state(buffer);
+            to = g.state(buffer ^ 1);
             prepared = g.prepared + (buffer ? g.four_slot : 0);
             retired = g.prepared + (buffer ? 0 : g.four_slot);
             of_state = state;

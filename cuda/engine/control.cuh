@@ -55,9 +55,9 @@ struct Tally {
 };
 
 /// How far warps have come that look at a state piece by piece (binary graphs only): pieces that they have taken and
-/// finished, and those of factors. Zeros at first.
+/// finished, those of factors, and those of large hubs that they have multiplied. Zeros at first.
 struct LookProgress {
-    uint32_t taken, finished, factors_taken, reserved;
+    uint32_t taken, finished, factors_taken, multiplied;
 };
 
 /// The state of a run, in the device's memory between launches.
@@ -65,7 +65,7 @@ struct Control {
     /// Passes of this run.
     uint64_t passes;
     uint32_t reason;
-    /// Which of the two buffers holds the messages.
+    /// Which of the program's buffers holds the messages.
     uint32_t buffer;
     double max_diff;
     double frac;
@@ -93,7 +93,7 @@ struct Loop {
     Control *control;
     /// An entry per pass of this launch.
     Progress *log;
-    /// A zero, for GridBarrier.
+    /// Zeros: a counter for GridBarrier or of turns that warps have done with, and words for each block (overlap.cuh).
     uint32_t *barrier;
 };
 
@@ -176,6 +176,41 @@ struct Findings {
     /// looked at, and whether the launch is at its end.
     uint64_t n, begin;
     uint32_t buffer, pending, ended;
+    /// Whether this is the one that tells the host of each pass.
+    bool is_logging;
+
+    /// Takes over what earlier launches have found.
+    FASTLBP_DEVICE void begin_launch(const Control &control, bool logging) {
+        max_diff = control.max_diff;
+        frac = control.frac;
+        contradictions = control.contradictions;
+        error_count = control.error_count;
+        first_contradiction = control.first_contradiction;
+        error_variable = control.error_variable;
+        variable_count = 0;
+        variable_lowest = 0;
+        scanning = 1;
+        reason = RUNNING;
+        n = begin = control.passes;
+        buffer = control.buffer;
+        // Else an earlier launch has done this.
+        pending = n == 0;
+        ended = 0;
+        is_logging = logging;
+    }
+
+    /// Hands over what is known at the end of a launch.
+    FASTLBP_DEVICE void end_launch(Control &control) const {
+        control.passes = n;
+        control.reason = reason;
+        control.buffer = buffer;
+        control.max_diff = max_diff;
+        control.frac = frac;
+        control.contradictions = contradictions;
+        control.error_count = error_count;
+        control.first_contradiction = first_contradiction;
+        control.error_variable = error_variable;
+    }
 
     /// Takes over contradictory places; returns whether they end the run.
     FASTLBP_DEVICE bool judge(const Rule &rule, uint64_t count, uint32_t lowest) {
@@ -230,13 +265,14 @@ struct Findings {
         return reason_to_stop(rule, n, max_diff, frac);
     }
 
-    /// After a pass, or when all passes of a launch are done; by the first thread of each block.
-    FASTLBP_DEVICE void go_on(const Loop &loop) {
+    /// After a pass, or when all passes of a launch are done; by the first thread of each block. The next state is in
+    /// the next of so many buffers.
+    FASTLBP_DEVICE void go_on(const Loop &loop, uint32_t buffers) {
         const bool closing = n == loop.limit;
         const Tally *const tallies = loop.control->tallies;
         if (pending != 0) {
             reason = evaluate(loop.rule, n, closing, &tallies[n % 4], &tallies[(n + 1) % 4]);
-            if (thread_of_grid() == 0 && n > begin) {
+            if (is_logging && n > begin) {
                 loop.log[n - begin - 1] = Progress{max_diff, frac};
             }
         }
@@ -245,7 +281,7 @@ struct Findings {
             return;
         }
         ++n;
-        buffer ^= 1;
+        buffer = buffer + 1 == buffers ? 0 : buffer + 1;
         pending = 1;
     }
 };
@@ -262,21 +298,7 @@ FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
     FASTLBP_SHARED(Findings, findings);
     Control *const control = loop.control;
     if (thread_of_block() == 0) {
-        findings.max_diff = control->max_diff;
-        findings.frac = control->frac;
-        findings.contradictions = control->contradictions;
-        findings.error_count = control->error_count;
-        findings.first_contradiction = control->first_contradiction;
-        findings.error_variable = control->error_variable;
-        findings.variable_count = 0;
-        findings.variable_lowest = 0;
-        findings.scanning = 1;
-        findings.reason = RUNNING;
-        findings.n = findings.begin = control->passes;
-        findings.buffer = control->buffer;
-        // Else an earlier launch has done this.
-        findings.pending = findings.n == 0;
-        findings.ended = 0;
+        findings.begin_launch(*control, thread_of_grid() == 0);
     }
     sync_block();
     while (findings.ended == 0) {
@@ -297,20 +319,12 @@ FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
             sync_block();
         }
         if (thread_of_block() == 0) {
-            findings.go_on(loop);
+            findings.go_on(loop, 2);
         }
         sync_block();
     }
     if (thread_of_grid() == 0) {
-        control->passes = findings.n;
-        control->reason = findings.reason;
-        control->buffer = findings.buffer;
-        control->max_diff = findings.max_diff;
-        control->frac = findings.frac;
-        control->contradictions = findings.contradictions;
-        control->error_count = findings.error_count;
-        control->first_contradiction = findings.first_contradiction;
-        control->error_variable = findings.error_variable;
+        findings.end_launch(*control);
     }
 }
 

@@ -67,7 +67,7 @@ struct LookProgress {
     taken: u32,
     finished: u32,
     factors_taken: u32,
-    reserved: u32,
+    multiplied: u32,
 }
 
 /// The state of a run.
@@ -77,7 +77,7 @@ pub(super) struct RunState {
     /// Passes of this run.
     pub passes: u64,
     reason: u32,
-    /// Which of the two buffers holds the messages.
+    /// Which of the program's buffers holds the messages.
     pub buffer: u32,
     /// As in `RunReport`.
     pub max_diff: f64,
@@ -166,7 +166,7 @@ pub(super) struct Loop {
     pub control: u64,
     /// Address of a [`PassLog`] for each pass of the launch.
     pub log: u64,
-    /// Address of a number that is 0 at the beginning.
+    /// Address of what blocks meet with: zeros at the beginning.
     pub barrier: u64,
 }
 

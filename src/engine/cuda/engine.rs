@@ -127,6 +127,7 @@ impl Inner {
         let messages = self.messages()?;
         let current = self.context.enter()?;
         let program = self.programs.at(place)?;
+        self.buffer = 0;
         program.set_messages(&current, &self.stream, self.buffer, &messages.values)?;
         if let Some(undamped) = &messages.undamped {
             program.set_undamped(&current, &self.stream, self.buffer, undamped)?;
@@ -260,6 +261,10 @@ impl CudaEngine {
         let current = inner.context.enter()?;
         if request.start == Start::Warm {
             inner.hand_over(place)?;
+        }
+        if !matches!(inner.holder, Holder::At(holder) if holder == place) {
+            // Other programs have other buffers.
+            inner.buffer = 0;
         }
         let stream = &inner.stream;
         let program = inner.programs.at(place)?;

@@ -10,7 +10,7 @@ use crate::model::VariableEvidence;
 /// Messages, evidence and kernels for one graph and one schedule on a device. All of it is allocated when
 /// it is made, or in `begin` when a run first asks for something; later runs allocate nothing.
 ///
-/// The messages are in one of two buffers (see `RunState::buffer`); a pass writes the other one.
+/// The messages are in one of some buffers (see `RunState::buffer`); a pass writes the next one.
 pub(super) trait Program: Send + Sync {
     /// Whether passes run by levels rather than all at once.
     fn by_levels(&self) -> bool;

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 const MOST_PASSES: u64 = 4096;
 /// Passes of the first launch: some milliseconds at most on graphs of the usual sizes.
 const FIRST_PASSES: u64 = 16;
+/// Words in front of those of the blocks, and of each.
+const GO_FIRST: usize = 32;
+const GO_STRIDE: usize = 8;
 /// How long a launch should take at most, since only between launches the host can end a run.
 const LAUNCH_TIME: Duration = Duration::from_millis(10);
 
@@ -21,6 +24,8 @@ pub(super) struct Launches {
     /// On the device, since it is slow to write to the host's memory from there.
     log: DeviceBuffer<PassLog>,
     logged: Vec<PassLog>,
+    /// What blocks meet with: a counter, and behind it some words for each (GO_FIRST, GO_STRIDE of
+    /// cuda/engine/overlap.cuh).
     barrier: DeviceBuffer<u32>,
 }
 
@@ -47,12 +52,13 @@ pub(super) enum End {
 
 impl Launches {
     pub(super) fn new(current: &Current) -> Result<Self> {
+        let blocks = current.device().multiprocessors()? as usize;
         Ok(Self {
             control: DeviceBuffer::new(current, 1)?,
             state: PinnedBuffer::zeroed(current, 1)?,
             log: DeviceBuffer::new(current, MOST_PASSES as usize)?,
             logged: vec![PassLog::default(); MOST_PASSES as usize],
-            barrier: DeviceBuffer::new(current, 1)?,
+            barrier: DeviceBuffer::new(current, GO_FIRST + GO_STRIDE * blocks)?,
         })
     }
 

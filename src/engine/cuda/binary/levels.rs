@@ -214,6 +214,8 @@ impl LevelWork {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
+        // The last warp has no messages: see cuda/engine/overlap.cuh.
+        let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels);
         let mut all: Vec<Vec<Unit>> = Vec::new();
         all.resize_with(blocks * warps, Vec::new);
@@ -221,13 +223,13 @@ impl LevelWork {
         let (mut turn, mut words) = (0, 0);
         for level in 0..levels.count() {
             let items = items_of(graph, &ranks, levels.edges(level));
-            for unit in units_of(&ranks, items, level as u32, blocks * warps) {
+            for unit in units_of(&ranks, items, level as u32, count) {
                 words += unit.words.len();
                 if words > MOST_WORDS {
                     return Ok(None);
                 }
                 all[turn % blocks * warps + turn / blocks].push(unit);
-                turn = (turn + 1) % (blocks * warps);
+                turn = (turn + 1) % count;
             }
         }
         let mut work =

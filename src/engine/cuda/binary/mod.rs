@@ -16,7 +16,8 @@ pub(super) use program::BinaryProgram;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
 pub(super) struct Binary {
-    messages: [u64; 2],
+    messages: u64,
+    stride: u64,
     prepared: u64,
     variables: u32,
     few: [u32; 4],
@@ -44,10 +45,11 @@ pub(super) struct Binary {
     factors: u32,
     factor_offsets: u64,
     edge_slots: u64,
-    places: [u64; 2],
+    sent: u64,
     level_units: u64,
     level_words: u64,
     level_starts: u64,
+    looked_pieces: u64,
 }
 
 // SAFETY: numbers without gaps, as the assertion says.

@@ -26,6 +26,14 @@ const ONE_BLOCK: usize = 1024;
 /// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
 const SHARED_MESSAGES: usize = 512 * 256;
 
+/// States of messages that are there at the same time, where all are sent at once and by levels (FLOOD_STATES,
+/// LEVEL_STATES).
+const FLOOD_STATES: usize = 2;
+const LEVEL_STATES: usize = 5;
+
+/// In messages.
+const STATE_ALIGNMENT: usize = 16;
+
 /// What a place holds until what others wait for is there.
 const UNSENT: u64 = Packed::CONTRADICTION.0;
 
@@ -36,6 +44,7 @@ struct Kernels {
     means: Kernel,
     fill: Kernel,
     patch: Kernel,
+    begin: Kernel,
 }
 
 /// See [`Program`].
@@ -47,9 +56,8 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// How passes run.
     launch: Launch,
     by_levels: bool,
-    messages: [DeviceBuffer<u64>; 2],
-    /// By levels: see Places of cuda/engine/binary_reads.cuh.
-    level_places: Option<[DeviceBuffer<u64>; 2]>,
+    /// Of all states.
+    messages: DeviceBuffer<u64>,
     /// The words of all inputs, then what is known about each variable.
     words: DeviceBuffer<u32>,
     /// The same words where nothing is known.
@@ -128,6 +136,7 @@ impl BinaryProgram {
             means: kernel(c"binary_means")?,
             fill: kernel(c"binary_fill")?,
             patch: kernel(c"binary_patch")?,
+            begin: kernel(c"binary_begin")?,
         };
         let preorder = match schedule {
             Schedule::Parallel => None,
@@ -163,7 +172,9 @@ impl BinaryProgram {
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         let warps = |threads: u32| threads as usize / WARP;
-        let (launch, mut base, input_places, level_places);
+        let looked = vec![0_u64; 4 * 2 * piece_hubs.len()];
+        binary.looked_pieces = loader.load(&looked)?;
+        let (launch, mut base, input_places, states);
         let multiprocessors = current.device().multiprocessors()?;
         if let Some(preorder) = &preorder {
             let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
@@ -175,8 +186,8 @@ impl BinaryProgram {
             binary.level_units = loader.load(work.units.as_flattened())?;
             binary.level_starts = loader.load(&work.starts)?;
             (base, input_places) = (work.words, work.places);
-            let new = || DeviceBuffer::new(current, layout.slots);
-            level_places = Some([new()?, new()?]);
+            binary.sent = loader.load(&sent_slots(&graph, &layout))?;
+            states = LEVEL_STATES;
         } else {
             launch = Launch { cooperative: true, ..Launch::new(multiprocessors, THREADS) };
             let shape = [multiprocessors as usize, warps(THREADS)];
@@ -189,20 +200,17 @@ impl BinaryProgram {
             binary.prepared = loader.load(&prepared)?;
             binary.flood_starts = loader.load(&work.starts)?;
             (base, input_places) = (work.words, work.places);
-            level_places = None;
+            states = FLOOD_STATES;
         }
         let (offsets, places) = group(edges, input_places.iter().copied());
         let known_start = base.len();
         let words = with_room(current, stream, &mut base, variables)?;
         (binary.flood_words, binary.level_words) = (*words.address(), *words.address());
-        if let Some(level_places) = &level_places {
-            binary.places = [*level_places[0].address(), *level_places[1].address()];
-        }
         binary.known = words.address() + 4 * known_start as u64;
-        // Behind all slots there are ones to read.
-        let new = || DeviceBuffer::new(current, layout.slots + 8);
-        let messages = [new()?, new()?];
-        binary.messages = [*messages[0].address(), *messages[1].address()];
+        // Behind all slots there are ones to read; and all states begin where a line of the cache does.
+        let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
+        let messages = DeviceBuffer::new(current, states * stride)?;
+        (binary.messages, binary.stride) = (*messages.address(), stride as u64);
         let program = Self {
             by_levels: preorder.is_some(),
             results: DeviceBuffer::new(current, 2 * variables)?,
@@ -212,7 +220,6 @@ impl BinaryProgram {
             kernels,
             launch,
             messages,
-            level_places,
             words,
             base,
             known_start,
@@ -227,9 +234,7 @@ impl BinaryProgram {
             inputs: None,
             _constant: loader.kept,
         };
-        for buffer in &program.messages {
-            program.fill(current, stream, buffer, Packed::ONE.0)?;
-        }
+        program.fill(current, stream, &program.messages, Packed::ONE.0)?;
         stream.synchronize(current)?;
         Ok(Some(program))
     }
@@ -247,6 +252,11 @@ impl BinaryProgram {
         let arguments = [Argument::buffer(buffer), Argument::value(&bits), Argument::value(&count)];
         // SAFETY: the kernel's arguments; it writes `count` values of this size.
         unsafe { self.kernels.fill.launch(current, stream, self.simple_launch(), arguments) }
+    }
+
+    /// Where the messages of a state begin.
+    fn start_of(&self, buffer: u32) -> usize {
+        buffer as usize * self.binary.stride as usize
     }
 
     fn simple_launch(&self) -> Launch {
@@ -352,6 +362,17 @@ impl BinaryProgram {
     }
 }
 
+/// A bit for each slot whose message is sent in every pass.
+fn sent_slots(graph: &FactorGraph, layout: &Layout) -> Vec<u32> {
+    let mut bits = vec![0; (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT) / 32 + 1];
+    for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
+        if graph.arity(graph.edge_factors()[edge] as usize) > 1 {
+            bits[slot as usize / 32] |= 1 << (slot % 32);
+        }
+    }
+    bits
+}
+
 /// The words on the device, with room for what is known about each variable, of which nothing is.
 fn with_room(
     current: &Current,
@@ -400,17 +421,18 @@ impl Program for BinaryProgram {
         current: &Current,
         stream: &Stream,
         request: &RunRequest,
-        _buffer: u32,
+        buffer: u32,
     ) -> Result<()> {
         self.prepare_measurement(current, stream, request)?;
         self.send_evidence(current, stream)?;
-        for buffer in self.level_places.iter().flatten() {
-            self.fill(current, stream, buffer, UNSENT)?;
-        }
-        if request.start == Start::Fresh {
-            for buffer in &self.messages {
-                self.fill(current, stream, buffer, Packed::ONE.0)?;
-            }
+        let fresh = request.start == Start::Fresh;
+        if self.by_levels {
+            let (binary, fresh) = (Argument::value(&self.binary), u32::from(fresh));
+            let arguments = [binary, Argument::value(&buffer), Argument::value(&fresh)];
+            // SAFETY: the kernel's arguments; it writes to all states of the messages.
+            unsafe { self.kernels.begin.launch(current, stream, self.simple_launch(), arguments)? };
+        } else if fresh {
+            self.fill(current, stream, &self.messages, Packed::ONE.0)?;
         }
         Ok(())
     }
@@ -453,7 +475,7 @@ impl Program for BinaryProgram {
 
     fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
         let mut by_slot = vec![0; self.layout.slots];
-        self.messages[buffer as usize].download(current, stream, 0, &mut by_slot)?;
+        self.messages.download(current, stream, self.start_of(buffer), &mut by_slot)?;
         Ok(self.layout.slot_of_edge.iter().map(|&slot| Packed(by_slot[slot as usize])).collect())
     }
 
@@ -468,7 +490,7 @@ impl Program for BinaryProgram {
         for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
             by_slot[slot as usize] = message.0;
         }
-        self.messages[buffer as usize].upload(current, stream, 0, &by_slot)
+        self.messages.upload(current, stream, self.start_of(buffer), &by_slot)
     }
 }
 
