@@ -328,9 +328,10 @@ struct LevelWork {
             wide.start(places, hub, false);
         }
         RoundReadings<2> readings;
-        readings.start(places, leaves, LEAF_NEW);
+        readings.start(places, leaves, false);
         LevelInput input(shared_block(), places, words);
-        LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0);
+        LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0,
+                         (words.z & LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
         if (hubs + pieces > 0) {
             wait_for(places, readings, wide);
@@ -389,7 +390,7 @@ struct LevelWork {
         }
         uint32_t leaves[2] = {words.z, words.w};
         RoundReadings<2> readings;
-        readings.start(places, leaves, LEAF_NEW | LEAF_LAST);
+        readings.start(places, leaves, true);
         LevelInput input(shared_block(), places, words);
         for (uint32_t round = 0;;) {
             wait_for(places, readings);
@@ -401,7 +402,7 @@ struct LevelWork {
             const uint4 four = __ldg(chunks + (unit.chunk + 1 + (round - 2) / 4) * 32 + lane);
             leaves[0] = (round - 2) % 4 == 0 ? four.x : four.z;
             leaves[1] = (round - 2) % 4 == 0 ? four.y : four.w;
-            readings.start(places, leaves, LEAF_NEW | LEAF_LAST);
+            readings.start(places, leaves, true);
         }
         for (uint32_t i = 0; i < wide_rounds; ++i) {
             Packed values[8];

@@ -5,7 +5,8 @@
 // LEVEL_STATES states: who sends a message resets the one that is used next but two (see overlap.cuh). So a message
 // travels as fast as the memory that all share, and no fence is needed.
 //
-// Most often one message comes long after all others: that of the factor before. Of each variable, one of the same
+// Most often one message comes long after all others: that of the factor before, be it of this pass or, for the first
+// factors, of the pass before. Of each variable, one of the same
 // eight may be the *last* one. Everything else is multiplied before it is there; then only those products are left
 // that it meets on its way up the tree, and those that the way down to the factor meets.
 #pragma once
@@ -84,25 +85,24 @@ __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t sl
 /// Messages that a thread reads in COUNT rounds.
 template <int COUNT>
 struct RoundReadings {
-    uint32_t leaves[COUNT], anew;
+    uint32_t leaves[COUNT];
     uint64_t bits[COUNT];
 
-    /// Reads those with one of these flags anew.
-    __device__ __forceinline__ void start(const Places &places, const uint32_t (&all)[COUNT], uint32_t flags) {
-        anew = flags;
+    /// In the place of last ones there are ones, unless `all` are read.
+    __device__ __forceinline__ void start(const Places &places, const uint32_t (&words)[COUNT], bool all) {
         FASTLBP_UNROLL
         for (int i = 0; i < COUNT; ++i) {
-            leaves[i] = all[i];
-            bits[i] = start_reading(places, slot(i), is_new(i));
+            leaves[i] = words[i];
+            bits[i] = ONE_BITS;
+            if (all || (leaves[i] & LEAF_LAST) == 0) {
+                bits[i] = start_reading(places, slot(i), is_new(i));
+            }
         }
     }
-    __device__ __forceinline__ bool is_new(int i) const { return (leaves[i] & anew) != 0; }
+    __device__ __forceinline__ bool is_new(int i) const { return (leaves[i] & LEAF_NEW) != 0; }
     __device__ __forceinline__ uint32_t slot(int i) const { return leaves[i] & LEVEL_SLOT_MASK; }
     __device__ __forceinline__ uint32_t width(int i) const { return leaves[i] >> LEAF_SHIFT; }
-    /// What is there but for last messages.
-    __device__ __forceinline__ Packed value(int i) const {
-        return leaves[i] & LEAF_LAST ? Packed::one() : Packed{bits[i]};
-    }
+    __device__ __forceinline__ Packed value(int i) const { return Packed{bits[i]}; }
     __device__ __forceinline__ bool any_missing() const {
         bool missing = false;
         FASTLBP_UNROLL
@@ -134,19 +134,20 @@ __device__ __forceinline__ uint32_t hub_width(const HubWords &words) { return wo
 
 struct HubReadings {
     HubWords words;
-    uint32_t anew;
     uint64_t bits[8];
 
-    /// Reads new messages anew; last ones too if `all`.
+    /// In the place of last ones there are ones, unless `all` are read.
     __device__ __forceinline__ void start(const Places &places, const HubWords &hub, bool all) {
         words = hub;
-        anew = all ? words.y | words.y >> HUB_LAST_BITS_SHIFT : words.y;
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            bits[i] = start_reading(places, words.x + i, is_new(i));
+            bits[i] = ONE_BITS;
+            if (all || (words.y >> (HUB_LAST_BITS_SHIFT + i) & 1) == 0) {
+                bits[i] = start_reading(places, words.x + i, is_new(i));
+            }
         }
     }
-    __device__ __forceinline__ bool is_new(int i) const { return (anew >> i & 1) != 0; }
+    __device__ __forceinline__ bool is_new(int i) const { return (words.y >> i & 1) != 0; }
     __device__ __forceinline__ bool any_missing() const {
         bool missing = false;
         FASTLBP_UNROLL
@@ -165,14 +166,6 @@ struct HubReadings {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
             values[i] = words.y & HUB_IDLE ? Packed::one() : Packed{bits[i]};
-        }
-    }
-    /// All but last ones.
-    __device__ __forceinline__ void take_first(Packed (&values)[8]) const {
-        take(values);
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            values[i] = words.y >> (HUB_LAST_BITS_SHIFT + i) & 1 ? Packed::one() : values[i];
         }
     }
 };
@@ -204,16 +197,17 @@ __device__ __forceinline__ void wait_for(const Places &places, Readings &...read
 /// A last message of each thread; a one if there is none.
 struct LastReading {
     uint32_t slot;
+    bool is_new;
     uint64_t bits;
 
-    __device__ __forceinline__ LastReading(const Places &places, uint32_t last, bool is_read)
-        : slot(last), bits(ONE_BITS) {
+    __device__ __forceinline__ LastReading(const Places &places, uint32_t last, bool is_read, bool anew)
+        : slot(last), is_new(anew), bits(ONE_BITS) {
         if (is_read) {
-            bits = start_reading(places, slot, true);
+            bits = start_reading(places, slot, is_new);
         }
     }
     __device__ __forceinline__ bool any_missing() const { return is_missing(bits); }
-    __device__ __forceinline__ void repeat(const Places &places) { repeat_reading(places, slot, true, bits); }
+    __device__ __forceinline__ void repeat(const Places &places) { repeat_reading(places, slot, is_new, bits); }
 };
 
 /// What a variable sends, and whether certain messages disagree there.
@@ -543,7 +537,7 @@ template <bool CERTAIN>
 __device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Share &top, uint32_t round,
                                           uint32_t height, const Wanted &wanted, Partial &partial) {
     Packed values[8];
-    readings.take_first(values);
+    readings.take(values);
     bool near = true;
     uint32_t certain = 0;
     if (CERTAIN) {

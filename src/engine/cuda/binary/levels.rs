@@ -19,8 +19,12 @@ const LEVEL_SLOTS: usize = 1 << LAST_SHIFT;
 const LAST_SLOTS: u32 = 8;
 /// So many levels before that of what is sent, messages can be last ones.
 const LAST_LEVELS: u32 = 2;
-/// What a thread reads: a slot, the first one behind all for none; whether its message comes last, or else is new; and
-/// from here on stands how many threads read the same variable's.
+/// Of the first message that a thread reads: the last one for its own input is of the pass before.
+const LAST_IS_OLD: u32 = 1 << LAST_SHIFT;
+/// So many levels fewer than there are, passes follow each other. Passes overlap by this on BINGO's graphs.
+const OVERLAP: i64 = 2;
+/// What a thread reads: a slot, the first one behind all for none; whether its message comes last; whether it is new;
+/// and from here on stands how many threads read the same variable's.
 const LEAF_LAST: u32 = 1 << (SLOT_BITS - 1);
 const LEAF_NEW: u32 = 1 << SLOT_BITS;
 const LEAF_SHIFT: u32 = SLOT_BITS + 1;
@@ -70,8 +74,16 @@ struct Read {
     edge: usize,
     lane: usize,
     rank: u32,
-    /// By which bits the slot of the message that comes last differs from the edge's; 0: there is none.
-    last: u32,
+    last: Last,
+}
+
+/// The message that comes last.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    /// By which bits its slot differs from the edge's; 0: there is none.
+    away: u32,
+    /// Whether it is of the pass before.
+    is_old: bool,
 }
 
 /// Some factors that a warp takes together.
@@ -89,8 +101,9 @@ struct Ranks<'a> {
     preorder: &'a Preorder,
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
-    /// The level of each edge.
+    /// The level of each edge, and after how many levels the next pass follows.
     level_of: Vec<u32>,
+    period: i64,
 }
 
 impl<'a> Ranks<'a> {
@@ -109,7 +122,8 @@ impl<'a> Ranks<'a> {
                 level_of[edge as usize] = level as u32;
             }
         }
-        Self { graph, layout, preorder, rising, level_of }
+        let period = (levels.count() as i64 - OVERLAP).max(1);
+        Self { graph, layout, preorder, rising, level_of, period }
     }
 
     fn of(&self, edge: u32) -> u32 {
@@ -147,17 +161,29 @@ impl<'a> Ranks<'a> {
         Some(edge as usize != own && self.of(edge) < rank)
     }
 
-    /// Which of the messages that are read anew along the edge `own` in messages of this rank and level comes last, if
-    /// it is near: by which bits its slot differs. 0 if there is none.
-    fn last(&self, own: usize, rank: u32, level: u32) -> u32 {
+    /// Which of the messages that are read along the edge `own` in messages of this rank and level comes last, if it
+    /// is late and near.
+    fn last(&self, own: usize, rank: u32, level: u32) -> Last {
         let variable = self.graph.edge_variables()[own] as usize;
-        let new = self.graph.variable_edges(variable).iter();
-        let new = new.filter(|&&edge| edge as usize != own && self.of(edge) < rank);
-        let Some(&last) = new.max_by_key(|&&edge| self.level_of[edge as usize]) else { return 0 };
+        let others =
+            self.graph.variable_edges(variable).iter().filter(|&&edge| edge as usize != own);
+        // By when it is there, in levels of this pass.
+        let time = |edge: u32| {
+            let of_pass = i64::from(self.level_of[edge as usize]);
+            if self.of(edge) < rank { of_pass } else { of_pass - self.period }
+        };
+        let Some((when, last)) = others.map(|&edge| (time(edge), edge)).max() else {
+            return Last::default();
+        };
         let slots = [last as usize, own].map(|edge| self.layout.slot_of_edge[edge]);
         let away = slots[0] ^ slots[1];
-        let is_late = self.level_of[last as usize] + LAST_LEVELS >= level;
-        if is_late && away < LAST_SLOTS { away } else { 0 }
+        let is_late = when + i64::from(LAST_LEVELS) >= i64::from(level);
+        let is_prior = self.graph.arity(self.graph.edge_factors()[last as usize] as usize) == 1;
+        if is_late && away < LAST_SLOTS && !is_prior {
+            Last { away, is_old: self.of(last) >= rank }
+        } else {
+            Last::default()
+        }
     }
 
     /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
@@ -304,11 +330,13 @@ impl Unit {
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
                 let last = ranks.last(edge, rank, level);
                 let input = &mut unit.words[4 * lane];
-                *input = Source::Read.in_word(*input) | last << LAST_SHIFT;
+                *input = Source::Read.in_word(*input) | last.away << LAST_SHIFT;
                 reads.push(Read { width, edge, lane, rank, last });
             }
         }
-        let last_height = reads.iter().map(|read| u32::BITS - read.last.leading_zeros()).max();
+        let last_height = reads.iter().map(|read| u32::BITS - read.last.away.leading_zeros()).max();
+        let old: Vec<usize> =
+            reads.iter().filter(|read| read.last.is_old).map(|read| read.lane).collect();
         // Wide reads come first, so that all begin at multiples of their widths.
         reads.sort_by_key(|read| std::cmp::Reverse(read.width));
         // Hubs, and what would need more rounds, are read by eight messages a thread.
@@ -329,6 +357,9 @@ impl Unit {
             unit.words[4 * hub.lane + 1] |=
                 unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
             unit.place_hub(ranks, hub, WARP_LEAVES / 8);
+        }
+        for lane in old {
+            unit.words[4 * lane + 2] |= LAST_IS_OLD;
         }
         let is_plain =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
@@ -354,11 +385,11 @@ impl Unit {
                 first..first + width as u32
             };
             for (thread, slot) in (at..).zip(slots) {
+                let flag = |is: bool, flag| if is { flag } else { 0 };
+                let is_last = last.away != 0 && slot ^ own == last.away;
                 let leaf = match ranks.is_new(edge, slot, rank) {
                     None => ranks.nothing(),
-                    _ if last != 0 && slot ^ own == last => slot | LEAF_LAST,
-                    Some(false) => slot,
-                    Some(true) => slot | LEAF_NEW,
+                    Some(is_new) => slot | flag(is_new, LEAF_NEW) | flag(is_last, LEAF_LAST),
                 };
                 let place = leaf_place(thread);
                 if place >= self.words.len() {
@@ -410,9 +441,9 @@ impl Unit {
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
             let mut news: u32 = (0..HUB_EACH).map(|i| u32::from(is_new(i)) << i).sum();
-            if last != 0 && leaf == own / HUB_EACH * HUB_EACH {
-                let bit = 1 << ((own ^ last) % HUB_EACH);
-                news = news & !bit | last << HUB_LAST_SHIFT | bit << HUB_LAST_BITS_SHIFT;
+            if last.away != 0 && leaf == own / HUB_EACH * HUB_EACH {
+                let bit = 1 << ((own ^ last.away) % HUB_EACH);
+                news |= last.away << HUB_LAST_SHIFT | bit << HUB_LAST_BITS_SHIFT;
             }
             self.words.extend([first + leaf, news | width, own, count]);
         }

@@ -17,6 +17,7 @@ const HUB_WIDTH_SHIFT: u32 = 9;
 const HUB_LAST_SHIFT: u32 = 12;
 const HUB_LAST_BITS_SHIFT: u32 = 16;
 const LAST_SHIFT: u32 = 25;
+const LAST_IS_OLD: u32 = 1 << 25;
 const LEAF_LAST: u32 = 1 << 27;
 const LEAF_NEW: u32 = 1 << 28;
 const LEAF_SHIFT: u32 = 29;
@@ -31,8 +32,9 @@ struct Sending {
 struct Input {
     /// Without what it says of the last message.
     word: u32,
-    /// By which bits the slot of the last message differs; 0: there is none.
+    /// By which bits the slot of the last message differs; 0: there is none. Whether it is of the pass before.
     last: u32,
+    last_is_old: bool,
     is_sent: bool,
     read: Reading,
 }
@@ -84,10 +86,12 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
             let [word, second] = [words[4 * lane], words[4 * lane + 1]];
             let last = word >> LAST_SHIFT & 7;
             let word = word & !(7 << LAST_SHIFT);
+            let last_is_old = words[4 * lane + 2] & LAST_IS_OLD != 0;
+            assert!(last != 0 || !last_is_old);
             assert_eq!(second >> COEFFICIENTS_SHIFT, coefficients);
             let is_sent = second & SENT != 0;
             if Source::is_none_in(word) {
-                return Input { word, last, is_sent, read: Reading::Nothing };
+                return Input { word, last, last_is_old, is_sent, read: Reading::Nothing };
             }
             let [own, round] = [second as usize & 31, second as usize >> 5 & 31];
             if round >= rounds {
@@ -97,14 +101,14 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
                 let end = if count > 256 { of_hub.len() } else { first + threads };
                 let read = of_hub[first..end].to_vec();
                 assert_eq!(own - first, read[0][2] as usize % 256 / 8, "the thread at its slot");
-                return Input { word, last, is_sent, read: Reading::Hub(read) };
+                return Input { word, last, last_is_old, is_sent, read: Reading::Hub(read) };
             }
             let threads = 1_usize << (leaf(round, own) >> LEAF_SHIFT);
             assert!(threads <= 1 << height);
             let begin = own / threads * threads;
             let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
             assert!(read.iter().all(|&leaf| 1 << (leaf >> LEAF_SHIFT) == threads));
-            Input { word, last, is_sent, read: Reading::Threads(read, own - begin) }
+            Input { word, last, last_is_old, is_sent, read: Reading::Threads(read, own - begin) }
         };
         let mut inputs: Vec<Input> = lanes.iter().map(input).collect();
         let highest = inputs.iter().map(|input| u32::BITS - input.last.leading_zeros()).max();
@@ -255,10 +259,11 @@ fn check_reads(
     edges: &[usize],
 ) {
     let graph = laid.graph;
+    let period = (level_of.iter().max().map_or(0, |&last| last as i64 + 1) - 2).max(1);
     let rank = |e: usize| preorder.ranks()[e];
     let is_sent = |at: usize| sending.inputs[at].is_sent;
     for at in 0..edges.len() {
-        let Input { word, last, ref read, .. } = sending.inputs[at];
+        let Input { word, last, last_is_old, ref read, .. } = sending.inputs[at];
         if !(0..edges.len()).any(|other| other != at && is_sent(other)) {
             assert!(Source::is_none_in(word) && last == 0, "not needed");
             continue;
@@ -267,7 +272,7 @@ fn check_reads(
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
-        // Whether a message is awaited, and whether as the last one.
+        // Whether a message is read anew, and whether as the last one.
         let news = |place: usize| -> (bool, bool) {
             let slot = first + place as u32;
             match *read {
@@ -288,11 +293,7 @@ fn check_reads(
                 }
             }
         };
-        let is_new = |place: usize| {
-            let (is_new, is_last) = news(place);
-            assert!(!(is_new && is_last), "not both");
-            is_new || is_last
-        };
+        let is_new = |place: usize| news(place).0;
         match read {
             Reading::Nothing => {}
             Reading::Threads(read, own_thread) => {
@@ -300,7 +301,7 @@ fn check_reads(
                 assert!(read.len() == 1 || !waits, "waits for its own");
             }
             Reading::Hub(threads) => {
-                assert!(!is_new((own - first) as usize), "waits for its own");
+                assert_eq!(news((own - first) as usize), (false, false), "waits for its own");
                 for (at, &[slot, news, of, slots]) in (0..).zip(threads) {
                     assert_eq!((of, slots), (own - first, count));
                     let is_idle = 8 * at >= count;
@@ -317,9 +318,10 @@ fn check_reads(
             }
             let is_last = news(place).1;
             assert_eq!(is_last, last != 0 && laid.layout.slot_of_edge[read] ^ own == last);
-            if is_new(place) {
-                latest = latest.max(Some((level_of[read], is_last)));
-            }
+            assert!(!is_last || is_new(place) != last_is_old);
+            let level = level_of[read] as i64;
+            let when = if is_new(place) { level } else { level - period };
+            latest = latest.max(Some((when, is_last)));
             for (other, &edge) in edges.iter().enumerate() {
                 if other != at && is_sent(other) {
                     assert_eq!(is_new(place), rank(read) < rank(edge), "edge {edge} reads {read}");
@@ -329,7 +331,7 @@ fn check_reads(
             }
         }
         let latest = latest.is_some_and(|(_, is_last)| is_last);
-        assert_eq!(latest, last != 0, "the last one comes last");
+        assert!(latest || last == 0, "the last one comes last");
     }
 }
 

@@ -31,7 +31,7 @@ fn sendings(unit: &[u32], kind: usize) -> Vec<Sending> {
 }
 
 fn sent(word: u32) -> Input {
-    Input { word, last: 0, is_sent: true, read: Reading::Nothing }
+    Input { word, last: 0, last_is_old: false, is_sent: true, read: Reading::Nothing }
 }
 
 /// What units of hubs read.
