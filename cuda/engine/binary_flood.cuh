@@ -224,8 +224,8 @@ struct FloodInputs {
         const Packed values[4] = {far[i].x, far[i].y, other, Packed::one()};
         // For most, the first two are ones.
         const double product = (far[i].x.plain() * far[i].y.plain()) * other.plain();
-        if (!all_near<128>(values)) {
-            far_off |= !(is_near<128>(far[i].x) & is_near<128>(far[i].y) & is_near<128>(other));
+        if (!all_near<256>(values)) {
+            far_off |= !(is_near<256>(far[i].x) & is_near<256>(far[i].y) & is_near<256>(other));
         }
         // No number comes of zero times infinity.
         const bool agrees = own.plain() * product >= 0.0;

@@ -1,11 +1,12 @@
-// Messages of factors level by level, each as soon as what it depends on is there: see binary_reads.cuh.
+// Messages of factors level by level, each as soon as what it depends on is there: see binary_reads.cuh
+// and binary_products.cuh.
 //
 // A warp does its units one after the other. A unit is some factors, each by as many neighbouring threads; their
-// variables' messages are read by as many threads as have messages, so that all run the same instructions.
+// variables' messages are read by as many threads, one or, of hubs, eight each, so that all run the same instructions.
 // Made by src/engine/cuda/binary/levels.rs.
 #pragma once
 
-#include "binary_reads.cuh"
+#include "binary_products.cuh"
 
 namespace fastlbp {
 
@@ -17,17 +18,10 @@ constexpr int LEVEL_THREADS = 256;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one.
 struct LevelUnit {
-    /// The range of factors whose messages depend on two inputs.
-    static constexpr uint32_t TWO_INPUTS = 448;
-
     uint32_t chunk, shape;
 
-    /// Rounds in which threads read a message each.
+    /// Rounds in which threads read a message each, of variables with up to four.
     __device__ __forceinline__ uint32_t rounds() const { return shape & 7; }
-    /// The height of the highest tree in which a last message is and the factor's own one; 0 if there is none.
-    __device__ __forceinline__ uint32_t last_height() const { return shape >> 3 & 3; }
-    /// The largest width in them.
-    __device__ __forceinline__ uint32_t height() const { return shape >> 6 & 7; }
     /// Logarithm of the number of threads of each factor.
     __device__ __forceinline__ uint32_t levels() const { return 2 + (shape >> 9 & 3); }
     /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
@@ -35,8 +29,6 @@ struct LevelUnit {
     __device__ __forceinline__ uint32_t giants() const { return shape >> 17 & 63; }
     /// Inputs with exponents below this, and certain ones, can be computed with as doubles; 0: none can.
     __device__ __forceinline__ uint32_t range() const { return shape >> 23 << 2; }
-    /// Whether factors with four variables are among those of four threads.
-    __device__ __forceinline__ bool has_thirds() const { return range() < TWO_INPUTS; }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
     __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
@@ -157,10 +149,9 @@ __device__ __forceinline__ Body<T> of_four(const Body<T> &body, int thread) {
     return Body<T>{of_four(body.all, thread), of_four(body.not_all, thread)};
 }
 
-/// As group_message<T, 2>, but all shuffles run together. `thirds`: whether there are factors with four variables.
+/// As group_message<T, 2>, but all shuffles run together.
 template <class T>
-__device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, bool thirds, Packed value, bool negated,
-                                                       const HeadValues &f) {
+__device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
     const int own = lane % 4;
     Body<T> body;
     FromPacked<T>::weights(value, negated, body.all, body.not_all);
@@ -168,11 +159,7 @@ __device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, bool third
     // The halves of the tree: (0, 1), (2, neutral).
     const Body<T> x = of_four(body, own < 2 ? 2 : 0), y = of_four(body, own == 0 ? 1 : own == 1 ? 0 : 1);
     const HeadWeights<T> weights(head, f);
-    const Body<T> rest = combine(x, y);
-    Body<T> all = rest;
-    if (thirds) {
-        all = combine(rest, of_four(body, 2));
-    }
+    const Body<T> rest = combine(x, y), all = combine(rest, of_four(body, 2));
     return fraction(own == 3, negated, weights, rest, all, f);
 }
 
@@ -186,16 +173,15 @@ __device__ __noinline__ inline Fraction<double> message_of_warp(uint32_t lane, u
 __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f) {
     const uint32_t levels = unit.levels();
-    const bool thirds = unit.has_thirds();
     if (__all_sync(~0u, unit.fits(value))) {
-        const Fraction<double> fraction = levels == 2   ? message_of_four<double>(lane, thirds, value, negated, f)
+        const Fraction<double> fraction = levels == 2   ? message_of_four<double>(lane, value, negated, f)
                                           : levels == 3 ? group_message<double, 3>(lane, value, negated, f)
                                                         : group_message<double, 5>(lane, value, negated, f);
         if (__all_sync(~0u, fraction.is_plain())) {
             return fraction.ratio();
         }
     }
-    return levels == 2   ? message_of_four<Wide>(lane, thirds, value, negated, f).ratio()
+    return levels == 2   ? message_of_four<Wide>(lane, value, negated, f).ratio()
            : levels == 3 ? group_message<Wide, 3>(lane, value, negated, f).ratio()
                          : group_message<Wide, 5>(lane, value, negated, f).ratio();
 }
@@ -224,6 +210,12 @@ struct LevelQueue {
         return LevelUnit{unit.x, unit.y};
     }
 
+    /// The words of a unit's first hubs.
+    static __device__ __forceinline__ HubWords load_hub(const Binary &g, const LevelUnit &unit, uint32_t lane) {
+        return unit.wide_rounds() > 0 ? __ldg(g.level_words + unit.first_hub() * 32 + lane)
+                                      : HubWords{0, HUB_NOTHING, 0, 0};
+    }
+
     __device__ __forceinline__ void fill(const Binary &g) {
         const uint32_t warp = thread_of_grid() / 32, lane = threadIdx.x % 32;
         if (lane == 0) {
@@ -238,7 +230,7 @@ struct LevelQueue {
         __syncwarp();
         if (begin != end) {
             words[lane] = __ldg(g.level_words + unit.chunk * 32 + lane);
-            hub[lane] = unit.wide_rounds() > 0 ? __ldg(g.level_words + unit.first_hub() * 32 + lane) : words[lane];
+            hub[lane] = load_hub(g, unit, lane);
         }
         __syncwarp();
     }
@@ -293,7 +285,7 @@ struct LevelWork {
         const uint32_t levels = unit.levels();
         fits &= unit.fits(input.value);
         const Fraction<double> fraction =
-            levels == 2 ? message_of_four<double>(lane, unit.has_thirds(), input.value, input.is_negated(), input.f)
+            levels == 2 ? message_of_four<double>(lane, input.value, input.is_negated(), input.f)
             : levels == 3 ? group_message<double, 3>(lane, input.value, input.is_negated(), input.f)
                           : message_of_warp(lane, input.value.bits, input.is_negated(), input.f);
         fits &= fraction.is_plain();
@@ -324,23 +316,19 @@ struct LevelWork {
             const HubWords giant = __ldg(chunk + hubs * 32);
             above = share_above_piece(places, chunk + hubs * 32, giant, fits);
             wide.start(places, __ldg(chunk + (hubs + giant.z / WARP_LEAVES) * 32), false);
-        } else if (hubs > 0) {
+        } else {
             wide.start(places, hub, false);
         }
-        RoundReadings<2> readings;
+        RoundReadings readings;
         readings.start(places, leaves, false);
         LevelInput input(shared_block(), places, words);
         LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0,
                          (words.z & LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
-        if (hubs + pieces > 0) {
-            wait_for(places, readings, wide);
-        } else {
-            wait_for(places, readings);
-        }
+        wait_for(places, readings, wide);
         // What is looked at again now is there when it is needed.
-        last.repeat(places);
-        fits &= take_rounds<CERTAIN>(readings, rounds, unit.height(), input.wanted, partial);
+        last.look_again();
+        fits &= take_rounds<CERTAIN>(readings, input.wanted, partial);
         // The hub in pieces, and then the others.
         uint32_t round = pieces > 0 ? rounds + hubs : rounds;
         for (uint32_t left = hubs + pieces; left > 0;) {
@@ -350,16 +338,16 @@ struct LevelWork {
             if (left > 0) {
                 wide.start(places, __ldg(chunk + next * 32), false);
             }
-            fits &= take_hubs<CERTAIN>(current, above, round, unit.last_height(), input.wanted, partial);
+            fits &= take_hubs<CERTAIN>(current, above, round, input.wanted, partial);
             above = Share{1.0, 0};
             round = rounds + next;
             if (left > 0) {
                 wait_for(places, wide);
-                last.repeat(places);
+                last.look_again();
             }
         }
-        wait_for(places, last);
-        fits &= partial.complete<CERTAIN>(unit.last_height(), Packed{last.bits}, input.value);
+        last.wait();
+        fits &= partial.complete<CERTAIN>(last.value(), input.value);
         return send_if(fits, lane, unit, input);
     }
 
@@ -370,7 +358,7 @@ struct LevelWork {
 
     /// Takes over what variables send in two rounds from `first` on, whatever it is. A round that the unit does
     /// not have has the number of the first hubs, which come later.
-    static __device__ __forceinline__ void take_any(const RoundReadings<2> &readings, uint32_t first,
+    static __device__ __forceinline__ void take_any(const RoundReadings &readings, uint32_t first,
                                                     LevelInput &input) {
         FASTLBP_UNROLL
         for (int i = 0; i < 2; ++i) {
@@ -389,7 +377,7 @@ struct LevelWork {
             hub.start(places, __ldg(chunk + lane), true);
         }
         uint32_t leaves[2] = {words.z, words.w};
-        RoundReadings<2> readings;
+        RoundReadings readings;
         readings.start(places, leaves, true);
         LevelInput input(shared_block(), places, words);
         for (uint32_t round = 0;;) {
@@ -442,7 +430,7 @@ struct LevelWork {
             const uint64_t bit = uint64_t(1) << ((at - begin) & 63);
             const bool was_certain = (unusual.certain & bit) != 0, was_far = (unusual.far & bit) != 0;
             const uint4 next_words = __ldg(chunks + next.chunk * 32 + lane);
-            const uint4 next_hub = next.wide_rounds() > 0 ? __ldg(chunks + next.first_hub() * 32 + lane) : next_words;
+            const HubWords next_hub = LevelQueue::load_hub(g, next, lane);
             const LevelUnit after = queue.load(g, at + 2);
             bool sent = false;
             if (unit.is_usual() && !was_far) {

@@ -1,14 +1,9 @@
-// What variables send to factors in passes by levels, from messages of which some are of this pass.
+// How threads read messages in passes by levels, of which some are of the same pass.
 //
 // Nobody waits for a level to end, nor for a pass. A message says by itself whether it is there: its place holds
 // UNSENT until then, and whoever needs the message looks again and again. There is a place for each slot in each of
 // LEVEL_STATES states: who sends a message resets the one that is used next but two (see overlap.cuh). So a message
 // travels as fast as the memory that all share, and no fence is needed.
-//
-// Most often one message comes long after all others: that of the factor before, be it of this pass or, for the first
-// factors, of the pass before. Of each variable, one of the same
-// eight may be the *last* one. Everything else is multiplied before it is there; then only those products are left
-// that it meets on its way up the tree, and those that the way down to the factor meets.
 #pragma once
 
 #include "binary_factors.cuh"
@@ -82,16 +77,15 @@ __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t sl
 #endif
 }
 
-/// Messages that a thread reads in COUNT rounds.
-template <int COUNT>
+/// Messages that a thread reads in two rounds.
 struct RoundReadings {
-    uint32_t leaves[COUNT];
-    uint64_t bits[COUNT];
+    uint32_t leaves[2];
+    uint64_t bits[2];
 
     /// In the place of last ones there are ones, unless `all` are read.
-    __device__ __forceinline__ void start(const Places &places, const uint32_t (&words)[COUNT], bool all) {
+    __device__ __forceinline__ void start(const Places &places, const uint32_t (&words)[2], bool all) {
         FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
+        for (int i = 0; i < 2; ++i) {
             leaves[i] = words[i];
             bits[i] = ONE_BITS;
             if (all || (leaves[i] & LEAF_LAST) == 0) {
@@ -106,29 +100,30 @@ struct RoundReadings {
     __device__ __forceinline__ bool any_missing() const {
         bool missing = false;
         FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
+        for (int i = 0; i < 2; ++i) {
             missing |= is_missing(bits[i]);
         }
         return missing;
     }
     __device__ __forceinline__ void repeat(const Places &places) {
         FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
+        for (int i = 0; i < 2; ++i) {
             repeat_reading(places, slot(i), is_new(i), bits[i]);
         }
     }
 };
 
 /// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each,
-/// HUB_IDLE, the logarithm of the number of threads that read the same hub's, how far from that of the factor the
+/// the logarithm of the number of threads that read the same hub's, how far from that of the factor the
 /// slot of the last message is (0: there is none; see LAST_SHIFT), and a bit for that one; where the slot of the
 /// factor is among those of the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the
-/// next chunk. Who has nothing to read reads something, and has ones.
+/// next chunk. Who has nothing to read has HUB_NOTHING.
 typedef uint4 HubWords;
-constexpr uint32_t HUB_IDLE = 1 << 8;
 constexpr uint32_t HUB_WIDTH_SHIFT = 9;
 constexpr uint32_t HUB_LAST_SHIFT = 12;
 constexpr uint32_t HUB_LAST_BITS_SHIFT = 16;
+/// Instead of messages there are ones, as in the places of last ones.
+constexpr uint32_t HUB_NOTHING = uint32_t(0xff) << HUB_LAST_BITS_SHIFT;
 
 __device__ __forceinline__ uint32_t hub_width(const HubWords &words) { return words.y >> HUB_WIDTH_SHIFT & 7; }
 
@@ -139,10 +134,11 @@ struct HubReadings {
     /// In the place of last ones there are ones, unless `all` are read.
     __device__ __forceinline__ void start(const Places &places, const HubWords &hub, bool all) {
         words = hub;
+        const bool reads_last = all && (words.y & HUB_NOTHING) != HUB_NOTHING;
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
             bits[i] = ONE_BITS;
-            if (all || (words.y >> (HUB_LAST_BITS_SHIFT + i) & 1) == 0) {
+            if (reads_last || (words.y >> (HUB_LAST_BITS_SHIFT + i) & 1) == 0) {
                 bits[i] = start_reading(places, words.x + i, is_new(i));
             }
         }
@@ -165,7 +161,7 @@ struct HubReadings {
     __device__ __forceinline__ void take(Packed (&values)[8]) const {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            values[i] = words.y & HUB_IDLE ? Packed::one() : Packed{bits[i]};
+            values[i] = Packed{bits[i]};
         }
     }
 };
@@ -194,489 +190,40 @@ __device__ __forceinline__ void wait_for(const Places &places, Readings &...read
     }
 }
 
-/// A last message of each thread; a one if there is none.
+/// A last message of each thread.
 struct LastReading {
-    uint32_t slot;
-    bool is_new;
+    bool is_read;
+    const uint64_t *place;
     uint64_t bits;
 
-    __device__ __forceinline__ LastReading(const Places &places, uint32_t last, bool is_read, bool anew)
-        : slot(last), is_new(anew), bits(ONE_BITS) {
-        if (is_read) {
-            bits = start_reading(places, slot, is_new);
+    /// Who reads none looks where another thread does, as a branch would take longer.
+    __device__ __forceinline__ LastReading(const Places &places, uint32_t slot, bool reads, bool is_new)
+        : is_read(reads), bits(ONE_BITS) {
+        const uint32_t readers = __ballot_sync(~0u, is_read), first = readers & (~readers + 1);
+        const uint32_t index = slot + (is_new ? places.now : places.from);
+        const uint32_t of_first = __shfl_sync(~0u, index, __popc(first - 1) & 31);
+        place = &places.messages[readers == 0 ? 0 : is_read ? index : of_first].bits;
+        if (readers != 0) {
+            repeat();
         }
     }
-    __device__ __forceinline__ bool any_missing() const { return is_missing(bits); }
-    __device__ __forceinline__ void repeat(const Places &places) { repeat_reading(places, slot, is_new, bits); }
+    __device__ __forceinline__ void repeat() { bits = look_for(place); }
+    /// Starts to, if it was missing: what it finds is there when it is needed.
+    __device__ __forceinline__ void look_again() {
+        if (is_missing(bits)) {
+            repeat();
+        }
+    }
+    __device__ __forceinline__ void wait() {
+        while (__any_sync(~0u, is_missing(bits))) {
+#ifndef __CUDA_ARCH__
+            take_turns();
+#endif
+            repeat();
+        }
+    }
+    /// A one if there is none.
+    __device__ __forceinline__ Packed value() const { return is_read ? Packed{bits} : Packed::one(); }
 };
-
-/// What a variable sends, and whether certain messages disagree there.
-struct Sent {
-    uint64_t bits;
-    bool contradictory;
-};
-
-/// A positive product from its significand, at least 1, and the exponent to be added, as odds.
-__device__ __forceinline__ Packed odds_of(double product, int32_t more) {
-    const uint64_t bits = to_bits(product);
-    const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
-    if (static_cast<uint32_t>(top + PLAIN_EXPONENT) > 2 * PLAIN_EXPONENT) {
-        return Packed::pack(Wide{from_bits((bits & FRACTION) | ONE_BITS), top});
-    }
-    return Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
-}
-
-// Where CERTAIN, messages may be certain, and eight of a hub farther from 1; else these are found not to be right.
-
-/// Which certain messages are among some: a bit for zeros, another one for infinities.
-constexpr uint32_t CERTAIN_ZERO = 1;
-constexpr uint32_t CERTAIN_INFINITY = 2;
-
-__device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == 0x7ff00000); }
-
-/// Whether a message is within a range as in Partial.
-__device__ __forceinline__ bool is_in_range(Packed value, uint32_t range) {
-    return (high_half(value.bits) - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0);
-}
-
-/// What a variable sends but for the last message: the products that it meets. An exponent is still to be added.
-struct Partial {
-    double above, up[2], down[2];
-    int32_t exponent;
-    /// The last message must be within 2^-range..2^range, as in the high half of a double, or certain; 0: may be
-    /// anything.
-    uint32_t range;
-
-    static __device__ __forceinline__ Partial of(Packed value) {
-        return Partial{value.plain(), {1.0, 1.0}, {1.0, 1.0}, 0, 0};
-    }
-
-    /// From the products above what is one, two and four leaves wide, and of all; given how far away the last one is.
-    __device__ __forceinline__ void set(uint32_t last, double one, double two, double four, double all) {
-        above = last == 0 ? all : last == 1 ? one : last < 4 ? two : four;
-    }
-
-    /// From the leaf and the pair beside the factor's, and those beside the last one's.
-    __device__ __forceinline__ void set_paths(uint32_t last, double leaf, double pair, double leaf_of_last,
-                                              double pair_of_last) {
-        up[0] = last > 1 ? leaf_of_last : 1.0;
-        up[1] = last > 3 ? pair_of_last : 1.0;
-        down[0] = last > 1 ? leaf : 1.0;
-        down[1] = last > 3 ? pair : 1.0;
-    }
-
-    /// Certain messages among the others decide, unless they disagree: then nothing here is right.
-    __device__ __forceinline__ void set_certain(uint32_t certain) {
-        const double only = certain == CERTAIN_ZERO       ? 0.0
-                            : certain == CERTAIN_INFINITY ? from_bits(INFINITY_BITS)
-                                                          : from_bits(~uint64_t(0));
-        above = certain == 0 ? above : only;
-    }
-
-    /// Takes over another one if it is meant; without a branch.
-    __device__ __forceinline__ void take(const Partial &other, bool meant) {
-        above = meant ? other.above : above;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 2; ++i) {
-            up[i] = meant ? other.up[i] : up[i];
-            down[i] = meant ? other.down[i] : down[i];
-        }
-        exponent = meant ? other.exponent : exponent;
-        range = meant ? other.range : range;
-    }
-
-    /// With the last message, or a one, given the height of the tree of which it is a part, up to 3; returns whether
-    /// that was right.
-    template <bool CERTAIN>
-    __device__ __forceinline__ bool complete(uint32_t height, Packed last, Packed &value) const {
-        const uint32_t high = high_half(last.bits);
-        double product = last.plain();
-        if (height > 1) {
-            product = product * up[0];
-            if (height > 2) {
-                product = product * up[1];
-            }
-        }
-        product = above * product;
-        if (height > 1) {
-            if (height > 2) {
-                product = product * down[1];
-            }
-            product = product * down[0];
-        }
-        const uint64_t bits = to_bits(product);
-        // Zero and infinity have no exponent, nor has what is neither: that would become a number by one.
-        const bool is_number = !CERTAIN || (bits != 0 && bits < INFINITY_BITS);
-        const int32_t more = is_number ? exponent : 0;
-        value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
-        const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
-        return (is_in_range(last, range) | (CERTAIN && is_certain_half(high))) &
-               ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (more == 0));
-    }
-};
-
-/// Where a thread finds what a variable sends: in another one, in this round, and how far away the last message is.
-struct Wanted {
-    uint32_t round, thread, last;
-};
-
-/// Which certain messages the other ones of 2^width neighbouring threads have.
-__device__ __forceinline__ uint32_t certain_of_others(bool zero, bool infinity, uint32_t width) {
-    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
-    const uint32_t group = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
-    const uint32_t others = group & ~(1u << lane);
-    return ((__ballot_sync(~0u, zero) & others) != 0 ? CERTAIN_ZERO : 0) |
-           ((__ballot_sync(~0u, infinity) & others) != 0 ? CERTAIN_INFINITY : 0);
-}
-
-/// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
-/// shape of the tree; with a width of 0, the message itself. No width is above HEIGHT. COUNT rounds side by
-/// side, so that one's waiting is another's time. Returns whether this was right.
-template <bool CERTAIN, int HEIGHT, int COUNT>
-__device__ __forceinline__ bool take_rounds_up_to(const RoundReadings<2> &readings, const Wanted &wanted,
-                                                  Partial &partial) {
-    // 32 messages within 2^-31..2^31, or fewer within more, are multiplied as they are: powers of two do not
-    // matter for rounding.
-    bool near = true;
-    double product[COUNT], siblings[COUNT][HEIGHT + 1];
-    // A range, and which certain messages are among those of the others.
-    uint32_t ranges[COUNT], certain[COUNT];
-    FASTLBP_UNROLL
-    for (int i = 0; i < COUNT; ++i) {
-        Packed value = readings.value(i);
-        ranges[i] = HEIGHT == 0 || readings.width(i) == 0 ? 0 : (992u << 20) >> readings.width(i);
-        certain[i] = 0;
-        if (CERTAIN && HEIGHT > 0) {
-            const bool counts = ranges[i] != 0;
-            certain[i] = certain_of_others(counts && value == Packed::zero(), counts && value == Packed::infinity(),
-                                           readings.width(i));
-            value = counts ? uncertain(value) : value;
-        }
-        near &= is_in_range(value, ranges[i]);
-        product[i] = value.plain();
-        siblings[i][0] = product[i];
-    }
-    FASTLBP_UNROLL
-    for (int level = 0; level < HEIGHT; ++level) {
-        FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
-            const double sibling = __shfl_xor_sync(~0u, product[i], 1 << level);
-            const double none = level == 0 ? siblings[i][0] : 1.0;
-            siblings[i][level] = level < static_cast<int>(readings.width(i)) ? sibling : none;
-            product[i] = product[i] * sibling;
-        }
-    }
-    FASTLBP_UNROLL
-    for (int i = 0; i < COUNT; ++i) {
-        double s[3] = {1.0, 1.0, 1.0}, up[2] = {1.0, 1.0}, four = 1.0;
-        s[0] = __shfl_sync(~0u, siblings[i][0], wanted.thread);
-        if (HEIGHT > 0) {
-            s[1] = __shfl_sync(~0u, siblings[i][HEIGHT > 1 ? 1 : 0], wanted.thread);
-            up[0] = __shfl_sync(~0u, siblings[i][0], wanted.thread ^ wanted.last);
-        }
-        if (HEIGHT > 2) {
-            s[2] = __shfl_sync(~0u, siblings[i][HEIGHT > 2 ? 2 : 0], wanted.thread);
-            up[1] = __shfl_sync(~0u, siblings[i][HEIGHT > 1 ? 1 : 0], wanted.thread ^ wanted.last);
-        }
-        if (HEIGHT > 3) {
-            four = siblings[i][HEIGHT > 4 ? 4 : 0] * siblings[i][HEIGHT > 3 ? 3 : 0];
-            four = __shfl_sync(~0u, four, wanted.thread);
-        }
-        const uint32_t range = HEIGHT > 0 ? __shfl_sync(~0u, ranges[i] | certain[i], wanted.thread) : 0;
-        const double two = four * s[2], one = two * s[1];
-        Partial of_round = Partial::of(Packed::one());
-        of_round.set(wanted.last, one, two, four, one * s[0]);
-        of_round.set_paths(wanted.last, s[0], s[1], up[0], up[1]);
-        of_round.range = wanted.last != 0 ? range & ~3u : 0;
-        if (CERTAIN) {
-            of_round.set_certain(range & 3);
-        }
-        partial.take(of_round, wanted.round == static_cast<uint32_t>(i));
-    }
-    return near;
-}
-
-/// The same for any height and up to two rounds.
-template <bool CERTAIN, int COUNT>
-__device__ __forceinline__ bool take_rounds_of(const RoundReadings<2> &readings, uint32_t height,
-                                               const Wanted &wanted, Partial &partial) {
-    return height == 0   ? take_rounds_up_to<CERTAIN, 0, COUNT>(readings, wanted, partial)
-           : height == 2 ? take_rounds_up_to<CERTAIN, 2, COUNT>(readings, wanted, partial)
-           : height == 3 ? take_rounds_up_to<CERTAIN, 3, COUNT>(readings, wanted, partial)
-                         : take_rounds_up_to<CERTAIN, 5, COUNT>(readings, wanted, partial);
-}
-
-template <bool CERTAIN>
-__device__ __forceinline__ bool take_rounds(const RoundReadings<2> &readings, uint32_t rounds, uint32_t height,
-                                            const Wanted &wanted, Partial &partial) {
-    return rounds == 2 ? take_rounds_of<CERTAIN, 2>(readings, height, wanted, partial)
-                       : take_rounds_of<CERTAIN, 1>(readings, height, wanted, partial);
-}
-
-/// The product of a thread's own messages, from 1 to 2, and its exponent.
-struct Share {
-    double significand;
-    int32_t exponent;
-
-    static __device__ __forceinline__ Share of(double product) {
-        const uint64_t bits = to_bits(product);
-        return Share{from_bits((bits & FRACTION) | ONE_BITS),
-                     static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS)};
-    }
-};
-
-/// The shares of the neighbouring subtrees that a thread meets on the way to the top of 2^width threads. 32
-/// significands are multiplied as they are, far below the largest double.
-struct SiblingShares {
-    double significands[5], all;
-    int32_t own_exponent, exponent;
-
-    __device__ __forceinline__ SiblingShares(const Share &own, uint32_t width)
-        : all(own.significand), own_exponent(own.exponent), exponent(own.exponent) {
-        FASTLBP_UNROLL
-        for (int level = 0; level < 5; ++level) {
-            const double sibling = __shfl_xor_sync(~0u, all, 1 << level);
-            const int32_t more = __shfl_xor_sync(~0u, exponent, 1 << level);
-            significands[level] = level < static_cast<int>(width) ? sibling : 1.0;
-            all = all * significands[level];
-            exponent += level < static_cast<int>(width) ? more : 0;
-        }
-    }
-
-    /// The share of all.
-    __device__ __forceinline__ Share total() const {
-        const Share share = Share::of(all);
-        return Share{share.significand, share.exponent + exponent};
-    }
-
-    /// That of all others times what is above; its significand may be up to 2^32.
-    __device__ __forceinline__ Share others(const Share &above) const {
-        double rest = above.significand;
-        FASTLBP_UNROLL
-        for (int level = 4; level >= 0; --level) {
-            rest = rest * significands[level];
-        }
-        return Share{rest, above.exponent + exponent - own_exponent};
-    }
-};
-
-/// What variables send, one of whose messages each of 2^width neighbouring threads has, whatever they are.
-__device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
-    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
-    const uint32_t zeros = __ballot_sync(~0u, value == 0);
-    const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
-    const Wide own = uncertain(Packed{value}).unpack();
-    const SiblingShares siblings(Share{own.significand, static_cast<int32_t>(own.exponent)}, width);
-    if (width == 0) {
-        return Sent{value, false};
-    }
-    const uint32_t all = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
-    const uint32_t others = all & ~(1u << lane);
-    const Certain certain = {static_cast<uint32_t>(__popc(zeros & others)),
-                             static_cast<uint32_t>(__popc(infinities & others))};
-    const Share rest = siblings.others(Share{1.0, 0});
-    const Packed odds = certain.any() ? certain.odds() : odds_of(rest.significand, rest.exponent);
-    return Sent{odds.bits, certain.contradictory()};
-}
-
-/// The range of eight messages that are multiplied as they are; of some, more is known.
-constexpr uint32_t RANGE_OF_EIGHT = 64u << 20;
-constexpr uint32_t LARGE_RANGE_OF_EIGHT = 115u << 20;
-
-/// Whether eight messages are so.
-__device__ __forceinline__ bool eight_near(const Packed (&values)[8]) {
-    uint32_t distances = 0;
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        distances |= high_half(values[i].bits) - ((static_cast<uint32_t>(BIAS) << 20) - RANGE_OF_EIGHT);
-    }
-    return distances < 2 * RANGE_OF_EIGHT;
-}
-
-__device__ __forceinline__ bool eight_in_large_range(const Packed (&values)[8]) {
-    bool near = true;
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        near &= is_in_range(values[i], LARGE_RANGE_OF_EIGHT);
-    }
-    return near;
-}
-
-/// The product of eight messages near 1.
-__device__ __forceinline__ double product_of_eight(const Packed (&v)[8]) {
-    return ((v[0].plain() * v[1].plain()) * (v[2].plain() * v[3].plain())) *
-           ((v[4].plain() * v[5].plain()) * (v[6].plain() * v[7].plain()));
-}
-
-/// What hubs send whose messages are read by threads, each with eight near 1, given what is above them, but for the
-/// last ones. The threads at the slots of the factor have it.
-__device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const Packed (&values)[8],
-                                                    const Share &top) {
-    const Share above = SiblingShares(Share::of(product_of_eight(values)), hub_width(words)).others(top);
-    double x[8];
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        x[i] = values[i].plain();
-    }
-    const uint32_t own = words.z & 7, last = words.y >> HUB_LAST_SHIFT & 7;
-    const Siblings<double> s(x, own);
-    // Of the pair in which the last one is, it is the other one.
-    const double first = s.half[0] * s.half[1], second = s.half[2] * s.half[3], pair = s.pair[0] * s.pair[1];
-    const double two = above.significand * (first * second), one = two * pair;
-    Partial partial;
-    partial.set(last, one, two, above.significand, one * s.leaf);
-    const bool in_second = ((own ^ last) & 2) != 0;
-    partial.set_paths(last, s.leaf, pair, last < 4 ? pair : in_second ? second : first, in_second ? first : second);
-    partial.exponent = above.exponent;
-    partial.range = LARGE_RANGE_OF_EIGHT;
-    return partial;
-}
-
-/// Takes over what hubs send; returns whether that was right. `height` is that of the tree of last messages.
-template <bool CERTAIN>
-__device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Share &top, uint32_t round,
-                                          uint32_t height, const Wanted &wanted, Partial &partial) {
-    Packed values[8];
-    readings.take(values);
-    bool near = true;
-    uint32_t certain = 0;
-    if (CERTAIN) {
-        uint32_t zeros = 0, infinities = 0;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
-            infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
-            values[i] = uncertain(values[i]);
-        }
-        // Of threads without the factor's slot, this is not asked for.
-        const uint32_t others = ~(1u << (readings.words.z & 7));
-        certain = certain_of_others(zeros != 0, infinities != 0, hub_width(readings.words)) |
-                  ((zeros & others) != 0 ? CERTAIN_ZERO : 0) | ((infinities & others) != 0 ? CERTAIN_INFINITY : 0);
-        near = eight_in_large_range(values);
-    } else {
-        near = eight_near(values);
-    }
-    Partial of_hub = partial_of_eight(readings.words, values, top);
-    if (CERTAIN) {
-        of_hub.set_certain(certain);
-    }
-    of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
-    of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
-    if (height > 1) {
-        of_hub.up[0] = __shfl_sync(~0u, of_hub.up[0], wanted.thread);
-        of_hub.down[0] = __shfl_sync(~0u, of_hub.down[0], wanted.thread);
-        if (height > 2) {
-            of_hub.up[1] = __shfl_sync(~0u, of_hub.up[1], wanted.thread);
-            of_hub.down[1] = __shfl_sync(~0u, of_hub.down[1], wanted.thread);
-        }
-    }
-    partial.take(of_hub, wanted.round == round);
-    return near;
-}
-
-/// The share that is above the piece of a hub of more than WARP_LEAVES slots in which the factor's slot is, if all
-/// messages are near 1; `words` are those of this thread in the first piece, at `chunk`. Old messages come first.
-__device__ __forceinline__ Share share_above_piece(const Places &places, const uint4 *chunk, const HubWords &words,
-                                                   bool &near) {
-    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
-    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
-    Share share = {1.0, 0};
-    for (uint32_t i = 1; i < pieces; ++i) {
-        const uint32_t piece = own_piece + i < pieces ? own_piece + i : own_piece + i - pieces;
-        HubReadings readings;
-        readings.start(places, __ldg(chunk + piece * 32), true);
-        wait_for(places, readings);
-        Packed values[8];
-        readings.take(values);
-        near &= eight_near(values);
-        const Share of_piece = SiblingShares(Share::of(product_of_eight(values)), 5).total();
-        share = lane == piece ? of_piece : share;
-    }
-    const Share above = SiblingShares(share, 5).others(Share{1.0, 0});
-    return Share{__shfl_sync(~0u, above.significand, own_piece), __shfl_sync(~0u, above.exponent, own_piece)};
-}
-
-/// The same where messages are certain or far from 1.
-__device__ __noinline__ inline Sent far_message_of_eight(HubWords words, Product above, uint64_t a, uint64_t b,
-                                                         uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
-                                                         uint64_t h) {
-    const Packed values[8] = {Packed{a}, Packed{b}, Packed{c}, Packed{d}, Packed{e}, Packed{f}, Packed{g}, Packed{h}};
-    const uint32_t width = hub_width(words);
-    Leaves leaves;
-    leaves.set(values);
-    const Part own = leaves.total();
-    Product all = own.product(), rest = above;
-    Product siblings[5];
-    for (int level = 0; level < 5; ++level) {
-        siblings[level] = shuffle_xor(all, 1 << level);
-        siblings[level] = level < static_cast<int>(width) ? siblings[level] : Product::neutral();
-        all = combine(all, siblings[level]);
-    }
-    for (int level = 4; level >= 0; --level) {
-        rest = combine(rest, siblings[level]);
-    }
-    bool contradictory;
-    const Packed odds = leaves.others_of(rest, words.z & 7, contradictory);
-    return Sent{odds.bits, contradictory};
-}
-
-/// What hubs send, whatever the messages are.
-__device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
-                                                     const Product &top) {
-    if (__all_sync(~0u, eight_near(values)) && (top.zeros | top.infinities) == 0) {
-        const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
-        const Share above = {top.significand, static_cast<int32_t>(top.exponent)};
-        const Partial partial = partial_of_eight(without_last, values, above);
-        return Sent{odds_of(partial.above, partial.exponent).bits, false};
-    }
-    return far_message_of_eight(words, top, values[0].bits, values[1].bits, values[2].bits, values[3].bits,
-                                values[4].bits, values[5].bits, values[6].bits, values[7].bits);
-}
-
-/// The product of a piece of WARP_LEAVES messages, of which each thread has eight.
-__device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
-    if (__all_sync(~0u, eight_near(values))) {
-        const Share total = SiblingShares(Share::of(product_of_eight(values)), 5).total();
-        return Product{total.significand, total.exponent, 0, 0};
-    }
-    Leaves leaves;
-    leaves.set(values);
-    Ascent ascent;
-    ascent.climb(leaves.total(), 32);
-    return ascent.total();
-}
-
-/// What a hub of more than WARP_LEAVES slots sends; `words` are those of the first piece, which `chunk` follows.
-__device__ __noinline__ inline Sent message_of_pieces(const Places &places, const uint4 *chunk, HubWords words) {
-    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
-    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
-    Product total = Product::neutral();
-    HubWords own_words = words, next = __ldg(chunk + 32 + lane);
-    HubReadings readings;
-    Packed own_values[8];
-    readings.start(places, words, true);
-    for (uint32_t piece = 0; piece < pieces; ++piece) {
-        const HubWords after = __ldg(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
-        Packed values[8];
-        wait_for(places, readings);
-        readings.take(values);
-        const HubWords current = readings.words;
-        if (piece + 1 < pieces) {
-            readings.start(places, next, true);
-        }
-        next = after;
-        if (piece == own_piece) {
-            own_words = current;
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                own_values[i] = values[i];
-            }
-        } else {
-            const Product product = product_of_piece(values);
-            total = lane == piece ? product : total;
-        }
-    }
-    return any_message_of_eight(own_words, own_values, product_without(total, own_piece));
-}
 
 }  // namespace fastlbp

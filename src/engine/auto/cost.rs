@@ -81,7 +81,7 @@ impl Costs {
         device_run: 80e-6,
         device_run_state: 1e-9,
         device_pass: 8e-6,
-        device_level: 1.1e-6,
+        device_level: 0.8e-6,
         device_edge: 35e-12,
         hub: 64,
         device_hub_read: 1e-12,

@@ -28,18 +28,25 @@ const OVERLAP: i64 = 2;
 const LEAF_LAST: u32 = 1 << (SLOT_BITS - 1);
 const LEAF_NEW: u32 = 1 << SLOT_BITS;
 const LEAF_SHIFT: u32 = SLOT_BITS + 1;
+/// Most factors of a unit.
+const MOST_FACTORS: usize = WARP / 4;
+/// Where a level has fewer factors than warps over this, each is a unit of its own.
+const LEVELS_AT_ONCE: usize = 2;
 /// Most rounds in which a warp reads what several factors' variables send.
 const ROUNDS: usize = 2;
 /// Words of a chunk: four of each thread.
 const CHUNK: usize = 4 * WARP;
 /// What threads without an input have: one that is certain. They are not sent.
 pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
-/// Of a hub, a thread has nothing to read; and from here on stands how many threads read the same hub's.
-const HUB_IDLE: u32 = 1 << 8;
+/// Of a hub, from here on stands how many threads read its messages.
 const HUB_WIDTH_SHIFT: u32 = 9;
 /// How far away the last message is, and a bit for it among eight.
 const HUB_LAST_SHIFT: u32 = 12;
 const HUB_LAST_BITS_SHIFT: u32 = 16;
+/// A thread has nothing to read.
+const HUB_NOTHING: u32 = 0xff << HUB_LAST_BITS_SHIFT;
+/// Variables with more slots than this are read as hubs.
+const FEW: usize = 4;
 /// Messages of a hub that a thread reads, and most that a warp takes at once.
 const HUB_EACH: u32 = 8;
 const WARP_LEAVES: usize = 8 * WARP;
@@ -273,29 +280,54 @@ impl LevelWork {
     }
 }
 
+/// How many threads read what an item needs, in rounds of a message each and in those of hubs.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Threads {
+    of_hubs: usize,
+    of_rounds: usize,
+}
+
+impl Threads {
+    fn new(ranks: &Ranks<'_>, item: &Item) -> Self {
+        let mut threads = Self::default();
+        for (_, edge) in ranks.reads(item) {
+            match ranks.width(edge) {
+                width if width <= FEW => threads.of_rounds += width,
+                width => threads.of_hubs += width / HUB_EACH as usize,
+            }
+        }
+        threads
+    }
+
+    /// Whether an item can share a warp with others.
+    fn can_share(self) -> bool {
+        self.of_hubs <= WARP && self.of_rounds <= ROUNDS * WARP
+    }
+}
+
 /// The units of a level, the longest first.
 fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize) -> Vec<Unit> {
     let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
-    let reads = |item: &Item| -> (usize, usize) {
-        let widths = ranks.reads(item).map(|(_, edge)| ranks.width(edge));
-        widths.fold((0, 0), |(most, sum), width| (most.max(width), sum + width))
-    };
-    let mut sorted: Vec<((usize, usize), Item)> =
-        items.into_iter().map(|item| (reads(&item), item)).collect();
-    // Those that stay alone come first; then factors of one width together.
-    let is_alone = |&((most, sum), _): &((usize, usize), Item)| most > WARP || sum > ROUNDS * WARP;
-    sorted.sort_by_key(|one| {
-        let (_, sum) = one.0;
-        std::cmp::Reverse((is_alone(one), if is_alone(one) { sum } else { arity(&one.1) }, sum))
+    let mut sorted: Vec<(Threads, Item)> =
+        items.into_iter().map(|item| (Threads::new(ranks, &item), item)).collect();
+    // Those that stay alone come first; then factors of one width together, and of these those with hubs.
+    sorted.sort_by_key(|(threads, item)| {
+        let alone = !threads.can_share();
+        std::cmp::Reverse((alone, if alone { 0 } else { thread_levels(arity(item)) }, *threads))
     });
-    let alone = sorted.partition_point(is_alone);
+    let alone = sorted.partition_point(|(threads, _)| !threads.can_share());
     let (hubs, others) = sorted.split_at(alone);
     let mut units: Vec<Unit> =
         hubs.iter().map(|(_, item)| Unit::new(ranks, &[item], level)).collect();
-    let groups = |rounds| groups_of(ranks.graph, others, rounds);
+    let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
     let left = warps.saturating_sub(units.len());
-    let rounds = (1..ROUNDS).find(|&rounds| groups(rounds).len() <= left).unwrap_or(ROUNDS);
-    for group in groups(rounds) {
+    // Factors in a unit wait for each other.
+    let spread = warps / LEVELS_AT_ONCE;
+    let fits = |&most: &usize| units.len() + groups(most, ROUNDS).len() <= spread;
+    let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
+    let fits = |&rounds: &usize| groups(most, rounds).len() <= left;
+    let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
+    for group in groups(most, rounds) {
         let items: Vec<&Item> = group.iter().map(|(_, item)| item).collect();
         units.push(Unit::new(ranks, &items, level));
     }
@@ -334,20 +366,11 @@ impl Unit {
                 reads.push(Read { width, edge, lane, rank, last });
             }
         }
-        let last_height = reads.iter().map(|read| u32::BITS - read.last.away.leading_zeros()).max();
         let old: Vec<usize> =
             reads.iter().filter(|read| read.last.is_old).map(|read| read.lane).collect();
         // Wide reads come first, so that all begin at multiples of their widths.
         reads.sort_by_key(|read| std::cmp::Reverse(read.width));
-        // Hubs, and what would need more rounds, are read by eight messages a thread.
-        let mut left: usize = reads.iter().map(|read| read.width).sum();
-        let is_hub = |read: &mut Read| {
-            let hub = read.width > WARP || left > ROUNDS * WARP && read.width >= HUB_EACH as usize;
-            left -= if hub { read.width } else { 0 };
-            hub
-        };
-        let hubs: Vec<Read> = reads.extract_if(.., is_hub).collect();
-        let height = reads.first().map_or(0, |read| read.width.ilog2());
+        let hubs: Vec<Read> = reads.extract_if(.., |read| read.width > FEW).collect();
         let rounds = unit.place(ranks, &reads);
         let giants = hubs.iter().take_while(|hub| hub.width > WARP_LEAVES).count();
         let (giants, hubs) = hubs.split_at(giants);
@@ -365,8 +388,8 @@ impl Unit {
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
         let plain = items.iter().all(|item| is_plain(item));
         let range = if plain { exact_range(most) } else { 0 };
-        unit.shape = rounds as u32 | last_height.unwrap_or(0) << 3;
-        unit.shape |= height << 6 | (levels - 2) << 9;
+        unit.shape = rounds as u32;
+        unit.shape |= (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
         unit
     }
@@ -416,7 +439,7 @@ impl Unit {
             at += threads;
         }
         while at % WARP != 0 {
-            self.words.extend([0, HUB_IDLE, 0, 0]);
+            self.words.extend([0, HUB_NOTHING, 0, 0]);
             at += 1;
         }
         at / WARP
@@ -436,7 +459,7 @@ impl Unit {
         let all = count.div_ceil(HUB_EACH).next_multiple_of(threads as u32);
         for leaf in (0..all).map(|at| at * HUB_EACH) {
             if leaf >= count {
-                self.words.extend([first, HUB_IDLE | width, own, count]);
+                self.words.extend([first, HUB_NOTHING | width, own, count]);
                 continue;
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
@@ -487,24 +510,27 @@ fn thread_levels(arity: usize) -> u32 {
     }
 }
 
-/// Neighbouring items that a warp can take together in so many rounds, or alone; each with how many threads read
-/// one of its variables at most, and all of them.
+/// Neighbouring items that a warp can take together, so many at most, in so many rounds and one of hubs, or alone.
 fn groups_of<'i>(
     graph: &FactorGraph,
-    items: &'i [((usize, usize), Item)],
+    items: &'i [(Threads, Item)],
+    most: usize,
     rounds: usize,
-) -> Vec<&'i [((usize, usize), Item)]> {
+) -> Vec<&'i [(Threads, Item)]> {
     let levels = |item: &Item| thread_levels(graph.arity(item.factor as usize));
     let mut groups = Vec::new();
-    let (mut first, mut threads) = (0, 0);
-    for (at, ((_, more), item)) in items.iter().enumerate() {
+    let (mut first, mut sum) = (0, Threads::default());
+    for (at, (threads, item)) in items.iter().enumerate() {
         let of_group = levels(&items[first].1);
-        let full = (at - first) << of_group >= WARP;
-        if at > first && (full || levels(item) != of_group || threads + more > rounds * WARP) {
+        let full = at - first >= most.min(WARP >> of_group)
+            || sum.of_rounds + threads.of_rounds > rounds * WARP
+            || sum.of_hubs + threads.of_hubs > WARP;
+        if at > first && (full || levels(item) != of_group) {
             groups.push(&items[first..at]);
-            (first, threads) = (at, 0);
+            (first, sum) = (at, Threads::default());
         }
-        threads += more;
+        sum.of_rounds += threads.of_rounds;
+        sum.of_hubs += threads.of_hubs;
     }
     if first < items.len() {
         groups.push(&items[first..]);

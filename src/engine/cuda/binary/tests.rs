@@ -12,7 +12,7 @@ mod flood;
 
 const SENT: u32 = 1 << 10;
 const COEFFICIENTS_SHIFT: u32 = 12;
-const HUB_IDLE: u32 = 1 << 8;
+const HUB_NOTHING: u32 = 0xff << 16;
 const HUB_WIDTH_SHIFT: u32 = 9;
 const HUB_LAST_SHIFT: u32 = 12;
 const HUB_LAST_BITS_SHIFT: u32 = 16;
@@ -55,8 +55,8 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
     let words = &work.words[128 * chunk as usize..end];
     let rounds = (shape & 7) as usize;
     let [wide, giants] = [11, 17].map(|shift| (shape >> shift & 63) as usize);
-    let [height, levels] = [shape >> 6 & 7, 2 + (shape >> 9 & 3)];
-    assert!([0, 2, 3, 4, 5].contains(&height) && [2, 3, 5].contains(&levels));
+    let levels = 2 + (shape >> 9 & 3);
+    assert!([2, 3, 5].contains(&levels));
     assert!(rounds + wide + giants <= 32);
     // The chunks of each round of hubs, and of each hub in pieces.
     let mut at = 128 * (1 + rounds.saturating_sub(2).div_ceil(4));
@@ -104,15 +104,13 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
                 return Input { word, last, last_is_old, is_sent, read: Reading::Hub(read) };
             }
             let threads = 1_usize << (leaf(round, own) >> LEAF_SHIFT);
-            assert!(threads <= 1 << height);
+            assert!(threads <= 4);
             let begin = own / threads * threads;
             let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
             assert!(read.iter().all(|&leaf| 1 << (leaf >> LEAF_SHIFT) == threads));
             Input { word, last, last_is_old, is_sent, read: Reading::Threads(read, own - begin) }
         };
         let mut inputs: Vec<Input> = lanes.iter().map(input).collect();
-        let highest = inputs.iter().map(|input| u32::BITS - input.last.leading_zeros()).max();
-        assert!(highest <= Some(shape >> 3 & 3));
         inputs.rotate_right(1);
         sendings.push(Sending { coefficients, inputs });
     }
@@ -306,7 +304,7 @@ fn check_reads(
                     assert_eq!((of, slots), (own - first, count));
                     let is_idle = 8 * at >= count;
                     let begin = if is_idle { first } else { first + 8 * at };
-                    assert_eq!((slot, news & HUB_IDLE != 0), (begin, is_idle));
+                    assert_eq!((slot, news & HUB_NOTHING == HUB_NOTHING), (begin, is_idle));
                 }
             }
         }

@@ -1,0 +1,463 @@
+// What variables send in passes by levels, from the messages that threads of a warp have read.
+//
+// Most often one message comes long after all others: that of the factor before, be it of this pass or, for the first
+// factors, of the pass before. Of each variable, one of the same eight may be the *last* one. Everything else is
+// multiplied before it is there; then only those products are left that it meets on its way up the tree, and those
+// that the way down to the factor meets.
+//
+// What warps execute here should be short, as the cache of instructions is small, and without branches.
+#pragma once
+
+#include "binary_reads.cuh"
+
+namespace fastlbp {
+
+/// What a variable sends, and whether certain messages disagree there.
+struct Sent {
+    uint64_t bits;
+    bool contradictory;
+};
+
+/// A positive product from its significand, at least 1, and the exponent to be added, as odds.
+__device__ __forceinline__ Packed odds_of(double product, int32_t more) {
+    const uint64_t bits = to_bits(product);
+    const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
+    if (static_cast<uint32_t>(top + PLAIN_EXPONENT) > 2 * PLAIN_EXPONENT) {
+        return Packed::pack(Wide{from_bits((bits & FRACTION) | ONE_BITS), top});
+    }
+    return Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
+}
+
+// Where CERTAIN, messages may be certain, and eight of a hub farther from 1; else these are found not to be right.
+
+/// Which certain messages are among some: a bit for zeros, another one for infinities.
+constexpr uint32_t CERTAIN_ZERO = 1;
+constexpr uint32_t CERTAIN_INFINITY = 2;
+
+__device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == 0x7ff00000); }
+
+/// Whether a message is within a range as in Partial.
+__device__ __forceinline__ bool is_in_range(Packed value, uint32_t range) {
+    return (high_half(value.bits) - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0);
+}
+
+/// What a variable sends but for the last message: the products that it meets. An exponent is still to be added.
+struct Partial {
+    double above, up[2], down[2];
+    int32_t exponent;
+    /// The last message must be within 2^-range..2^range, as in the high half of a double, or certain; 0: may be
+    /// anything.
+    uint32_t range;
+
+    static __device__ __forceinline__ Partial of(Packed value) {
+        return Partial{value.plain(), {1.0, 1.0}, {1.0, 1.0}, 0, 0};
+    }
+
+    /// From the products above what is one, two and four leaves wide, and of all; given how far away the last one is.
+    __device__ __forceinline__ void set(uint32_t last, double one, double two, double four, double all) {
+        above = last == 0 ? all : last == 1 ? one : last < 4 ? two : four;
+    }
+
+    /// From the leaf and the pair beside the factor's, and those beside the last one's.
+    __device__ __forceinline__ void set_paths(uint32_t last, double leaf, double pair, double leaf_of_last,
+                                              double pair_of_last) {
+        up[0] = last > 1 ? leaf_of_last : 1.0;
+        up[1] = last > 3 ? pair_of_last : 1.0;
+        down[0] = last > 1 ? leaf : 1.0;
+        down[1] = last > 3 ? pair : 1.0;
+    }
+
+    /// Certain messages among the others decide, unless they disagree: then nothing here is right.
+    __device__ __forceinline__ void set_certain(uint32_t certain) {
+        const double only = certain == CERTAIN_ZERO       ? 0.0
+                            : certain == CERTAIN_INFINITY ? from_bits(INFINITY_BITS)
+                                                          : from_bits(~uint64_t(0));
+        above = certain == 0 ? above : only;
+    }
+
+    /// Takes over another one if it is meant; without a branch.
+    __device__ __forceinline__ void take(const Partial &other, bool meant) {
+        above = meant ? other.above : above;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            up[i] = meant ? other.up[i] : up[i];
+            down[i] = meant ? other.down[i] : down[i];
+        }
+        exponent = meant ? other.exponent : exponent;
+        range = meant ? other.range : range;
+    }
+
+    /// With the last message, or a one; returns whether that was right. What is not met is one: multiplying by it is
+    /// faster than a branch.
+    template <bool CERTAIN>
+    __device__ __forceinline__ bool complete(Packed last, Packed &value) const {
+        const uint32_t high = high_half(last.bits);
+        double product = last.plain();
+        product = product * up[0];
+        product = product * up[1];
+        product = above * product;
+        product = product * down[1];
+        product = product * down[0];
+        const uint64_t bits = to_bits(product);
+        // Zero and infinity have no exponent, nor has what is neither: that would become a number by one.
+        const bool is_number = !CERTAIN || (bits != 0 && bits < INFINITY_BITS);
+        const int32_t more = is_number ? exponent : 0;
+        value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
+        const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
+        return (is_in_range(last, range) | (CERTAIN && is_certain_half(high))) &
+               ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (more == 0));
+    }
+};
+
+/// Where a thread finds what a variable sends: in another one, in this round, and how far away the last message is.
+struct Wanted {
+    uint32_t round, thread, last;
+};
+
+/// Which certain messages the other ones of 2^width neighbouring threads have.
+__device__ __forceinline__ uint32_t certain_of_others(bool zero, bool infinity, uint32_t width) {
+    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
+    const uint32_t group = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
+    const uint32_t others = group & ~(1u << lane);
+    return ((__ballot_sync(~0u, zero) & others) != 0 ? CERTAIN_ZERO : 0) |
+           ((__ballot_sync(~0u, infinity) & others) != 0 ? CERTAIN_INFINITY : 0);
+}
+
+/// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
+/// shape of the tree; with a width of 0, the message itself. No width is above 2. Two rounds side by side, so that
+/// one's waiting is another's time. Returns whether this was right.
+template <bool CERTAIN>
+__device__ __forceinline__ bool take_rounds(const RoundReadings &readings, const Wanted &wanted, Partial &partial) {
+    // Messages within 2^-248..2^248, or fewer within more, are multiplied as they are: powers of two do not matter
+    // for rounding.
+    bool near = true;
+    double product[2], siblings[2][2];
+    // A range, and which certain messages are among those of the others.
+    uint32_t ranges[2], certain[2];
+    FASTLBP_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        Packed value = readings.value(i);
+        ranges[i] = readings.width(i) == 0 ? 0 : (992u << 20) >> readings.width(i);
+        certain[i] = 0;
+        if (CERTAIN) {
+            const bool counts = ranges[i] != 0;
+            certain[i] = certain_of_others(counts && value == Packed::zero(), counts && value == Packed::infinity(),
+                                           readings.width(i));
+            value = counts ? uncertain(value) : value;
+        }
+        near &= is_in_range(value, ranges[i]);
+        product[i] = value.plain();
+    }
+    FASTLBP_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        const double other = __shfl_xor_sync(~0u, product[i], 1);
+        siblings[i][0] = readings.width(i) > 0 ? other : product[i];
+        product[i] = product[i] * other;
+    }
+    FASTLBP_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        const double others = __shfl_xor_sync(~0u, product[i], 2);
+        siblings[i][1] = readings.width(i) > 1 ? others : 1.0;
+    }
+    FASTLBP_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        const double leaf = __shfl_sync(~0u, siblings[i][0], wanted.thread);
+        const double pair = __shfl_sync(~0u, siblings[i][1], wanted.thread);
+        const double leaf_of_last = __shfl_sync(~0u, siblings[i][0], wanted.thread ^ wanted.last);
+        const uint32_t range = __shfl_sync(~0u, ranges[i] | certain[i], wanted.thread);
+        Partial of_round = Partial::of(Packed::one());
+        of_round.set(wanted.last, pair, 1.0, 1.0, pair * leaf);
+        of_round.set_paths(wanted.last, leaf, 1.0, leaf_of_last, 1.0);
+        of_round.range = wanted.last != 0 ? range & ~3u : 0;
+        if (CERTAIN) {
+            of_round.set_certain(range & 3);
+        }
+        partial.take(of_round, wanted.round == static_cast<uint32_t>(i));
+    }
+    return near;
+}
+
+/// The product of a thread's own messages, from 1 to 2, and its exponent.
+struct Share {
+    double significand;
+    int32_t exponent;
+
+    static __device__ __forceinline__ Share of(double product) {
+        const uint64_t bits = to_bits(product);
+        return Share{from_bits((bits & FRACTION) | ONE_BITS),
+                     static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS)};
+    }
+};
+
+/// The shares of the neighbouring subtrees that a thread meets on the way to the top of 2^width threads. 32
+/// significands are multiplied as they are, far below the largest double.
+struct SiblingShares {
+    double significands[5], all;
+    int32_t own_exponent, exponent;
+
+    __device__ __forceinline__ SiblingShares(const Share &own, uint32_t width)
+        : all(own.significand), own_exponent(own.exponent), exponent(own.exponent) {
+        FASTLBP_UNROLL
+        for (int level = 0; level < 5; ++level) {
+            const double sibling = __shfl_xor_sync(~0u, all, 1 << level);
+            const int32_t more = __shfl_xor_sync(~0u, exponent, 1 << level);
+            significands[level] = level < static_cast<int>(width) ? sibling : 1.0;
+            all = all * significands[level];
+            exponent += level < static_cast<int>(width) ? more : 0;
+        }
+    }
+
+    /// The share of all.
+    __device__ __forceinline__ Share total() const {
+        const Share share = Share::of(all);
+        return Share{share.significand, share.exponent + exponent};
+    }
+
+    /// That of all others times what is above; its significand may be up to 2^32.
+    __device__ __forceinline__ Share others(const Share &above) const {
+        double rest = above.significand;
+        FASTLBP_UNROLL
+        for (int level = 4; level >= 0; --level) {
+            rest = rest * significands[level];
+        }
+        return Share{rest, above.exponent + exponent - own_exponent};
+    }
+};
+
+/// What variables send, one of whose messages each of 2^width neighbouring threads has, whatever they are.
+__device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
+    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
+    const uint32_t zeros = __ballot_sync(~0u, value == 0);
+    const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
+    const Wide own = uncertain(Packed{value}).unpack();
+    const SiblingShares siblings(Share{own.significand, static_cast<int32_t>(own.exponent)}, width);
+    if (width == 0) {
+        return Sent{value, false};
+    }
+    const uint32_t all = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
+    const uint32_t others = all & ~(1u << lane);
+    const Certain certain = {static_cast<uint32_t>(__popc(zeros & others)),
+                             static_cast<uint32_t>(__popc(infinities & others))};
+    const Share rest = siblings.others(Share{1.0, 0});
+    const Packed odds = certain.any() ? certain.odds() : odds_of(rest.significand, rest.exponent);
+    return Sent{odds.bits, certain.contradictory()};
+}
+
+/// The range of eight messages that are multiplied as they are; of some, more is known.
+constexpr uint32_t RANGE_OF_EIGHT = 64u << 20;
+constexpr uint32_t LARGE_RANGE_OF_EIGHT = 115u << 20;
+
+/// Whether eight messages are so.
+__device__ __forceinline__ bool eight_near(const Packed (&values)[8]) {
+    uint32_t distances = 0;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        distances |= high_half(values[i].bits) - ((static_cast<uint32_t>(BIAS) << 20) - RANGE_OF_EIGHT);
+    }
+    return distances < 2 * RANGE_OF_EIGHT;
+}
+
+__device__ __forceinline__ bool eight_in_large_range(const Packed (&values)[8]) {
+    bool near = true;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        near &= is_in_range(values[i], LARGE_RANGE_OF_EIGHT);
+    }
+    return near;
+}
+
+/// The product of eight messages near 1.
+__device__ __forceinline__ double product_of_eight(const Packed (&v)[8]) {
+    return ((v[0].plain() * v[1].plain()) * (v[2].plain() * v[3].plain())) *
+           ((v[4].plain() * v[5].plain()) * (v[6].plain() * v[7].plain()));
+}
+
+/// What hubs send whose messages are read by threads, each with eight near 1, given what is above them, but for the
+/// last ones. The threads at the slots of the factor have it.
+__device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const Packed (&values)[8],
+                                                    const Share &top) {
+    const Share above = SiblingShares(Share::of(product_of_eight(values)), hub_width(words)).others(top);
+    double x[8];
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        x[i] = values[i].plain();
+    }
+    const uint32_t own = words.z & 7, last = words.y >> HUB_LAST_SHIFT & 7;
+    const Siblings<double> s(x, own);
+    // Of the pair in which the last one is, it is the other one.
+    const double first = s.half[0] * s.half[1], second = s.half[2] * s.half[3], pair = s.pair[0] * s.pair[1];
+    const double two = above.significand * (first * second), one = two * pair;
+    Partial partial;
+    partial.set(last, one, two, above.significand, one * s.leaf);
+    const bool in_second = ((own ^ last) & 2) != 0;
+    partial.set_paths(last, s.leaf, pair, last < 4 ? pair : in_second ? second : first, in_second ? first : second);
+    partial.exponent = above.exponent;
+    partial.range = LARGE_RANGE_OF_EIGHT;
+    return partial;
+}
+
+/// Takes over what hubs send; returns whether that was right.
+template <bool CERTAIN>
+__device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Share &top, uint32_t round,
+                                          const Wanted &wanted, Partial &partial) {
+    Packed values[8];
+    readings.take(values);
+    bool near = true;
+    uint32_t certain = 0;
+    if (CERTAIN) {
+        uint32_t zeros = 0, infinities = 0;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
+            infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
+            values[i] = uncertain(values[i]);
+        }
+        // Of threads without the factor's slot, this is not asked for.
+        const uint32_t others = ~(1u << (readings.words.z & 7));
+        certain = certain_of_others(zeros != 0, infinities != 0, hub_width(readings.words)) |
+                  ((zeros & others) != 0 ? CERTAIN_ZERO : 0) | ((infinities & others) != 0 ? CERTAIN_INFINITY : 0);
+        near = eight_in_large_range(values);
+    } else {
+        near = eight_near(values);
+    }
+    Partial of_hub = partial_of_eight(readings.words, values, top);
+    if (CERTAIN) {
+        of_hub.set_certain(certain);
+    }
+    of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
+    of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
+    FASTLBP_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        of_hub.up[i] = __shfl_sync(~0u, of_hub.up[i], wanted.thread);
+        of_hub.down[i] = __shfl_sync(~0u, of_hub.down[i], wanted.thread);
+    }
+    partial.take(of_hub, wanted.round == round);
+    return near;
+}
+
+/// The share that is above the piece of a hub of more than WARP_LEAVES slots in which the factor's slot is, if all
+/// messages are near 1; `words` are those of this thread in the first piece, at `chunk`. Old messages come first.
+__device__ __forceinline__ Share share_above_piece(const Places &places, const uint4 *chunk, const HubWords &words,
+                                                   bool &near) {
+    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
+    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
+    Share share = {1.0, 0};
+    for (uint32_t i = 1; i < pieces; ++i) {
+        const uint32_t piece = own_piece + i < pieces ? own_piece + i : own_piece + i - pieces;
+        HubReadings readings;
+        readings.start(places, __ldg(chunk + piece * 32), true);
+        wait_for(places, readings);
+        Packed values[8];
+        readings.take(values);
+        near &= eight_near(values);
+        const Share of_piece = SiblingShares(Share::of(product_of_eight(values)), 5).total();
+        share = lane == piece ? of_piece : share;
+    }
+    const Share above = SiblingShares(share, 5).others(Share{1.0, 0});
+    return Share{__shfl_sync(~0u, above.significand, own_piece), __shfl_sync(~0u, above.exponent, own_piece)};
+}
+
+/// The same where messages are certain or far from 1.
+__device__ __noinline__ inline Sent far_message_of_eight(HubWords words, Product above, uint64_t a, uint64_t b,
+                                                         uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
+                                                         uint64_t h) {
+    const Packed values[8] = {Packed{a}, Packed{b}, Packed{c}, Packed{d}, Packed{e}, Packed{f}, Packed{g}, Packed{h}};
+    const uint32_t width = hub_width(words);
+    Leaves leaves;
+    leaves.set(values);
+    const Part own = leaves.total();
+    Product all = own.product(), rest = above;
+    Product siblings[5];
+    for (int level = 0; level < 5; ++level) {
+        siblings[level] = shuffle_xor(all, 1 << level);
+        siblings[level] = level < static_cast<int>(width) ? siblings[level] : Product::neutral();
+        all = combine(all, siblings[level]);
+    }
+    for (int level = 4; level >= 0; --level) {
+        rest = combine(rest, siblings[level]);
+    }
+    bool contradictory;
+    const Packed odds = leaves.others_of(rest, words.z & 7, contradictory);
+    return Sent{odds.bits, contradictory};
+}
+
+/// What hubs send, whatever the messages are.
+__device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
+                                                     const Product &top) {
+    Packed rest[8];
+    uint32_t zeros = 0, infinities = 0;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
+        infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
+        rest[i] = uncertain(values[i]);
+    }
+    if (!__all_sync(~0u, eight_in_large_range(rest))) {
+        return far_message_of_eight(words, top, values[0].bits, values[1].bits, values[2].bits, values[3].bits,
+                                    values[4].bits, values[5].bits, values[6].bits, values[7].bits);
+    }
+    const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
+    const Share above = {top.significand, static_cast<int32_t>(top.exponent)};
+    const Partial partial = partial_of_eight(without_last, rest, above);
+    // Certain ones among the others decide, infinities in the low half.
+    const uint32_t own = ~(1u << (words.z & 7)), width = hub_width(words);
+    uint32_t others = __popc(zeros & own) << 16 | __popc(infinities & own);
+    uint32_t sum = __popc(zeros) << 16 | __popc(infinities);
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        const uint32_t more = __shfl_xor_sync(~0u, sum, 1 << level);
+        sum += level < static_cast<int>(width) ? more : 0;
+        others += level < static_cast<int>(width) ? more : 0;
+    }
+    const Certain certain = {top.zeros + (others >> 16), top.infinities + (others & 0xffff)};
+    const Packed odds = certain.any() ? certain.odds() : odds_of(partial.above, partial.exponent);
+    return Sent{odds.bits, certain.contradictory()};
+}
+
+/// The product of a piece of WARP_LEAVES messages, of which each thread has eight.
+__device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
+    if (__all_sync(~0u, eight_near(values))) {
+        const Share total = SiblingShares(Share::of(product_of_eight(values)), 5).total();
+        return Product{total.significand, total.exponent, 0, 0};
+    }
+    Leaves leaves;
+    leaves.set(values);
+    Ascent ascent;
+    ascent.climb(leaves.total(), 32);
+    return ascent.total();
+}
+
+/// What a hub of more than WARP_LEAVES slots sends; `words` are those of the first piece, which `chunk` follows.
+__device__ __noinline__ inline Sent message_of_pieces(const Places &places, const uint4 *chunk, HubWords words) {
+    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
+    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
+    Product total = Product::neutral();
+    HubWords own_words = words, next = __ldg(chunk + 32 + lane);
+    HubReadings readings;
+    Packed own_values[8];
+    readings.start(places, words, true);
+    for (uint32_t piece = 0; piece < pieces; ++piece) {
+        const HubWords after = __ldg(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
+        Packed values[8];
+        wait_for(places, readings);
+        readings.take(values);
+        const HubWords current = readings.words;
+        if (piece + 1 < pieces) {
+            readings.start(places, next, true);
+        }
+        next = after;
+        if (piece == own_piece) {
+            own_words = current;
+            FASTLBP_UNROLL
+            for (int i = 0; i < 8; ++i) {
+                own_values[i] = values[i];
+            }
+        } else {
+            const Product product = product_of_piece(values);
+            total = lane == piece ? product : total;
+        }
+    }
+    return any_message_of_eight(own_words, own_values, product_without(total, own_piece));
+}
+
+}  // namespace fastlbp
