@@ -45,6 +45,7 @@ __device__ __forceinline__ uint32_t wait_until_at_least(const uint32_t *word, ui
         seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 #endif
     }
+    __syncwarp();
     return __shfl_sync(~0u, seen, 0);
 }
 
@@ -63,6 +64,7 @@ __device__ __forceinline__ void finish_turn(uint32_t *counter) {
 
 /// Lets all warps go on.
 __device__ __forceinline__ void let_go_on(uint32_t *words, uint32_t word) {
+    __syncwarp();
     __threadfence();
     for (uint32_t block = threadIdx.x % 32; block < gridDim.x; block += 32) {
         uint32_t *const of_block = words + GO_FIRST + GO_STRIDE * block;

@@ -66,7 +66,7 @@ struct Inner {
     /// Whether what factors with one variable send is among the messages: what contradicts in it is found
     /// when it is sent.
     constants_sent: bool,
-    /// Which of the two buffers of the program has them.
+    /// Which of the program's buffers has them.
     buffer: u32,
     launches: Launches,
 }
@@ -127,15 +127,15 @@ impl Inner {
         let messages = self.messages()?;
         let current = self.context.enter()?;
         let program = self.programs.at(place)?;
-        self.buffer = 0;
-        program.set_messages(&current, &self.stream, self.buffer, &messages.values)?;
+        program.set_messages(&current, &self.stream, 0, &messages.values)?;
         if let Some(undamped) = &messages.undamped {
-            program.set_undamped(&current, &self.stream, self.buffer, undamped)?;
+            program.set_undamped(&current, &self.stream, 0, undamped)?;
         }
         if self.constants_sent {
             program.constants_are_sent();
         }
         self.holder = Holder::At(place);
+        self.buffer = 0;
         Ok(())
     }
 
@@ -262,23 +262,23 @@ impl CudaEngine {
         if request.start == Start::Warm {
             inner.hand_over(place)?;
         }
-        if !matches!(inner.holder, Holder::At(holder) if holder == place) {
-            // Other programs have other buffers.
-            inner.buffer = 0;
-        }
+        // Other programs have other buffers.
+        let is_holder = matches!(inner.holder, Holder::At(holder) if holder == place);
+        let buffer = if is_holder { inner.buffer } else { 0 };
         let stream = &inner.stream;
         let program = inner.programs.at(place)?;
         let before = if request.start == Start::Fresh { 0 } else { self.passes };
         program.start_at(before);
-        program.begin(&current, stream, request, inner.buffer)?;
+        program.begin(&current, stream, request, buffer)?;
         inner.holder = Holder::At(place);
+        inner.buffer = buffer;
         inner.mirrored = false;
         if request.start == Start::Fresh {
             inner.constants_sent = false;
         }
         self.passes = before;
         let nodes = self.graph.variable_count() + self.graph.factor_count();
-        let task = Task { request, nodes, buffer: inner.buffer, started };
+        let task = Task { request, nodes, buffer, started };
         let (end, state) =
             inner.launches.run(&current, stream, program, &task, monitor).map_err(of_passes)?;
         inner.buffer = state.buffer;

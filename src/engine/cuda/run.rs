@@ -34,7 +34,7 @@ pub(super) struct Task<'a> {
     pub request: &'a RunRequest,
     /// Variables and factors.
     pub nodes: usize,
-    /// Which of the two buffers has the messages.
+    /// Which of the program's buffers has the messages.
     pub buffer: u32,
     /// When the time limit began to count.
     pub started: Instant,
