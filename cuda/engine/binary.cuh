@@ -54,9 +54,8 @@ constexpr uint32_t HUB_CLASSES = 7;
 /// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
 constexpr uint32_t SHARED_PIECES = 512;
 
-/// States of the messages that are there at the same time: where all messages are sent at once; and by levels, where
-/// passes overlap (see overlap.cuh). The state after n passes of a launch is so many behind that before it, by turns.
-constexpr uint32_t FLOOD_STATES = 2;
+/// States of the messages that are there at the same time by levels, where passes overlap (see overlap.cuh); each pass
+/// leads to the next one of them, by turns. Where all messages are sent at once there are PASS_BUFFERS.
 constexpr uint32_t LEVEL_STATES = 5;
 
 struct Binary {

@@ -36,6 +36,19 @@ constexpr uint32_t CERTAIN_INFINITY = 2;
 
 __device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == 0x7ff00000); }
 
+/// Finds the certain messages among eight, a bit for each; `rest` gets the others, and ones.
+__device__ __forceinline__ void set_certain_apart(const Packed (&values)[8], Packed (&rest)[8], uint32_t &zeros,
+                                                  uint32_t &infinities) {
+    zeros = 0;
+    infinities = 0;
+    FASTLBP_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
+        infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
+        rest[i] = uncertain(values[i]);
+    }
+}
+
 /// Whether a message is within a range as in Partial.
 __device__ __forceinline__ bool is_in_range(Packed value, uint32_t range) {
     return (high_half(value.bits) - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0);
@@ -305,13 +318,8 @@ __device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Sha
     bool near = true;
     uint32_t certain = 0;
     if (CERTAIN) {
-        uint32_t zeros = 0, infinities = 0;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
-            infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
-            values[i] = uncertain(values[i]);
-        }
+        uint32_t zeros, infinities;
+        set_certain_apart(values, values, zeros, infinities);
         // Of threads without the factor's slot, this is not asked for.
         const uint32_t others = ~(1u << (readings.words.z & 7));
         certain = certain_of_others(zeros != 0, infinities != 0, hub_width(readings.words)) |
@@ -385,13 +393,8 @@ __device__ __noinline__ inline Sent far_message_of_eight(HubWords words, Product
 __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
                                                      const Product &top) {
     Packed rest[8];
-    uint32_t zeros = 0, infinities = 0;
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
-        infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
-        rest[i] = uncertain(values[i]);
-    }
+    uint32_t zeros, infinities;
+    set_certain_apart(values, rest, zeros, infinities);
     if (!__all_sync(~0u, eight_in_large_range(rest))) {
         return far_message_of_eight(words, top, values[0].bits, values[1].bits, values[2].bits, values[3].bits,
                                     values[4].bits, values[5].bits, values[6].bits, values[7].bits);

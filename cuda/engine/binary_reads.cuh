@@ -22,6 +22,11 @@ struct Places {
         : messages(g.messages), from(buffer * static_cast<uint32_t>(g.stride)),
           now((buffer + 1) % LEVEL_STATES * static_cast<uint32_t>(g.stride)),
           reset((buffer + 3) % LEVEL_STATES * static_cast<uint32_t>(g.stride)) {}
+
+    /// Where a message of this pass or the one before is.
+    __device__ __forceinline__ const Packed *at(uint32_t slot, bool is_new) const {
+        return messages + (slot + (is_new ? now : from));
+    }
 };
 
 /// Sets a place to which others look.
@@ -36,14 +41,7 @@ __device__ __forceinline__ void set_place(Packed *place, uint64_t bits) {
 
 /// Starts to read a message of this pass or the one before, which may be UNSENT.
 __device__ __forceinline__ uint64_t start_reading(const Places &places, uint32_t slot, bool is_new) {
-    const Packed *const place = places.messages + (slot + (is_new ? places.now : places.from));
-#ifdef __CUDA_ARCH__
-    uint64_t bits;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(place));
-    return bits;
-#else
-    return __atomic_load_n(&place->bits, __ATOMIC_RELAXED);
-#endif
+    return look_for(&places.at(slot, is_new)->bits);
 }
 
 /// So that only this half is looked at.
@@ -68,8 +66,7 @@ __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t sl
         "setp.ne.u32 missing, %2, 0;\n\t"
         "@missing ld.relaxed.gpu.global.u64 %0, [%1];\n\t}"
         : "+l"(bits)
-        : "l"(places.messages + (slot + (is_new ? places.now : places.from))),
-          "r"(static_cast<uint32_t>(is_missing(bits))));
+        : "l"(places.at(slot, is_new)), "r"(static_cast<uint32_t>(is_missing(bits))));
 #else
     if (is_missing(bits)) {
         bits = start_reading(places, slot, is_new);
@@ -113,11 +110,11 @@ struct RoundReadings {
     }
 };
 
-/// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each,
-/// the logarithm of the number of threads that read the same hub's, how far from that of the factor the
-/// slot of the last message is (0: there is none; see LAST_SHIFT), and a bit for that one; where the slot of the
-/// factor is among those of the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the
-/// next chunk. Who has nothing to read has HUB_NOTHING.
+/// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each, the
+/// logarithm of the number of threads that read the same hub's, how far from that of the factor the slot of the last
+/// message is (0: there is none; see LAST_SHIFT), and a bit for that one; where the slot of the factor is among those of
+/// the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the next chunk. Who has
+/// nothing to read has HUB_NOTHING.
 typedef uint4 HubWords;
 constexpr uint32_t HUB_WIDTH_SHIFT = 9;
 constexpr uint32_t HUB_LAST_SHIFT = 12;

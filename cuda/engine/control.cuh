@@ -16,6 +16,9 @@ constexpr uint32_t STOP_AT_CONTRADICTION = 1;
 constexpr uint32_t BY_LEVELS = 2;
 constexpr uint32_t FRESH = 4;
 
+/// Buffers of messages between which the passes of run_passes go to and fro.
+constexpr uint32_t PASS_BUFFERS = 2;
+
 /// Why a run ended.
 constexpr uint32_t RUNNING = 0;
 constexpr uint32_t CONVERGED = 1;
@@ -319,7 +322,7 @@ FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
             sync_block();
         }
         if (thread_of_block() == 0) {
-            findings.go_on(loop, 2);
+            findings.go_on(loop, PASS_BUFFERS);
         }
         sync_block();
     }

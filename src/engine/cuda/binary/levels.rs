@@ -229,7 +229,6 @@ impl<'a> Ranks<'a> {
         let number = self.layout.coefficients_of[item.factor as usize];
         let negated = self.layout.coefficients[number as usize].negated >> at & 1 == 1;
         let sent = item.sent >> at & 1 == 1;
-        let flag = |is: bool, flag| if is { flag } else { 0 };
         flag(sent, SENT) | flag(negated && at > 0, NEGATED) | number << COEFFICIENTS_SHIFT
     }
 }
@@ -388,8 +387,7 @@ impl Unit {
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
         let plain = items.iter().all(|item| is_plain(item));
         let range = if plain { exact_range(most) } else { 0 };
-        unit.shape = rounds as u32;
-        unit.shape |= (levels - 2) << 9;
+        unit.shape = rounds as u32 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
         unit
     }
@@ -408,7 +406,6 @@ impl Unit {
                 first..first + width as u32
             };
             for (thread, slot) in (at..).zip(slots) {
-                let flag = |is: bool, flag| if is { flag } else { 0 };
                 let is_last = last.away != 0 && slot ^ own == last.away;
                 let leaf = match ranks.is_new(edge, slot, rank) {
                     None => ranks.nothing(),
@@ -471,6 +468,11 @@ impl Unit {
             self.words.extend([first + leaf, news | width, own, count]);
         }
     }
+}
+
+/// A flag, if it is set.
+fn flag(is: bool, flag: u32) -> u32 {
+    if is { flag } else { 0 }
 }
 
 /// Where a thread finds what it wants.

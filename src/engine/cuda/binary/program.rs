@@ -26,9 +26,8 @@ const ONE_BLOCK: usize = 1024;
 /// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
 const SHARED_MESSAGES: usize = 512 * 256;
 
-/// States of messages that are there at the same time, where all are sent at once and by levels (FLOOD_STATES,
-/// LEVEL_STATES).
-const FLOOD_STATES: usize = 2;
+/// States of messages that are there at the same time, where all are sent at once and by levels.
+const PASS_BUFFERS: usize = 2;
 const LEVEL_STATES: usize = 5;
 
 /// In messages.
@@ -172,6 +171,8 @@ impl BinaryProgram {
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         let warps = |threads: u32| threads as usize / WARP;
+        // Behind all slots there are ones to read; and all states begin where a line of the cache does.
+        let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
         let looked = vec![0_u64; 4 * 2 * piece_hubs.len()];
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
@@ -186,7 +187,7 @@ impl BinaryProgram {
             binary.level_units = loader.load(work.units.as_flattened())?;
             binary.level_starts = loader.load(&work.starts)?;
             (base, input_places) = (work.words, work.places);
-            binary.sent = loader.load(&sent_slots(&graph, &layout))?;
+            binary.sent = loader.load(&sent_slots(&graph, &layout, stride))?;
             states = LEVEL_STATES;
         } else {
             launch = Launch { cooperative: true, ..Launch::new(multiprocessors, THREADS) };
@@ -200,15 +201,13 @@ impl BinaryProgram {
             binary.prepared = loader.load(&prepared)?;
             binary.flood_starts = loader.load(&work.starts)?;
             (base, input_places) = (work.words, work.places);
-            states = FLOOD_STATES;
+            states = PASS_BUFFERS;
         }
         let (offsets, places) = group(edges, input_places.iter().copied());
         let known_start = base.len();
         let words = with_room(current, stream, &mut base, variables)?;
         (binary.flood_words, binary.level_words) = (*words.address(), *words.address());
         binary.known = words.address() + 4 * known_start as u64;
-        // Behind all slots there are ones to read; and all states begin where a line of the cache does.
-        let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
         let messages = DeviceBuffer::new(current, states * stride)?;
         (binary.messages, binary.stride) = (*messages.address(), stride as u64);
         let program = Self {
@@ -362,9 +361,9 @@ impl BinaryProgram {
     }
 }
 
-/// A bit for each slot whose message is sent in every pass.
-fn sent_slots(graph: &FactorGraph, layout: &Layout) -> Vec<u32> {
-    let mut bits = vec![0; (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT) / 32 + 1];
+/// A bit for each of so many slots: whether its message is sent in every pass.
+fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Vec<u32> {
+    let mut bits = vec![0; slots.div_ceil(32)];
     for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
         if graph.arity(graph.edge_factors()[edge] as usize) > 1 {
             bits[slot as usize / 32] |= 1 << (slot % 32);
