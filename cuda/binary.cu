@@ -17,13 +17,20 @@ __device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch
     watch.finish();
 }
 
-/// What variables do in a pass in which the state before is measured. By BINGO's rule a barrier and then
-/// look_at_factors must come.
+/// Copies a state of all messages.
+__device__ __forceinline__ static void copy_state(const Binary &g, const Packed *from, Packed *to) {
+    for (uint64_t slot = thread_of_grid(); slot < g.stride; slot += threads_of_grid()) {
+        to[slot] = from[slot];
+    }
+}
+
+/// What variables do in a pass in which the state before is measured. A barrier must come, and by BINGO's rule then
+/// look_at_factors.
 __device__ __noinline__ static Watch measure(const Block &block, uint64_t n) {
     const Binary &g = block.g;
     const Packed *from = block.from;
     const bool inputs = block.loop.rule.kind == RULE_BINGO;
-    const Sink sink = {block.prepared, block.retired, inputs ? g.inputs : nullptr, g.changes};
+    const Sink sink = {g.prepared, inputs ? g.inputs : nullptr, g.changes};
     Watch watch(g, block.loop.rule, n, true, false, block.of_state);
     multiply_pieces(g, from);
     all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
@@ -41,42 +48,93 @@ __device__ __noinline__ static void look_at_state(const Block &block, uint32_t b
 }
 
 /// Passes in which all messages are sent at once.
+template <bool INSIDE>
 struct Flood {
     Block &block;
+    Home &home;
 
     __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool, Tally *of_state,
                                          Tally *of_pass, GridBarrier &barrier) {
         const Binary &g = block.g;
         block.begin_pass(buffer, of_state, of_pass);
         send_constants(g, n, block.to);
-        // The factors note variables with few factors.
+        // Variables with few factors are noted where they send.
         if (measuring) {
+            home.store(g.state(buffer));
+            barrier.sync();
             Watch watch = measure(block, n);
+            barrier.sync();
             if (block.loop.rule.kind == RULE_BINGO) {
-                barrier.sync();
                 look_at_factors(g, watch);
             }
         }
-        flood(block, !measuring);
+        flood<INSIDE>(block, home, !measuring);
         barrier.sync();
     }
 
     __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *,
                                           GridBarrier &barrier) {
+        home.store(block.g.state(buffer));
+        barrier.sync();
         look_at_state(block, buffer, n, measuring);
         barrier.sync();
     }
+
+    __device__ __forceinline__ bool is_quiet(const GridBarrier &barrier) const { return barrier.marks() == 0; }
+
+    /// The state after `n` passes once more, where contradictions ended the run before it was stored: from a copy of
+    /// that from which the launch began.
+    static __device__ __noinline__ void repeat(Block &block, Home &home, Ending end, GridBarrier barrier) {
+        Flood work = {block, home};
+        const Binary &g = block.g;
+        uint32_t buffer = end.buffer ^ ((end.n - end.begin) & 1);
+        end_flood(block, home);
+        copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
+        barrier.sync();
+        home.load(g.state(buffer));
+        Tally *const unused = block.loop.control->tallies;
+        for (uint64_t n = end.begin; n < end.n; ++n) {
+            work.pass(buffer, n, false, false, unused, unused, barrier);
+            buffer ^= 1;
+        }
+        home.store(g.state(buffer));
+    }
 };
 
+// FLOOD_SHARED of src/engine/cuda/binary/program.rs, with some bytes for barriers.
+static_assert(sizeof(Block) + sizeof(Home) + sizeof(FloodStarts) + sizeof(Findings) + 256 <= 8 << 10,
+              "more shared memory than is left for it");
+
+template <bool INSIDE>
+__device__ __forceinline__ static void run_flood(const Binary &g, const Loop &loop) {
+    Block &block = shared_block();
+    Home &home = shared_home();
+    block.fill(g, loop);
+    flood_starts().fill(g);
+    home.fill(g);
+    home.load(g.state(loop.control->buffer));
+    const bool may_fail = (loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
+    if (may_fail) {
+        copy_state(g, g.state(loop.control->buffer), g.state(PASS_BUFFERS));
+    }
+    GridBarrier barrier(loop.barrier);
+    Flood<INSIDE> work = {block, home};
+    const Ending end = run_passes(work, barrier, block.loop);
+    if (end.reason == CONTRADICTION && end.n > end.begin && !is_measured(loop.rule, end.n)) {
+        work.repeat(block, home, end, barrier);
+    }
+    end_flood(block, home);
+}
+
+/// Where blocks have their messages in shared memory, and where they do not.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
-    Block &block = shared_block();
-    block.fill(g, loop);
-    load_flood_starts(g);
-    GridBarrier barrier(loop.barrier);
-    Flood work = {block};
-    run_passes(work, barrier, block.loop);
-    end_flood(block);
+    run_flood<true>(g, loop);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_far_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_flood<false>(g, loop);
 }
 
 /// Passes by levels.
@@ -133,7 +191,7 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_results(const __grid_constant__ Binary g, uint32_t buffer, double *results) {
     Watch watch(g, results);
-    look_at_all(g, g.state(buffer), Sink{nullptr, nullptr, nullptr, nullptr}, watch);
+    look_at_all(g, g.state(buffer), Sink{nullptr, nullptr, nullptr}, watch);
 }
 
 /// The same as means of the last beliefs after `passes` passes.

@@ -71,6 +71,8 @@ struct Work {
         barrier.sync();
     }
 
+    FASTLBP_DEVICE bool is_quiet(const GridBarrier &) const { return false; }
+
     FASTLBP_DEVICE void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                               GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);

@@ -204,6 +204,75 @@ fn larger_graphs_by_levels() {
     }
 }
 
+/// Graphs of which each block has a part, with all messages at once: whether states are looked at, what is observed,
+/// and what contradicts itself.
+#[test]
+fn larger_graphs_at_once() {
+    let Some(options) = tested() else { return };
+    let smartfl = generate::smartfl(900, 3).unwrap().graph;
+    let bingo = generate::bingo(1000, 5).unwrap().graph;
+    for graph in [Arc::new(smartfl), Arc::new(bingo)] {
+        assert!(graph.edge_count() > 1500, "{} edges are too few", graph.edge_count());
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 1, max_passes: 3, history: 2 };
+        let tolerance = StopRule::Tolerance { tolerance: 1e-3, max_passes: 6 };
+        let runs = [
+            (StopRule::Passes(5), Start::Fresh),
+            (bingo, Start::Warm),
+            (tolerance, Start::Fresh),
+            (StopRule::Passes(4), Start::Warm),
+            (StopRule::Passes(1), Start::Warm),
+        ];
+        for (round, (rule, start)) in runs.into_iter().enumerate() {
+            for contradiction in [Contradiction::Error, Contradiction::Vote] {
+                let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
+                let report = within(pair.run(&request), || format!("{request:?}")).unwrap();
+                assert!(report.is_ok() || contradiction == Contradiction::Error);
+            }
+            for i in 0..30 {
+                let variable = (round + 37 * i) % graph.variable_count();
+                pair.both(|session| session.observe(variable, (i + round) % 2).unwrap());
+            }
+        }
+    }
+}
+
+/// Contradictions that come up after some passes end runs in the state in which they were found.
+#[test]
+fn late_contradictions_of_larger_graphs() {
+    let Some(options) = tested() else { return };
+    // What is certain goes along chains; where two of them meet it disagrees.
+    let mut builder = FactorGraphBuilder::new();
+    let length = 400;
+    for chain in 0..2 {
+        let first = 1 + chain * length;
+        builder.add_singleton(first, chain as f64).unwrap();
+        for v in first..first + length - 1 {
+            builder.add_and(v + 1, &[v], 1.0, 0.0).unwrap();
+        }
+    }
+    for v in 1..2 * length {
+        builder.add_or(0, &[v], 0.6, 0.3).unwrap();
+    }
+    for meeting in [7, 250] {
+        builder.add_and(2 * length + meeting, &[meeting], 1.0, 0.0).unwrap();
+        builder.add_and(2 * length + meeting, &[length + meeting], 1.0, 0.0).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    assert!(graph.edge_count() > 3000);
+    for contradiction in [Contradiction::Error, Contradiction::Vote] {
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        let mut failed = 0;
+        for (passes, start) in [(30, Start::Fresh), (2, Start::Warm), (3, Start::Warm)] {
+            let rule = StopRule::Passes(passes);
+            let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
+            let report = within(pair.run(&request), || format!("{request:?}")).unwrap();
+            failed += usize::from(report.is_err());
+        }
+        assert_eq!(failed > 0, contradiction == Contradiction::Error);
+    }
+}
+
 /// Sums without damping by PARALL and SEQFIX: what most programs ask for.
 #[test]
 fn binary_graphs_by_plain_requests() {
@@ -484,13 +553,15 @@ fn certain_messages_of_hubs_disagree() {
     }
 }
 
-/// All these tests without a device, of one multiprocessor and of two clusters: with few cases, since emulation
+/// All these tests without a device, of one multiprocessor with little shared memory, and of two clusters: with few cases, since emulation
 /// is slow.
 #[test]
 fn emulated_devices_do_the_same() {
     let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();
-    let devices =
-        ["capability=70,multiprocessors=1", "capability=90,multiprocessors=16,resident=512"];
+    let devices = [
+        "capability=70,multiprocessors=1,shared=9",
+        "capability=90,multiprocessors=16,resident=512",
+    ];
     let variables = [("FASTLBP_TEST_CASES", cases.as_str())];
     fake_cuda::run_on_emulated_devices("emulated", &devices, &variables);
 }

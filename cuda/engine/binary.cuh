@@ -13,22 +13,16 @@
 
 namespace fastlbp {
 
-/// An input of a factor is described by a word: the slot of its edge, whether its variable is counted
-/// here if it is contradictory, and where the message comes from.
+/// An input of a factor is described by a word: the slot of its edge, and where the message comes from.
 constexpr uint32_t SLOT_BITS = 28;
 constexpr uint32_t SLOT_MASK = (uint32_t(1) << SLOT_BITS) - 1;
-constexpr uint32_t COUNTED = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t SOURCE_SHIFT = 29;
-/// Sources: 1, as there is no other message; one other message; up to three; stored by the hub; observed in
-/// state 0 or 1; by levels, the messages that threads read.
-constexpr uint32_t SOURCE_NONE = 0;
-constexpr uint32_t SOURCE_TWO = 1;
-constexpr uint32_t SOURCE_FOUR = 2;
-constexpr uint32_t SOURCE_PREPARED = 3;
-constexpr uint32_t SOURCE_FALSE = 4;
-constexpr uint32_t SOURCE_TRUE = 5;
-constexpr uint32_t SOURCE_READ = 6;
-constexpr uint32_t SOURCES = 7;
+/// Sources, but that it is 1 as there is no other message: stored by the hub; observed in state 0 or 1; by levels, the
+/// messages that threads read.
+constexpr uint32_t SOURCE_PREPARED = 1;
+constexpr uint32_t SOURCE_FALSE = 2;
+constexpr uint32_t SOURCE_TRUE = 3;
+constexpr uint32_t SOURCE_READ = 4;
 
 /// By levels, the second word of an input: from where on the number of coefficients stands.
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
@@ -58,13 +52,14 @@ constexpr uint32_t SHARED_PIECES = 512;
 /// leads to the next one of them, by turns. Where all messages are sent at once there are PASS_BUFFERS.
 constexpr uint32_t LEVEL_STATES = 5;
 
+struct HomeShape;
+
 struct Binary {
     /// States of messages, by slot; and how many entries each has.
     Packed *messages;
     uint64_t stride;
-    /// By slot, of hubs only: their messages to their factors in passes from either buffer, UNSENT until they are
-    /// there and after the next pass. Then pairs of what is known to be sent, by source; and the products of pieces
-    /// (Pieces in binary_pieces.cuh).
+    /// By slot, of hubs only: their messages to their factors. Then the products of pieces (Pieces in
+    /// binary_pieces.cuh).
     Packed *prepared;
 
     uint32_t variables;
@@ -81,8 +76,18 @@ struct Binary {
     Product *pieces;
     const uint32_t *piece_hubs, *hub_pieces;
 
-    /// What each warp does in a pass in which all messages are sent at once (see binary_flood.cuh).
-    const uint32_t *flood_words, *flood_starts;
+    /// Where all messages are sent at once, what each warp does (see binary_flood.cuh): words that change with the
+    /// evidence, first rows of units of hubs and of factors.
+    const uint32_t *flood_words, *flood_starts, *factor_starts;
+    /// What each block has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
+    /// variable send to which places; memory for it, so many bytes for each block, or null where shared memory has
+    /// room; and whether words are there too. By position, the number of a variable's factors.
+    const HomeShape *homes;
+    const uint32_t *home_words, *home_hubs, *home_constant_places;
+    const Packed *home_constants;
+    char *home_memory;
+    uint64_t home_bytes, home_words_inside;
+    const uint32_t *degrees;
     const HornCoefficients *coefficients;
     uint32_t coefficient_count, constant_count;
 
@@ -110,7 +115,7 @@ struct Binary {
 #endif
 };
 
-static_assert(sizeof(Binary) == 288, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 368, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 
@@ -122,6 +127,14 @@ struct Pair {
 __device__ __forceinline__ Pair load_pair(const Packed *messages, uint32_t slot) {
     const ulonglong2 pair = *reinterpret_cast<const ulonglong2 *>(messages + slot);
     return Pair{Packed{pair.x}, Packed{pair.y}};
+}
+
+/// Stores two neighbouring messages, the first at an even place.
+__device__ __forceinline__ void store_pair(Packed *messages, Packed x, Packed y) {
+    ulonglong2 pair;
+    pair.x = x.bits;
+    pair.y = y.bits;
+    *reinterpret_cast<ulonglong2 *>(messages) = pair;
 }
 
 /// What others wait for has these bits as long as it is not there. No message and no product has them.
@@ -159,27 +172,8 @@ __device__ __forceinline__ void look_for_two(const uint64_t *at, uint64_t &x, ui
 #endif
 }
 
-/// Two neighbouring messages, the first at an even slot, of which others may hand over.
-__device__ __forceinline__ Pair look_for_pair(const Packed *at) {
-    uint64_t x, y;
-    look_for_two(&at->bits, x, y);
-    return Pair{Packed{x}, Packed{y}};
-}
-
-/// One such word, as soon as it is there.
-__device__ __forceinline__ uint64_t wait_for(const uint64_t *at) {
-    uint64_t word = look_for(at);
-    while (word == UNSENT) {
-#ifndef __CUDA_ARCH__
-        take_turns();
-#endif
-        word = look_for(at);
-    }
-    return word;
-}
-
-/// The variable to which a slot belongs. Seldom needed.
-__device__ __noinline__ inline uint32_t variable_of_slot(const Binary &g, uint32_t slot) {
+/// The position of the variable to which a slot belongs. Seldom needed.
+__device__ __noinline__ inline uint32_t position_of_slot(const Binary &g, uint32_t slot) {
     uint32_t position;
     if (slot >= g.one_slot) {
         position = g.ones + (slot - g.one_slot);
@@ -199,7 +193,11 @@ __device__ __noinline__ inline uint32_t variable_of_slot(const Binary &g, uint32
         }
         position = low;
     }
-    return g.variable[position];
+    return position;
+}
+
+__device__ __forceinline__ uint32_t variable_of_slot(const Binary &g, uint32_t slot) {
+    return g.variable[position_of_slot(g, slot)];
 }
 
 /// Zeros and infinities among messages.

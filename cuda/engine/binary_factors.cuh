@@ -11,19 +11,6 @@ __device__ __noinline__ inline void note_zero_by_zero(const Binary &g, uint32_t 
     note_factor(of_pass, variable_of_slot(g, slot));
 }
 
-/// Notes a variable whose messages, of which these are all, disagree.
-__device__ __noinline__ inline void check_variable(const Binary &g, uint32_t slot, uint64_t a, uint64_t b, uint64_t c,
-                                                   uint64_t d, Tally *of_state) {
-    Certain certain = {0, 0};
-    certain.count(Packed{a});
-    certain.count(Packed{b});
-    certain.count(Packed{c});
-    certain.count(Packed{d});
-    if (certain.contradictory()) {
-        note_variable(of_state, variable_of_slot(g, slot));
-    }
-}
-
 __device__ __forceinline__ Wide shuffle_xor(const Wide &w, int distance) {
     return Wide{__shfl_xor_sync(~0u, w.significand, distance),
                 __shfl_xor_sync(~0u, static_cast<long long>(w.exponent), distance)};
@@ -60,15 +47,6 @@ __device__ __forceinline__ Packed warp_message_in(uint32_t arity, Packed value, 
 /// The same where doubles do not do.
 __device__ __noinline__ inline uint64_t far_warp_message(uint32_t arity, uint64_t value, HornLiterals c) {
     return warp_message_in<Wide>(arity, Packed{value}, c).bits;
-}
-
-/// The same, in the numbers that do. All threads of the warp.
-__device__ __forceinline__ Packed warp_message(uint32_t arity, Packed value, const HornLiterals &c) {
-    bool fits = (c.c.flags & HORN_PLAIN) != 0 && arity <= 17;
-    fits &= arity <= 5 ? value.is_within<88>() : arity <= 9 ? value.is_within<48>() : value.is_within<22>();
-    const uint32_t lane = threadIdx.x % 32;
-    return __all_sync(~0u, fits || lane >= arity) ? warp_message_in<double>(arity, value, c)
-                                                  : Packed{far_warp_message(arity, value.bits, c)};
 }
 
 /// What factors with one variable send is stored.

@@ -1,236 +1,271 @@
 // What warps do in a pass in which all messages are sent at once. Made by src/engine/cuda/binary/flood.rs.
 //
-// Nobody meets within a pass: hubs hand their messages over to the factors, which wait for them. So each warp sees
-// to its hubs first; and where a hub hands messages over in one pass it resets them in the next one, when all have
-// been read.
-//
-// Most time goes into waiting for memory and for instructions. So the loads of a factor run together, whatever its
-// inputs are, and its code is short: what doubles do not serve is left to far_factor.
+// What is at home at a block (see binary_home.cuh) stays there. Of the other variables, all hubs here, messages go
+// through the device's memory. Each warp sees to its hubs first, and blocks wait for each other at two milestones, with
+// other things to do in between.
 #pragma once
 
 #include "binary_factors.cuh"
+#include "binary_home.cuh"
 #include "binary_pieces.cuh"
 
 namespace fastlbp {
 
-/// What a warp does comes in units of some kinds, one kind after the other. A unit is rows of 32 words, one for each
-/// thread. Two words of a thread follow each other where there are two: the first as of an input, ~0 for nothing;
-/// the second a number.
+/// What a warp does with hubs comes in units of some kinds, one kind after the other. A unit is two words for each
+/// thread: the first as of an input, of the first slot of the eight that the thread takes, ~0 for nothing; the second a
+/// number.
 ///
-/// A piece of a large hub is multiplied, or its messages are sent: inputs are the first slots of the eights that
-/// threads take. The numbers of the first threads are that of the piece, of the hub's first one, and the one behind
-/// the hub's last.
+/// A piece of a large hub is multiplied, or its messages are sent. The numbers of the first threads are that of the
+/// piece, of the hub's first one, and the one behind the hub's last.
 constexpr uint32_t FLOOD_MULTIPLY = 0;
-/// Small hubs, each by 2^number threads; inputs are as those of pieces.
+/// Small hubs, each by 2^number threads.
 constexpr uint32_t FLOOD_HUBS = 1;
 constexpr uint32_t FLOOD_SEND = 2;
-/// From this kind on: 32 factors with two variables, three and so on up to eight, each by one thread. Rows: the
-/// number of coefficients, ~0 for no factor; then one for each variable, the head first.
-constexpr uint32_t FLOOD_TILES = 3;
-/// A factor with up to 32 variables, the head first; the number is that of the coefficients.
-constexpr uint32_t FLOOD_WIDE = 10;
-constexpr uint32_t FLOOD_KINDS = 11;
+constexpr uint32_t FLOOD_HUB_KINDS = 3;
+
+/// What it does with factors, in rows of a word for each thread: 32 factors with two variables, three and so on up to
+/// eight, each by one thread. Rows: the number of coefficients, ~0 for no factor; then the place of each variable, the
+/// head's first.
+/// Then factors with up to 32 variables: a row of places, ~0 for nothing, and one with the number of coefficients.
+/// All of these first for factors without large hubs, and then for the others.
+constexpr uint32_t FLOOD_WIDE = 7;
+constexpr uint32_t FLOOD_FACTOR_KINDS = 8;
 
 /// The first row of each kind of a block's warps, and the end of each warp's.
-__device__ __forceinline__ uint32_t *flood_starts() {
-    __shared__ uint32_t all[32 * FLOOD_KINDS + 1];
+struct FloodStarts {
+    uint32_t hubs[32 * FLOOD_HUB_KINDS + 1], factors[32 * 2 * FLOOD_FACTOR_KINDS + 1];
+    /// Those that send what is sent at home: all that have no large hubs, if these are not too many; how many they
+    /// are, and how many of them come before each warp.
+    uint32_t free, free_before[32 + 1];
+
+    __device__ __forceinline__ void fill(const Binary &g) {
+        const uint32_t warps = blockDim.x / 32;
+        copy(hubs, g.flood_starts, warps * FLOOD_HUB_KINDS + 1);
+        copy(factors, g.factor_starts, warps * 2 * FLOOD_FACTOR_KINDS + 1);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int all = 0; all < 2; ++all) {
+                free = 0;
+                for (uint32_t warp = 0; warp < warps; ++warp) {
+                    free_before[warp] = free;
+                    free += all || !has_large_hubs(warp);
+                }
+                free_before[warps] = free;
+                if (2 * free >= warps) {
+                    break;
+                }
+            }
+        }
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ bool has_large_hubs(uint32_t warp) const {
+        const uint32_t *const starts = hubs + warp * FLOOD_HUB_KINDS;
+        return starts[FLOOD_SEND] != starts[FLOOD_HUB_KINDS];
+    }
+    __device__ __forceinline__ bool is_free(uint32_t warp) const {
+        return free_before[warp] != free_before[warp + 1];
+    }
+
+private:
+    __device__ __forceinline__ static void copy(uint32_t *to, const uint32_t *all, uint32_t count) {
+        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+            to[i] = all[blockIdx.x * count + i];
+        }
+    }
+};
+
+__device__ __forceinline__ FloodStarts &flood_starts() {
+    __shared__ FloodStarts all;
     return all;
 }
 
-__device__ __forceinline__ void load_flood_starts(const Binary &g) {
-    const uint32_t count = blockDim.x / 32 * FLOOD_KINDS;
-    for (uint32_t i = threadIdx.x; i <= count; i += blockDim.x) {
-        flood_starts()[i] = g.flood_starts[blockIdx.x * count + i];
-    }
-    __syncthreads();
-}
-
-/// This thread's words of units with two.
+/// This thread's words of a unit of hubs.
 struct FloodWords {
     uint32_t input, number;
 
-    __device__ __forceinline__ FloodWords(const Binary &g, uint32_t row) {
-        const uint2 words =
-            __ldg(reinterpret_cast<const uint2 *>(g.flood_words) + static_cast<uint64_t>(row) * 16 + threadIdx.x % 32);
+    __device__ __forceinline__ FloodWords(const Home &home, uint32_t row) {
+        const uint2 words = reinterpret_cast<const uint2 *>(home.hub_words)[row * 16 + threadIdx.x % 32];
         input = words.x;
         number = words.y;
     }
 
     __device__ __forceinline__ bool is_there() const { return input != ~uint32_t(0); }
     __device__ __forceinline__ uint32_t slot() const { return input & SLOT_MASK; }
+    /// Whether messages are sent. What observed ones send is known, and nobody waits for it.
+    __device__ __forceinline__ bool is_sent() const {
+        return is_there() && input >> SOURCE_SHIFT == SOURCE_PREPARED;
+    }
 };
 
-/// Hubs, or a piece of one. What observed ones send is known, and nobody waits for it.
-__device__ __noinline__ inline void flood_hubs(const Block &block, uint32_t kind, uint32_t row) {
-    const FloodWords words(block.g, row);
-    const uint32_t lane = threadIdx.x % 32, slot = words.slot();
-    const uint32_t width = kind == FLOOD_HUBS ? 1 << words.number : 32;
-    const bool mine = words.is_there() && words.input >> SOURCE_SHIFT == SOURCE_PREPARED;
+/// What a thread has of a hub.
+struct FloodHub {
     Leaves leaves;
-    if (mine) {
-        leaves.load(block.from, slot);
-    } else {
-        leaves.fill_with_ones();
-    }
     Ascent ascent;
-    ascent.climb(leaves.total(), width);
-    Product above = Product::neutral();
-    bool notes = (lane & (width - 1)) == 0;
-    if (kind != FLOOD_HUBS) {
-        const Pieces pieces(block.g, block.from);
+
+    __device__ __forceinline__ FloodHub(const Block &block, const FloodWords &words, uint32_t width) {
+        if (words.is_sent()) {
+            leaves.load(block.from, words.slot());
+        } else {
+            leaves.fill_with_ones();
+        }
+        ascent.climb(leaves.total(), width);
+    }
+
+    /// Sends the messages, given what is above; the hub is noted by its first thread if contradictory.
+    __device__ __forceinline__ void send(const Block &block, const FloodWords &words, const Product &above,
+                                         bool contradictory) const {
+        if (words.is_sent()) {
+            Packed odds[8];
+            leaves.others(above, odds);
+            store_eight(block.g.prepared + words.slot(), odds);
+            if (contradictory) {
+                note_contradiction(block, position_of_slot(block.g, words.slot()));
+            }
+        }
+    }
+};
+
+/// What hubs send, but large ones, whose pieces are multiplied first.
+__device__ __forceinline__ void small_hubs_send(const Block &block, const Home &home, const uint32_t *starts) {
+    const uint32_t lane = threadIdx.x % 32;
+    for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_SEND]; row += 2) {
+        const FloodWords words(home, row);
+        const bool multiplies = row < starts[FLOOD_HUBS];
+        const uint32_t width = multiplies ? 32 : 1 << words.number;
+        const FloodHub hub(block, words, width);
+        if (!multiplies) {
+            hub.send(block, words, hub.ascent.above(), (lane & (width - 1)) == 0 && disagree(hub.ascent.counts));
+        } else if (lane == 0) {
+            const Pieces pieces(block.g, block.from);
+            pieces.set(words.number, hub.ascent.total());
+            pieces.reset(words.number);
+        }
+    }
+}
+
+/// What pieces of large hubs send.
+__device__ __forceinline__ void large_hubs_send(const Block &block, const Home &home, const uint32_t *starts) {
+    for (uint32_t row = starts[FLOOD_SEND]; row < starts[FLOOD_HUB_KINDS]; row += 2) {
+        const FloodWords words(home, row);
         const uint32_t own = __shfl_sync(~0u, words.number, 0), first = __shfl_sync(~0u, words.number, 1);
         const uint32_t end = __shfl_sync(~0u, words.number, 2);
-        if (kind == FLOOD_MULTIPLY) {
-            if (lane == 0) {
-                pieces.set(own, ascent.total());
-                pieces.reset(own);
-            }
-            return;
-        }
-        above = other_pieces(pieces, first, end, own);
-        notes &= own == first;
-    }
-    if (mine) {
-        if (notes && combine(above, ascent.total()).is_contradictory()) {
-            note_variable(block.of_state, variable_of_slot(block.g, slot));
-        }
-        above = kind == FLOOD_HUBS ? ascent.above(width) : ascent.above_from(above);
-        Packed odds[8];
-        leaves.others(above, odds);
-        hand_over_eight(block.prepared, slot, odds);
-    }
-    if (words.is_there()) {
-        reset_eight(block.retired, slot);
+        const FloodHub hub(block, words, 32);
+        const Product top = other_pieces(Pieces(block.g, block.from), first, end, own);
+        const bool zeros = top.zeros + (hub.ascent.counts >> 16) != 0;
+        const bool infinities = top.infinities + (hub.ascent.counts & 0xffff) != 0;
+        hub.send(block, words, hub.ascent.above_from(top),
+                 own == first && threadIdx.x % 32 == 0 && zeros && infinities);
     }
 }
 
-/// What a variable sends along an input, in any case.
-__device__ __forceinline__ Packed flood_input(const Block &block, uint32_t input) {
-    const uint32_t source = input >> SOURCE_SHIFT, slot = input & SLOT_MASK;
-    if (source == SOURCE_PREPARED) {
-        return Packed{wait_for(&block.prepared[slot].bits)};
-    }
-    if (source - SOURCE_TWO > SOURCE_FOUR - SOURCE_TWO) {
-        return source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : Packed::one();
-    }
-    const Pair near = load_pair(block.from, slot & ~1u);
-    Pair far = {Packed::one(), Packed::one()};
-    if (source == SOURCE_FOUR) {
-        far = load_pair(block.from, (slot & ~1u) ^ 2);
-    }
-    const bool odd = (slot & 1) != 0;
-    const Packed own = odd ? near.y : near.x, other = odd ? near.x : near.y;
-    if (input & COUNTED) {
-        check_variable(block.g, slot, own.bits, other.bits, far.x.bits, far.y.bits, block.of_state);
-    }
-    return source == SOURCE_FOUR ? send_three(far.x, far.y, other) : other;
-}
-
-/// Stores a factor's message.
-__device__ __forceinline__ void flood_output(const Block &block, uint32_t input, Packed message) {
-    const uint32_t slot = input & SLOT_MASK;
+/// Stores a factor's message, which may be 0/0.
+__device__ __forceinline__ void put_message(const Block &block, const Home &home, uint32_t place, Packed message) {
     if (message == Packed::contradiction()) {
         message = Packed::one();
-        note_zero_by_zero(block.g, slot, block.of_pass);
+        note_zero_by_zero(block.g, home.slot_of(place), block.of_pass);
+        block.mark();
     }
-    block.to[slot] = message;
+    home.messages[place] = message;
 }
 
+/// The distances of inputs of a factor from one: sums of the exponents, as far as they matter, of those that are not
+/// certain. Each input is in each product once at most, so that the rule of fits_f64 of src/kernel/horn.rs holds for
+/// sums as well.
+struct FloodRange {
+    /// For factors with eight variables, and with 32.
+    static constexpr uint32_t MOST = static_cast<uint32_t>((1000 - 66) / 2 - 2 * 8) << 20;
+    static constexpr uint32_t MOST_OF_WIDE = static_cast<uint32_t>((1000 - 66) / 2 - 2 * 32) << 20;
+    uint32_t sum;
+
+    __device__ __forceinline__ void add(Packed value) {
+        const int32_t distance = static_cast<int32_t>(high(value) - static_cast<uint32_t>(ONE_BITS >> 32));
+        const uint32_t length = smaller_of(static_cast<uint32_t>(distance < 0 ? -distance : distance), MOST);
+        sum += high(value) == 0 || high(value) == HIGH_INFINITY ? 0 : length;
+    }
+    __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
+};
+
 /// A factor of more than eight variables.
-__device__ __noinline__ inline void flood_wide(const Block &block, uint32_t row) {
-    const FloodWords words(block.g, row);
-    const uint32_t arity = __popc(__ballot_sync(~0u, words.is_there()));
-    const Packed value = words.is_there() ? flood_input(block, words.input) : Packed::one();
-    const Packed message = warp_message(arity, value, block.literals(words.is_there() ? words.number : 0));
-    if (words.is_there()) {
-        flood_output(block, words.input, message);
+__device__ __noinline__ inline void flood_wide(const Block &block, const Home &home, const uint32_t *words) {
+    const uint32_t place = words[0], number = words[32];
+    const bool there = place != ~uint32_t(0);
+    const uint32_t arity = __popc(__ballot_sync(~0u, there));
+    const Packed value = there ? home.messages[place] : Packed::one();
+    FloodRange range = {0};
+    range.add(value);
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        range.sum = smaller_of(range.sum + __shfl_xor_sync(~0u, range.sum, 1 << level), FloodRange::MOST);
+    }
+    const HornLiterals c = block.literals(__shfl_sync(~0u, number, 0));
+    const bool fits = range.sum < FloodRange::MOST_OF_WIDE && (c.c.flags & HORN_PLAIN) != 0;
+    const Packed message = fits ? warp_message_in<double>(arity, value, c)
+                                : Packed{far_warp_message(arity, value.bits, c)};
+    if (there) {
+        put_message(block, home, place, message);
     }
 }
 
 /// A factor of a tile, whatever its inputs are, given this thread's first word. Slow.
-__device__ __noinline__ inline void far_factor(const Block &block, const uint32_t *words, uint32_t arity) {
+__device__ __noinline__ inline void far_factor(const Block &block, const Home &home, const uint32_t *words,
+                                               uint32_t arity) {
     Packed inputs[8], messages[8];
     Body<Wide> scratch[16];
     for (uint32_t i = 0; i < arity; ++i) {
-        inputs[i] = flood_input(block, words[32 * (i + 1)]);
+        inputs[i] = home.messages[words[32 * (i + 1)]];
     }
     horn_messages(inputs, arity, 0, block.literals(words[0]), messages, scratch);
     for (uint32_t i = 0; i < arity; ++i) {
-        flood_output(block, words[32 * (i + 1)], messages[i]);
+        put_message(block, home, words[32 * (i + 1)], messages[i]);
     }
 }
 
-/// The high word of a message tells zero, infinity, UNSENT and contradictions from all others.
-__device__ __forceinline__ uint32_t high(Packed message) { return static_cast<uint32_t>(message.bits >> 32); }
-constexpr uint32_t HIGH_INFINITY = static_cast<uint32_t>(INFINITY_BITS >> 32);
+/// A number of a factor in a tile, which doubles do for: tests and selections of it are of its high word.
+struct Flat {
+    double value;
 
-/// Whether a value is within 2^-RANGE..2^RANGE, or certain.
-template <int RANGE>
-__device__ __forceinline__ bool is_near(Packed value) {
-    const uint32_t word = high(value);
-    return (word - (static_cast<uint32_t>(BIAS - RANGE) << 20) < static_cast<uint32_t>(2 * RANGE) << 20) |
-           (word == 0) | (word == HIGH_INFINITY);
-}
+    __device__ __forceinline__ static Flat of(uint32_t high, uint32_t low) {
+        return Flat{from_bits(static_cast<uint64_t>(high) << 32 | low)};
+    }
+    __device__ __forceinline__ uint32_t high() const { return static_cast<uint32_t>(to_bits(value) >> 32); }
+    __device__ __forceinline__ uint32_t low() const { return static_cast<uint32_t>(to_bits(value)); }
+};
 
-/// What a thread reads for COUNT inputs. All loads are there for all sources, so that they run together: what is
-/// known lies in memory as well.
-template <int COUNT>
-struct FloodInputs {
-    const Packed *places[COUNT];
-    Pair near[COUNT], far[COUNT];
+__device__ __forceinline__ Flat multiply(Flat a, Flat b) { return Flat{a.value * b.value}; }
+__device__ __forceinline__ Flat add(Flat a, Flat b) { return Flat{a.value + b.value}; }
 
-    __device__ __forceinline__ FloodInputs(const Block &block, const uint32_t *words) {
-        const Packed *const from = block.from, *const prepared = block.prepared, *const known = block.known;
-        FASTLBP_UNROLL
-        for (int i = 0; i < COUNT; ++i) {
-            const uint32_t source = words[i] >> SOURCE_SHIFT, pair = words[i] & SLOT_MASK & ~1u;
-            const bool few = source - SOURCE_TWO <= SOURCE_FOUR - SOURCE_TWO;
-            places[i] = few                         ? from + pair
-                        : source == SOURCE_PREPARED ? prepared + pair
-                                                    : known + 2 * source;
-            const Packed *const second = source == SOURCE_FOUR ? from + (pair ^ 2) : known;
-            near[i] = look_for_pair(places[i]);
-            far[i] = load_pair(second, 0);
-        }
+template <>
+struct Real<Flat> {
+    static __device__ __forceinline__ Flat zero() { return Flat{0.0}; }
+    static __device__ __forceinline__ Flat one() { return Flat{1.0}; }
+    static __device__ __forceinline__ Flat from_f64(double value) { return Flat{value}; }
+};
+
+template <>
+struct FromPacked<Flat> {
+    static constexpr uint32_t HIGH_ONE = static_cast<uint32_t>(ONE_BITS >> 32);
+
+    static __device__ __forceinline__ void weights(Packed odds, bool swapped, Flat &first, Flat &second) {
+        // The low words of zero, one and infinity are zeros.
+        const bool infinite = high(odds) == HIGH_INFINITY;
+        const uint32_t low = static_cast<uint32_t>(odds.bits);
+        const uint32_t state1 = infinite ? HIGH_ONE : high(odds), state0 = infinite ? 0 : HIGH_ONE;
+        first = Flat::of(swapped ? state0 : state1, swapped ? 0 : low);
+        second = Flat::of(swapped ? state1 : state0, swapped ? low : 0);
     }
 
-    /// Waits until the messages of hubs are there.
-    __device__ __forceinline__ void wait() {
-        for (;;) {
-            bool missing = false;
-            FASTLBP_UNROLL
-            for (int i = 0; i < COUNT; ++i) {
-                missing |= (high(near[i].x) == ~uint32_t(0)) | (high(near[i].y) == ~uint32_t(0));
-            }
-            if (!missing) {
-                return;
-            }
-#ifndef __CUDA_ARCH__
-            take_turns();
-#endif
-            FASTLBP_UNROLL
-            for (int i = 0; i < COUNT; ++i) {
-                near[i] = look_for_pair(places[i]);
-            }
-        }
-    }
-
-    /// What a variable sends. Sets `far_off` if far_factor must see to it.
-    template <int RANGE>
-    __device__ __forceinline__ Packed value(int i, uint32_t word, bool &far_off) const {
-        // Of hubs, it is their own message that is there.
-        const bool first = ((word ^ (word >> SOURCE_SHIFT == SOURCE_PREPARED)) & 1) != 0;
-        const Packed own = first ? near[i].y : near[i].x, other = first ? near[i].x : near[i].y;
-        const Packed values[4] = {far[i].x, far[i].y, other, Packed::one()};
-        // For most, the first two are ones.
-        const double product = (far[i].x.plain() * far[i].y.plain()) * other.plain();
-        if (!all_near<256>(values)) {
-            far_off |= !(is_near<256>(far[i].x) & is_near<256>(far[i].y) & is_near<256>(other));
-        }
-        // No number comes of zero times infinity.
-        const bool agrees = own.plain() * product >= 0.0;
-        far_off |= !is_near<RANGE>(Packed::from_plain(product)) | ((word & COUNTED) != 0 && !agrees);
-        return Packed::from_plain(product);
+    /// 0/0 is something with the high word ~0.
+    static __device__ __forceinline__ Packed ratio(Flat numerator, Flat denominator, bool inverse) {
+        const Flat above = Flat{inverse ? denominator.value : numerator.value};
+        const Flat below = Flat{inverse ? numerator.value : denominator.value};
+        // No number here is so small that its high word is zero. Divisions by and of zero take a long way.
+        const bool none = above.high() == 0, infinite = below.high() == 0;
+        const Flat ratio = Flat{Flat::of(none ? HIGH_ONE : above.high(), above.low()).value /
+                                Flat::of(infinite ? HIGH_ONE : below.high(), below.low()).value};
+        const uint32_t certain = none ? (infinite ? ~uint32_t(0) : 0) : HIGH_INFINITY;
+        const bool any = none | infinite;
+        return Packed{to_bits(Flat::of(any ? certain : ratio.high(), any ? 0 : ratio.low()).value)};
     }
 };
 
@@ -254,102 +289,181 @@ struct FloodLiterals {
     }
 };
 
-/// Inputs of a factor with N variables within 2^-R..2^R can be computed with as doubles: fits_f64 of
-/// src/kernel/horn.rs for b = N - 1.
-template <int N>
-constexpr int flood_range() {
-    return (1000 - 66) / (2 * N) - 2;
-}
-
 /// All messages of a factor with N variables, as long as doubles do. Given this thread's first word.
-template <int N>
-__device__ __forceinline__ void send_factor(const Block &block, const uint32_t *words) {
-    constexpr int FIRST = N < 4 ? N : 4, SECOND = N > 4 ? N - 4 : 1;
-    uint32_t inputs[N];
-    const uint32_t number = __ldg(words);
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        inputs[i] = __ldg(words + 32 * (i + 1));
-    }
+template <int N, bool INSIDE>
+__device__ __forceinline__ void send_factor(const Block &block, const Home &home, const uint32_t *words) {
+    Packed *const messages = messages_at<INSIDE>(home);
+    const uint32_t number = words[0];
     if (number == ~uint32_t(0)) {
         return;
     }
     const HornCoefficients &c = block.coefficients_of(number);
-    bool far_off = (c.flags & HORN_PLAIN) == 0;
+    FloodRange range = {0};
+    uint32_t places[N];
     Packed values[N];
-    FloodInputs<FIRST> first(block, inputs);
-    first.wait();
     FASTLBP_UNROLL
-    for (int i = 0; i < FIRST; ++i) {
-        values[i] = first.template value<flood_range<N>()>(i, inputs[i], far_off);
+    for (int i = 0; i < N; ++i) {
+        places[i] = words[32 * (i + 1)];
     }
-    if (N > FIRST) {
-        FloodInputs<SECOND> second(block, inputs + N - SECOND);
-        second.wait();
-        FASTLBP_UNROLL
-        for (int i = FIRST; i < N; ++i) {
-            values[i] = second.template value<flood_range<N>()>(i - FIRST, inputs[i], far_off);
-        }
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        values[i] = messages[places[i]];
+        range.add(values[i]);
     }
-    messages_of<double>(values, 0, FloodLiterals{c});
-    Packed *const to = block.to;
+    bool far_off = range.is_far() || (c.flags & HORN_PLAIN) == 0;
+    messages_of<Flat>(values, 0, FloodLiterals{c});
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
         far_off |= high(values[i]) == ~uint32_t(0);
-        to[inputs[i] & SLOT_MASK] = values[i];
     }
     if (far_off) {
-        far_factor(block, words, N);
+        far_factor(block, home, words, N);
+        return;
+    }
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        messages[places[i]] = values[i];
     }
 }
 
-template <int N>
-__device__ __forceinline__ void send_tiles(const Block &block, const uint32_t *starts) {
-    const uint32_t end = starts[FLOOD_TILES + N - 1];
-    for (uint32_t row = starts[FLOOD_TILES + N - 2]; row < end; row += N + 1) {
-        send_factor<N>(block, block.g.flood_words + static_cast<uint64_t>(row) * 32 + threadIdx.x % 32);
+template <int N, bool INSIDE>
+__device__ __forceinline__ void send_tiles(const Block &block, const Home &home, const uint32_t *starts) {
+    const uint32_t end = starts[N - 1];
+    for (uint32_t row = starts[N - 2]; row < end; row += N + 1) {
+        send_factor<N, INSIDE>(block, home, home.words + row * 32 + threadIdx.x % 32);
         __syncwarp();
     }
 }
 
-/// All that a warp does in a pass. Where the state before is measured, hubs have been seen to.
-__device__ __forceinline__ void flood(const Block &block, bool with_hubs) {
-    const uint32_t *const starts = flood_starts() + threadIdx.x / 32 * FLOOD_KINDS;
-    if (with_hubs) {
-        for (uint32_t kind = 0; kind < FLOOD_TILES; ++kind) {
-            for (uint32_t row = starts[kind]; row < starts[kind + 1]; row += 2) {
-                flood_hubs(block, kind, row);
+/// What the factors of a warp send.
+template <bool INSIDE>
+__device__ __forceinline__ void factors_send(const Block &block, const Home &home, const uint32_t *starts) {
+    for (uint32_t row = starts[FLOOD_WIDE]; row < starts[FLOOD_FACTOR_KINDS]; row += 2) {
+        flood_wide(block, home, home.words + row * 32 + threadIdx.x % 32);
+    }
+    send_tiles<8, INSIDE>(block, home, starts);
+    send_tiles<7, INSIDE>(block, home, starts);
+    send_tiles<6, INSIDE>(block, home, starts);
+    send_tiles<5, INSIDE>(block, home, starts);
+    send_tiles<4, INSIDE>(block, home, starts);
+    send_tiles<3, INSIDE>(block, home, starts);
+    send_tiles<2, INSIDE>(block, home, starts);
+}
+
+/// Edges of a block to variables of all blocks that a thread takes at a time, so that loads run together.
+constexpr uint32_t JOINED_AT_ONCE = 4;
+
+/// Takes over what variables of all blocks send along some of the edges.
+template <bool INSIDE>
+__device__ __forceinline__ void take_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end) {
+    Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
+    const uint32_t *const joined = home.joined;
+    const Packed *const prepared = block.g.prepared;
+    for (uint32_t first = begin + threadIdx.x; first < end; first += JOINED_AT_ONCE * blockDim.x) {
+        uint32_t inputs[JOINED_AT_ONCE];
+        Packed messages[JOINED_AT_ONCE];
+        FASTLBP_UNROLL
+        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
+            inputs[j] = joined[smaller_of(first + j * blockDim.x, end - 1)];
+            messages[j] = prepared[inputs[j] & SLOT_MASK];
+        }
+        FASTLBP_UNROLL
+        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
+            const uint32_t source = inputs[j] >> SOURCE_SHIFT;
+            if (first + j * blockDim.x < end) {
+                // What observed ones send is known, and not stored.
+                inbox[first + j * blockDim.x] =
+                    source == SOURCE_PREPARED ? messages[j] : certain_message(source == SOURCE_TRUE ? KNOWN_TRUE : 0);
             }
         }
     }
-    send_tiles<2>(block, starts);
-    send_tiles<3>(block, starts);
-    send_tiles<4>(block, starts);
-    send_tiles<5>(block, starts);
-    send_tiles<6>(block, starts);
-    send_tiles<7>(block, starts);
-    send_tiles<8>(block, starts);
-    for (uint32_t row = starts[FLOOD_WIDE]; row < starts[FLOOD_KINDS]; row += 2) {
-        flood_wide(block, row);
+}
+
+/// Hands over what is sent to them.
+template <bool INSIDE>
+__device__ __forceinline__ void give_joined(const Block &block, const Home &home) {
+    const Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
+    const uint32_t *const joined = home.joined;
+    Packed *const to = block.to;
+    const uint32_t count = home.shape.joined.count;
+    for (uint32_t first = threadIdx.x; first < count; first += JOINED_AT_ONCE * blockDim.x) {
+        uint32_t slots[JOINED_AT_ONCE];
+        Packed messages[JOINED_AT_ONCE];
+        FASTLBP_UNROLL
+        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
+            const uint32_t i = smaller_of(first + j * blockDim.x, count - 1);
+            slots[j] = joined[i] & SLOT_MASK;
+            messages[j] = inbox[i];
+        }
+        FASTLBP_UNROLL
+        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
+            if (first + j * blockDim.x < count) {
+                to[slots[j]] = messages[j];
+            }
+        }
     }
 }
 
-/// At the end of a launch: the next one does not find what hubs have handed over in the last pass.
-__device__ __forceinline__ void end_flood(const Block &block) {
-    if (!block.prepared) {
+/// The number of this warp, found anew: what is known across passes would be spilled, and come from the second-level
+/// cache in each.
+__device__ __forceinline__ uint32_t warp_of_block() {
+    uint32_t thread = threadIdx.x;
+#ifdef __CUDA_ARCH__
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+#endif
+    return thread / 32;
+}
+
+/// All that a warp does in a pass. Where the state before is measured, hubs of all blocks have been seen to.
+template <bool INSIDE>
+__device__ __forceinline__ void flood(Block &block, const Home &home, bool with_hubs) {
+    const uint32_t warp = warp_of_block();
+    const FloodStarts &starts = flood_starts();
+    const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
+    if (with_hubs) {
+        small_hubs_send(block, home, hubs);
+        block.sent[0].reach(hubs[FLOOD_MULTIPLY] != hubs[FLOOD_SEND]);
+        large_hubs_send(block, home, hubs);
+        block.sent[1].reach(starts.has_large_hubs(warp));
+    }
+    if (starts.is_free(warp)) {
+        variables_at_home_send<INSIDE>(block, home, starts.free_before[warp], starts.free, with_hubs);
+    }
+    const uint32_t *const factors = starts.factors + warp * 2 * FLOOD_FACTOR_KINDS;
+    const uint32_t joined = home.shape.joined.count;
+    uint32_t taken = 0, end = home.shape.early;
+    for (uint32_t late = 0;; ++late) {
+        if (with_hubs) {
+            block.sent[late].wait();
+        }
+        __syncthreads();
+        take_joined<INSIDE>(block, home, taken, end);
+        __syncthreads();
+        factors_send<INSIDE>(block, home, factors + late * FLOOD_FACTOR_KINDS);
+        if (end == joined) {
+            break;
+        }
+        taken = end;
+        end = joined;
+    }
+    home.put_constants();
+    if (joined != 0) {
+        __syncthreads();
+        give_joined<INSIDE>(block, home);
+    }
+}
+
+/// At the end of a launch: the next one does not find products of the last pass.
+__device__ __forceinline__ void end_flood(const Block &block, const Home &home) {
+    if (!block.from) {
         // There was no pass.
         return;
     }
-    const uint32_t *const starts = flood_starts() + threadIdx.x / 32 * FLOOD_KINDS;
+    const uint32_t *const starts = flood_starts().hubs + threadIdx.x / 32 * FLOOD_HUB_KINDS;
     const Pieces pieces(block.g, block.from);
-    for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_TILES]; row += 2) {
-        const FloodWords words(block.g, row);
-        if (row >= starts[FLOOD_HUBS]) {
-            if (words.is_there()) {
-                reset_eight(block.prepared, words.slot());
-            }
-        } else if (threadIdx.x % 32 == 0) {
-            pieces.reset_own(words.number);
+    for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_HUBS]; row += 2) {
+        if (threadIdx.x % 32 == 0) {
+            pieces.reset_own(FloodWords(home, row).number);
         }
     }
 }

@@ -202,16 +202,21 @@ struct Ascent {
         own_exponent = exponent = part.exponent;
         own_counts = counts = part.counts;
         const bool certain = __any_sync(~0u, part.counts != 0);
+        // Without branches, which would cost more than what they spare.
         FASTLBP_UNROLL
         for (int level = 0; level < 5; ++level) {
-            siblings[level] = 1.0;
-            if ((1u << level) < width) {
-                siblings[level] = __shfl_xor_sync(~0u, product, 1 << level);
-                product = product * siblings[level];
-                exponent += __shfl_xor_sync(~0u, exponent, 1 << level);
-                if (certain) {
-                    counts += __shfl_xor_sync(~0u, counts, 1 << level);
-                }
+            const bool within = (1u << level) < width;
+            const double sibling = __shfl_xor_sync(~0u, product, 1 << level);
+            const int32_t its_exponent = __shfl_xor_sync(~0u, exponent, 1 << level);
+            siblings[level] = within ? sibling : 1.0;
+            product = product * siblings[level];
+            exponent += within ? its_exponent : 0;
+        }
+        if (certain) {
+            FASTLBP_UNROLL
+            for (int level = 0; level < 5; ++level) {
+                const uint32_t its_counts = __shfl_xor_sync(~0u, counts, 1 << level);
+                counts += (1u << level) < width ? its_counts : 0;
             }
         }
     }
@@ -220,13 +225,11 @@ struct Ascent {
     __device__ __forceinline__ Product total() const { return Part::normalise(product, exponent, counts).product(); }
 
     /// What is above the own leaves.
-    __device__ __forceinline__ Product above(uint32_t width) const {
+    __device__ __forceinline__ Product above() const {
         double rest = siblings[4];
         FASTLBP_UNROLL
         for (int level = 3; level >= 0; --level) {
-            if ((1u << level) < width) {
-                rest = rest * siblings[level];
-            }
+            rest = rest * siblings[level];
         }
         return Part::normalise(rest, exponent - own_exponent, counts - own_counts).product();
     }
@@ -245,25 +248,18 @@ struct Ascent {
     }
 };
 
-/// Hands eight neighbouring messages over, or resets them.
-__device__ __forceinline__ void hand_over_eight(Packed *prepared, uint32_t slot, const Packed (&odds)[8]) {
+/// Stores eight neighbouring messages.
+__device__ __forceinline__ void store_eight(Packed *messages, const Packed (&odds)[8]) {
     FASTLBP_UNROLL
     for (int i = 0; i < 8; i += 2) {
-        hand_over(&prepared[slot + i].bits, odds[i].bits, odds[i + 1].bits);
+        store_pair(messages + i, odds[i], odds[i + 1]);
     }
 }
 
-__device__ __forceinline__ void reset_eight(Packed *prepared, uint32_t slot) {
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; i += 2) {
-        hand_over(&prepared[slot + i].bits, UNSENT, UNSENT);
-    }
-}
-
-/// What is done with the messages of variables to factors: they are handed over, their changes are measured.
+/// What is done with the messages of variables to factors: they are stored, their changes are measured.
 struct Sink {
-    /// Where factors wait for them, and where they did in the pass before; null for nowhere.
-    Packed *prepared, *retired;
+    /// By slot; null for nowhere.
+    Packed *prepared;
     /// Last probabilities, and changes; null if they are not measured.
     double *inputs, *changes;
 
@@ -277,8 +273,7 @@ struct Sink {
 
     __device__ __forceinline__ void put(uint32_t slot, const Packed (&odds)[8]) const {
         if (prepared) {
-            hand_over_eight(prepared, slot, odds);
-            reset_eight(retired, slot);
+            store_eight(prepared + slot, odds);
         }
         if (inputs) {
             FASTLBP_UNROLL
@@ -396,7 +391,7 @@ __device__ __forceinline__ void small_hubs(const Binary &g, uint32_t first, uint
             if (known) {
                 fill(odds, known);
             } else {
-                leaves.others(ascent.above(width), odds);
+                leaves.others(ascent.above(), odds);
             }
             sink.put(slot, odds);
         }

@@ -103,7 +103,7 @@ struct Look {
           watch(graph, loop.rule, n, measuring, true, loop.control->tallies + n % 4) {}
 
     __device__ __forceinline__ Sink sink() const {
-        return Sink{nullptr, nullptr, inputs ? g.inputs : nullptr, g.changes};
+        return Sink{nullptr, inputs ? g.inputs : nullptr, g.changes};
     }
 
     /// Whether others have taken all pieces: for warps that come last, so that one look is enough.

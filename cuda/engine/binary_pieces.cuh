@@ -13,7 +13,7 @@ struct Pieces {
     uint64_t *own, *before;
 
     __device__ __forceinline__ Pieces(const Binary &g, const Packed *from) {
-        own = reinterpret_cast<uint64_t *>(g.prepared + 2 * g.four_slot + 2 * SOURCES);
+        own = reinterpret_cast<uint64_t *>(g.prepared + g.four_slot);
         before = own + 2 * g.hub_pieces[g.classes[1]];
         if (from != g.messages) {
             exchange(own, before);
@@ -107,8 +107,40 @@ __device__ __noinline__ inline Product far_other_pieces(const Pieces &pieces, ui
 /// Most pieces of which each thread of a warp can have eight, with counts of 16 bits.
 constexpr uint32_t WARP_PIECES = 255;
 
-/// The same. The pieces lie on the threads as messages do.
-__device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+/// Whether sums of so many exponents as there are pieces of a warp might not fit 32 bits, if this is one of them.
+__device__ __forceinline__ bool is_far(int32_t exponent) {
+    return static_cast<uint32_t>(exponent + (1 << 22)) >= 1u << 23;
+}
+
+/// The same for at most FEW_PIECES, two to a thread.
+constexpr uint32_t FEW_PIECES = 64;
+__device__ __forceinline__ Product few_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+    Product products[2];
+    pieces.read(first + 2 * (threadIdx.x % 32), end, products);
+    const int32_t exponents[2] = {static_cast<int32_t>(products[0].exponent),
+                                  static_cast<int32_t>(products[1].exponent)};
+    if (__any_sync(~0u, is_far(exponents[0]) | is_far(exponents[1]))) {
+        return far_other_pieces(pieces, first, end, own);
+    }
+    const uint32_t counts[2] = {products[0].zeros << 16 | products[0].infinities,
+                                products[1].zeros << 16 | products[1].infinities};
+    Ascent ascent;
+    ascent.climb(Part::normalise(products[0].significand * products[1].significand, exponents[0] + exponents[1],
+                                 counts[0] + counts[1]),
+                 32);
+    const Product above = ascent.above();
+    const bool left = ((own - first) & 1) == 0;
+    const uint32_t other = left ? counts[1] : counts[0];
+    const Part rest = Part::normalise(above.significand * (left ? products[1] : products[0]).significand,
+                                      static_cast<int32_t>(above.exponent) + (left ? exponents[1] : exponents[0]), 0);
+    return shuffle(Product{rest.significand, rest.exponent, above.infinities + (other & 0xffff),
+                           above.zeros + (other >> 16)},
+                   static_cast<int>((own - first) / 2));
+}
+
+/// The same for any number. The pieces lie on the threads as messages do.
+__device__ __noinline__ inline Product many_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
+                                                         uint32_t own) {
     if (end - first > WARP_PIECES) {
         return far_other_pieces(pieces, first, end, own);
     }
@@ -118,13 +150,14 @@ __device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t f
     Leaves leaves;
     leaves.fill_with_ones();
     int32_t exponent = 0, exponent_of_leaf = 0;
-    uint32_t counts = 0, counts_of_leaf = 0, far = 0;
+    uint32_t counts = 0, counts_of_leaf = 0;
+    bool far = false;
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < 8; ++i) {
         const int32_t its_exponent = static_cast<int32_t>(products[i].exponent);
         const uint32_t its_counts = products[i].zeros << 16 | products[i].infinities;
         leaves.x[i] = products[i].significand;
-        far |= static_cast<uint32_t>(its_exponent + (1 << 22));
+        far |= is_far(its_exponent);
         exponent += its_exponent;
         counts += its_counts;
         if (i == leaf) {
@@ -132,14 +165,13 @@ __device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t f
             counts_of_leaf = its_counts;
         }
     }
-    if (__any_sync(~0u, far >= 1u << 23)) {
-        // The sum of exponents might not fit 32 bits.
+    if (__any_sync(~0u, far)) {
         return far_other_pieces(pieces, first, end, own);
     }
     const Part product = leaves.total();
     Ascent ascent;
     ascent.climb(Part{product.significand, product.exponent + exponent, counts}, 32);
-    const Product above = ascent.above(32);
+    const Product above = ascent.above();
     const Siblings<double> s(leaves.x, leaf);
     const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
     const Part rest = Part::normalise(((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf,
@@ -148,6 +180,11 @@ __device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t f
     return shuffle(Product{rest.significand, rest.exponent, rest.infinities() + above.infinities,
                            rest.zeros() + above.zeros},
                    static_cast<int>((own - first) / 8));
+}
+
+__device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+    return end - first <= FEW_PIECES ? few_other_pieces(pieces, first, end, own)
+                             : many_other_pieces(pieces, first, end, own);
 }
 
 /// The leaves of a piece of a large hub. Returns whether this thread has some, and where they begin.

@@ -8,6 +8,66 @@ namespace fastlbp {
 /// Coefficients that a block has in shared memory.
 constexpr uint32_t SHARED_COEFFICIENTS = 64;
 
+/// What all blocks have done in a pass before some of it goes on. Other than at a barrier, who has done it does other
+/// things before it waits for the others.
+struct Milestone {
+    /// Only grows; zero at first.
+    uint32_t *counter;
+    /// How far it must have come, and the warps of this block that have.
+    uint32_t expected, warps;
+
+    /// Says that a warp has done it, and whether it has written something; all of its threads call this.
+    __device__ __forceinline__ void reach(bool wrote) {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) {
+            if (wrote) {
+                __threadfence();
+            }
+            if (atomicAdd(&warps, 1u) == blockDim.x / 32 - 1) {
+                warps = 0;
+                atomicAdd(counter, 1u);
+#ifndef __CUDA_ARCH__
+                tell_others();
+#endif
+            }
+        }
+    }
+
+    /// Waits for all blocks, in the first thread only: the others must meet it.
+    __device__ __forceinline__ void wait() {
+        if (threadIdx.x != 0) {
+            return;
+        }
+        expected += gridDim.x;
+        while (static_cast<int32_t>(acquired() - expected) < 0) {
+            // Each load that acquires empties the cache, so others wait.
+            uint32_t seen;
+            do {
+#ifdef __CUDA_ARCH__
+                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+#else
+                seen = __atomic_load_n(counter, __ATOMIC_RELAXED);
+                take_turns();
+#endif
+            } while (static_cast<int32_t>(seen - expected) < 0);
+        }
+    }
+
+private:
+    __device__ __forceinline__ uint32_t acquired() const {
+#ifdef __CUDA_ARCH__
+        uint32_t seen;
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+        return seen;
+#else
+        return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+#endif
+    }
+};
+
+/// Where the counters of milestones are, behind what GridBarrier uses.
+constexpr uint32_t MILESTONES = 8;
+
 /// What the threads of a block look up all the time, in shared memory, which waiting for other blocks does not
 /// empty as it does the cache.
 struct Block {
@@ -16,10 +76,8 @@ struct Block {
     /// The current pass: where it reads and writes, and what it finds.
     const Packed *from;
     Packed *to;
-    /// Where hubs hand over their messages in this pass, and where they did in the one before.
-    Packed *prepared, *retired;
-    /// Pairs of what is sent along inputs of which it is known, by source.
-    const Packed *known;
+    /// When hubs of all blocks have sent their messages: all but large ones, and these.
+    Milestone sent[2];
     Tally *of_state, *of_pass;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
 
@@ -27,8 +85,6 @@ struct Block {
         if (threadIdx.x == 0) {
             from = g.state(buffer);
             to = g.state(buffer ^ 1);
-            prepared = g.prepared + (buffer ? g.four_slot : 0);
-            retired = g.prepared + (buffer ? 0 : g.four_slot);
             of_state = state;
             of_pass = pass;
         }
@@ -39,8 +95,10 @@ struct Block {
         if (threadIdx.x == 0) {
             g = binary;
             loop = passes;
-            prepared = nullptr;
-            known = g.prepared + 2 * g.four_slot;
+            for (uint32_t i = 0; i < 2; ++i) {
+                sent[i] = Milestone{passes.barrier + MILESTONES + i, 0, 0};
+            }
+            from = nullptr;
         }
         const uint32_t count = smaller_of(binary.coefficient_count, SHARED_COEFFICIENTS);
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -48,6 +106,9 @@ struct Block {
         }
         __syncthreads();
     }
+
+    /// Says that something was noted.
+    __device__ __forceinline__ void mark() const { GridBarrier::mark(loop.barrier); }
 
     __device__ __forceinline__ const HornCoefficients &coefficients_of(uint32_t number) const {
         return number < SHARED_COEFFICIENTS ? coefficients[number] : g.coefficients[number];

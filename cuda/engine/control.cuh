@@ -96,7 +96,8 @@ struct Loop {
     Control *control;
     /// An entry per pass of this launch.
     Progress *log;
-    /// Zeros: a counter for GridBarrier or of turns that warps have done with, and words for each block (overlap.cuh).
+    /// Zeros: two words for GridBarrier; or a counter of turns that warps have done with, and words for each block
+    /// (overlap.cuh).
     uint32_t *barrier;
 };
 
@@ -230,12 +231,12 @@ struct Findings {
         return false;
     }
 
-    /// Looks at the state after `n` passes, given its complete tally. Returns why the run ends.
+    /// Looks at the state after `n` passes, given its complete tally; null for empty ones. Returns why the run ends.
     FASTLBP_DEVICE uint32_t evaluate(const Rule &rule, uint64_t n, bool closing, const Tally *all,
                                      const Tally *next) {
         // All loads together.
-        const Tally copy = *all, *tally = &copy;
-        const uint32_t certain_changed = next->certain_changed;
+        const Tally copy = all ? *all : Tally{}, *tally = &copy;
+        const uint32_t certain_changed = next ? next->certain_changed : 0;
         uint64_t count = tally->factor_count;
         uint32_t lowest = tally->factor_lowest;
         const bool by_levels = (rule.flags & BY_LEVELS) != 0;
@@ -269,12 +270,19 @@ struct Findings {
     }
 
     /// After a pass, or when all passes of a launch are done; by the first thread of each block. The next state is in
-    /// the next of so many buffers.
-    FASTLBP_DEVICE void go_on(const Loop &loop, uint32_t buffers) {
+    /// the next of so many buffers. If it is `quiet`, tallies are empty, and are not read.
+    FASTLBP_DEVICE void go_on(const Loop &loop, uint32_t buffers, bool quiet = false) {
         const bool closing = n == loop.limit;
         const Tally *const tallies = loop.control->tallies;
-        if (pending != 0) {
-            reason = evaluate(loop.rule, n, closing, &tallies[n % 4], &tallies[(n + 1) % 4]);
+        if (quiet && n > begin && !closing && loop.rule.kind == RULE_PASSES && n < loop.rule.max_passes) {
+            // As below, in fewer steps, one after the other, for which all others wait.
+            max_diff = from_bits(uint64_t(0x7ff) << 52);
+            if (is_logging) {
+                loop.log[n - begin - 1] = Progress{max_diff, frac};
+            }
+        } else if (pending != 0) {
+            reason = evaluate(loop.rule, n, closing, quiet ? nullptr : &tallies[n % 4],
+                              quiet ? nullptr : &tallies[(n + 1) % 4]);
             if (is_logging && n > begin) {
                 loop.log[n - begin - 1] = Progress{max_diff, frac};
             }
@@ -289,15 +297,22 @@ struct Findings {
     }
 };
 
+/// How a launch has ended: in which buffer the messages are, and passes done, also before this launch.
+struct Ending {
+    uint32_t reason, buffer;
+    uint64_t n, begin;
+};
+
 /// Runs passes. `Work` has
 ///   pass(buffer, n, measuring, scanning, of_state, of_pass, barrier): pass n + 1, from the messages in
 ///     `buffer` to the other one, with a barrier at its end; finds contradictory variables of the state after
 ///     n passes, which is in `buffer`, if `scanning`, and measures it if `measuring`, into *of_state;
 ///     contradictions of the pass go to *of_pass;
-///   close(buffer, n, measuring, of_state, barrier): the same of the state only.
-/// What they wrote of a state that turns out to be the last is not used.
+///   close(buffer, n, measuring, of_state, barrier): the same of the state only;
+///   is_quiet(barrier): whether nothing was noted in this launch; asked by the first thread of each block.
+/// What they wrote of a state that turns out to be the last is not used. Gives what all blocks know at the end.
 template <class Work, class Barrier>
-FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
+FASTLBP_DEVICE Ending run_passes(Work &work, Barrier &barrier, const Loop &loop) {
     FASTLBP_SHARED(Findings, findings);
     Control *const control = loop.control;
     if (thread_of_block() == 0) {
@@ -322,13 +337,14 @@ FASTLBP_DEVICE void run_passes(Work &work, Barrier &barrier, const Loop &loop) {
             sync_block();
         }
         if (thread_of_block() == 0) {
-            findings.go_on(loop, PASS_BUFFERS);
+            findings.go_on(loop, PASS_BUFFERS, !measuring && work.is_quiet(barrier));
         }
         sync_block();
     }
     if (thread_of_grid() == 0) {
         findings.end_launch(*control);
     }
+    return Ending{findings.reason, findings.buffer, findings.n, findings.begin};
 }
 
 }  // namespace fastlbp

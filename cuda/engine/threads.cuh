@@ -41,13 +41,15 @@ FASTLBP_DEVICE T shuffle_xor(T value, uint32_t distance) {
     return __shfl_xor_sync(~0u, value, static_cast<int>(distance));
 }
 
-/// All threads of a grid whose blocks run at the same time meet. The counter only grows.
+/// All threads of a grid whose blocks run at the same time meet. The counter only grows. Behind it marks are counted,
+/// of which all know when they have met.
 struct GridBarrier {
     uint32_t *counter;
 
     __device__ explicit GridBarrier(uint32_t *zero) : counter(zero) {
         if (threadIdx.x == 0) {
             last_expected() = 0;
+            marks() = 0;
         }
     }
 
@@ -56,6 +58,15 @@ struct GridBarrier {
         __shared__ uint32_t value;
         return value;
     }
+
+    /// Also of the first thread: the marks that were left before all met.
+    __device__ __forceinline__ uint32_t &marks() const {
+        __shared__ uint32_t value;
+        return value;
+    }
+
+    /// Leaves a mark at a barrier's counter.
+    static __device__ __forceinline__ void mark(uint32_t *counter) { atomicAdd(counter + 1, 1u); }
 
     __device__ __forceinline__ void sync() const {
         __syncthreads();
@@ -68,10 +79,13 @@ struct GridBarrier {
             do {
                 asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
             } while (static_cast<int32_t>(seen - expected) < 0);
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+            uint64_t both;
+            asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(counter) : "memory");
+            marks() = static_cast<uint32_t>(both >> 32);
 #else
             // tests/cuda/emulator.hpp
             meet_other_blocks(counter, expected);
+            marks() = __atomic_load_n(counter + 1, __ATOMIC_RELAXED);
 #endif
         }
         __syncthreads();

@@ -3,7 +3,12 @@
 
 #include "../../cuda/binary.cu"
 
+namespace fastlbp {
+thread_local double home_room[(256 << 10) / sizeof(double)];
+}
+
 EMULATED(binary_flood)
+EMULATED(binary_far_flood)
 EMULATED(binary_levels)
 EMULATED(binary_results)
 EMULATED(binary_means)

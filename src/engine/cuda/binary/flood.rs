@@ -1,59 +1,357 @@
-//! What warps do in passes in which all messages are sent at once: see cuda/engine/binary_flood.cuh.
+//! What blocks do in passes in which all messages are sent at once: see cuda/engine/binary_flood.cuh and
+//! binary_home.cuh.
 
-use super::layout::{COUNTED, LARGE, Layout, Source, TILE_ARITY, WARP};
+use super::homes::{Home, Homes};
+use super::layout::{LARGE, Layout, Source, TILE_ARITY, WARP};
+use crate::kernel::Packed;
 use crate::model::FactorGraph;
+use cust::memory::DeviceCopy;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Kinds of units, in the order in which a warp does them; tiles are of the arities 2, 3, ...
+/// Kinds of units of hubs that all blocks share, in the order in which a warp does them.
 pub(super) const MULTIPLY: usize = 0;
 pub(super) const HUBS: usize = 1;
 pub(super) const SEND: usize = 2;
-pub(super) const TILES: usize = 3;
-pub(super) const WIDE: usize = TILES + TILE_ARITY - 1;
-pub(super) const KINDS: usize = WIDE + 1;
+pub(super) const HUB_KINDS: usize = 3;
+/// About how long they take.
+const HUB_COSTS: [u32; HUB_KINDS] = [6, 9, 14];
 
-/// Rows of a unit.
+/// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables; first those
+/// without large hubs, then, as many, the others.
+pub(super) const WIDE: usize = TILE_ARITY - 1;
+pub(super) const FACTOR_KINDS: usize = WIDE + 1;
+
+/// Rows of a unit of factors.
 pub(super) fn rows(kind: usize) -> usize {
-    if (TILES..WIDE).contains(&kind) { kind - TILES + 3 } else { 2 }
+    match kind % FACTOR_KINDS {
+        WIDE => 2,
+        kind => kind + 3,
+    }
 }
 
-/// What all warps do.
+/// Variables of a class that are at home at a block: where they begin, by position, among slots, at the block's
+/// places for messages and among its variables, and how many they are.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
+pub(super) struct HomeRange {
+    pub position: u32,
+    pub slot: u32,
+    pub place: u32,
+    pub index: u32,
+    pub count: u32,
+}
+
+/// Classes of variables that are at home: hubs but the large ones, then those with 4 slots, 2 and 1.
+pub(super) const HOME_CLASSES: usize = 9;
+
+/// What a block has; `HomeShape` of cuda/engine/binary_home.cuh. Of each array where the block's part begins, and
+/// its length.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
+pub(super) struct HomeShape {
+    pub ranges: [HomeRange; HOME_CLASSES],
+    /// Places for messages; those from `inbox` on are of edges to variables of all blocks, so many of them to others
+    /// than large hubs.
+    pub places: u32,
+    pub inbox: u32,
+    pub early: u32,
+    pub joined: [u32; 2],
+    pub constants: [u32; 2],
+    pub words: [u32; 2],
+    pub hubs: [u32; 2],
+    pub hub_words: [u32; 2],
+    pub variables: u32,
+}
+
+impl HomeShape {
+    /// Bytes of what is in a block's own memory, with or without words.
+    pub(super) fn bytes(&self, with_words: bool) -> usize {
+        let words = if with_words { self.words[1] } else { 0 };
+        let of_four = words + self.joined[1] + self.constants[1] + self.hubs[1] + self.hub_words[1];
+        let bytes = 8 * (self.places + self.constants[1]) + 4 * of_four + self.variables;
+        (bytes as usize).next_multiple_of(16)
+    }
+}
+
+/// What all blocks do.
+#[derive(Default)]
 pub(super) struct FloodWork {
-    /// Rows of a word for each thread.
+    /// Of units of hubs rows of two words for each thread; then the words of edges to variables of all blocks.
     pub words: Vec<u32>,
-    /// For each warp and kind the first row, and the end.
-    pub starts: Vec<u32>,
-    /// The places of inputs among the words, with their edges.
+    /// For each block the first row of each warp's kinds of hubs, and the end.
+    pub hub_starts: Vec<u32>,
+    /// The places of edges among the words.
     pub places: Vec<(u32, u32)>,
+    pub homes: Vec<HomeShape>,
+    /// Of units of factors rows of a word for each thread; for each block the first row of each warp's kinds of
+    /// factors, and the end.
+    pub factors: Vec<u32>,
+    pub factor_starts: Vec<u32>,
+    /// The place of each hub, and for each block the end.
+    pub hubs: Vec<u32>,
+    /// What factors with one variable send, and where to.
+    pub constant_places: Vec<u32>,
+    pub constants: Vec<Packed>,
 }
 
-/// Rows of words, and the places of inputs with their edges.
+impl FloodWork {
+    /// For blocks of so many warps.
+    pub(super) fn new(graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize) -> Self {
+        let mut all = Self::default();
+        let hub_words = all.add_hubs(graph, layout, homes, warps);
+        let ranges = ranges(layout, homes);
+        let mut joined = vec![Vec::new(); homes.blocks];
+        let mut factors = vec![Vec::new(); homes.blocks];
+        for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1) {
+            let block = homes.of_factor[f] as usize;
+            let mut is_late = false;
+            for edge in graph.factor_edges(f) {
+                let v = graph.edge_variables()[edge] as usize;
+                if homes.of_variable[v] == Home::Shared {
+                    let is_large = graph.degree(v) > LARGE;
+                    is_late |= is_large;
+                    joined[block].push((is_large, layout.slot_of_edge[edge], edge as u32));
+                }
+            }
+            let kind = (graph.arity(f) - 2).min(WIDE) + if is_late { FACTOR_KINDS } else { 0 };
+            factors[block].push((kind, f as u32));
+        }
+        let mut place_of_edge = vec![0; graph.edge_count()];
+        for (block, ranges) in ranges.into_iter().enumerate() {
+            let mut shape = HomeShape { ranges, ..HomeShape::default() };
+            shape.hub_words = hub_words[block];
+            for range in &ranges {
+                let positions = range.position as usize..(range.position + range.count) as usize;
+                for &v in &layout.variable[positions] {
+                    for &edge in graph.variable_edges(v as usize) {
+                        let slot = layout.slot_of_edge[edge as usize];
+                        place_of_edge[edge as usize] = range.place + (slot - range.slot);
+                    }
+                }
+            }
+            all.add_home(layout, &mut shape);
+            joined[block].sort_unstable();
+            shape.joined = [all.words.len() as u32, joined[block].len() as u32];
+            shape.early = joined[block].partition_point(|&(is_large, ..)| !is_large) as u32;
+            for (place, &(_, slot, edge)) in (shape.inbox..).zip(&joined[block]) {
+                place_of_edge[edge as usize] = place;
+                all.places.push((all.words.len() as u32, edge));
+                all.words.push(Source::Prepared.word(slot));
+            }
+            shape.places = shape.inbox + shape.joined[1];
+            factors[block].sort_unstable();
+            all.add_factors(graph, layout, &factors[block], &place_of_edge, warps, &mut shape);
+            all.homes.push(shape);
+        }
+        all.add_constants(graph, layout, homes, &place_of_edge);
+        all
+    }
+
+    /// What factors with one variable send to such as are at home.
+    fn add_constants(
+        &mut self,
+        graph: &FactorGraph,
+        layout: &Layout,
+        homes: &Homes,
+        place_of_edge: &[u32],
+    ) {
+        let mut of_blocks = vec![Vec::new(); homes.blocks];
+        let single = (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1);
+        for (f, &(_, message)) in single.zip(&layout.constants) {
+            let edge = graph.factor_edges(f).start;
+            let v = graph.edge_variables()[edge] as usize;
+            if let Home::Block(block) = homes.of_variable[v] {
+                of_blocks[block as usize].push((place_of_edge[edge], message));
+            }
+        }
+        for (shape, constants) in self.homes.iter_mut().zip(of_blocks) {
+            shape.constants = [self.constants.len() as u32, constants.len() as u32];
+            self.constant_places.extend(constants.iter().map(|&(place, _)| place));
+            self.constants.extend(constants.iter().map(|&(_, message)| message));
+        }
+    }
+
+    /// Units of hubs that all blocks share. Gives where the words of each block begin, and how many they are.
+    fn add_hubs(
+        &mut self,
+        graph: &FactorGraph,
+        layout: &Layout,
+        homes: &Homes,
+        warps: usize,
+    ) -> Vec<[u32; 2]> {
+        let blocks = homes.blocks;
+        let mut units = pieces(graph, layout, MULTIPLY);
+        for class in 1..layout.classes.len() - 1 {
+            units.append(&mut small_hubs(graph, layout, homes, class));
+        }
+        units.append(&mut pieces(graph, layout, SEND));
+        let costs = units.iter().map(|unit| unit.cost).collect::<Vec<_>>();
+        let mut of_warps = vec![Vec::new(); blocks * warps];
+        for (unit, turn) in units.into_iter().zip(deal(&costs, blocks * warps)) {
+            // Neighbouring units on different multiprocessors.
+            of_warps[turn % blocks * warps + turn / blocks].push(unit);
+        }
+        let mut of_block = |of_warps: &[Vec<Unit>]| {
+            let first = self.words.len();
+            let row = |words: &[u32]| ((words.len() - first) / WARP) as u32;
+            for units in of_warps {
+                for kind in 0..HUB_KINDS {
+                    self.hub_starts.push(row(&self.words));
+                    for unit in units.iter().filter(|unit| unit.kind == kind) {
+                        let start = self.words.len() as u32;
+                        self.words.extend(&unit.words);
+                        let place = |&(at, edge): &(u32, u32)| (start + at, edge);
+                        self.places.extend(unit.inputs.iter().map(place));
+                    }
+                }
+            }
+            self.hub_starts.push(row(&self.words));
+            [first as u32, (self.words.len() - first) as u32]
+        };
+        of_warps.chunks(warps).map(&mut of_block).collect()
+    }
+
+    /// The hubs and the number of variables of a home.
+    fn add_home(&mut self, layout: &Layout, shape: &mut HomeShape) {
+        let first = self.hubs.len() as u32;
+        let of_hubs = HOME_CLASSES - 3;
+        for range in &shape.ranges[..of_hubs] {
+            for hub in range.position..range.position + range.count {
+                self.hubs.push(range.place + (layout.hub_slots[hub as usize] - range.slot));
+            }
+        }
+        self.hubs.push(shape.ranges[of_hubs].place);
+        shape.hubs = [first, self.hubs.len() as u32 - first];
+        let last = shape.ranges[HOME_CLASSES - 1];
+        shape.inbox = last.place + last.count;
+        shape.variables = last.index + last.count;
+    }
+
+    /// Units of a block's factors, which are sorted by their kinds.
+    fn add_factors(
+        &mut self,
+        graph: &FactorGraph,
+        layout: &Layout,
+        factors: &[(usize, u32)],
+        place_of_edge: &[u32],
+        warps: usize,
+        shape: &mut HomeShape,
+    ) {
+        let first = self.factors.len();
+        let mut units = Vec::new();
+        for same in factors.chunk_by(|a, b| a.0 == b.0) {
+            let kind = same[0].0;
+            let per_unit = if kind % FACTOR_KINDS == WIDE { 1 } else { WARP };
+            units.extend(same.chunks(per_unit).map(|unit| (kind, unit)));
+        }
+        // Those that take longest first.
+        units.reverse();
+        let mut of_warps = vec![Vec::new(); warps];
+        for is_late in [true, false] {
+            let own = units.iter().filter(|unit| (unit.0 >= FACTOR_KINDS) == is_late);
+            let costs: Vec<u32> = own.clone().map(|unit| 2 + rows(unit.0) as u32).collect();
+            for (unit, warp) in own.zip(deal(&costs, warps)) {
+                of_warps[warp].push(*unit);
+            }
+        }
+        for mut units in of_warps {
+            units.reverse();
+            for kind in 0..2 * FACTOR_KINDS {
+                self.factor_starts.push(((self.factors.len() - first) / WARP) as u32);
+                for (_, unit) in units.iter().filter(|unit| unit.0 == kind) {
+                    self.add_unit(graph, layout, kind, unit, place_of_edge);
+                }
+            }
+        }
+        self.factor_starts.push(((self.factors.len() - first) / WARP) as u32);
+        shape.words = [first as u32, (self.factors.len() - first) as u32];
+    }
+
+    fn add_unit(
+        &mut self,
+        graph: &FactorGraph,
+        layout: &Layout,
+        kind: usize,
+        unit: &[(usize, u32)],
+        place_of_edge: &[u32],
+    ) {
+        let first = self.factors.len();
+        self.factors.resize(first + rows(kind) * WARP, u32::MAX);
+        let words = &mut self.factors[first..];
+        for (thread, f) in unit.iter().map(|&(_, f)| f as usize).enumerate() {
+            for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
+                let place = place_of_edge[edge];
+                if kind % FACTOR_KINDS == WIDE {
+                    words[row] = place;
+                    words[WARP + row] = layout.coefficients_of[f];
+                } else {
+                    words[WARP * (row + 1) + thread] = place;
+                    words[thread] = layout.coefficients_of[f];
+                }
+            }
+        }
+    }
+}
+
+/// For each block the ranges of variables of each class that are at home there.
+fn ranges(layout: &Layout, homes: &Homes) -> Vec<[HomeRange; HOME_CLASSES]> {
+    let mut all = vec![[HomeRange::default(); HOME_CLASSES]; homes.blocks];
+    for class in 0..HOME_CLASSES {
+        let ends = match class.checked_sub(HOME_CLASSES - 3) {
+            None => &layout.classes[class + 1..class + 3],
+            Some(few) => &layout.few[few..few + 2],
+        };
+        let home = |position: u32| homes.of_variable[layout.variable[position as usize] as usize];
+        for position in ends[0]..ends[1] {
+            let Home::Block(block) = home(position) else { continue };
+            let range = &mut all[block as usize][class];
+            if range.count == 0 {
+                range.position = position;
+                range.slot = layout.slots_of(layout.variable[position as usize] as usize).0;
+            }
+            range.count += 1;
+        }
+    }
+    for ranges in &mut all {
+        let (mut place, mut index) = (0, 0);
+        for (class, range) in ranges.iter_mut().enumerate() {
+            (range.place, range.index) = (place, index);
+            index += range.count;
+            place += match class.checked_sub(HOME_CLASSES - 3) {
+                None if range.count == 0 => 0,
+                None => layout.hub_slots[(range.position + range.count) as usize] - range.slot,
+                Some(few) => range.count << (2 - few),
+            };
+        }
+    }
+    all
+}
+
+/// Gives each of some units to one that has least to do so far, of such in turn.
+fn deal(costs: &[u32], count: usize) -> Vec<usize> {
+    let mut least: BinaryHeap<Reverse<(u32, usize)>> =
+        (0..count).map(|turn| Reverse((0, turn))).collect();
+    let deal_one = |&cost: &u32| {
+        let Some(mut first) = least.peek_mut() else { return 0 };
+        first.0.0 += cost;
+        first.0.1
+    };
+    costs.iter().map(deal_one).collect()
+}
+
+/// A unit of hubs: rows of words, and the places of edges among them.
+#[derive(Clone)]
 struct Unit {
     kind: usize,
+    cost: u32,
     words: Vec<u32>,
     inputs: Vec<(u32, u32)>,
 }
 
 impl Unit {
     fn new(kind: usize) -> Self {
-        Self { kind, words: vec![u32::MAX; rows(kind) * WARP], inputs: Vec::new() }
-    }
-
-    /// About how long it takes.
-    fn cost(&self) -> u32 {
-        match self.kind {
-            MULTIPLY => 6,
-            HUBS => 9,
-            SEND | WIDE => 14,
-            tile => 2 + 2 * rows(tile) as u32,
-        }
-    }
-
-    /// Sets a word that describes the input along an edge.
-    fn set_input(&mut self, place: usize, word: u32, edge: usize) {
-        self.words[place] = word;
-        self.inputs.push((place as u32, edge as u32));
+        Self { kind, cost: HUB_COSTS[kind], words: vec![u32::MAX; 2 * WARP], inputs: Vec::new() }
     }
 
     /// All of a hub's messages from a piece on that some threads take, eight each.
@@ -69,53 +367,10 @@ impl Unit {
         let slots = layout.hub_slots[hub]..layout.hub_slots[hub + 1];
         let eights = edges.iter().zip(slots).skip(piece * LARGE).step_by(8);
         for (thread, (&edge, slot)) in threads.zip(eights) {
-            self.set_input(2 * thread, Source::Prepared.word(slot), edge as usize);
+            self.words[2 * thread] = Source::Prepared.word(slot);
+            self.inputs.push((2 * thread as u32, edge));
         }
     }
-}
-
-impl FloodWork {
-    /// For so many blocks of so many warps.
-    pub(super) fn new(graph: &FactorGraph, layout: &Layout, [blocks, warps]: [usize; 2]) -> Self {
-        let mut units = pieces(graph, layout, MULTIPLY);
-        for class in 1..layout.classes.len() - 1 {
-            units.append(&mut small_hubs(graph, layout, class));
-        }
-        units.append(&mut pieces(graph, layout, SEND));
-        units.append(&mut factors(graph, layout));
-        let mut dealt = deal(units, blocks, warps);
-        let mut all = Self { words: Vec::new(), starts: vec![0], places: Vec::new() };
-        for units in &mut dealt {
-            units.sort_by_key(|unit| unit.kind);
-            let mut units = units.iter().peekable();
-            for kind in 0..KINDS {
-                while let Some(unit) = units.next_if(|unit| unit.kind == kind) {
-                    let start = all.words.len() as u32;
-                    all.words.extend(&unit.words);
-                    all.places.extend(unit.inputs.iter().map(|&(at, edge)| (start + at, edge)));
-                }
-                all.starts.push((all.words.len() / WARP) as u32);
-            }
-        }
-        all
-    }
-}
-
-/// Gives each unit to a warp that has least to do so far, of such in turn, so that neighbouring units are on
-/// different multiprocessors.
-fn deal(units: Vec<Unit>, blocks: usize, warps: usize) -> Vec<Vec<Unit>> {
-    let count = blocks * warps;
-    let mut dealt: Vec<Vec<Unit>> = std::iter::repeat_with(Vec::new).take(count).collect();
-    let mut least: BinaryHeap<Reverse<(u32, usize)>> =
-        (0..count).map(|turn| Reverse((0, turn))).collect();
-    for unit in units {
-        if let Some(mut first) = least.peek_mut() {
-            let Reverse((cost, turn)) = &mut *first;
-            *cost += unit.cost();
-            dealt[*turn % blocks * warps + *turn / blocks].push(unit);
-        }
-    }
-    dealt
 }
 
 /// The pieces of large hubs.
@@ -133,10 +388,13 @@ fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Vec<Unit> {
     hubs.iter().enumerate().map(unit).collect()
 }
 
-/// The hubs of a class but the first, that of large ones.
-fn small_hubs(graph: &FactorGraph, layout: &Layout, class: usize) -> Vec<Unit> {
+/// The hubs of all blocks of a class but the first, that of large ones.
+fn small_hubs(graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize) -> Vec<Unit> {
     let levels = layout.classes.len() - 2 - class;
-    let hubs: Vec<u32> = (layout.classes[class]..layout.classes[class + 1]).collect();
+    let is_shared =
+        |&hub: &u32| homes.of_variable[layout.variable[hub as usize] as usize] == Home::Shared;
+    let hubs = layout.classes[class]..layout.classes[class + 1];
+    let hubs: Vec<u32> = hubs.filter(is_shared).collect();
     let unit = |own: &[u32]| {
         let mut unit = Unit::new(HUBS);
         for (at, &hub) in own.iter().enumerate() {
@@ -146,95 +404,4 @@ fn small_hubs(graph: &FactorGraph, layout: &Layout, class: usize) -> Vec<Unit> {
         unit
     };
     hubs.chunks(WARP >> levels).map(unit).collect()
-}
-
-/// All factors of several variables.
-fn factors(graph: &FactorGraph, layout: &Layout) -> Vec<Unit> {
-    let counted = counted_edges(graph, layout);
-    let input = |edge: usize| {
-        let v = graph.edge_variables()[edge] as usize;
-        let word = match layout.slots_of(v) {
-            _ if (layout.position[v] as usize) < layout.hubs() => Source::Prepared,
-            (_, 4) => Source::Four,
-            (_, 2) => Source::Two,
-            _ => Source::None,
-        };
-        word.word(layout.slot_of_edge[edge]) | if counted[v] == edge as u32 { COUNTED } else { 0 }
-    };
-    let mut units = Vec::new();
-    let kind = |f: u32| kind_of(graph, f as usize);
-    for same in layout.factors.chunk_by(|&a, &b| kind(a) == kind(b)) {
-        let kind = kind(same[0]);
-        if kind == WIDE {
-            for f in same.iter().map(|&f| f as usize) {
-                let mut unit = Unit::new(kind);
-                for (thread, edge) in Layout::edges_head_first(graph, f).enumerate() {
-                    unit.set_input(2 * thread, input(edge), edge);
-                    unit.words[2 * thread + 1] = layout.coefficients_of[f];
-                }
-                units.push(unit);
-            }
-            continue;
-        }
-        for own in same.chunks(WARP) {
-            let mut unit = Unit::new(kind);
-            for (thread, f) in own.iter().map(|&f| f as usize).enumerate() {
-                unit.words[thread] = layout.coefficients_of[f];
-                for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
-                    unit.set_input(WARP * (row + 1) + thread, input(edge), edge);
-                }
-            }
-            units.push(unit);
-        }
-    }
-    units
-}
-
-/// The kind of units that factors of several variables are in.
-fn kind_of(graph: &FactorGraph, factor: usize) -> usize {
-    let arity = graph.arity(factor);
-    if arity > TILE_ARITY { WIDE } else { TILES + arity - 2 }
-}
-
-/// Factors of several variables, those that take longest first: of those with as many variables, those that wait
-/// for no hub first, those that do for large ones last; and those of a hub together, so that threads of a warp
-/// read and write what lies together. Given the hubs, large ones first.
-pub(super) fn factors_by_tiles(graph: &FactorGraph, hubs: &[u32]) -> Vec<u32> {
-    let mut rank = vec![0; graph.variable_count()];
-    for (at, &v) in (1_u64..).zip(hubs.iter().rev()) {
-        rank[v as usize] = at;
-    }
-    let key = |f: usize| {
-        let body = Layout::edges_head_first(graph, f).skip(1);
-        let mut ranks = body.map(|edge| rank[graph.edge_variables()[edge] as usize]);
-        let first = ranks.find(|&rank| rank > 0).unwrap_or_default();
-        let kind = (WIDE - kind_of(graph, f)) as u64;
-        kind << 60 | first << 32 | f as u64
-    };
-    let several = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1);
-    let mut keys: Vec<u64> = several.map(key).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|key| key as u32).collect()
-}
-
-/// All variables, those first to which the first of these factors send as their heads.
-pub(super) fn variables_by_tiles(graph: &FactorGraph, factors: &[u32]) -> Vec<u32> {
-    let edges = |&f: &u32| Layout::edges_head_first(graph, f as usize);
-    let heads = factors.iter().filter_map(|f| edges(f).next());
-    let bodies = factors.iter().flat_map(|f| edges(f).skip(1));
-    let mut seen = vec![false; graph.variable_count()];
-    let of_factors = heads.chain(bodies).map(|edge| graph.edge_variables()[edge]);
-    let all = of_factors.chain(0..graph.variable_count() as u32);
-    all.filter(|&v| !std::mem::replace(&mut seen[v as usize], true)).collect()
-}
-
-/// For each variable that is no hub an edge from a factor that sends in every pass, at which the variable
-/// is counted if it is contradictory.
-fn counted_edges(graph: &FactorGraph, layout: &Layout) -> Vec<u32> {
-    let first = |v: usize| {
-        let sends = |&&e: &&u32| graph.arity(graph.edge_factors()[e as usize] as usize) > 1;
-        let few = layout.position[v] as usize >= layout.hubs();
-        if few { graph.variable_edges(v).iter().find(sends).copied() } else { None }
-    };
-    (0..graph.variable_count()).map(|v| first(v).unwrap_or(u32::MAX)).collect()
 }

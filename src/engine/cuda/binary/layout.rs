@@ -1,6 +1,6 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
-use super::flood::{factors_by_tiles, variables_by_tiles};
+use super::homes::{Home, Homes};
 use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
@@ -11,35 +11,21 @@ use std::collections::HashMap;
 pub(super) enum Source {
     /// The variable has no other factor.
     None = 0,
-    /// The variable's other message.
-    Two = 1,
-    /// Its other messages, up to three.
-    Four = 2,
     /// Stored, by the hub.
-    Prepared = 3,
+    Prepared = 1,
     /// Observed in state 0.
-    False = 4,
+    False = 2,
     /// Observed in state 1.
-    True = 5,
+    True = 3,
     /// By levels: all that it has are read.
-    Read = 6,
+    Read = 4,
 }
 
 pub(super) const SLOT_BITS: u32 = 28;
 pub(super) const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
-/// A contradiction at the variable is counted where this input is read.
-pub(super) const COUNTED: u32 = 1 << SLOT_BITS;
 const SOURCE_SHIFT: u32 = 29;
 
 impl Source {
-    /// What is sent along an input, by source, where that is known.
-    pub(super) const KNOWN: [Packed; 7] = {
-        let mut known = [Packed::ONE; 7];
-        known[Self::False as usize] = Packed::ZERO;
-        known[Self::True as usize] = Packed::INFINITY;
-        known
-    };
-
     /// The word for an input.
     pub(super) fn word(self, slot: u32) -> u32 {
         slot | (self as u32) << SOURCE_SHIFT
@@ -57,7 +43,7 @@ impl Source {
 }
 
 /// More factors than this make a variable a hub.
-const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
 /// More messages than one warp takes at a time.
 pub(super) const LARGE: usize = 256;
 /// Most variables of a factor.
@@ -66,6 +52,11 @@ pub(super) const MOST_VARIABLES: usize = 32;
 pub(super) const TILE_ARITY: usize = 8;
 /// Threads of a warp.
 pub(super) const WARP: usize = 32;
+
+/// The classes of hubs are those of large ones and of those that 32, 16, 8, 4, 2 and 1 threads take.
+fn class_of(degree: usize) -> usize {
+    [LARGE, 128, 64, 32, 16, 8].iter().filter(|&&limit| degree <= limit).count()
+}
 
 /// Variables and slots.
 pub(super) struct Layout {
@@ -87,9 +78,6 @@ pub(super) struct Layout {
     /// Coefficients, heads first, and the number of those of each factor.
     pub coefficients: Vec<DeviceHorn>,
     pub coefficients_of: Vec<u32>,
-    /// Factors of several variables in the order in which passes of all messages at once take them; empty if
-    /// it is not for such.
-    pub factors: Vec<u32>,
     /// What factors with one variable send, and where to.
     pub constants: Vec<(u32, Packed)>,
 }
@@ -98,9 +86,9 @@ impl Layout {
     /// `None` if the graph is not one of binary variables and conjunctions of at most
     /// [`MOST_VARIABLES`], or too large.
     ///
-    /// Variables with few factors lie in their order, or, `by_tiles`, in that in which passes of all messages at
-    /// once come to them, so that what threads of a warp read and write lies together.
-    pub(super) fn new(graph: &FactorGraph, by_tiles: bool) -> Option<Self> {
+    /// Given the homes of variables, what is at home at a block lies together, in each class of hubs and of variables
+    /// with few factors; first come those of all blocks, all of which are treated as hubs.
+    pub(super) fn new(graph: &FactorGraph, homes: Option<&Homes>) -> Option<Self> {
         if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
             return None;
         }
@@ -113,27 +101,33 @@ impl Layout {
                     .iter()
                     .all(|&e| graph.arity(graph.edge_factors()[e as usize] as usize) == 1)
         };
-        let is_hub: Vec<bool> = (0..count).map(|v| graph.degree(v) > FEW || is_lonely(v)).collect();
+        let home = |v: usize| homes.map_or(Home::Nowhere, |homes| homes.of_variable[v]);
+        let is_hub: Vec<bool> = (0..count)
+            .map(|v| graph.degree(v) > FEW || is_lonely(v) || home(v) == Home::Shared)
+            .collect();
         let mut variable: Vec<u32> = (0..count as u32).filter(|&v| is_hub[v as usize]).collect();
-        variable.sort_by_key(|&v| std::cmp::Reverse(graph.degree(v as usize)));
+        variable.sort_by_key(|&v| {
+            let degree = graph.degree(v as usize);
+            (class_of(degree), home(v as usize), std::cmp::Reverse(degree))
+        });
         let hubs = variable.len();
-        let factors = if by_tiles { factors_by_tiles(graph, &variable) } else { Vec::new() };
-        let order = variables_by_tiles(graph, &factors);
+        let mut order: Vec<u32> = (0..count as u32).filter(|&v| !is_hub[v as usize]).collect();
+        order.sort_by_key(|&v| home(v as usize));
         let mut few = [0; 4];
         for (kind, degrees) in [3..=4, 2..=2, 1..=1, 0..=0].into_iter().enumerate() {
             few[kind] = variable.len() as u32;
-            let own = |&v: &u32| !is_hub[v as usize] && degrees.contains(&graph.degree(v as usize));
+            let own = |&v: &u32| degrees.contains(&graph.degree(v as usize));
             variable.extend(order.iter().copied().filter(own));
         }
         let mut position = vec![0; count];
         for (at, &v) in variable.iter().enumerate() {
             position[v as usize] = at as u32;
         }
-        // Classes by the number of threads: large ones, 32, 16, 8, 4, 2, 1.
         let mut classes = [0; 8];
-        for (class, limit) in [LARGE, 128, 64, 32, 16, 8, 0].into_iter().enumerate() {
-            classes[class + 1] =
-                variable[..hubs].partition_point(|&v| graph.degree(v as usize) > limit) as u32;
+        for (class, end) in classes[1..].iter_mut().enumerate() {
+            *end = variable[..hubs]
+                .partition_point(|&v| class_of(graph.degree(v as usize)) <= class)
+                as u32;
         }
         let mut starts = vec![0_u32; count];
         let mut next = 0_u32;
@@ -169,7 +163,6 @@ impl Layout {
             slot_of_edge,
             coefficients: Vec::new(),
             coefficients_of: vec![0; graph.factor_count()],
-            factors,
             constants: Vec::new(),
         };
         layout.add_factors(graph)?;

@@ -2,6 +2,7 @@
 //! graphs of program analysis are, in a layout of its own. See cuda/engine/binary.cuh.
 
 mod flood;
+mod homes;
 mod layout;
 mod levels;
 mod program;
@@ -31,6 +32,16 @@ pub(super) struct Binary {
     hub_pieces: u64,
     flood_words: u64,
     flood_starts: u64,
+    factor_starts: u64,
+    homes: u64,
+    home_words: u64,
+    home_hubs: u64,
+    home_constant_places: u64,
+    home_constants: u64,
+    home_memory: u64,
+    home_bytes: u64,
+    home_words_inside: u64,
+    degrees: u64,
     coefficients: u64,
     coefficient_count: u32,
     constant_count: u32,
@@ -55,4 +66,4 @@ pub(super) struct Binary {
 // SAFETY: numbers without gaps, as the assertion says.
 unsafe impl Element for Binary {}
 
-const _: () = assert!(size_of::<Binary>() == 288);
+const _: () = assert!(size_of::<Binary>() == 368);

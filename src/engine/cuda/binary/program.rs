@@ -1,7 +1,8 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
 use super::Binary;
-use super::flood::FloodWork;
+use super::flood::{FloodWork, HomeShape};
+use super::homes::Homes;
 use super::layout::{Layout, Source, WARP};
 use super::levels::LevelWork;
 use crate::engine::cuda::control::Loop;
@@ -20,7 +21,11 @@ use std::sync::Arc;
 
 /// Threads of a block, and of one by levels.
 const THREADS: u32 = 512;
+/// Bytes of shared memory at most that blocks have besides what is at home.
+const FLOOD_SHARED: u32 = 8 << 10;
 const LEVEL_THREADS: u32 = 256;
+/// Edges that are worth a block of threads where all messages are sent at once.
+const EDGES_OF_BLOCK: usize = 512;
 /// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
 /// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
@@ -38,6 +43,7 @@ const UNSENT: u64 = Packed::CONTRADICTION.0;
 
 struct Kernels {
     flood: Kernel,
+    far_flood: Kernel,
     levels: Kernel,
     results: Kernel,
     means: Kernel,
@@ -96,6 +102,40 @@ impl Loader<'_> {
     }
 }
 
+impl Loader<'_> {
+    /// What blocks have where all messages are sent at once, and how to launch them.
+    fn load_homes(
+        &mut self,
+        work: &FloodWork,
+        kernel: &Kernel,
+        binary: &mut Binary,
+    ) -> Result<Launch> {
+        binary.homes = self.load(&work.homes)?;
+        binary.flood_starts = self.load(&work.hub_starts)?;
+        binary.factor_starts = self.load(&work.factor_starts)?;
+        binary.home_words = self.load(&work.factors)?;
+        binary.home_hubs = self.load(&work.hubs)?;
+        binary.home_constant_places = self.load(&work.constant_places)?;
+        let constants: Vec<u64> = work.constants.iter().map(|message| message.0).collect();
+        binary.home_constants = self.load(&constants)?;
+        let blocks = work.homes.len();
+        let mut launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) };
+        let room = self.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED) as usize;
+        for with_words in [true, false] {
+            let bytes = work.homes.iter().map(|home| home.bytes(with_words)).max().unwrap_or(0);
+            (binary.home_bytes, binary.home_words_inside) = (bytes as u64, u64::from(with_words));
+            if bytes <= room {
+                launch.shared = bytes as u32;
+                kernel.allow_shared(room as u32)?;
+                return Ok(launch);
+            }
+        }
+        let memory = vec![0_u64; blocks * binary.home_bytes as usize / 8];
+        binary.home_memory = self.load(&memory)?;
+        Ok(launch)
+    }
+}
+
 /// Where each key's entries lie, and the entries sorted by key.
 fn group(count: usize, entries: impl Iterator<Item = (u32, u32)> + Clone) -> (Vec<u32>, Vec<u32>) {
     let mut offsets = vec![0_u32; count + 1];
@@ -130,6 +170,7 @@ impl BinaryProgram {
         let kernel = |name| module.kernel(name);
         let kernels = Kernels {
             flood: kernel(c"binary_flood")?,
+            far_flood: kernel(c"binary_far_flood")?,
             levels: kernel(c"binary_levels")?,
             results: kernel(c"binary_results")?,
             means: kernel(c"binary_means")?,
@@ -141,7 +182,11 @@ impl BinaryProgram {
             Schedule::Parallel => None,
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
-        let Some(layout) = Layout::new(&graph, preorder.is_none()) else { return Ok(None) };
+        let multiprocessors = current.device().multiprocessors()?;
+        let homes = preorder
+            .is_none()
+            .then(|| Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK));
+        let Some(layout) = Layout::new(&graph, homes.as_ref()) else { return Ok(None) };
         let mut loader = Loader { current, stream, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
@@ -176,32 +221,34 @@ impl BinaryProgram {
         let looked = vec![0_u64; 4 * 2 * piece_hubs.len()];
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
-        let multiprocessors = current.device().multiprocessors()?;
-        if let Some(preorder) = &preorder {
-            let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
-            launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
-            let shape = [blocks as usize, warps(LEVEL_THREADS)];
-            let Some(work) = LevelWork::new(&graph, &layout, preorder, shape)? else {
-                return Ok(None);
-            };
-            binary.level_units = loader.load(work.units.as_flattened())?;
-            binary.level_starts = loader.load(&work.starts)?;
-            (base, input_places) = (work.words, work.places);
-            binary.sent = loader.load(&sent_slots(&graph, &layout, stride))?;
-            states = LEVEL_STATES;
-        } else {
-            launch = Launch { cooperative: true, ..Launch::new(multiprocessors, THREADS) };
-            let shape = [multiprocessors as usize, warps(THREADS)];
-            let work = FloodWork::new(&graph, &layout, shape);
-            // For passes from either buffer the messages of hubs; what is known to be sent, by source; and for
-            // such passes two words of each piece.
-            let mut prepared = vec![UNSENT; 2 * layout.few_slots[0] as usize];
-            prepared.extend(Source::KNOWN.iter().flat_map(|sent| [sent.0; 2]));
-            prepared.resize(prepared.len() + 4 * piece_hubs.len(), UNSENT);
-            binary.prepared = loader.load(&prepared)?;
-            binary.flood_starts = loader.load(&work.starts)?;
-            (base, input_places) = (work.words, work.places);
-            states = PASS_BUFFERS;
+        match (&preorder, &homes) {
+            (Some(preorder), _) => {
+                let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
+                launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
+                let shape = [blocks as usize, warps(LEVEL_THREADS)];
+                let Some(work) = LevelWork::new(&graph, &layout, preorder, shape)? else {
+                    return Ok(None);
+                };
+                binary.level_units = loader.load(work.units.as_flattened())?;
+                binary.level_starts = loader.load(&work.starts)?;
+                (base, input_places) = (work.words, work.places);
+                binary.sent = loader.load(&sent_slots(&graph, &layout, stride))?;
+                states = LEVEL_STATES;
+            }
+            (None, Some(homes)) => {
+                let work = FloodWork::new(&graph, &layout, homes, warps(THREADS));
+                // The messages of hubs; and for passes from either buffer two words of each piece.
+                let prepared = vec![UNSENT; layout.few_slots[0] as usize + 4 * piece_hubs.len()];
+                binary.prepared = loader.load(&prepared)?;
+                let degree = |&v: &u32| graph.degree(v as usize) as u32;
+                let degrees: Vec<u32> = layout.variable.iter().map(degree).collect();
+                binary.degrees = loader.load(&degrees)?;
+                launch = loader.load_homes(&work, &kernels.flood, &mut binary)?;
+                (base, input_places) = (work.words, work.places);
+                // Another one has that from which a launch begins.
+                states = PASS_BUFFERS + 1;
+            }
+            (None, None) => return Ok(None),
         }
         let (offsets, places) = group(edges, input_places.iter().copied());
         let known_start = base.len();
@@ -441,7 +488,11 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            let kernel = if self.by_levels { &self.kernels.levels } else { &self.kernels.flood };
+            let kernel = match (self.by_levels, self.binary.home_memory) {
+                (true, _) => &self.kernels.levels,
+                (false, 0) => &self.kernels.flood,
+                (false, _) => &self.kernels.far_flood,
+            };
             kernel.launch(current, stream, self.launch, [binary, Argument::value(passes)])
         }
     }
@@ -493,6 +544,8 @@ impl Program for BinaryProgram {
     }
 }
 
+// SAFETY: numbers of 32 bits.
+unsafe impl Element for HomeShape {}
 // SAFETY: numbers without gaps, 48 bytes in all.
 unsafe impl Element for DeviceHorn {}
 // SAFETY: plain numbers.

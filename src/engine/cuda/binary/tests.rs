@@ -1,6 +1,7 @@
 //! Layouts and units, read as cuda/engine/binary_levels.cuh reads them.
 
-use super::layout::{COUNTED, Layout, SLOT_MASK, Source, WARP};
+use super::homes::{Home, Homes};
+use super::layout::{Layout, SLOT_MASK, Source, WARP};
 use super::levels::{ABSENT, LevelWork};
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
@@ -161,20 +162,15 @@ impl<'a> Laid<'a> {
         }
     }
 
-    fn source(&self, edge: usize, by_levels: bool) -> Source {
+    /// Where what is sent along an edge comes from by levels.
+    fn source(&self, edge: usize) -> Source {
         let variable = self.graph.edge_variables()[edge] as usize;
-        match self.graph.degree(variable) {
-            1 => Source::None,
-            _ if by_levels => Source::Read,
-            2 => Source::Two,
-            3 | 4 => Source::Four,
-            _ => Source::Prepared,
-        }
+        if self.graph.degree(variable) == 1 { Source::None } else { Source::Read }
     }
 }
 
 /// Slots of a variable are its own, as many as it has factors at least, and lie as kernels expect it.
-fn check_layout(graph: &FactorGraph, layout: &Layout) {
+fn check_layout(graph: &FactorGraph, layout: &Layout, homes: Option<&Homes>) {
     let count = graph.variable_count();
     assert_eq!((layout.variable.len(), layout.position.len()), (count, count));
     let mut owner = vec![None; layout.slots];
@@ -205,6 +201,15 @@ fn check_layout(graph: &FactorGraph, layout: &Layout) {
         }
     }
     assert_eq!(layout.classes[7] as usize, layout.hubs());
+    let Some(homes) = homes else { return };
+    // What is at home at a block lies together, and what is shared is a hub.
+    let few = layout.few.iter().copied().chain([count as u32]).collect::<Vec<u32>>();
+    for ends in layout.classes.windows(2).chain(few.windows(2)) {
+        let variables = &layout.variable[ends[0] as usize..ends[1] as usize];
+        assert!(variables.iter().map(|&v| homes.of_variable[v as usize]).is_sorted());
+    }
+    let few = &layout.variable[layout.hubs()..];
+    assert!(few.iter().all(|&v| homes.of_variable[v as usize] != Home::Shared));
 }
 
 /// The levels of a preorder on so many blocks of so many warps.
@@ -266,7 +271,7 @@ fn check_reads(
             assert!(Source::is_none_in(word) && last == 0, "not needed");
             continue;
         }
-        assert_eq!(word, laid.source(edges[at], true).word(word & SLOT_MASK));
+        assert_eq!(word, laid.source(edges[at]).word(word & SLOT_MASK));
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
@@ -378,15 +383,14 @@ proptest! {
         graph in graph(),
         seed in any::<u64>(),
         classes in 2_u64..20,
+        edges_of_block in prop_oneof![Just(1_usize), 2..100_usize],
         shape in prop_oneof![
             Just([1, 16]), Just([3, 2]), Just([4, 4]), Just([16, 24]),
         ],
     ) {
-        let by_tiles = Layout::new(&graph, true).unwrap();
-        check_layout(&graph, &by_tiles);
-        check_flood(&graph, &by_tiles, shape);
-        let layout = Layout::new(&graph, false).unwrap();
-        check_layout(&graph, &layout);
+        check_flood(&graph, shape, edges_of_block);
+        let layout = Layout::new(&graph, None).unwrap();
+        check_layout(&graph, &layout, None);
         let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
         let custom = Preorder::from_ranks(&graph, &ranks).unwrap();
@@ -402,9 +406,11 @@ proptest! {
 #[test]
 fn wide_levels_fill_warps() {
     let graph = generate::smartfl(20_000, 1).unwrap().graph;
-    check_flood(&graph, &Layout::new(&graph, true).unwrap(), [132, 16]);
-    let layout = Layout::new(&graph, false).unwrap();
-    check_layout(&graph, &layout);
+    for edges_of_block in [1, 512] {
+        check_flood(&graph, [132, 16], edges_of_block);
+    }
+    let layout = Layout::new(&graph, None).unwrap();
+    check_layout(&graph, &layout, None);
     // Every fifth rank has most edges.
     let rank = |e: u64| match e.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 {
         word if word % 50 == 0 => word / 50 % 20,
@@ -426,7 +432,7 @@ fn other_graphs_have_no_layout() {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(0, &[1, 2], 0.9, 0.1).unwrap();
         add(&mut builder);
-        Layout::new(&builder.build().unwrap(), false)
+        Layout::new(&builder.build().unwrap(), None)
     };
     let body: Vec<u64> = (1..32).collect();
     assert!(build(&|_| {}).is_some());

@@ -162,6 +162,14 @@ impl Device {
         self.attribute(DeviceAttribute::MultiprocessorCount)
     }
 
+    /// Bytes of shared memory that a block can have.
+    pub fn shared_memory(self) -> Result<u32> {
+        // So many of each multiprocessor are the driver's.
+        const RESERVED: u32 = 1024;
+        let all = self.attribute(DeviceAttribute::MaxSharedMemoryPerMultiprocessor)?;
+        Ok(all.saturating_sub(RESERVED))
+    }
+
     fn attribute(self, attribute: DeviceAttribute) -> Result<u32> {
         let value = converted(self.handle.get_attribute(attribute), "an attribute of a device")?;
         Ok(u32::try_from(value).unwrap_or(0))

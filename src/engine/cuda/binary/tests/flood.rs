@@ -1,40 +1,146 @@
-//! Units of passes in which all messages are sent at once, read as cuda/engine/binary_flood.cuh reads them.
+//! What blocks do in passes in which all messages are sent at once, read as cuda/engine/binary_flood.cuh and
+//! binary_home.cuh read it.
 
-use super::super::flood::{FloodWork, HUBS, KINDS, MULTIPLY, SEND, TILES, WIDE, rows};
+use super::super::flood::{
+    FACTOR_KINDS, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeShape, MULTIPLY, SEND, WIDE, rows,
+};
+use super::super::homes::{Home, Homes};
 use super::*;
 
-/// A unit's words for a thread of those that have two.
-fn pair(unit: &[u32], thread: usize) -> (Option<u32>, u32) {
-    (Some(unit[2 * thread]).filter(|&word| word != NOTHING), unit[2 * thread + 1])
+/// Everything of blocks of so many warps, of which each has a part.
+struct Parts<'a> {
+    laid: &'a Laid<'a>,
+    homes: &'a Homes,
+    all: &'a FloodWork,
+    warps: usize,
 }
 
-/// The factors of a unit.
-fn sendings(unit: &[u32], kind: usize) -> Vec<Sending> {
+fn part<T>(all: &[T], [first, count]: [u32; 2]) -> &[T] {
+    &all[first as usize..(first + count) as usize]
+}
+
+impl Parts<'_> {
+    /// The rows of a block's units by warp and kind, of so many kinds.
+    fn starts<'a>(&self, starts: &'a [u32], block: usize, kinds: usize) -> &'a [u32] {
+        let count = self.warps * kinds + 1;
+        let own = &starts[block * count..(block + 1) * count];
+        assert!(own[0] == 0 && own.is_sorted());
+        own
+    }
+
+    fn edge(&self, slot: u32) -> Option<usize> {
+        self.laid.edge_of_slot[slot as usize]
+    }
+
+    /// The edge of each place of a block: those of variables that are at home, as slots lie, then others.
+    fn edges_of_places(&self, block: usize, shape: &HomeShape) -> Vec<Option<usize>> {
+        let layout = self.laid.layout;
+        let mut edges = Vec::new();
+        let mut variables = 0;
+        for (class, range) in shape.ranges.iter().enumerate() {
+            assert_eq!((range.place as usize, range.index), (edges.len(), variables));
+            variables += range.count;
+            let mut slot = range.slot;
+            for position in range.position..range.position + range.count {
+                let v = layout.variable[position as usize] as usize;
+                assert_eq!(self.homes.of_variable[v], Home::Block(block as u16));
+                let (first, width) = layout.slots_of(v);
+                assert_eq!(first, slot);
+                match class.checked_sub(HOME_CLASSES - 3) {
+                    Some(few) => assert_eq!(width, 4 >> few),
+                    None => assert_eq!(edges.len() % 8, 0),
+                }
+                edges.extend((first..first + width).map(|slot| self.edge(slot)));
+                slot += width;
+            }
+        }
+        assert_eq!((shape.inbox as usize, shape.variables), (edges.len(), variables));
+        let joined = part(&self.all.words, shape.joined);
+        edges.extend(joined.iter().map(|word| {
+            assert_eq!(*word, Source::Prepared.word(word & SLOT_MASK));
+            self.edge(word & SLOT_MASK)
+        }));
+        assert_eq!(shape.places as usize, edges.len());
+        edges
+    }
+
+    /// The places of hubs that are at home.
+    fn check_hubs_at_home(&self, shape: &HomeShape) {
+        let layout = self.laid.layout;
+        let ranges = &shape.ranges[..HOME_CLASSES - 3];
+        let place = |range: &super::super::flood::HomeRange, hub: u32| {
+            range.place + layout.hub_slots[hub as usize] - range.slot
+        };
+        let hubs = ranges.iter().flat_map(|range| {
+            (range.position..range.position + range.count).map(move |hub| place(range, hub))
+        });
+        let end = std::iter::once(shape.ranges[HOME_CLASSES - 3].place);
+        assert!(part(&self.all.hubs, shape.hubs).iter().copied().eq(hubs.chain(end)));
+    }
+
+    /// The factors of a block, each by its edges, the head's first.
+    fn factors(&self, block: usize, shape: &HomeShape) -> Vec<Vec<usize>> {
+        let edges = self.edges_of_places(block, shape);
+        let words = part(&self.all.factors, shape.words);
+        let starts = self.starts(&self.all.factor_starts, block, 2 * FACTOR_KINDS);
+        assert_eq!(*starts.last().unwrap() as usize * WARP, words.len());
+        let mut factors = Vec::new();
+        for (at, ends) in starts.windows(2).enumerate() {
+            let (kind, is_late) = (at % FACTOR_KINDS, at % (2 * FACTOR_KINDS) >= FACTOR_KINDS);
+            let own = &words[ends[0] as usize * WARP..ends[1] as usize * WARP];
+            assert_eq!(own.len() % (rows(kind) * WARP), 0);
+            for unit in own.chunks(rows(kind) * WARP) {
+                for (coefficients, places) in factors_of(unit, kind) {
+                    assert!(places.len() == kind + 2 || (kind == WIDE && places.len() > 8));
+                    let own: Vec<usize> =
+                        places.iter().map(|&place| edges[place as usize].unwrap()).collect();
+                    let factor = self.laid.graph.edge_factors()[own[0]] as usize;
+                    assert_eq!(coefficients, self.laid.layout.coefficients_of[factor]);
+                    let joins_late = places.iter().any(|&place| place >= shape.inbox + shape.early);
+                    assert_eq!(is_late, joins_late);
+                    factors.push(own);
+                }
+            }
+        }
+        factors
+    }
+
+    fn check_constants(&self, block: usize, shape: &HomeShape) {
+        let edges = self.edges_of_places(block, shape);
+        let places = part(&self.all.constant_places, shape.constants);
+        let messages = part(&self.all.constants, shape.constants);
+        for (&place, &message) in places.iter().zip(messages) {
+            let slot = self.laid.layout.slot_of_edge[edges[place as usize].unwrap()];
+            assert!(self.laid.layout.constants.contains(&(slot, message)));
+        }
+        let single = |edge: &&Option<usize>| {
+            edge.is_some_and(|e| {
+                self.laid.graph.arity(self.laid.graph.edge_factors()[e] as usize) == 1
+            })
+        };
+        assert_eq!(edges.iter().filter(single).count(), places.len());
+    }
+}
+
+/// The number of coefficients and the places of each factor of a unit.
+fn factors_of(unit: &[u32], kind: usize) -> Vec<(u32, Vec<u32>)> {
+    let rows: Vec<&[u32]> = unit.chunks(WARP).collect();
     if kind == WIDE {
-        let words = (0..WARP).map_while(|thread| pair(unit, thread).0).collect::<Vec<_>>();
-        assert!((words.len()..WARP).all(|thread| pair(unit, thread).0.is_none()));
-        let coefficients = unit[1];
-        assert!((0..words.len()).all(|thread| unit[2 * thread + 1] == coefficients));
-        assert!(words.len() > 8);
-        return vec![Sending { coefficients, inputs: words.into_iter().map(sent).collect() }];
+        let places: Vec<u32> =
+            rows[0].iter().copied().take_while(|&place| place != NOTHING).collect();
+        assert!(rows[0][places.len()..].iter().all(|&place| place == NOTHING));
+        assert!(rows[1][..places.len()].iter().all(|&number| number == rows[1][0]));
+        return vec![(rows[1][0], places)];
     }
     let factor = |thread: usize| {
-        let words: Vec<u32> = unit.chunks(WARP).skip(1).map(|row| row[thread]).collect();
-        if unit[thread] == NOTHING {
-            assert!(words.iter().all(|&word| word == NOTHING));
-            return None;
-        }
-        let inputs = words.into_iter().map(sent).collect();
-        Some(Sending { coefficients: unit[thread], inputs })
+        let places: Vec<u32> = rows[1..].iter().map(|row| row[thread]).collect();
+        assert!(rows[0][thread] != NOTHING || places.iter().all(|&place| place == NOTHING));
+        (rows[0][thread], places)
     };
-    (0..WARP).filter_map(factor).collect()
+    (0..WARP).map(factor).filter(|&(number, _)| number != NOTHING).collect()
 }
 
-fn sent(word: u32) -> Input {
-    Input { word, last: 0, last_is_old: false, is_sent: true, read: Reading::Nothing }
-}
-
-/// What units of hubs read.
+/// What units of hubs of all blocks read.
 #[derive(Default)]
 struct Hubs {
     /// The first slots of eights whose messages are sent, and of those in pieces that are multiplied.
@@ -44,9 +150,11 @@ struct Hubs {
 
 impl Hubs {
     fn add(&mut self, unit: &[u32], kind: usize, layout: &Layout) {
+        let word = |thread: usize| Some(unit[2 * thread]).filter(|&word| word != NOTHING);
+        let number = |thread: usize| unit[2 * thread + 1];
         let slots: Vec<Option<u32>> = (0..WARP)
             .map(|thread| {
-                let word = pair(unit, thread).0?;
+                let word = word(thread)?;
                 assert_eq!(word, Source::Prepared.word(word & SLOT_MASK));
                 Some(word & SLOT_MASK)
             })
@@ -55,8 +163,8 @@ impl Hubs {
         all.extend(slots.iter().flatten());
         let hub_at = |slot| layout.hub_slots.partition_point(|&first| first <= slot) - 1;
         if kind == HUBS {
-            let width = 1 << pair(unit, 0).1;
-            assert!((0..WARP).all(|thread| 1 << pair(unit, thread).1 == width));
+            let width = 1 << number(0);
+            assert!((0..WARP).all(|thread| 1 << number(thread) == width));
             for group in slots.chunks(width) {
                 let Some(first) = group[0] else {
                     assert!(group.iter().all(Option::is_none));
@@ -69,7 +177,7 @@ impl Hubs {
             }
         } else {
             let (hubs, starts) = layout.pieces();
-            let [own, first, end] = [0, 1, 2].map(|thread| pair(unit, thread).1);
+            let [own, first, end] = [0, 1, 2].map(number);
             let hub = hubs[own as usize] as usize;
             assert_eq!([first, end], starts[hub..hub + 2]);
             let start = layout.hub_slots[hub] + 256 * (own - first);
@@ -78,10 +186,14 @@ impl Hubs {
         }
     }
 
-    /// All hubs send, once, and pieces of large ones are multiplied. Returns the number of inputs.
-    fn check(mut self, layout: &Layout) -> usize {
+    /// All hubs of all blocks send, once, and pieces of large ones are multiplied. Returns the number of inputs.
+    fn check(mut self, layout: &Layout, homes: &Homes) -> usize {
+        let is_shared =
+            |hub: &usize| homes.of_variable[layout.variable[*hub] as usize] == Home::Shared;
+        let eights = |hub: usize| (layout.hub_slots[hub]..layout.hub_slots[hub + 1]).step_by(8);
+        let shared = (0..layout.hubs()).filter(is_shared).flat_map(eights);
         self.sent.sort_unstable();
-        assert!(self.sent.iter().copied().eq((0..layout.few_slots[0]).step_by(8)));
+        assert!(self.sent.iter().copied().eq(shared));
         self.multiplied.sort_unstable();
         let end = layout.hub_slots[layout.classes[1] as usize];
         assert!(self.multiplied.iter().copied().eq((0..end).step_by(8)));
@@ -89,43 +201,68 @@ impl Hubs {
     }
 }
 
-/// Everything is sent once, by units of its kind.
-pub(super) fn check_flood(graph: &FactorGraph, layout: &Layout, shape: [usize; 2]) {
-    let laid = Laid::new(graph, layout);
-    let all = FloodWork::new(graph, layout, shape);
-    assert_eq!(all.starts.len(), shape[0] * shape[1] * KINDS + 1);
-    assert!(all.starts[0] == 0 && all.starts.is_sorted());
-    assert_eq!(*all.starts.last().unwrap() as usize * WARP, all.words.len());
+/// Everything is sent once, by units of its kind, at its home.
+pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edges_of_block: usize) {
+    let homes = Homes::new(graph, blocks, edges_of_block);
+    check_homes(graph, &homes, blocks);
+    let layout = Layout::new(graph, Some(&homes)).unwrap();
+    check_layout(graph, &layout, Some(&homes));
+    let laid = Laid::new(graph, &layout);
+    let all = FloodWork::new(graph, &layout, &homes, warps);
+    let parts = Parts { laid: &laid, homes: &homes, all: &all, warps };
     laid.check_places(&all.words, SLOT_MASK, &all.places);
+    assert_eq!(all.homes.len(), homes.blocks);
     let mut times = vec![0; graph.edge_count()];
-    let mut counted = vec![0; graph.variable_count()];
     let mut hubs = Hubs::default();
-    for (at, ends) in all.starts.windows(2).enumerate() {
-        let kind = at % KINDS;
-        let words = &all.words[ends[0] as usize * WARP..ends[1] as usize * WARP];
-        assert_eq!(words.len() % (rows(kind) * WARP), 0);
-        for unit in words.chunks(rows(kind) * WARP) {
-            if [MULTIPLY, HUBS, SEND].contains(&kind) {
-                hubs.add(unit, kind, layout);
-                continue;
-            }
-            for sending in sendings(unit, kind) {
-                assert!(kind == WIDE || sending.inputs.len() == kind - TILES + 2);
-                for (edge, input) in laid.edges(&sending).into_iter().zip(&sending.inputs) {
-                    times[edge] += 1;
-                    let counts = input.word & COUNTED != 0;
-                    counted[graph.edge_variables()[edge] as usize] += usize::from(counts);
-                    let source = laid.source(edge, false);
-                    assert_eq!(input.word & !COUNTED, source.word(input.word & SLOT_MASK));
-                }
+    let mut joined = 0;
+    for (block, shape) in all.homes.iter().enumerate() {
+        for edges in parts.factors(block, shape) {
+            let factor = graph.edge_factors()[edges[0]] as usize;
+            assert!(edges.iter().copied().eq(Layout::edges_head_first(graph, factor)));
+            assert_eq!(homes.of_factor[factor] as usize, block);
+            edges.into_iter().for_each(|edge| times[edge] += 1);
+        }
+        parts.check_hubs_at_home(shape);
+        parts.check_constants(block, shape);
+        joined += shape.joined[1] as usize;
+        let words = part(&all.words, shape.hub_words);
+        let starts = parts.starts(&all.hub_starts, block, HUB_KINDS);
+        assert_eq!(*starts.last().unwrap() as usize * WARP, words.len());
+        for (at, ends) in starts.windows(2).enumerate() {
+            let own = &words[ends[0] as usize * WARP..ends[1] as usize * WARP];
+            assert_eq!(own.len() % (2 * WARP), 0);
+            for unit in own.chunks(2 * WARP) {
+                hubs.add(unit, at % HUB_KINDS, &layout);
             }
         }
+        let early = part(&all.words, [shape.joined[0], shape.early]);
+        let end_of_large = layout.hub_slots[layout.classes[1] as usize];
+        assert!(early.iter().all(|word| word & SLOT_MASK >= end_of_large));
+        let late = part(&all.words, shape.joined)[shape.early as usize..].iter();
+        assert!(late.clone().all(|word| word & SLOT_MASK < end_of_large));
     }
     laid.check_counts(&times);
-    assert_eq!(all.places.len(), times.iter().sum::<usize>() + hubs.check(layout));
-    for (v, &times) in counted.iter().enumerate() {
-        let (few, factors) = (graph.degree(v) <= 4, graph.variable_edges(v).iter());
-        let sends = |&e: &u32| graph.arity(graph.edge_factors()[e as usize] as usize) > 1;
-        assert_eq!(times, usize::from(few && factors.copied().any(|e| sends(&e))), "variable {v}");
+    assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes));
+    const { assert!(SEND < HUB_KINDS) };
+}
+
+/// Variables are at home where all their factors are.
+fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
+    assert!((1..=blocks).contains(&homes.blocks));
+    for v in 0..graph.variable_count() {
+        let factors = graph.variable_edges(v).iter().map(|&e| graph.edge_factors()[e as usize]);
+        let mut of_factors: Vec<u16> = factors
+            .map(|f| f as usize)
+            .filter(|&f| graph.arity(f) > 1)
+            .map(|f| homes.of_factor[f])
+            .collect();
+        of_factors.sort_unstable();
+        of_factors.dedup();
+        let home = match of_factors[..] {
+            [] if graph.degree(v) < 2 => Home::Nowhere,
+            [block] if graph.degree(v) <= 256 => Home::Block(block),
+            _ => Home::Shared,
+        };
+        assert_eq!(homes.of_variable[v], home, "variable {v}");
     }
 }

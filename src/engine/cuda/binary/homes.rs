@@ -1,0 +1,109 @@
+//! Which block of threads has which factors, so that most messages stay within one.
+
+use super::layout::{FEW, LARGE, TILE_ARITY};
+use crate::model::FactorGraph;
+
+/// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
+const FEW_JOINED: usize = 2;
+
+/// The blocks at which factors of several variables are at home, and the variables whose factors all are at
+/// the same one.
+pub(super) struct Homes {
+    /// The block of each factor; of no use for those of one variable.
+    pub of_factor: Vec<u16>,
+    pub of_variable: Vec<Home>,
+    pub blocks: usize,
+}
+
+/// Where a variable's messages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Home {
+    /// In the device's memory, as several blocks have its factors, or as it has very many.
+    Shared,
+    /// Within a block.
+    Block(u16),
+    /// It has no factors, or only one of one variable.
+    Nowhere,
+}
+
+/// About how long a block takes for a factor with so many variables, in edges.
+fn cost(arity: usize) -> usize {
+    match arity {
+        0 | 1 => 0,
+        2..=TILE_ARITY => 1 + arity,
+        _ => 100,
+    }
+}
+
+fn total_cost(graph: &FactorGraph) -> usize {
+    (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum()
+}
+
+impl Homes {
+    /// For at most so many blocks, each of which has to do as much as with so many edges at least. O(edges).
+    pub(super) fn new(graph: &FactorGraph, blocks: usize, edges_of_block: usize) -> Self {
+        let blocks = blocks.min(total_cost(graph) / edges_of_block).max(1);
+        let in_order = Self::in_order(graph, 0..graph.factor_count(), blocks);
+        let joined = in_order.joined_edges(graph);
+        if joined * FEW_JOINED <= graph.edge_count() {
+            return in_order;
+        }
+        let along_variables = Self::in_order(graph, along_variables(graph), blocks);
+        if along_variables.joined_edges(graph) < joined { along_variables } else { in_order }
+    }
+
+    /// Gives factors to blocks one after the other, so that each takes about as long.
+    fn in_order(graph: &FactorGraph, factors: impl Iterator<Item = usize>, blocks: usize) -> Self {
+        let mut of_factor = vec![0; graph.factor_count()];
+        let total = total_cost(graph).max(1);
+        let mut spent = 0;
+        for f in factors {
+            of_factor[f] = (spent * blocks / total).min(blocks - 1) as u16;
+            spent += cost(graph.arity(f));
+        }
+        let home = |v: usize| {
+            let factors = graph.variable_edges(v).iter().map(|&e| graph.edge_factors()[e as usize]);
+            let mut homes =
+                factors.map(|f| f as usize).filter(|&f| graph.arity(f) > 1).map(|f| of_factor[f]);
+            match homes.next() {
+                None if graph.degree(v) < 2 => Home::Nowhere,
+                Some(first) if graph.degree(v) <= LARGE && homes.all(|home| home == first) => {
+                    Home::Block(first)
+                }
+                _ => Home::Shared,
+            }
+        };
+        let of_variable = (0..graph.variable_count()).map(home).collect();
+        Self { of_factor, of_variable, blocks }
+    }
+
+    /// How many edges there are whose messages leave blocks.
+    fn joined_edges(&self, graph: &FactorGraph) -> usize {
+        let shared = |v: &usize| self.of_variable[*v] == Home::Shared;
+        (0..graph.variable_count()).filter(shared).map(|v| graph.degree(v)).sum()
+    }
+}
+
+/// All factors, each followed by such that share a variable with it, as far as possible.
+fn along_variables(graph: &FactorGraph) -> impl Iterator<Item = usize> + '_ {
+    let mut seen = vec![false; graph.factor_count()];
+    let mut waiting = Vec::new();
+    let mut starts = 0..graph.factor_count();
+    std::iter::from_fn(move || {
+        loop {
+            let f = waiting.pop().or_else(|| starts.next())?;
+            if std::mem::replace(&mut seen[f], true) {
+                continue;
+            }
+            for edge in graph.factor_edges(f) {
+                let v = graph.edge_variables()[edge] as usize;
+                if graph.degree(v) <= FEW {
+                    let others = graph.variable_edges(v).iter();
+                    let others = others.map(|&e| graph.edge_factors()[e as usize] as usize);
+                    waiting.extend(others.filter(|&f| !seen[f]));
+                }
+            }
+            return Some(f);
+        }
+    })
+}
