@@ -129,6 +129,18 @@ __device__ __forceinline__ Pair load_pair(const Packed *messages, uint32_t slot)
     return Pair{Packed{pair.x}, Packed{pair.y}};
 }
 
+/// The high word of a message tells zero, infinity, UNSENT and contradictions from all others.
+__device__ __forceinline__ uint32_t high(Packed message) { return static_cast<uint32_t>(message.bits >> 32); }
+constexpr uint32_t HIGH_ONE = static_cast<uint32_t>(ONE_BITS >> 32);
+constexpr uint32_t HIGH_INFINITY = static_cast<uint32_t>(INFINITY_BITS >> 32);
+
+/// The distance of a message that is not certain from one: its exponent, times 2^20. Far for what is not stored as a
+/// double.
+__device__ __forceinline__ uint32_t distance_from_one(Packed message) {
+    const uint32_t distance = high(message) - HIGH_ONE;
+    return smaller_of(distance, 0 - distance);
+}
+
 /// Stores two neighbouring messages, the first at an even place.
 __device__ __forceinline__ void store_pair(Packed *messages, Packed x, Packed y) {
     ulonglong2 pair;

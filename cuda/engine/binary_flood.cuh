@@ -179,9 +179,8 @@ struct FloodRange {
     uint32_t sum;
 
     __device__ __forceinline__ void add(Packed value) {
-        const int32_t distance = static_cast<int32_t>(high(value) - static_cast<uint32_t>(ONE_BITS >> 32));
-        const uint32_t length = smaller_of(static_cast<uint32_t>(distance < 0 ? -distance : distance), MOST);
-        sum += high(value) == 0 || high(value) == HIGH_INFINITY ? 0 : length;
+        const uint32_t distance = smaller_of(distance_from_one(value), MOST);
+        sum += high(value) == 0 || high(value) == HIGH_INFINITY ? 0 : distance;
     }
     __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
 };
@@ -244,8 +243,6 @@ struct Real<Flat> {
 
 template <>
 struct FromPacked<Flat> {
-    static constexpr uint32_t HIGH_ONE = static_cast<uint32_t>(ONE_BITS >> 32);
-
     static __device__ __forceinline__ void weights(Packed odds, bool swapped, Flat &first, Flat &second) {
         // The low words of zero, one and infinity are zeros.
         const bool infinite = high(odds) == HIGH_INFINITY;

@@ -178,10 +178,6 @@ __device__ __noinline__ inline void far_four_sends(const Block &block, Packed *m
     }
 }
 
-/// The high word of a message tells zero, infinity, UNSENT and contradictions from all others.
-__device__ __forceinline__ uint32_t high(Packed message) { return static_cast<uint32_t>(message.bits >> 32); }
-constexpr uint32_t HIGH_INFINITY = static_cast<uint32_t>(INFINITY_BITS >> 32);
-
 /// Whether a value is within 2^-RANGE..2^RANGE, or certain.
 template <int RANGE>
 __device__ __forceinline__ bool is_near(Packed value) {

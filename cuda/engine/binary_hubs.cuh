@@ -34,30 +34,44 @@ __device__ __forceinline__ Product shuffle_xor(const Product &p, int distance) {
     return q;
 }
 
-/// The product of eight messages of which one is far from 1; certain ones are ones here. By value, so that
-/// the caller's stay in registers.
+/// Eight messages of which one is far from 1, none of them certain: significands from 1 to 2 are multiplied as they
+/// are, and exponents are added.
+struct FarLeaves {
+    double x[8];
+    int64_t exponents[8], exponent;
+
+    __device__ __forceinline__ explicit FarLeaves(const double (&values)[8]) : exponent(0) {
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            const Wide wide = Packed{to_bits(values[i])}.unpack();
+            x[i] = wide.significand;
+            exponents[i] = wide.exponent;
+            exponent += wide.exponent;
+        }
+    }
+};
+
+/// The product of all. By value, so that the caller's stay in registers.
 __device__ __noinline__ inline Wide far_total(double a, double b, double c, double d, double e, double f, double g,
                                               double h) {
-    const double x[8] = {a, b, c, d, e, f, g, h};
-    Product products[8];
-    for (int i = 0; i < 8; ++i) {
-        products[i] = Product::of(Packed{to_bits(x[i])});
-    }
-    return tree_total(products).wide();
+    const FarLeaves leaves({a, b, c, d, e, f, g, h});
+    const double *const x = leaves.x;
+    return Wide::normalise(((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])), leaves.exponent);
 }
 
 /// The same of all but one, times what is above.
 __device__ __noinline__ inline uint64_t far_others(Wide above, uint32_t leaf, double a, double b, double c, double d,
                                                    double e, double f, double g, double h) {
-    const double x[8] = {a, b, c, d, e, f, g, h};
-    Product products[8];
-    for (int i = 0; i < 8; ++i) {
-        products[i] = Product::of(Packed{to_bits(x[i])});
+    const FarLeaves leaves({a, b, c, d, e, f, g, h});
+    int64_t exponent = above.exponent + leaves.exponent;
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) {
+        exponent -= i == leaf ? leaves.exponents[i] : 0;
     }
-    const Siblings<Product> s(products, leaf);
-    const Product half = combine(combine(s.half[0], s.half[1]), combine(s.half[2], s.half[3]));
-    const Product rest = Product{above.significand, above.exponent, 0, 0};
-    return combine(combine(combine(rest, half), combine(s.pair[0], s.pair[1])), s.leaf).odds().bits;
+    const Siblings<double> s(leaves.x, leaf);
+    const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
+    const double product = ((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf;
+    return Packed::pack(Wide::normalise(product, exponent)).bits;
 }
 
 /// Eight neighbouring messages of a variable. Of certain ones, `x` has ones.
@@ -74,6 +88,18 @@ struct Leaves {
         zeros = 0;
         infinities = 0;
         near = true;
+    }
+
+    /// Whether the distances from one, as exponents, add up to so little that no product of some of these messages,
+    /// none of which is certain, is farther than seven within 2^-64..2^64 can be.
+    static __device__ __forceinline__ bool near_in_all(const Packed (&values)[8]) {
+        constexpr uint32_t MOST = (7 * 64 - 8) << 20;
+        uint32_t sum = 0;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            sum += smaller_of(distance_from_one(values[i]), MOST);
+        }
+        return sum < MOST;
     }
 
     __device__ __forceinline__ void set(const Packed (&values)[8]) {
@@ -93,7 +119,7 @@ struct Leaves {
                 rest[i] = uncertain(values[i]);
                 x[i] = rest[i].plain();
             }
-            near = all_near<64>(rest);
+            near = all_near<64>(rest) || near_in_all(rest);
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct Costs {
     pub(super) device_run: f64,
     /// Device: the same per state of a variable: copying results.
     pub(super) device_run_state: f64,
-    /// Device: the barriers of a pass of PARALL.
+    /// Device: a pass of PARALL apart from its messages: what waits for something else.
     pub(super) device_pass: f64,
     /// Device: a level of another schedule.
     pub(super) device_level: f64,
@@ -80,9 +80,9 @@ impl Costs {
         device_make_edge: 300e-9,
         device_run: 80e-6,
         device_run_state: 1e-9,
-        device_pass: 8e-6,
+        device_pass: 7e-6,
         device_level: 0.8e-6,
-        device_edge: 35e-12,
+        device_edge: 12e-12,
         hub: 64,
         device_hub_read: 1e-12,
         device_general: 1000.0,
@@ -214,7 +214,7 @@ impl Costs {
         let general = if plain { 1.0 } else { self.device_general };
         let messages = self.device_edge * work.messages * general;
         let pass = match shape {
-            Shape::Flood => messages.max(self.device_pass),
+            Shape::Flood => self.device_pass + messages,
             Shape::Levels { count } => {
                 count * self.device_level + messages + work.hub_reads * self.device_hub_read
             }

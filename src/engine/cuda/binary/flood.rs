@@ -297,32 +297,29 @@ impl FloodWork {
 /// For each block the ranges of variables of each class that are at home there.
 fn ranges(layout: &Layout, homes: &Homes) -> Vec<[HomeRange; HOME_CLASSES]> {
     let mut all = vec![[HomeRange::default(); HOME_CLASSES]; homes.blocks];
-    for class in 0..HOME_CLASSES {
-        let ends = match class.checked_sub(HOME_CLASSES - 3) {
-            None => &layout.classes[class + 1..class + 3],
-            Some(few) => &layout.few[few..few + 2],
-        };
-        let home = |position: u32| homes.of_variable[layout.variable[position as usize] as usize];
+    let hubs = layout.classes[1..].windows(2);
+    let few = layout.few.windows(2);
+    for (class, ends) in hubs.chain(few).enumerate() {
         for position in ends[0]..ends[1] {
-            let Home::Block(block) = home(position) else { continue };
+            let v = layout.variable[position as usize] as usize;
+            let Home::Block(block) = homes.of_variable[v] else { continue };
             let range = &mut all[block as usize][class];
+            let (slot, width) = layout.slots_of(v);
             if range.count == 0 {
-                range.position = position;
-                range.slot = layout.slots_of(layout.variable[position as usize] as usize).0;
+                (range.position, range.slot) = (position, slot);
             }
             range.count += 1;
+            // For now, the slots.
+            range.place = slot + width - range.slot;
         }
     }
     for ranges in &mut all {
         let (mut place, mut index) = (0, 0);
-        for (class, range) in ranges.iter_mut().enumerate() {
-            (range.place, range.index) = (place, index);
+        for range in ranges {
+            let slots = std::mem::replace(&mut range.place, place);
+            range.index = index;
+            place += slots;
             index += range.count;
-            place += match class.checked_sub(HOME_CLASSES - 3) {
-                None if range.count == 0 => 0,
-                None => layout.hub_slots[(range.position + range.count) as usize] - range.slot,
-                Some(few) => range.count << (2 - few),
-            };
         }
     }
     all
