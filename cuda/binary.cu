@@ -121,7 +121,7 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
     Flood<INSIDE> work = {block, home};
     const Ending end = run_passes(work, barrier, block.loop);
     if (end.reason == CONTRADICTION && end.n > end.begin && !is_measured(loop.rule, end.n)) {
-        work.repeat(block, home, end, barrier);
+        Flood<INSIDE>::repeat(block, home, end, barrier);
     }
     end_flood(block, home);
 }

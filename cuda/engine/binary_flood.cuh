@@ -180,7 +180,7 @@ struct FloodRange {
 
     __device__ __forceinline__ void add(Packed value) {
         const uint32_t distance = smaller_of(distance_from_one(value), MOST);
-        sum += high(value) == 0 || high(value) == HIGH_INFINITY ? 0 : distance;
+        sum += is_certain_half(high(value)) ? 0 : distance;
     }
     __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
 };

@@ -183,11 +183,7 @@ template <int RANGE>
 __device__ __forceinline__ bool is_near(Packed value) {
     const uint32_t word = high(value);
     return (word - (static_cast<uint32_t>(BIAS - RANGE) << 20) < static_cast<uint32_t>(2 * RANGE) << 20) |
-           (word == 0) | (word == HIGH_INFINITY);
-}
-
-__device__ __forceinline__ Packed certain_message(uint32_t known) {
-    return known == KNOWN_TRUE ? Packed::infinity() : Packed::zero();
+           is_certain_half(word);
 }
 
 /// A block's messages. Where it is known that they are in shared memory, fewer instructions reach them.
@@ -236,8 +232,8 @@ __device__ __forceinline__ void twos_send(const Block &block, const Home &home, 
         Packed *const messages = messages_at<INSIDE>(home) + range.place + 2 * i;
         const uint32_t known = home.variables[range.index + i] & 3;
         const Pair pair = load_pair(messages, 0);
-        const bool contradictory = ((high(pair.x) == 0) & (high(pair.y) == HIGH_INFINITY)) |
-                                   ((high(pair.x) == HIGH_INFINITY) & (high(pair.y) == 0));
+        const uint32_t x = high(pair.x), y = high(pair.y);
+        const bool contradictory = ((x == 0) & (y == HIGH_INFINITY)) | ((x == HIGH_INFINITY) & (y == 0));
         const Packed certain = certain_message(known);
         store_pair(messages, known ? certain : pair.y, known ? certain : pair.x);
         if (contradictory && known == 0) {

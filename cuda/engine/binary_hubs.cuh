@@ -386,7 +386,7 @@ struct Watch {
 __device__ __forceinline__ void fill(Packed (&odds)[8], uint32_t known) {
     FASTLBP_UNROLL
     for (int i = 0; i < 8; ++i) {
-        odds[i] = known == KNOWN_TRUE ? Packed::infinity() : Packed::zero();
+        odds[i] = certain_message(known);
     }
 }
 

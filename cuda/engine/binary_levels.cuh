@@ -39,7 +39,7 @@ struct LevelUnit {
     __device__ __forceinline__ bool fits(Packed value) const {
         const uint32_t high = static_cast<uint32_t>(value.bits >> 32), range = this->range() << 20;
         return (high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) |
-               ((high == 0 || high == 0x7ff00000) && range != 0);
+               (is_certain_half(high) && range != 0);
     }
 };
 

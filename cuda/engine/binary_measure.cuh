@@ -49,9 +49,7 @@ __device__ __forceinline__ void look_at_few(const Binary &g, uint32_t position, 
         FASTLBP_UNROLL
         for (int i = 0; i < 4; ++i) {
             if (static_cast<uint32_t>(i) < slots) {
-                sink.measure(at + i, known == 0            ? odds[i]
-                                     : known == KNOWN_TRUE ? Packed::infinity()
-                                                           : Packed::zero());
+                sink.measure(at + i, known == 0 ? odds[i] : certain_message(known));
             }
         }
     }

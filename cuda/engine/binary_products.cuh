@@ -34,8 +34,6 @@ __device__ __forceinline__ Packed odds_of(double product, int32_t more) {
 constexpr uint32_t CERTAIN_ZERO = 1;
 constexpr uint32_t CERTAIN_INFINITY = 2;
 
-__device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == 0x7ff00000); }
-
 /// Finds the certain messages among eight, a bit for each; `rest` gets the others, and ones.
 __device__ __forceinline__ void set_certain_apart(const Packed (&values)[8], Packed (&rest)[8], uint32_t &zeros,
                                                   uint32_t &infinities) {

@@ -100,9 +100,7 @@ impl Loader<'_> {
         self.kept.push(Box::new(buffer));
         Ok(address)
     }
-}
 
-impl Loader<'_> {
     /// What blocks have where all messages are sent at once, and how to launch them.
     fn load_homes(
         &mut self,
@@ -130,8 +128,10 @@ impl Loader<'_> {
                 return Ok(launch);
             }
         }
-        let memory = vec![0_u64; blocks * binary.home_bytes as usize / 8];
-        binary.home_memory = self.load(&memory)?;
+        let words = blocks * binary.home_bytes as usize / 8;
+        let memory = DeviceBuffer::<u64>::new(self.current, words)?;
+        binary.home_memory = *memory.address();
+        self.kept.push(Box::new(memory));
         Ok(launch)
     }
 }

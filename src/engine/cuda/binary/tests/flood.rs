@@ -2,7 +2,8 @@
 //! binary_home.cuh read it.
 
 use super::super::flood::{
-    FACTOR_KINDS, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeShape, MULTIPLY, SEND, WIDE, rows,
+    FACTOR_KINDS, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeRange, HomeShape, MULTIPLY, WIDE,
+    rows,
 };
 use super::super::homes::{Home, Homes};
 use super::*;
@@ -68,9 +69,8 @@ impl Parts<'_> {
     fn check_hubs_at_home(&self, shape: &HomeShape) {
         let layout = self.laid.layout;
         let ranges = &shape.ranges[..HOME_CLASSES - 3];
-        let place = |range: &super::super::flood::HomeRange, hub: u32| {
-            range.place + layout.hub_slots[hub as usize] - range.slot
-        };
+        let place =
+            |range: &HomeRange, hub: u32| range.place + layout.hub_slots[hub as usize] - range.slot;
         let hubs = ranges.iter().flat_map(|range| {
             (range.position..range.position + range.count).map(move |hub| place(range, hub))
         });
@@ -243,7 +243,6 @@ pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edge
     }
     laid.check_counts(&times);
     assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes));
-    const { assert!(SEND < HUB_KINDS) };
 }
 
 /// Variables are at home where all their factors are.
