@@ -70,6 +70,9 @@ struct Flood {
         }
         flood<INSIDE>(block, home, !measuring);
         barrier.sync();
+        if (threadIdx.x == 0) {
+            block.stopped[0] = barrier.marks();
+        }
     }
 
     __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *,
@@ -80,6 +83,69 @@ struct Flood {
         barrier.sync();
     }
 
+    /// Passes that run ahead, an even number: their messages end where they began. They are of no use if something was
+    /// noted.
+    __device__ __forceinline__ uint64_t run_ahead(const Findings &findings, GridBarrier &barrier) {
+        // Some more pass must come, so that what is done here at the beginning and at the end is worth it.
+        const uint64_t n = findings.n, passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
+        return passes < 4 || n == 0 || block.stopped[0] != 0 ? 0 : run_passes_ahead(findings.buffer, n, passes, barrier);
+    }
+
+    static __device__ __noinline__ uint64_t run_passes_ahead(uint32_t buffer, uint64_t n, uint64_t passes,
+                                                             GridBarrier barrier) {
+        // Found here, it is known to be in shared memory.
+        Block &block = shared_block();
+        Home &home = shared_home();
+        const Binary &g = block.g;
+        Packed *const state = g.state(buffer), *const copy = g.state(PASS_BUFFERS);
+        block.begin_pass(buffer, &block.unused, &block.unused);
+        // Others may still copy the state from which the launch begins.
+        barrier.sync();
+        if (threadIdx.x == 0) {
+            block.to = state;
+            block.copied = n;
+            block.ahead = static_cast<uint32_t>(passes);
+            block.given_up = 0;
+            block.stopped[0] = block.stopped[1] = 0;
+            home.met = 0;
+        }
+        begin_ahead(block, home, state, copy);
+        reset_pieces(block, home, true);
+        send_constants(g, 0, g.state(buffer ^ 1));
+        send_constants(g, 0, copy);
+        barrier.sync();
+        if (thread_of_grid() == 0) {
+            for (uint32_t i = 0; i < 4; ++i) {
+                block.loop.control->tallies[i] = Tally{};
+                block.loop.control->looks[i] = LookProgress{};
+            }
+        }
+        for (uint32_t pass = 0; pass < block.ahead; ++pass) {
+            flood_ahead<INSIDE>(block, home, pass);
+            if (block.stopped[pass & 1] != 0) {
+                break;
+            }
+        }
+        barrier.sync();
+        reset_pieces(block, home, true);
+        if (threadIdx.x == 0) {
+            block.stopped[0] = barrier.marks();
+        }
+        __syncthreads();
+        const bool right = block.stopped[0] == 0;
+        if (right) {
+            // Also those that are far from one.
+            give_joined<INSIDE, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
+        } else {
+            copy_state(g, copy, state);
+        }
+        barrier.sync();
+        if (!right) {
+            home.load(state);
+        }
+        return right ? passes : 0;
+    }
+
     __device__ __forceinline__ bool is_quiet(const GridBarrier &barrier) const { return barrier.marks() == 0; }
 
     /// The state after `n` passes once more, where contradictions ended the run before it was stored: from a copy of
@@ -87,13 +153,14 @@ struct Flood {
     static __device__ __noinline__ void repeat(Block &block, Home &home, Ending end, GridBarrier barrier) {
         Flood work = {block, home};
         const Binary &g = block.g;
-        uint32_t buffer = end.buffer ^ ((end.n - end.begin) & 1);
-        end_flood(block, home);
+        const uint64_t begin = block.copied;
+        uint32_t buffer = end.buffer ^ ((end.n - begin) & 1);
+        reset_pieces(block, home, false);
         copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
         barrier.sync();
         home.load(g.state(buffer));
         Tally *const unused = block.loop.control->tallies;
-        for (uint64_t n = end.begin; n < end.n; ++n) {
+        for (uint64_t n = begin; n < end.n; ++n) {
             work.pass(buffer, n, false, false, unused, unused, barrier);
             buffer ^= 1;
         }
@@ -111,9 +178,14 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
     Home &home = shared_home();
     block.fill(g, loop);
     flood_starts().fill(g);
-    home.fill(g);
+    home.fill(g, flood_starts().first_of_large);
     home.load(g.state(loop.control->buffer));
     const bool may_fail = (loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
+    if (threadIdx.x == 0) {
+        block.copied = loop.control->passes;
+        block.stopped[0] = 0;
+    }
+    __syncthreads();
     if (may_fail) {
         copy_state(g, g.state(loop.control->buffer), g.state(PASS_BUFFERS));
     }
@@ -123,7 +195,7 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
     if (end.reason == CONTRADICTION && end.n > end.begin && !is_measured(loop.rule, end.n)) {
         Flood<INSIDE>::repeat(block, home, end, barrier);
     }
-    end_flood(block, home);
+    reset_pieces(block, home, false);
 }
 
 /// Where blocks have their messages in shared memory, and where they do not.

@@ -130,7 +130,7 @@ fn check_requests(
         (Inference::SumProduct, 0.0, Contradiction::Vote),
         (Inference::MaxProduct, 0.5, Contradiction::Vote),
     ] {
-        for (rule, start) in [(StopRule::Passes(2), Start::Fresh), (bingo, Start::Warm)] {
+        for (rule, start) in [(StopRule::Passes(8), Start::Fresh), (bingo, Start::Warm)] {
             let fresh = RunRequest::new(rule);
             let request = RunRequest { inference, damping, contradiction, start, ..fresh };
             within(pair.run(&request), || format!("{request:?}"))?.ok();
@@ -233,6 +233,41 @@ fn larger_graphs_at_once() {
                 let variable = (round + 37 * i) % graph.variable_count();
                 pair.both(|session| session.observe(variable, (i + round) % 2).unwrap());
             }
+        }
+    }
+}
+
+/// Messages to and from hubs of all blocks that no double holds, in runs of many passes.
+#[test]
+fn far_messages_of_larger_graphs() {
+    let Some(options) = tested() else { return };
+    let mut builder = FactorGraphBuilder::new();
+    let children = 1600;
+    for child in 0..children {
+        let hub = if child % 8 < 6 { child / 8 % 2 } else { 2 + child % 11 };
+        builder.add_and(16 + child, &[hub], 0.9, 1e-12).unwrap();
+    }
+    // What is certain of one hub is so of the next one, whose own factors send far less.
+    for hub in 2..12 {
+        builder.add_and(hub + 1, &[hub % 3], 1.0, 0.0).unwrap();
+        builder.add_singleton(hub, 0.3).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+    for round in 0..3 {
+        for (v, &label) in graph.labels().iter().enumerate() {
+            if label >= 16 && label % 5 != 4 {
+                let state = usize::from(label % 97 > 3 * round);
+                pair.both(|session| session.observe(v, state).unwrap());
+            }
+        }
+        for (passes, start) in [(21, Start::Fresh), (40, Start::Warm)] {
+            let rule = StopRule::Passes(passes);
+            let contradiction = Contradiction::Vote;
+            let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
+            let what = || format!("round {round}, {request:?}");
+            let report = within(pair.run(&request), what).unwrap().unwrap();
+            assert_eq!(report.contradictions, 0);
         }
     }
 }

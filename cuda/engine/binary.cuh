@@ -78,8 +78,8 @@ struct Binary {
     const uint32_t *piece_hubs, *hub_pieces;
 
     /// Where all messages are sent at once, what each warp does (see binary_flood.cuh): words that change with the
-    /// evidence, first rows of units of hubs and of factors.
-    const uint32_t *flood_words, *flood_starts, *factor_starts;
+    /// evidence, first rows of units of hubs, units of factors.
+    const uint32_t *flood_words, *flood_starts, *factor_units;
     /// What each block has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
     /// variable send to which places; memory for it, so many bytes for each block, or null where shared memory has
     /// room; and whether words are there too. By position, the number of a variable's factors.
@@ -89,6 +89,8 @@ struct Binary {
     char *home_memory;
     uint64_t home_bytes, home_words_inside;
     const uint32_t *degrees;
+    /// By slot, of hubs: where messages of hubs and to hubs are if they do not fit where others are (binary_exchange.cuh).
+    Packed *far_prepared, *far_given;
     const HornCoefficients *coefficients;
     uint32_t coefficient_count, constant_count;
 
@@ -116,7 +118,7 @@ struct Binary {
 #endif
 };
 
-static_assert(sizeof(Binary) == 368, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 384, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 
@@ -161,6 +163,17 @@ __device__ __forceinline__ void store_pair(Packed *messages, Packed x, Packed y)
 /// What others wait for has these bits as long as it is not there. No message and no product has them.
 constexpr uint64_t UNSENT = ~uint64_t(0);
 
+/// What blocks hand over to each other in passes is not negative, so that its sign can say of which pass it is. UNSENT
+/// has another one than what is sent the first time.
+constexpr uint32_t SIGN = 1u << 31;
+
+__device__ __forceinline__ bool has_other_sign(uint64_t bits, uint32_t sign) {
+    return ((static_cast<uint32_t>(bits >> 32) ^ sign) & SIGN) != 0;
+}
+__device__ __forceinline__ uint64_t with_sign(uint64_t bits, uint32_t sign) {
+    return bits ^ static_cast<uint64_t>(sign) << 32;
+}
+
 /// Stores two neighbouring words, the first at an even place, for which others look, each for itself.
 __device__ __forceinline__ void hand_over(uint64_t *to, uint64_t x, uint64_t y) {
 #ifdef __CUDA_ARCH__
@@ -180,6 +193,16 @@ __device__ __forceinline__ uint64_t look_for(const uint64_t *at) {
     return word;
 #else
     return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Sets a word for which others look.
+__device__ __forceinline__ void hand_over(uint64_t *to, uint64_t x) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(x) : "memory");
+#else
+    __atomic_store_n(to, x, __ATOMIC_RELAXED);
+    tell_others();
 #endif
 }
 

@@ -2,12 +2,11 @@
 //
 // What is at home at a block (see binary_home.cuh) stays there. Of the other variables, all hubs here, messages go
 // through the device's memory. Each warp sees to its hubs first, and blocks wait for each other at two milestones, with
-// other things to do in between.
+// other things to do in between; or, where nothing is to be known of states, passes run ahead (binary_exchange.cuh).
 #pragma once
 
-#include "binary_factors.cuh"
-#include "binary_home.cuh"
-#include "binary_pieces.cuh"
+#include "binary_exchange.cuh"
+#include "binary_tiles.cuh"
 
 namespace fastlbp {
 
@@ -23,38 +22,22 @@ constexpr uint32_t FLOOD_HUBS = 1;
 constexpr uint32_t FLOOD_SEND = 2;
 constexpr uint32_t FLOOD_HUB_KINDS = 3;
 
-/// What it does with factors, in rows of a word for each thread: 32 factors with two variables, three and so on up to
-/// eight, each by one thread. Rows: the number of coefficients, ~0 for no factor; then the place of each variable, the
-/// head's first.
-/// Then factors with up to 32 variables: a row of places, ~0 for nothing, and one with the number of coefficients.
-/// All of these first for factors without large hubs, and then for the others.
-constexpr uint32_t FLOOD_WIDE = 7;
-constexpr uint32_t FLOOD_FACTOR_KINDS = 8;
-
 /// The first row of each kind of a block's warps, and the end of each warp's.
 struct FloodStarts {
-    uint32_t hubs[32 * FLOOD_HUB_KINDS + 1], factors[32 * 2 * FLOOD_FACTOR_KINDS + 1];
-    /// Those that send what is sent at home: all that have no large hubs, if these are not too many; how many they
-    /// are, and how many of them come before each warp.
-    uint32_t free, free_before[32 + 1];
+    uint32_t hubs[32 * FLOOD_HUB_KINDS + 1];
+    /// The first warp that has large hubs, as all after it have; the number of warps if there is none, or none without.
+    uint32_t first_of_large;
 
     __device__ __forceinline__ void fill(const Binary &g) {
         const uint32_t warps = blockDim.x / 32;
         copy(hubs, g.flood_starts, warps * FLOOD_HUB_KINDS + 1);
-        copy(factors, g.factor_starts, warps * 2 * FLOOD_FACTOR_KINDS + 1);
         __syncthreads();
         if (threadIdx.x == 0) {
-            for (int all = 0; all < 2; ++all) {
-                free = 0;
-                for (uint32_t warp = 0; warp < warps; ++warp) {
-                    free_before[warp] = free;
-                    free += all || !has_large_hubs(warp);
-                }
-                free_before[warps] = free;
-                if (2 * free >= warps) {
-                    break;
-                }
+            first_of_large = warps;
+            while (first_of_large > 0 && has_large_hubs(first_of_large - 1)) {
+                --first_of_large;
             }
+            first_of_large = first_of_large == 0 ? warps : first_of_large;
         }
         __syncthreads();
     }
@@ -62,9 +45,6 @@ struct FloodStarts {
     __device__ __forceinline__ bool has_large_hubs(uint32_t warp) const {
         const uint32_t *const starts = hubs + warp * FLOOD_HUB_KINDS;
         return starts[FLOOD_SEND] != starts[FLOOD_HUB_KINDS];
-    }
-    __device__ __forceinline__ bool is_free(uint32_t warp) const {
-        return free_before[warp] != free_before[warp + 1];
     }
 
 private:
@@ -80,31 +60,16 @@ __device__ __forceinline__ FloodStarts &flood_starts() {
     return all;
 }
 
-/// This thread's words of a unit of hubs.
-struct FloodWords {
-    uint32_t input, number;
-
-    __device__ __forceinline__ FloodWords(const Home &home, uint32_t row) {
-        const uint2 words = reinterpret_cast<const uint2 *>(home.hub_words)[row * 16 + threadIdx.x % 32];
-        input = words.x;
-        number = words.y;
-    }
-
-    __device__ __forceinline__ bool is_there() const { return input != ~uint32_t(0); }
-    __device__ __forceinline__ uint32_t slot() const { return input & SLOT_MASK; }
-    /// Whether messages are sent. What observed ones send is known, and nobody waits for it.
-    __device__ __forceinline__ bool is_sent() const {
-        return is_there() && input >> SOURCE_SHIFT == SOURCE_PREPARED;
-    }
-};
-
-/// What a thread has of a hub.
+/// What a thread has of a hub in a pass; which one, if passes run ahead.
+template <bool AHEAD>
 struct FloodHub {
     Leaves leaves;
     Ascent ascent;
 
-    __device__ __forceinline__ FloodHub(const Block &block, const FloodWords &words, uint32_t width) {
-        if (words.is_sent()) {
+    __device__ __forceinline__ FloodHub(const Block &block, const FloodWords &words, uint32_t width, uint32_t pass) {
+        if (AHEAD) {
+            await_eight(block, words, pass, leaves);
+        } else if (words.is_sent()) {
             leaves.load(block.from, words.slot());
         } else {
             leaves.fill_with_ones();
@@ -114,11 +79,32 @@ struct FloodHub {
 
     /// Sends the messages, given what is above; the hub is noted by its first thread if contradictory.
     __device__ __forceinline__ void send(const Block &block, const FloodWords &words, const Product &above,
-                                         bool contradictory) const {
+                                         bool contradictory, uint32_t pass) const {
         if (words.is_sent()) {
             Packed odds[8];
             leaves.others(above, odds);
-            store_eight(block.g.prepared + words.slot(), odds);
+            Packed *const to = block.g.prepared + words.slot();
+            if (AHEAD) {
+                uint64_t all = 0;
+                FASTLBP_UNROLL
+                for (int i = 0; i < 8; ++i) {
+                    all |= odds[i].bits;
+                }
+                if (has_sign(Packed{all})) {
+                    FASTLBP_UNROLL
+                    for (int i = 0; i < 8; ++i) {
+                        hand_over_one(to + i, block.g.far_prepared + (words.slot() + i), odds[i], pass);
+                    }
+                } else {
+                    FASTLBP_UNROLL
+                    for (int i = 0; i < 8; i += 2) {
+                        hand_over(&to[i].bits, with_sign(odds[i].bits, pass << 31),
+                                  with_sign(odds[i + 1].bits, pass << 31));
+                    }
+                }
+            } else {
+                store_eight(to, odds);
+            }
             if (contradictory) {
                 note_contradiction(block, position_of_slot(block.g, words.slot()));
             }
@@ -126,307 +112,65 @@ struct FloodHub {
     }
 };
 
+template <bool AHEAD>
+__device__ __forceinline__ Pieces pieces_of(const Block &block, uint32_t pass) {
+    return AHEAD ? Pieces(block, pass) : Pieces(block.g, block.from);
+}
+
 /// What hubs send, but large ones, whose pieces are multiplied first.
-__device__ __forceinline__ void small_hubs_send(const Block &block, const Home &home, const uint32_t *starts) {
+template <bool AHEAD>
+__device__ __forceinline__ void small_hubs_send(const Block &block, const Home &home, const uint32_t *starts,
+                                                uint32_t pass) {
     const uint32_t lane = threadIdx.x % 32;
     for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_SEND]; row += 2) {
         const FloodWords words(home, row);
         const bool multiplies = row < starts[FLOOD_HUBS];
-        const uint32_t width = multiplies ? 32 : 1 << words.number;
-        const FloodHub hub(block, words, width);
+        const uint32_t width = multiplies ? 32 : 1 << words.value();
+        const FloodHub<AHEAD> hub(block, words, width, pass);
         if (!multiplies) {
-            hub.send(block, words, hub.ascent.above(), (lane & (width - 1)) == 0 && disagree(hub.ascent.counts));
+            hub.send(block, words, hub.ascent.above(), (lane & (width - 1)) == 0 && disagree(hub.ascent.counts),
+                     pass);
         } else if (lane == 0) {
-            const Pieces pieces(block.g, block.from);
-            pieces.set(words.number, hub.ascent.total());
-            pieces.reset(words.number);
+            const Pieces pieces = pieces_of<AHEAD>(block, pass);
+            pieces.set(words.value(), hub.ascent.total());
+            if (!AHEAD) {
+                pieces.reset(words.value());
+            }
         }
     }
 }
 
 /// What pieces of large hubs send.
-__device__ __forceinline__ void large_hubs_send(const Block &block, const Home &home, const uint32_t *starts) {
+template <bool AHEAD>
+__device__ __forceinline__ void large_hubs_send(const Block &block, const Home &home, const uint32_t *starts,
+                                                uint32_t pass) {
     for (uint32_t row = starts[FLOOD_SEND]; row < starts[FLOOD_HUB_KINDS]; row += 2) {
         const FloodWords words(home, row);
-        const uint32_t own = __shfl_sync(~0u, words.number, 0), first = __shfl_sync(~0u, words.number, 1);
-        const uint32_t end = __shfl_sync(~0u, words.number, 2);
-        const FloodHub hub(block, words, 32);
-        const Product top = other_pieces(Pieces(block.g, block.from), first, end, own);
+        const uint32_t own = __shfl_sync(~0u, words.value(), 0), first = __shfl_sync(~0u, words.value(), 1);
+        const uint32_t end = __shfl_sync(~0u, words.value(), 2);
+        const FloodHub<AHEAD> hub(block, words, 32, pass);
+        const Product top = other_pieces(pieces_of<AHEAD>(block, pass), first, end, own);
         const bool zeros = top.zeros + (hub.ascent.counts >> 16) != 0;
         const bool infinities = top.infinities + (hub.ascent.counts & 0xffff) != 0;
         hub.send(block, words, hub.ascent.above_from(top),
-                 own == first && threadIdx.x % 32 == 0 && zeros && infinities);
+                 own == first && threadIdx.x % 32 == 0 && zeros && infinities, pass);
     }
 }
 
-/// Stores a factor's message, which may be 0/0.
-__device__ __forceinline__ void put_message(const Block &block, const Home &home, uint32_t place, Packed message) {
-    if (message == Packed::contradiction()) {
-        message = Packed::one();
-        note_zero_by_zero(block.g, home.slot_of(place), block.of_pass);
-        block.mark();
-    }
-    home.messages[place] = message;
-}
-
-/// The distances of inputs of a factor from one: sums of the exponents, as far as they matter, of those that are not
-/// certain. Each input is in each product once at most, so that the rule of fits_f64 of src/kernel/horn.rs holds for
-/// sums as well.
-struct FloodRange {
-    /// For factors with eight variables, and with 32.
-    static constexpr uint32_t MOST = static_cast<uint32_t>((1000 - 66) / 2 - 2 * 8) << 20;
-    static constexpr uint32_t MOST_OF_WIDE = static_cast<uint32_t>((1000 - 66) / 2 - 2 * 32) << 20;
-    uint32_t sum;
-
-    __device__ __forceinline__ void add(Packed value) {
-        const uint32_t distance = smaller_of(distance_from_one(value), MOST);
-        sum += is_certain_half(high(value)) ? 0 : distance;
-    }
-    __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
-};
-
-/// A factor of more than eight variables.
-__device__ __noinline__ inline void flood_wide(const Block &block, const Home &home, const uint32_t *words) {
-    const uint32_t place = words[0], number = words[32];
-    const bool there = place != ~uint32_t(0);
-    const uint32_t arity = __popc(__ballot_sync(~0u, there));
-    const Packed value = there ? home.messages[place] : Packed::one();
-    FloodRange range = {0};
-    range.add(value);
-    FASTLBP_UNROLL
-    for (int level = 0; level < 5; ++level) {
-        range.sum = smaller_of(range.sum + __shfl_xor_sync(~0u, range.sum, 1 << level), FloodRange::MOST);
-    }
-    const HornLiterals c = block.literals(__shfl_sync(~0u, number, 0));
-    const bool fits = range.sum < FloodRange::MOST_OF_WIDE && (c.c.flags & HORN_PLAIN) != 0;
-    const Packed message = fits ? warp_message_in<double>(arity, value, c)
-                                : Packed{far_warp_message(arity, value.bits, c)};
-    if (there) {
-        put_message(block, home, place, message);
-    }
-}
-
-/// A factor of a tile, whatever its inputs are, given this thread's first word. Slow.
-__device__ __noinline__ inline void far_factor(const Block &block, const Home &home, const uint32_t *words,
-                                               uint32_t arity) {
-    Packed inputs[8], messages[8];
-    Body<Wide> scratch[16];
-    for (uint32_t i = 0; i < arity; ++i) {
-        inputs[i] = home.messages[words[32 * (i + 1)]];
-    }
-    horn_messages(inputs, arity, 0, block.literals(words[0]), messages, scratch);
-    for (uint32_t i = 0; i < arity; ++i) {
-        put_message(block, home, words[32 * (i + 1)], messages[i]);
-    }
-}
-
-/// A number of a factor in a tile, which doubles do for: tests and selections of it are of its high word.
-struct Flat {
-    double value;
-
-    __device__ __forceinline__ static Flat of(uint32_t high, uint32_t low) {
-        return Flat{from_bits(static_cast<uint64_t>(high) << 32 | low)};
-    }
-    __device__ __forceinline__ uint32_t high() const { return static_cast<uint32_t>(to_bits(value) >> 32); }
-    __device__ __forceinline__ uint32_t low() const { return static_cast<uint32_t>(to_bits(value)); }
-};
-
-__device__ __forceinline__ Flat multiply(Flat a, Flat b) { return Flat{a.value * b.value}; }
-__device__ __forceinline__ Flat add(Flat a, Flat b) { return Flat{a.value + b.value}; }
-
-template <>
-struct Real<Flat> {
-    static __device__ __forceinline__ Flat zero() { return Flat{0.0}; }
-    static __device__ __forceinline__ Flat one() { return Flat{1.0}; }
-    static __device__ __forceinline__ Flat from_f64(double value) { return Flat{value}; }
-};
-
-template <>
-struct FromPacked<Flat> {
-    static __device__ __forceinline__ void weights(Packed odds, bool swapped, Flat &first, Flat &second) {
-        // The low words of zero, one and infinity are zeros.
-        const bool infinite = high(odds) == HIGH_INFINITY;
-        const uint32_t low = static_cast<uint32_t>(odds.bits);
-        const uint32_t state1 = infinite ? HIGH_ONE : high(odds), state0 = infinite ? 0 : HIGH_ONE;
-        first = Flat::of(swapped ? state0 : state1, swapped ? 0 : low);
-        second = Flat::of(swapped ? state1 : state0, swapped ? low : 0);
-    }
-
-    /// 0/0 is something with the high word ~0.
-    static __device__ __forceinline__ Packed ratio(Flat numerator, Flat denominator, bool inverse) {
-        const Flat above = Flat{inverse ? denominator.value : numerator.value};
-        const Flat below = Flat{inverse ? numerator.value : denominator.value};
-        // No number here is so small that its high word is zero. Divisions by and of zero take a long way.
-        const bool none = above.high() == 0, infinite = below.high() == 0;
-        const Flat ratio = Flat{Flat::of(none ? HIGH_ONE : above.high(), above.low()).value /
-                                Flat::of(infinite ? HIGH_ONE : below.high(), below.low()).value};
-        const uint32_t certain = none ? (infinite ? ~uint32_t(0) : 0) : HIGH_INFINITY;
-        const bool any = none | infinite;
-        return Packed{to_bits(Flat::of(any ? certain : ratio.high(), any ? 0 : ratio.low()).value)};
-    }
-};
-
-/// The literals of a factor with few variables.
-struct FloodLiterals {
-    const HornCoefficients &c;
-
-    __device__ __forceinline__ const HeadValues &values() const { return c.head; }
-    __device__ __forceinline__ bool is_negated(uint32_t position) const {
-        return (static_cast<uint32_t>(c.negated) >> position & 1) != 0;
-    }
-    template <class T>
-    __device__ __forceinline__ Body<T> literal(uint32_t position, Packed odds) const {
-        Body<T> body;
-        FromPacked<T>::weights(odds, is_negated(position), body.all, body.not_all);
-        return body;
-    }
-    template <class T>
-    __device__ __forceinline__ Packed message(uint32_t position, T holds, T fails) const {
-        return FromPacked<T>::ratio(holds, fails, is_negated(position));
-    }
-};
-
-/// All messages of a factor with N variables, as long as doubles do. Given this thread's first word.
-template <int N, bool INSIDE>
-__device__ __forceinline__ void send_factor(const Block &block, const Home &home, const uint32_t *words) {
-    Packed *const messages = messages_at<INSIDE>(home);
-    const uint32_t number = words[0];
-    if (number == ~uint32_t(0)) {
-        return;
-    }
-    const HornCoefficients &c = block.coefficients_of(number);
-    FloodRange range = {0};
-    uint32_t places[N];
-    Packed values[N];
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        places[i] = words[32 * (i + 1)];
-    }
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        values[i] = messages[places[i]];
-        range.add(values[i]);
-    }
-    bool far_off = range.is_far() || (c.flags & HORN_PLAIN) == 0;
-    messages_of<Flat>(values, 0, FloodLiterals{c});
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        far_off |= high(values[i]) == ~uint32_t(0);
-    }
-    if (far_off) {
-        far_factor(block, home, words, N);
-        return;
-    }
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        messages[places[i]] = values[i];
-    }
-}
-
-template <int N, bool INSIDE>
-__device__ __forceinline__ void send_tiles(const Block &block, const Home &home, const uint32_t *starts) {
-    const uint32_t end = starts[N - 1];
-    for (uint32_t row = starts[N - 2]; row < end; row += N + 1) {
-        send_factor<N, INSIDE>(block, home, home.words + row * 32 + threadIdx.x % 32);
-        __syncwarp();
-    }
-}
-
-/// What the factors of a warp send.
+/// All that a warp does in a pass that ends with a barrier. Where the state before is measured, hubs of all blocks have
+/// been seen to.
 template <bool INSIDE>
-__device__ __forceinline__ void factors_send(const Block &block, const Home &home, const uint32_t *starts) {
-    for (uint32_t row = starts[FLOOD_WIDE]; row < starts[FLOOD_FACTOR_KINDS]; row += 2) {
-        flood_wide(block, home, home.words + row * 32 + threadIdx.x % 32);
-    }
-    send_tiles<8, INSIDE>(block, home, starts);
-    send_tiles<7, INSIDE>(block, home, starts);
-    send_tiles<6, INSIDE>(block, home, starts);
-    send_tiles<5, INSIDE>(block, home, starts);
-    send_tiles<4, INSIDE>(block, home, starts);
-    send_tiles<3, INSIDE>(block, home, starts);
-    send_tiles<2, INSIDE>(block, home, starts);
-}
-
-/// Edges of a block to variables of all blocks that a thread takes at a time, so that loads run together.
-constexpr uint32_t JOINED_AT_ONCE = 4;
-
-/// Takes over what variables of all blocks send along some of the edges.
-template <bool INSIDE>
-__device__ __forceinline__ void take_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end) {
-    Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
-    const uint32_t *const joined = home.joined;
-    const Packed *const prepared = block.g.prepared;
-    for (uint32_t first = begin + threadIdx.x; first < end; first += JOINED_AT_ONCE * blockDim.x) {
-        uint32_t inputs[JOINED_AT_ONCE];
-        Packed messages[JOINED_AT_ONCE];
-        FASTLBP_UNROLL
-        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
-            inputs[j] = joined[smaller_of(first + j * blockDim.x, end - 1)];
-            messages[j] = prepared[inputs[j] & SLOT_MASK];
-        }
-        FASTLBP_UNROLL
-        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
-            const uint32_t source = inputs[j] >> SOURCE_SHIFT;
-            if (first + j * blockDim.x < end) {
-                // What observed ones send is known, and not stored.
-                inbox[first + j * blockDim.x] =
-                    source == SOURCE_PREPARED ? messages[j] : certain_message(source == SOURCE_TRUE ? KNOWN_TRUE : 0);
-            }
-        }
-    }
-}
-
-/// Hands over what is sent to them.
-template <bool INSIDE>
-__device__ __forceinline__ void give_joined(const Block &block, const Home &home) {
-    const Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
-    const uint32_t *const joined = home.joined;
-    Packed *const to = block.to;
-    const uint32_t count = home.shape.joined.count;
-    for (uint32_t first = threadIdx.x; first < count; first += JOINED_AT_ONCE * blockDim.x) {
-        uint32_t slots[JOINED_AT_ONCE];
-        Packed messages[JOINED_AT_ONCE];
-        FASTLBP_UNROLL
-        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
-            const uint32_t i = smaller_of(first + j * blockDim.x, count - 1);
-            slots[j] = joined[i] & SLOT_MASK;
-            messages[j] = inbox[i];
-        }
-        FASTLBP_UNROLL
-        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
-            if (first + j * blockDim.x < count) {
-                to[slots[j]] = messages[j];
-            }
-        }
-    }
-}
-
-/// The number of this warp, found anew: what is known across passes would be spilled, and come from the second-level
-/// cache in each.
-__device__ __forceinline__ uint32_t warp_of_block() {
-    uint32_t thread = threadIdx.x;
-#ifdef __CUDA_ARCH__
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-#endif
-    return thread / 32;
-}
-
-/// All that a warp does in a pass. Where the state before is measured, hubs of all blocks have been seen to.
-template <bool INSIDE>
-__device__ __forceinline__ void flood(Block &block, const Home &home, bool with_hubs) {
+__device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) {
     const uint32_t warp = warp_of_block();
     const FloodStarts &starts = flood_starts();
     const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
     if (with_hubs) {
-        small_hubs_send(block, home, hubs);
+        small_hubs_send<false>(block, home, hubs, 0);
         block.sent[0].reach(hubs[FLOOD_MULTIPLY] != hubs[FLOOD_SEND]);
-        large_hubs_send(block, home, hubs);
+        large_hubs_send<false>(block, home, hubs, 0);
         block.sent[1].reach(starts.has_large_hubs(warp));
     }
-    if (starts.is_free(warp)) {
-        variables_at_home_send<INSIDE>(block, home, starts.free_before[warp], starts.free, with_hubs);
-    }
-    const uint32_t *const factors = starts.factors + warp * 2 * FLOOD_FACTOR_KINDS;
+    variables_at_home_send<INSIDE>(block, home, with_hubs);
     const uint32_t joined = home.shape.joined.count;
     uint32_t taken = 0, end = home.shape.early;
     for (uint32_t late = 0;; ++late) {
@@ -436,22 +180,84 @@ __device__ __forceinline__ void flood(Block &block, const Home &home, bool with_
         __syncthreads();
         take_joined<INSIDE>(block, home, taken, end);
         __syncthreads();
-        factors_send<INSIDE>(block, home, factors + late * FLOOD_FACTOR_KINDS);
+        factors_send<INSIDE>(block, home, late);
         if (end == joined) {
             break;
         }
         taken = end;
         end = joined;
     }
-    home.put_constants();
-    if (joined != 0) {
-        __syncthreads();
-        give_joined<INSIDE>(block, home);
+    home.put_constants(blockDim.x);
+    __syncthreads();
+    home.begin_variables();
+    home.begin_factors();
+    give_joined<INSIDE, false>(block, home, 0, joined, blockDim.x, 0);
+}
+
+/// After so many passes that run ahead, a block looks whether they are to do so no longer, as it takes some time.
+constexpr uint32_t PASSES_AT_ONCE = 64;
+
+/// All that a warp does in a pass that runs ahead, this one of them. Warps with large hubs see to these first.
+template <bool INSIDE>
+__device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t pass) {
+    const uint32_t warp = warp_of_block();
+    const FloodStarts &starts = flood_starts();
+    const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
+    const uint32_t early = home.shape.early, joined = home.shape.joined.count;
+    // If all warps have large hubs, all see to everything.
+    const uint32_t firsts = 32 * starts.first_of_large;
+    small_hubs_send<true>(block, home, hubs, pass);
+    large_hubs_send<true>(block, home, hubs, pass);
+    if (threadIdx.x < firsts) {
+        variables_at_home_send<INSIDE>(block, home, true);
+    }
+    // One after the other, as the cache of instructions is small.
+    for (uint32_t late = 0;; ++late) {
+        const uint32_t threads = late ? blockDim.x : firsts;
+        if (threadIdx.x < threads) {
+            await_joined<INSIDE>(block, home, late ? early : 0, late ? joined : early, threads, pass);
+        }
+        if (late) {
+            __syncthreads();
+        } else {
+            home.meet(threads, pass);
+            home.begin_variables();
+        }
+        factors_send<INSIDE>(block, home, late);
+        if (late || early == joined) {
+            break;
+        }
+    }
+    if (threadIdx.x < firsts) {
+        home.put_constants(firsts);
+    }
+    if (threadIdx.x == 0 && (block.given_up != 0 || pass % PASSES_AT_ONCE == 0)) {
+        block.stopped[pass & 1] = block.is_marked();
+    }
+    __syncthreads();
+    home.begin_factors();
+    for (uint32_t late = 0; late < 2 && (late == 0 || early != joined); ++late) {
+        const uint32_t threads = late ? blockDim.x : firsts;
+        if (threadIdx.x < threads) {
+            give_joined<INSIDE, true>(block, home, late ? early : 0, late ? joined : early, threads, pass + 1);
+        }
     }
 }
 
-/// At the end of a launch: the next one does not find products of the last pass.
-__device__ __forceinline__ void end_flood(const Block &block, const Home &home) {
+/// Before passes run ahead from a state: what hubs send is not there, and there is a copy of the state.
+__device__ __forceinline__ void begin_ahead(const Block &block, const Home &home, Packed *state, Packed *copy) {
+    const uint32_t *const joined = home.joined;
+    for (uint32_t i = threadIdx.x; i < home.shape.joined.count; i += blockDim.x) {
+        const uint32_t slot = joined[i] & SLOT_MASK;
+        block.g.prepared[slot] = block.g.far_prepared[slot] = block.g.far_given[slot] = Packed{UNSENT};
+        copy[slot] = state[slot];
+        hand_over_one(state + slot, block.g.far_given + slot, copy[slot], 0);
+    }
+    home.store(copy);
+}
+
+/// Where nobody reads products of pieces any more: those of passes from the last state are not there, or those of all.
+__device__ __forceinline__ void reset_pieces(const Block &block, const Home &home, bool all) {
     if (!block.from) {
         // There was no pass.
         return;
@@ -460,7 +266,11 @@ __device__ __forceinline__ void end_flood(const Block &block, const Home &home) 
     const Pieces pieces(block.g, block.from);
     for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_HUBS]; row += 2) {
         if (threadIdx.x % 32 == 0) {
-            pieces.reset_own(FloodWords(home, row).number);
+            const uint32_t piece = FloodWords(home, row).value();
+            pieces.reset_own(piece);
+            if (all) {
+                pieces.reset(piece);
+            }
         }
     }
 }

@@ -31,11 +31,11 @@ struct HomePart {
 struct HomeShape {
     HomeRange ranges[HOME_CLASSES];
     uint32_t places, inbox, early;
-    HomePart joined, constants, words, hubs, hub_words;
-    uint32_t variables;
+    HomePart joined, constants, words, hubs, hub_words, units;
+    uint32_t early_units, variables;
 };
 
-static_assert(sizeof(HomeShape) == 236, "the layout of HomeShape in src/engine/cuda/binary/flood.rs");
+static_assert(sizeof(HomeShape) == 248, "the layout of HomeShape in src/engine/cuda/binary/flood.rs");
 
 /// A block's own memory where shared memory has room for it.
 extern __shared__ double home_room[];
@@ -48,12 +48,75 @@ struct Home {
     HomeShape shape;
     Packed *messages;
     Packed *constants;
-    uint32_t *constant_places, *joined, *hubs, *hub_words;
+    uint32_t *constant_places, *joined, *hubs, *hub_words, *units;
     const uint32_t *words;
     uint8_t *variables;
+    /// Units of each class of variables, of what a warp takes at once: of those of hubs, and of all.
+    uint32_t units_of[HOME_CLASSES], units_of_hubs, units_of_all;
+    /// Which units are next: of variables, of early factors, and of late ones; and in how many passes those threads have
+    /// met that meet before early factors.
+    uint32_t next[3], met;
+    /// How many warps begin with a unit of early factors, and of late ones, that is theirs.
+    uint32_t beginners[2];
 
-    /// At the beginning of a launch: all but the messages.
-    __device__ __forceinline__ void fill(const Binary &g) {
+    /// When all have done with variables, or factors, of a pass.
+    __device__ __forceinline__ void begin_variables() {
+        if (threadIdx.x == 0) {
+            next[0] = 0;
+        }
+    }
+    __device__ __forceinline__ void begin_factors() {
+        if (threadIdx.x == 0) {
+            next[1] = beginners[0];
+            next[2] = beginners[1];
+        }
+    }
+    /// Whether no unit of variables is left; faster than to ask for one.
+    __device__ __forceinline__ bool has_no_variables() const {
+        const uint32_t unit = *const_cast<const volatile uint32_t *>(&next[0]);
+        return __shfl_sync(~0u, unit, 0) >= units_of_all;
+    }
+    /// The next unit that nobody has, for all threads of a warp: asked for, and there.
+    __device__ __forceinline__ uint32_t begin_turn(uint32_t kind) {
+        return threadIdx.x % 32 == 0 ? atomicAdd(&next[kind], 1u) : 0;
+    }
+    static __device__ __forceinline__ uint32_t end_turn(uint32_t unit) { return __shfl_sync(~0u, unit, 0); }
+
+    /// So many threads of the block meet in a pass, the first ones; the others wait for them.
+    __device__ __forceinline__ void meet(uint32_t threads, uint32_t pass) {
+        if (threadIdx.x < threads) {
+#ifdef __CUDA_ARCH__
+            asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+#else
+            sync_some(threads);
+#endif
+        }
+        if (threads == blockDim.x) {
+            return;
+        }
+        volatile uint32_t *const last = &met;
+        if (threadIdx.x == 0) {
+            __threadfence_block();
+            *last = pass + 1;
+#ifndef __CUDA_ARCH__
+            tell_others();
+#endif
+        }
+        if (threadIdx.x >= threads) {
+            while (*last != pass + 1) {
+#ifdef __CUDA_ARCH__
+                __nanosleep(40);
+#else
+                take_turns();
+#endif
+            }
+            __threadfence_block();
+            __syncwarp();
+        }
+    }
+
+    /// At the beginning of a launch: all but the messages; given the first warp that has large hubs.
+    __device__ __forceinline__ void fill(const Binary &g, uint32_t first_of_large) {
         if (threadIdx.x == 0) {
             shape = g.homes[blockIdx.x];
             char *room = g.home_memory ? g.home_memory + g.home_bytes * blockIdx.x
@@ -65,8 +128,20 @@ struct Home {
             constant_places = hub_words + shape.hub_words.count;
             joined = constant_places + shape.constants.count;
             hubs = joined + shape.joined.count;
-            uint32_t *own_words = hubs + shape.hubs.count;
+            units = hubs + shape.hubs.count;
+            uint32_t *own_words = units + shape.units.count;
             words = g.home_words_inside ? own_words : g.home_words + shape.words.first;
+            begin_variables();
+            beginners[0] = first_of_large;
+            beginners[1] = blockDim.x / 32;
+            begin_factors();
+            units_of_hubs = units_of_all = 0;
+            for (uint32_t k = 0; k < HOME_CLASSES; ++k) {
+                const uint32_t of_unit = k < HOME_HUBS ? 1 << k : 32;
+                units_of[k] = (shape.ranges[k].count + of_unit - 1) / of_unit;
+                units_of_all += units_of[k];
+                units_of_hubs += k < HOME_HUBS ? units_of[k] : 0;
+            }
             variables =
                 reinterpret_cast<uint8_t *>(own_words + (g.home_words_inside ? shape.words.count : 0));
         }
@@ -76,6 +151,7 @@ struct Home {
         copy(joined, g.flood_words, shape.joined);
         copy(hubs, g.home_hubs, shape.hubs);
         copy(hub_words, g.flood_words, shape.hub_words);
+        copy(units, g.factor_units, shape.units);
         if (g.home_words_inside) {
             copy(const_cast<uint32_t *>(words), g.home_words, shape.words);
         }
@@ -110,9 +186,9 @@ struct Home {
         }
     }
 
-    /// What factors with one variable send.
-    __device__ __forceinline__ void put_constants() const {
-        for (uint32_t i = threadIdx.x; i < shape.constants.count; i += blockDim.x) {
+    /// What factors with one variable send, by so many threads.
+    __device__ __forceinline__ void put_constants(uint32_t threads) const {
+        for (uint32_t i = threadIdx.x; i < shape.constants.count; i += threads) {
             messages[constant_places[i]] = constants[i];
         }
     }
@@ -192,127 +268,145 @@ __device__ __forceinline__ Packed *messages_at(const Home &home) {
     return INSIDE ? reinterpret_cast<Packed *>(home_room) : home.messages;
 }
 
-/// What variables with up to four factors send, by so many threads of which this is the one with this number.
+/// What a variable with up to four factors sends, of so many the one with this index.
 template <bool INSIDE>
-__device__ __forceinline__ void fours_send(const Block &block, const Home &home, uint32_t thread,
-                                           uint32_t threads) {
-    const HomeRange range = home.shape.ranges[HOME_HUBS];
-    for (uint32_t i = thread; i < range.count; i += threads) {
-        Packed *const messages = messages_at<INSIDE>(home) + range.place + 4 * i;
-        const uint32_t variable = home.variables[range.index + i];
-        const uint32_t known = variable & 3, gaps = variable >> HOME_GAPS_SHIFT;
-        const Pair first = load_pair(messages, 0), second = load_pair(messages, 2);
-        const double left = first.x.plain() * first.y.plain(), right = second.x.plain() * second.y.plain();
-        Packed odds[4] = {
-            Packed::from_plain(right * first.y.plain()), Packed::from_plain(right * first.x.plain()),
-            Packed::from_plain(left * second.y.plain()), Packed::from_plain(left * second.x.plain())};
-        // No number comes of zero times infinity.
-        const bool near = is_near<256>(first.x) & is_near<256>(first.y) & is_near<256>(second.x) &
-                          is_near<256>(second.y) & (odds[0].plain() * first.x.plain() >= 0.0);
-        if (known != 0) {
-            FASTLBP_UNROLL
-            for (int j = 0; j < 4; ++j) {
-                odds[j] = certain_message(known);
-            }
-        } else if (!near) {
-            far_four_sends(block, messages, gaps, range.position + i);
-            continue;
+__device__ __forceinline__ void four_sends(const Block &block, const Home &home, uint32_t i) {
+    const HomeRange &range = home.shape.ranges[HOME_HUBS];
+    if (i >= range.count) {
+        return;
+    }
+    Packed *const messages = messages_at<INSIDE>(home) + range.place + 4 * i;
+    const uint32_t variable = home.variables[range.index + i];
+    const uint32_t known = variable & 3, gaps = variable >> HOME_GAPS_SHIFT;
+    const Pair first = load_pair(messages, 0), second = load_pair(messages, 2);
+    const double left = first.x.plain() * first.y.plain(), right = second.x.plain() * second.y.plain();
+    Packed odds[4] = {Packed::from_plain(right * first.y.plain()), Packed::from_plain(right * first.x.plain()),
+                      Packed::from_plain(left * second.y.plain()), Packed::from_plain(left * second.x.plain())};
+    // No number comes of zero times infinity.
+    const bool near = is_near<256>(first.x) & is_near<256>(first.y) & is_near<256>(second.x) &
+                      is_near<256>(second.y) & (odds[0].plain() * first.x.plain() >= 0.0);
+    if (known != 0) {
+        FASTLBP_UNROLL
+        for (int j = 0; j < 4; ++j) {
+            odds[j] = certain_message(known);
         }
-        store_pair(messages, odds[0], odds[1]);
-        store_pair(messages + 2, odds[2], gaps ? Packed::one() : odds[3]);
+    } else if (!near) {
+        far_four_sends(block, messages, gaps, range.position + i);
+        return;
+    }
+    store_pair(messages, odds[0], odds[1]);
+    store_pair(messages + 2, odds[2], gaps ? Packed::one() : odds[3]);
+}
+
+/// The same of a variable with two factors, and of one with one.
+template <bool INSIDE>
+__device__ __forceinline__ void two_sends(const Block &block, const Home &home, uint32_t i) {
+    const HomeRange &range = home.shape.ranges[HOME_HUBS + 1];
+    if (i >= range.count) {
+        return;
+    }
+    Packed *const messages = messages_at<INSIDE>(home) + range.place + 2 * i;
+    const uint32_t known = home.variables[range.index + i] & 3;
+    const Pair pair = load_pair(messages, 0);
+    const uint32_t x = high(pair.x), y = high(pair.y);
+    const bool contradictory = ((x == 0) & (y == HIGH_INFINITY)) | ((x == HIGH_INFINITY) & (y == 0));
+    const Packed certain = certain_message(known);
+    store_pair(messages, known ? certain : pair.y, known ? certain : pair.x);
+    if (contradictory && known == 0) {
+        note_contradiction(block, range.position + i);
     }
 }
 
-/// What variables with two factors send, and those with one.
 template <bool INSIDE>
-__device__ __forceinline__ void twos_send(const Block &block, const Home &home, uint32_t thread,
-                                           uint32_t threads) {
-    const HomeRange range = home.shape.ranges[HOME_HUBS + 1];
-    for (uint32_t i = thread; i < range.count; i += threads) {
-        Packed *const messages = messages_at<INSIDE>(home) + range.place + 2 * i;
+__device__ __forceinline__ void one_sends(const Home &home, uint32_t i) {
+    const HomeRange &range = home.shape.ranges[HOME_HUBS + 2];
+    if (i < range.count) {
         const uint32_t known = home.variables[range.index + i] & 3;
-        const Pair pair = load_pair(messages, 0);
-        const uint32_t x = high(pair.x), y = high(pair.y);
-        const bool contradictory = ((x == 0) & (y == HIGH_INFINITY)) | ((x == HIGH_INFINITY) & (y == 0));
-        const Packed certain = certain_message(known);
-        store_pair(messages, known ? certain : pair.y, known ? certain : pair.x);
-        if (contradictory && known == 0) {
-            note_contradiction(block, range.position + i);
-        }
-    }
-    const HomeRange ones = home.shape.ranges[HOME_HUBS + 2];
-    for (uint32_t i = thread; i < ones.count; i += threads) {
-        const uint32_t known = home.variables[ones.index + i] & 3;
-        messages_at<INSIDE>(home)[ones.place + i] = known ? certain_message(known) : Packed::one();
+        messages_at<INSIDE>(home)[range.place + i] = known ? certain_message(known) : Packed::one();
     }
 }
 
 /// Whether certain messages, counted as in Part, disagree.
 __device__ __forceinline__ bool disagree(uint32_t counts) { return counts >> 16 != 0 && (counts & 0xffff) != 0; }
 
-/// What hubs that are at home send, by so many warps of which this one is the one with this turn. They are noted where
-/// contradictory, if `noting`. Gives this warp's turn for what comes next.
+/// What some hubs of a class send that are at home: those of this unit. They are noted where contradictory, if `noting`.
 template <bool INSIDE>
-__device__ __forceinline__ uint32_t hubs_at_home_send(const Block &block, const Home &home, uint32_t turn,
-                                                      uint32_t warps, bool noting) {
+__device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home &home, uint32_t unit, bool noting) {
+    uint32_t k = 0;
+    while (unit >= home.units_of[k]) {
+        unit -= home.units_of[k];
+        ++k;
+    }
     Packed *const messages = messages_at<INSIDE>(home);
     const uint32_t lane = threadIdx.x % 32;
-    for (uint32_t k = 0; k < HOME_HUBS; ++k) {
-        const HomeRange &range = home.shape.ranges[k];
-        const uint32_t shift = HOME_HUBS - 1 - k, width = 1 << shift;
-        const uint32_t units = (range.count + (32 >> shift) - 1) >> (5 - shift);
-        for (; turn < units; turn += warps) {
-            const uint32_t hub = range.index + (turn << (5 - shift)) + (lane >> shift);
-            const bool there = hub < range.index + range.count;
-            const uint32_t place = there ? home.hubs[hub] + 8 * (lane & (width - 1)) : 0;
-            const uint32_t end = there ? home.hubs[hub + 1] : 0;
-            const uint32_t variable = there ? home.variables[hub] : 0;
-            const bool mine = place < end;
-            const uint32_t known = variable & 3;
-            Leaves leaves;
-            if (mine) {
-                leaves.load(messages, place);
-            } else {
-                leaves.fill_with_ones();
-            }
-            Ascent ascent;
-            ascent.climb(leaves.total(), width);
-            if (mine) {
-                const uint32_t position = range.position + (hub - range.index);
-                if (noting && known == 0 && (lane & (width - 1)) == 0 && disagree(ascent.counts)) {
-                    note_contradiction(block, position);
-                }
-                Packed odds[8];
-                if (known) {
-                    fill(odds, known);
-                } else {
-                    leaves.others(ascent.above(), odds);
-                }
-                const uint32_t count = place + 8 == end ? 8 - (variable >> HOME_GAPS_SHIFT) : 8;
-                FASTLBP_UNROLL
-                for (uint32_t i = 0; i < 8; i += 2) {
-                    store_pair(messages + place + i, i < count ? odds[i] : Packed::one(),
-                               i + 1 < count ? odds[i + 1] : Packed::one());
-                }
-            }
-        }
-        turn -= units;
+    const HomeRange &range = home.shape.ranges[k];
+    const uint32_t shift = HOME_HUBS - 1 - k, width = 1 << shift;
+    const uint32_t hub = range.index + (unit << (5 - shift)) + (lane >> shift);
+    const bool there = hub < range.index + range.count;
+    const uint32_t place = there ? home.hubs[hub] + 8 * (lane & (width - 1)) : 0;
+    const uint32_t end = there ? home.hubs[hub + 1] : 0;
+    const uint32_t variable = there ? home.variables[hub] : 0;
+    const bool mine = place < end;
+    const uint32_t known = variable & 3;
+    Leaves leaves;
+    if (mine) {
+        leaves.load(messages, place);
+    } else {
+        leaves.fill_with_ones();
     }
-    return turn;
+    Ascent ascent;
+    ascent.climb(leaves.total(), width);
+    if (mine) {
+        const uint32_t position = range.position + (hub - range.index);
+        if (noting && known == 0 && (lane & (width - 1)) == 0 && disagree(ascent.counts)) {
+            note_contradiction(block, position);
+        }
+        Packed odds[8];
+        if (known) {
+            fill(odds, known);
+        } else {
+            leaves.others(ascent.above(), odds);
+        }
+        const uint32_t count = place + 8 == end ? 8 - (variable >> HOME_GAPS_SHIFT) : 8;
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < 8; i += 2) {
+            store_pair(messages + place + i, i < count ? odds[i] : Packed::one(),
+                       i + 1 < count ? odds[i + 1] : Packed::one());
+        }
+    }
 }
 
-/// What all variables send that are at home, by so many warps of which this one is the one with this number. Who writes
-/// here and who reads must meet before and after.
+/// What all variables send that are at home, unit by unit, by warps as they are free. Who writes here and who reads must
+/// meet before and after.
 template <bool INSIDE>
-__device__ __forceinline__ void variables_at_home_send(const Block &block, const Home &home, uint32_t number,
-                                                       uint32_t warps, bool noting_hubs) {
-    // The first warps have hubs of all blocks, so the last ones begin.
-    uint32_t turn = hubs_at_home_send<INSIDE>(block, home, warps - 1 - number, warps, noting_hubs);
+__device__ __forceinline__ void variables_at_home_send(const Block &block, Home &home, bool noting_hubs) {
     const uint32_t lane = threadIdx.x % 32;
-    fours_send<INSIDE>(block, home, turn * 32 + lane, warps * 32);
-    const uint32_t busy = (home.shape.ranges[HOME_HUBS].count + 31) / 32 % warps;
-    turn += turn < busy ? warps - busy : 0 - busy;
-    twos_send<INSIDE>(block, home, turn * 32 + lane, warps * 32);
+    if (home.has_no_variables()) {
+        return;
+    }
+    uint32_t next = home.begin_turn(0);
+    for (;;) {
+        uint32_t unit = home.end_turn(next);
+        if (unit >= home.units_of_all) {
+            return;
+        }
+        next = home.begin_turn(0);
+        if (unit < home.units_of_hubs) {
+            hubs_at_home_send<INSIDE>(block, home, unit, noting_hubs);
+            continue;
+        }
+        unit -= home.units_of_hubs;
+        if (unit < home.units_of[HOME_HUBS]) {
+            four_sends<INSIDE>(block, home, 32 * unit + lane);
+            continue;
+        }
+        unit -= home.units_of[HOME_HUBS];
+        if (unit < home.units_of[HOME_HUBS + 1]) {
+            two_sends<INSIDE>(block, home, 32 * unit + lane);
+        } else {
+            one_sends<INSIDE>(home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane);
+        }
+    }
 }
 
 }  // namespace fastlbp

@@ -2,15 +2,19 @@
 #pragma once
 
 #include "binary_hubs.cuh"
+#include "block.cuh"
 
 namespace fastlbp {
 
 /// The products of the pieces of large hubs, as warps hand them over to each other in a pass: two words for each,
 /// the bits of the significand; and the exponent (bits 0-31), and how many messages were infinite (32-47) and
-/// zero (48-63). For passes from either buffer their own, so that those of the pass before are reset when nobody
-/// reads them.
+/// zero (48-62). For passes from either buffer their own, so that those of the pass before are reset when nobody
+/// reads them; or, in passes that run ahead, for each second one, with another sign each time.
 struct Pieces {
     uint64_t *own, *before;
+    uint32_t sign = 0;
+    /// If passes run ahead.
+    const Block *ahead = nullptr;
 
     __device__ __forceinline__ Pieces(const Binary &g, const Packed *from) {
         own = reinterpret_cast<uint64_t *>(g.prepared + g.four_slot);
@@ -20,14 +24,21 @@ struct Pieces {
         }
     }
 
+    /// Where passes run ahead, this one (of the launch).
+    __device__ __forceinline__ Pieces(const Block &block, uint32_t pass)
+        : own(reinterpret_cast<uint64_t *>(block.g.prepared + block.g.four_slot) +
+              (pass & 1) * 2 * block.g.hub_pieces[block.g.classes[1]]),
+          before(nullptr), sign(pass >> 1 << 31), ahead(&block) {}
+
     /// Those for who looks at the state after n passes.
     __device__ __forceinline__ Pieces(const Binary &g, uint64_t n)
         : own(g.looked_pieces + n % 4 * 2 * g.hub_pieces[g.classes[1]]), before(nullptr) {}
 
     __device__ __forceinline__ void set(uint32_t piece, const Product &product) const {
-        hand_over(own + 2 * piece, to_bits(product.significand),
-                  static_cast<uint32_t>(product.exponent) |
-                      static_cast<uint64_t>(product.zeros << 16 | product.infinities) << 32);
+        hand_over(own + 2 * piece, with_sign(to_bits(product.significand), sign),
+                  with_sign(static_cast<uint32_t>(product.exponent) |
+                                static_cast<uint64_t>(product.zeros << 16 | product.infinities) << 32,
+                            sign));
     }
 
     /// Those of the pass before, and of this one.
@@ -40,20 +51,27 @@ struct Pieces {
     __device__ __forceinline__ void read(uint32_t first, uint32_t end, Product (&products)[COUNT]) const {
         uint64_t significands[COUNT], others[COUNT];
         bool missing = true;
-        while (missing) {
+        for (uint32_t looks = 1; missing; ++looks) {
             missing = false;
             FASTLBP_UNROLL
             for (uint32_t i = 0; i < COUNT; ++i) {
-                significands[i] = ONE_BITS;
-                others[i] = 0;
+                significands[i] = with_sign(ONE_BITS, sign);
+                others[i] = with_sign(0, sign);
                 if (first + i < end) {
                     look_for_two(own + 2 * (first + i), significands[i], others[i]);
                 }
             }
             FASTLBP_UNROLL
             for (uint32_t i = 0; i < COUNT; ++i) {
-                missing |= (significands[i] == UNSENT) | (others[i] == UNSENT);
+                missing |= has_other_sign(significands[i], sign) | has_other_sign(others[i], sign);
             }
+            missing &= ahead == nullptr || !ahead->gives_up(looks);
+#ifdef __CUDA_ARCH__
+            if (missing && ahead) {
+                // Others need the memory more.
+                __nanosleep(150);
+            }
+#endif
 #ifndef __CUDA_ARCH__
             if (missing) {
                 take_turns();
@@ -62,6 +80,8 @@ struct Pieces {
         }
         FASTLBP_UNROLL
         for (uint32_t i = 0; i < COUNT; ++i) {
+            significands[i] = with_sign(significands[i], sign);
+            others[i] = with_sign(others[i], sign);
             products[i] = Product{from_bits(significands[i]),
                                   static_cast<int32_t>(static_cast<uint32_t>(others[i])),
                                   static_cast<uint32_t>(others[i] >> 32) & 0xffff,

@@ -8,6 +8,13 @@ namespace fastlbp {
 /// Coefficients that a block has in shared memory.
 constexpr uint32_t SHARED_COEFFICIENTS = 64;
 
+/// How often a thread looks before it looks whether to wait makes sense.
+#ifdef __CUDA_ARCH__
+constexpr uint32_t LOOKS = 64;
+#else
+constexpr uint32_t LOOKS = 1;
+#endif
+
 /// What all blocks have done in a pass before some of it goes on. Other than at a barrier, who has done it does other
 /// things before it waits for the others.
 struct Milestone {
@@ -79,6 +86,14 @@ struct Block {
     /// When hubs of all blocks have sent their messages: all but large ones, and these.
     Milestone sent[2];
     Tally *of_state, *of_pass;
+    /// Of the state of which there is a copy, how many passes were done.
+    uint64_t copied;
+    /// For passes that run ahead (binary_exchange.cuh): how many, what is noted, of no use, whether something was so that
+    /// they end, by turns, since who looks does not meet who writes the next one; and whether a thread no longer waits
+    /// since it was.
+    uint32_t ahead, stopped[2];
+    Tally unused;
+    mutable uint32_t given_up;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
 
     __device__ __forceinline__ void begin_pass(uint32_t buffer, Tally *state, Tally *pass) {
@@ -105,6 +120,27 @@ struct Block {
             coefficients[i] = binary.coefficients[i];
         }
         __syncthreads();
+    }
+
+    /// Whether something was noted since the launch began.
+    __device__ __forceinline__ bool is_marked() const {
+#ifdef __CUDA_ARCH__
+        uint32_t marks;
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(marks) : "l"(loop.barrier + 1) : "memory");
+        return marks != 0;
+#else
+        return __atomic_load_n(loop.barrier + 1, __ATOMIC_RELAXED) != 0;
+#endif
+    }
+
+    /// Whether there is no sense in waiting after so many looks: what is waited for may not come where something was
+    /// noted.
+    __device__ __forceinline__ bool gives_up(uint32_t looks) const {
+        if (looks % LOOKS != 0 || !is_marked()) {
+            return false;
+        }
+        given_up = 1;
+        return true;
     }
 
     /// Says that something was noted.

@@ -269,6 +269,23 @@ struct Findings {
         return reason_to_stop(rule, n, max_diff, frac);
     }
 
+    /// So many passes from here on, of which no more is to be known.
+    FASTLBP_DEVICE uint64_t passes_unmeasured(const Loop &loop) const {
+        const uint64_t end = smaller_of(loop.limit, loop.rule.max_passes - 1);
+        return loop.rule.kind == RULE_PASSES && !is_measured(loop.rule, n) && end > n ? end - n : 0;
+    }
+
+    /// After so many passes in which nothing was noted, and after which the messages are in the same buffer.
+    FASTLBP_DEVICE void skip(const Loop &loop, uint64_t passes) {
+        max_diff = from_bits(uint64_t(0x7ff) << 52);
+        for (const uint64_t end = n + passes; n < end; ++n) {
+            if (is_logging && n > begin) {
+                loop.log[n - begin - 1] = Progress{max_diff, frac};
+            }
+        }
+        pending = 1;
+    }
+
     /// After a pass, or when all passes of a launch are done; by the first thread of each block. The next state is in
     /// the next of so many buffers. If it is `quiet`, tallies are empty, and are not read.
     FASTLBP_DEVICE void go_on(const Loop &loop, uint32_t buffers, bool quiet = false) {
@@ -309,6 +326,7 @@ struct Ending {
 ///     n passes, which is in `buffer`, if `scanning`, and measures it if `measuring`, into *of_state;
 ///     contradictions of the pass go to *of_pass;
 ///   close(buffer, n, measuring, of_state, barrier): the same of the state only;
+///   run_ahead(findings, barrier): more passes at once, if it can; returns how many;
 ///   is_quiet(barrier): whether nothing was noted in this launch; asked by the first thread of each block.
 /// What they wrote of a state that turns out to be the last is not used. Gives what all blocks know at the end.
 template <class Work, class Barrier>
@@ -320,6 +338,12 @@ FASTLBP_DEVICE Ending run_passes(Work &work, Barrier &barrier, const Loop &loop)
     }
     sync_block();
     while (findings.ended == 0) {
+        if (const uint64_t passes = work.run_ahead(findings, barrier)) {
+            if (thread_of_block() == 0) {
+                findings.skip(loop, passes);
+            }
+            sync_block();
+        }
         const uint64_t n = findings.n;
         const bool measuring = findings.pending != 0 && is_measured(loop.rule, n);
         Tally *const of_state = &control->tallies[n % 4];

@@ -66,7 +66,12 @@ struct GridBarrier {
     }
 
     /// Leaves a mark at a barrier's counter.
-    static __device__ __forceinline__ void mark(uint32_t *counter) { atomicAdd(counter + 1, 1u); }
+    static __device__ __forceinline__ void mark(uint32_t *counter) {
+        atomicAdd(counter + 1, 1u);
+#ifndef __CUDA_ARCH__
+        tell_others();
+#endif
+    }
 
     __device__ __forceinline__ void sync() const {
         __syncthreads();

@@ -103,7 +103,7 @@ public:
         of_body = argument;
         first = count = 0;
         alive = threads;
-        every.count = 0;
+        every.count = some.count = 0;
         for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
             warps[warp].meeting.count = 0;
         }
@@ -118,6 +118,9 @@ public:
     }
 
     void sync() { meet(every, here.block.x); }
+
+    /// Only so many threads meet.
+    void sync_some(unsigned threads) { meet(some, threads); }
 
     /// Lets all others have their turns. A block sleeps where they all do so, until another changes something.
     void take_turns() {
@@ -254,7 +257,7 @@ private:
     char *stacks;
     Fiber fibers[MAX_THREADS];
     Warp warps[MAX_WARPS];
-    Meeting every;
+    Meeting every, some;
     /// Those that have no turn and wait for nothing else, in the order of their turns.
     unsigned ready[MAX_THREADS], first = 0, count = 0;
     unsigned alive = 0;
@@ -458,8 +461,10 @@ T atomicMax(T *target, std::common_type_t<T> value) {
 }
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() {}
 
 /// To be called, where there is no `__CUDA_ARCH__`, by each thread that waits for what others write.
+inline void sync_some(unsigned threads) { emulator::current->sync_some(threads); }
 inline void take_turns() { emulator::current->take_turns(); }
 
 /// To be called after a change that others wait for so.

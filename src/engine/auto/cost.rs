@@ -80,7 +80,7 @@ impl Costs {
         device_make_edge: 300e-9,
         device_run: 80e-6,
         device_run_state: 1e-9,
-        device_pass: 7e-6,
+        device_pass: 4.5e-6,
         device_level: 0.8e-6,
         device_edge: 12e-12,
         hub: 64,

@@ -15,7 +15,7 @@ const FIRST_PASSES: u64 = 16;
 const GO_FIRST: usize = 32;
 const GO_STRIDE: usize = 8;
 /// How long a launch should take at most, since only between launches the host can end a run.
-const LAUNCH_TIME: Duration = Duration::from_millis(10);
+const LAUNCH_TIME: Duration = Duration::from_millis(20);
 
 /// What the host and the kernels tell each other with.
 pub(super) struct Launches {
@@ -153,7 +153,8 @@ impl Launches {
             let per_pass = launched.elapsed().as_nanos() / u128::from(size);
             let fitting = LAUNCH_TIME.as_nanos() / per_pass.max(1);
             let fitting = u64::try_from(fitting).unwrap_or(u64::MAX);
-            size = fitting.clamp(size / 2 + 1, 8 * size).clamp(1, most);
+            // What a launch takes besides its passes makes this too few rather than too many.
+            size = fitting.clamp(size / 2 + 1, 64 * size).clamp(1, most);
         }
     }
 }

@@ -14,18 +14,28 @@ pub(super) const MULTIPLY: usize = 0;
 pub(super) const HUBS: usize = 1;
 pub(super) const SEND: usize = 2;
 pub(super) const HUB_KINDS: usize = 3;
-/// About how long they take.
-const HUB_COSTS: [u32; HUB_KINDS] = [6, 9, 14];
+
+/// From this bit on of a thread's second word stands which of its eight messages change from pass to pass.
+pub(super) const CHANGING_SHIFT: u32 = 24;
 
 /// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables; first those
 /// without large hubs, then, as many, the others.
 pub(super) const WIDE: usize = TILE_ARITY - 1;
-pub(super) const FACTOR_KINDS: usize = WIDE + 1;
+/// Tiles of factors with up to four variables, or eight: with few factors, fewer instructions for the cache are worth
+/// more than variables that are not there cost.
+pub(super) const UP_TO_FOUR: usize = WIDE + 1;
+pub(super) const UP_TO_EIGHT: usize = WIDE + 2;
+pub(super) const FACTOR_KINDS: usize = WIDE + 3;
+
+/// From this bit on of a unit's word stands its kind.
+pub(super) const KIND_SHIFT: u32 = 28;
 
 /// Rows of a unit of factors.
 pub(super) fn rows(kind: usize) -> usize {
-    match kind % FACTOR_KINDS {
+    match kind {
         WIDE => 2,
+        UP_TO_FOUR => 5,
+        UP_TO_EIGHT => 9,
         kind => kind + 3,
     }
 }
@@ -61,6 +71,9 @@ pub(super) struct HomeShape {
     pub words: [u32; 2],
     pub hubs: [u32; 2],
     pub hub_words: [u32; 2],
+    /// Units of factors, and how many of them are of such without large hubs.
+    pub units: [u32; 2],
+    pub early_units: u32,
     pub variables: u32,
 }
 
@@ -68,7 +81,12 @@ impl HomeShape {
     /// Bytes of what is in a block's own memory, with or without words.
     pub(super) fn bytes(&self, with_words: bool) -> usize {
         let words = if with_words { self.words[1] } else { 0 };
-        let of_four = words + self.joined[1] + self.constants[1] + self.hubs[1] + self.hub_words[1];
+        let of_four = words
+            + self.joined[1]
+            + self.constants[1]
+            + self.hubs[1]
+            + self.hub_words[1]
+            + self.units[1];
         let bytes = 8 * (self.places + self.constants[1]) + 4 * of_four + self.variables;
         (bytes as usize).next_multiple_of(16)
     }
@@ -84,10 +102,9 @@ pub(super) struct FloodWork {
     /// The places of edges among the words.
     pub places: Vec<(u32, u32)>,
     pub homes: Vec<HomeShape>,
-    /// Of units of factors rows of a word for each thread; for each block the first row of each warp's kinds of
-    /// factors, and the end.
+    /// Of units of factors rows of a word for each thread; the units: the first row (of the block's), and the kind.
     pub factors: Vec<u32>,
-    pub factor_starts: Vec<u32>,
+    pub factor_units: Vec<u32>,
     /// The place of each hub, and for each block the end.
     pub hubs: Vec<u32>,
     /// What factors with one variable send, and where to.
@@ -99,11 +116,14 @@ impl FloodWork {
     /// For blocks of so many warps.
     pub(super) fn new(graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize) -> Self {
         let mut all = Self::default();
-        let hub_words = all.add_hubs(graph, layout, homes, warps);
+        let teams = Teams::new(layout, homes.blocks, warps);
+        let hub_words = all.add_hubs(graph, layout, homes, &teams);
         let ranges = ranges(layout, homes);
         let mut joined = vec![Vec::new(); homes.blocks];
         let mut factors = vec![Vec::new(); homes.blocks];
-        for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1) {
+        let with_several = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1);
+        let has_few = with_several.clone().count() <= homes.blocks * warps * WARP;
+        for f in with_several {
             let block = homes.of_factor[f] as usize;
             let mut is_late = false;
             for edge in graph.factor_edges(f) {
@@ -114,7 +134,12 @@ impl FloodWork {
                     joined[block].push((is_large, layout.slot_of_edge[edge], edge as u32));
                 }
             }
-            let kind = (graph.arity(f) - 2).min(WIDE) + if is_late { FACTOR_KINDS } else { 0 };
+            let kind = match graph.arity(f) {
+                2..=4 if has_few => UP_TO_FOUR,
+                5..=TILE_ARITY if has_few => UP_TO_EIGHT,
+                arity => (arity - 2).min(WIDE),
+            };
+            let kind = kind + if is_late { FACTOR_KINDS } else { 0 };
             factors[block].push((kind, f as u32));
         }
         let mut place_of_edge = vec![0; graph.edge_count()];
@@ -141,7 +166,7 @@ impl FloodWork {
             }
             shape.places = shape.inbox + shape.joined[1];
             factors[block].sort_unstable();
-            all.add_factors(graph, layout, &factors[block], &place_of_edge, warps, &mut shape);
+            all.add_factors(graph, layout, &factors[block], &place_of_edge, &mut shape);
             all.homes.push(shape);
         }
         all.add_constants(graph, layout, homes, &place_of_edge);
@@ -178,19 +203,24 @@ impl FloodWork {
         graph: &FactorGraph,
         layout: &Layout,
         homes: &Homes,
-        warps: usize,
+        teams: &Teams,
     ) -> Vec<[u32; 2]> {
-        let blocks = homes.blocks;
-        let mut units = pieces(graph, layout, MULTIPLY);
-        for class in 1..layout.classes.len() - 1 {
-            units.append(&mut small_hubs(graph, layout, homes, class));
+        let warps = teams.warps;
+        let mut of_warps = vec![Vec::new(); homes.blocks * warps];
+        for kind in [MULTIPLY, SEND] {
+            for (piece, unit) in pieces(graph, layout, kind).into_iter().enumerate() {
+                of_warps[teams.warp_of_piece(piece)].push(unit);
+            }
         }
-        units.append(&mut pieces(graph, layout, SEND));
-        let costs = units.iter().map(|unit| unit.cost).collect::<Vec<_>>();
-        let mut of_warps = vec![Vec::new(); blocks * warps];
-        for (unit, turn) in units.into_iter().zip(deal(&costs, blocks * warps)) {
-            // Neighbouring units on different multiprocessors.
-            of_warps[turn % blocks * warps + turn / blocks].push(unit);
+        let classes = 1..layout.classes.len() - 1;
+        let units: Vec<Unit> =
+            classes.flat_map(|class| small_hubs(graph, layout, homes, class)).collect();
+        // Neighbouring units on different multiprocessors; to warps with pieces last.
+        let by_turn = |turn: usize| turn % homes.blocks * warps + turn / homes.blocks;
+        let spent = |turn| PIECE_COST * (of_warps[by_turn(turn)].len() / 2) as u32;
+        let turns = deal(units.len(), (0..of_warps.len()).map(spent).collect());
+        for (unit, turn) in units.into_iter().zip(turns) {
+            of_warps[by_turn(turn)].push(unit);
         }
         let mut of_block = |of_warps: &[Vec<Unit>]| {
             let first = self.words.len();
@@ -228,43 +258,31 @@ impl FloodWork {
         shape.variables = last.index + last.count;
     }
 
-    /// Units of a block's factors, which are sorted by their kinds.
+    /// Units of a block's factors, which are sorted by their kinds: early ones first, and of these and of late ones those
+    /// that take longest.
     fn add_factors(
         &mut self,
         graph: &FactorGraph,
         layout: &Layout,
         factors: &[(usize, u32)],
         place_of_edge: &[u32],
-        warps: usize,
         shape: &mut HomeShape,
     ) {
-        let first = self.factors.len();
-        let mut units = Vec::new();
-        for same in factors.chunk_by(|a, b| a.0 == b.0) {
-            let kind = same[0].0;
-            let per_unit = if kind % FACTOR_KINDS == WIDE { 1 } else { WARP };
-            units.extend(same.chunks(per_unit).map(|unit| (kind, unit)));
-        }
-        // Those that take longest first.
-        units.reverse();
-        let mut of_warps = vec![Vec::new(); warps];
-        for is_late in [true, false] {
-            let own = units.iter().filter(|unit| (unit.0 >= FACTOR_KINDS) == is_late);
-            let costs: Vec<u32> = own.clone().map(|unit| 2 + rows(unit.0) as u32).collect();
-            for (unit, warp) in own.zip(deal(&costs, warps)) {
-                of_warps[warp].push(*unit);
-            }
-        }
-        for mut units in of_warps {
-            units.reverse();
-            for kind in 0..2 * FACTOR_KINDS {
-                self.factor_starts.push(((self.factors.len() - first) / WARP) as u32);
-                for (_, unit) in units.iter().filter(|unit| unit.0 == kind) {
+        let [first, first_unit] = [self.factors.len(), self.factor_units.len()];
+        let early = factors.partition_point(|&(kind, _)| kind < FACTOR_KINDS);
+        for same in [&factors[..early], &factors[early..]] {
+            for same in same.chunk_by(|a, b| a.0 == b.0).rev() {
+                let kind = same[0].0 % FACTOR_KINDS;
+                for unit in same.chunks(if kind == WIDE { 1 } else { WARP }) {
+                    let row = ((self.factors.len() - first) / WARP) as u32;
+                    self.factor_units.push(row | (kind as u32) << KIND_SHIFT);
                     self.add_unit(graph, layout, kind, unit, place_of_edge);
                 }
             }
+            let units = (self.factor_units.len() - first_unit) as u32;
+            shape.early_units = shape.units[1];
+            shape.units = [first_unit as u32, units];
         }
-        self.factor_starts.push(((self.factors.len() - first) / WARP) as u32);
         shape.words = [first as u32, (self.factors.len() - first) as u32];
     }
 
@@ -282,7 +300,7 @@ impl FloodWork {
         for (thread, f) in unit.iter().map(|&(_, f)| f as usize).enumerate() {
             for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
                 let place = place_of_edge[edge];
-                if kind % FACTOR_KINDS == WIDE {
+                if kind == WIDE {
                     words[row] = place;
                     words[WARP + row] = layout.coefficients_of[f];
                 } else {
@@ -325,30 +343,58 @@ fn ranges(layout: &Layout, homes: &Homes) -> Vec<[HomeRange; HOME_CLASSES]> {
     all
 }
 
-/// Gives each of some units to one that has least to do so far, of such in turn.
-fn deal(costs: &[u32], count: usize) -> Vec<usize> {
-    let mut least: BinaryHeap<Reverse<(u32, usize)>> =
-        (0..count).map(|turn| Reverse((0, turn))).collect();
-    let deal_one = |&cost: &u32| {
+/// Gives each of some units to one that has least to do so far, of such in turn, given what they have already.
+fn deal(units: usize, spent: Vec<u32>) -> Vec<usize> {
+    let least = spent.into_iter().enumerate().map(|(turn, spent)| Reverse((spent, turn)));
+    let mut least: BinaryHeap<Reverse<(u32, usize)>> = least.collect();
+    let deal_one = |_| {
         let Some(mut first) = least.peek_mut() else { return 0 };
-        first.0.0 += cost;
+        first.0.0 += 1;
         first.0.1
     };
-    costs.iter().map(deal_one).collect()
+    (0..units).map(deal_one).collect()
+}
+
+/// How many units of other hubs take as long as a piece of a large one does.
+const PIECE_COST: u32 = 1;
+
+/// Of so many warps of a block, one has large hubs at most.
+const TEAM_SHARE: usize = 4;
+
+/// Which warps have large hubs: the last ones of blocks.
+struct Teams {
+    blocks: usize,
+    warps: usize,
+    /// Most warps of a block.
+    of_block: usize,
+}
+
+impl Teams {
+    fn new(layout: &Layout, blocks: usize, warps: usize) -> Self {
+        let pieces = layout.pieces().0.len();
+        let of_block = pieces.div_ceil(blocks).min(warps.div_ceil(TEAM_SHARE));
+        Self { blocks, warps, of_block }
+    }
+
+    /// Neighbouring ones on different multiprocessors.
+    fn warp_of_piece(&self, piece: usize) -> usize {
+        let (block, turn) = (piece % self.blocks, piece / self.blocks);
+        (block + 1) * self.warps - 1 - turn % self.of_block
+    }
 }
 
 /// A unit of hubs: rows of words, and the places of edges among them.
 #[derive(Clone)]
 struct Unit {
     kind: usize,
-    cost: u32,
     words: Vec<u32>,
     inputs: Vec<(u32, u32)>,
 }
 
 impl Unit {
     fn new(kind: usize) -> Self {
-        Self { kind, cost: HUB_COSTS[kind], words: vec![u32::MAX; 2 * WARP], inputs: Vec::new() }
+        let words = [u32::MAX, 0].repeat(WARP);
+        Self { kind, words, inputs: Vec::new() }
     }
 
     /// All of a hub's messages from a piece on that some threads take, eight each.
@@ -361,11 +407,15 @@ impl Unit {
         piece: usize,
     ) {
         let edges = graph.variable_edges(layout.variable[hub] as usize);
-        let slots = layout.hub_slots[hub]..layout.hub_slots[hub + 1];
-        let eights = edges.iter().zip(slots).skip(piece * LARGE).step_by(8);
-        for (thread, (&edge, slot)) in threads.zip(eights) {
+        let slots = (layout.hub_slots[hub]..).step_by(8);
+        let eights = edges.chunks(8).zip(slots).skip(piece * LARGE / 8);
+        for (thread, (edges, slot)) in threads.zip(eights) {
             self.words[2 * thread] = Source::Prepared.word(slot);
-            self.inputs.push((2 * thread as u32, edge));
+            self.inputs.push((2 * thread as u32, edges[0]));
+            for (i, &edge) in edges.iter().enumerate() {
+                let changes = graph.arity(graph.edge_factors()[edge as usize] as usize) > 1;
+                self.words[2 * thread + 1] |= u32::from(changes) << (CHANGING_SHIFT + i as u32);
+            }
         }
     }
 }
@@ -378,7 +428,7 @@ fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Vec<Unit> {
         let mut unit = Unit::new(kind);
         unit.set_hub(0..WARP, graph, layout, hub as usize, own - first as usize);
         for (thread, number) in [own as u32, first, end].into_iter().enumerate() {
-            unit.words[2 * thread + 1] = number;
+            unit.words[2 * thread + 1] |= number;
         }
         unit
     };
@@ -397,7 +447,7 @@ fn small_hubs(graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize)
         for (at, &hub) in own.iter().enumerate() {
             unit.set_hub(at << levels..(at + 1) << levels, graph, layout, hub as usize, 0);
         }
-        (0..WARP).for_each(|thread| unit.words[2 * thread + 1] = levels as u32);
+        (0..WARP).for_each(|thread| unit.words[2 * thread + 1] |= levels as u32);
         unit
     };
     hubs.chunks(WARP >> levels).map(unit).collect()

@@ -32,7 +32,7 @@ pub(super) struct Binary {
     hub_pieces: u64,
     flood_words: u64,
     flood_starts: u64,
-    factor_starts: u64,
+    factor_units: u64,
     homes: u64,
     home_words: u64,
     home_hubs: u64,
@@ -42,6 +42,8 @@ pub(super) struct Binary {
     home_bytes: u64,
     home_words_inside: u64,
     degrees: u64,
+    far_prepared: u64,
+    far_given: u64,
     coefficients: u64,
     coefficient_count: u32,
     constant_count: u32,
@@ -66,4 +68,4 @@ pub(super) struct Binary {
 // SAFETY: numbers without gaps, as the assertion says.
 unsafe impl Element for Binary {}
 
-const _: () = assert!(size_of::<Binary>() == 368);
+const _: () = assert!(size_of::<Binary>() == 384);

@@ -110,7 +110,7 @@ impl Loader<'_> {
     ) -> Result<Launch> {
         binary.homes = self.load(&work.homes)?;
         binary.flood_starts = self.load(&work.hub_starts)?;
-        binary.factor_starts = self.load(&work.factor_starts)?;
+        binary.factor_units = self.load(&work.factor_units)?;
         binary.home_words = self.load(&work.factors)?;
         binary.home_hubs = self.load(&work.hubs)?;
         binary.home_constant_places = self.load(&work.constant_places)?;
@@ -240,6 +240,9 @@ impl BinaryProgram {
                 // The messages of hubs; and for passes from either buffer two words of each piece.
                 let prepared = vec![UNSENT; layout.few_slots[0] as usize + 4 * piece_hubs.len()];
                 binary.prepared = loader.load(&prepared)?;
+                let far = vec![0_u64; 2 * layout.few_slots[0] as usize];
+                binary.far_prepared = loader.load(&far)?;
+                binary.far_given = binary.far_prepared + 8 * u64::from(layout.few_slots[0]);
                 let degree = |&v: &u32| graph.degree(v as usize) as u32;
                 let degrees: Vec<u32> = layout.variable.iter().map(degree).collect();
                 binary.degrees = loader.load(&degrees)?;

@@ -2,8 +2,8 @@
 //! binary_home.cuh read it.
 
 use super::super::flood::{
-    FACTOR_KINDS, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeRange, HomeShape, MULTIPLY, WIDE,
-    rows,
+    CHANGING_SHIFT, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeRange, HomeShape, KIND_SHIFT,
+    MULTIPLY, UP_TO_EIGHT, UP_TO_FOUR, WIDE, rows,
 };
 use super::super::homes::{Home, Homes};
 use super::*;
@@ -82,26 +82,32 @@ impl Parts<'_> {
     fn factors(&self, block: usize, shape: &HomeShape) -> Vec<Vec<usize>> {
         let edges = self.edges_of_places(block, shape);
         let words = part(&self.all.factors, shape.words);
-        let starts = self.starts(&self.all.factor_starts, block, 2 * FACTOR_KINDS);
-        assert_eq!(*starts.last().unwrap() as usize * WARP, words.len());
+        let units = part(&self.all.factor_units, shape.units);
         let mut factors = Vec::new();
-        for (at, ends) in starts.windows(2).enumerate() {
-            let (kind, is_late) = (at % FACTOR_KINDS, at % (2 * FACTOR_KINDS) >= FACTOR_KINDS);
-            let own = &words[ends[0] as usize * WARP..ends[1] as usize * WARP];
-            assert_eq!(own.len() % (rows(kind) * WARP), 0);
-            for unit in own.chunks(rows(kind) * WARP) {
-                for (coefficients, places) in factors_of(unit, kind) {
-                    assert!(places.len() == kind + 2 || (kind == WIDE && places.len() > 8));
-                    let own: Vec<usize> =
-                        places.iter().map(|&place| edges[place as usize].unwrap()).collect();
-                    let factor = self.laid.graph.edge_factors()[own[0]] as usize;
-                    assert_eq!(coefficients, self.laid.layout.coefficients_of[factor]);
-                    let joins_late = places.iter().any(|&place| place >= shape.inbox + shape.early);
-                    assert_eq!(is_late, joins_late);
-                    factors.push(own);
-                }
+        let mut next = 0;
+        for (at, unit) in units.iter().enumerate() {
+            let (kind, is_late) = ((unit >> KIND_SHIFT) as usize, at >= shape.early_units as usize);
+            let row = (unit & ((1 << KIND_SHIFT) - 1)) as usize;
+            assert_eq!(row, next);
+            next += rows(kind);
+            let unit = &words[row * WARP..next * WARP];
+            for (coefficients, places) in factors_of(unit, kind) {
+                assert!(match kind {
+                    WIDE => places.len() > 8,
+                    UP_TO_FOUR => (2..=4).contains(&places.len()),
+                    UP_TO_EIGHT => (5..=8).contains(&places.len()),
+                    _ => places.len() == kind + 2,
+                });
+                let own: Vec<usize> =
+                    places.iter().map(|&place| edges[place as usize].unwrap()).collect();
+                let factor = self.laid.graph.edge_factors()[own[0]] as usize;
+                assert_eq!(coefficients, self.laid.layout.coefficients_of[factor]);
+                let joins_late = places.iter().any(|&place| place >= shape.inbox + shape.early);
+                assert_eq!(is_late, joins_late);
+                factors.push(own);
             }
         }
+        assert_eq!(words.len(), next * WARP);
         factors
     }
 
@@ -133,8 +139,12 @@ fn factors_of(unit: &[u32], kind: usize) -> Vec<(u32, Vec<u32>)> {
         return vec![(rows[1][0], places)];
     }
     let factor = |thread: usize| {
-        let places: Vec<u32> = rows[1..].iter().map(|row| row[thread]).collect();
+        let mut places: Vec<u32> = rows[1..].iter().map(|row| row[thread]).collect();
         assert!(rows[0][thread] != NOTHING || places.iter().all(|&place| place == NOTHING));
+        if kind == UP_TO_FOUR || kind == UP_TO_EIGHT {
+            places
+                .truncate(places.iter().position(|&place| place == NOTHING).unwrap_or(rows.len()));
+        }
         (rows[0][thread], places)
     };
     (0..WARP).map(factor).filter(|&(number, _)| number != NOTHING).collect()
@@ -149,9 +159,10 @@ struct Hubs {
 }
 
 impl Hubs {
-    fn add(&mut self, unit: &[u32], kind: usize, layout: &Layout) {
+    fn add(&mut self, unit: &[u32], kind: usize, laid: &Laid<'_>) {
+        let layout = laid.layout;
         let word = |thread: usize| Some(unit[2 * thread]).filter(|&word| word != NOTHING);
-        let number = |thread: usize| unit[2 * thread + 1];
+        let number = |thread: usize| unit[2 * thread + 1] & ((1 << CHANGING_SHIFT) - 1);
         let slots: Vec<Option<u32>> = (0..WARP)
             .map(|thread| {
                 let word = word(thread)?;
@@ -159,6 +170,16 @@ impl Hubs {
                 Some(word & SLOT_MASK)
             })
             .collect();
+        for (thread, slot) in slots.iter().enumerate() {
+            let changes = |slot: u32| {
+                let edge = laid.edge_of_slot[slot as usize];
+                edge.is_some_and(|e| laid.graph.arity(laid.graph.edge_factors()[e] as usize) > 1)
+            };
+            for i in 0..8 {
+                let is_marked = unit[2 * thread + 1] >> (CHANGING_SHIFT + i) & 1 == 1;
+                assert_eq!(is_marked, slot.is_some_and(|slot| changes(slot + i)));
+            }
+        }
         let all = if kind == MULTIPLY { &mut self.multiplied } else { &mut self.sent };
         all.extend(slots.iter().flatten());
         let hub_at = |slot| layout.hub_slots.partition_point(|&first| first <= slot) - 1;
@@ -232,7 +253,7 @@ pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edge
             let own = &words[ends[0] as usize * WARP..ends[1] as usize * WARP];
             assert_eq!(own.len() % (2 * WARP), 0);
             for unit in own.chunks(2 * WARP) {
-                hubs.add(unit, at % HUB_KINDS, &layout);
+                hubs.add(unit, at % HUB_KINDS, &laid);
             }
         }
         let early = part(&all.words, [shape.joined[0], shape.early]);
