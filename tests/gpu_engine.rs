@@ -272,6 +272,27 @@ fn far_messages_of_larger_graphs() {
     }
 }
 
+/// Quotients whose divisors have only ones as digits, or nearly so: 1 - p for p of a few times 2^-53.
+#[test]
+fn quotients_by_nearly_one() {
+    let Some(options) = tested() else { return };
+    let mut builder = FactorGraphBuilder::new();
+    for i in 1..=400 {
+        let p = f64::from(i) * f64::EPSILON / 2.0;
+        let others: Vec<u64> = (1..=1 + i as u64 % 6).collect();
+        builder.add_and(10 + i as u64, &others, p, 0.25 / f64::from(i)).unwrap();
+    }
+    for body in 1..=6 {
+        builder.add_singleton(body, 1.0).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+    for passes in [3, 9] {
+        let report = pair.run(&RunRequest::new(StopRule::Passes(passes))).unwrap();
+        assert!(report.is_ok());
+    }
+}
+
 /// Contradictions that come up after some passes end runs in the state in which they were found.
 #[test]
 fn late_contradictions_of_larger_graphs() {
