@@ -148,8 +148,8 @@ struct Flood {
 
     __device__ __forceinline__ bool is_quiet(const GridBarrier &barrier) const { return barrier.marks() == 0; }
 
-    /// The state after `n` passes once more, where contradictions ended the run before it was stored: from a copy of
-    /// that from which the launch began.
+    /// The state after `n` passes once more, where contradictions ended the run before it was stored: from that of which
+    /// there is a copy, from which the launch began or passes ran ahead.
     static __device__ __noinline__ void repeat(Block &block, Home &home, Ending end, GridBarrier barrier) {
         Flood work = {block, home};
         const Binary &g = block.g;

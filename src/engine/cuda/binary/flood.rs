@@ -2,7 +2,7 @@
 //! binary_home.cuh.
 
 use super::homes::{Home, Homes};
-use super::layout::{LARGE, Layout, Source, TILE_ARITY, WARP};
+use super::layout::{LARGE, Layout, Source, TILE_ARITY, WARP, changes};
 use crate::kernel::Packed;
 use crate::model::FactorGraph;
 use cust::memory::DeviceCopy;
@@ -18,14 +18,12 @@ pub(super) const HUB_KINDS: usize = 3;
 /// From this bit on of a thread's second word stands which of its eight messages change from pass to pass.
 pub(super) const CHANGING_SHIFT: u32 = 24;
 
-/// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables; first those
-/// without large hubs, then, as many, the others.
+/// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables.
 pub(super) const WIDE: usize = TILE_ARITY - 1;
 /// Tiles of factors with up to four variables, or eight: with few factors, fewer instructions for the cache are worth
 /// more than variables that are not there cost.
 pub(super) const UP_TO_FOUR: usize = WIDE + 1;
 pub(super) const UP_TO_EIGHT: usize = WIDE + 2;
-pub(super) const FACTOR_KINDS: usize = WIDE + 3;
 
 /// From this bit on of a unit's word stands its kind.
 pub(super) const KIND_SHIFT: u32 = 28;
@@ -139,8 +137,7 @@ impl FloodWork {
                 5..=TILE_ARITY if has_few => UP_TO_EIGHT,
                 arity => (arity - 2).min(WIDE),
             };
-            let kind = kind + if is_late { FACTOR_KINDS } else { 0 };
-            factors[block].push((kind, f as u32));
+            factors[block].push((is_late, kind, f as u32));
         }
         let mut place_of_edge = vec![0; graph.edge_count()];
         for (block, ranges) in ranges.into_iter().enumerate() {
@@ -215,9 +212,9 @@ impl FloodWork {
         let classes = 1..layout.classes.len() - 1;
         let units: Vec<Unit> =
             classes.flat_map(|class| small_hubs(graph, layout, homes, class)).collect();
-        // Neighbouring units on different multiprocessors; to warps with pieces last.
+        // Neighbouring units on different multiprocessors; to warps with pieces last, which take about as long.
         let by_turn = |turn: usize| turn % homes.blocks * warps + turn / homes.blocks;
-        let spent = |turn| PIECE_COST * (of_warps[by_turn(turn)].len() / 2) as u32;
+        let spent = |turn| (of_warps[by_turn(turn)].len() / 2) as u32;
         let turns = deal(units.len(), (0..of_warps.len()).map(spent).collect());
         for (unit, turn) in units.into_iter().zip(turns) {
             of_warps[by_turn(turn)].push(unit);
@@ -258,21 +255,21 @@ impl FloodWork {
         shape.variables = last.index + last.count;
     }
 
-    /// Units of a block's factors, which are sorted by their kinds: early ones first, and of these and of late ones those
-    /// that take longest.
+    /// Units of a block's factors, which are sorted, early ones first, and then by kinds. Of these and of late ones, units
+    /// that take longest come first.
     fn add_factors(
         &mut self,
         graph: &FactorGraph,
         layout: &Layout,
-        factors: &[(usize, u32)],
+        factors: &[(bool, usize, u32)],
         place_of_edge: &[u32],
         shape: &mut HomeShape,
     ) {
         let [first, first_unit] = [self.factors.len(), self.factor_units.len()];
-        let early = factors.partition_point(|&(kind, _)| kind < FACTOR_KINDS);
-        for same in [&factors[..early], &factors[early..]] {
-            for same in same.chunk_by(|a, b| a.0 == b.0).rev() {
-                let kind = same[0].0 % FACTOR_KINDS;
+        let early = factors.partition_point(|&(is_late, ..)| !is_late);
+        for stage in [&factors[..early], &factors[early..]] {
+            for same in stage.chunk_by(|a, b| a.1 == b.1).rev() {
+                let kind = same[0].1;
                 for unit in same.chunks(if kind == WIDE { 1 } else { WARP }) {
                     let row = ((self.factors.len() - first) / WARP) as u32;
                     self.factor_units.push(row | (kind as u32) << KIND_SHIFT);
@@ -291,13 +288,13 @@ impl FloodWork {
         graph: &FactorGraph,
         layout: &Layout,
         kind: usize,
-        unit: &[(usize, u32)],
+        unit: &[(bool, usize, u32)],
         place_of_edge: &[u32],
     ) {
         let first = self.factors.len();
         self.factors.resize(first + rows(kind) * WARP, u32::MAX);
         let words = &mut self.factors[first..];
-        for (thread, f) in unit.iter().map(|&(_, f)| f as usize).enumerate() {
+        for (thread, f) in unit.iter().map(|&(_, _, f)| f as usize).enumerate() {
             for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
                 let place = place_of_edge[edge];
                 if kind == WIDE {
@@ -355,9 +352,6 @@ fn deal(units: usize, spent: Vec<u32>) -> Vec<usize> {
     (0..units).map(deal_one).collect()
 }
 
-/// How many units of other hubs take as long as a piece of a large one does.
-const PIECE_COST: u32 = 1;
-
 /// Of so many warps of a block, one has large hubs at most.
 const TEAM_SHARE: usize = 4;
 
@@ -413,8 +407,8 @@ impl Unit {
             self.words[2 * thread] = Source::Prepared.word(slot);
             self.inputs.push((2 * thread as u32, edges[0]));
             for (i, &edge) in edges.iter().enumerate() {
-                let changes = graph.arity(graph.edge_factors()[edge as usize] as usize) > 1;
-                self.words[2 * thread + 1] |= u32::from(changes) << (CHANGING_SHIFT + i as u32);
+                let changes = u32::from(changes(graph, edge as usize));
+                self.words[2 * thread + 1] |= changes << (CHANGING_SHIFT + i as u32);
             }
         }
     }

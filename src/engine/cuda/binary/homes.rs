@@ -35,30 +35,31 @@ fn cost(arity: usize) -> usize {
     }
 }
 
-fn total_cost(graph: &FactorGraph) -> usize {
-    (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum()
-}
-
 impl Homes {
     /// For at most so many blocks, each of which has to do as much as with so many edges at least. O(edges).
     pub(super) fn new(graph: &FactorGraph, blocks: usize, edges_of_block: usize) -> Self {
-        let blocks = blocks.min(total_cost(graph) / edges_of_block).max(1);
-        let in_order = Self::in_order(graph, 0..graph.factor_count(), blocks);
+        let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
+        let blocks = blocks.min(total / edges_of_block).max(1);
+        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, blocks);
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
             return in_order;
         }
-        let along_variables = Self::in_order(graph, along_variables(graph), blocks);
+        let along_variables = Self::in_order(graph, along_variables(graph), total, blocks);
         if along_variables.joined_edges(graph) < joined { along_variables } else { in_order }
     }
 
-    /// Gives factors to blocks one after the other, so that each takes about as long.
-    fn in_order(graph: &FactorGraph, factors: impl Iterator<Item = usize>, blocks: usize) -> Self {
+    /// Gives factors to blocks one after the other, so that each takes about as long, given how long all take.
+    fn in_order(
+        graph: &FactorGraph,
+        factors: impl Iterator<Item = usize>,
+        total: usize,
+        blocks: usize,
+    ) -> Self {
         let mut of_factor = vec![0; graph.factor_count()];
-        let total = total_cost(graph).max(1);
         let mut spent = 0;
         for f in factors {
-            of_factor[f] = (spent * blocks / total).min(blocks - 1) as u16;
+            of_factor[f] = (spent * blocks / total.max(1)).min(blocks - 1) as u16;
             spent += cost(graph.arity(f));
         }
         let home = |v: usize| {

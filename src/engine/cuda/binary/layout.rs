@@ -53,6 +53,11 @@ pub(super) const TILE_ARITY: usize = 8;
 /// Threads of a warp.
 pub(super) const WARP: usize = 32;
 
+/// Whether a factor's message is another one in each pass: those of factors with one variable stay as they are.
+pub(super) fn changes(graph: &FactorGraph, edge: usize) -> bool {
+    graph.arity(graph.edge_factors()[edge] as usize) > 1
+}
+
 /// The classes of hubs are those of large ones and of those that 32, 16, 8, 4, 2 and 1 threads take.
 fn class_of(degree: usize) -> usize {
     [LARGE, 128, 64, 32, 16, 8].iter().filter(|&&limit| degree <= limit).count()

@@ -3,7 +3,7 @@
 use super::Binary;
 use super::flood::{FloodWork, HomeShape};
 use super::homes::Homes;
-use super::layout::{Layout, Source, WARP};
+use super::layout::{Layout, Source, WARP, changes};
 use super::levels::LevelWork;
 use crate::engine::cuda::control::Loop;
 use crate::engine::cuda::driver::{
@@ -101,6 +101,14 @@ impl Loader<'_> {
         Ok(address)
     }
 
+    /// The address of so many words of 64 bits that stay.
+    fn reserve(&mut self, words: usize) -> Result<u64> {
+        let buffer = DeviceBuffer::<u64>::new(self.current, words)?;
+        let address = *buffer.address();
+        self.kept.push(Box::new(buffer));
+        Ok(address)
+    }
+
     /// What blocks have where all messages are sent at once, and how to launch them.
     fn load_homes(
         &mut self,
@@ -129,9 +137,7 @@ impl Loader<'_> {
             }
         }
         let words = blocks * binary.home_bytes as usize / 8;
-        let memory = DeviceBuffer::<u64>::new(self.current, words)?;
-        binary.home_memory = *memory.address();
-        self.kept.push(Box::new(memory));
+        binary.home_memory = self.reserve(words)?;
         Ok(launch)
     }
 }
@@ -240,9 +246,9 @@ impl BinaryProgram {
                 // The messages of hubs; and for passes from either buffer two words of each piece.
                 let prepared = vec![UNSENT; layout.few_slots[0] as usize + 4 * piece_hubs.len()];
                 binary.prepared = loader.load(&prepared)?;
-                let far = vec![0_u64; 2 * layout.few_slots[0] as usize];
-                binary.far_prepared = loader.load(&far)?;
-                binary.far_given = binary.far_prepared + 8 * u64::from(layout.few_slots[0]);
+                let slots = layout.few_slots[0] as usize;
+                binary.far_prepared = loader.reserve(2 * slots)?;
+                binary.far_given = binary.far_prepared + 8 * slots as u64;
                 let degree = |&v: &u32| graph.degree(v as usize) as u32;
                 let degrees: Vec<u32> = layout.variable.iter().map(degree).collect();
                 binary.degrees = loader.load(&degrees)?;
@@ -415,7 +421,7 @@ impl BinaryProgram {
 fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Vec<u32> {
     let mut bits = vec![0; slots.div_ceil(32)];
     for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
-        if graph.arity(graph.edge_factors()[edge] as usize) > 1 {
+        if changes(graph, edge) {
             bits[slot as usize / 32] |= 1 << (slot % 32);
         }
     }
