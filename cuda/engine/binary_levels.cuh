@@ -6,6 +6,7 @@
 // Made by src/engine/cuda/binary/levels.rs.
 #pragma once
 
+#include "binary_flat.cuh"
 #include "binary_products.cuh"
 
 namespace fastlbp {
@@ -89,11 +90,37 @@ struct Fraction {
     T above, below;
 
     __device__ __forceinline__ Packed ratio() const { return FromPacked<T>::ratio(above, below, false); }
+};
+
+/// What doubles do for.
+template <>
+struct Fraction<double> {
+    double above, below;
 
     /// Whether the quotient is stored as a double, or certain.
     __device__ __forceinline__ bool is_plain() const {
         const int difference = static_cast<int>(to_bits(above) >> 52) - static_cast<int>(to_bits(below) >> 52);
         return static_cast<uint32_t>(difference + 990) <= 1980 || to_bits(above) == 0 || to_bits(below) == 0;
+    }
+
+    /// If it is plain. Digits are divided, and exponents subtracted: so no test of operands is needed, and no branch.
+    __device__ __forceinline__ Packed ratio() const {
+        const Flat a = {above}, b = {below};
+        // No number here is so small that its high word is zero.
+        const bool none = a.high() == 0, infinite = b.high() == 0;
+        const Flat digits = {quotient(digits_of(a), digits_of(b))};
+        const uint32_t high = digits.high() + (a.high() & EXPONENT) - (b.high() & EXPONENT);
+        const bool is_certain = none | infinite, contradiction = none & infinite;
+        const uint32_t certain = contradiction ? ~uint32_t(0) : none ? 0 : HIGH_INFINITY;
+        const uint32_t low = contradiction ? ~uint32_t(0) : 0;
+        return Packed{to_bits(Flat::of(is_certain ? certain : high, is_certain ? low : digits.low()).value)};
+    }
+
+  private:
+    static constexpr uint32_t EXPONENT = HIGH_INFINITY;
+    /// From 1 to 2; of zero, 1.
+    static __device__ __forceinline__ double digits_of(Flat x) {
+        return Flat::of((x.high() & ~EXPONENT) | HIGH_ONE, x.low()).value;
     }
 };
 
@@ -300,17 +327,18 @@ struct LevelWork {
         return true;
     }
 
-    /// A unit that is usual; `hub` are the words of its first round of hubs. Returns whether that was right: if not,
-    /// all of it is to be done again.
-    template <bool CERTAIN>
+    /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it has several such rounds, each of
+    /// which is read while the one before is waited for, or a hub in pieces as well. Returns whether that was right: if
+    /// not, all of it is to be done again.
+    template <bool CERTAIN, bool MANY>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub) const {
         const uint32_t leaves[2] = {words.z, words.w};
         const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds(), pieces = unit.giants();
-        const uint4 *chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
+        const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
         Share above = {1.0, 0};
-        HubReadings wide;
+        HubReadings wide, after;
         if (pieces > 0) {
             // Other pieces than the factor's are there long before.
             const HubWords giant = __ldg(chunk + hubs * 32);
@@ -319,31 +347,41 @@ struct LevelWork {
         } else {
             wide.start(places, hub, false);
         }
+        // The hub in pieces comes first, and then the others.
+        uint32_t next = pieces > 0 ? 0 : 1;
+        HubWords words_after;
+        if (MANY) {
+            after.start(places, __ldg(chunk + next * 32), false);
+            words_after = __ldg(chunk + smaller_of(next + 1, hubs - 1) * 32);
+        }
         RoundReadings readings;
         readings.start(places, leaves, false);
         LevelInput input(shared_block(), places, words);
         LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0,
                          (words.z & LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
-        wait_for(places, readings, wide);
+        if (MANY) {
+            wait_before(places, after, readings, wide);
+        } else {
+            wait_for(places, readings, wide);
+        }
         // What is looked at again now is there when it is needed.
         last.look_again();
         fits &= take_rounds<CERTAIN>(readings, input.wanted, partial);
-        // The hub in pieces, and then the others.
-        uint32_t round = pieces > 0 ? rounds + hubs : rounds;
-        for (uint32_t left = hubs + pieces; left > 0;) {
-            const HubReadings current = wide;
-            --left;
-            const uint32_t next = hubs - left;
-            if (left > 0) {
-                wide.start(places, __ldg(chunk + next * 32), false);
-            }
-            fits &= take_hubs<CERTAIN>(current, above, round, input.wanted, partial);
-            above = Share{1.0, 0};
-            round = rounds + next;
-            if (left > 0) {
-                wait_for(places, wide);
+        if (hubs + pieces > 0) {
+            fits &= take_hubs<CERTAIN>(wide, above, pieces > 0 ? rounds + hubs : rounds, input.wanted, partial);
+        }
+        if (MANY) {
+            for (; next < hubs; ++next) {
+                wide = after;
+                const bool more = next + 1 < hubs;
+                if (more) {
+                    after.start(places, words_after, false);
+                    words_after = __ldg(chunk + smaller_of(next + 2, hubs - 1) * 32);
+                }
+                wait_before(places, after, wide);
                 last.look_again();
+                fits &= take_hubs<CERTAIN>(wide, Share{1.0, 0}, rounds + next, input.wanted, partial);
             }
         }
         last.wait();
@@ -351,9 +389,21 @@ struct LevelWork {
         return send_if(fits, lane, unit, input);
     }
 
-    /// The same where messages may be certain. Gets what it needs by value, so that this can stay in registers elsewhere.
-    static __device__ __noinline__ bool send_certain(LevelWork work, LevelUnit unit, uint4 words, HubWords hub) {
-        return work.send_usual<true>(lane_of_warp(), unit, words, hub);
+    /// The same, out of the way of most units. Gets what it needs by value, so that this can stay in registers elsewhere.
+    template <bool CERTAIN, bool MANY>
+    static __device__ __noinline__ bool send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub) {
+        return work.send_usual<CERTAIN, MANY>(lane_of_warp(), unit, words, hub);
+    }
+
+    /// A unit that is usual.
+    template <bool CERTAIN>
+    __device__ __forceinline__ bool send(uint32_t lane, const LevelUnit &unit, const uint4 &words,
+                                         const HubWords &hub) const {
+        if (unit.wide_rounds() + unit.giants() > 1) {
+            return send_apart<CERTAIN, true>(*this, unit, words, hub);
+        }
+        return CERTAIN ? send_apart<true, false>(*this, unit, words, hub)
+                       : send_usual<false, false>(lane, unit, words, hub);
     }
 
     /// Takes over what variables send in two rounds from `first` on, whatever it is. A round that the unit does
@@ -366,7 +416,7 @@ struct LevelWork {
         }
     }
 
-    /// Any unit, as send_certain.
+    /// Any unit, as send_apart.
     static __device__ __noinline__ void send_any(LevelWork work, LevelUnit unit, uint4 words) {
         const Places &places = work.places;
         const uint32_t lane = lane_of_warp(), rounds = unit.rounds(), wide_rounds = unit.wide_rounds();
@@ -434,9 +484,9 @@ struct LevelWork {
             const LevelUnit after = queue.load(g, at + 2);
             bool sent = false;
             if (unit.is_usual() && !was_far) {
-                sent = !was_certain && send_usual<false>(lane, unit, words, hub);
+                sent = !was_certain && send<false>(lane, unit, words, hub);
                 if (!sent) {
-                    sent = send_certain(*this, unit, words, hub);
+                    sent = send<true>(lane, unit, words, hub);
                     __syncwarp();
                     if (lane == 0) {
                         unusual.certain |= bit;

@@ -187,6 +187,19 @@ __device__ __forceinline__ void wait_for(const Places &places, Readings &...read
     }
 }
 
+/// Waits until all of them are there, and looks meanwhile for what is read after them.
+template <class After, class... Readings>
+__device__ __forceinline__ void wait_before(const Places &places, After &after, Readings &...readings) {
+    while (__any_sync(~0u, any_missing(readings...))) {
+#ifndef __CUDA_ARCH__
+        take_turns();
+#endif
+        const int all[] = {(readings.repeat(places), 0)...};
+        static_cast<void>(all);
+        after.repeat(places);
+    }
+}
+
 /// A last message of each thread.
 struct LastReading {
     bool is_read;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "binary_factors.cuh"
+#include "binary_flat.cuh"
 #include "binary_home.cuh"
 
 namespace fastlbp {
@@ -81,74 +82,6 @@ __device__ __noinline__ inline void far_factor(const Block &block, const Home &h
         put_message(block, home, words[32 * (i + 1)], messages[i]);
     }
 }
-
-/// The quotient of positive numbers within 2^-500..2^500, as a division rounds it: the same operations in the same order
-/// as those by which the compiler divides, but for its test of operands, which keeps divisions from running together. The
-/// error of the reciprocal, at first less than 2^-20, is cubed and then squared; then what the product with it leaves is
-/// divided as well (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). That the
-/// reciprocal is not just too small at the end, which would be wrong for divisors with only ones as digits, is due to the
-/// one in its lowest digit.
-__device__ __forceinline__ double quotient(double a, double b) {
-#ifdef __CUDA_ARCH__
-    double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
-    r = from_bits(to_bits(r) | 1);
-    double error = __fma_rn(-b, r, 1.0);
-    error = __fma_rn(error, error, error);
-    r = __fma_rn(r, error, r);
-    r = __fma_rn(r, __fma_rn(-b, r, 1.0), r);
-    const double product = a * r;
-    return __fma_rn(r, __fma_rn(-b, product, a), product);
-#else
-    return a / b;
-#endif
-}
-
-/// A number of a factor in a tile, which doubles do for: tests and selections of it are of its high word.
-struct Flat {
-    double value;
-
-    __device__ __forceinline__ static Flat of(uint32_t high, uint32_t low) {
-        return Flat{from_bits(static_cast<uint64_t>(high) << 32 | low)};
-    }
-    __device__ __forceinline__ uint32_t high() const { return static_cast<uint32_t>(to_bits(value) >> 32); }
-    __device__ __forceinline__ uint32_t low() const { return static_cast<uint32_t>(to_bits(value)); }
-};
-
-__device__ __forceinline__ Flat multiply(Flat a, Flat b) { return Flat{a.value * b.value}; }
-__device__ __forceinline__ Flat add(Flat a, Flat b) { return Flat{a.value + b.value}; }
-
-template <>
-struct Real<Flat> {
-    static __device__ __forceinline__ Flat zero() { return Flat{0.0}; }
-    static __device__ __forceinline__ Flat one() { return Flat{1.0}; }
-    static __device__ __forceinline__ Flat from_f64(double value) { return Flat{value}; }
-};
-
-template <>
-struct FromPacked<Flat> {
-    static __device__ __forceinline__ void weights(Packed odds, bool swapped, Flat &first, Flat &second) {
-        // The low words of zero, one and infinity are zeros.
-        const bool infinite = high(odds) == HIGH_INFINITY;
-        const uint32_t low = static_cast<uint32_t>(odds.bits);
-        const uint32_t state1 = infinite ? HIGH_ONE : high(odds), state0 = infinite ? 0 : HIGH_ONE;
-        first = Flat::of(swapped ? state0 : state1, swapped ? 0 : low);
-        second = Flat::of(swapped ? state1 : state0, swapped ? low : 0);
-    }
-
-    /// 0/0 is something with the high word ~0.
-    static __device__ __forceinline__ Packed ratio(Flat numerator, Flat denominator, bool inverse) {
-        const Flat above = Flat{inverse ? denominator.value : numerator.value};
-        const Flat below = Flat{inverse ? numerator.value : denominator.value};
-        // No number here is so small that its high word is zero. Divisions by and of zero take a long way.
-        const bool none = above.high() == 0, infinite = below.high() == 0;
-        const Flat ratio = Flat{quotient(Flat::of(none ? HIGH_ONE : above.high(), above.low()).value,
-                                         Flat::of(infinite ? HIGH_ONE : below.high(), below.low()).value)};
-        const uint32_t certain = none ? (infinite ? ~uint32_t(0) : 0) : HIGH_INFINITY;
-        const bool any = none | infinite;
-        return Packed{to_bits(Flat::of(any ? certain : ratio.high(), any ? 0 : ratio.low()).value)};
-    }
-};
 
 /// The literals of a factor with few variables.
 struct FloodLiterals {

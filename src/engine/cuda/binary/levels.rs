@@ -82,6 +82,8 @@ struct Read {
     lane: usize,
     rank: u32,
     last: Last,
+    /// When all others are there, in levels of the pass.
+    when: i64,
 }
 
 /// The message that comes last.
@@ -169,8 +171,8 @@ impl<'a> Ranks<'a> {
     }
 
     /// Which of the messages that are read along the edge `own` in messages of this rank and level comes last, if it
-    /// is late and near.
-    fn last(&self, own: usize, rank: u32, level: u32) -> Last {
+    /// is late and near, and when the others are there.
+    fn last(&self, own: usize, rank: u32, level: u32) -> (Last, i64) {
         let variable = self.graph.edge_variables()[own] as usize;
         let others =
             self.graph.variable_edges(variable).iter().filter(|&&edge| edge as usize != own);
@@ -179,17 +181,23 @@ impl<'a> Ranks<'a> {
             let of_pass = i64::from(self.level_of[edge as usize]);
             if self.of(edge) < rank { of_pass } else { of_pass - self.period }
         };
-        let Some((when, last)) = others.map(|&edge| (time(edge), edge)).max() else {
-            return Last::default();
-        };
+        let (mut latest, mut before) = ((i64::MIN, 0), i64::MIN);
+        for timed in others.map(|&edge| (time(edge), edge)) {
+            before = before.max(timed.min(latest).0);
+            latest = latest.max(timed);
+        }
+        let (when, last) = latest;
+        if when == i64::MIN {
+            return (Last::default(), before);
+        }
         let slots = [last as usize, own].map(|edge| self.layout.slot_of_edge[edge]);
         let away = slots[0] ^ slots[1];
         let is_late = when + i64::from(LAST_LEVELS) >= i64::from(level);
         let is_prior = self.graph.arity(self.graph.edge_factors()[last as usize] as usize) == 1;
         if is_late && away < LAST_SLOTS && !is_prior {
-            Last { away, is_old: self.of(last) >= rank }
+            (Last { away, is_old: self.of(last) >= rank }, before)
         } else {
-            Last::default()
+            (Last::default(), when)
         }
     }
 
@@ -359,16 +367,16 @@ impl Unit {
             }
             for (at, edge) in ranks.reads(item) {
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
-                let last = ranks.last(edge, rank, level);
+                let (last, when) = ranks.last(edge, rank, level);
                 let input = &mut unit.words[4 * lane];
                 *input = Source::Read.in_word(*input) | last.away << LAST_SHIFT;
-                reads.push(Read { width, edge, lane, rank, last });
+                reads.push(Read { width, edge, lane, rank, last, when });
             }
         }
         let old: Vec<usize> =
             reads.iter().filter(|read| read.last.is_old).map(|read| read.lane).collect();
         // Wide reads come first, so that all begin at multiples of their widths.
-        reads.sort_by_key(|read| std::cmp::Reverse(read.width));
+        reads.sort_by_key(|read| (std::cmp::Reverse(read.width), read.when));
         let hubs: Vec<Read> = reads.extract_if(.., |read| read.width > FEW).collect();
         let rounds = unit.place(ranks, &reads);
         let giants = hubs.iter().take_while(|hub| hub.width > WARP_LEAVES).count();
@@ -395,7 +403,7 @@ impl Unit {
     /// Tells all threads what they read and where they find what they want. Returns the number of rounds.
     fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> usize {
         let mut at = 0;
-        for &Read { width, edge, lane, rank, last } in reads {
+        for &Read { width, edge, lane, rank, last, .. } in reads {
             let variable = ranks.graph.edge_variables()[edge] as usize;
             let (first, own) = (ranks.layout.slots_of(variable).0, ranks.layout.slot_of_edge[edge]);
             let mut source = at;
@@ -423,23 +431,31 @@ impl Unit {
         at.div_ceil(WARP)
     }
 
-    /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`. Returns
-    /// their number.
+    /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`; those come first
+    /// whose messages are there first. Returns their number.
     fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> usize {
-        let mut at = 0;
-        for hub in hubs {
-            let threads = hub.width / HUB_EACH as usize;
-            let source = at + ranks.own_place(hub.edge) / HUB_EACH as usize;
-            let place = unit_source(rounds + source / WARP, source % WARP);
-            self.words[4 * hub.lane + 1] |= place;
-            self.place_hub(ranks, hub, threads);
-            at += threads;
+        let threads = |hub: &Read| hub.width / HUB_EACH as usize;
+        let mut of_rounds: Vec<&[Read]> = Vec::new();
+        let (mut first, mut sum) = (0, 0);
+        for (at, hub) in hubs.iter().enumerate() {
+            sum += threads(hub);
+            if sum == WARP || at + 1 == hubs.len() {
+                of_rounds.push(&hubs[first..=at]);
+                (first, sum) = (at + 1, 0);
+            }
         }
-        while at % WARP != 0 {
-            self.words.extend([0, HUB_NOTHING, 0, 0]);
-            at += 1;
+        of_rounds.sort_by_key(|of_round| of_round.iter().map(|hub| hub.when).max());
+        for (round, of_round) in of_rounds.iter().enumerate() {
+            let mut at = 0;
+            for hub in *of_round {
+                let source = at + ranks.own_place(hub.edge) / HUB_EACH as usize;
+                self.words[4 * hub.lane + 1] |= unit_source(rounds + round, source);
+                self.place_hub(ranks, hub, threads(hub));
+                at += threads(hub);
+            }
+            self.words.extend([0, HUB_NOTHING, 0, 0].repeat(WARP - at));
         }
-        at / WARP
+        of_rounds.len()
     }
 
     /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
