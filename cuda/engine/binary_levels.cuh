@@ -239,7 +239,7 @@ struct LevelQueue {
 
     /// The words of a unit's first hubs.
     static __device__ __forceinline__ HubWords load_hub(const Binary &g, const LevelUnit &unit, uint32_t lane) {
-        return unit.wide_rounds() > 0 ? __ldg(g.level_words + unit.first_hub() * 32 + lane)
+        return unit.wide_rounds() > 0 ? load_words(g.level_words + unit.first_hub() * 32 + lane)
                                       : HubWords{0, HUB_NOTHING, 0, 0};
     }
 
@@ -256,7 +256,7 @@ struct LevelQueue {
         }
         __syncwarp();
         if (begin != end) {
-            words[lane] = __ldg(g.level_words + unit.chunk * 32 + lane);
+            words[lane] = load_words(g.level_words + unit.chunk * 32 + lane);
             hub[lane] = load_hub(g, unit, lane);
         }
         __syncwarp();
@@ -338,21 +338,21 @@ struct LevelWork {
         const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
         Share above = {1.0, 0};
-        HubReadings wide, after;
+        HubReadings wide[MANY ? 2 : 1];
         if (pieces > 0) {
             // Other pieces than the factor's are there long before.
-            const HubWords giant = __ldg(chunk + hubs * 32);
+            const HubWords giant = load_words(chunk + hubs * 32);
             above = share_above_piece(places, chunk + hubs * 32, giant, fits);
-            wide.start(places, __ldg(chunk + (hubs + giant.z / WARP_LEAVES) * 32), false);
+            wide[0].start(places, load_words(chunk + (hubs + giant.z / WARP_LEAVES) * 32), false);
         } else {
-            wide.start(places, hub, false);
+            wide[0].start(places, hub, false);
         }
         // The hub in pieces comes first, and then the others.
-        uint32_t next = pieces > 0 ? 0 : 1;
+        uint32_t next = pieces > 0 ? 0 : 1, of_wide[2] = {pieces > 0 ? rounds + hubs : rounds, 0};
         HubWords words_after;
         if (MANY) {
-            after.start(places, __ldg(chunk + next * 32), false);
-            words_after = __ldg(chunk + smaller_of(next + 1, hubs - 1) * 32);
+            wide[1].start(places, load_words(chunk + next * 32), false);
+            words_after = load_words(chunk + smaller_of(next + 1, hubs - 1) * 32);
         }
         RoundReadings readings;
         readings.start(places, leaves, false);
@@ -361,28 +361,31 @@ struct LevelWork {
                          (words.z & LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
         if (MANY) {
-            wait_before(places, after, readings, wide);
+            wait_before(places, readings, wide[0], wide[1]);
         } else {
-            wait_for(places, readings, wide);
+            wait_for(places, readings, wide[0]);
         }
         // What is looked at again now is there when it is needed.
         last.look_again();
         fits &= take_rounds<CERTAIN>(readings, input.wanted, partial);
-        if (hubs + pieces > 0) {
-            fits &= take_hubs<CERTAIN>(wide, above, pieces > 0 ? rounds + hubs : rounds, input.wanted, partial);
-        }
         if (MANY) {
-            for (; next < hubs; ++next) {
-                wide = after;
-                const bool more = next + 1 < hubs;
-                if (more) {
-                    after.start(places, words_after, false);
-                    words_after = __ldg(chunk + smaller_of(next + 2, hubs - 1) * 32);
-                }
-                wait_before(places, after, wide);
+            // Of the last two rounds, messages may come at the same time.
+            for (; next + 1 < hubs; ++next) {
+                wait_before(places, wide[0], wide[1]);
                 last.look_again();
-                fits &= take_hubs<CERTAIN>(wide, Share{1.0, 0}, rounds + next, input.wanted, partial);
+                fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, input.wanted, partial);
+                above = Share{1.0, 0};
+                of_wide[0] = rounds + next;
+                wide[0] = wide[1];
+                wide[1].start(places, words_after, false);
+                words_after = load_words(chunk + smaller_of(next + 2, hubs - 1) * 32);
             }
+            wait_for(places, wide[0], wide[1]);
+            last.look_again();
+            of_wide[1] = rounds + next;
+            fits &= take_hubs<CERTAIN, 2>(wide, above, of_wide, input.wanted, partial);
+        } else if (hubs + pieces > 0) {
+            fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, input.wanted, partial);
         }
         last.wait();
         fits &= partial.complete<CERTAIN>(last.value(), input.value);
@@ -406,16 +409,6 @@ struct LevelWork {
                        : send_usual<false, false>(lane, unit, words, hub);
     }
 
-    /// Takes over what variables send in two rounds from `first` on, whatever it is. A round that the unit does
-    /// not have has the number of the first hubs, which come later.
-    static __device__ __forceinline__ void take_any(const RoundReadings &readings, uint32_t first,
-                                                    LevelInput &input) {
-        FASTLBP_UNROLL
-        for (int i = 0; i < 2; ++i) {
-            input.take_sent(first + i, far_others_of_group(readings.bits[i], readings.width(i)));
-        }
-    }
-
     /// Any unit, as send_apart.
     static __device__ __noinline__ void send_any(LevelWork work, LevelUnit unit, uint4 words) {
         const Places &places = work.places;
@@ -424,23 +417,26 @@ struct LevelWork {
         const uint4 *chunk = chunks + unit.first_hub() * 32;
         HubReadings hub;
         if (wide_rounds > 0) {
-            hub.start(places, __ldg(chunk + lane), true);
+            hub.start(places, load_words(chunk + lane), true);
         }
         uint32_t leaves[2] = {words.z, words.w};
         RoundReadings readings;
         readings.start(places, leaves, true);
         LevelInput input(shared_block(), places, words);
-        for (uint32_t round = 0;;) {
-            wait_for(places, readings);
-            take_any(readings, round, input);
-            round += 2;
-            if (round >= rounds) {
-                break;
+        for (uint32_t round = 0; round < rounds; ++round) {
+            const bool first = round % 2 == 0;
+            if (first) {
+                wait_for(places, readings);
             }
-            const uint4 four = __ldg(chunks + (unit.chunk + 1 + (round - 2) / 4) * 32 + lane);
-            leaves[0] = (round - 2) % 4 == 0 ? four.x : four.z;
-            leaves[1] = (round - 2) % 4 == 0 ? four.y : four.w;
-            readings.start(places, leaves, true);
+            input.take_sent(round, far_others_of_group(first ? readings.bits[0] : readings.bits[1],
+                                                       first ? readings.width(0) : readings.width(1)));
+            if (!first && round + 1 < rounds) {
+                const uint32_t next = round - 1;
+                const uint4 four = load_words(chunks + (unit.chunk + 1 + next / 4) * 32 + lane);
+                leaves[0] = next % 4 == 0 ? four.x : four.z;
+                leaves[1] = next % 4 == 0 ? four.y : four.w;
+                readings.start(places, leaves, true);
+            }
         }
         for (uint32_t i = 0; i < wide_rounds; ++i) {
             Packed values[8];
@@ -449,12 +445,12 @@ struct LevelWork {
             const HubWords current = hub.words;
             chunk += 32;
             if (i + 1 < wide_rounds) {
-                hub.start(places, __ldg(chunk + lane), true);
+                hub.start(places, load_words(chunk + lane), true);
             }
             input.take_sent(rounds + i, any_message_of_eight(current, values, Product::neutral()));
         }
         for (uint32_t i = 0; i < unit.giants(); ++i) {
-            const HubWords giant = __ldg(chunk + lane);
+            const HubWords giant = load_words(chunk + lane);
             input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, chunk, giant));
             chunk += (giant.w + WARP_LEAVES - 1) / WARP_LEAVES * 32;
         }
@@ -479,7 +475,7 @@ struct LevelWork {
         for (uint32_t at = begin;;) {
             const uint64_t bit = uint64_t(1) << ((at - begin) & 63);
             const bool was_certain = (unusual.certain & bit) != 0, was_far = (unusual.far & bit) != 0;
-            const uint4 next_words = __ldg(chunks + next.chunk * 32 + lane);
+            const uint4 next_words = load_words(chunks + next.chunk * 32 + lane);
             const HubWords next_hub = LevelQueue::load_hub(g, next, lane);
             const LevelUnit after = queue.load(g, at + 2);
             bool sent = false;

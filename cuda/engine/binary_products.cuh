@@ -202,20 +202,29 @@ struct Share {
 
 /// The shares of the neighbouring subtrees that a thread meets on the way to the top of 2^width threads. 32
 /// significands are multiplied as they are, far below the largest double.
+template <int LEVELS = 5>
 struct SiblingShares {
-    double significands[5], all;
+    double significands[LEVELS], all;
     int32_t own_exponent, exponent;
 
-    __device__ __forceinline__ SiblingShares(const Share &own, uint32_t width)
-        : all(own.significand), own_exponent(own.exponent), exponent(own.exponent) {
+    SiblingShares() = default;
+
+    __device__ __forceinline__ explicit SiblingShares(const Share &own)
+        : all(own.significand), own_exponent(own.exponent), exponent(own.exponent) {}
+
+    __device__ __forceinline__ SiblingShares(const Share &own, uint32_t width) : SiblingShares(own) {
         FASTLBP_UNROLL
-        for (int level = 0; level < 5; ++level) {
-            const double sibling = __shfl_xor_sync(~0u, all, 1 << level);
-            const int32_t more = __shfl_xor_sync(~0u, exponent, 1 << level);
-            significands[level] = level < static_cast<int>(width) ? sibling : 1.0;
-            all = all * significands[level];
-            exponent += level < static_cast<int>(width) ? more : 0;
+        for (int level = 0; level < LEVELS; ++level) {
+            climb(level, width);
         }
+    }
+
+    __device__ __forceinline__ void climb(int level, uint32_t width) {
+        const double sibling = __shfl_xor_sync(~0u, all, 1 << level);
+        const int32_t more = __shfl_xor_sync(~0u, exponent, 1 << level);
+        significands[level] = level < static_cast<int>(width) ? sibling : 1.0;
+        all = all * significands[level];
+        exponent += level < static_cast<int>(width) ? more : 0;
     }
 
     /// The share of all.
@@ -228,20 +237,21 @@ struct SiblingShares {
     __device__ __forceinline__ Share others(const Share &above) const {
         double rest = above.significand;
         FASTLBP_UNROLL
-        for (int level = 4; level >= 0; --level) {
+        for (int level = LEVELS - 1; level >= 0; --level) {
             rest = rest * significands[level];
         }
         return Share{rest, above.exponent + exponent - own_exponent};
     }
 };
 
-/// What variables send, one of whose messages each of 2^width neighbouring threads has, whatever they are.
+/// What variables send, one of whose messages each of 2^width neighbouring threads has, whatever they are. No width is
+/// above 2.
 __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
     const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
     const uint32_t zeros = __ballot_sync(~0u, value == 0);
     const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
     const Wide own = uncertain(Packed{value}).unpack();
-    const SiblingShares siblings(Share{own.significand, static_cast<int32_t>(own.exponent)}, width);
+    const SiblingShares<2> siblings(Share{own.significand, static_cast<int32_t>(own.exponent)}, width);
     if (width == 0) {
         return Sent{value, false};
     }
@@ -283,11 +293,10 @@ __device__ __forceinline__ double product_of_eight(const Packed (&v)[8]) {
            ((v[4].plain() * v[5].plain()) * (v[6].plain() * v[7].plain()));
 }
 
-/// What hubs send whose messages are read by threads, each with eight near 1, given what is above them, but for the
-/// last ones. The threads at the slots of the factor have it.
+/// What hubs send whose messages are read by threads, each with eight near 1, given what is above those of each, but for
+/// the last ones. The threads at the slots of the factor have it.
 __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const Packed (&values)[8],
-                                                    const Share &top) {
-    const Share above = SiblingShares(Share::of(product_of_eight(values)), hub_width(words)).others(top);
+                                                    const Share &above) {
     double x[8];
     FASTLBP_UNROLL
     for (int i = 0; i < 8; ++i) {
@@ -307,37 +316,58 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
     return partial;
 }
 
-/// Takes over what hubs send; returns whether that was right.
-template <bool CERTAIN>
-__device__ __forceinline__ bool take_hubs(const HubReadings &readings, const Share &top, uint32_t round,
+/// Takes over what hubs send that are read in N rounds, side by side; `top` is above those of the first. Returns whether
+/// that was right.
+template <bool CERTAIN, int N>
+__device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Share &top, const uint32_t *rounds,
                                           const Wanted &wanted, Partial &partial) {
-    Packed values[8];
-    readings.take(values);
+    Packed values[N][8];
     bool near = true;
-    uint32_t certain = 0;
-    if (CERTAIN) {
-        uint32_t zeros, infinities;
-        set_certain_apart(values, values, zeros, infinities);
-        // Of threads without the factor's slot, this is not asked for.
-        const uint32_t others = ~(1u << (readings.words.z & 7));
-        certain = certain_of_others(zeros != 0, infinities != 0, hub_width(readings.words)) |
-                  ((zeros & others) != 0 ? CERTAIN_ZERO : 0) | ((infinities & others) != 0 ? CERTAIN_INFINITY : 0);
-        near = eight_in_large_range(values);
-    } else {
-        near = eight_near(values);
-    }
-    Partial of_hub = partial_of_eight(readings.words, values, top);
-    if (CERTAIN) {
-        of_hub.set_certain(certain);
-    }
-    of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
-    of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
+    uint32_t certain[N] = {};
     FASTLBP_UNROLL
-    for (int i = 0; i < 2; ++i) {
-        of_hub.up[i] = __shfl_sync(~0u, of_hub.up[i], wanted.thread);
-        of_hub.down[i] = __shfl_sync(~0u, of_hub.down[i], wanted.thread);
+    for (int n = 0; n < N; ++n) {
+        readings[n].take(values[n]);
+        if (CERTAIN) {
+            uint32_t zeros, infinities;
+            set_certain_apart(values[n], values[n], zeros, infinities);
+            // Of threads without the factor's slot, this is not asked for.
+            const uint32_t others = ~(1u << (readings[n].words.z & 7));
+            certain[n] =
+                certain_of_others(zeros != 0, infinities != 0, hub_width(readings[n].words)) |
+                ((zeros & others) != 0 ? CERTAIN_ZERO : 0) | ((infinities & others) != 0 ? CERTAIN_INFINITY : 0);
+            near &= eight_in_large_range(values[n]);
+        } else {
+            near &= eight_near(values[n]);
+        }
     }
-    partial.take(of_hub, wanted.round == round);
+    SiblingShares<> shares[N];
+    FASTLBP_UNROLL
+    for (int n = 0; n < N; ++n) {
+        shares[n] = SiblingShares<>(Share::of(product_of_eight(values[n])));
+    }
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        FASTLBP_UNROLL
+        for (int n = 0; n < N; ++n) {
+            shares[n].climb(level, hub_width(readings[n].words));
+        }
+    }
+    FASTLBP_UNROLL
+    for (int n = 0; n < N; ++n) {
+        const Share above = shares[n].others(n == 0 ? top : Share{1.0, 0});
+        Partial of_hub = partial_of_eight(readings[n].words, values[n], above);
+        if (CERTAIN) {
+            of_hub.set_certain(certain[n]);
+        }
+        of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
+        of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
+        FASTLBP_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            of_hub.up[i] = __shfl_sync(~0u, of_hub.up[i], wanted.thread);
+            of_hub.down[i] = __shfl_sync(~0u, of_hub.down[i], wanted.thread);
+        }
+        partial.take(of_hub, wanted.round == rounds[n]);
+    }
     return near;
 }
 
@@ -351,15 +381,15 @@ __device__ __forceinline__ Share share_above_piece(const Places &places, const u
     for (uint32_t i = 1; i < pieces; ++i) {
         const uint32_t piece = own_piece + i < pieces ? own_piece + i : own_piece + i - pieces;
         HubReadings readings;
-        readings.start(places, __ldg(chunk + piece * 32), true);
+        readings.start(places, load_words(chunk + piece * 32), true);
         wait_for(places, readings);
         Packed values[8];
         readings.take(values);
         near &= eight_near(values);
-        const Share of_piece = SiblingShares(Share::of(product_of_eight(values)), 5).total();
+        const Share of_piece = SiblingShares<>(Share::of(product_of_eight(values)), 5).total();
         share = lane == piece ? of_piece : share;
     }
-    const Share above = SiblingShares(share, 5).others(Share{1.0, 0});
+    const Share above = SiblingShares<>(share, 5).others(Share{1.0, 0});
     return Share{__shfl_sync(~0u, above.significand, own_piece), __shfl_sync(~0u, above.exponent, own_piece)};
 }
 
@@ -399,7 +429,8 @@ __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, cons
     }
     const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
     const Share above = {top.significand, static_cast<int32_t>(top.exponent)};
-    const Partial partial = partial_of_eight(without_last, rest, above);
+    const SiblingShares<> shares(Share::of(product_of_eight(rest)), hub_width(words));
+    const Partial partial = partial_of_eight(without_last, rest, shares.others(above));
     // Certain ones among the others decide, infinities in the low half.
     const uint32_t own = ~(1u << (words.z & 7)), width = hub_width(words);
     uint32_t others = __popc(zeros & own) << 16 | __popc(infinities & own);
@@ -418,7 +449,7 @@ __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, cons
 /// The product of a piece of WARP_LEAVES messages, of which each thread has eight.
 __device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
     if (__all_sync(~0u, eight_near(values))) {
-        const Share total = SiblingShares(Share::of(product_of_eight(values)), 5).total();
+        const Share total = SiblingShares<>(Share::of(product_of_eight(values)), 5).total();
         return Product{total.significand, total.exponent, 0, 0};
     }
     Leaves leaves;
@@ -433,12 +464,12 @@ __device__ __noinline__ inline Sent message_of_pieces(const Places &places, cons
     const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
     const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
     Product total = Product::neutral();
-    HubWords own_words = words, next = __ldg(chunk + 32 + lane);
+    HubWords own_words = words, next = load_words(chunk + 32 + lane);
     HubReadings readings;
     Packed own_values[8];
     readings.start(places, words, true);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
-        const HubWords after = __ldg(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
+        const HubWords after = load_words(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
         Packed values[8];
         wait_for(places, readings);
         readings.take(values);

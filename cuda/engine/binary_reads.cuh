@@ -11,6 +11,21 @@
 
 namespace fastlbp {
 
+/// Words of a unit, which are read once in a pass.
+__device__ __forceinline__ uint4 load_words(const uint4 *at) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint4 words;
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+        : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+        : "l"(at), "l"(policy));
+    return words;
+#else
+    return __ldg(at);
+#endif
+}
+
 /// Where messages of a pass are.
 struct Places {
     /// Of all states.
@@ -187,16 +202,16 @@ __device__ __forceinline__ void wait_for(const Places &places, Readings &...read
     }
 }
 
-/// Waits until all of them are there, and looks meanwhile for what is read after them.
-template <class After, class... Readings>
-__device__ __forceinline__ void wait_before(const Places &places, After &after, Readings &...readings) {
-    while (__any_sync(~0u, any_missing(readings...))) {
+/// Waits until all of some are there, and looks meanwhile for what is waited for after them.
+template <class Readings, class... After>
+__device__ __forceinline__ void wait_before(const Places &places, Readings &readings, After &...after) {
+    while (__any_sync(~0u, readings.any_missing())) {
 #ifndef __CUDA_ARCH__
         take_turns();
 #endif
-        const int all[] = {(readings.repeat(places), 0)...};
+        readings.repeat(places);
+        const int all[] = {(after.repeat(places), 0)...};
         static_cast<void>(all);
-        after.repeat(places);
     }
 }
 
