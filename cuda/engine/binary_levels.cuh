@@ -23,6 +23,8 @@ struct LevelUnit {
 
     /// Rounds in which threads read a message each, of variables with up to four.
     __device__ __forceinline__ uint32_t rounds() const { return shape & 7; }
+    /// Whether no hub's messages are read by more than 2^FEW_LEVELS threads.
+    __device__ __forceinline__ bool has_few() const { return (shape >> 3 & 7) <= FEW_LEVELS; }
     /// Logarithm of the number of threads of each factor.
     __device__ __forceinline__ uint32_t levels() const { return 2 + (shape >> 9 & 3); }
     /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
@@ -335,6 +337,7 @@ struct LevelWork {
                                                const HubWords &hub) const {
         const uint32_t leaves[2] = {words.z, words.w};
         const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds(), pieces = unit.giants();
+        const bool few = unit.has_few();
         const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
         Share above = {1.0, 0};
@@ -373,7 +376,7 @@ struct LevelWork {
             for (; next + 1 < hubs; ++next) {
                 wait_before(places, wide[0], wide[1]);
                 last.look_again();
-                fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, input.wanted, partial);
+                fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, few, input.wanted, partial);
                 above = Share{1.0, 0};
                 of_wide[0] = rounds + next;
                 wide[0] = wide[1];
@@ -383,9 +386,9 @@ struct LevelWork {
             wait_for(places, wide[0], wide[1]);
             last.look_again();
             of_wide[1] = rounds + next;
-            fits &= take_hubs<CERTAIN, 2>(wide, above, of_wide, input.wanted, partial);
+            fits &= take_hubs<CERTAIN, 2>(wide, above, of_wide, few, input.wanted, partial);
         } else if (hubs + pieces > 0) {
-            fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, input.wanted, partial);
+            fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, few, input.wanted, partial);
         }
         last.wait();
         fits &= partial.complete<CERTAIN>(last.value(), input.value);

@@ -200,6 +200,9 @@ struct Share {
     }
 };
 
+/// Most hubs have at most so many levels of threads.
+constexpr int FEW_LEVELS = 2;
+
 /// The shares of the neighbouring subtrees that a thread meets on the way to the top of 2^width threads. 32
 /// significands are multiplied as they are, far below the largest double.
 template <int LEVELS = 5>
@@ -210,7 +213,12 @@ struct SiblingShares {
     SiblingShares() = default;
 
     __device__ __forceinline__ explicit SiblingShares(const Share &own)
-        : all(own.significand), own_exponent(own.exponent), exponent(own.exponent) {}
+        : all(own.significand), own_exponent(own.exponent), exponent(own.exponent) {
+        FASTLBP_UNROLL
+        for (int level = 0; level < LEVELS; ++level) {
+            significands[level] = 1.0;
+        }
+    }
 
     __device__ __forceinline__ SiblingShares(const Share &own, uint32_t width) : SiblingShares(own) {
         FASTLBP_UNROLL
@@ -317,10 +325,10 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
 }
 
 /// Takes over what hubs send that are read in N rounds, side by side; `top` is above those of the first. Returns whether
-/// that was right.
+/// that was right. `few`: none has more than 2^FEW_LEVELS threads.
 template <bool CERTAIN, int N>
 __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Share &top, const uint32_t *rounds,
-                                          const Wanted &wanted, Partial &partial) {
+                                          bool few, const Wanted &wanted, Partial &partial) {
     Packed values[N][8];
     bool near = true;
     uint32_t certain[N] = {};
@@ -345,12 +353,19 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Sha
     for (int n = 0; n < N; ++n) {
         shares[n] = SiblingShares<>(Share::of(product_of_eight(values[n])));
     }
-    FASTLBP_UNROLL
-    for (int level = 0; level < 5; ++level) {
+    const auto climb = [&](int first, int end) {
         FASTLBP_UNROLL
-        for (int n = 0; n < N; ++n) {
-            shares[n].climb(level, hub_width(readings[n].words));
+        for (int level = first; level < end; ++level) {
+            FASTLBP_UNROLL
+            for (int n = 0; n < N; ++n) {
+                shares[n].climb(level, hub_width(readings[n].words));
+            }
         }
+    };
+    // One branch is worth it; one at each level is not.
+    climb(0, FEW_LEVELS);
+    if (!few) {
+        climb(FEW_LEVELS, 5);
     }
     FASTLBP_UNROLL
     for (int n = 0; n < N; ++n) {

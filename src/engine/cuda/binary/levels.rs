@@ -410,7 +410,9 @@ impl Unit {
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
         let plain = items.iter().all(|item| is_plain(item));
         let range = if plain { exact_range(most) } else { 0 };
-        unit.shape = rounds as u32 | (levels - 2) << 9;
+        let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / HUB_EACH as usize;
+        let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
+        unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
         unit
     }

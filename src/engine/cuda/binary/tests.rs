@@ -69,6 +69,9 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
         at += 128 * pieces;
     }
     assert_eq!(words.len(), at);
+    let width_of = |thread: &[u32; 4]| thread[1] >> HUB_WIDTH_SHIFT & 7;
+    let widest = of_hubs.iter().flatten().map(width_of).max();
+    assert_eq!(shape >> 3 & 7, widest.unwrap_or(0));
     let leaf = |round: usize, lane: usize| match round {
         0 | 1 => words[4 * lane + 2 + round],
         _ => words[128 * (1 + (round - 2) / 4) + 4 * lane + (round - 2) % 4],
