@@ -1,6 +1,6 @@
 //! Factors and their edges level by level: see cuda/engine/binary_levels.cuh.
 
-use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP};
+use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP, changes};
 use crate::error::Result;
 use crate::model::FactorGraph;
 use crate::schedule::{Levels, Preorder, Storage, analyse};
@@ -101,17 +101,6 @@ struct Unit {
     shape: u32,
     words: Vec<u32>,
     inputs: Vec<(u32, u32)>,
-    /// The edges that are sent, and the message that comes last of all, if there is one.
-    sent: Vec<u32>,
-    latest: Option<Latest>,
-}
-
-/// A message that comes last: by when, in levels of the pass, its edge, and whether it is of the pass before.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Latest {
-    when: i64,
-    edge: u32,
-    is_old: bool,
 }
 
 /// Ranks of the messages of a graph.
@@ -183,30 +172,30 @@ impl<'a> Ranks<'a> {
 
     /// Which of the messages that are read along the edge `own` in messages of this rank and level comes last, if it
     /// is late and near, and when the others are there.
-    fn last(&self, own: usize, rank: u32, level: u32) -> (Last, i64, Option<Latest>) {
+    fn last(&self, own: usize, rank: u32, level: u32) -> (Last, i64) {
         let variable = self.graph.edge_variables()[own] as usize;
         let others =
             self.graph.variable_edges(variable).iter().filter(|&&edge| edge as usize != own);
-        let timed = |&edge: &u32| {
+        // By when it is there, in levels of this pass, and whether it is of the pass before.
+        let time = |edge: u32| {
             let (of_pass, is_old) =
                 (i64::from(self.level_of[edge as usize]), self.of(edge) >= rank);
-            let is_prior = self.graph.arity(self.graph.edge_factors()[edge as usize] as usize) == 1;
-            let when = if is_old { of_pass - self.period } else { of_pass };
-            (!is_prior).then_some(Latest { when, edge, is_old })
+            (if is_old { of_pass - self.period } else { of_pass }, edge, is_old)
         };
         let (mut latest, mut before) = (None, None);
-        for timed in others.map(timed) {
+        for &edge in others.filter(|&&edge| changes(self.graph, edge as usize)) {
+            let timed = Some(time(edge));
             before = before.max(timed.min(latest));
             latest = latest.max(timed);
         }
-        let when = |latest: Option<Latest>| latest.map_or(i64::MIN, |latest| latest.when);
-        if let Some(last) = latest {
-            let away = self.layout.slot_of_edge[last.edge as usize] ^ self.layout.slot_of_edge[own];
-            if last.when + i64::from(LAST_LEVELS) >= i64::from(level) && away < LAST_SLOTS {
-                return (Last { away, is_old: last.is_old }, when(before), latest);
+        let when = |timed: Option<(i64, u32, bool)>| timed.map_or(i64::MIN, |(when, ..)| when);
+        if let Some((of_last, last, is_old)) = latest {
+            let away = self.layout.slot_of_edge[last as usize] ^ self.layout.slot_of_edge[own];
+            if of_last + i64::from(LAST_LEVELS) >= i64::from(level) && away < LAST_SLOTS {
+                return (Last { away, is_old }, when(before));
             }
         }
-        (Last::default(), when(latest), latest)
+        (Last::default(), when(latest))
     }
 
     /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
@@ -265,7 +254,10 @@ impl LevelWork {
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels);
-        let (mut units, mut words) = (Vec::new(), 0);
+        let mut all: Vec<Vec<Unit>> = Vec::new();
+        all.resize_with(blocks * warps, Vec::new);
+        // In turn, block by block, so that the warps of a level have not been busy in the one before.
+        let (mut turn, mut words) = (0, 0);
         for level in 0..levels.count() {
             let items = items_of(graph, &ranks, levels.edges(level));
             for unit in units_of(&ranks, items, level as u32, count) {
@@ -273,20 +265,14 @@ impl LevelWork {
                 if words > MOST_WORDS {
                     return Ok(None);
                 }
-                units.push(unit);
+                all[turn % blocks * warps + turn / blocks].push(unit);
+                turn = (turn + 1) % count;
             }
-        }
-        // In turn, block by block, so that the warps of a level have not been busy in the one before.
-        let mut of_warps: Vec<Vec<usize>> = vec![Vec::new(); blocks * warps];
-        for number in 0..units.len() {
-            let turn = number % count;
-            of_warps[turn % blocks * warps + turn / blocks].push(number);
         }
         let mut work =
             Self { units: Vec::new(), starts: vec![0], words: Vec::new(), places: Vec::new() };
-        for of_warp in of_warps {
-            for number in of_warp {
-                let unit = &mut units[number];
+        for of_warp in all {
+            for mut unit in of_warp {
                 let start = work.words.len() as u32;
                 work.units.push([start / CHUNK as u32, unit.shape]);
                 work.words.append(&mut unit.words);
@@ -375,14 +361,10 @@ impl Unit {
                 unit.words[4 * lane(at)] = Source::None.word(ranks.layout.slot_of_edge[edge]);
                 unit.words[4 * lane(at) + 1] = ranks.flags(item, at);
                 unit.inputs.push((4 * lane(at) as u32, edge as u32));
-                if item.sent >> at & 1 == 1 {
-                    unit.sent.push(edge as u32);
-                }
             }
             for (at, edge) in ranks.reads(item) {
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
-                let (last, when, latest) = ranks.last(edge, rank, level);
-                unit.latest = unit.latest.max(latest);
+                let (last, when) = ranks.last(edge, rank, level);
                 let input = &mut unit.words[4 * lane];
                 *input = Source::Read.in_word(*input) | last.away << LAST_SHIFT;
                 reads.push(Read { width, edge, lane, rank, last, when });

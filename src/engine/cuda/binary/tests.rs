@@ -51,7 +51,7 @@ enum Reading {
 
 /// What a unit of a pass by levels sends.
 fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
-    let [chunk, shape, ..] = work.units[number];
+    let [chunk, shape] = work.units[number];
     let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next[0] as usize);
     let words = &work.words[128 * chunk as usize..end];
     let rounds = (shape & 7) as usize;
