@@ -190,28 +190,29 @@ __device__ __forceinline__ bool any_missing(const First &first, const Rest &...r
     return missing;
 }
 
+/// Looks again for what is missing.
+template <class... Readings>
+__device__ __forceinline__ void repeat_all(const Places &places, Readings &...readings) {
+#ifndef __CUDA_ARCH__
+    take_turns();
+#endif
+    const int all[] = {(readings.repeat(places), 0)...};
+    static_cast<void>(all);
+}
+
 /// Waits until all messages that a warp reads are there.
 template <class... Readings>
 __device__ __forceinline__ void wait_for(const Places &places, Readings &...readings) {
     while (__any_sync(~0u, any_missing(readings...))) {
-#ifndef __CUDA_ARCH__
-        take_turns();
-#endif
-        const int all[] = {(readings.repeat(places), 0)...};
-        static_cast<void>(all);
+        repeat_all(places, readings...);
     }
 }
 
-/// Waits until all of some are there, and looks meanwhile for what is waited for after them.
+/// Waits until some are there, and looks meanwhile for what is waited for after them.
 template <class Readings, class... After>
 __device__ __forceinline__ void wait_before(const Places &places, Readings &readings, After &...after) {
     while (__any_sync(~0u, readings.any_missing())) {
-#ifndef __CUDA_ARCH__
-        take_turns();
-#endif
-        readings.repeat(places);
-        const int all[] = {(after.repeat(places), 0)...};
-        static_cast<void>(all);
+        repeat_all(places, readings, after...);
     }
 }
 
