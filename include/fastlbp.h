@@ -1412,13 +1412,17 @@ FASTLBP_API fastlbp_status fastlbp_bp_graph(const fastlbp_bp *bp, fastlbp_graph 
 
 /**
  * Analyses the schedule and makes all buffers by the current settings, where that is still to be
- * done; otherwise the next run does it. Messages, evidence and results stay.
+ * done; otherwise the next run does it. Messages, evidence and results stay. With
+ * FASTLBP_BACKEND_AUTO these are the buffers of the backend that is expected to be the faster one for
+ * fastlbp_bp_run; another run may still choose the other.
  *
  * @param bp The session; changed.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_UNSUPPORTED or FASTLBP_STATUS_NO_DEVICE if the backend
- *         asked for is not there, with the reason in the text.
+ *         asked for is not there, with the reason in the text; as in fastlbp_bp_run for settings that
+ *         no run can have.
  */
-FASTLBP_API fastlbp_status fastlbp_bp_prepare(fastlbp_bp *bp);
+FASTLBP_API
+fastlbp_status fastlbp_bp_prepare(fastlbp_bp *bp);
 
 /**
  * Sets the number of CPU threads; takes effect with the next run. Results do not depend on it.

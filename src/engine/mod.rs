@@ -20,6 +20,10 @@ pub use request::{
 use crate::error::Result;
 pub use crate::kernel::Inference;
 use crate::kernel::Packed;
+#[cfg(any(cuda, test))]
+use crate::kernel::stored_values;
+#[cfg(any(cuda, test))]
+use crate::model::FactorGraph;
 use crate::model::VariableEvidence;
 use crate::schedule::Schedule;
 
@@ -70,6 +74,13 @@ impl Default for EngineOptions {
     }
 }
 
+/// Uniform messages by edge: a one for each stored value.
+#[cfg(any(cuda, test))]
+fn uniform(graph: &FactorGraph) -> Vec<Packed> {
+    let values = |&v: &u32| stored_values(graph.cardinalities()[v as usize]);
+    vec![Packed::ONE; graph.edge_variables().iter().map(values).sum()]
+}
+
 /// Holds the messages of one graph and runs passes over them.
 ///
 /// An engine is bound to a graph and a schedule; evidence is data that changes between runs. Between
@@ -87,6 +98,11 @@ pub(crate) trait Engine: Send + Sync {
     /// Sets or, with `None`, clears what is known about a variable. The arguments are valid.
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>);
 
+    /// Makes what such a run needs and is not there yet, so that the run itself begins at once.
+    fn prepare(&mut self, _request: &RunRequest) -> Result<()> {
+        Ok(())
+    }
+
     /// Runs passes until the request's rule ends them. On an error other than a contradiction the
     /// messages are unchanged.
     fn run(
@@ -100,7 +116,7 @@ pub(crate) trait Engine: Send + Sync {
     fn results(&self) -> &[f64];
 
     /// The current messages from a factor's variables to it, one after the other.
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>);
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()>;
 
     /// All factor-to-variable messages by edge, and the number of passes since they were uniform.
     fn messages(&self) -> (Vec<Packed>, u64);

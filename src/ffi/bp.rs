@@ -163,15 +163,18 @@ pub unsafe extern "C" fn fastlbp_bp_graph(
 }
 
 /// Analyses the schedule and makes all buffers by the current settings, where that is still to be
-/// done; otherwise the next run does it. Messages, evidence and results stay.
+/// done; otherwise the next run does it. Messages, evidence and results stay. With
+/// FASTLBP_BACKEND_AUTO these are the buffers of the backend that is expected to be the faster one for
+/// fastlbp_bp_run; another run may still choose the other.
 ///
 /// @param bp The session; changed.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_UNSUPPORTED or FASTLBP_STATUS_NO_DEVICE if the backend
-///         asked for is not there, with the reason in the text.
+///         asked for is not there, with the reason in the text; as in fastlbp_bp_run for settings that
+///         no run can have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_prepare(bp: *mut fastlbp_bp) -> fastlbp_status {
     // SAFETY: by the header, NULL or live.
-    unsafe { guard::write(bp, |session: &mut Session| session.prepare().map(drop)) }
+    unsafe { guard::write(bp, Session::prepare_run) }
 }
 
 /// Sets the number of CPU threads; takes effect with the next run. Results do not depend on it.

@@ -195,15 +195,11 @@ impl Session {
         Ok(BeliefPropagation::new(graph.clone(), self.schedule.clone(), self.options)?)
     }
 
-    /// Says which backend was chosen. Not while the engine is being made: the callback may ask for it.
+    /// Says which backend is expected. Not while the engine is being made: the callback may ask for it.
     fn send_backend(&self, engine: &BeliefPropagation) {
         if self.options.backend == Backend::Auto {
             log::send(FASTLBP_LOG_INFO, || {
-                format!(
-                    "backend auto: {} with {} threads",
-                    engine.backend().name(),
-                    engine.threads()
-                )
+                format!("backend auto: {} most likely", engine.backend().name())
             });
         }
     }
@@ -246,6 +242,12 @@ impl Session {
         self.options_changed = false;
         self.schedule_changed = false;
         self.engine.get_mut().ok_or_else(|| Failure::invalid("the session has no engine"))
+    }
+
+    /// As [`Self::prepare`], with what a run by the settings needs.
+    pub fn prepare_run(&mut self) -> Outcome {
+        let request = self.request(self.tolerance_rule());
+        Ok(self.prepare()?.prepare(&request)?)
     }
 
     pub fn evidence(&self) -> &Evidence {
@@ -341,9 +343,10 @@ impl Session {
 
     pub fn run(&mut self, rule: StopRule) -> Outcome<RunReport> {
         let settings = self.settings.clone();
+        let backend = self.options.backend;
         let request = self.request(rule);
         let engine = self.prepare()?;
-        let before = engine.backend();
+        let before = engine.report().map(|_| engine.backend());
         let result = match settings.progress {
             None => engine.run(&request),
             Some((callback, user)) => engine.run_monitored(&request, &mut |progress| {
@@ -354,10 +357,12 @@ impl Session {
                 if wish == 0 { Control::Continue } else { Control::Cancel }
             }),
         };
-        let (after, notes) = (engine.backend(), engine.take_notes());
-        send_notes(notes);
-        if before != after {
-            log::send(FASTLBP_LOG_INFO, || format!("backend auto: {} from now on", after.name()));
+        send_notes(engine.take_notes());
+        let (after, threads) = (engine.backend(), engine.threads());
+        if result.is_ok() && before != Some(after) && backend == Backend::Auto {
+            log::send(FASTLBP_LOG_INFO, || {
+                format!("backend auto: {} with {threads} threads", after.name())
+            });
         }
         self.contradictions = match &result {
             Ok(report) => Some(Contradictions {

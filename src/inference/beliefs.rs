@@ -18,7 +18,7 @@ impl BeliefPropagation {
         check_factor(&self.graph, factor)?;
         let size = self.graph.joint_states(factor).filter(|&size| size <= BELIEF_LIMIT);
         let mut belief = vec![0.0; size.ok_or_else(|| self.too_large(factor))?];
-        if self.inputs(factor).belief(&mut belief) {
+        if self.inputs(factor)?.belief(&mut belief) {
             Ok(belief)
         } else {
             Err(self.contradictory_factor(factor))
@@ -49,7 +49,7 @@ impl BeliefPropagation {
                 state as usize
             })
             .collect();
-        let inputs = self.inputs(factor);
+        let inputs = self.inputs(factor)?;
         self.share(factor, inputs.weight_of(&states), inputs.total())
     }
 
@@ -114,7 +114,7 @@ impl BeliefPropagation {
             return self.marginalise_table(factor, &positions, &cardinalities, size);
         }
         // The factor's total with the variables fixed, for each of their joint states.
-        let inputs = self.inputs(factor);
+        let inputs = self.inputs(factor)?;
         let mut weights = Vec::with_capacity(size);
         let mut states = vec![0; variables.len()];
         loop {
@@ -158,10 +158,10 @@ impl BeliefPropagation {
     }
 
     /// The messages to a factor as they are now.
-    pub(super) fn inputs(&self, factor: usize) -> Inputs<'_> {
+    pub(super) fn inputs(&self, factor: usize) -> Result<Inputs<'_>> {
         let mut messages = Vec::new();
-        self.engine.factor_inputs(factor, &mut messages);
-        Inputs::new(&self.graph, factor, messages)
+        self.engine.factor_inputs(factor, &mut messages)?;
+        Ok(Inputs::new(&self.graph, factor, messages))
     }
 
     fn share(&self, factor: usize, weight: Wide, total: Wide) -> Result<f64> {

@@ -59,7 +59,7 @@ impl BeliefPropagation {
 
     /// Gives the free variables of a factor their states, or checks those that they have.
     fn take_states(&self, factor: usize, states: &mut [usize], free: usize) -> Result<()> {
-        let mut inputs = self.inputs(factor);
+        let mut inputs = self.inputs(factor)?;
         let scope = self.graph.factor_variables(factor);
         for (position, &v) in scope.iter().enumerate() {
             if states[v as usize] != free {

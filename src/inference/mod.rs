@@ -59,7 +59,8 @@ pub struct BeliefPropagation {
 
 impl BeliefPropagation {
     /// Prepares belief propagation on a graph: analyses the schedule and allocates all buffers.
-    /// Messages are uniform and there is no evidence.
+    /// Messages are uniform and there is no evidence. [`Backend::Auto`] puts the analysis and the buffers
+    /// off until a run needs them, see [`Self::prepare`].
     ///
     /// Errors: a schedule made for a graph with another number of edges; zero threads; a backend
     /// that is not present.
@@ -97,6 +98,16 @@ impl BeliefPropagation {
         })
     }
 
+    /// Makes what [`Backend::Auto`] puts off until a run needs it: the engine that is expected to be the
+    /// fastest for such a run, on the CPU or a device, so that the run itself begins at once. Other runs
+    /// may then choose otherwise. Other backends have all of it from the beginning.
+    ///
+    /// Errors: those of the request, as in [`Self::run`]; no memory or no threads.
+    pub fn prepare(&mut self, request: &RunRequest) -> Result<()> {
+        check_request(request)?;
+        self.engine.prepare(request)
+    }
+
     /// The graph.
     pub fn graph(&self) -> &Arc<FactorGraph> {
         &self.graph
@@ -108,7 +119,8 @@ impl BeliefPropagation {
     }
 
     /// Replaces the schedule. Messages and evidence stay, so that a warm run goes on from them; this
-    /// is also how every pass can be given an order of its own. Same cost as in [`Self::new`].
+    /// is also how every pass can be given an order of its own. Same cost as in [`Self::new`];
+    /// with [`Backend::Auto`] that of an engine that has been made already.
     pub fn set_schedule(&mut self, schedule: Schedule) -> Result<()> {
         self.engine.set_schedule(&schedule_for(&self.graph, &self.compiled, &schedule)?)?;
         self.schedule = schedule;

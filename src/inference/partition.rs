@@ -45,7 +45,7 @@ impl BeliefPropagation {
     /// -KL(b_I || f_I), without writing the belief out: b_I is the factor times its inputs over their
     /// total, so the logarithm of b_I / f_I is a sum over the inputs.
     fn negative_divergence(&self, factor: usize) -> Result<f64> {
-        let inputs = self.inputs(factor);
+        let inputs = self.inputs(factor)?;
         let total = inputs.total();
         if total.is_zero() {
             return Err(self.contradictory_factor(factor));

@@ -135,11 +135,31 @@ impl Schedule {
         !matches!(self, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
     }
 
+    /// Whether a run on a graph can have it. Errors: a custom preorder that is not one on the edges of
+    /// this graph; BLOCKS with 0 blocks.
+    pub(crate) fn check(&self, graph: &FactorGraph) -> Result<()> {
+        match self {
+            Schedule::Blocks { blocks: 0, .. } => {
+                Err(Error::InvalidArgument("BLOCKS with 0 blocks: 1 or more are needed".into()))
+            }
+            Schedule::Custom(preorder) if preorder.edge_count() != graph.edge_count() => {
+                Err(Error::InvalidArgument(format!(
+                    "the custom preorder ranks {} edges, the graph has {}: \
+                     it must be made for this graph",
+                    preorder.edge_count(),
+                    graph.edge_count()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The preorder of a pass. Only SEQRND depends on the pass, and only on its number.
     ///
     /// Errors: a custom preorder that is not one on the edges of this graph; BLOCKS with 0 blocks;
     /// SEQMAX, which has none.
     pub fn preorder(&self, graph: &FactorGraph, pass: u64) -> Result<Preorder> {
+        self.check(graph)?;
         let edges = graph.edge_count();
         Ok(match self {
             Schedule::Parallel => Preorder::flat(edges),
@@ -148,11 +168,6 @@ impl Schedule {
                 let mut order = Vec::new();
                 random_order(edges, *seed, pass, &mut order);
                 Preorder::from_order(&order)
-            }
-            Schedule::Blocks { blocks: 0, .. } => {
-                return Err(Error::InvalidArgument(
-                    "BLOCKS with 0 blocks: 1 or more are needed".into(),
-                ));
             }
             Schedule::Blocks { blocks, seed } => {
                 Preorder::compress(&random_blocks(edges, *blocks, *seed))
@@ -167,16 +182,7 @@ impl Schedule {
                         .into(),
                 ));
             }
-            Schedule::Custom(preorder) => {
-                if preorder.edge_count() != edges {
-                    return Err(Error::InvalidArgument(format!(
-                        "the custom preorder ranks {} edges, the graph has {edges}: \
-                         it must be made for this graph",
-                        preorder.edge_count()
-                    )));
-                }
-                Preorder::clone(preorder)
-            }
+            Schedule::Custom(preorder) => Preorder::clone(preorder),
         })
     }
 }

@@ -284,11 +284,15 @@ fn measure(
         ..EngineOptions::default()
     };
     let name = schedule.name();
-    let (session, prepare) = timed(|| BeliefPropagation::new(graph.clone(), schedule, options));
+    let first = RunRequest { max_time: Some(RUN_LIMIT), ..request(DEFAULT_RULE) };
+    let (session, prepare) = timed(|| {
+        let mut session = BeliefPropagation::new(graph.clone(), schedule, options)?;
+        session.prepare(&first)?;
+        Ok::<_, Failure>(session)
+    });
     let mut session = session?;
     session.set_evidence(subject.evidence.clone())?;
-    let (report, run) =
-        timed(|| session.run(&RunRequest { max_time: Some(RUN_LIMIT), ..request(DEFAULT_RULE) }));
+    let (report, run) = timed(|| session.run(&first));
     let report = report?;
     let (passes, pass) = time_of_pass(arguments, &mut session)?;
     let pass_bytes = pass_bytes(graph);

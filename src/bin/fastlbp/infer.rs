@@ -93,6 +93,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
         let options = arguments.run.engine_options();
         let mut session = BeliefPropagation::new(graph.clone(), schedule.clone(), options)?;
         session.set_evidence(evidence)?;
+        if entries.is_none() {
+            session.prepare(&arguments.run.request(inference))?;
+        }
         Ok::<_, Failure>(session)
     });
     let mut session = session?;

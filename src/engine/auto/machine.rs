@@ -37,6 +37,10 @@ impl Machine for Local {
         self.threads
     }
 
+    fn check(&self, graph: &FactorGraph, schedule: &Schedule) -> Result<usize> {
+        CpuEngine::check(graph, schedule, self.options)
+    }
+
     fn has_device(&self) -> bool {
         cuda::device_count().is_ok()
     }

@@ -6,6 +6,8 @@
 //! because its engine is not made yet gets its chance when these runs have together lost on the CPU what
 //! making it takes: that costs at most twice what knowing their number would have.
 //!
+//! No engine is made before it is needed: what a run is like is known when it is asked for.
+//!
 //! A run is never moved halfway. Neither is a warm one with damping, since undamped messages are no part
 //! of what an engine hands over.
 
@@ -13,6 +15,7 @@ mod chance;
 mod cost;
 #[cfg(cuda)]
 mod machine;
+mod sides;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +23,7 @@ mod tests;
 pub(super) use machine::auto_engine;
 
 use super::{
-    Backend, Control, Engine, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
+    Backend, Control, Engine, Progress, RunReport, RunRequest, Start, StopReason, StopRule, uniform,
 };
 use crate::error::{Error, Result};
 use crate::kernel::Packed;
@@ -28,6 +31,8 @@ use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use chance::{Chance, Device};
 use cost::{Costs, Lengths, RunCost, Seen, Shape, Work, is_for_devices, limited};
+use once_cell::sync::OnceCell;
+use sides::Side;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +48,9 @@ enum Place {
 trait Machine: Send + Sync {
     /// Number of CPU threads that engines may use.
     fn threads(&self) -> usize;
+
+    /// Number of threads of a CPU engine for a graph and a schedule; the errors are those of making it.
+    fn check(&self, graph: &FactorGraph, schedule: &Schedule) -> Result<usize>;
 
     /// Whether there is a device. Takes as long as loading the driver, the first time.
     fn has_device(&self) -> bool;
@@ -62,11 +70,11 @@ trait Machine: Send + Sync {
     fn now(&self) -> f64;
 }
 
-struct Side {
+/// What was found when the places were compared for a run.
+struct Verdict {
     place: Place,
-    engine: Box<dyn Engine>,
-    /// Whether the engine has the current schedule.
-    is_current: bool,
+    device: Device,
+    shape: Shape,
 }
 
 /// See the module.
@@ -78,8 +86,14 @@ struct AutoEngine {
     work: Work,
     shape: Shape,
     evidence: BTreeMap<usize, VariableEvidence>,
-    /// Has the newest messages.
-    holder: Side,
+    /// Of an engine on the CPU.
+    threads: usize,
+    /// The messages before the first run, if they were given, and the passes that they come from.
+    given: Option<(Vec<Packed>, u64)>,
+    /// Answers what needs an engine on the CPU before the first run.
+    reader: OnceCell<Box<dyn Engine>>,
+    /// Has the newest messages; none before the first run.
+    holder: Option<Side>,
     /// The engine of the other place, if it has been needed.
     other: Option<Side>,
     /// Whether it is the other engine that has the results.
@@ -98,96 +112,65 @@ struct AutoEngine {
 }
 
 impl AutoEngine {
-    /// Makes the engine that a run of typical length would use; errors are those of the CPU engine.
+    /// Errors are those of the CPU engine.
     fn new(
         machine: Box<dyn Machine>,
         costs: Costs,
         graph: Arc<FactorGraph>,
         schedule: &Schedule,
     ) -> Result<Self> {
+        let threads = machine.check(&graph, schedule)?;
         let work = Work::of(&graph, &costs);
-        let mut shape = Shape::of(schedule);
-        let mut device = Device::Unknown;
-        let typical = RunRequest::new(StopRule::Passes(costs.typical_passes));
-        let mut notes = Vec::new();
-        let mut first = None;
-        let cpu = costs.cpu(&work, schedule, machine.threads(), &typical);
-        let cpu = cpu.of_passes(costs.typical_passes) + costs.making_cpu(&work);
-        let set_up = set_up_device(&costs, &work, machine.as_ref());
-        if is_for_devices(schedule, &typical) {
-            let mut chance = Chance {
-                costs: &costs,
-                work: &work,
-                graph: &graph,
-                schedule,
-                machine: machine.as_ref(),
-                device: &mut device,
-                shape: &mut shape,
-            };
-            let on_device = |shape| {
-                costs.device(&work, shape, &typical).of_passes(costs.typical_passes) + set_up
-            };
-            if chance.wins(cpu, on_device) {
-                match machine.make(Place::Device, &graph, schedule) {
-                    Ok(engine) => {
-                        first = Some(Side { place: Place::Device, engine, is_current: true });
-                    }
-                    Err(error) => {
-                        device = Device::Gone;
-                        notes.push(note(&error));
-                    }
-                }
-            }
-        }
-        let holder = match first {
-            Some(side) => side,
-            None => {
-                let engine = machine.make(Place::Cpu, &graph, schedule)?;
-                Side { place: Place::Cpu, engine, is_current: true }
-            }
-        };
         Ok(Self {
             graph,
             schedule: schedule.clone(),
             machine,
             costs,
             work,
-            shape,
+            shape: Shape::of(schedule),
             evidence: BTreeMap::new(),
-            holder,
+            threads,
+            given: None,
+            reader: OnceCell::new(),
+            holder: None,
             other: None,
             results_on_other: false,
-            device,
+            device: Device::Unknown,
             lost: false,
             seen_cpu: Seen::default(),
             seen_device: Seen::default(),
             lengths: Lengths::default(),
             missed: 0.0,
             coming: 1,
-            notes,
+            notes: Vec::new(),
         })
     }
 
     /// Where a run is made.
     fn choose(&mut self, request: &RunRequest) -> Place {
-        if self.device == Device::Gone {
-            return Place::Cpu;
-        }
-        if request.start == Start::Warm && request.damping > 0.0 {
-            return self.holder.place;
+        let verdict = self.judge(request);
+        self.keep(verdict)
+    }
+
+    /// Where a run would be made.
+    fn judge(&self, request: &RunRequest) -> Verdict {
+        if request.start == Start::Warm
+            && request.damping > 0.0
+            && let Some(holder) = &self.holder
+            && self.device != Device::Gone
+        {
+            return Verdict { place: holder.place, device: self.device, shape: self.shape };
         }
         let runs = self.coming.max(1) as f64;
         let cpu = runs * self.seconds(Place::Cpu, request) + self.set_up(Place::Cpu);
         let set_up = (self.set_up(Place::Device) - self.missed).max(0.0);
-        if self.device_wins(request, cpu, runs, set_up) { Place::Device } else { Place::Cpu }
+        self.compare(request, cpu, runs, set_up)
     }
 
-    /// Whether so many runs on the device, after `set_up` seconds, are done before `cpu` seconds.
-    fn device_wins(&mut self, request: &RunRequest, cpu: f64, runs: f64, set_up: f64) -> bool {
-        if self.device == Device::Gone || !is_for_devices(&self.schedule, request) {
-            return false;
-        }
-        let before = self.shape;
+    /// The place where so many runs are done first: the device after `set_up` seconds and theirs, or the
+    /// CPU after `cpu` seconds.
+    fn compare(&self, request: &RunRequest, cpu: f64, runs: f64, set_up: f64) -> Verdict {
+        let (mut device, mut shape) = (self.device, self.shape);
         let (seen, moving) = (self.seen_device, self.moving(Place::Device, request));
         let passes = self.lengths.expected(request, &self.costs);
         let (costs, work) = (&self.costs, &self.work);
@@ -195,21 +178,29 @@ impl AutoEngine {
             let cost = seen.correct(costs.device(work, shape, request));
             runs * (limited(cost, passes, request) + moving) + set_up
         };
-        let wins = Chance {
-            costs,
-            work,
-            graph: &self.graph,
-            schedule: &self.schedule,
-            machine: self.machine.as_ref(),
-            device: &mut self.device,
-            shape: &mut self.shape,
-        }
-        .wins(cpu, on_device);
-        if self.shape != before {
+        let possible = device != Device::Gone && is_for_devices(&self.schedule, request);
+        let wins = possible
+            && Chance {
+                costs,
+                work,
+                graph: &self.graph,
+                schedule: &self.schedule,
+                machine: self.machine.as_ref(),
+                device: &mut device,
+                shape: &mut shape,
+            }
+            .wins(cpu, on_device);
+        Verdict { place: if wins { Place::Device } else { Place::Cpu }, device, shape }
+    }
+
+    /// Remembers what was looked up for a verdict, and gives its place.
+    fn keep(&mut self, verdict: Verdict) -> Place {
+        if self.shape != verdict.shape {
             // What was missed was taken for more than it is.
             self.missed = 0.0;
         }
-        wins
+        (self.device, self.shape) = (verdict.device, verdict.shape);
+        verdict.place
     }
 
     /// Seconds that a run is expected to take at a place whose engine is there.
@@ -235,7 +226,8 @@ impl AutoEngine {
 
     /// Moving the messages to a place where a run needs them.
     fn moving(&self, place: Place, request: &RunRequest) -> f64 {
-        let moves = request.start == Start::Warm && self.holder.place != place;
+        let moves = request.start == Start::Warm
+            && self.holder.as_ref().is_some_and(|holder| holder.place != place);
         if moves { self.costs.handover * self.work.edges } else { 0.0 }
     }
 
@@ -249,43 +241,6 @@ impl AutoEngine {
         }
     }
 
-    fn side(&self, place: Place) -> Option<&Side> {
-        std::iter::once(&self.holder).chain(&self.other).find(|side| side.place == place)
-    }
-
-    /// Makes the other engine, or gives it what it has missed.
-    fn prepare_other(&mut self) -> Result<&mut Side> {
-        let side = match self.other.take() {
-            None => {
-                let place = match self.holder.place {
-                    Place::Cpu => Place::Device,
-                    Place::Device => Place::Cpu,
-                };
-                let mut engine = self.machine.make(place, &self.graph, &self.schedule)?;
-                for (&variable, evidence) in &self.evidence {
-                    engine.set_evidence(variable, Some(evidence));
-                }
-                Side { place, engine, is_current: true }
-            }
-            Some(mut side) if !side.is_current => {
-                let outcome = side.engine.set_schedule(&self.schedule);
-                side.is_current = outcome.is_ok();
-                let side = self.other.insert(side);
-                return outcome.map(|()| side);
-            }
-            Some(side) => side,
-        };
-        Ok(self.other.insert(side))
-    }
-
-    /// The other engine has the newest messages from now on.
-    fn swap(&mut self) {
-        if let Some(other) = &mut self.other {
-            std::mem::swap(&mut self.holder, other);
-            self.results_on_other = !self.results_on_other;
-        }
-    }
-
     /// Makes a run at a place; if that fails, messages are those before, but for a contradiction.
     fn run_at(
         &mut self,
@@ -294,14 +249,7 @@ impl AutoEngine {
         started: f64,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
-        let moves = self.holder.place != place;
-        if moves {
-            let messages = (request.start == Start::Warm).then(|| self.holder.engine.messages());
-            let other = self.prepare_other()?;
-            if let Some((messages, passes)) = messages {
-                other.engine.set_messages(&messages, passes);
-            }
-        }
+        let moves = self.move_to(place, request.start)?;
         let begun = self.machine.now();
         // What has been made since the call counts.
         let spent = Duration::try_from_secs_f64(begun - started).unwrap_or_default();
@@ -309,11 +257,9 @@ impl AutoEngine {
             max_time: request.max_time.map(|limit| limit.saturating_sub(spent)),
             ..*request
         };
-        let engine = match &mut self.other {
-            Some(other) if moves => &mut other.engine,
-            _ => &mut self.holder.engine,
-        };
-        let result = engine.run(request, monitor);
+        let side = if moves { &mut self.other } else { &mut self.holder };
+        let side = side.as_mut().ok_or_else(|| Error::NoResult("no engine was made".into()))?;
+        let result = side.engine.run(request, monitor);
         let seconds = self.machine.now() - begun;
         if matches!(result, Ok(_) | Err(Error::Contradiction { .. })) {
             if moves {
@@ -357,14 +303,24 @@ impl AutoEngine {
         self.notes.push(note(error));
     }
 
+    /// The CPU goes on from the messages of the device, which is not used any more.
+    fn hand_over(&mut self, error: &Error) -> Result<()> {
+        self.move_to(Place::Cpu, Start::Warm)?;
+        self.swap();
+        self.lost = matches!(error, Error::Device(_));
+        self.give_up(error);
+        Ok(())
+    }
+
     /// Gets ready for a run on the CPU that the device failed to make. `Error::Device` means that the
     /// messages it had are gone: a warm run ends with it.
     fn fall_back(&mut self, error: Error, request: &RunRequest) -> Result<()> {
         self.give_up(&error);
-        if self.holder.place == Place::Cpu || !matches!(error, Error::Device(_)) {
+        let held = self.holder.as_ref().is_some_and(|holder| holder.place == Place::Device);
+        if !held || !matches!(error, Error::Device(_)) {
             return Ok(()); // the messages are still there
         }
-        self.prepare_other()?;
+        self.make_ready(Place::Cpu)?;
         self.swap();
         self.lost = true;
         match request.start {
@@ -375,46 +331,48 @@ impl AutoEngine {
 }
 
 impl Engine for AutoEngine {
+    /// Before the first run, where one of typical length would be made.
     fn backend(&self) -> Backend {
-        let side = match &self.other {
-            Some(other) if self.results_on_other => other,
-            _ => &self.holder,
-        };
-        side.engine.backend()
+        let typical = RunRequest::new(StopRule::Passes(self.costs.typical_passes));
+        match self.with_results() {
+            Some(side) => side.engine.backend(),
+            None => match self.judge(&typical).place {
+                Place::Cpu => Backend::Cpu,
+                Place::Device => Backend::Cuda,
+            },
+        }
     }
 
     fn threads(&self) -> usize {
-        self.side(Place::Cpu).unwrap_or(&self.holder).engine.threads()
+        let side = self.side(Place::Cpu).or(self.holder.as_ref());
+        side.map_or(self.threads, |side| side.engine.threads())
+    }
+
+    fn prepare(&mut self, request: &RunRequest) -> Result<()> {
+        let place = self.choose(request);
+        self.make_ready_or_give_up(place).map(drop)
     }
 
     fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
-        let outcome = self.holder.engine.set_schedule(schedule);
-        if self.holder.place == Place::Cpu {
-            outcome?;
-            self.schedule = schedule.clone();
-            if let Some(other) = &mut self.other {
-                other.is_current = false;
-            }
-        } else {
-            let old = std::mem::replace(&mut self.schedule, schedule.clone());
-            if let Some(other) = &mut self.other {
-                other.is_current = false;
-            }
-            if let Err(error) = outcome {
-                // The schedule may be wrong, or the device.
-                let messages = self.holder.engine.messages();
-                match self.prepare_other() {
-                    Ok(cpu) => cpu.engine.set_messages(&messages.0, messages.1),
-                    Err(wrong) => {
-                        self.schedule = old;
-                        return Err(wrong);
-                    }
-                }
-                self.swap();
-                self.lost = matches!(error, Error::Device(_));
-                self.give_up(&error);
+        let threads = self.machine.check(&self.graph, schedule)?;
+        let old = std::mem::replace(&mut self.schedule, schedule.clone());
+        if let Some(other) = &mut self.other {
+            other.is_current = false;
+        }
+        if let Some(holder) = &mut self.holder
+            && let Err(error) = holder.engine.set_schedule(schedule)
+        {
+            let outcome = match holder.place {
+                Place::Cpu => Err(error),
+                Place::Device => self.hand_over(&error),
+            };
+            if outcome.is_err() {
+                self.schedule = old;
+                return outcome;
             }
         }
+        self.threads = threads;
+        self.reader = OnceCell::new();
         self.shape = Shape::of(schedule);
         self.seen_cpu = Seen::default();
         self.seen_device = Seen::default();
@@ -428,7 +386,8 @@ impl Engine for AutoEngine {
             Some(known) => self.evidence.insert(variable, known.clone()),
             None => self.evidence.remove(&variable),
         };
-        for side in std::iter::once(&mut self.holder).chain(&mut self.other) {
+        self.reader = OnceCell::new();
+        for side in self.sides() {
             side.engine.set_evidence(variable, evidence);
         }
     }
@@ -446,15 +405,9 @@ impl Engine for AutoEngine {
                     .into(),
             ));
         }
-        let mut place = self.choose(request);
+        let place = self.choose(request);
         self.coming = self.coming.saturating_sub(1);
-        if place == Place::Device
-            && self.holder.place == Place::Cpu
-            && let Err(error) = self.prepare_other()
-        {
-            self.give_up(&error);
-            place = Place::Cpu;
-        }
+        let place = self.make_ready_or_give_up(place)?;
         if place == Place::Device {
             match self.run_at(place, request, started, monitor) {
                 Err(Error::Unsupported(_)) => {}
@@ -473,28 +426,37 @@ impl Engine for AutoEngine {
     }
 
     fn results(&self) -> &[f64] {
-        match &self.other {
-            Some(other) if self.results_on_other => other.engine.results(),
-            _ => self.holder.engine.results(),
-        }
+        self.with_results().map_or(&[], |side| side.engine.results())
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
-        self.holder.engine.factor_inputs(factor, out);
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+        let engine = match &self.holder {
+            Some(holder) => &holder.engine,
+            None => self.reader.get_or_try_init(|| self.make_first(Place::Cpu))?,
+        };
+        engine.factor_inputs(factor, out)
     }
 
     fn messages(&self) -> (Vec<Packed>, u64) {
-        self.holder.engine.messages()
+        match (&self.holder, &self.given) {
+            (Some(holder), _) => holder.engine.messages(),
+            (None, Some(given)) => given.clone(),
+            (None, None) => (uniform(&self.graph), 0),
+        }
     }
 
     fn set_messages(&mut self, messages: &[Packed], passes: u64) {
-        self.holder.engine.set_messages(messages, passes);
+        match &mut self.holder {
+            Some(holder) => holder.engine.set_messages(messages, passes),
+            None => self.given = Some((messages.to_vec(), passes)),
+        }
+        self.reader = OnceCell::new();
         self.lost = false;
     }
 
     fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
-        for side in std::iter::once(&mut self.holder).chain(&mut self.other) {
+        for side in self.sides() {
             notes.extend(side.engine.take_notes());
         }
         notes
@@ -506,7 +468,8 @@ impl Engine for AutoEngine {
         let passes = self.lengths.expected(request, &self.costs);
         let cpu = limited(one, passes, request) * runs.div_ceil(threads) as f64;
         let set_up = set_up_device(&self.costs, &self.work, self.machine.as_ref());
-        self.device_wins(request, cpu, runs as f64, set_up)
+        let verdict = self.compare(request, cpu, runs as f64, set_up);
+        self.keep(verdict) == Place::Device
     }
 
     fn expect_runs(&mut self, runs: usize) {

@@ -41,6 +41,11 @@ impl Machine for StandIn {
         1
     }
 
+    fn check(&self, graph: &FactorGraph, schedule: &Schedule) -> Result<usize> {
+        let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
+        CpuEngine::check(graph, schedule, options)
+    }
+
     fn has_device(&self) -> bool {
         let mut world = self.0.lock();
         world.asked_for_device += 1;
@@ -125,8 +130,8 @@ impl Engine for Fake {
         self.engine.results()
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
-        self.engine.factor_inputs(factor, out);
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+        self.engine.factor_inputs(factor, out)
     }
 
     fn messages(&self) -> (Vec<Packed>, u64) {
@@ -243,10 +248,10 @@ const DEVICE: Place = Place::Device;
 fn each_run_is_made_where_it_ends_first() {
     let world = world();
     let mut engine = engine(&world);
-    assert_eq!(made(&world), (0, 1));
-    assert_eq!(engine.backend(), Backend::Cpu);
+    assert_eq!((engine.backend(), made(&world)), (Backend::Cpu, (0, 0)));
     run(&mut engine, &passes(3)).unwrap();
     assert_eq!((last(&world), world.lock().asked_for_device), (CPU, 0));
+    assert_eq!(made(&world), (0, 1));
     // 20 s on the CPU, 10 s on the device.
     run(&mut engine, &passes(20)).unwrap();
     assert_eq!((last(&world), engine.backend()), (DEVICE, Backend::Cuda));
@@ -275,10 +280,12 @@ fn many_short_runs_have_the_device_made_when_they_have_lost_its_cost() {
 }
 
 #[test]
-fn a_long_expected_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
+fn a_long_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
     let world = world();
     let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
-    assert_eq!(made(&world), (1, 0));
+    assert_eq!((engine.backend(), made(&world)), (Backend::Cuda, (0, 0)));
+    run(&mut engine, &passes(100)).unwrap();
+    assert_eq!((last(&world), made(&world)), (DEVICE, (1, 0)));
     assert_eq!(engine.backend(), Backend::Cuda);
     engine.set_schedule(&Schedule::MaximumResidual { log_domain: false }).unwrap();
     engine.set_evidence(1, Some(&VariableEvidence::Observed(1)));
@@ -381,8 +388,8 @@ fn messages_and_evidence_move_along() {
         assert_eq!(bits(engine.results()), bits(plain.results()), "step {index}");
         assert_eq!(engine.messages(), plain.messages(), "step {index}");
         let (mut inputs, mut others) = (Vec::new(), Vec::new());
-        engine.factor_inputs(7, &mut inputs);
-        plain.factor_inputs(7, &mut others);
+        engine.factor_inputs(7, &mut inputs).unwrap();
+        plain.factor_inputs(7, &mut others).unwrap();
         assert_eq!(inputs, others);
     }
     // Undamped messages are known to the engine of the last run only.
@@ -423,12 +430,79 @@ fn a_device_that_cannot_be_made_is_tried_once() {
     let notes = engine.take_notes();
     assert!(notes.len() == 1 && notes[0].contains("all of it"), "{notes:?}");
     assert!(engine.take_notes().is_empty());
-    // At once, where a typical run is long.
-    let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
-    assert_eq!((engine.backend(), made(&world).0), (Backend::Cpu, 2));
+    // Before the first run.
+    let mut engine = self::engine(&world);
+    engine.prepare(&passes(50)).unwrap();
+    assert_eq!((engine.backend(), made(&world)), (Backend::Cpu, (2, 2)));
     assert_eq!(engine.take_notes().len(), 1);
     run(&mut engine, &passes(50)).unwrap();
-    assert_eq!(made(&world).0, 2);
+    assert_eq!(made(&world), (2, 2));
+}
+
+#[test]
+fn engines_are_made_when_they_are_needed() {
+    // By a run, or before it.
+    for is_prepared in [false, true] {
+        for (count, place, engines) in [(3, CPU, (0, 1)), (50, DEVICE, (1, 0))] {
+            let world = world();
+            let mut engine = engine(&world);
+            if is_prepared {
+                engine.prepare(&passes(count)).unwrap();
+                assert_eq!((made(&world), runs(&world)), (engines, vec![]));
+            }
+            run(&mut engine, &passes(count)).unwrap();
+            assert_eq!((made(&world), runs(&world)), (engines, vec![place]));
+        }
+    }
+    // Another run may still go elsewhere.
+    let world = world();
+    let mut engine = engine(&world);
+    engine.prepare(&passes(3)).unwrap();
+    run(&mut engine, &passes(50)).unwrap();
+    assert_eq!((made(&world), runs(&world)), ((1, 1), vec![DEVICE]));
+}
+
+#[test]
+fn what_is_known_before_the_first_run_is_that_of_an_engine() {
+    for count in [3, 50] {
+        let world = world();
+        let mut engine = engine(&world);
+        let mut plain = reference(&Schedule::SequentialFixed);
+        let mut earlier = reference(&Schedule::Parallel);
+        earlier.run(&passes(2), &mut |_| Control::Continue).unwrap();
+        let (given, total) = earlier.messages();
+        let same_inputs = |engine: &AutoEngine, plain: &CpuEngine| {
+            let (mut inputs, mut others) = (Vec::new(), Vec::new());
+            for factor in 0..graph().factor_count() {
+                engine.factor_inputs(factor, &mut inputs).unwrap();
+                plain.factor_inputs(factor, &mut others).unwrap();
+            }
+            assert_eq!(inputs, others);
+        };
+        assert_eq!(engine.messages(), plain.messages());
+        assert_eq!((engine.results(), engine.threads()), (&[][..], 1));
+        same_inputs(&engine, &plain);
+        for known in [Some(VariableEvidence::Observed(1)), None] {
+            engine.set_evidence(3, known.as_ref());
+            plain.set_evidence(3, known.as_ref());
+            same_inputs(&engine, &plain);
+        }
+        engine.set_evidence(5, Some(&VariableEvidence::Observed(0)));
+        plain.set_evidence(5, Some(&VariableEvidence::Observed(0)));
+        engine.set_messages(&given, total);
+        plain.set_messages(&given, total);
+        assert_eq!(engine.messages(), (given, total));
+        same_inputs(&engine, &plain);
+        engine.set_schedule(&Schedule::SequentialFixed).unwrap();
+        same_inputs(&engine, &plain);
+        let before = made(&world).1;
+        let report = run(&mut engine, &warm(count)).unwrap();
+        plain.run(&warm(count), &mut |_| Control::Continue).unwrap();
+        assert_eq!(last(&world), if count == 3 { CPU } else { DEVICE });
+        assert_eq!(made(&world).1, before, "what answered before is what runs");
+        assert_eq!((report.total_passes, engine.messages()), (total + count, plain.messages()));
+        assert_eq!(bits(engine.results()), bits(plain.results()));
+    }
 }
 
 #[test]
@@ -439,19 +513,22 @@ fn errors_of_the_caller_are_those_of_the_cpu() {
     let other = builder.build().unwrap();
     let wrong = Schedule::Custom(Arc::new(Preorder::from_ranks(&other, &[0, 1]).unwrap()));
     let graph = graph();
-    for typical_passes in [5, 100] {
-        let costs = Costs { typical_passes, ..costs(graph.edge_count()) };
-        let machine = Box::new(StandIn(world.clone()));
-        let made = AutoEngine::new(machine, costs, graph.clone(), &wrong);
-        assert!(matches!(made.map(drop), Err(Error::InvalidArgument(_))));
-        let mut engine = engine_with(&world, |costs| costs.typical_passes = typical_passes);
-        run(&mut engine, &passes(3)).unwrap();
+    let machine = Box::new(StandIn(world.clone()));
+    let made = AutoEngine::new(machine, costs(graph.edge_count()), graph.clone(), &wrong);
+    let text = made.map(drop).unwrap_err().to_string();
+    let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
+    let plain = CpuEngine::new(graph, &wrong, options).map(drop).unwrap_err();
+    assert_eq!(text, plain.to_string());
+    for count in [3, 50] {
+        let mut engine = engine(&world);
+        assert!(matches!(engine.set_schedule(&wrong), Err(Error::InvalidArgument(_))));
+        run(&mut engine, &passes(count)).unwrap();
         let before = engine.messages();
         assert!(matches!(engine.set_schedule(&wrong), Err(Error::InvalidArgument(_))));
         assert_eq!(engine.messages(), before);
         assert!(engine.take_notes().is_empty());
         run(&mut engine, &warm(3)).unwrap();
-        assert_eq!(engine.messages().1, 6);
+        assert_eq!(engine.messages().1, count + 3);
     }
 }
 

@@ -63,6 +63,17 @@ impl CpuEngine {
         Self::with_tuning(graph, schedule, options, Tuning::default())
     }
 
+    /// What is wrong with the arguments of [`Self::new`]; else the number of threads that it would use.
+    #[cfg(any(cuda, test))]
+    pub(crate) fn check(
+        graph: &FactorGraph,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<usize> {
+        schedule.check(graph)?;
+        team::size(options.threads, graph.edge_count(), &Tuning::default())
+    }
+
     fn with_tuning(
         graph: Arc<FactorGraph>,
         schedule: &Schedule,
@@ -236,7 +247,7 @@ impl Engine for CpuEngine {
         &self.results
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
         let edges = self.state.graph.factor_edges(factor);
         self.team.run_alone(|workspace| {
             let trees = trees::Trees::default();
@@ -246,6 +257,7 @@ impl Engine for CpuEngine {
             }
             workspace.met = None;
         });
+        Ok(())
     }
 
     fn messages(&self) -> (Vec<Packed>, u64) {

@@ -6,7 +6,7 @@ use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, Trees};
 use super::wide::WideFactors;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schedule::{Schedule, Storage, analyse};
 
 /// From which sizes on several threads pay.
@@ -95,13 +95,6 @@ impl Plan {
             return Ok(Plan::Flood);
         }
         let preorder = schedule.preorder(&state.graph, 0)?;
-        if preorder.edge_count() != state.graph.edge_count() {
-            return Err(Error::InvalidArgument(format!(
-                "a schedule for {} edges: the graph has {}",
-                preorder.edge_count(),
-                state.graph.edge_count()
-            )));
-        }
         if preorder.class_count() <= 1 {
             state.require_by_edge();
             return Ok(Plan::Flood);

@@ -14,16 +14,21 @@ pub(super) struct Team {
     workspaces: Vec<Mutex<Workspace>>,
 }
 
+/// Number of threads of a team for a graph with so many edges.
+pub(super) fn size(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<usize> {
+    if threads == Some(0) {
+        return Err(Error::InvalidArgument("0 threads: at least one is needed".into()));
+    }
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = threads.unwrap_or_else(|| num_cpus::get_physical().clamp(1, available));
+    let useful = edges.div_ceil(tuning.edges_per_thread).max(1);
+    Ok(wanted.min(useful))
+}
+
 impl Team {
     /// A team for a graph with so many edges.
     pub(super) fn new(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<Self> {
-        if threads == Some(0) {
-            return Err(Error::InvalidArgument("0 threads: at least one is needed".into()));
-        }
-        let available = std::thread::available_parallelism().map_or(1, usize::from);
-        let wanted = threads.unwrap_or_else(|| num_cpus::get_physical().clamp(1, available));
-        let useful = edges.div_ceil(tuning.edges_per_thread).max(1);
-        let threads = wanted.min(useful);
+        let threads = size(threads, edges, tuning)?;
         let pool = if threads > 1 {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)

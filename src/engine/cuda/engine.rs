@@ -4,6 +4,7 @@ use super::driver::{Context, Device, Stream};
 use super::programs::{Place, Programs, lost, reason_for_cpu};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
+use crate::engine::uniform;
 use crate::engine::{
     Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Start,
     StopReason, StopRule,
@@ -90,15 +91,6 @@ fn of_passes(error: Error) -> Error {
         Error::OutOfMemory(what) => Error::Device(format!("in the middle of a run: {what}")),
         other => other,
     }
-}
-
-/// A one for each value of each message: a ratio of binary variables, else one for each state.
-fn uniform(graph: &FactorGraph) -> Vec<Packed> {
-    let width = |&v: &u32| match graph.cardinality(v as usize) {
-        2 => 1,
-        states => states,
-    };
-    vec![Packed::ONE; graph.edge_variables().iter().map(width).sum()]
 }
 
 impl Inner {
@@ -398,13 +390,12 @@ impl Engine for CudaEngine {
         &self.results
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) {
-        let mut read = |messages| self.with_cpu(messages, |cpu| cpu.factor_inputs(factor, out));
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+        let mut read = |messages| -> Result<()> {
+            self.with_cpu(messages, |cpu| cpu.factor_inputs(factor, out))?
+        };
         // What a device that has failed cannot give is taken as it was.
-        if read(true).is_err() {
-            // An engine that cannot be made leaves nothing to be read.
-            let _ = read(false);
-        }
+        read(true).or_else(|_| read(false))
     }
 
     fn messages(&self) -> (Vec<Packed>, u64) {

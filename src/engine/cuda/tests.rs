@@ -64,8 +64,8 @@ fn show(engine: &mut dyn Engine, case: &Case, schedules: &[Schedule], step: &Ste
         }
         Step::Inputs(number) => {
             let mut inputs = Vec::new();
-            engine.factor_inputs(number % case.graph.factor_count(), &mut inputs);
-            outcome = format!("{inputs:?}");
+            let read = engine.factor_inputs(number % case.graph.factor_count(), &mut inputs);
+            outcome = format!("{read:?} {inputs:?}");
         }
     }
     format!("{outcome} {heard:?} {:?}", engine.messages())
