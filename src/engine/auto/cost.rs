@@ -16,8 +16,10 @@ pub(super) struct Costs {
     pub(super) team_efficiency: f64,
     /// CPU: messages per thread below which threads are left unused.
     pub(super) edges_per_thread: f64,
-    /// CPU: making an engine, per edge.
+    /// CPU: making an engine for PARALL, per edge.
     pub(super) cpu_make: f64,
+    /// CPU: the same for another schedule, with its analysis.
+    pub(super) cpu_make_ordered: f64,
     /// CPU: a run apart from its passes, per state of a variable (results).
     pub(super) cpu_run: f64,
     /// CPU: factor by which damping slows passes.
@@ -30,8 +32,10 @@ pub(super) struct Costs {
     pub(super) driver_start: f64,
     /// Device: making an engine, whatever its graph.
     pub(super) device_make: f64,
-    /// Device: the same per edge, with the analysis of the schedule and the copies.
+    /// Device: the same per edge for PARALL, with the copies.
     pub(super) device_make_edge: f64,
+    /// Device: the same per edge for another schedule, with its analysis.
+    pub(super) device_make_level_edge: f64,
     /// Device: a run apart from its passes: launches, and waiting for them.
     pub(super) device_run: f64,
     /// Device: the same per state of a variable: copying results.
@@ -61,23 +65,25 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Those of the CPU were measured on 2 cores of an EPYC (graphs of 68,000 to 1.9 million edges),
-    /// those of the device on an H200 (graphs of 3,600 to 1.9 million edges), but for
-    /// `device_hub_read`, a guess, and `device_general`: as long as the speed of those passes has not been
-    /// measured, they are left to the CPU.
+    /// Measured on an H200 and 16 cores of its host (graphs of 3,600 to 1.9 million edges), but for
+    /// `team_efficiency` and what damping and maxima cost (2 cores of an EPYC), `device_hub_read`, a
+    /// guess, and `device_general`: as long as the speed of those passes has not been measured, they are
+    /// left to the CPU.
     pub(super) const MEASURED: Self = Self {
         cpu_parallel: 20e-9,
-        cpu_ordered: 22e-9,
+        cpu_ordered: 17e-9,
         team_efficiency: 0.8,
         edges_per_thread: 4096.0,
         cpu_make: 70e-9,
+        cpu_make_ordered: 200e-9,
         cpu_run: 20e-9,
         cpu_damped: 2.8,
         cpu_maxima: 1.5,
         table_entry: 0.1,
-        driver_start: 0.25,
-        device_make: 0.1,
-        device_make_edge: 300e-9,
+        driver_start: 0.22,
+        device_make: 0.08,
+        device_make_edge: 120e-9,
+        device_make_level_edge: 900e-9,
         device_run: 80e-6,
         device_run_state: 1e-9,
         device_pass: 4.5e-6,
@@ -224,13 +230,21 @@ impl Costs {
     }
 
     /// Making an engine on the CPU.
-    pub(super) fn making_cpu(&self, work: &Work) -> f64 {
-        self.cpu_make * work.edges
+    pub(super) fn making_cpu(&self, work: &Work, schedule: &Schedule) -> f64 {
+        let edge = match schedule {
+            Schedule::Parallel => self.cpu_make,
+            _ => self.cpu_make_ordered,
+        };
+        edge * work.edges
     }
 
     /// Making an engine on the device, whose driver has been started.
-    pub(super) fn making_device(&self, work: &Work) -> f64 {
-        self.device_make + self.device_make_edge * work.edges
+    pub(super) fn making_device(&self, work: &Work, shape: Shape) -> f64 {
+        let edge = match shape {
+            Shape::Flood => self.device_make_edge,
+            Shape::Levels { .. } | Shape::Unknown => self.device_make_level_edge,
+        };
+        self.device_make + edge * work.edges
     }
 }
 

@@ -235,10 +235,16 @@ impl AutoEngine {
     fn set_up(&self, place: Place) -> f64 {
         match (self.side(place), place) {
             (Some(side), _) if side.is_current => 0.0,
-            (_, Place::Cpu) => self.costs.making_cpu(&self.work),
-            (Some(_), Place::Device) => self.costs.making_device(&self.work),
-            (None, Place::Device) => set_up_device(&self.costs, &self.work, self.machine.as_ref()),
+            (_, Place::Cpu) => self.costs.making_cpu(&self.work, &self.schedule),
+            (Some(_), Place::Device) => self.costs.making_device(&self.work, self.shape),
+            (None, Place::Device) => self.set_up_device(),
         }
+    }
+
+    /// Making the engine of the device, with the start of the driver.
+    fn set_up_device(&self) -> f64 {
+        let start = if self.machine.is_started() { 0.0 } else { self.costs.driver_start };
+        start + self.costs.making_device(&self.work, self.shape)
     }
 
     /// Makes a run at a place; if that fails, messages are those before, but for a contradiction.
@@ -467,20 +473,13 @@ impl Engine for AutoEngine {
         let one = self.costs.cpu(&self.work, &self.schedule, 1, request);
         let passes = self.lengths.expected(request, &self.costs);
         let cpu = limited(one, passes, request) * runs.div_ceil(threads) as f64;
-        let set_up = set_up_device(&self.costs, &self.work, self.machine.as_ref());
-        let verdict = self.compare(request, cpu, runs as f64, set_up);
+        let verdict = self.compare(request, cpu, runs as f64, self.set_up_device());
         self.keep(verdict) == Place::Device
     }
 
     fn expect_runs(&mut self, runs: usize) {
         self.coming = runs;
     }
-}
-
-/// Making the engine of the device, with the start of the driver.
-fn set_up_device(costs: &Costs, work: &Work, machine: &dyn Machine) -> f64 {
-    let start = if machine.is_started() { 0.0 } else { costs.driver_start };
-    start + costs.making_device(work)
 }
 
 fn note(error: &Error) -> String {
