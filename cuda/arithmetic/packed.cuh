@@ -140,6 +140,9 @@ struct Packed {
     }
 };
 
+/// A message without what is certain.
+FASTLBP_HD Packed uncertain(Packed value) { return value.is_certain() ? Packed::one() : value; }
+
 /// Whether all values are positive and within 2^-HALF..2^HALF, a power of two: neither 0 nor
 /// infinity is.
 template <int HALF, int N>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "damping.cuh"
+#include "far.cuh"
 #include "horn.cuh"
 #include "noisy.cuh"
 #include "product.cuh"
@@ -117,6 +118,10 @@ void packed(Case &c) {
     c.give(probabilities[0]);
     c.give(probabilities[1]);
     c.give(value.probability());
+    // Zeros have no digits.
+    const Far far = Far{a.significand, static_cast<int32_t>(a.exponent)};
+    c.give(is_zero(a) ? Packed::zero() : far.packed());
+    c.give(value == Packed::zero() ? value : Far::of(value).packed());
 }
 
 /// Everything over four or eight padded messages.
@@ -255,6 +260,19 @@ void horn_with(Case &c, const std::vector<Packed> &inputs, uint32_t head, const 
     }
 }
 
+/// All messages of a factor of a GPU's far numbers, whatever the inputs are.
+template <int N>
+void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const HornLiterals &horn) {
+    if (inputs.size() == N) {
+        Packed values[N];
+        pad(inputs, values);
+        messages_of<Far>(values, head, horn);
+        for (const Packed value : values) {
+            c.give(value);
+        }
+    }
+}
+
 void horn(Case &c) {
     const bool max = c.word() != 0;
     const uint32_t head = c.count();
@@ -274,6 +292,11 @@ void horn(Case &c) {
         horn_with<MaxProduct>(c, inputs, head, literals);
     } else {
         horn_with<SumProduct>(c, inputs, head, literals);
+        far_horn<1>(c, inputs, head, literals);
+        far_horn<2>(c, inputs, head, literals);
+        far_horn<3>(c, inputs, head, literals);
+        far_horn<4>(c, inputs, head, literals);
+        far_horn<8>(c, inputs, head, literals);
     }
 }
 

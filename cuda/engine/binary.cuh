@@ -8,6 +8,7 @@
 // blocks have variables (see binary_home.cuh), and hubs by falling degree.
 #pragma once
 
+#include "../arithmetic/far.cuh"
 #include "../arithmetic/horn.cuh"
 #include "../arithmetic/product.cuh"
 #include "control.cuh"
@@ -132,12 +133,7 @@ __device__ __forceinline__ Pair load_pair(const Packed *messages, uint32_t slot)
     return Pair{Packed{pair.x}, Packed{pair.y}};
 }
 
-/// The high half of a message tells zero, infinity, UNSENT and contradictions from all others. (What reads by levels has
-/// high_half instead: here that was 2 to 4 percent slower.)
-__device__ __forceinline__ uint32_t high(Packed message) { return static_cast<uint32_t>(message.bits >> 32); }
-constexpr uint32_t HIGH_ONE = static_cast<uint32_t>(ONE_BITS >> 32);
-constexpr uint32_t HIGH_INFINITY = static_cast<uint32_t>(INFINITY_BITS >> 32);
-
+/// Of the high half of a message.
 __device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == HIGH_INFINITY); }
 
 /// What an observed variable sends.
@@ -259,11 +255,6 @@ struct Certain {
         return zeros > infinities ? Packed::zero() : zeros < infinities ? Packed::infinity() : Packed::one();
     }
 };
-
-/// A message without what is certain.
-__device__ __forceinline__ Packed uncertain(Packed value) {
-    return value.is_certain() ? Packed::one() : value;
-}
 
 /// The product of three messages, (a * b) * c, where one is certain or far from 1.
 __device__ __noinline__ inline Packed product_of_three(uint64_t a, uint64_t b, uint64_t c) {

@@ -6,7 +6,6 @@
 // Made by src/engine/cuda/binary/levels.rs.
 #pragma once
 
-#include "binary_flat.cuh"
 #include "binary_products.cuh"
 
 namespace fastlbp {
@@ -141,6 +140,10 @@ __device__ __forceinline__ Fraction<T> fraction(bool is_head, bool negated, cons
     return Fraction<T>{is_head ? weight1 : negated ? fails : holds, is_head ? weight0 : negated ? holds : fails};
 }
 
+__device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {
+    return Far{__shfl_xor_sync(~0u, x.significand, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
+}
+
 /// The message of a factor to the variable of this thread, by groups of 2^LEVELS threads: the body's
 /// variables in the first ones, the head in the last one; others have certain ones. In the numbers T.
 template <class T, int LEVELS>
@@ -169,9 +172,8 @@ __device__ __forceinline__ Fraction<T> group_message(uint32_t lane, Packed value
 
 /// The part of a body that another thread of a group of four has.
 __device__ __forceinline__ double of_four(double x, int thread) { return __shfl_sync(~0u, x, thread, 4); }
-__device__ __forceinline__ Wide of_four(const Wide &x, int thread) {
-    return Wide{__shfl_sync(~0u, x.significand, thread, 4),
-                __shfl_sync(~0u, static_cast<long long>(x.exponent), thread, 4)};
+__device__ __forceinline__ Far of_four(const Far &x, int thread) {
+    return Far{__shfl_sync(~0u, x.significand, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
 }
 template <class T>
 __device__ __forceinline__ Body<T> of_four(const Body<T> &body, int thread) {
@@ -210,9 +212,10 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
             return fraction.ratio();
         }
     }
-    return levels == 2   ? message_of_four<Wide>(lane, value, negated, f).ratio()
-           : levels == 3 ? group_message<Wide, 3>(lane, value, negated, f).ratio()
-                         : group_message<Wide, 5>(lane, value, negated, f).ratio();
+    const Fraction<Far> far = levels == 2   ? message_of_four<Far>(lane, value, negated, f)
+                              : levels == 3 ? group_message<Far, 3>(lane, value, negated, f)
+                                            : group_message<Far, 5>(lane, value, negated, f);
+    return far.ratio();
 }
 
 /// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all;

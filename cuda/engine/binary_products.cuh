@@ -18,16 +18,6 @@ struct Sent {
     bool contradictory;
 };
 
-/// A positive product from its significand, at least 1, and the exponent to be added, as odds.
-__device__ __forceinline__ Packed odds_of(double product, int32_t more) {
-    const uint64_t bits = to_bits(product);
-    const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
-    if (static_cast<uint32_t>(top + PLAIN_EXPONENT) > 2 * PLAIN_EXPONENT) {
-        return Packed::pack(Wide{from_bits((bits & FRACTION) | ONE_BITS), top});
-    }
-    return Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
-}
-
 // Where CERTAIN, messages may be certain, and eight of a hub farther from 1; else these are found not to be right.
 
 /// Which certain messages are among some: a bit for zeros, another one for infinities.
@@ -258,8 +248,8 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
     const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
     const uint32_t zeros = __ballot_sync(~0u, value == 0);
     const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
-    const Wide own = uncertain(Packed{value}).unpack();
-    const SiblingShares<2> siblings(Share{own.significand, static_cast<int32_t>(own.exponent)}, width);
+    const Far own = Far::of(uncertain(Packed{value}));
+    const SiblingShares<2> siblings(Share{own.significand, own.exponent}, width);
     if (width == 0) {
         return Sent{value, false};
     }
@@ -268,8 +258,8 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
     const Certain certain = {static_cast<uint32_t>(__popc(zeros & others)),
                              static_cast<uint32_t>(__popc(infinities & others))};
     const Share rest = siblings.others(Share{1.0, 0});
-    const Packed odds = certain.any() ? certain.odds() : odds_of(rest.significand, rest.exponent);
-    return Sent{odds.bits, certain.contradictory()};
+    const Packed odds = Far::normalise(rest.significand, rest.exponent).packed();
+    return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
 }
 
 /// The range of eight messages that are multiplied as they are; of some, more is known.
@@ -408,57 +398,58 @@ __device__ __forceinline__ Share share_above_piece(const Places &places, const u
     return Share{__shfl_sync(~0u, above.significand, own_piece), __shfl_sync(~0u, above.exponent, own_piece)};
 }
 
-/// The same where messages are certain or far from 1.
-__device__ __noinline__ inline Sent far_message_of_eight(HubWords words, Product above, uint64_t a, uint64_t b,
-                                                         uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
-                                                         uint64_t h) {
-    const Packed values[8] = {Packed{a}, Packed{b}, Packed{c}, Packed{d}, Packed{e}, Packed{f}, Packed{g}, Packed{h}};
-    const uint32_t width = hub_width(words);
-    Leaves leaves;
-    leaves.set(values);
-    const Part own = leaves.total();
-    Product all = own.product(), rest = above;
-    Product siblings[5];
-    for (int level = 0; level < 5; ++level) {
-        siblings[level] = shuffle_xor(all, 1 << level);
-        siblings[level] = level < static_cast<int>(width) ? siblings[level] : Product::neutral();
-        all = combine(all, siblings[level]);
-    }
-    for (int level = 4; level >= 0; --level) {
-        rest = combine(rest, siblings[level]);
-    }
-    bool contradictory;
-    const Packed odds = leaves.others_of(rest, words.z & 7, contradictory);
-    return Sent{odds.bits, contradictory};
-}
+/// Eight messages of a hub, whatever they are: their digits, certain ones as ones; the sums of their exponents, of all and
+/// of all but the factor's; and the certain ones, a bit for each.
+struct AnyEight {
+    Packed digits[8];
+    int32_t exponent = 0, of_others = 0;
+    uint32_t zeros = 0, infinities = 0;
 
-/// What hubs send, whatever the messages are.
-__device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
-                                                     const Product &top) {
-    Packed rest[8];
-    uint32_t zeros, infinities;
-    set_certain_apart(values, rest, zeros, infinities);
-    if (!__all_sync(~0u, eight_in_large_range(rest))) {
-        return far_message_of_eight(words, top, values[0].bits, values[1].bits, values[2].bits, values[3].bits,
-                                    values[4].bits, values[5].bits, values[6].bits, values[7].bits);
+    __device__ __forceinline__ AnyEight(const Packed (&values)[8], uint32_t own) {
+        set_certain_apart(values, digits, zeros, infinities);
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < 8; ++i) {
+            const Far far = Far::of(digits[i]);
+            digits[i] = Packed{to_bits(far.significand)};
+            exponent += far.exponent;
+            of_others += i == own ? 0 : far.exponent;
+        }
     }
-    const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
-    const Share above = {top.significand, static_cast<int32_t>(top.exponent)};
-    const SiblingShares<> shares(Share::of(product_of_eight(rest)), hub_width(words));
-    const Partial partial = partial_of_eight(without_last, rest, shares.others(above));
-    // Certain ones among the others decide, infinities in the low half.
-    const uint32_t own = ~(1u << (words.z & 7)), width = hub_width(words);
-    uint32_t others = __popc(zeros & own) << 16 | __popc(infinities & own);
-    uint32_t sum = __popc(zeros) << 16 | __popc(infinities);
+
+    __device__ __forceinline__ Share share() const {
+        const Share of_digits = Share::of(product_of_eight(digits));
+        return Share{of_digits.significand, of_digits.exponent + exponent};
+    }
+};
+
+/// Adds up what 2^width neighbouring threads have.
+__device__ __forceinline__ uint32_t sum_of_neighbours(uint32_t sum, uint32_t width) {
     FASTLBP_UNROLL
     for (int level = 0; level < 5; ++level) {
         const uint32_t more = __shfl_xor_sync(~0u, sum, 1 << level);
         sum += level < static_cast<int>(width) ? more : 0;
-        others += level < static_cast<int>(width) ? more : 0;
     }
+    return sum;
+}
+
+/// What hubs send, whatever the messages are; `top` is above all.
+__device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
+                                                     const Product &top) {
+    const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
+    const uint32_t own = words.z & 7, width = hub_width(words);
+    const AnyEight eight(values, own);
+    // What is farther away than messages can be does not matter.
+    const int64_t limit = 1 << 30;
+    const int64_t exponent = top.exponent < -limit ? -limit : top.exponent > limit ? limit : top.exponent;
+    const SiblingShares<> shares(eight.share(), width);
+    const Partial partial = partial_of_eight(without_last, eight.digits,
+                                             shares.others(Share{top.significand, static_cast<int32_t>(exponent)}));
+    const Packed odds = Far::normalise(partial.above, partial.exponent + eight.of_others).packed();
+    // Certain ones among the others decide; infinities are counted in the low half.
+    const uint32_t at_own = (eight.zeros >> own & 1) << 16 | (eight.infinities >> own & 1);
+    const uint32_t others = sum_of_neighbours(__popc(eight.zeros) << 16 | __popc(eight.infinities), width) - at_own;
     const Certain certain = {top.zeros + (others >> 16), top.infinities + (others & 0xffff)};
-    const Packed odds = certain.any() ? certain.odds() : odds_of(partial.above, partial.exponent);
-    return Sent{odds.bits, certain.contradictory()};
+    return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
 }
 
 /// The product of a piece of WARP_LEAVES messages, of which each thread has eight.
@@ -467,11 +458,10 @@ __device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
         const Share total = SiblingShares<>(Share::of(product_of_eight(values)), 5).total();
         return Product{total.significand, total.exponent, 0, 0};
     }
-    Leaves leaves;
-    leaves.set(values);
-    Ascent ascent;
-    ascent.climb(leaves.total(), 32);
-    return ascent.total();
+    const AnyEight eight(values, 0);
+    const Share total = SiblingShares<>(eight.share(), 5).total();
+    const uint32_t certain = sum_of_neighbours(__popc(eight.zeros) << 16 | __popc(eight.infinities), 5);
+    return Product{total.significand, total.exponent, certain & 0xffff, certain >> 16};
 }
 
 /// What a hub of more than WARP_LEAVES slots sends; `words` are those of the first piece, which `chunk` follows.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "binary_factors.cuh"
-#include "binary_flat.cuh"
 #include "binary_home.cuh"
 
 namespace fastlbp {

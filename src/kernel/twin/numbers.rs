@@ -61,6 +61,8 @@ fn packed(a: Wide, b: Wide, any: f64, out: &mut Words) {
     let near = Packed::all_near::<64>(&[value, Packed::pack(b)]);
     out.word(near).word(near);
     out.numbers(&value.probabilities()).number(value.probability());
+    // From and to far numbers.
+    out.packed(value).packed(if value.is_certain() { value } else { Packed::pack(value.unpack()) });
 }
 
 pub(super) fn draw(cases: &mut Cases) {

@@ -1,0 +1,122 @@
+// Numbers of factors and hubs which no double holds, for GPUs: the bits of Wide with few instructions and no branches, as
+// where they are seldom needed and waited for, their code is in no cache.
+#pragma once
+
+#include "flat.cuh"
+
+namespace fastlbp {
+
+/// A number as Wide, with an exponent that does for products of up to 256 messages, whose exponents are within +-2^21,
+/// and for what a factor of up to 32 variables makes of them.
+struct Far {
+    double significand;
+    int32_t exponent;
+
+    /// Exponent of zero, and what products of it stay below.
+    static constexpr int32_t ZERO_EXPONENT = -(1 << 29);
+    static constexpr int32_t ZERO_BELOW = -(1 << 28);
+
+    static FASTLBP_HD Far zero() { return Far{1.0, ZERO_EXPONENT}; }
+    static FASTLBP_HD Far one() { return Far{1.0, 0}; }
+    FASTLBP_HD bool is_zero() const { return exponent < ZERO_BELOW; }
+
+    /// Moves the exponent of a value into the exponent part.
+    static FASTLBP_HD Far normalise(double value, int32_t exponent) {
+        const Flat x = {value};
+        return Far{Flat::of((x.high() & DIGITS) | HIGH_ONE, x.low()).value,
+                   exponent + static_cast<int32_t>(x.high() >> 20) - static_cast<int32_t>(BIAS)};
+    }
+
+    /// 2^`by` for `by` <= 0; 2^-1000 for all that are smaller.
+    static FASTLBP_HD double scale_down(int32_t by) {
+        return Flat::of(static_cast<uint32_t>((by < -1000 ? -1000 : by) + static_cast<int32_t>(BIAS)) << 20, 0).value;
+    }
+
+    /// Any finite value, subnormal ones included.
+    static FASTLBP_HD Far from_f64(double value) {
+        const bool small = value < MIN_POSITIVE;
+        const Far far = normalise(small ? value * from_bits(power_bits(100)) : value, small ? -100 : 0);
+        return Far{far.significand, value == 0.0 ? ZERO_EXPONENT : far.exponent};
+    }
+
+    /// A message that is neither zero nor infinite.
+    static FASTLBP_HD Far of(Packed value) {
+        const uint32_t high = fastlbp::high(value);
+        const bool plain = static_cast<int32_t>(high) >= 0, in_short = (high & HIGH_LONG) == 0;
+        // Digits that are not stored; what is no part of the exponent; and its bias.
+        const uint32_t drop = plain ? 0 : in_short ? 52 - SHORT_FRACTION : 52 - LONG_FRACTION;
+        const uint32_t exponent = (plain ? high : high & ~(HIGH_TAG | HIGH_LONG)) >> (20 - drop);
+        const int64_t bias = plain ? BIAS : in_short ? SHORT_BIAS : LONG_BIAS;
+        const uint64_t digits = value.bits << drop;
+        const Flat x = {from_bits(digits)};
+        return Far{Flat::of((x.high() & DIGITS) | HIGH_ONE, x.low()).value,
+                   static_cast<int32_t>(exponent) - static_cast<int32_t>(bias)};
+    }
+
+    /// As it is stored; not zero.
+    FASTLBP_HD Packed packed() const {
+        const uint64_t digits = to_bits(significand) & FRACTION;
+        const bool plain = static_cast<uint32_t>(exponent + PLAIN) <= 2 * PLAIN;
+        const bool in_short = static_cast<uint32_t>(exponent + SHORT) <= 2 * SHORT;
+        const uint32_t drop = in_short ? 52 - SHORT_FRACTION : 52 - LONG_FRACTION;
+        const int32_t limit = in_short ? SHORT : LONG;
+        const int32_t clamped = exponent < -limit ? -limit : exponent > limit ? limit : exponent;
+        const uint32_t odd = static_cast<uint32_t>(digits >> drop) & 1;
+        const uint64_t rounded = (digits + ((1u << (drop - 1)) - 1 + odd)) >> drop;
+        // A fraction that rounds up to the next power of two carries into the exponent.
+        const uint32_t biased =
+            static_cast<uint32_t>(clamped + static_cast<int32_t>(in_short ? SHORT_BIAS : LONG_BIAS)) << (20 - drop);
+        const uint32_t tag = HIGH_TAG | (in_short ? 0 : HIGH_LONG);
+        const uint64_t tagged = rounded + (static_cast<uint64_t>(tag | biased) << 32);
+        const uint32_t power = static_cast<uint32_t>(exponent + static_cast<int32_t>(BIAS)) << 20;
+        return Packed{plain ? digits + (static_cast<uint64_t>(power) << 32) : tagged};
+    }
+
+  private:
+    static constexpr uint32_t DIGITS = (1u << 20) - 1;
+    static constexpr uint32_t HIGH_TAG = static_cast<uint32_t>(TAG >> 32);
+    static constexpr uint32_t HIGH_LONG = static_cast<uint32_t>(LONG_FORM >> 32);
+    static constexpr int32_t PLAIN = PLAIN_EXPONENT, SHORT = SHORT_LIMIT, LONG = LONG_LIMIT;
+};
+
+FASTLBP_HD Far multiply(Far a, Far b) {
+    const int32_t exponent = a.exponent + b.exponent;
+    return Far::normalise(a.significand * b.significand,
+                          exponent < Far::ZERO_EXPONENT ? Far::ZERO_EXPONENT : exponent);
+}
+
+FASTLBP_HD Far add(Far a, Far b) {
+    const int32_t top = a.exponent > b.exponent ? a.exponent : b.exponent;
+    return Far::normalise(a.significand * Far::scale_down(a.exponent - top) +
+                              b.significand * Far::scale_down(b.exponent - top),
+                          top);
+}
+
+template <>
+struct Real<Far> {
+    static FASTLBP_HD Far zero() { return Far::zero(); }
+    static FASTLBP_HD Far one() { return Far::one(); }
+    static FASTLBP_HD Far from_f64(double value) { return Far::from_f64(value); }
+};
+
+template <>
+struct FromPacked<Far> {
+    static FASTLBP_HD void weights(Packed odds, bool swapped, Far &first, Far &second) {
+        const bool infinite = odds.bits == INFINITY_BITS, none = odds.bits == 0;
+        const Far far = Far::of(uncertain(odds));
+        const Far state1 = {far.significand, none ? Far::ZERO_EXPONENT : far.exponent};
+        const Far state0 = {1.0, infinite ? Far::ZERO_EXPONENT : 0};
+        first = swapped ? state0 : state1;
+        second = swapped ? state1 : state0;
+    }
+
+    static FASTLBP_HD Packed ratio(Far numerator, Far denominator, bool inverse) {
+        const Far above = inverse ? denominator : numerator, below = inverse ? numerator : denominator;
+        const bool none = above.is_zero(), infinite = below.is_zero();
+        const Packed odds = Far::normalise(quotient(above.significand, below.significand),
+                                           above.exponent - below.exponent).packed();
+        return infinite ? (none ? Packed::contradiction() : Packed::infinity()) : none ? Packed::zero() : odds;
+    }
+};
+
+}  // namespace fastlbp
