@@ -11,9 +11,8 @@ __device__ __noinline__ inline void note_zero_by_zero(const Binary &g, uint32_t 
     note_factor(of_pass, variable_of_slot(g, slot));
 }
 
-__device__ __forceinline__ Wide shuffle_xor(const Wide &w, int distance) {
-    return Wide{__shfl_xor_sync(~0u, w.significand, distance),
-                __shfl_xor_sync(~0u, static_cast<long long>(w.exponent), distance)};
+__device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {
+    return Far{__shfl_xor_sync(~0u, x.significand, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
 }
 
 __device__ __forceinline__ double shuffle_xor(double x, int distance) { return __shfl_xor_sync(~0u, x, distance); }
@@ -46,7 +45,7 @@ __device__ __forceinline__ Packed warp_message_in(uint32_t arity, Packed value, 
 
 /// The same where doubles do not do.
 __device__ __noinline__ inline uint64_t far_warp_message(uint32_t arity, uint64_t value, HornLiterals c) {
-    return warp_message_in<Wide>(arity, Packed{value}, c).bits;
+    return warp_message_in<Far>(arity, Packed{value}, c).bits;
 }
 
 /// What factors with one variable send is stored.

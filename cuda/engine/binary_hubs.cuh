@@ -38,15 +38,15 @@ __device__ __forceinline__ Product shuffle_xor(const Product &p, int distance) {
 /// are, and exponents are added.
 struct FarLeaves {
     double x[8];
-    int64_t exponents[8], exponent;
+    int32_t exponents[8], exponent;
 
     __device__ __forceinline__ explicit FarLeaves(const double (&values)[8]) : exponent(0) {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
-            const Wide wide = Packed{to_bits(values[i])}.unpack();
-            x[i] = wide.significand;
-            exponents[i] = wide.exponent;
-            exponent += wide.exponent;
+            const Far far = Far::of(Packed{to_bits(values[i])});
+            x[i] = far.significand;
+            exponents[i] = far.exponent;
+            exponent += far.exponent;
         }
     }
 };

@@ -140,10 +140,6 @@ __device__ __forceinline__ Fraction<T> fraction(bool is_head, bool negated, cons
     return Fraction<T>{is_head ? weight1 : negated ? fails : holds, is_head ? weight0 : negated ? holds : fails};
 }
 
-__device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {
-    return Far{__shfl_xor_sync(~0u, x.significand, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
-}
-
 /// The message of a factor to the variable of this thread, by groups of 2^LEVELS threads: the body's
 /// variables in the first ones, the head in the last one; others have certain ones. In the numbers T.
 template <class T, int LEVELS>
