@@ -353,7 +353,7 @@ fn the_ptx_is_what_the_sources_give() {
         let text = text(&content);
         // What driver 525 loads.
         assert!(text.contains("\n.version 8.0\n"), "{name}");
-        // Those of a quotient (cuda/engine/binary_tiles.cuh) round as a division does; there are no others.
+        // Those of a quotient (cuda/arithmetic/flat.cuh) round as a division does; there are no others.
         let count = |part| text.matches(part).count();
         let (fused, quotients) = (count("fma."), count("rcp.approx.ftz.f64"));
         assert_eq!(fused, 7 * quotients, "{name} has a fused multiply-add of its own");

@@ -30,9 +30,9 @@ use crate::schedule::Schedule;
 /// Where passes run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// Each run where it is expected to end first, by a model of the costs that earlier runs correct. On
-    /// the CPU where there is no device; also where one fails, which [`crate::BeliefPropagation::take_notes`]
-    /// then says.
+    /// Each run where it is expected to end first, by a model of the costs that earlier runs correct;
+    /// what a place needs is made when the first run there is, or is prepared. On the CPU where there is
+    /// no device; also where one fails, which [`crate::BeliefPropagation::take_notes`] then says.
     #[default]
     Auto,
     /// The processor.

@@ -43,6 +43,11 @@ thread_local! {
     static LOGGING: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whether there is a callback.
+pub(super) fn is_heard() -> bool {
+    CALLBACK.read_recursive().0.is_some()
+}
+
 /// Sends a message to the callback, if there is one.
 pub(super) fn send(level: u32, message: impl FnOnce() -> String) {
     // Held during the call, so that a callback that was replaced is not called any more; recursive,

@@ -343,10 +343,10 @@ impl Session {
 
     pub fn run(&mut self, rule: StopRule) -> Outcome<RunReport> {
         let settings = self.settings.clone();
-        let backend = self.options.backend;
         let request = self.request(rule);
         let engine = self.prepare()?;
-        let before = engine.report().map(|_| engine.backend());
+        // Before the first run this takes time, which only a listener is worth.
+        let before = log::is_heard().then(|| engine.backend());
         let result = match settings.progress {
             None => engine.run(&request),
             Some((callback, user)) => engine.run_monitored(&request, &mut |progress| {
@@ -357,12 +357,10 @@ impl Session {
                 if wish == 0 { Control::Continue } else { Control::Cancel }
             }),
         };
-        send_notes(engine.take_notes());
-        let (after, threads) = (engine.backend(), engine.threads());
-        if result.is_ok() && before != Some(after) && backend == Backend::Auto {
-            log::send(FASTLBP_LOG_INFO, || {
-                format!("backend auto: {} with {threads} threads", after.name())
-            });
+        let (after, notes) = (engine.backend(), engine.take_notes());
+        send_notes(notes);
+        if before.is_some_and(|before| before != after) {
+            log::send(FASTLBP_LOG_INFO, || format!("backend auto: {} from now on", after.name()));
         }
         self.contradictions = match &result {
             Ok(report) => Some(Contradictions {

@@ -65,7 +65,9 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Analyses the schedule and makes all buffers now, where that is still to be done.
+     * Analyses the schedule and makes all buffers now, where that is still to be done. With {@link Backend#AUTO} these
+     * are the buffers of the backend that is expected to be the faster one for {@link #run()}; another run may still
+     * choose the other.
      *
      * @throws FastLbpException with {@link Status#UNSUPPORTED} or {@link Status#NO_DEVICE} if the backend asked for is
      *     not there
