@@ -51,9 +51,11 @@ pub(super) struct Costs {
     pub(super) hub: usize,
     /// Device: one of these reads.
     pub(super) device_hub_read: f64,
-    /// Device: factor by which passes over anything but sums over conjunctions of binary variables
-    /// without damping are slower.
-    pub(super) device_general: f64,
+    /// Device: as `device_pass`, `device_level` and `device_edge`, for passes over anything but sums over
+    /// conjunctions of binary variables without damping.
+    pub(super) device_general_pass: f64,
+    pub(super) device_general_level: f64,
+    pub(super) device_general_edge: f64,
     /// Moving the messages from one engine to another, per edge.
     pub(super) handover: f64,
     /// Finding the levels of a schedule, per edge.
@@ -66,9 +68,7 @@ pub(super) struct Costs {
 
 impl Costs {
     /// Measured on an H200 and 16 cores of its host (graphs of 3,600 to 1.9 million edges), but for
-    /// `team_efficiency` and what damping and maxima cost (2 cores of an EPYC), `device_hub_read`, a
-    /// guess, and `device_general`: as long as the speed of those passes has not been measured, they are
-    /// left to the CPU.
+    /// `team_efficiency` (2 cores of an EPYC) and `device_hub_read`, a guess.
     pub(super) const MEASURED: Self = Self {
         cpu_parallel: 20e-9,
         cpu_ordered: 17e-9,
@@ -77,8 +77,8 @@ impl Costs {
         cpu_make: 70e-9,
         cpu_make_ordered: 200e-9,
         cpu_run: 20e-9,
-        cpu_damped: 2.8,
-        cpu_maxima: 1.5,
+        cpu_damped: 4.5,
+        cpu_maxima: 2.4,
         table_entry: 0.1,
         driver_start: 0.22,
         device_make: 0.08,
@@ -91,7 +91,9 @@ impl Costs {
         device_edge: 12e-12,
         hub: 64,
         device_hub_read: 1e-12,
-        device_general: 1000.0,
+        device_general_pass: 0.2e-3,
+        device_general_level: 65e-6,
+        device_general_edge: 1.8e-9,
         handover: 30e-9,
         analysis: 50e-9,
         analysis_share: 0.1,
@@ -217,14 +219,19 @@ impl Costs {
     pub(super) fn device(&self, work: &Work, shape: Shape, request: &RunRequest) -> RunCost {
         let plain =
             work.plain && request.damping == 0.0 && request.inference == Inference::SumProduct;
-        let general = if plain { 1.0 } else { self.device_general };
-        let messages = self.device_edge * work.messages * general;
-        let pass = match shape {
-            Shape::Flood => self.device_pass + messages,
-            Shape::Levels { count } => {
-                count * self.device_level + messages + work.hub_reads * self.device_hub_read
+        let (pass, level, edge) = match plain {
+            true => (self.device_pass, self.device_level, self.device_edge),
+            false => {
+                (self.device_general_pass, self.device_general_level, self.device_general_edge)
             }
-            Shape::Unknown => messages + self.device_level,
+        };
+        let messages = edge * work.messages;
+        let pass = match shape {
+            Shape::Flood => pass + messages,
+            Shape::Levels { count } => {
+                count * level + messages + work.hub_reads * self.device_hub_read
+            }
+            Shape::Unknown => messages + level,
         };
         RunCost { run: self.device_run + self.device_run_state * work.states, pass }
     }

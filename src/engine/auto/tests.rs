@@ -271,6 +271,20 @@ fn each_run_is_made_where_it_ends_first() {
 }
 
 #[test]
+fn damped_runs_have_costs_of_their_own() {
+    for (pass, expected) in [(0.0, DEVICE), (6.0, CPU)] {
+        let world = world();
+        let mut engine = engine_with(&world, |costs| {
+            costs.cpu_damped = 2.0;
+            costs.device_general_pass = pass;
+        });
+        // 40 s on the CPU; 10 s or 130 s on the device.
+        run(&mut engine, &RunRequest { damping: 0.5, ..passes(20) }).unwrap();
+        assert_eq!(last(&world), expected, "{pass} s per pass");
+    }
+}
+
+#[test]
 fn many_short_runs_have_the_device_made_when_they_have_lost_its_cost() {
     let world = world();
     let mut engine = engine(&world);
