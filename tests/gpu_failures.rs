@@ -42,16 +42,6 @@ fn graph(variables: usize) -> Arc<FactorGraph> {
     Arc::new(generate::smartfl(variables, 1).unwrap().graph)
 }
 
-/// What a session of AUTO says when it wants a device and gets none.
-fn said_by_auto(mut session: BeliefPropagation) -> String {
-    let long = RunRequest { rule: StopRule::Passes(1_000_000), ..REQUEST };
-    session.prepare(&long).unwrap();
-    assert_eq!(session.backend(), Backend::Cpu);
-    let notes = session.take_notes();
-    assert_eq!(notes.len(), 1, "{notes:?}");
-    notes.concat()
-}
-
 const REQUEST: RunRequest = RunRequest {
     rule: StopRule::Passes(3),
     start: Start::Fresh,
@@ -61,6 +51,18 @@ const REQUEST: RunRequest = RunRequest {
     damping: 0.0,
     active_threshold: None,
 };
+
+/// One for which AUTO wants a device.
+const LONG: RunRequest = RunRequest { rule: StopRule::Passes(1_000_000), ..REQUEST };
+
+/// What a session of AUTO says when it wants a device and gets none.
+fn said_by_auto(mut session: BeliefPropagation) -> String {
+    session.prepare(&LONG).unwrap();
+    assert_eq!(session.backend(), Backend::Cpu);
+    let notes = session.take_notes();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    notes.concat()
+}
 
 fn open(graph: &Arc<FactorGraph>, options: EngineOptions) -> fastlbp::Result<BeliefPropagation> {
     BeliefPropagation::new(graph.clone(), Schedule::Parallel, options)
@@ -149,7 +151,7 @@ fn a_full_device_is_out_of_memory_until_there_is_room() {
     assert!(said.contains("CUDA device"), "{said}");
     let [mut auto, mut cpu] = [auto, reference()].map(|options| open(&large, options).unwrap());
     for session in [&mut auto, &mut cpu] {
-        session.prepare(&RunRequest { rule: StopRule::Passes(1_000_000), ..REQUEST }).unwrap();
+        session.prepare(&LONG).unwrap();
         session.run(&REQUEST).unwrap();
     }
     same_bits(cpu.marginals().unwrap(), auto.marginals().unwrap(), "marginal").unwrap();
