@@ -3,10 +3,10 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::{
-    HornCoefficients, HornScratch, Inference, NoisyCoefficients, Packed, Real, TableInputs,
-    TableScratch, TermInputs, TermScratch, Wide, horn_message, horn_total, noisy_message,
-    noisy_total, stored_values, table_belief, table_exponents, table_message, table_total,
-    term_messages, term_total,
+    HornCoefficients, HornScratch, Inference, NoisyCoefficients, OwnedTable, Packed, Real,
+    TableInputs, TableScratch, TableValues, TermInputs, TermScratch, Wide, factor_value,
+    factor_values, horn_message, horn_total, noisy_message, noisy_total, stored_values,
+    table_belief, table_message, table_total, term_messages, term_total,
 };
 use crate::model::{Factor, FactorGraph};
 
@@ -64,8 +64,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    fn table<'b>(&'b self, values: &'b [f64]) -> TableInputs<'b> {
-        let exponents = table_exponents(values);
+    fn table<'b>(&'b self, values: TableValues<'b>) -> TableInputs<'b> {
+        let exponents = values.exponents();
         TableInputs { values, exponents, radices: &self.radices, inputs: &self.messages }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Inputs<'a> {
             Factor::Terms(terms) => {
                 term_total(TermInputs { terms, radices: &self.radices, inputs: &self.messages })
             }
-            Factor::Table(values) => table_total(self.table(values)),
+            Factor::Table(values) => table_total(self.table(TableValues::F64(values))),
             // The others are conjunctions.
             _ => Wide::ONE,
         }
@@ -102,9 +102,9 @@ impl<'a> Inputs<'a> {
     /// The factor's value at a joint state times the inputs' weights. O(arity).
     pub(crate) fn weight_of(&self, states: &[usize]) -> Wide {
         let cardinalities = self.radices.iter().map(|&radix| radix as usize);
-        let value = self.graph.factor(self.factor).value(states, cardinalities).max(0.0);
+        let value = factor_value(&self.graph.factor(self.factor), states, cardinalities);
         let weights = states.iter().enumerate().map(|(position, &x)| self.weight(position, x));
-        weights.fold(Wide::from_f64(value), Wide::multiply)
+        weights.fold(value, Wide::multiply)
     }
 
     /// The message to the variable at a position, whose own input is not used; `None` if it is 0/0.
@@ -126,11 +126,18 @@ impl<'a> Inputs<'a> {
         let view = graph.factor(self.factor);
         match view {
             Factor::Table(values) => {
-                table_message(self.table(values), inference, position, &mut out, scratch);
+                let table = self.table(TableValues::F64(values));
+                table_message(table, inference, position, &mut out, scratch);
             }
             _ if needs_table(&view, inference) => {
                 let values = expand(graph, self.factor)?;
-                table_message(self.table(&values), inference, position, &mut out, scratch);
+                table_message(
+                    self.table(values.as_values()),
+                    inference,
+                    position,
+                    &mut out,
+                    scratch,
+                );
             }
             Factor::Terms(terms) => {
                 let inputs = TermInputs { terms, radices: &self.radices, inputs: &self.messages };
@@ -153,10 +160,10 @@ impl<'a> Inputs<'a> {
     /// `out` unchanged, if it is 0/0. O(entries * arity).
     pub(crate) fn belief(&self, out: &mut [f64]) -> bool {
         if let Factor::Table(values) = self.graph.factor(self.factor) {
-            return table_belief(self.table(values), out);
+            return table_belief(self.table(TableValues::F64(values)), out);
         }
-        match self.graph.factor_table(self.factor, usize::MAX) {
-            Some(values) => table_belief(self.table(&values), out),
+        match factor_values(self.graph, self.factor, usize::MAX) {
+            Some(values) => table_belief(self.table(TableValues::Wide(&values)), out),
             None => false,
         }
     }
@@ -185,14 +192,16 @@ pub(crate) fn needs_table(factor: &Factor<'_>, inference: Inference) -> bool {
         }
 }
 
-/// A structured factor as the table that max-product needs. Errors: more than 2^22 entries.
-pub(crate) fn expand(graph: &FactorGraph, factor: usize) -> Result<Vec<f64>> {
-    graph.factor_table(factor, EXPANSION_LIMIT).ok_or_else(|| {
+/// A structured factor as the table that max-product needs, up to a common factor, which no message has.
+/// Errors: more than 2^22 entries.
+pub(crate) fn expand(graph: &FactorGraph, factor: usize) -> Result<OwnedTable> {
+    let values = factor_values(graph, factor, EXPANSION_LIMIT).ok_or_else(|| {
         Error::Unsupported(format!(
             "factor {factor} ({}): max-product needs it as a table, and over {} variables that has \
              more than {EXPANSION_LIMIT} entries; terms that exclude each other do without",
             graph.kind(factor).name(),
             graph.arity(factor)
         ))
-    })
+    })?;
+    Ok(OwnedTable::up_to_a_factor(values))
 }

@@ -88,6 +88,13 @@ pub(super) fn for_each_entry(
     for index in 0.. {
         // Terms with weights of both signs may round to less than zero.
         let value = view.value(&states, cardinalities.iter().copied()).max(0.0);
+        if !value.is_finite() || view.underflows(&states, value) {
+            return Err(Error::Unsupported(format!(
+                "factor {factor} ({}): its value at the joint state {index} (lowest label fastest) is \
+                 beyond the range of f64, in which tables are written; scale its parameters",
+                graph.kind(factor).name()
+            )));
+        }
         visit(index, value)?;
         if !next_joint_state(&mut states, &cardinalities) {
             break;

@@ -168,7 +168,8 @@ impl BeliefPropagation {
         if total.is_zero() {
             return Err(self.contradictory_factor(factor));
         }
-        Ok(if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() })
+        // The total is a sum in another order, and may round to less than one of its terms.
+        Ok(if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64().min(1.0) })
     }
 
     fn too_large(&self, factor: usize) -> Error {

@@ -1,10 +1,11 @@
 //! Decoding the most probable joint state.
 
 use super::BeliefPropagation;
+use super::partition::ln;
 use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{Inference, Real};
-use crate::model::{Factor, VariableEvidence};
+use crate::kernel::{Inference, Real, factor_value};
+use crate::model::VariableEvidence;
 
 impl BeliefPropagation {
     /// A joint state, one state per variable, decoded from the current messages, as after a run with
@@ -120,8 +121,8 @@ impl BeliefPropagation {
         for factor in 0..graph.factor_count() {
             own.clear();
             own.extend(graph.factor_variables(factor).iter().map(|&v| states[v as usize]));
-            let view: Factor<'_> = graph.factor(factor);
-            score += view.value(&own, graph.factor_cardinalities(factor)).max(0.0).ln();
+            let view = graph.factor(factor);
+            score += ln(factor_value(&view, &own, graph.factor_cardinalities(factor)));
         }
         for (v, evidence) in self.evidence.iter() {
             score += match evidence {

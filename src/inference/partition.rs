@@ -17,6 +17,9 @@ impl BeliefPropagation {
     /// observations, each weighted by the likelihoods of soft evidence: minus the value without
     /// evidence, the log-probability of the evidence.
     ///
+    /// Minus infinity, the logarithm of zero, where a belief is positive for a state that soft evidence
+    /// excludes, as after a run with [`crate::Contradiction::Vote`]; never NaN.
+    ///
     /// Errors: no run yet; a factor that the messages contradict. O(edges * states), for tables
     /// O(entries * arity).
     ///
@@ -71,8 +74,11 @@ impl BeliefPropagation {
     }
 }
 
-/// Natural logarithm of a positive number of any exponent.
-fn ln(value: Wide) -> f64 {
+/// Natural logarithm of a number of any exponent: minus infinity of zero.
+pub(super) fn ln(value: Wide) -> f64 {
+    if value.is_zero() {
+        return f64::NEG_INFINITY;
+    }
     value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
 }
 
@@ -80,15 +86,21 @@ fn entropy(belief: &[f64]) -> f64 {
     -belief.iter().map(|&p| if p == 0.0 { 0.0 } else { p * p.ln() }).sum::<f64>()
 }
 
-/// A sum that carries its rounding error along (Neumaier): there may be millions of summands.
+/// A sum that carries its rounding error along (Neumaier): there may be millions of summands. Summands
+/// that are minus infinity make the sum that.
 #[derive(Default)]
 struct Sum {
     sum: f64,
     error: f64,
+    infinite: bool,
 }
 
 impl Sum {
     fn add(&mut self, value: f64) {
+        if value == f64::NEG_INFINITY {
+            self.infinite = true;
+            return;
+        }
         let next = self.sum + value;
         self.error += if self.sum.abs() >= value.abs() {
             (self.sum - next) + value
@@ -99,6 +111,6 @@ impl Sum {
     }
 
     fn total(&self) -> f64 {
-        self.sum + self.error
+        if self.infinite { f64::NEG_INFINITY } else { self.sum + self.error }
     }
 }

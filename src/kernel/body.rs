@@ -65,8 +65,7 @@ impl FromPacked for f64 {
     fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
         let (a, b) = (numerator.to_bits(), denominator.to_bits());
         let above = choose(inverse, b, a);
-        let ratio = f64::from_bits(above) / f64::from_bits(a ^ b ^ above);
-        if ratio.is_nan() { Packed::CONTRADICTION } else { Packed::from_plain(ratio) }
+        Packed::ratio_of_f64(f64::from_bits(above), f64::from_bits(a ^ b ^ above))
     }
 }
 
@@ -80,6 +79,10 @@ impl Real for Near {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         Self(value)
+    }
+    #[inline(always)]
+    fn from_wide(value: Wide) -> Self {
+        Self(value.to_f64())
     }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
@@ -118,7 +121,7 @@ impl FromPacked for Near {
     fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
         let (a, b) = (numerator.0.to_bits(), denominator.0.to_bits());
         let (above, below) = (choose(inverse, b, a), choose(inverse, a, b));
-        Packed::from_plain(f64::from_bits(above) / f64::from_bits(below))
+        Packed::from_near_ratio(f64::from_bits(above) / f64::from_bits(below))
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct HornCoefficients {
     negated: u64,
     /// The same for all positions; `None` where bit 63 of `negated` speaks for those from 64 on.
     all_negated: Option<Box<[u64]>>,
-    /// Whether some value is positive and none so small that `f64` arithmetic could underflow.
+    /// Whether some value is positive and all that are lie within [`PLAIN_COEFFICIENTS`].
     plain: bool,
     exponent: i64,
 }
@@ -48,8 +48,9 @@ impl DeviceHorn {
     }
 }
 
-/// Smallest positive coefficient for which the `f64` ranges below were computed: 2^-64.
-const SMALLEST_PLAIN_COEFFICIENT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
+/// Positive coefficients for which the `f64` ranges of [`HornCoefficients::fits_f64`] were computed: from
+/// 2^-64 to below 2.
+const PLAIN_COEFFICIENTS: std::ops::Range<f64> = 1.0 / 18_446_744_073_709_551_616.0..2.0;
 
 impl HornCoefficients {
     pub(crate) fn of_horn(parameters: &HornParameters) -> Self {
@@ -68,7 +69,7 @@ impl HornCoefficients {
         let ([h1, h0, f1, f0], exponent) = near_one(values);
         let values = [h1, h0, f1, f0];
         // Where all are zero, near inputs give 0/0 as well.
-        let plain = values.iter().all(|&c| c == 0.0 || c >= SMALLEST_PLAIN_COEFFICIENT)
+        let plain = values.iter().all(|&c| c == 0.0 || PLAIN_COEFFICIENTS.contains(&c))
             && values.iter().any(|&c| c > 0.0);
         Self { values: [[h1, h0], [f1, f0]], negated, all_negated, plain, exponent }
     }
@@ -112,7 +113,7 @@ impl HornCoefficients {
     }
 
     /// Whether `f64` arithmetic is exact for these inputs, in the sense of the kernel's module
-    /// documentation. With b inputs within 2^-R..2^R and coefficients from 2^-64, every message
+    /// documentation. With b inputs within 2^-R..2^R and coefficients from 2^-64 to 2, every message
     /// is within 2^-+(2 (b + 1) (R + 1) + 66), which must stay below 1000.
     #[inline(always)]
     fn fits_f64(&self, inputs: &[Packed]) -> bool {

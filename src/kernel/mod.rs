@@ -24,6 +24,7 @@ mod terms;
 mod tree;
 #[cfg(test)]
 mod twin;
+mod value;
 
 pub(crate) use body::Body;
 pub(crate) use damping::damp;
@@ -42,11 +43,12 @@ pub(crate) use product::{
     resolve_states, stored_message, weights_to_probabilities,
 };
 pub(crate) use table::{
-    TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,
+    OwnedTable, TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
     table_messages, table_total,
 };
 pub(crate) use terms::{TermInputs, TermScratch, term_messages, term_total};
 pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};
+pub(crate) use value::{factor_value, factor_values};
 
 /// What messages and beliefs are over the states of the other variables (libDAI's `inference`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

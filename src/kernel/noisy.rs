@@ -30,8 +30,9 @@ impl<'a> NoisyCoefficients<'a> {
     /// `f64`, and so is every quotient of two.
     fn fits_f64(&self, inputs: &[Packed]) -> bool {
         let exponent = |value: f64| if value == 0.0 { 0 } else { Wide::from_f64(value).exponent() };
-        let mut low = self.values.iter().flatten().map(|&v| exponent(v)).min().unwrap_or(0);
-        let mut high = 1;
+        let values = || self.values.iter().flatten().map(|&value| exponent(value));
+        let mut low = values().fold(0, i64::min);
+        let mut high = values().fold(0, i64::max) + 1;
         for (&input, literal) in inputs.iter().zip(self.literals) {
             if !input.is_plain() {
                 return false;

@@ -6,6 +6,8 @@ pub(crate) trait Real: Copy {
     const ZERO: Self;
     const ONE: Self;
     fn from_f64(value: f64) -> Self;
+    /// The nearest number of this type.
+    fn from_wide(value: Wide) -> Self;
     fn multiply(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
     /// The larger of two numbers.
@@ -23,6 +25,10 @@ impl Real for f64 {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
+    }
+    #[inline(always)]
+    fn from_wide(value: Wide) -> Self {
+        value.to_f64()
     }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
@@ -165,6 +171,11 @@ impl Real for Wide {
     }
 
     #[inline(always)]
+    fn from_wide(value: Wide) -> Self {
+        value
+    }
+
+    #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         let exponent = (self.exponent + other.exponent).max(Self::ZERO_EXPONENT);
         Self::normalise(self.significand * other.significand, exponent)
@@ -214,6 +225,10 @@ impl<T: Real> Real for Max<T> {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         Self(T::from_f64(value))
+    }
+    #[inline(always)]
+    fn from_wide(value: Wide) -> Self {
+        Self(T::from_wide(value))
     }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {

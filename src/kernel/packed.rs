@@ -51,10 +51,8 @@ impl Packed {
 
     /// Whether these are the bits of a value that can be stored.
     pub(crate) fn is_valid(self) -> bool {
-        let low = power_bits(-PLAIN_EXPONENT);
-        let high = power_bits(PLAIN_EXPONENT + 1);
         self.is_certain()
-            || (low..high).contains(&self.0)
+            || self.is_in_f64_range()
             || (self.0 & TAG != 0 && Self::pack(self.unpack()) == self)
     }
 
@@ -96,10 +94,46 @@ impl Packed {
         f64::from_bits(self.0)
     }
 
-    /// From an `f64` that is 0, infinity or within 2^-1000..=2^1000.
+    /// From a product of factors near one (see [`Self::all_near`]): within 2^-1000..=2^1000.
     #[inline(always)]
-    pub(crate) fn from_plain(value: f64) -> Self {
-        Self(value.to_bits())
+    pub(super) fn from_near_product(value: f64) -> Self {
+        let stored = Self(value.to_bits());
+        debug_assert!(stored.is_within::<PLAIN_EXPONENT>() && !stored.is_certain());
+        stored
+    }
+
+    /// From a quotient of numbers that [`Self::all_near`] and the coefficients bound: 0, infinity or within
+    /// 2^-1000..=2^1000.
+    #[inline(always)]
+    pub(super) fn from_near_ratio(value: f64) -> Self {
+        let stored = Self(value.to_bits());
+        debug_assert!(stored.is_within::<PLAIN_EXPONENT>());
+        stored
+    }
+
+    /// The quotient of two finite numbers that are not negative; 0/0 is a contradiction. A quotient
+    /// that no `f64` holds is taken from the numbers themselves, so that every word this gives is valid.
+    #[inline(always)]
+    pub(super) fn ratio_of_f64(numerator: f64, denominator: f64) -> Self {
+        let ratio = Self((numerator / denominator).to_bits());
+        if ratio.is_in_f64_range() {
+            ratio
+        } else {
+            Self::other_ratio_of_f64(numerator, denominator)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn other_ratio_of_f64(numerator: f64, denominator: f64) -> Self {
+        Self::ratio(Wide::from_f64(numerator), Wide::from_f64(denominator))
+    }
+
+    /// Whether the value is positive and stored as an `f64`.
+    #[inline(always)]
+    fn is_in_f64_range(self) -> bool {
+        let low = power_bits(-PLAIN_EXPONENT);
+        self.0.wrapping_sub(low) < power_bits(PLAIN_EXPONENT + 1) - low
     }
 
     /// From any `f64` that is not negative and not NaN.

@@ -92,7 +92,7 @@ impl Product {
     pub(crate) fn of_block(values: &[Packed; BLOCK]) -> Self {
         if let Some(x) = plain_factors(values) {
             let (left, right) = ((x[0] * x[1]) * (x[2] * x[3]), (x[4] * x[5]) * (x[6] * x[7]));
-            return Self::of(Packed::from_plain(left * right));
+            return Self::of(Packed::from_near_product(left * right));
         }
         let [a, b, c, d, e, f, g, h] = values.map(Self::of);
         let (left, right) =
@@ -173,7 +173,7 @@ pub(crate) fn leave_one_out_of_few<const N: usize>(
         product *= (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
     }
     product *= x[leaf ^ 1];
-    Some(Packed::from_plain(product))
+    Some(Packed::from_near_product(product))
 }
 
 /// Product of a binary variable's at most [`SMALL_DEGREE`] messages but the one at `leaf`, as odds,
@@ -225,7 +225,7 @@ pub(crate) fn binary_leave_one_out_all(
             let (left, right) = (a * b, c * d);
             let out = [right * b, right * a, left * d, left * c];
             for (value, product) in values.iter_mut().zip(out) {
-                *value = Packed::from_plain(product);
+                *value = Packed::from_near_product(product);
             }
             return false;
         }
@@ -258,7 +258,7 @@ fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> bool {
         let x = padded_block(block);
         let pairs = [x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]];
         let product = (pairs[0] * pairs[1]) * (pairs[2] * pairs[3]);
-        Product::of(Packed::from_plain(product))
+        Product::of(Packed::from_near_product(product))
     }));
     leave_one_out(products, tree);
     for (block, above) in values.chunks_mut(8).zip(products.iter()) {

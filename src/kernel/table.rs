@@ -9,13 +9,74 @@ use super::Inference;
 use super::number::{Max, Real, Wide};
 use super::packed::Packed;
 
-/// Exponents of the smallest and the largest positive entry of a table.
-pub(crate) fn table_exponents(values: &[f64]) -> (i64, i64) {
+/// The entries of a table: those that a user gave, or those that stand in for another factor, which no
+/// `f64` need hold.
+#[derive(Clone, Copy)]
+pub(crate) enum TableValues<'a> {
+    F64(&'a [f64]),
+    Wide(&'a [Wide]),
+}
+
+impl TableValues<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::Wide(values) => values.len(),
+        }
+    }
+
+    /// Appends the entries to a list.
+    fn append_to<T: Real>(&self, list: &mut Vec<T>) {
+        match self {
+            Self::F64(values) => list.extend(values.iter().map(|&value| T::from_f64(value))),
+            Self::Wide(values) => list.extend(values.iter().map(|&value| T::from_wide(value))),
+        }
+    }
+
+    /// Exponents of the smallest and the largest positive entry.
+    pub(crate) fn exponents(&self) -> (i64, i64) {
+        match self {
+            Self::F64(values) => exponents(values.iter().map(|&value| Wide::from_f64(value))),
+            Self::Wide(values) => exponents(values.iter().copied()),
+        }
+    }
+}
+
+fn exponents(values: impl Iterator<Item = Wide>) -> (i64, i64) {
     values
-        .iter()
-        .filter(|&&value| value > 0.0)
-        .map(|&value| Wide::from_f64(value).exponent())
+        .filter(|value| !value.is_zero())
+        .map(|value| value.exponent())
         .fold((i64::MAX, i64::MIN), |(low, high), e| (low.min(e), high.max(e)))
+}
+
+/// A table that stands in for another factor.
+pub(crate) enum OwnedTable {
+    F64(Vec<f64>),
+    Wide(Vec<Wide>),
+}
+
+impl OwnedTable {
+    /// Values up to a common factor, as `f64` if these hold all of them exactly.
+    pub(crate) fn up_to_a_factor(values: Vec<Wide>) -> Self {
+        const NORMAL: std::ops::RangeInclusive<i64> = -1022..=1023;
+        let (low, high) = exponents(values.iter().copied());
+        let fits = |shift: i64| {
+            [low, high].iter().all(|e| NORMAL.contains(&e.saturating_add(shift))) || low > high
+        };
+        let shift = if fits(0) { 0 } else { high.saturating_neg() };
+        if fits(shift) {
+            Self::F64(values.iter().map(|value| value.scaled(shift).to_f64()).collect())
+        } else {
+            Self::Wide(values)
+        }
+    }
+
+    pub(crate) fn as_values(&self) -> TableValues<'_> {
+        match self {
+            Self::F64(values) => TableValues::F64(values),
+            Self::Wide(values) => TableValues::Wide(values),
+        }
+    }
 }
 
 /// Memory for tables, kept between calls.
@@ -46,8 +107,8 @@ impl<T> Default for Buffers<T> {
 #[derive(Clone, Copy)]
 pub(crate) struct TableInputs<'a> {
     /// Values, first variable fastest.
-    pub(crate) values: &'a [f64],
-    /// [`table_exponents`] of the values.
+    pub(crate) values: TableValues<'a>,
+    /// [`TableValues::exponents`].
     pub(crate) exponents: (i64, i64),
     /// States of each variable.
     pub(crate) radices: &'a [u32],
@@ -203,7 +264,7 @@ fn run_with<T: Real>(
     let Buffers { weights, starts, tables } = buffers;
     unpack_inputs(table.radices, table.inputs, number, weights, starts);
     tables.clear();
-    tables.extend(table.values.iter().map(|&value| T::from_f64(value)));
+    table.values.append_to(tables);
     let mut recursion = Recursion { radices: table.radices, weights, starts, tables, target, out };
     recursion.messages(0, table.radices.len(), 0, 0);
 }
@@ -346,7 +407,8 @@ pub(crate) fn table_total(table: TableInputs<'_>) -> Wide {
 
 /// Each entry times its inputs.
 fn table_weights(table: TableInputs<'_>) -> Vec<Wide> {
-    let mut weights = Vec::with_capacity(table.values.len());
+    let mut weights: Vec<Wide> = Vec::with_capacity(table.values.len());
+    table.values.append_to(&mut weights);
     let mut starts = Vec::with_capacity(table.radices.len());
     let mut at = 0;
     for &radix in table.radices {
@@ -354,8 +416,7 @@ fn table_weights(table: TableInputs<'_>) -> Vec<Wide> {
         at += stored_values(radix);
     }
     let mut states = vec![0_u32; table.radices.len()];
-    for &value in table.values {
-        let mut weight = Wide::from_f64(value);
+    for weight in &mut weights {
         for ((&state, &radix), &start) in states.iter().zip(table.radices).zip(&starts) {
             let factor = if radix != 2 {
                 table.inputs[start + state as usize].unpack()
@@ -366,9 +427,8 @@ fn table_weights(table: TableInputs<'_>) -> Vec<Wide> {
             } else {
                 Wide::ONE
             };
-            weight = weight.multiply(factor);
+            *weight = weight.multiply(factor);
         }
-        weights.push(weight);
         for (state, &radix) in states.iter_mut().zip(table.radices) {
             *state += 1;
             if *state < radix {
@@ -395,8 +455,8 @@ mod tests {
     impl Case {
         fn table(&self) -> TableInputs<'_> {
             TableInputs {
-                values: &self.values,
-                exponents: table_exponents(&self.values),
+                values: TableValues::F64(&self.values),
+                exponents: TableValues::F64(&self.values).exponents(),
                 radices: &self.radices,
                 inputs: &self.inputs,
             }

@@ -201,7 +201,9 @@ pub enum Factor<'a> {
 
 impl Factor<'_> {
     /// Value of the factor at a joint state, one state per variable in the graph's order.
-    /// `cardinalities` are those of the factor's variables. O(arity), for terms O(their size).
+    /// `cardinalities` are those of the factor's variables. A value of a noisy factor or of terms that is
+    /// beyond the range of `f64` is infinite, or rounded to a subnormal number or zero. O(arity), for terms
+    /// O(their size).
     pub fn value(&self, states: &[usize], cardinalities: impl Iterator<Item = usize>) -> f64 {
         let horn = |kind: FactorKind, horn: &Horn| {
             let wanted = usize::from(kind == FactorKind::And);
@@ -260,5 +262,19 @@ impl Factor<'_> {
                     .sum()
             }
         }
+    }
+
+    /// Whether the value at a joint state, which [`Self::value`] gives as `value`, is a product of
+    /// probabilities that is too small for a normal `f64`.
+    pub(crate) fn underflows(&self, states: &[usize], value: f64) -> bool {
+        let Factor::Noisy(noisy) = self else { return false };
+        let mut outcomes =
+            noisy.literals.iter().zip(states).map(|(literal, &state)| literal[state]);
+        let can_hold = outcomes.clone().all(|[holds, _]| holds > 0.0);
+        let can_fail = outcomes.any(|[_, fails]| fails > 0.0);
+        let row = usize::from(states[noisy.head] == 0);
+        let is_positive =
+            can_hold && noisy.values[row] > 0.0 || can_fail && noisy.values[2 + row] > 0.0;
+        is_positive && value < f64::MIN_POSITIVE
     }
 }

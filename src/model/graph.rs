@@ -1,7 +1,9 @@
 //! The immutable factor graph: compact adjacency in both directions with 32-bit indices.
 
 use super::factor::{Factor, FactorKind, Horn, HornParameters};
-use super::structured::{SignedParameters, Structured, next_joint_state};
+#[cfg(test)]
+use super::structured::next_joint_state;
+use super::structured::{SignedParameters, Structured};
 use std::ops::Range;
 
 /// The user's identifier of a variable. Labels may have gaps; variables are indexed by the rank of
@@ -218,6 +220,7 @@ impl FactorGraph {
 
     /// A factor as a table, the first variable fastest; `None` where that has more than `limit`
     /// entries. Values that rounding takes below zero are zero. O(entries * arity).
+    #[cfg(test)]
     pub(crate) fn factor_table(&self, factor: usize, limit: usize) -> Option<Vec<f64>> {
         let size = self.joint_states(factor).filter(|&size| size <= limit)?;
         let view = self.factor(factor);

@@ -7,8 +7,8 @@ use super::workspace::Workspace;
 use crate::engine::{expand, needs_table};
 use crate::error::Result;
 use crate::kernel::{
-    Inference, NoisyCoefficients, Packed, TableInputs, TermInputs, horn_message, horn_messages,
-    noisy_message, noisy_messages, stored_values, table_exponents, table_message, table_messages,
+    Inference, NoisyCoefficients, Packed, TableInputs, TableValues, TermInputs, horn_message,
+    horn_messages, noisy_message, noisy_messages, stored_values, table_message, table_messages,
     term_messages,
 };
 use crate::model::Factor;
@@ -37,7 +37,7 @@ fn other_messages(state: &State, factor: usize, target: Option<usize>, workspace
     radices.clear();
     radices
         .extend(graph.factor_variables(factor).iter().map(|&v| graph.cardinalities()[v as usize]));
-    let mut run_table = |values: &[f64], exponents| {
+    let mut run_table = |values, exponents| {
         let factor = TableInputs { values, exponents, radices, inputs };
         match target {
             None => table_messages(factor, state.inference, outputs, table),
@@ -47,10 +47,12 @@ fn other_messages(state: &State, factor: usize, target: Option<usize>, workspace
     if state.inference == Inference::MaxProduct
         && let Some(expanded) = state.expanded.get(&(factor as u32))
     {
-        return run_table(&expanded.values, expanded.exponents);
+        return run_table(expanded.values.as_values(), expanded.exponents);
     }
     match graph.factor(factor) {
-        Factor::Table(values) => run_table(values, state.exponents_of_table(factor)),
+        Factor::Table(values) => {
+            run_table(TableValues::F64(values), state.exponents_of_table(factor));
+        }
         Factor::Terms(factor) => {
             let factor = TermInputs { terms: factor, radices, inputs };
             term_messages(factor, state.inference, target, outputs, terms);
@@ -76,7 +78,7 @@ pub(super) fn expand_for_maxima(state: &mut State) -> Result<()> {
         let needed = needs_table(&graph.factor(factor), Inference::MaxProduct);
         if needed && !state.expanded.contains_key(&(factor as u32)) {
             let values = expand(&graph, factor)?;
-            let exponents = table_exponents(&values);
+            let exponents = values.as_values().exponents();
             state.expanded.insert(factor as u32, Expanded { values, exponents });
         }
     }

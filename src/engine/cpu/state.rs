@@ -1,8 +1,8 @@
 //! Messages, evidence and the graph as the CPU engine holds them.
 
 use crate::kernel::{
-    HornCoefficients, Inference, Packed, SMALL_DEGREE, damp, stored_message, stored_values,
-    table_exponents,
+    HornCoefficients, Inference, OwnedTable, Packed, SMALL_DEGREE, TableValues, damp,
+    stored_message, stored_values,
 };
 use crate::model::{Factor, FactorGraph, VariableEvidence};
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ pub(super) struct State {
 
 /// A factor as a table.
 pub(super) struct Expanded {
-    pub(super) values: Vec<f64>,
+    pub(super) values: OwnedTable,
     pub(super) exponents: (i64, i64),
 }
 
@@ -228,7 +228,7 @@ impl State {
             .map_or(graph.edge_count(), |starts| starts.slots[graph.edge_count()] as usize);
         let table_exponents = (0..graph.factor_count())
             .filter_map(|f| match graph.factor(f) {
-                Factor::Table(values) => Some((f as u32, table_exponents(values))),
+                Factor::Table(values) => Some((f as u32, TableValues::F64(values).exponents())),
                 _ => None,
             })
             .collect();

@@ -4,7 +4,7 @@ use super::{Cases, Function, Words, message};
 use crate::kernel::Inference;
 use crate::kernel::packed::Packed;
 use crate::kernel::table::{
-    TableInputs, TableScratch, stored_values, table_belief, table_exponents, table_message,
+    TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
     table_messages, table_total,
 };
 use crate::kernel::terms::{TermInputs, TermScratch, term_messages};
@@ -77,8 +77,9 @@ fn inference(max: bool) -> Inference {
 
 fn table(scope: &Scope, values: &[f64], max: bool, out: &mut Words) {
     let Scope { radices, inputs } = scope;
-    let exponents = table_exponents(values);
-    let table = TableInputs { values, exponents, radices, inputs };
+    let entries = TableValues::F64(values);
+    let exponents = entries.exponents();
+    let table = TableInputs { values: entries, exponents, radices, inputs };
     let scratch = &mut TableScratch::default();
     scope.each_message(out, |target, message| match target {
         None => table_messages(table, inference(max), message, scratch),
@@ -142,7 +143,7 @@ pub(super) fn draw(cases: &mut Cases) {
         (Just(scope), values)
     });
     cases.draw(Function::Table, (tables, any::<bool>()), |((scope, values), max), given, out| {
-        let (low, high) = table_exponents(&values);
+        let (low, high) = TableValues::F64(&values).exponents();
         given.word(max).word(low as u64).word(high as u64);
         given.count(values.len()).numbers(&values);
         given.counts(scope.radices.iter().map(|&radix| radix as usize)).list(&scope.inputs);

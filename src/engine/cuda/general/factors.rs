@@ -3,7 +3,8 @@
 use crate::engine::{expand, needs_table};
 use crate::error::{Error, Result};
 use crate::kernel::{
-    DeviceHorn, HornCoefficients, Inference, NoisyCoefficients, stored_values, table_exponents,
+    DeviceHorn, HornCoefficients, Inference, NoisyCoefficients, OwnedTable, TableValues,
+    stored_values,
 };
 use crate::model::{Factor, FactorGraph, TermLiteral, Terms as TermsView};
 
@@ -96,6 +97,15 @@ fn term_memory(states: u64, arity: u64, longest: u64) -> u64 {
     WIDE * (3 * states + arity + longest + tree_nodes(longest)) + aligned(4 * (arity + 1))
 }
 
+/// The error of a factor that only the processor runs as a table.
+fn too_far_apart(graph: &FactorGraph, factor: usize) -> Error {
+    Error::Unsupported(format!(
+        "factor {factor} ({}): max-product needs it as a table, and its values span more than f64, which \
+         devices hold tables in; the processor has no such limit",
+        graph.kind(factor).name()
+    ))
+}
+
 impl Factors {
     /// For sums, or for maxima, with the tables that these need. Errors: a table has too many entries.
     pub fn new(graph: &FactorGraph, inference: Inference) -> Result<Self> {
@@ -104,7 +114,10 @@ impl Factors {
         for factor in 0..graph.factor_count() {
             let view = graph.factor(factor);
             let (kind, parameter, scratch) = if needs_table(&view, inference) {
-                factors.add_table(graph, factor, &expand(graph, factor)?)?
+                match expand(graph, factor)? {
+                    OwnedTable::F64(values) => factors.add_table(graph, factor, &values)?,
+                    OwnedTable::Wide(_) => return Err(too_far_apart(graph, factor)),
+                }
             } else {
                 match view {
                     Factor::Table(values) => factors.add_table(graph, factor, values)?,
@@ -175,7 +188,7 @@ impl Factors {
         let states = graph.factor_cardinalities(factor).sum::<usize>() as u64;
         let number = self.tables.len() as u32;
         let start = self.table_values.len();
-        self.tables.push(Table { start, exponents: table_exponents(values), entries });
+        self.tables.push(Table { start, exponents: TableValues::F64(values).exponents(), entries });
         self.table_values.extend_from_slice(values);
         Ok((TABLE, number, table_memory(entries.into(), states, graph.arity(factor) as u64)))
     }
