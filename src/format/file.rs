@@ -1,11 +1,12 @@
-//! Whole files: loading with a limit, plain or gzip, and writing that never leaves half a file.
+//! Whole files: loading with a limit, plain or gzip, and the text that is to be written (`save` writes it).
 
+use super::file_system::{FileSystem, Kind, Native, Patient, retry};
 use super::number::{push_f64, push_u64};
 use crate::error::{Error, Result};
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+
+pub(super) use super::save::save;
 
 /// Most bytes of a file that are read.
 const SIZE_LIMIT: u64 = 64 << 30;
@@ -26,16 +27,22 @@ pub(super) fn is_gzip(path: &Path) -> bool {
 /// A plain read is as fast as a memory map here (the copy costs a few per cent of the parsing) and
 /// cannot be torn by another process that shortens the file.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
-    let file = File::open(path).map_err(|source| Error::io(path, source))?;
-    let metadata = file.metadata().map_err(|source| Error::io(path, source))?;
-    if metadata.is_dir() {
+    load_from(&Native, path)
+}
+
+/// As [`load`], from any file system.
+pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>> {
+    let file = retry(|| files.open_path(path)).map_err(|source| Error::io(path, source))?;
+    let status = retry(|| files.status(&file)).map_err(|source| Error::io(path, source))?;
+    if status.kind == Kind::Directory {
         return Err(Error::io(path, io::Error::from(io::ErrorKind::IsADirectory)));
     }
+    let file = Patient(file);
     if is_gzip(path) {
         // Texts of numbers shrink to a third or less; a wrong guess only costs a reallocation.
-        let expected = metadata.len().saturating_mul(4);
+        let expected = status.length.saturating_mul(4);
         let decoder = flate2::read::MultiGzDecoder::new(io::BufReader::new(file));
-        let limit = unpacked_limit(metadata.len());
+        let limit = unpacked_limit(status.length);
         return read_all(path, decoder, expected, limit).map_err(|error| match error {
             Error::Io { path, source } => {
                 let message = format!("the gzip data cannot be decompressed: {source}");
@@ -43,12 +50,12 @@ pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
             }
             Error::LimitExceeded(text) => Error::LimitExceeded(format!(
                 "{text} from a compressed file of {} bytes; unpack it first if that is right",
-                metadata.len()
+                status.length
             )),
             other => other,
         });
     }
-    let bytes = read_all(path, file, metadata.len(), SIZE_LIMIT)?;
+    let bytes = read_all(path, file, status.length, SIZE_LIMIT)?;
     if bytes.starts_with(&GZIP_MAGIC) { Err(not_text(path, &bytes, 0)) } else { Ok(bytes) }
 }
 
@@ -108,7 +115,7 @@ fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Re
 /// Text on its way to a file or to memory.
 pub(super) struct Output<'a> {
     path: &'a Path,
-    sink: &'a mut dyn Write,
+    pub(super) sink: &'a mut dyn Write,
     /// What is not yet handed to the sink.
     pub(super) buffer: Vec<u8>,
     flushed: u64,
@@ -161,92 +168,6 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Removes a temporary file unless it was renamed.
-struct TemporaryFile {
-    path: PathBuf,
-    renamed: bool,
-}
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        if !self.renamed {
-            // Nothing better can be done about a file that cannot be removed.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Writes a file, compressed if its name ends in `.gz`. It appears under its name when it is
-/// complete: whatever fails, a file that was there before stays as it was.
-pub(super) fn save(path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> Result<()> {
-    let io_error = |source| Error::io(path, source);
-    // A symbolic link stays one; what it names is replaced.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let existing = std::fs::metadata(&target).ok();
-    if existing.as_ref().is_some_and(std::fs::Metadata::is_dir) {
-        return Err(io_error(io::Error::from(io::ErrorKind::IsADirectory)));
-    }
-    if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-        // A pipe or a device cannot be replaced, only fed.
-        let mut file = OpenOptions::new().write(true).open(&target).map_err(io_error)?;
-        return write_content(path, &mut file, write);
-    }
-    let (mut file, mut temporary) = create_beside(&target).map_err(io_error)?;
-    write_content(path, &mut file, write)?;
-    if let Some(metadata) = existing {
-        file.set_permissions(metadata.permissions()).map_err(io_error)?;
-    }
-    file.sync_all().map_err(io_error)?;
-    std::fs::rename(&temporary.path, &target).map_err(io_error)?;
-    temporary.renamed = true;
-    Ok(())
-}
-
-/// Writes any text to a file, compressed if its name ends in `.gz`. It appears under its name when it
-/// is complete: whatever fails, a file that was there before stays as it was.
-pub fn save_text(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    save(path, |output| fill(&mut *output.sink).map_err(|source| Error::io(path, source)))
-}
-
-fn write_content(
-    path: &Path,
-    file: &mut File,
-    write: impl FnOnce(&mut Output<'_>) -> Result<()>,
-) -> Result<()> {
-    let fill = |sink: &mut dyn Write| {
-        let mut output = Output::new(path, sink);
-        write(&mut output)?;
-        output.flush()
-    };
-    if is_gzip(path) {
-        let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-        fill(&mut encoder)?;
-        encoder.finish().map_err(|source| Error::io(path, source))?;
-        Ok(())
-    } else {
-        fill(file)
-    }
-}
-
-/// A new file in the directory of `target`, under a name that nobody else uses.
-fn create_beside(target: &Path) -> io::Result<(File, TemporaryFile)> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut unique = std::ffi::OsString::from(".");
-        unique.push(name);
-        unique.push(format!(".{}-{number}.tmp", std::process::id()));
-        let path = target.with_file_name(unique);
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, TemporaryFile { path, renamed: false })),
-            // Left behind by a process that was killed.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,7 +198,7 @@ mod tests {
     fn what_a_compressed_file_unpacks_to_is_limited() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("bomb.fg.gz");
-        let file = File::create(&path).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
         let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
         for _ in 0..100 {
             encoder.write_all(&[b'#'; 1 << 20]).unwrap();
@@ -293,38 +214,5 @@ mod tests {
         let path = Path::new("small");
         let bytes = read_all(path, io::repeat(b'0').take(300_000), 0, SIZE_LIMIT).unwrap();
         assert!(bytes.capacity() <= 4 * bytes.len());
-    }
-
-    #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.fg");
-        std::fs::write(&path, "old").unwrap();
-        let result = save(&path, |output| {
-            output.text("half");
-            output.flush()?;
-            Err(Error::Unsupported("no".into()))
-        });
-        assert!(matches!(result, Err(Error::Unsupported(_))));
-        assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_symbolic_link_and_the_permissions_survive_a_write() {
-        use std::os::unix::fs::PermissionsExt;
-        let directory = tempfile::tempdir().unwrap();
-        let (path, link) = (directory.path().join("real.fg"), directory.path().join("link.fg"));
-        std::fs::write(&path, "old").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        save(&link, |output| {
-            output.text("new");
-            Ok(())
-        })
-        .unwrap();
-        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 }

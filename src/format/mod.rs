@@ -20,11 +20,13 @@ mod causal_fg;
 mod evidence;
 mod fg;
 mod file;
+mod file_system;
 mod marginals;
 mod names;
 mod number;
 mod queries;
 mod ranks;
+mod save;
 mod soft_evidence;
 mod states;
 mod table;
@@ -35,7 +37,7 @@ pub use evidence::{
     PartialEvidence, read_evidence, read_observations, read_partial_evidence, read_uai_evidence,
     read_uai_evidence_samples, write_evidence, write_observations, write_uai_evidence,
 };
-pub use file::save_text;
+pub use file_system::abort_writes;
 pub use marginals::{
     write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,
 };
@@ -43,6 +45,7 @@ pub use names::{NamedGraph, Names, Network, read_network, read_network_from_byte
 pub use number::push_f64;
 pub use queries::read_queries;
 pub use ranks::read_ranks;
+pub use save::save_text;
 pub use soft_evidence::{Likelihood, SoftEvidence, read_soft_evidence};
 pub use states::write_states_to;
 

@@ -1,0 +1,117 @@
+//! The temporary names that there are at this moment, so that a process that ends can remove them.
+
+use parking_lot::ReentrantMutex;
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+/// Temporary names in directories of type `D`. All that makes or removes one goes through here.
+pub(super) struct Temporaries<D> {
+    names: ReentrantMutex<RefCell<Vec<(D, OsString)>>>,
+}
+
+impl<D: Clone + PartialEq> Temporaries<D> {
+    pub(super) const fn new() -> Self {
+        Self { names: parking_lot::const_reentrant_mutex(RefCell::new(Vec::new())) }
+    }
+
+    /// Makes something with a temporary name.
+    pub(super) fn add<T>(
+        &self,
+        directory: &D,
+        name: &OsStr,
+        make: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        let names = self.names.lock();
+        let made = make()?;
+        names.borrow_mut().push((directory.clone(), name.to_os_string()));
+        Ok(made)
+    }
+
+    /// Removes or renames something with a temporary name.
+    pub(super) fn take(
+        &self,
+        directory: &D,
+        name: &OsStr,
+        take: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let names = self.names.lock();
+        take()?;
+        names.borrow_mut().retain(|(other, temporary)| other != directory || temporary != name);
+        Ok(())
+    }
+
+    /// While the guard is there, [`Self::abort`] waits in other threads.
+    pub(super) fn hold(&self) -> impl Sized {
+        self.names.lock()
+    }
+
+    /// Removes everything with a temporary name, for good: other threads that would make, rename or
+    /// remove one from now on wait forever.
+    pub(super) fn abort(&self, mut remove: impl FnMut(&D, &OsStr)) {
+        let names = self.names.lock();
+        names.borrow_mut().drain(..).for_each(|(directory, name)| remove(&directory, &name));
+        std::mem::forget(names);
+    }
+}
+
+/// Removes the temporary files of all writes that this process is at, for good: whoever writes a file
+/// at this moment, or later, waits forever. Waits itself while a file is overwritten in place.
+///
+/// For programs, to be called by an ordinary thread (not in a signal handler) right before the process
+/// ends, as by a signal: files that are not complete then leave nothing behind. Those that are already
+/// complete stay. Where the process ends without it, only a file system without unnamed files
+/// (`O_TMPFILE`), or the instant in which an old file is replaced, may leave a file `.fastlbp-*.tmp`.
+pub fn abort_writes() {
+    super::native::abort_writes();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_left_is_removed_and_nothing_is_made_any_more() {
+        let temporaries = Arc::new(Temporaries::new());
+        for name in ["a", "b", "c"] {
+            temporaries.add(&1, OsStr::new(name), || Ok(())).unwrap();
+        }
+        temporaries.add(&2, OsStr::new("b"), || Ok(())).unwrap();
+        let failed = || Err::<(), _>(io::Error::from(io::ErrorKind::NotFound));
+        temporaries.add(&1, OsStr::new("d"), failed).unwrap_err();
+        temporaries.take(&1, OsStr::new("b"), || Ok(())).unwrap();
+        temporaries.take(&1, OsStr::new("c"), failed).unwrap_err();
+        let mut removed = Vec::new();
+        temporaries.abort(|directory, name| removed.push((*directory, name.to_os_string())));
+        assert_eq!(removed, [(1, "a".into()), (1, "c".into()), (2, "b".into())]);
+        let (sender, receiver) = channel();
+        let other = temporaries.clone();
+        std::thread::spawn(move || {
+            sender.send(()).unwrap();
+            let _ = other.take(&1, OsStr::new("a"), || Ok(()));
+            sender.send(()).unwrap();
+        });
+        receiver.recv().unwrap();
+        assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
+    }
+
+    #[test]
+    fn what_holds_is_waited_for() {
+        let temporaries = Arc::new(Temporaries::<u8>::new());
+        let hold = temporaries.hold();
+        // The thread that holds may go on.
+        temporaries.add(&1, OsStr::new("a"), || Ok(())).unwrap();
+        let (sender, receiver) = channel();
+        let other = temporaries.clone();
+        std::thread::spawn(move || {
+            other.abort(|_, _| {});
+            sender.send(()).unwrap();
+        });
+        assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
+        drop(hold);
+        receiver.recv().unwrap();
+    }
+}

@@ -1,0 +1,109 @@
+//! New content on its way to its name.
+
+use super::super::file_system::{FileSystem, Patient, Readers, retry};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most temporary names that are tried: each is taken only where a process was killed, or where somebody
+/// means harm.
+const MOST_NAMES: usize = 10_000;
+
+/// A file that is being written, without a name or with a temporary one, which goes away with this.
+pub(super) struct Content<'a, F: FileSystem> {
+    pub files: &'a F,
+    pub directory: &'a F::Directory,
+    pub file: F::File,
+    /// The temporary name.
+    pub name: Option<OsString>,
+}
+
+impl<F: FileSystem> Drop for Content<'_, F> {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            // Nothing better can be done about a file that cannot be removed.
+            let _ = retry(|| self.files.remove_temporary(self.directory, name));
+        }
+    }
+}
+
+impl<'a, F: FileSystem> Content<'a, F> {
+    /// An empty file.
+    pub(super) fn create(
+        files: &'a F,
+        directory: &'a F::Directory,
+        readers: Readers,
+    ) -> io::Result<Self> {
+        // Whatever speaks against a file without a name need not speak against one with a name.
+        match retry(|| files.create_unnamed(directory, readers)) {
+            Ok(file) => Ok(Self { files, directory, file, name: None }),
+            Err(_) => Self::create_named(files, directory, readers),
+        }
+    }
+
+    fn create_named(
+        files: &'a F,
+        directory: &'a F::Directory,
+        readers: Readers,
+    ) -> io::Result<Self> {
+        let make = |name: &_| files.create_temporary(directory, name, readers);
+        let (file, name) = with_new_name(make)?;
+        Ok(Self { files, directory, file, name: Some(name) })
+    }
+
+    /// Gives it a temporary name if it has none.
+    pub(super) fn link(&mut self) -> io::Result<()> {
+        if self.name.is_none() {
+            let link = |name: &_| self.files.link_temporary(&self.file, self.directory, name);
+            self.name = Some(with_new_name(link)?.1);
+        }
+        Ok(())
+    }
+
+    /// The same content in another file, which has a temporary name from the beginning.
+    pub(super) fn copy(&mut self, readers: Readers) -> io::Result<Self> {
+        let mut copy = Self::create_named(self.files, self.directory, readers)?;
+        copy_all(self.files, &mut self.file, &mut copy.file)?;
+        Ok(copy)
+    }
+
+    /// Lets the file stay under its temporary name, if it has one, and gives that.
+    pub(super) fn keep(mut self) -> Option<OsString> {
+        let name = self.name.take()?;
+        self.files.keep_temporary(self.directory, &name);
+        Some(name)
+    }
+}
+
+/// Does something with a temporary name that nothing has yet. Such names are all equally short, however
+/// long that of the target is.
+fn with_new_name<T>(mut work: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, OsString)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    for _ in 0..MOST_NAMES {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = OsString::from(format!(".fastlbp-{}-{number}.tmp", std::process::id()));
+        match retry(|| work(&name)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return Ok((made?, name)),
+        }
+    }
+    let text = format!("{MOST_NAMES} temporary names .fastlbp-*.tmp are taken: remove these files");
+    Err(io::Error::new(ErrorKind::AlreadyExists, text))
+}
+
+/// Copies a file from its first byte on to where another one is.
+pub(super) fn copy_all<F: FileSystem>(
+    files: &F,
+    from: &mut F::File,
+    to: &mut F::File,
+) -> io::Result<()> {
+    retry(|| files.rewind(from))?;
+    let mut buffer = vec![0; 1 << 16];
+    let (mut from, mut to) = (Patient(from), Patient(to));
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(()),
+            length => to.write_all(&buffer[..length])?,
+        }
+    }
+}

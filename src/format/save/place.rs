@@ -1,0 +1,98 @@
+//! Where a file is to be written: what its name finally stands for.
+
+use super::super::file_system::{Access, FileSystem, Kind, Status, retry};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Most symbolic links on the way to a file; as many as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// Where a file is to be written.
+pub(super) enum Place<F: FileSystem> {
+    /// A pipe, a device or a descriptor of a process, which can only be fed.
+    Stream(F::File),
+    Name(Slot<F>),
+}
+
+/// A name for a file.
+pub(super) struct Slot<F: FileSystem> {
+    pub directory: F::Directory,
+    pub name: OsString,
+    /// That of the file which has the name.
+    pub existing: Option<Status>,
+}
+
+/// Follows symbolic links, also one that names nothing yet: the file is made where it leads.
+pub(super) fn find<F: FileSystem>(files: &F, path: &Path) -> io::Result<Place<F>> {
+    let (parent, mut name) = split(path)?;
+    let mut directory = retry(|| files.open_directory(None, &parent))?;
+    for _ in 0..=MOST_LINKS {
+        let status = match retry(|| files.status_of(&directory, &name)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Place::Name(Slot { directory, name, existing: None }));
+            }
+            status => status?,
+        };
+        match status.kind {
+            Kind::File => {
+                return Ok(Place::Name(Slot { directory, name, existing: Some(status) }));
+            }
+            Kind::Directory => return Err(ErrorKind::IsADirectory.into()),
+            Kind::Other => {
+                let stream = retry(|| files.open(&directory, &name, Access::Write))?;
+                return Ok(Place::Stream(stream));
+            }
+            Kind::Link => {}
+        }
+        if let Some(stream) = retry(|| files.open_descriptor(&directory, &name))? {
+            return Ok(Place::Stream(stream));
+        }
+        let link = retry(|| files.read_link(&directory, &name))?;
+        let (parent, next) = split(&link)?;
+        directory = retry(|| files.open_directory(Some(&directory), &parent))?;
+        name = next;
+    }
+    Err(io::Error::other("too many symbolic links, one after the other"))
+}
+
+/// The directory of a path, and the name in it.
+fn split(path: &Path) -> io::Result<(PathBuf, OsString)> {
+    let text = path.as_os_str().as_encoded_bytes();
+    // `Path` sets a `/` or `/.` at the end aside, with which only a directory can be meant.
+    let is_directory = [&b"/"[..], b"/."].iter().any(|end| text.ends_with(end));
+    match path.file_name() {
+        Some(name) if !is_directory => {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            Ok((parent.unwrap_or(Path::new(".")).to_path_buf(), name.to_os_string()))
+        }
+        _ if text.is_empty() => Err(ErrorKind::NotFound.into()),
+        _ => Err(ErrorKind::IsADirectory.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_a_directory_and_a_name() {
+        for (path, parent, name) in [
+            ("a", ".", "a"),
+            ("./a", ".", "a"),
+            ("/a", "/", "a"),
+            ("a/b", "a", "b"),
+            ("../b", "..", "b"),
+            ("/a/.b", "/a", ".b"),
+            ("a//b", "a", "b"),
+        ] {
+            let (found, last) = split(Path::new(path)).unwrap();
+            assert_eq!((found.as_path(), last.to_str()), (Path::new(parent), Some(name)), "{path}");
+        }
+        for path in ["/", ".", "..", "a/", "a/.", "a/..", "a//"] {
+            let error = split(Path::new(path)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::IsADirectory, "{path}");
+        }
+        assert_eq!(split(Path::new("")).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+}
