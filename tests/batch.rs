@@ -9,6 +9,7 @@ use fastlbp::{
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Random choices; proptest shrinks the seed.
 struct Choices(u64);
@@ -294,6 +295,40 @@ fn a_batch_can_be_cancelled() {
         // The session is good for another batch.
         let results = bp.run_batch(&entries, &request).unwrap();
         assert!(results.reports.iter().all(|report| report.is_ok()));
+    }
+}
+
+/// Without it, the entries would never end.
+#[test]
+fn a_flag_ends_a_batch_in_the_middle_of_its_entries() {
+    let graph = Arc::new(bingo(300, 4).unwrap().graph);
+    let entries = vec![Evidence::new(); 10];
+    let endless = RunRequest::new(StopRule::Passes(u64::MAX));
+    for threads in [1, 3] {
+        let mut bp = session(&graph, &Schedule::Parallel, threads);
+        let cancelled = AtomicBool::new(false);
+        let results = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Entries most likely run by then; the test holds in any case.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                cancelled.store(true, Ordering::Relaxed);
+            });
+            bp.run_batch_cancellable(&entries, &endless, &cancelled, &mut |_, _| Control::Continue)
+        });
+        let results = results.unwrap();
+        for (number, report) in results.reports.iter().enumerate() {
+            match report {
+                Ok(report) => {
+                    assert_eq!(report.reason, StopReason::Cancelled);
+                    assert!(results.of_entry(number).unwrap().iter().all(|p| !p.is_nan()));
+                }
+                Err(error) => assert!(matches!(error, Error::NoResult(_)), "{error}"),
+            }
+        }
+        // A flag that is set before lets nothing begin.
+        let monitor = &mut |_, _| Control::Continue;
+        let none = bp.run_batch_cancellable(&entries, &endless, &cancelled, monitor).unwrap();
+        assert!(none.reports.iter().all(|report| matches!(report, Err(Error::NoResult(_)))));
     }
 }
 

@@ -112,6 +112,19 @@ impl BeliefPropagation {
         request: &RunRequest,
         monitor: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<BatchResults> {
+        self.run_batch_cancellable(entries, request, &AtomicBool::new(false), monitor)
+    }
+
+    /// As [`Self::run_batch_monitored`], with a flag that ends the batch in the same way as soon as it is
+    /// set, by another thread or a signal handler: also in the middle of an entry, which may be long.
+    /// The callback sets it, too, when it ends the batch.
+    pub fn run_batch_cancellable(
+        &mut self,
+        entries: &[Evidence],
+        request: &RunRequest,
+        cancelled: &AtomicBool,
+        monitor: &mut dyn FnMut(usize, usize) -> Control,
+    ) -> Result<BatchResults> {
         check_request(request)?;
         if request.start != Start::Fresh {
             return Err(Error::InvalidArgument(
@@ -135,9 +148,8 @@ impl BeliefPropagation {
         reports.resize_with(entries.len(), || {
             Err(Error::NoResult("this entry was not run: the batch was cancelled before".into()))
         });
-        let cancelled = AtomicBool::new(false);
         let work = |worker: &mut Worker, entry: Entry<'_>| {
-            (!cancelled.load(Ordering::Relaxed)).then(|| worker.run(request, entry, &cancelled))
+            (!cancelled.load(Ordering::Relaxed)).then(|| worker.run(request, entry, cancelled))
         };
         let mut done = 0;
         let finished = |index: usize, report: Option<Result<RunReport>>| {

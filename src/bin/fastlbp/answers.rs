@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome};
+use crate::standard_streams::standard_output;
 use fastlbp::format::{
     NamedGraph, push_f64, save_text, write_marginals_of_to, write_marginals_to, write_states_to,
 };
@@ -45,7 +46,7 @@ pub fn write_sections(
         let _activity = Activity::start("writing");
         return save_text(path, write).map_err(Failure::output);
     }
-    let mut output = io::stdout().lock();
+    let mut output = standard_output()?;
     let written = write(&mut output).and_then(|()| output.flush());
     written.map_err(|error| Failure::standard_output(&error))
 }

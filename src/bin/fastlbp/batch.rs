@@ -12,10 +12,37 @@ pub struct Entry {
     pub evidence: Evidence,
 }
 
-/// Reads the entries that a directory or a file names; `unknown` is told of variables that the graph
+/// A file of evidence that a batch is made of.
+pub struct EntryFile {
+    name: String,
+    pub path: PathBuf,
+    /// The list that names it, and its line there.
+    listed: Option<(PathBuf, usize)>,
+}
+
+/// The files that `--batch` stands for: those in a directory, the one that it is, or those of a list.
+pub fn entry_files(path: &Path) -> Outcome<Vec<EntryFile>> {
+    if path.is_dir() {
+        let file = |name: String| EntryFile { path: path.join(&name), name, listed: None };
+        return Ok(evidence_files(path)?.into_iter().map(file).collect());
+    }
+    if is_evidence(path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        return Ok(vec![EntryFile { name, path: path.to_path_buf(), listed: None }]);
+    }
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let file = |(line, name): (usize, String)| {
+        let listed = Some((path.to_path_buf(), line));
+        EntryFile { path: directory.join(&name), name, listed }
+    };
+    Ok(listed(path)?.into_iter().map(file).collect())
+}
+
+/// Reads the entries of a batch, which `path` stands for; `unknown` is told of variables that the graph
 /// does not have.
 pub fn read_entries(
     path: &Path,
+    files: &[EntryFile],
     graph: NamedGraph<'_>,
     soft: Option<&SoftEvidence>,
     mut unknown: impl FnMut(&Path, &[(String, u64)]),
@@ -43,21 +70,13 @@ pub fn read_entries(
         }
         Ok::<_, Failure>(())
     };
-    if path.is_dir() {
-        for name in evidence_files(path)? {
-            read(&name, &path.join(&name))?;
-        }
-    } else if is_evidence(path) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        read(&name, path)?;
-    } else {
-        for (line, name) in listed(path)? {
-            read(&name, &path.parent().unwrap_or(Path::new("")).join(&name)).map_err(
-                |failure| {
-                    failure.with_note(&format!("; listed in line {line} of {}", path.display()))
-                },
-            )?;
-        }
+    for EntryFile { name, path, listed } in files {
+        read(name, path).map_err(|failure| match listed {
+            Some((list, line)) => {
+                failure.with_note(&format!("; listed in line {line} of {}", list.display()))
+            }
+            None => failure,
+        })?;
     }
     if entries.is_empty() {
         return Err(Failure::input(format!(

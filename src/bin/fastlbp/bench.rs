@@ -4,13 +4,14 @@ use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
 use crate::failure::{Failure, Outcome, print, warn};
 use crate::options::{BackendName, ScheduleName};
+use crate::signals;
 use fastlbp::engine::device::device_count;
 use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
 use fastlbp::model::Factor;
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
-    Backend, BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunRequest,
-    Schedule, StopReason, StopRule,
+    Backend, BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunReport,
+    RunRequest, Schedule, StopReason, StopRule,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,8 @@ const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_passes
 /// reaches on as many threads, so that 100% would be as fast as memory allows; not known for devices.
 ///
 /// Contradictions are decided by vote. A failure is said on the standard error, the others are measured
-/// all the same, and the exit code is that of the first one.
+/// all the same, and the exit code is that of the first one. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at
+/// the next pass, with the measurements that are complete and the exit code 130, 143 or 129.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
@@ -171,6 +173,33 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let mut report = Report::default();
     let mut failures = Vec::new();
+    measure_all(arguments, &backends, &mut report, &mut failures)?;
+    if arguments.json {
+        let json = serde_json::to_string_pretty(&report)
+            .map_err(|error| Failure::other(format!("the measurements: {error}")))?;
+        print(&format!("{json}\n"))?;
+    }
+    if let Some(signal) = signals::received() {
+        let text = format!("has ended it after {} measurements", report.measurements.len());
+        return Err(Failure::Interrupted { signal, text });
+    }
+    match failures.into_iter().next() {
+        None => Ok(()),
+        Some(first) => Err(first.retold(format!(
+            "{} of {} measurements failed, see the warnings",
+            report.failures.len(),
+            report.failures.len() + report.measurements.len()
+        ))),
+    }
+}
+
+/// Measures everything, up to a signal that ends it.
+fn measure_all(
+    arguments: &Arguments,
+    backends: &[BackendName],
+    report: &mut Report,
+    failures: &mut Vec<Failure>,
+) -> Outcome {
     for path in &arguments.graphs {
         let subject = match read(arguments, path) {
             Ok(subject) => subject,
@@ -183,7 +212,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             }
         };
         for &schedule in &arguments.schedule {
-            for &backend in &backends {
+            for &backend in backends {
                 let schedule = schedule.schedule(1, Schedule::DEFAULT_BLOCKS);
                 let name = schedule.name();
                 match measure(arguments, &subject, schedule, backend.backend()) {
@@ -193,6 +222,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
                         }
                         report.measurements.push(measurement);
                     }
+                    Err(Failure::NotRun) => return Ok(()),
                     Err(failure) => {
                         let backend = backend.backend().name();
                         let reason = failure.text().to_string();
@@ -209,19 +239,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             }
         }
     }
-    if arguments.json {
-        let json = serde_json::to_string_pretty(&report)
-            .map_err(|error| Failure::other(format!("the measurements: {error}")))?;
-        print(&format!("{json}\n"))?;
-    }
-    match failures.into_iter().next() {
-        None => Ok(()),
-        Some(first) => Err(first.retold(format!(
-            "{} of {} measurements failed, see the warnings",
-            report.failures.len(),
-            report.failures.len() + report.measurements.len()
-        ))),
-    }
+    Ok(())
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
@@ -266,6 +284,7 @@ fn measure(
     schedule: Schedule,
     backend: Backend,
 ) -> Outcome<Measurement> {
+    let _passes = signals::passes();
     let _activity = Activity::start("measuring");
     let graph = &subject.graph;
     let (levels, analyse) = match schedule {
@@ -292,7 +311,7 @@ fn measure(
     });
     let mut session = session?;
     session.set_evidence(subject.evidence.clone())?;
-    let (report, run) = timed(|| session.run(&first));
+    let (report, run) = timed(|| run_passes(&mut session, &first));
     let report = report?;
     let (passes, pass) = time_of_pass(arguments, &mut session)?;
     let pass_bytes = pass_bytes(graph);
@@ -333,10 +352,16 @@ fn request(rule: StopRule) -> RunRequest {
     RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) }
 }
 
+/// A run that a signal ends, [`Failure::NotRun`] then.
+fn run_passes(session: &mut BeliefPropagation, request: &RunRequest) -> Outcome<RunReport> {
+    let report = session.run_monitored(request, &mut |_| signals::control())?;
+    if signals::received().is_some() { Err(Failure::NotRun) } else { Ok(report) }
+}
+
 /// Passes of a measurement, and the median of their times.
 fn time_of_pass(arguments: &Arguments, session: &mut BeliefPropagation) -> Outcome<(u64, f64)> {
     let mut seconds = |passes: u64| {
-        let (report, seconds) = timed(|| session.run(&request(StopRule::Passes(passes))));
+        let (report, seconds) = timed(|| run_passes(session, &request(StopRule::Passes(passes))));
         report.map(|_| seconds)
     };
     let mut passes = arguments.passes.unwrap_or(1);

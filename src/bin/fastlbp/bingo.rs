@@ -5,7 +5,9 @@
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome, inform, warn};
+use crate::signals;
 use crate::six_digits::six_digits;
+use crate::standard_streams::{standard_input, standard_output};
 use fastlbp::format::read_graph;
 use fastlbp::{BeliefPropagation, Contradiction, EngineOptions, RunRequest, Schedule, StopRule};
 use std::io::{self, BufRead, Write};
@@ -26,7 +28,7 @@ use std::sync::Arc;
 ///
 /// Messages are updated in the order SEQFIX. Contradictory certain messages are resolved by vote
 /// and reported on the standard error. Bad input is answered by a line that begins with ERROR, and
-/// the rest of its line is skipped.
+/// the rest of its line is skipped. SIGINT, SIGTERM and SIGHUP end the program at once, between lines.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
@@ -45,10 +47,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         let graph = Arc::new(read_graph(&arguments.graph)?);
         BeliefPropagation::new(graph, Schedule::SequentialFixed, EngineOptions::default())?
     };
-    let tokens = Tokens::new(io::stdin().lock());
-    match (Conversation { session, tokens }).hold(&mut io::stdout().lock()) {
+    let (tokens, mut output) = (Tokens::new(standard_input()?), standard_output()?);
+    match (Conversation { session, tokens }).hold(&mut output) {
         Ok(()) => Ok(()),
-        Err(Stop::Input(error)) => Err(Failure::other(format!("standard input: {error}"))),
+        Err(Stop::Input(error)) => Err(Failure::standard_input(&error)),
         Err(Stop::Output(error)) => Err(Failure::standard_output(&error)),
     }
 }
@@ -98,7 +100,10 @@ impl<R: BufRead> Conversation<R> {
                     error_line(&message)
                 }
             };
-            writeln!(output, "{line}").and_then(|()| output.flush()).map_err(Stop::Output)?;
+            let _whole = signals::whole_line();
+            // In one piece: a pipe takes so few bytes as a whole or not at all.
+            let written = output.write_all(format!("{line}\n").as_bytes());
+            written.and_then(|()| output.flush()).map_err(Stop::Output)?;
         }
     }
 

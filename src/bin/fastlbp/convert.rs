@@ -1,6 +1,7 @@
 //! `fastlbp convert`: from one file format to another.
 
 use crate::activity::Activity;
+use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform};
 use fastlbp::format::{GraphFormat, read_graph, write_graph};
 use std::path::PathBuf;
@@ -25,6 +26,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Outcome {
     // A wrong suffix is found before any work is done.
     GraphFormat::from_path(&arguments.output)?;
+    let mut files = Conflicts::default();
+    files.input("IN", Some(&arguments.input))?;
+    files.output("OUT", Some(&arguments.output))?;
     let graph = {
         let _activity = Activity::start("reading");
         read_graph(&arguments.input)?

@@ -1,5 +1,7 @@
 //! How the program fails: one place for messages and exit codes.
 
+use crate::signals::Signal;
+use crate::standard_streams::standard_output;
 use fastlbp::Error;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -21,6 +23,15 @@ pub enum Failure {
         /// What was wrong.
         text: String,
     },
+    /// A signal has ended a run.
+    Interrupted {
+        /// Which one.
+        signal: Signal,
+        /// What became of the run.
+        text: String,
+    },
+    /// One of several runs was not begun, since a signal came before.
+    NotRun,
     /// Not an error: `--help` or `--version` is to be printed.
     Information(String),
     /// Nobody reads the standard output any more (as in `fastlbp infer ... | head`): nothing is
@@ -76,6 +87,11 @@ impl Failure {
         Failure::Message { code: OTHER, text: format!("standard output: {error}") }
     }
 
+    /// An error while the standard input is read.
+    pub fn standard_input(error: &io::Error) -> Self {
+        Failure::other(format!("standard input: {error}"))
+    }
+
     /// Input that is not right, with a text of its own.
     pub fn input(text: impl Into<String>) -> Self {
         Failure::Message { code: BAD_INPUT, text: text.into() }
@@ -94,7 +110,7 @@ impl Failure {
     pub fn of_entries<'a>(failures: impl Iterator<Item = &'a Failure>, all: usize) -> Self {
         let codes = failures.map(|failure| match failure {
             Failure::Message { code, .. } => *code,
-            Failure::Information(_) | Failure::OutputClosed => OTHER,
+            _ => OTHER,
         });
         let codes: Vec<u8> = codes.collect();
         let first = codes.first().copied().unwrap_or(OTHER);
@@ -107,14 +123,17 @@ impl Failure {
     pub fn retold(self, text: String) -> Self {
         match self {
             Failure::Message { code, .. } => Failure::Message { code, text },
-            Failure::Information(_) | Failure::OutputClosed => Failure::other(text),
+            _ => Failure::other(text),
         }
     }
 
     /// What was wrong.
     pub fn text(&self) -> &str {
         match self {
-            Failure::Message { text, .. } | Failure::Information(text) => text,
+            Failure::Message { text, .. }
+            | Failure::Interrupted { text, .. }
+            | Failure::Information(text) => text,
+            Failure::NotRun => "not run: the program was told to end before",
             Failure::OutputClosed => "the output was closed",
         }
     }
@@ -132,6 +151,11 @@ impl Failure {
                 let _ = writeln!(io::stderr(), "fastlbp: error: {text}");
                 ExitCode::from(code)
             }
+            Failure::Interrupted { signal, text } => {
+                inform(format!("{} {text}", signal.name()));
+                ExitCode::from(signal.exit_code())
+            }
+            Failure::NotRun => ExitCode::from(OTHER),
             Failure::Information(text) => match print(&text) {
                 Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
                 Err(failure) => failure.report(),
@@ -153,7 +177,7 @@ pub fn inform(text: impl AsRef<str>) {
 
 /// Writes text to the standard output.
 pub fn print(text: &str) -> Outcome {
-    let mut output = io::stdout().lock();
+    let mut output = standard_output()?;
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     written.map_err(|error| Failure::standard_output(&error))
 }

@@ -1,6 +1,7 @@
 //! `fastlbp generate`: graphs shaped like the real ones.
 
 use crate::activity::Activity;
+use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform};
 use clap::ValueEnum;
 use fastlbp::format::{GraphFormat, write_graph, write_observations};
@@ -41,6 +42,9 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     GraphFormat::from_path(&arguments.output)?;
+    let mut files = Conflicts::default();
+    files.output("OUT", Some(&arguments.output))?;
+    files.output("--observations", arguments.observations.as_deref())?;
     let generated = {
         let _activity = Activity::start("generating");
         match arguments.shape {

@@ -3,14 +3,18 @@
 use crate::activity::Activity;
 use crate::answers::{Answer, Beliefs, Section, write_sections};
 use crate::batch::Entry;
+use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
 use crate::run_options::RunArguments;
+use crate::signals;
+use crate::standard_streams::standard_output;
 use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
 use fastlbp::format::NamedGraph;
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
-    BeliefPropagation, Control, FactorGraph, Inference, RunReport, Schedule, StopReason, StopRule,
+    BeliefPropagation, Control, Error, FactorGraph, Inference, RunReport, Schedule, StopReason,
+    StopRule,
 };
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,6 +37,11 @@ use std::time::Instant;
 ///
 /// Without --iterations, --tolerance, --max-iterations or --bingo, passes are made until no
 /// probability changes by more than 1e-9, at most 1000 of them.
+///
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run at its next pass, with the exit code 130, 143 or 129.
+/// With --output, the results of the passes so far are written, and in a batch those of the entries so
+/// far; without it nothing is printed. A second signal ends the program at once, and leaves the file as
+/// it was.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -55,12 +64,12 @@ pub struct Arguments {
     log_partition: bool,
 
     /// Write what is printed to a file instead, compressed if it ends in .gz; it appears when it is
-    /// complete
+    /// complete, with the owner, permissions and hard links of the one that it replaces
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write times, sizes and how the run ended to a file, as one JSON object; for --batch with a list
-    /// `entries`
+    /// Write times, sizes and how the run ended to a file, as one JSON object, compressed if the name ends
+    /// in .gz; for --batch with a list `entries`
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
 }
@@ -74,9 +83,10 @@ struct Run {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     let inference = inference(arguments)?;
+    let conflicts = conflicts(arguments)?;
     let (inputs, read) = timed(|| {
         let _activity = Activity::start("reading");
-        let inputs = read_inputs(&arguments.inputs)?;
+        let inputs = read_inputs(&arguments.inputs, conflicts)?;
         let schedule = arguments.run.read_schedule(&inputs.graph)?;
         Ok::<_, Failure>((inputs, schedule))
     });
@@ -99,20 +109,28 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok::<_, Failure>(session)
     });
     let mut session = session?;
-    let (runs, run) = timed(|| match entries {
-        None => {
-            let outcome = Ok(run_alone(arguments, inference, named, &mut session)?);
-            Ok(vec![Run { entry: None, outcome }])
+    let (runs, run) = timed(|| {
+        let _passes = signals::passes();
+        match entries {
+            None => {
+                let outcome = Ok(run_alone(arguments, inference, named, &mut session)?);
+                Ok(vec![Run { entry: None, outcome }])
+            }
+            Some(entries) if arguments.map || arguments.log_partition => {
+                Ok(run_one_by_one(arguments, inference, named, &mut session, entries))
+            }
+            Some(entries) => run_batch(arguments, inference, named, &mut session, entries),
         }
-        Some(entries) if arguments.map || arguments.log_partition => {
-            Ok(run_one_by_one(arguments, inference, named, &mut session, entries))
-        }
-        Some(entries) => run_batch(arguments, inference, named, &mut session, entries),
     });
+    let signal = signals::received();
     session.take_notes().iter().for_each(inform);
     let runs = runs?;
     warn_about(arguments, named, &runs);
-    let (written, write) = timed(|| write_runs(arguments, named, queries.as_deref(), &runs));
+    let (written, write) = timed(|| match (signal, &arguments.output) {
+        // Nobody waits for it there any more.
+        (Some(_), None) => Ok(()),
+        _ => write_runs(arguments, named, queries.as_deref(), &runs),
+    });
     // Whoever closed the standard output early may still want the statistics.
     if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
         return written;
@@ -133,6 +151,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
         };
         stats.write(path)?;
     }
+    if let Some(signal) = signal {
+        return Err(Failure::Interrupted { signal, text: what_was_run(arguments, &runs) });
+    }
     let mut failures = runs.iter().filter_map(|run| run.outcome.as_ref().err()).peekable();
     if failures.peek().is_some() {
         return Err(Failure::of_entries(failures, runs.len()));
@@ -144,6 +165,20 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed().as_secs_f64())
+}
+
+/// The outputs, which must differ from each other and from all inputs.
+fn conflicts(arguments: &Arguments) -> Outcome<Conflicts> {
+    let mut files = Conflicts::default();
+    files.output("--output", arguments.output.as_deref())?;
+    files.output("--stats", arguments.stats.as_deref())?;
+    if arguments.output.is_none() {
+        // Found out before the run rather than after it.
+        drop(standard_output()?);
+        files.standard_output()?;
+    }
+    files.input("--ranks", arguments.run.ranks())?;
+    Ok(files)
 }
 
 /// Sums or maxima; fails where options do not go together.
@@ -184,7 +219,7 @@ fn run_alone(
         let activity = Activity::passes(request.rule.most_passes());
         let monitor = &mut |progress: &_| {
             activity.advance(progress);
-            Control::Continue
+            signals::control()
         };
         session.run_monitored(&request, monitor).map_err(failed)?
     };
@@ -213,16 +248,26 @@ fn run_batch(
     let _activity = Activity::start("running the batch");
     let (names, evidence): (Vec<_>, Vec<_>) =
         entries.into_iter().map(|entry| (entry.name, entry.evidence)).unzip();
-    let batch = session.run_batch(&evidence, &arguments.run.request(inference))?;
+    let batch = session.run_batch_cancellable(
+        &evidence,
+        &arguments.run.request(inference),
+        &signals::CANCELLED,
+        &mut |_, _| Control::Continue,
+    )?;
     let marginals: Vec<Vec<f64>> =
         (0..names.len()).map(|entry| batch.of_entry(entry).unwrap_or_default().to_vec()).collect();
     let runs = names.into_iter().zip(batch.reports).zip(marginals);
     Ok(runs
         .map(|((name, report), marginals)| Run {
             entry: Some(name),
-            outcome: report.map_err(|error| run_failure(error, graph)).map(|report| {
-                (report, Answer { beliefs: Beliefs::Marginals(marginals), log_partition: None })
-            }),
+            outcome: match report {
+                Ok(report) => {
+                    let beliefs = Beliefs::Marginals(marginals);
+                    Ok((report, Answer { beliefs, log_partition: None }))
+                }
+                Err(Error::NoResult(_)) if signals::received().is_some() => Err(Failure::NotRun),
+                Err(error) => Err(run_failure(error, graph)),
+            },
         })
         .collect())
 }
@@ -236,7 +281,10 @@ fn run_one_by_one(
     entries: Vec<Entry>,
 ) -> Vec<Run> {
     let run = |Entry { name, evidence }| {
-        let outcome = session.set_evidence(evidence).map_err(Failure::from);
+        let outcome = match signals::received() {
+            Some(_) => Err(Failure::NotRun),
+            None => session.set_evidence(evidence).map_err(Failure::from),
+        };
         let outcome = outcome.and_then(|()| run_alone(arguments, inference, graph, session));
         Run { entry: Some(name), outcome }
     };
@@ -251,6 +299,8 @@ fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, runs: &[Run]) {
         };
         match outcome {
             Ok((report, _)) => warn_about_run(arguments, graph, report, warn),
+            // Said of all of them together.
+            Err(Failure::NotRun) => {}
             Err(failure) => warn(failure.text().to_string()),
         }
     }
@@ -282,6 +332,31 @@ fn warn_about_run(
     if report.reason == StopReason::Time {
         warn(format!("the time was up after {} passes", report.passes));
     }
+}
+
+/// How far the runs came that a signal has ended, and where their results are.
+fn what_was_run(arguments: &Arguments, runs: &[Run]) -> String {
+    let mut text = match runs {
+        [Run { entry: None, outcome: Ok((report, _)) }] => {
+            format!("has ended the run after {} passes", report.passes)
+        }
+        _ => {
+            let cut = |report: &RunReport| report.reason == StopReason::Cancelled;
+            let reports = || runs.iter().filter_map(|run| run.outcome.as_ref().ok());
+            let cut = reports().filter(|(report, _)| cut(report)).count();
+            let not_run =
+                runs.iter().filter(|run| matches!(run.outcome, Err(Failure::NotRun))).count();
+            format!(
+                "has ended the batch: of {} entries {cut} were cut short and {not_run} not run",
+                runs.len()
+            )
+        }
+    };
+    match &arguments.output {
+        Some(path) => text += &format!("; the results so far are in {}", path.display()),
+        None => text += "; no results are printed (--output would have them written)",
+    }
+    text
 }
 
 fn write_runs(

@@ -1,6 +1,7 @@
 //! What `fastlbp infer` reads: a graph, what is known, and what is asked.
 
-use crate::batch::{Entry, read_entries};
+use crate::batch::{Entry, entry_files, read_entries};
+use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome};
 use fastlbp::format::{
     NamedGraph, Names, Network, read_network, read_partial_evidence, read_queries,
@@ -57,8 +58,24 @@ pub struct Inputs {
     pub warnings: Vec<String>,
 }
 
-/// Reads all files.
-pub fn read_inputs(arguments: &InputArguments) -> Outcome<Inputs> {
+/// Reads all files. None of them is to be an output, of which `conflicts` knows.
+pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outcome<Inputs> {
+    for (option, path) in [
+        ("GRAPH", Some(&arguments.graph)),
+        ("--evidence", arguments.evidence.as_ref()),
+        ("--batch", arguments.batch.as_ref()),
+        ("--soft-evidence", arguments.soft_evidence.as_ref()),
+        ("--queries", arguments.queries.as_ref()),
+    ] {
+        conflicts.input(option, path.map(PathBuf::as_path))?;
+    }
+    let batch = match &arguments.batch {
+        Some(path) => Some((path, entry_files(path)?)),
+        None => None,
+    };
+    for file in batch.iter().flat_map(|(_, files)| files) {
+        conflicts.input("the entry of --batch", Some(&file.path))?;
+    }
     let Network { graph, names } = read_network(&arguments.graph)?;
     let named = NamedGraph::new(&graph, names.as_ref())?;
     let mut evidence = Evidence::new();
@@ -95,10 +112,12 @@ pub fn read_inputs(arguments: &InputArguments) -> Outcome<Inputs> {
         }
         None => None,
     };
-    let entries = match &arguments.batch {
-        Some(path) => Some(read_entries(path, named, soft.as_ref(), |path, unknown| {
-            warn_of(path, "observed variables", unknown);
-        })?),
+    let entries = match &batch {
+        Some((path, files)) => {
+            Some(read_entries(path, files, named, soft.as_ref(), |path, unknown| {
+                warn_of(path, "observed variables", unknown);
+            })?)
+        }
         None => None,
     };
     let queries = match &arguments.queries {

@@ -5,6 +5,7 @@ mod answers;
 mod batch;
 mod bench;
 mod bingo;
+mod conflicts;
 mod convert;
 mod copy_speed;
 mod devices;
@@ -15,7 +16,10 @@ mod info;
 mod inputs;
 mod options;
 mod run_options;
+#[cfg_attr(not(unix), path = "no_signals.rs")]
+mod signals;
 mod six_digits;
+mod standard_streams;
 mod stats;
 
 use clap::{Parser, Subcommand};
@@ -43,7 +47,15 @@ Examples:
 
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
 
-Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 1 anything else.";
+Files are written as a whole or not at all, and keep their owner, permissions and hard links. No file
+may be written that is also read, or named for two outputs.
+
+Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next pass; with --output, the
+results of the passes so far are written, without it nothing is printed. A second signal, and any at
+another time, ends the program at once; files that are not complete then stay as they were.
+
+Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 130 SIGINT, 143 SIGTERM, 129 SIGHUP,
+1 anything else.";
 
 /// Belief propagation for probabilistic program analysis: any update schedule, exact parallelism,
 /// reproducible bits
@@ -74,6 +86,7 @@ struct BingoCommandLine {
 }
 
 fn main() -> ExitCode {
+    signals::start();
     match run(std::env::args_os().collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

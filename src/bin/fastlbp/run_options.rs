@@ -10,7 +10,7 @@ use fastlbp::schedule::Preorder;
 use fastlbp::{
     Contradiction, EngineOptions, FactorGraph, Inference, RunRequest, Schedule, StopRule,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,6 +131,11 @@ enum StopOn {
 }
 
 impl RunArguments {
+    /// The file with an order of the user's own.
+    pub fn ranks(&self) -> Option<&Path> {
+        self.ranks.as_deref()
+    }
+
     /// Whether options that are right on their own go together.
     pub fn check(&self) -> Outcome {
         let is_residual = self.schedule == ScheduleName::MaximumResidual;

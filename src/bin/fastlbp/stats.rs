@@ -2,6 +2,7 @@
 
 use crate::answers::{Answer, Beliefs};
 use crate::failure::{Failure, Outcome};
+use fastlbp::format::save_text;
 use fastlbp::{FactorGraph, RunReport, StopReason};
 use serde::Serialize;
 use std::path::Path;
@@ -113,8 +114,7 @@ impl Stats {
         let mut text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::other(format!("statistics: {error}")))?;
         text.push('\n');
-        std::fs::write(path, text)
-            .map_err(|error| Failure::other(format!("{}: {error}", path.display())))
+        save_text(path, |sink| sink.write_all(text.as_bytes())).map_err(Failure::output)
     }
 }
 

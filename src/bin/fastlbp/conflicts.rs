@@ -1,0 +1,134 @@
+//! No file is written twice, and none is written that is read.
+
+use crate::failure::{Failure, Outcome};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The files of a command, each with the option or argument that names it.
+#[derive(Default)]
+pub struct Conflicts {
+    inputs: Vec<(String, Identity)>,
+    outputs: Vec<(String, Identity)>,
+}
+
+/// What makes two names those of one file.
+#[derive(PartialEq, Eq)]
+enum Identity {
+    /// Of a file that is there.
+    File(Node),
+    /// Of one that is not: its directory and name.
+    Name(Node, OsString),
+}
+
+impl Conflicts {
+    /// A file that is read; `None` is none.
+    pub fn input(&mut self, option: &str, path: Option<&Path>) -> Outcome {
+        let Some((name, identity)) = name(option, path) else { return Ok(()) };
+        if let Some((output, _)) = self.outputs.iter().find(|output| output.1 == identity) {
+            return Err(refusal(&name, output, "is read and written"));
+        }
+        self.inputs.push((name, identity));
+        Ok(())
+    }
+
+    /// A file that is written; `None` is none.
+    pub fn output(&mut self, option: &str, path: Option<&Path>) -> Outcome {
+        let Some((name, identity)) = name(option, path) else { return Ok(()) };
+        self.add_output(name, identity)
+    }
+
+    /// The standard output, if it is a file.
+    pub fn standard_output(&mut self) -> Outcome {
+        match node::of_standard_output() {
+            Some(node) => self.add_output("the standard output".into(), Identity::File(node)),
+            None => Ok(()),
+        }
+    }
+
+    fn add_output(&mut self, name: String, identity: Identity) -> Outcome {
+        if let Some((other, _)) = self.outputs.iter().find(|output| output.1 == identity) {
+            return Err(refusal(other, &name, "would be written twice"));
+        }
+        if let Some((input, _)) = self.inputs.iter().find(|input| input.1 == identity) {
+            return Err(refusal(input, &name, "is read and written"));
+        }
+        self.outputs.push((name, identity));
+        Ok(())
+    }
+}
+
+fn refusal(one: &str, other: &str, what: &str) -> Failure {
+    Failure::input(format!("{one} and {other}: one file, which {what}; different files are needed"))
+}
+
+/// How messages call a file, and what it is. Nothing for pipes, devices and directories, and where it
+/// cannot be found out: opening the file then says why.
+fn name(option: &str, path: Option<&Path>) -> Option<(String, Identity)> {
+    let path = path?;
+    Some((format!("{option} {}", path.display()), identity(path)?))
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    // As many links as Linux follows.
+    const MOST_LINKS: usize = 40;
+    if let Ok(metadata) = std::fs::metadata(path) {
+        return metadata.is_file().then(|| node::of(path, &metadata).map(Identity::File))?;
+    }
+    // A symbolic link that leads to nothing yet stands for what will be made there.
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        match std::fs::read_link(&path) {
+            Ok(link) => path = parent.join(link),
+            Err(_) => {
+                let metadata = std::fs::metadata(&parent).ok()?;
+                let directory = node::of(&parent, &metadata)?;
+                return Some(Identity::Name(directory, path.file_name()?.to_os_string()));
+            }
+        }
+    }
+    None
+}
+
+use node::Node;
+
+#[cfg(unix)]
+mod node {
+    use std::fs::{File, Metadata};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    /// Device and inode.
+    pub type Node = (u64, u64);
+
+    pub fn of(_: &Path, metadata: &Metadata) -> Option<Node> {
+        Some((metadata.dev(), metadata.ino()))
+    }
+
+    pub fn of_standard_output() -> Option<Node> {
+        let output = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+        let metadata = File::from(output).metadata().ok()?;
+        metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+    }
+}
+
+#[cfg(not(unix))]
+mod node {
+    use std::fs::Metadata;
+    use std::path::{Path, PathBuf};
+
+    /// The path without links.
+    pub type Node = PathBuf;
+
+    pub fn of(path: &Path, _: &Metadata) -> Option<Node> {
+        path.canonicalize().ok()
+    }
+
+    pub fn of_standard_output() -> Option<Node> {
+        None
+    }
+}

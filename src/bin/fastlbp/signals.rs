@@ -1,0 +1,152 @@
+//! Signals that end the program.
+//!
+//! The first one during a run ends the run at its next pass, and what there is can be written. Any other
+//! one ends the program at once: files that are not complete are removed, and lines of a conversation
+//! are whole. A thread of its own waits for signals, since a handler could do none of that.
+//!
+//! A write beyond the limit of a file's size (`ulimit -f`) is an error like any other, not a signal.
+
+use fastlbp::Control;
+use fastlbp::format::abort_writes;
+use parking_lot::{Mutex, MutexGuard};
+use rustix::event::{PollFd, PollFlags, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// How long a line of a conversation that is being written is waited for: whoever does not read it must
+/// not keep the program from ending. So short a line then is in a pipe as a whole, or not at all.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A signal that ends the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal(i32);
+
+impl Signal {
+    const ALL: [Self; 3] = [Self(SIGINT), Self(SIGTERM), Self(SIGHUP)];
+
+    /// As `kill -l` has it.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            SIGINT => "SIGINT",
+            SIGTERM => "SIGTERM",
+            _ => "SIGHUP",
+        }
+    }
+
+    /// What shells show for a program that a signal has ended: 130, 143 or 129.
+    pub fn exit_code(self) -> u8 {
+        128 + self.0 as u8
+    }
+
+    /// Whether the program was started to ignore it, as by `nohup` or in the background of a script.
+    fn is_ignored(self) -> bool {
+        // SAFETY: of all bits zero is a valid value of this plain C structure.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: the action is only asked for; the pointer is that of a structure of its type.
+        let status = unsafe { libc::sigaction(self.0, std::ptr::null(), &mut action) };
+        status == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+struct State {
+    /// Whether passes run that a signal can end.
+    in_passes: bool,
+    /// The signal that has ended them.
+    received: Option<Signal>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { in_passes: false, received: None });
+
+/// Whether passes are to end.
+pub static CANCELLED: AtomicBool = AtomicBool::new(false);
+
+/// Held while a line is written that must be whole.
+static LINE: Mutex<()> = Mutex::new(());
+
+/// From now on signals are dealt with here, but for those that the program was started to ignore. Where
+/// there is no thread for it, they do what they do by themselves.
+pub fn start() {
+    let (ready, is_ready) = channel();
+    let wait = move || {
+        let wanted = Signal::ALL.into_iter().filter(|signal| !signal.is_ignored());
+        let signals = Signals::new(wanted.map(|signal| signal.0).chain([SIGXFSZ]));
+        // The other side is there until it has got this.
+        let _ = ready.send(());
+        let Ok(mut signals) = signals else { return };
+        // What has exceeded the limit of a file's size finds that out by itself.
+        for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+            arrived(Signal(signal));
+        }
+    };
+    if std::thread::Builder::new().name("signals".into()).spawn(wait).is_ok() {
+        // An error would be that of a thread that has ended.
+        let _ = is_ready.recv();
+    }
+}
+
+fn arrived(signal: Signal) {
+    let mut state = STATE.lock();
+    if state.in_passes && state.received.is_none() {
+        state.received = Some(signal);
+        CANCELLED.store(true, Ordering::Relaxed);
+        say(&format!(
+            "{}: the run ends after this pass; one more signal ends the program at once",
+            signal.name()
+        ));
+        return;
+    }
+    drop(state);
+    let _line = LINE.try_lock_for(PATIENCE);
+    abort_writes();
+    say(&format!("ended by {}", signal.name()));
+    // Not `std::process::exit`: other threads still work with what it would destroy.
+    signal_hook::low_level::exit(signal.exit_code().into());
+}
+
+/// Says something on the standard error if that is possible without waiting.
+fn say(text: &str) {
+    let errors = std::io::stderr();
+    let mut ready = [PollFd::new(&errors, PollFlags::OUT)];
+    if poll(&mut ready, Some(&Default::default())) == Ok(1) {
+        // Not through the lock of the standard library, which somebody who waits may hold. If it cannot
+        // be written, the exit code still says it.
+        let _ = rustix::io::write(&errors, format!("fastlbp: {text}\n").as_bytes());
+    }
+}
+
+/// Passes that a signal can end.
+pub struct Passes(());
+
+/// Until what this gives is dropped, the first signal ends passes and not the program; whoever runs them
+/// asks [`control`] after each.
+pub fn passes() -> Passes {
+    STATE.lock().in_passes = true;
+    Passes(())
+}
+
+impl Drop for Passes {
+    fn drop(&mut self) {
+        STATE.lock().in_passes = false;
+    }
+}
+
+/// Whether passes go on.
+pub fn control() -> Control {
+    match CANCELLED.load(Ordering::Relaxed) {
+        true => Control::Cancel,
+        false => Control::Continue,
+    }
+}
+
+/// The signal that has ended passes, if there was one.
+pub fn received() -> Option<Signal> {
+    STATE.lock().received
+}
+
+/// While this is there, signals wait: a line is written that must be whole.
+pub fn whole_line() -> MutexGuard<'static, ()> {
+    LINE.lock()
+}
