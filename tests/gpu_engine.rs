@@ -10,6 +10,9 @@ mod common;
 mod backend;
 #[path = "common/cases.rs"]
 mod cases;
+#[allow(dead_code, reason = "exact values are not needed here")]
+#[path = "common/extremes.rs"]
+mod extremes;
 #[path = "common/fake_cuda.rs"]
 mod fake_cuda;
 #[allow(dead_code, reason = "what factors are by their definition is not needed here")]
@@ -293,6 +296,40 @@ fn quotients_by_nearly_one() {
     }
 }
 
+/// Factors of all kinds whose values lie at the ends of f64, with factors whose values lie at other ones; those
+/// which binary programs do have an own graph.
+#[test]
+fn factors_at_the_ends_of_f64() {
+    let Some(options) = tested() else { return };
+    let is_horn = |kind: &&str| matches!(kind.as_bytes()[0], b'A' | b'O' | b's');
+    let binary: Vec<&str> = extremes::KINDS.into_iter().filter(is_horn).collect();
+    for kinds in [&binary[..], &extremes::KINDS] {
+        let mut builder = FactorGraphBuilder::new();
+        for case in 0..24 * kinds.len() * kinds.len() {
+            let pair = [kinds[case % kinds.len()], kinds[case / kinds.len() % kinds.len()]];
+            let numbers = numbers(case as u64, 200);
+            let choices = &mut Choices::new(&numbers, 8);
+            extremes::PairOfFactors::add(&mut builder, 8 * case as u64, pair, choices);
+        }
+        let graph = Arc::new(builder.build().unwrap());
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed, Schedule::Tree] {
+            for compile_tables in [false, true] {
+                let options = EngineOptions { compile_tables, ..options };
+                let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+                for inference in [Inference::SumProduct, Inference::MaxProduct] {
+                    let request = RunRequest {
+                        inference,
+                        contradiction: Contradiction::Vote,
+                        ..RunRequest::new(StopRule::Passes(4))
+                    };
+                    let what = || format!("{}, {inference:?}", schedule.name());
+                    within(pair.run(&request), what).unwrap().unwrap();
+                }
+            }
+        }
+    }
+}
+
 /// Contradictions that come up after some passes end runs in the state in which they were found.
 #[test]
 fn late_contradictions_of_larger_graphs() {
@@ -370,7 +407,7 @@ fn check_sequence(
             same_results(&reference, &tested, "new schedule")?;
         }
         if choices.below(8) == 0 {
-            pair.both(|session| session.clear_all_evidence());
+            pair.both(|session| session.clear_all_evidence().unwrap());
         }
         let rule = match choices.flag() {
             true => StopRule::Passes(choices.below(7) as u64),
@@ -499,14 +536,14 @@ fn messages_can_be_saved_and_replaced() {
             ..RunRequest::new(StopRule::Passes(1 + choices.below(3) as u64))
         };
         pair.run(&request)?.ok();
-        let saved = pair.tested.save_state();
+        let saved = pair.tested.save_state().unwrap();
         let warm = RunRequest { start: Start::Warm, ..random_request(choices, request.rule) };
         within(pair.run(&warm), || format!("{}, {warm:?}", schedule.name()))?.ok();
         // The reference gets what the tested backend saved.
         pair.both(|session| session.restore_state(&saved).unwrap());
         pair.compare()?;
         within(pair.run(&warm), || format!("restored, {}, {warm:?}", schedule.name()))?.ok();
-        let [expected, got] = pair.both(|session| session.messages());
+        let [expected, got] = pair.both(|session| session.messages().unwrap());
         same_bits(&expected, &got, "message value")?;
         let mut replaced = got;
         for (value, number) in replaced.iter_mut().zip(numbers(choices.number(), 1 << 16)) {

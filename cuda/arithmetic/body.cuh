@@ -50,7 +50,7 @@ struct FromPacked<double> {
         if (none | infinite) {
             return (none & infinite) ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
         }
-        return Packed::from_plain(ratio);
+        return Packed::is_in_double_range(ratio) ? Packed::from_plain(ratio) : Packed::other_ratio(above, below);
     }
 
     static FASTLBP_HD double number(Packed value) { return value.plain(); }

@@ -32,9 +32,13 @@ struct NoisyLiterals {
     /// Whether every product of values, literals and inputs, every sum of such, and every quotient of
     /// two, is a normal double. `inputs[target]` counts as one, for no `target` give `count`.
     FASTLBP_HD bool fits_f64(const Packed *inputs, uint32_t count, uint32_t target) const {
-        int64_t low = smaller_of(smaller_of(exponent(head.values[0][0]), exponent(head.values[0][1])),
-                                 smaller_of(exponent(head.values[1][0]), exponent(head.values[1][1])));
-        int64_t high = 1;
+        int64_t low = 0, high = 0;
+        for (int i = 0; i < 4; ++i) {
+            const int64_t value = exponent(head.values[i / 2][i % 2]);
+            low = smaller_of(low, value);
+            high = larger_of(high, value);
+        }
+        high += 1;
         for (uint32_t i = 0; i < count; ++i) {
             const Packed value = i == target ? Packed::one() : inputs[i];
             if (!value.is_plain()) {

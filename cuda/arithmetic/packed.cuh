@@ -111,6 +111,18 @@ struct Packed {
         return is_zero(numerator) ? zero() : pack(divide(numerator, denominator));
     }
 
+    /// Whether a quotient of positive doubles is stored as one: so it was neither rounded to a subnormal nor
+    /// to zero or infinity.
+    static FASTLBP_HD bool is_in_double_range(double ratio) {
+        return to_bits(ratio) - power_bits(-PLAIN_EXPONENT) <
+               power_bits(PLAIN_EXPONENT + 1) - power_bits(-PLAIN_EXPONENT);
+    }
+
+    /// The quotient of two positive doubles that no double holds, taken from the numbers themselves.
+    static FASTLBP_COLD Packed other_ratio(double numerator, double denominator) {
+        return ratio(Wide::from_f64(numerator), Wide::from_f64(denominator));
+    }
+
     /// See probabilities.
     static FASTLBP_HD void odds_to_probabilities(Wide odds, double (&out)[2]) {
         const Wide total = add(odds, Wide::one());

@@ -1,5 +1,6 @@
 //! Random graphs, evidence, schedules and requests for comparing backends: a size and a seed say all.
 
+pub use crate::random::numbers;
 use crate::random::{Choices, Definition, Input, labels};
 use fastlbp::schedule::Preorder;
 use fastlbp::{
@@ -7,18 +8,6 @@ use fastlbp::{
     Schedule, StopRule, VariableEvidence,
 };
 use std::sync::Arc;
-
-/// Numbers to choose by: splitmix64.
-pub fn numbers(seed: u64, count: usize) -> Vec<u64> {
-    let mut state = seed;
-    let next = std::iter::repeat_with(|| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    });
-    next.take(count).collect()
-}
 
 /// Most entries of a factor as a table.
 const ENTRIES: usize = 625;

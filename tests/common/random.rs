@@ -372,3 +372,16 @@ impl Model {
         Self { graph: Arc::new(graph), factors }
     }
 }
+
+/// Numbers to choose by: splitmix64.
+#[allow(dead_code, reason = "some tests have numbers of their own")]
+pub fn numbers(seed: u64, count: usize) -> Vec<u64> {
+    let mut state = seed;
+    let next = std::iter::repeat_with(|| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    });
+    next.take(count).collect()
+}
