@@ -58,7 +58,7 @@ fn measure(path: &Path, schedule: &str, threads: usize) -> fastlbp::Result<()> {
         {
             evidence.observe(&graph, variable, state)?;
         }
-        bp.set_evidence(evidence)?;
+        bp.set_evidence(&evidence)?;
     }
     let run = |bp: &mut BeliefPropagation, passes: u64| {
         let request = RunRequest {

@@ -1,5 +1,7 @@
 //! The one error type of the library: what was wrong, where, and what would be right.
 
+use crate::memory::{self, out_of_memory};
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Result of every fallible call of this library.
@@ -39,20 +41,20 @@ pub enum Error {
     LimitExceeded(String),
     /// Memory could not be had.
     #[error("out of memory: {0}")]
-    OutOfMemory(String),
+    OutOfMemory(Cow<'static, str>),
     /// The evidence and the factors contradict each other (policy `Contradiction::Error`).
-    #[error(
-        "contradiction at variable {label} in pass {pass}: certain messages that disagree meet there \
-         ({count} such places in this pass); correct the evidence or choose the contradiction policy 'vote'"
-    )]
+    #[error("{}; correct the evidence or choose the contradiction policy 'vote'", describe_contradiction(*label, *factor, *pass, *count))]
     Contradiction {
-        /// Label of the contradictory variable (the lowest one of the pass).
+        /// Label of the contradictory variable (the lowest one of the pass, or of the factor).
         label: u64,
         /// Index of that variable.
         variable: usize,
-        /// The pass, counted from 1 since the messages were fresh.
+        /// The factor that is zero at the observed states of its variables, where that is the contradiction: the
+        /// lowest one. No pass was made then.
+        factor: Option<usize>,
+        /// The pass, counted from 1 since the messages were fresh; 0 with a factor.
         pass: u64,
-        /// Number of contradictory places in that pass.
+        /// Number of contradictory places in that pass, or of such factors.
         count: u64,
     },
     /// Results were asked for before there were any.
@@ -69,13 +71,35 @@ pub enum Error {
     Unsupported(String),
 }
 
+fn describe_contradiction(label: u64, factor: Option<usize>, pass: u64, count: u64) -> String {
+    match factor {
+        None => format!(
+            "contradiction at variable {label} in pass {pass}: certain messages that disagree meet there \
+             ({count} such places in this pass)"
+        ),
+        Some(factor) => format!(
+            "contradiction at variable {label}: the evidence is impossible, factor {factor} is 0 at the \
+             observed states of its variables ({count} such factors)"
+        ),
+    }
+}
+
 impl Error {
     /// A parse error at a line of a file.
     pub(crate) fn parse(path: &std::path::Path, line: u64, message: impl Into<String>) -> Self {
-        Error::Parse { path: path.to_path_buf(), line, message: message.into() }
+        match memory::path(path) {
+            Ok(path) => Error::Parse { path, line, message: message.into() },
+            Err(no_memory) => no_memory,
+        }
     }
     /// An input/output error on a file.
     pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
-        Error::Io { path: path.to_path_buf(), source }
+        if source.kind() == std::io::ErrorKind::OutOfMemory {
+            return out_of_memory(format_args!("{}", path.display()));
+        }
+        match memory::path(path) {
+            Ok(path) => Error::Io { path, source },
+            Err(no_memory) => no_memory,
+        }
     }
 }

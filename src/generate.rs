@@ -4,6 +4,7 @@
 //! seed give the same graph on every machine. Another version of the library may give another one.
 
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow};
 use crate::model::{FactorGraph, FactorGraphBuilder, Label};
 use crate::schedule::SplitMix64;
 
@@ -39,10 +40,10 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
     check_size(variables)?;
     let mut choices = Choices::new(seed, 1);
     let statement_count = (variables / 5).min(16 * variables.isqrt());
-    let starts = loop_starts(statement_count, &mut choices);
-    let trace = execution_trace(&starts, variables - statement_count, &mut choices);
-    let mut statements: Vec<Statement> =
-        (0..statement_count).map(|_| Statement::choose(&mut choices)).collect();
+    let starts = loop_starts(statement_count, &mut choices)?;
+    let trace = execution_trace(&starts, variables - statement_count, &mut choices)?;
+    let mut statements =
+        memory::all_collected((0..statement_count).map(|_| Statement::choose(&mut choices)))?;
     for &start in &starts[..starts.len() - 1] {
         // The condition of the loop.
         statements[start].is_predicate = true;
@@ -50,20 +51,18 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
     let mut builder = FactorGraphBuilder::new();
     let mut observations = Vec::new();
     let mut last_predicate = None;
-    let mut first_executions: Vec<Option<usize>> = vec![None; statement_count];
+    let mut first_executions: Vec<Option<usize>> = memory::filled(statement_count, None)?;
     let mut body: Vec<Label> = Vec::new();
     for (execution, &number) in trace.iter().enumerate() {
         let statement = &statements[number];
         let first_execution = *first_executions[number].get_or_insert(execution);
         let value_label = |execution: usize| (statement_count + execution) as Label;
-        let mut uses: Vec<Use> = statement.uses.clone();
-        if choices.one_in(2000) {
-            uses.extend((0..7 + choices.below(18)).map(|_| Use::Anything));
-        }
+        let more = if choices.one_in(2000) { 7 + choices.below(18) } else { 0 };
+        let uses = statement.uses.iter().chain(std::iter::repeat_n(&Use::Anything, more));
         body.clear();
-        body.push(number as Label);
+        body.try_push(number as Label)?;
         for used in uses {
-            let used = match used {
+            let used = match *used {
                 Use::LastPredicate => last_predicate,
                 Use::Recent(distance) => execution.checked_sub(distance),
                 Use::Invariant(distance) => first_execution.checked_sub(distance),
@@ -73,7 +72,7 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
             if let Some(label) = used.map(value_label)
                 && !body.contains(&label)
             {
-                body.push(label);
+                body.try_push(label)?;
             }
         }
         let q = if statement.is_predicate { 0.5 } else { 0.01 };
@@ -82,10 +81,10 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
             last_predicate = Some(execution);
         }
         if execution + 1 == trace.len() {
-            observations.push((statement_count + execution, 0));
+            observations.try_push((statement_count + execution, 0))?;
         } else if choices.one_in(40) {
             let state = usize::from(!choices.one_in(32));
-            observations.push((statement_count + execution, state));
+            observations.try_push((statement_count + execution, state))?;
         }
     }
     builder.add_missing_priors(0.5)?;
@@ -105,24 +104,24 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
 pub fn bingo(variables: usize, seed: u64) -> Result<Generated> {
     check_size(variables)?;
     let mut choices = Choices::new(seed, 2);
-    let clause_counts = derivation_sizes(variables, &mut choices);
+    let clause_counts = derivation_sizes(variables, &mut choices)?;
     let tuple_count = clause_counts.len();
     // Nodes are the tuples, then the clauses; the factor of node n comes at position labels[n].
-    let labels = choices.permutation(variables);
-    let mut used = vec![false; tuple_count];
-    let mut bodies: Vec<(usize, Vec<Label>)> = vec![(0, Vec::new()); variables];
+    let labels = choices.permutation(variables)?;
+    let mut used = memory::filled(tuple_count, false)?;
+    let mut bodies: Vec<(usize, Vec<Label>)> = memory::filled(variables, (0, Vec::new()))?;
     let mut clause = tuple_count;
     for (tuple, &clause_count) in clause_counts.iter().enumerate() {
         let clauses = clause..clause + clause_count;
         clause = clauses.end;
         bodies[labels[tuple] as usize] =
-            (tuple, clauses.clone().map(|clause| labels[clause]).collect());
+            (tuple, memory::collected(clauses.clone().map(|clause| labels[clause]))?);
         for clause in clauses {
             let mut body: Vec<Label> = Vec::new();
             for _ in 0..choices.weighted(&CLAUSE_BODIES) {
                 let other = choose_premise(tuple, tuple_count, &mut choices);
                 if other != tuple && !body.contains(&labels[other]) {
-                    body.push(labels[other]);
+                    body.try_push(labels[other])?;
                     used[other] = true;
                 }
             }
@@ -141,15 +140,14 @@ pub fn bingo(variables: usize, seed: u64) -> Result<Generated> {
             builder.add_and(head, body, p, 0.0)?;
         }
     }
-    let mut alarms: Vec<usize> =
-        (0..tuple_count).filter(|&tuple| clause_counts[tuple] > 0 && !used[tuple]).collect();
-    let mut observations: Vec<(usize, usize)> = (0..ANSWERED_ALARMS.min(alarms.len()))
-        .map(|answer| {
-            let alarm = alarms.swap_remove(choices.below(alarms.len()));
-            // Labels have no gaps: they are the variables' indices.
-            (labels[alarm] as usize, answer % 2)
-        })
-        .collect();
+    let is_alarm = |&tuple: &usize| clause_counts[tuple] > 0 && !used[tuple];
+    let mut alarms = memory::collected((0..tuple_count).filter(is_alarm))?;
+    let answers = 0..ANSWERED_ALARMS.min(alarms.len());
+    let mut observations = memory::collected(answers.map(|answer| {
+        let alarm = alarms.swap_remove(choices.below(alarms.len()));
+        // Labels have no gaps: they are the variables' indices.
+        (labels[alarm] as usize, answer % 2)
+    }))?;
     observations.sort_unstable();
     Ok(Generated { graph: builder.build()?, observations })
 }
@@ -203,18 +201,17 @@ impl Choices {
     }
 
     /// The numbers below `count` in random order (Fisher and Yates).
-    fn permutation(&mut self, count: usize) -> Vec<Label> {
-        let mut numbers: Vec<Label> = (0..count as Label).collect();
+    fn permutation(&mut self, count: usize) -> Result<Vec<Label>> {
+        let mut numbers = memory::collected(0..count as Label)?;
         for last in (1..count).rev() {
             let chosen = self.below(last + 1);
             numbers.swap(last, chosen);
         }
-        numbers
+        Ok(numbers)
     }
 }
 
 /// What an execution of a statement uses.
-#[derive(Clone)]
 enum Use {
     /// The value of the last executed predicate.
     LastPredicate,
@@ -237,44 +234,42 @@ const USES: [(usize, usize); 7] =
     [(0, 110), (1, 370), (2, 280), (3, 160), (4, 55), (5, 20), (6, 5)];
 
 impl Statement {
-    fn choose(choices: &mut Choices) -> Self {
+    fn choose(choices: &mut Choices) -> Result<Self> {
         let is_predicate = choices.one_in(32);
-        let uses = (0..choices.weighted(&USES))
-            .map(|position| {
-                if position == 0 && choices.one_in(2) {
-                    Use::LastPredicate
-                } else if choices.one_in(16) {
-                    Use::Anything
-                } else {
-                    let distance = choices.skewed(250);
-                    if choices.one_in(2) { Use::Invariant(distance) } else { Use::Recent(distance) }
-                }
-            })
-            .collect();
-        Self { is_predicate, uses }
+        let uses = (0..choices.weighted(&USES)).map(|position| {
+            if position == 0 && choices.one_in(2) {
+                Use::LastPredicate
+            } else if choices.one_in(16) {
+                Use::Anything
+            } else {
+                let distance = choices.skewed(250);
+                if choices.one_in(2) { Use::Invariant(distance) } else { Use::Recent(distance) }
+            }
+        });
+        Ok(Self { is_predicate, uses: memory::collected(uses)? })
     }
 }
 
 /// Where each of the program's loops starts in its statements, and their end.
-fn loop_starts(statements: usize, choices: &mut Choices) -> Vec<usize> {
-    let mut starts = vec![0];
+fn loop_starts(statements: usize, choices: &mut Choices) -> Result<Vec<usize>> {
+    let mut starts = memory::filled(1, 0)?;
     let mut end = 0;
     while end < statements {
         end = (end + choices.skewed(24)).min(statements);
-        starts.push(end);
+        starts.try_push(end)?;
     }
-    starts
+    Ok(starts)
 }
 
 /// The statement of each of `length` executions: the program's loops one after the other, each
 /// repeated a number of times. Every statement is executed.
-fn execution_trace(starts: &[usize], length: usize, choices: &mut Choices) -> Vec<usize> {
+fn execution_trace(starts: &[usize], length: usize, choices: &mut Choices) -> Result<Vec<usize>> {
     let loops = starts.len() - 1;
     let size = |number: usize| starts[number + 1] - starts[number];
-    let mut repetitions = vec![1; loops];
+    let mut repetitions = memory::filled(loops, 1)?;
     let mut left = length - starts[loops];
     // One short loop dominates, as in every real trace.
-    let short: Vec<usize> = (0..loops).filter(|&number| size(number) <= 3).collect();
+    let short = memory::collected((0..loops).filter(|&number| size(number) <= 3))?;
     let mut number = match short.len() {
         0 => choices.below(loops),
         count => short[choices.below(count)],
@@ -291,14 +286,14 @@ fn execution_trace(starts: &[usize], length: usize, choices: &mut Choices) -> Ve
         number = choices.below(loops);
         wanted = choices.skewed((length / 50 / size(number)).max(1));
     };
-    let mut trace = Vec::with_capacity(length);
+    let mut trace = memory::room(length)?;
     for number in 0..loops {
         for _ in 0..repetitions[number] {
-            trace.extend(starts[number]..starts[number + 1]);
+            trace.try_extend(starts[number]..starts[number + 1])?;
         }
     }
-    trace.extend(partial);
-    trace
+    trace.try_extend(partial)?;
+    Ok(trace)
 }
 
 /// Number of clauses of a derived tuple (value, weight).
@@ -313,16 +308,16 @@ const CLAUSE_POWERS: [(usize, usize); 7] =
 
 /// Number of clauses of each tuple, 0 for an input tuple: as many as give that many nodes. The
 /// first tuple is an input.
-fn derivation_sizes(nodes: usize, choices: &mut Choices) -> Vec<usize> {
-    let mut sizes = vec![0];
+fn derivation_sizes(nodes: usize, choices: &mut Choices) -> Result<Vec<usize>> {
+    let mut sizes = memory::filled(1, 0)?;
     let mut left = nodes - 1;
     while left > 0 {
         let clauses = if left == 1 || choices.one_in(20) { 0 } else { choices.weighted(&CLAUSES) };
         let clauses = clauses.min(left - 1);
-        sizes.push(clauses);
+        sizes.try_push(clauses)?;
         left -= 1 + clauses;
     }
-    sizes
+    Ok(sizes)
 }
 
 /// A tuple that a clause for `tuple` > 0 uses.

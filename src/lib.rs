@@ -61,9 +61,11 @@ pub mod format;
 pub mod generate;
 pub mod inference;
 mod kernel;
+mod memory;
 pub mod model;
 pub mod schedule;
 pub mod structure;
+mod threads;
 
 pub use engine::{
     Backend, Contradiction, Control, EngineOptions, Inference, Progress, RunReport, RunRequest,

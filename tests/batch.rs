@@ -126,7 +126,7 @@ fn check(
     prop_assert_eq!(bits(&results.marginals), bits(&reversed), "{}", what);
     let mut failures = 0;
     for (number, evidence) in entries.iter().enumerate() {
-        alone.set_evidence(evidence.clone()).unwrap();
+        alone.set_evidence(evidence).unwrap();
         let report = alone.run(request);
         same(&results.reports[number], &report, &what)?;
         match report {
@@ -208,13 +208,13 @@ fn the_session_stays_as_it_was() {
         bp.observe(5, 1).unwrap();
         let request = RunRequest::new(StopRule::Passes(3));
         let report = bp.run(&request).unwrap();
-        let (state, marginals) = (bp.save_state(), bits(bp.marginals().unwrap()));
+        let (state, marginals) = (bp.save_state().unwrap(), bits(bp.marginals().unwrap()));
         let entries: Vec<Evidence> = (0..5).map(|_| evidence(choices, &graph)).collect();
         bp.run_batch(&entries, &request).unwrap();
         assert_eq!(bp.report(), Some(&report));
         assert_eq!(bits(bp.marginals().unwrap()), marginals);
         assert_eq!(bp.evidence().len(), 1);
-        assert_eq!(bp.save_state(), state);
+        assert_eq!(bp.save_state().unwrap(), state);
         // A warm run goes on from where the session was.
         let mut other = session(&graph, schedule, 1);
         other.observe(5, 1).unwrap();
@@ -346,13 +346,13 @@ fn many_graphs_run_as_each_would_alone() {
             sessions
                 .map(|(number, (graph, evidence))| {
                     let mut bp = session(graph, &all[number % all.len()], threads);
-                    bp.set_evidence(evidence.clone()).unwrap();
+                    bp.set_evidence(evidence).unwrap();
                     bp
                 })
                 .collect()
         };
         let (mut together, mut alone) = (make(threads), make(1));
-        let reports = run_all(&mut together, &request);
+        let reports = run_all(&mut together, &request).unwrap();
         assert_eq!(reports.len(), graphs.len());
         let mut failures = 0;
         for (number, report) in reports.iter().enumerate() {
@@ -366,7 +366,7 @@ fn many_graphs_run_as_each_would_alone() {
         }
         assert!(failures > 0 && failures < graphs.len() / 2, "{failures}");
     }
-    assert!(run_all(&mut [], &request).is_empty());
+    assert!(run_all(&mut [], &request).unwrap().is_empty());
 }
 
 #[test]
@@ -379,6 +379,7 @@ fn many_graphs_can_be_cancelled() {
         assert_eq!(all, 6);
         if done == 4 { Control::Cancel } else { Control::Continue }
     });
+    let reports = reports.unwrap();
     assert_eq!(reports.iter().filter(|report| report.is_ok()).count(), 4);
     assert!(matches!(reports[5], Err(Error::NoResult(_))));
     assert!(sessions[3].report().is_some() && sessions[4].report().is_none());

@@ -87,7 +87,7 @@ fn check_passes(
     let (mut line, mut pair) = Line::open(graph, schedule, name, options);
     let request = RunRequest::new(StopRule::Passes(passes));
     line.run(&mut pair, &request, "bare");
-    pair.both(|session| session.set_evidence(evidence.clone()).unwrap());
+    pair.both(|session| session.set_evidence(evidence).unwrap());
     line.run(&mut pair, &request, "evidence");
     let vote = RunRequest { contradiction: Contradiction::Vote, ..request };
     line.run(&mut pair, &vote, "voting");
@@ -156,7 +156,7 @@ fn bingos_rule() {
     for name in &BINGO[..4] {
         let (graph, evidence) = load(&directory, name);
         let (mut line, mut pair) = Line::open(&graph, &Schedule::SequentialFixed, name, options);
-        pair.both(|session| session.set_evidence(evidence.clone()).unwrap());
+        pair.both(|session| session.set_evidence(&evidence).unwrap());
         line.run(&mut pair, &RunRequest::new(rule), "BINGO's rule");
         println!("time: {}", line.0);
     }
@@ -172,7 +172,7 @@ fn runs_in_parts_are_the_same() {
         let open = || {
             let mut session =
                 BeliefPropagation::new(graph.clone(), schedule.clone(), options).unwrap();
-            session.set_evidence(evidence.clone()).unwrap();
+            session.set_evidence(&evidence).unwrap();
             session
         };
         let (mut whole, mut parts) = (open(), open());
@@ -183,7 +183,12 @@ fn runs_in_parts_are_the_same() {
             let request = RunRequest { start, ..RunRequest::new(StopRule::Passes(passes)) };
             parts.run(&request).unwrap();
         }
-        same_words(&whole.save_state(), &parts.save_state(), "word of the saved state").unwrap();
+        same_words(
+            &whole.save_state().unwrap(),
+            &parts.save_state().unwrap(),
+            "word of the saved state",
+        )
+        .unwrap();
         let marginals = [&whole, &parts].map(|session| session.marginals().unwrap());
         same_bits(marginals[0], marginals[1], "marginal").unwrap();
     }

@@ -299,7 +299,12 @@ fn check_ended(
     };
     assert_eq!(fields(&wanted), fields(&got), "{what}");
     // The reports differ in the reason.
-    backend::same_words(&pair.reference.save_state(), &pair.tested.save_state(), "word").unwrap();
+    backend::same_words(
+        &pair.reference.save_state().unwrap(),
+        &pair.tested.save_state().unwrap(),
+        "word",
+    )
+    .unwrap();
     let marginals = [&pair.reference, &pair.tested].map(|session| session.marginals().unwrap());
     backend::same_bits(marginals[0], marginals[1], "marginal").unwrap();
     let warm = RunRequest { start: Start::Warm, ..voting(StopRule::Passes(3)) };

@@ -31,7 +31,7 @@ fn tree_pass(graph: &Arc<FactorGraph>, observed: &[(usize, usize)]) -> BeliefPro
     for &(variable, state) in observed {
         evidence.observe(graph, variable, state).unwrap();
     }
-    bp.set_evidence(evidence).unwrap();
+    bp.set_evidence(&evidence).unwrap();
     bp.run(&RunRequest::new(StopRule::Passes(1))).unwrap();
     bp
 }

@@ -150,7 +150,7 @@ impl<'a> Reference<'a> {
     fn pass(&mut self, preorder: &Preorder) -> Result<(), Contradiction> {
         let ranks = preorder.ranks();
         let before = self.messages.clone();
-        for edge in preorder.order() {
+        for edge in preorder.order().unwrap() {
             let edge = edge as usize;
             let message = self.message(edge, |other| {
                 if ranks[other] < ranks[edge] { &self.messages[other] } else { &before[other] }

@@ -8,13 +8,13 @@ use crate::kernel::{
     factor_values, horn_message, horn_total, noisy_message, noisy_total, stored_values,
     table_belief, table_message, table_total, term_messages, term_total,
 };
+use crate::memory::{collected, copied, filled};
 use crate::model::{Factor, FactorGraph};
 
 /// Most entries of a table that stands in for a structured factor.
 const EXPANSION_LIMIT: usize = 1 << 22;
 
 /// The messages to one factor.
-#[derive(Clone)]
 pub(crate) struct Inputs<'a> {
     graph: &'a FactorGraph,
     factor: usize,
@@ -26,21 +26,33 @@ pub(crate) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// From stored messages in the order of the factor's variables.
-    pub(crate) fn new(graph: &'a FactorGraph, factor: usize, messages: Vec<Packed>) -> Self {
-        let radices: Vec<u32> = graph
-            .factor_variables(factor)
-            .iter()
-            .map(|&v| graph.cardinalities()[v as usize])
-            .collect();
+    /// From stored messages in the order of the factor's variables. Errors: no memory.
+    pub(crate) fn new(
+        graph: &'a FactorGraph,
+        factor: usize,
+        messages: Vec<Packed>,
+    ) -> Result<Self> {
+        let variables = graph.factor_variables(factor).iter();
+        let radices: Vec<u32> = collected(variables.map(|&v| graph.cardinalities()[v as usize]))?;
         let mut next = 0;
         let start = |&radix: &u32| {
             let start = next;
             next += stored_values(radix);
             start
         };
-        let starts = radices.iter().map(start).collect();
-        Self { graph, factor, radices, messages, starts }
+        let starts = collected(radices.iter().map(start))?;
+        Ok(Self { graph, factor, radices, messages, starts })
+    }
+
+    /// A copy.
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            graph: self.graph,
+            factor: self.factor,
+            radices: copied(&self.radices)?,
+            messages: copied(&self.messages)?,
+            starts: copied(&self.starts)?,
+        })
     }
 
     /// Weight of a state in the message from the variable at a position; see [`state_weight`].
@@ -69,33 +81,37 @@ impl<'a> Inputs<'a> {
         TableInputs { values, exponents, radices: &self.radices, inputs: &self.messages }
     }
 
-    fn coefficients(&self) -> Option<(usize, HornCoefficients)> {
-        let number = self.graph.conjunction_parameter(self.factor)?;
+    fn coefficients(&self) -> Result<Option<(usize, HornCoefficients)>> {
+        let (Some(number), Some(head)) =
+            (self.graph.conjunction_parameter(self.factor), self.graph.head_position(self.factor))
+        else {
+            return Ok(None);
+        };
         let horn = self.graph.horn_parameters();
         let coefficients = match horn.get(number) {
             Some(parameters) => HornCoefficients::of_horn(parameters),
             None => {
-                HornCoefficients::of_signed(&self.graph.signed_parameters()[number - horn.len()])
+                HornCoefficients::of_signed(&self.graph.signed_parameters()[number - horn.len()])?
             }
         };
-        Some((self.graph.head_position(self.factor)?, coefficients))
+        Ok(Some((head, coefficients)))
     }
 
-    /// The factor times its inputs, summed over all joint states. O(arity), or O(entries).
-    pub(crate) fn total(&self) -> Wide {
-        if let Some((head, coefficients)) = self.coefficients() {
-            return horn_total(&self.messages, head, &coefficients);
+    /// The factor times its inputs, summed over all joint states. O(arity), or O(entries). Errors: no memory.
+    pub(crate) fn total(&self) -> Result<Wide> {
+        if let Some((head, coefficients)) = self.coefficients()? {
+            return Ok(horn_total(&self.messages, head, &coefficients));
         }
         match self.graph.factor(self.factor) {
             Factor::Noisy(noisy) => {
-                noisy_total(&self.messages, noisy.head, &NoisyCoefficients::new(&noisy))
+                Ok(noisy_total(&self.messages, noisy.head, &NoisyCoefficients::new(&noisy)))
             }
             Factor::Terms(terms) => {
                 term_total(TermInputs { terms, radices: &self.radices, inputs: &self.messages })
             }
             Factor::Table(values) => table_total(self.table(TableValues::F64(values))),
             // The others are conjunctions.
-            _ => Wide::ONE,
+            _ => Ok(Wide::ONE),
         }
     }
 
@@ -114,11 +130,11 @@ impl<'a> Inputs<'a> {
         position: usize,
         inference: Inference,
     ) -> Result<Option<Vec<Packed>>> {
-        let mut out = vec![Packed::ONE; stored_values(self.radices[position])];
-        if let Some((head, c)) = self.coefficients() {
-            let mut inputs = self.messages.clone();
+        let mut out = filled(stored_values(self.radices[position]), Packed::ONE)?;
+        if let Some((head, c)) = self.coefficients()? {
+            let mut inputs = copied(&self.messages)?;
             let scratch = &mut HornScratch::default();
-            out[0] = horn_message(&mut inputs, head, position, &c, inference, scratch);
+            out[0] = horn_message(&mut inputs, head, position, &c, inference, scratch)?;
             return Ok((out[0] != Packed::CONTRADICTION).then_some(out));
         }
         let graph = self.graph;
@@ -127,7 +143,7 @@ impl<'a> Inputs<'a> {
         match view {
             Factor::Table(values) => {
                 let table = self.table(TableValues::F64(values));
-                table_message(table, inference, position, &mut out, scratch);
+                table_message(table, inference, position, &mut out, scratch)?;
             }
             _ if needs_table(&view, inference) => {
                 let values = expand(graph, self.factor)?;
@@ -137,18 +153,18 @@ impl<'a> Inputs<'a> {
                     position,
                     &mut out,
                     scratch,
-                );
+                )?;
             }
             Factor::Terms(terms) => {
                 let inputs = TermInputs { terms, radices: &self.radices, inputs: &self.messages };
                 let scratch = &mut TermScratch::default();
-                term_messages(inputs, inference, Some(position), &mut out, scratch);
+                term_messages(inputs, inference, Some(position), &mut out, scratch)?;
             }
             Factor::Noisy(noisy) => {
-                let mut inputs = self.messages.clone();
+                let mut inputs = copied(&self.messages)?;
                 let c = NoisyCoefficients::new(&noisy);
                 let scratch = &mut HornScratch::default();
-                out[0] = noisy_message(&mut inputs, noisy.head, position, &c, scratch);
+                out[0] = noisy_message(&mut inputs, noisy.head, position, &c, scratch)?;
             }
             // The others are conjunctions.
             _ => {}
@@ -157,14 +173,14 @@ impl<'a> Inputs<'a> {
     }
 
     /// The factor's belief: one probability per joint state, the first variable fastest. `false`, with
-    /// `out` unchanged, if it is 0/0. O(entries * arity).
-    pub(crate) fn belief(&self, out: &mut [f64]) -> bool {
+    /// `out` unchanged, if it is 0/0. O(entries * arity). Errors: no memory.
+    pub(crate) fn belief(&self, out: &mut [f64]) -> Result<bool> {
         if let Factor::Table(values) = self.graph.factor(self.factor) {
             return table_belief(self.table(TableValues::F64(values)), out);
         }
-        match factor_values(self.graph, self.factor, usize::MAX) {
+        match factor_values(self.graph, self.factor, usize::MAX)? {
             Some(values) => table_belief(self.table(TableValues::Wide(&values)), out),
-            None => false,
+            None => Ok(false),
         }
     }
 }
@@ -195,7 +211,7 @@ pub(crate) fn needs_table(factor: &Factor<'_>, inference: Inference) -> bool {
 /// A structured factor as the table that max-product needs, up to a common factor, which no message has.
 /// Errors: more than 2^22 entries.
 pub(crate) fn expand(graph: &FactorGraph, factor: usize) -> Result<OwnedTable> {
-    let values = factor_values(graph, factor, EXPANSION_LIMIT).ok_or_else(|| {
+    let values = factor_values(graph, factor, EXPANSION_LIMIT)?.ok_or_else(|| {
         Error::Unsupported(format!(
             "factor {factor} ({}): max-product needs it as a table, and over {} variables that has \
              more than {EXPANSION_LIMIT} entries; terms that exclude each other do without",
@@ -203,5 +219,5 @@ pub(crate) fn expand(graph: &FactorGraph, factor: usize) -> Result<OwnedTable> {
             graph.arity(factor)
         ))
     })?;
-    Ok(OwnedTable::up_to_a_factor(values))
+    OwnedTable::up_to_a_factor(values)
 }

@@ -8,6 +8,7 @@ use super::{Backend, CpuEngine, Engine, EngineOptions};
 #[cfg(cuda)]
 use super::{auto::auto_engine, cuda};
 use crate::error::Result;
+use crate::memory::boxed;
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub(crate) fn make(
         Backend::Auto => auto_engine(graph, schedule, options),
         #[cfg(not(cuda))]
         Backend::Auto => make(graph, schedule, EngineOptions { backend: Backend::Cpu, ..options }),
-        Backend::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, options)?)),
+        Backend::Cpu => Ok(boxed(CpuEngine::new(graph, schedule, options)?)?),
         #[cfg(cuda)]
         Backend::Cuda => cuda::engine(graph, schedule, options).map_err(of_backend_cuda),
         #[cfg(not(cuda))]

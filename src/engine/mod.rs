@@ -9,6 +9,7 @@ mod cuda;
 pub mod device;
 mod make;
 mod request;
+pub(crate) mod snapshot;
 
 pub(crate) use belief::{Inputs, expand, needs_table, state_weight};
 pub(crate) use cpu::CpuEngine;
@@ -16,13 +17,12 @@ pub(crate) use make::make;
 pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
+pub(crate) use snapshot::Snapshot;
 
 use crate::error::Result;
 pub use crate::kernel::Inference;
 use crate::kernel::Packed;
-#[cfg(any(cuda, test))]
 use crate::kernel::stored_values;
-#[cfg(any(cuda, test))]
 use crate::model::FactorGraph;
 use crate::model::VariableEvidence;
 use crate::schedule::Schedule;
@@ -74,11 +74,10 @@ impl Default for EngineOptions {
     }
 }
 
-/// Uniform messages by edge: a one for each stored value.
-#[cfg(any(cuda, test))]
-fn uniform(graph: &FactorGraph) -> Vec<Packed> {
+/// Number of stored values of all messages of a graph.
+pub(crate) fn value_count(graph: &FactorGraph) -> usize {
     let values = |&v: &u32| stored_values(graph.cardinalities()[v as usize]);
-    vec![Packed::ONE; graph.edge_variables().iter().map(values).sum()]
+    graph.edge_variables().iter().map(values).sum()
 }
 
 /// Holds the messages of one graph and runs passes over them.
@@ -95,8 +94,9 @@ pub(crate) trait Engine: Send + Sync {
     /// Replaces the schedule; messages stay as they are.
     fn set_schedule(&mut self, schedule: &Schedule) -> Result<()>;
 
-    /// Sets or, with `None`, clears what is known about a variable. The arguments are valid.
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>);
+    /// Sets or, with `None`, clears what is known about a variable. The arguments are valid. Errors: no
+    /// memory; nothing has changed then. Clearing never fails.
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()>;
 
     /// Makes what such a run needs and is not there yet, so that the run itself begins at once.
     fn prepare(&mut self, _request: &RunRequest) -> Result<()> {
@@ -104,7 +104,7 @@ pub(crate) trait Engine: Send + Sync {
     }
 
     /// Runs passes until the request's rule ends them. On an error other than a contradiction the
-    /// messages are unchanged.
+    /// messages are unchanged, or, where memory was missing in the middle of the run, uniform.
     fn run(
         &mut self,
         request: &RunRequest,
@@ -118,11 +118,12 @@ pub(crate) trait Engine: Send + Sync {
     /// The current messages from a factor's variables to it, one after the other.
     fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()>;
 
-    /// All factor-to-variable messages by edge, and the number of passes since they were uniform.
-    fn messages(&self) -> (Vec<Packed>, u64);
+    /// What another engine needs to go on from here. Errors: no memory.
+    fn export(&self) -> Result<Snapshot>;
 
-    /// Replaces all messages; the lengths are right.
-    fn set_messages(&mut self, messages: &[Packed], passes: u64);
+    /// Goes on from there; the lengths are right. The evidence that it belongs to has been set before. Errors:
+    /// no memory; nothing has changed then.
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()>;
 
     /// What its user should know and is no error, such as why a run was made elsewhere than asked for;
     /// each is told once.
@@ -138,4 +139,30 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Says how many runs, alike but for their evidence, are about to follow.
     fn expect_runs(&mut self, _runs: usize) {}
+}
+
+#[cfg(test)]
+pub(crate) use tests::Messages;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Packed;
+
+    /// The messages of an engine, and the passes that they come from.
+    pub(crate) trait Messages {
+        fn messages(&self) -> (Vec<Packed>, u64);
+        fn set_messages(&mut self, messages: &[Packed], passes: u64);
+    }
+
+    impl<T: Engine + ?Sized> Messages for T {
+        fn messages(&self) -> (Vec<Packed>, u64) {
+            let snapshot = self.export().unwrap();
+            (snapshot.messages, snapshot.passes)
+        }
+
+        fn set_messages(&mut self, messages: &[Packed], passes: u64) {
+            self.import(&Snapshot::of_messages(messages.to_vec(), passes)).unwrap();
+        }
+    }
 }

@@ -262,7 +262,7 @@ fn run_all<'a>(sessions: Vec<Locked<'a, fastlbp_bp>>, statuses: Buffer<fastlbp_s
         let prepared = session.change(|session| session.prepare().map(drop));
         (session, prepared)
     };
-    let prepared = run_together(sessions, threads, |_| false, prepare, |_| {});
+    let prepared = run_together(sessions, threads, |_| false, prepare, |_| {})?;
     let alone = |(session, prepared): &(Locked<'a, fastlbp_bp>, Outcome)| {
         let session = session.state();
         // Progress is told on the calling thread.
@@ -273,7 +273,7 @@ fn run_all<'a>(sessions: Vec<Locked<'a, fastlbp_bp>>, statuses: Buffer<fastlbp_s
         prepared?;
         session.change(|session| session.run(session.tolerance_rule()).map(drop))
     };
-    let outcomes = run_together(prepared, threads, alone, run, |_| {});
+    let outcomes = run_together(prepared, threads, alone, run, |_| {})?;
     statuses.fill_with(outcomes.len(), |index| match &outcomes[index] {
         Ok(()) => fastlbp_status::Ok,
         Err(Failure { status, message }) => {

@@ -104,7 +104,7 @@ pub unsafe extern "C" fn fastlbp_bp_new(
     unsafe {
         guard::read(graph, |graph: &Graph| {
             let out = Output::new("out", out)?;
-            out.set(into_handle(Session::new(graph.built()?.clone())));
+            out.set(into_handle(Session::new(graph.built()?.clone()))?);
             Ok(())
         })
     }
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn fastlbp_bp_clone(
     unsafe {
         guard::read(bp, |session: &Session| {
             let out = Output::new("out", out)?;
-            out.set(into_handle(session.duplicate()?));
+            out.set(into_handle(session.duplicate()?)?);
             Ok(())
         })
     }
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn fastlbp_bp_graph(
     unsafe {
         guard::read(bp, |session: &Session| {
             let out = Output::new("out", out)?;
-            out.set(into_handle(Graph::of(session.graph().clone())));
+            out.set(into_handle(Graph::of(session.graph().clone()))?);
             Ok(())
         })
     }

@@ -79,8 +79,6 @@ pub unsafe extern "C" fn fastlbp_bp_find_maximum(
             let engine = session.engine_of_run("the maximum")?;
             let graph = session.graph();
             let buffer = buffer.check(graph.variable_count())?;
-            let entries = graph.variable_count().checked_add(graph.factor_count());
-            memory::check("a joint state", entries.and_then(|n| n.checked_mul(24)))?;
             let states = engine.find_maximum()?;
             buffer.fill_with(states.len(), |variable| states[variable] as u32)
         })

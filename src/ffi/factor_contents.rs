@@ -6,6 +6,7 @@ use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
 use super::structured::FASTLBP_WILDCARD;
 use crate::error::Error;
+use crate::memory::{collected, filled};
 use crate::model::{Factor, FactorGraph, Terms, check_factor, next_joint_state};
 
 /// Most values of a factor that are written out.
@@ -51,8 +52,8 @@ fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) 
             graph.arity(factor)
         ))
     })?;
-    let cardinalities: Vec<usize> = graph.factor_cardinalities(factor).collect();
-    let mut states = vec![0; cardinalities.len()];
+    let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
+    let mut states = filled(cardinalities.len(), 0)?;
     buffer.fill_with(size, |_| {
         // Terms with weights of both signs may round to less than zero.
         let value = view.value(&states, cardinalities.iter().copied()).max(0.0);

@@ -6,6 +6,7 @@ use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
 use crate::error::Error;
 use crate::format;
+use crate::memory::shared;
 use crate::model::{FactorGraph, FactorGraphBuilder, FactorKind, HornArrays, Label, check_weights};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -83,7 +84,7 @@ impl Graph {
                 None => FactorGraphBuilder::new().build()?,
             };
             *builder = None;
-            Ok(Arc::new(graph))
+            Ok(shared(graph)?)
         })
     }
 
@@ -103,8 +104,6 @@ impl Graph {
 
 /// A builder that builds an equal graph.
 fn builder_of(graph: &FactorGraph) -> Outcome<FactorGraphBuilder> {
-    let bytes = graph.memory_bytes().checked_mul(2);
-    memory::check("factors to be added to", bytes)?;
     Ok(FactorGraphBuilder::from_graph(graph)?)
 }
 
@@ -143,7 +142,7 @@ pub unsafe extern "C" fn fastlbp_graph_new(out: *mut *mut fastlbp_graph) -> fast
     enter(|| {
         // SAFETY: by the header, NULL or writable.
         let out = unsafe { Output::new("out", out) }?;
-        out.set(into_handle(Graph::new()));
+        out.set(into_handle(Graph::new())?);
         Ok(())
     })
 }
@@ -166,7 +165,7 @@ pub unsafe extern "C" fn fastlbp_graph_read_file(
         // SAFETY: by the header, each is NULL or what its type says.
         let (path, out) = unsafe { (self::path(path)?, Output::new("out", out)?) };
         let graph = format::read_graph(path)?;
-        out.set(into_handle(Graph::of(Arc::new(graph))));
+        out.set(into_handle(Graph::of(shared(graph)?))?);
         Ok(())
     })
 }
@@ -349,9 +348,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_factors(
             (array("kinds", kinds, count)?, arrays)
         };
         let kinds = memory::converted("kinds of factors", kinds, factor_kind)?;
-        // What the builder keeps, with room for its vectors to grow.
-        let bytes = count.checked_add(bodies_length).and_then(|n| n.checked_mul(64));
-        memory::check("factors", bytes)?;
         Ok(state.builder()?.add_horn_factors(HornArrays { kinds: &kinds, ..arrays })?)
     };
     // SAFETY: by the header, NULL or live.
@@ -383,7 +379,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_table(
         let (scope, values) = unsafe {
             (array("scope", scope, scope_length)?, array("values", values, values_length)?)
         };
-        memory::check("a table", values_length.checked_mul(32))?;
         Ok(state.builder()?.add_table(scope, values)?)
     };
     // SAFETY: by the header, NULL or live.
@@ -438,14 +433,13 @@ pub unsafe extern "C" fn fastlbp_graph_add_tables(
             let table = &values[cut(value_offsets, index)];
             check_weights(table, || format!("table {index}"))?;
         }
-        let entries = scopes_length.checked_add(values_length);
-        memory::check("tables", entries.and_then(|n| n.checked_mul(32)))?;
         let builder = state.builder()?;
-        for index in 0..count {
-            let scope = &scopes[cut(scope_offsets, index)];
-            builder.add_table(scope, &values[cut(value_offsets, index)])?;
-        }
-        Ok(())
+        Ok(builder.all_or_none(|builder| {
+            (0..count).try_for_each(|index| {
+                let scope = &scopes[cut(scope_offsets, index)];
+                builder.add_table(scope, &values[cut(value_offsets, index)])
+            })
+        })?)
     };
     // SAFETY: by the header, NULL or live.
     unsafe { guard::write(graph, body) }

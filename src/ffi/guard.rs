@@ -1,6 +1,7 @@
 //! What every entry does: the handle is checked and locked, a panic becomes a status.
 
 use super::status::{Failure, Outcome, fastlbp_status, set_last_error};
+use crate::memory::{collected, room, shared};
 use parking_lot::RwLock;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -27,9 +28,9 @@ pub(super) trait Object: Sized + Send + Sync {
 }
 
 /// A new handle, owned by the caller.
-pub(super) fn into_handle<O: Object>(state: O::State) -> *mut O {
+pub(super) fn into_handle<O: Object>(state: O::State) -> Outcome<*mut O> {
     let guarded = Guarded { state: RwLock::new(state), poisoned: AtomicBool::new(false) };
-    Arc::into_raw(Arc::new(O::wrap(guarded))).cast_mut()
+    Ok(Arc::into_raw(shared(O::wrap(guarded))?).cast_mut())
 }
 
 /// Runs the body of an entry: its failure or panic becomes a status and the thread's error text.
@@ -161,12 +162,12 @@ pub(super) unsafe fn lock_all<O: Object>(
             ..failure
         }
     };
-    let mut objects = Vec::with_capacity(handles.len());
+    let mut objects = room(handles.len())?;
     for (index, &handle) in handles.iter().enumerate() {
         // SAFETY: as this function's caller promises.
         objects.push(unsafe { hold(handle) }.map_err(at(index))?);
     }
-    let mut states = Vec::with_capacity(objects.len());
+    let mut states = room(objects.len())?;
     for (index, object) in objects.iter().enumerate() {
         check_poison(&**object).map_err(at(index))?;
         // One that is given twice is locked the second time.
@@ -174,7 +175,9 @@ pub(super) unsafe fn lock_all<O: Object>(
         states.push(state.map_err(at(index))?);
     }
     let locked = objects.iter().zip(&mut states);
-    body(locked.map(|(object, state)| Locked { object: &**object, state: &mut **state }).collect())
+    body(collected(
+        locked.map(|(object, state)| Locked { object: &**object, state: &mut **state }),
+    )?)
 }
 
 /// Gives a handle back; its object goes when the last call that uses it ends.

@@ -1,18 +1,14 @@
 //! Memory whose size the caller decides.
 
-use super::status::{Failure, Outcome, fastlbp_status};
-
-fn out_of_memory(what: &str, bytes: usize) -> Failure {
-    let message = format!("out of memory: {bytes} bytes for {what} could not be had");
-    Failure::new(fastlbp_status::OutOfMemory, message)
-}
+use super::status::Outcome;
+use crate::memory::out_of_memory;
 
 /// An empty vector with room for `length` entries.
 pub(super) fn vector<T>(what: &str, length: usize) -> Outcome<Vec<T>> {
     let mut vector = Vec::new();
     vector
         .try_reserve_exact(length)
-        .map_err(|_| out_of_memory(what, length.saturating_mul(size_of::<T>())))?;
+        .map_err(|_| out_of_memory(format_args!("{length} entries for {what}")))?;
     Ok(vector)
 }
 
@@ -34,12 +30,4 @@ pub(super) fn converted<T: Copy, U>(
         vector.push(convert(index, entry)?);
     }
     Ok(vector)
-}
-
-/// Asks whether about so many bytes can be had, without keeping them. What the library allocates
-/// after a yes can still fail where memory is short to the last megabytes; what it must not do is to
-/// bring the process down over a size that a caller made up.
-pub(super) fn check(what: &str, bytes: Option<usize>) -> Outcome {
-    let bytes = bytes.unwrap_or(usize::MAX);
-    vector::<u8>(what, bytes).map(drop)
 }

@@ -3,7 +3,6 @@
 use super::arguments::{Buffer, Output, array};
 use super::bp::*;
 use super::guard::{self};
-use super::memory;
 use super::session::Session;
 use super::status::fastlbp_status;
 
@@ -56,8 +55,7 @@ pub unsafe extern "C" fn fastlbp_bp_messages(
     unsafe {
         guard::read(bp, |session: &Session| {
             let buffer = Buffer::new(buffer, length, needed)?.check(message_length(session))?;
-            memory::check("messages", message_length(session).checked_mul(16))?;
-            buffer.fill(&session.engine()?.messages())
+            buffer.fill(&session.engine()?.messages()?)
         })
     }
 }
@@ -80,7 +78,6 @@ pub unsafe extern "C" fn fastlbp_bp_set_messages(
     unsafe {
         guard::write(bp, |session: &mut Session| {
             let messages = array("messages", messages, length)?;
-            memory::check("messages", length.checked_mul(16))?;
             Ok(session.prepare()?.set_messages(messages)?)
         })
     }
@@ -108,8 +105,7 @@ pub unsafe extern "C" fn fastlbp_bp_save_state(
     unsafe {
         guard::read(bp, |session: &Session| {
             let buffer = Buffer::new(buffer, length, needed)?;
-            memory::check("a saved state", message_length(session).checked_mul(16))?;
-            buffer.fill(&session.engine()?.save_state())
+            buffer.fill(&session.engine()?.save_state()?)
         })
     }
 }
@@ -132,7 +128,6 @@ pub unsafe extern "C" fn fastlbp_bp_restore_state(
     unsafe {
         guard::write(bp, |session: &mut Session| {
             let state = array("state", state, length)?;
-            memory::check("a saved state", length.checked_mul(16))?;
             Ok(session.prepare()?.restore_state(state)?)
         })
     }

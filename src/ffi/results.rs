@@ -172,7 +172,6 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
         // A larger one is refused below.
         if let Some(size) = size.filter(|&size| size <= 1 << 26) {
             buffer = buffer.check(size)?;
-            memory::check("the belief of a factor", size.checked_mul(16))?;
         }
         buffer.fill(&session.engine()?.factor_belief(factor)?)
     };
@@ -232,7 +231,6 @@ fn write_joint_belief(session: &Session, variables: &[usize], buffer: Buffer<f64
         // Also from a run whose engine is gone.
         return buffer.fill(session.marginal(*variable)?);
     }
-    memory::check("a joint belief", size.checked_mul(32))?;
     buffer.fill(&session.engine()?.joint_belief(variables)?)
 }
 

@@ -7,9 +7,9 @@ use super::memory;
 use super::properties;
 use super::session::Session;
 use super::status::{Outcome, fastlbp_status};
+use crate::memory::shared;
 use crate::schedule::{Preorder, Schedule};
 use std::ffi::c_char;
-use std::sync::Arc;
 
 /// Sets the update schedule by its name. Messages, evidence and results stay; the schedule is
 /// analysed at the next run or fastlbp_bp_prepare.
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_ranks(
     unsafe {
         guard::write(bp, |session: &mut Session| {
             let preorder = Preorder::from_ranks(session.graph(), array("ranks", ranks, length)?)?;
-            session.set_schedule(Schedule::Custom(Arc::new(preorder)));
+            session.set_schedule(Schedule::Custom(shared(preorder)?));
             Ok(())
         })
     }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_relation(
         let pairs =
             memory::converted("pairs of edges", before, |index, edge| Ok((edge, after[index])))?;
         let preorder = Preorder::from_relation(session.graph(), &pairs)?;
-        session.set_schedule(Schedule::Custom(Arc::new(preorder)));
+        session.set_schedule(Schedule::Custom(shared(preorder)?));
         Ok(())
     };
     // SAFETY: by the header, NULL or live.

@@ -9,6 +9,7 @@ use crate::engine::{
     Start, StopReason, StopRule,
 };
 use crate::error::Error;
+use crate::memory::copied;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence};
 use crate::schedule::{Schedule, Storage, analyse};
 use crate::{BeliefPropagation, Result};
@@ -132,8 +133,8 @@ impl Session {
             settings: Settings { progress: None, ..self.settings.clone() },
             options: self.options,
             schedule: self.schedule.clone(),
-            level_widths: self.level_widths.clone(),
-            evidence: self.evidence().clone(),
+            level_widths: OnceCell::new(),
+            evidence: self.evidence().try_clone()?,
             engine: OnceCell::new(),
             options_changed: false,
             schedule_changed: false,
@@ -141,7 +142,7 @@ impl Session {
             contradictions: self.contradictions,
         };
         if let Some(engine) = self.engine.get() {
-            copy.prepare()?.restore_state(&engine.save_state())?;
+            copy.prepare()?.restore_state(&engine.save_state()?)?;
         }
         Ok(copy)
     }
@@ -164,7 +165,7 @@ impl Session {
     pub fn level_widths(&self) -> Outcome<&[u32]> {
         let widths = self.level_widths.get_or_try_init(|| -> Result<_> {
             let preorder = self.schedule.preorder(&self.graph, 0)?;
-            Ok(analyse(&self.graph, &preorder, Storage::InPlace)?.widths().to_vec())
+            copied(analyse(&self.graph, &preorder, Storage::InPlace)?.widths())
         })?;
         Ok(widths)
     }
@@ -183,15 +184,6 @@ impl Session {
     fn make_engine(&self) -> Outcome<BeliefPropagation> {
         let graph = &self.graph;
         // Results, and messages of tables, which are as long as cardinalities are high.
-        let states = graph
-            .cardinalities()
-            .iter()
-            .try_fold(0, |sum: usize, &cardinality| sum.checked_add(cardinality as usize));
-        let messages = graph.edge_variables().iter().try_fold(0, |sum: usize, &variable| {
-            sum.checked_add(graph.cardinality(variable as usize))
-        });
-        let values = states.zip(messages).and_then(|(s, m)| s.checked_add(m));
-        memory::check("messages and results", values.and_then(|count| count.checked_mul(16)))?;
         Ok(BeliefPropagation::new(graph.clone(), self.schedule.clone(), self.options)?)
     }
 
@@ -209,7 +201,7 @@ impl Session {
         let mut made = false;
         let engine = self.engine.get_or_try_init(|| -> Outcome<_> {
             let mut engine = self.make_engine()?;
-            engine.set_evidence(self.evidence.clone())?;
+            engine.set_evidence(&self.evidence)?;
             made = true;
             Ok(engine)
         })?;
@@ -225,8 +217,8 @@ impl Session {
         if let Some(old) = self.engine.get() {
             if self.options_changed {
                 let mut engine = self.make_engine()?;
-                engine.set_evidence(old.evidence().clone())?;
-                engine.restore_state(&old.save_state())?;
+                engine.set_evidence(old.evidence())?;
+                engine.restore_state(&old.save_state()?)?;
                 self.kept = self.results()?;
                 self.send_backend(&engine);
                 self.engine = OnceCell::with_value(engine);
@@ -298,7 +290,7 @@ impl Session {
 
     pub fn set_evidence(&mut self, evidence: Evidence) -> Outcome {
         match self.engine.get_mut() {
-            Some(engine) => engine.set_evidence(evidence)?,
+            Some(engine) => engine.set_evidence(&evidence)?,
             None => self.evidence = evidence,
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! Status codes and the text of the last error.
 
 use crate::error::Error;
-use std::cell::RefCell;
+use crate::memory::{collected, display};
+use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char};
 
 /// What a call came to. Numbers are fixed: later versions only add some.
@@ -85,23 +86,33 @@ impl From<Error> for Failure {
             Error::Device(_) => fastlbp_status::DeviceFailed,
             Error::Unsupported(_) => fastlbp_status::Unsupported,
         };
-        Self::new(status, error.to_string())
+        Self::new(status, text_of(&error))
     }
+}
+
+/// The text of an error; nothing where there is no memory for it.
+fn text_of(error: &Error) -> String {
+    display(error).unwrap_or_default()
 }
 
 pub(super) type Outcome<T = ()> = Result<T, Failure>;
 
 thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
+    /// Whether there was no memory for the last text.
+    static HAS_NO_TEXT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Remembers why a call on this thread failed.
 pub(super) fn set_last_error(message: String) {
-    let mut bytes = message.into_bytes();
-    bytes.retain(|&byte| byte != 0);
-    let text = CString::new(bytes).unwrap_or_default();
-    // A thread that is ending may have lost its storage; its status still tells the kind of error.
-    let _ = LAST_ERROR.try_with(|last| last.replace(text));
+    let bytes = message.bytes().filter(|&byte| byte != 0);
+    let text = collected(bytes.chain([0])).ok().filter(|_| !message.is_empty());
+    let text = text.and_then(|bytes| CString::from_vec_with_nul(bytes).ok());
+    HAS_NO_TEXT.set(text.is_none());
+    if let Some(text) = text {
+        // A thread that is ending may have lost its storage; its status still tells the kind of error.
+        let _ = LAST_ERROR.try_with(|last| last.replace(text));
+    }
 }
 
 /// The name of a status, such as "FASTLBP_STATUS_BUSY".
@@ -146,5 +157,8 @@ pub extern "C" fn fastlbp_status_string(status: i32) -> *const c_char {
 /// May be called from any thread at any time; each thread has its own text.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastlbp_last_error() -> *const c_char {
+    if HAS_NO_TEXT.get() {
+        return c"out of memory, also for a text that says more".as_ptr();
+    }
     LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }

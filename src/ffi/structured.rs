@@ -215,9 +215,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_signed_factors(
             };
             (signs(negated, bodies_length)?, arrays)
         };
-        // What the builder keeps, with room for its vectors to grow.
-        let entries = count.checked_mul(3).and_then(|n| n.checked_add(bodies_length));
-        memory::check("factors", entries.and_then(|n| n.checked_mul(64)))?;
         Ok(state.builder()?.add_signed_factors(SignedArrays { negated: &negated, ..arrays })?)
     };
     // SAFETY: by the header, NULL or live.
@@ -257,7 +254,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_noisy(
             let body = array("body", body, body_length)?;
             let literals = array::<NoisyLiteral>("literals", literals.cast(), body_length)?;
             let values = four_values(values)?;
-            memory::check("literals", body_length.checked_mul(96))?;
             Ok(state.builder()?.add_noisy(head, body, literals, values)?)
         })
     }
@@ -289,7 +285,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_noisy_or(
         guard::write(graph, |state| {
             let body = array("body", body, body_length)?;
             let links = array("links", links, body_length)?;
-            memory::check("literals", body_length.checked_mul(128))?;
             Ok(state.builder()?.add_noisy_or(head, body, links, leak)?)
         })
     }
@@ -321,7 +316,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_noisy_and(
         guard::write(graph, |state| {
             let body = array("body", body, body_length)?;
             let links = array("links", links, body_length)?;
-            memory::check("literals", body_length.checked_mul(128))?;
             Ok(state.builder()?.add_noisy_and(head, body, links, p)?)
         })
     }
@@ -364,7 +358,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_terms(
             let scope = array("scope", scope, scope_length)?;
             let weights = array("weights", weights, weights_length)?;
             let indicators = array("indicators", indicators, indicators_length)?;
-            check_term_memory(scope_length, weights_length, indicators_length)?;
             Ok(state.builder()?.add_terms(scope, weights, indicators)?)
         })
     }
@@ -419,16 +412,8 @@ pub unsafe extern "C" fn fastlbp_graph_add_term_factors(
                 indicators: array("indicators", indicators, indicators_length)?,
             }
         };
-        let entries = scopes_length.saturating_add(count);
-        check_term_memory(entries, weights_length, indicators_length)?;
         Ok(state.builder()?.add_term_factors(arrays)?)
     };
     // SAFETY: by the header, NULL or live.
     unsafe { guard::write(graph, body) }
-}
-
-/// Room for what the builder keeps of terms, with its vectors growing.
-fn check_term_memory(variables: usize, terms: usize, indicators: usize) -> Outcome {
-    let entries = variables.checked_add(terms).and_then(|n| n.checked_add(indicators));
-    memory::check("terms", entries.and_then(|n| n.checked_mul(64)))
 }

@@ -25,7 +25,8 @@ impl Handle {
     fn new() -> Self {
         let mut builder = FactorGraphBuilder::new();
         builder.add_singleton(1, 0.25).unwrap();
-        Self(guard::into_handle(Session::new(Arc::new(builder.build().unwrap()))))
+        let graph = Arc::new(builder.build().unwrap());
+        Self(guard::into_handle(Session::new(graph)).unwrap_or_else(|_| panic!("no memory")))
     }
 
     fn set(&self, key: &str, value: &str) -> fastlbp_status {

@@ -7,9 +7,10 @@
 //! ```
 //! One line each; comment lines start with '#'.
 
-use super::file::Output;
+use super::output::Output;
 use super::text::{Cursor, parse_probability, show};
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow};
 use crate::model::{Factor, FactorGraph, FactorGraphBuilder, FactorKind, Label};
 use std::path::Path;
 
@@ -186,7 +187,7 @@ impl<'a> Reader<'a> {
                     "the body has more than the {length} labels that the line before announces"
                 )));
             }
-            self.body.push(label);
+            self.body.try_push(label)?;
         }
         if (self.body.len() as u64) < length {
             return Err(self.cursor.error(format!(
@@ -200,16 +201,15 @@ impl<'a> Reader<'a> {
 
 pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> {
     check_expressible(graph)?;
-    let written = graph.factor_count() - implicit_priors_at_the_end(graph);
+    let written = graph.factor_count() - implicit_priors_at_the_end(graph)?;
     // A variable without factors would be lost: it gets the prior that changes nothing.
-    let isolated: Vec<usize> =
-        (0..graph.variable_count()).filter(|&variable| graph.degree(variable) == 0).collect();
-    output.integer((written + isolated.len()) as u64);
+    let isolated = || (0..graph.variable_count()).filter(|&variable| graph.degree(variable) == 0);
+    output.integer((written + isolated().count()) as u64);
     output.end_line()?;
     for factor in 0..written {
         write_factor(graph, factor, output)?;
     }
-    for variable in isolated {
+    for variable in isolated() {
         write_prior(graph.label(variable), IMPLICIT_PRIOR, output)?;
     }
     Ok(())
@@ -240,8 +240,8 @@ fn not_horn(graph: &FactorGraph, factor: usize) -> Error {
 }
 
 /// How many of the last factors reading adds by itself.
-fn implicit_priors_at_the_end(graph: &FactorGraph) -> usize {
-    let mut headed = vec![0_u32; graph.variable_count()];
+fn implicit_priors_at_the_end(graph: &FactorGraph) -> Result<usize> {
+    let mut headed = memory::filled(graph.variable_count(), 0_u32)?;
     for factor in 0..graph.factor_count() {
         if let Some(position) = graph.head_position(factor) {
             headed[graph.factor_variables(factor)[position] as usize] += 1;
@@ -249,7 +249,7 @@ fn implicit_priors_at_the_end(graph: &FactorGraph) -> usize {
     }
     // Reading would insert the priors of other variables among those left out.
     if headed.contains(&0) {
-        return 0;
+        return Ok(0);
     }
     let mut next = usize::MAX;
     let mut count = 0;
@@ -265,7 +265,7 @@ fn implicit_priors_at_the_end(graph: &FactorGraph) -> usize {
         next = variable;
         count += 1;
     }
-    count
+    Ok(count)
 }
 
 fn write_prior(label: Label, p: f64, output: &mut Output<'_>) -> Result<()> {
@@ -317,7 +317,7 @@ mod tests {
 
     fn written(graph: &FactorGraph) -> String {
         let mut bytes = Vec::new();
-        let mut output = Output::new(Path::new("memory"), &mut bytes);
+        let mut output = Output::new(Path::new("memory"), &mut bytes).unwrap();
         write(graph, &mut output).unwrap();
         output.flush().unwrap();
         String::from_utf8(bytes).unwrap()
@@ -403,7 +403,7 @@ mod tests {
         builder.add_singleton(4, 0.5).unwrap();
         builder.add_table(&[4], &[1.0, 2.0]).unwrap();
         let mut output = Vec::new();
-        let mut output = Output::new(Path::new("x"), &mut output);
+        let mut output = Output::new(Path::new("x"), &mut output).unwrap();
         let error = write(&builder.build().unwrap(), &mut output).unwrap_err();
         assert!(matches!(&error, Error::Unsupported(text)
             if text.starts_with("factor 1 is of the kind 'table'") && text.contains(".fg or .uai")));

@@ -6,13 +6,14 @@
 //! observed variables and then `index state` pairs; older files have the number of samples in
 //! front, and then one such list per sample. Blank lines and '#' comments are allowed.
 
-use super::file::{self, Output};
+use super::file;
 use super::names::{Mention, NamedGraph, parse_state};
+use super::output::Output;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::Path;
 
 /// Evidence from a file that may also name variables which the graph does not have.
@@ -134,8 +135,7 @@ pub fn write_uai_evidence(
 }
 
 fn is_uai_evidence(path: &Path) -> bool {
-    let plain = if file::is_gzip(path) { path.with_extension("") } else { path.to_path_buf() };
-    plain.extension().is_some_and(|extension| extension == "evid")
+    file::suffix(path).is_some_and(|suffix| suffix == "evid")
 }
 
 fn check_evidence(evidence: &[(usize, usize)], graph: &FactorGraph) -> Result<()> {
@@ -190,16 +190,12 @@ impl Collected {
         describe: impl FnOnce(&Mention, [usize; 2]) -> (String, [String; 2]),
     ) -> Result<()> {
         let line = cursor.line();
-        let (known, first) = match self.known.entry(mention.clone()) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                entry.insert((state, line));
-                match mention {
-                    Mention::Known(variable) => self.evidence.observed.push((variable, state)),
-                    Mention::Unknown(name) => self.evidence.unknown.push((name, line)),
-                }
-                return Ok(());
-            }
+        let Some(&(known, first)) = self.known.get(&mention) else {
+            memory::insert(&mut self.known, mention.try_clone()?, (state, line))?;
+            return match mention {
+                Mention::Known(variable) => self.evidence.observed.try_push((variable, state)),
+                Mention::Unknown(name) => self.evidence.unknown.try_push((name, line)),
+            };
         };
         if known == state {
             return Ok(());
@@ -266,10 +262,10 @@ fn parse_uai_samples(
     }
     let mut samples = Vec::new();
     for _ in 0..count {
-        samples.push(parse_uai_sample(&mut cursor, graph)?);
+        samples.try_push(parse_uai_sample(&mut cursor, graph)?)?;
     }
     let last = samples.last().map_or(0, Vec::len);
-    cursor.expect_end(&format!("the last of {last} 'index state' pairs"))?;
+    cursor.expect_end(format_args!("the last of {last} 'index state' pairs"))?;
     Ok(samples)
 }
 
@@ -373,7 +369,7 @@ mod tests {
     fn observations_are_numbers_or_words() {
         let text = "# c\n\n20 true\n3 2 \n  10 false\r\n # c\n20 1\n10 0";
         assert_eq!(observations(text).unwrap(), [(2, 1), (0, 2), (1, 0)]);
-        assert_eq!(observations("").unwrap(), []);
+        assert!(observations("").unwrap().is_empty());
     }
 
     #[test]
@@ -425,8 +421,8 @@ mod tests {
         for text in ["2 0 2 2 1", "2\n0 2\n2 1\n", "1\n2 0 2 2 1\n", "# c\n1 2 0 2\r\n2 1"] {
             assert_eq!(uai(text).unwrap(), [(0, 2), (2, 1)], "{text:?}");
         }
-        assert_eq!(uai("0").unwrap(), []);
-        assert_eq!(uai("1 0").unwrap(), []);
+        assert!(uai("0").unwrap().is_empty());
+        assert!(uai("1 0").unwrap().is_empty());
         assert_eq!(uai("1 0 1").unwrap(), [(0, 1)]);
         assert_eq!(uai("1 1 0 1").unwrap(), [(0, 1)]);
     }

@@ -5,12 +5,13 @@
 //! others are zero, and the first variable varies fastest. Tokens are separated by spaces and line
 //! ends; '#' starts a comment.
 
-use super::file::Output;
+use super::output::Output;
 use super::table::{
-    check_not_all_zero, entry_limit, for_each_entry, joint_states, table_size, try_fill,
+    check_not_all_zero, entry_limit, for_each_entry, joint_states, start_table, table_size,
 };
 use super::text::Cursor;
 use crate::error::Result;
+use crate::memory::{self, Grow};
 use crate::model::{FactorGraph, FactorGraphBuilder, Label, check_cardinality};
 use std::collections::HashMap;
 use std::path::Path;
@@ -33,7 +34,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<FactorGraphBuilder> {
     for factor in 0..count {
         reader.factor(factor, count)?;
     }
-    reader.cursor.expect_end(&format!("the last of {count} factors"))?;
+    reader.cursor.expect_end(format_args!("the last of {count} factors"))?;
     Ok(reader.builder)
 }
 
@@ -72,9 +73,10 @@ impl Reader<'_> {
         self.scope.clear();
         for _ in 0..arity {
             let label = self.cursor.next_integer("the label of a variable")?;
-            self.scope.push(label);
+            self.scope.try_push(label)?;
         }
-        self.sorted.clone_from(&self.scope);
+        self.sorted.clear();
+        self.sorted.try_append(&self.scope)?;
         self.sorted.sort_unstable();
         match self.sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             None => Ok(()),
@@ -93,6 +95,7 @@ impl Reader<'_> {
             let line = self.cursor.line();
             let size = usize::try_from(states).unwrap_or(usize::MAX);
             check_cardinality(label, size).map_err(|error| self.cursor.error(error.to_string()))?;
+            memory::entry_room(&mut self.cardinalities)?;
             let (known, first) = *self.cardinalities.entry(label).or_insert_with(|| (states, line));
             if known != states {
                 return Err(self.cursor.error(format!(
@@ -104,7 +107,7 @@ impl Reader<'_> {
                 // Perhaps not the first time, but declaring it again is harmless.
                 self.builder.add_variable(label, size)?;
             }
-            self.states.push(size);
+            self.states.try_push(size)?;
         }
         Ok(())
     }
@@ -117,7 +120,7 @@ impl Reader<'_> {
                 .cursor
                 .error(format!("factor {factor}: {listed} listed entries: its table has {size}")));
         }
-        try_fill(&mut self.values, size, UNSET)?;
+        start_table(&mut self.values, size, UNSET)?;
         for _ in 0..listed {
             let index = self.cursor.next_integer("the index of an entry")?;
             let slot = match usize::try_from(index).ok().and_then(|i| self.values.get_mut(i)) {
@@ -166,9 +169,8 @@ impl Reader<'_> {
 }
 
 pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> {
-    let isolated: Vec<usize> =
-        (0..graph.variable_count()).filter(|&variable| graph.degree(variable) == 0).collect();
-    output.integer((graph.factor_count() + isolated.len()) as u64);
+    let isolated = || (0..graph.variable_count()).filter(|&variable| graph.degree(variable) == 0);
+    output.integer((graph.factor_count() + isolated().count()) as u64);
     output.end_line()?;
     let mut entries = 0;
     for factor in 0..graph.factor_count() {
@@ -190,7 +192,7 @@ pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> 
             if dense || is_listed(value) { write_entry(index, value, output) } else { Ok(()) }
         })?;
     }
-    for variable in isolated {
+    for variable in isolated() {
         // A table of ones keeps the variable and changes nothing.
         write_scope(graph, std::iter::once(variable), output)?;
         let states = graph.cardinality(variable);

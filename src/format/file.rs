@@ -1,9 +1,10 @@
 //! Whole files: loading with a limit, plain or gzip, and the text that is to be written (`save` writes it).
 
 use super::file_system::{FileSystem, Kind, Native, Patient, retry};
-use super::number::{push_f64, push_u64};
 use crate::error::{Error, Result};
-use std::io::{self, Read, Write};
+use crate::memory::{out_of_memory, probe};
+use std::ffi::OsStr;
+use std::io::{self, Read};
 use std::path::Path;
 
 pub(super) use super::save::save;
@@ -17,9 +18,18 @@ fn unpacked_limit(length: u64) -> u64 {
     length.saturating_mul(64).saturating_add(16 << 20).min(SIZE_LIMIT)
 }
 
+/// More bytes than a codec of gzip allocates, which it does at once and without a way to fail.
+pub(super) const CODEC_BYTES: usize = 1 << 20;
+
 /// Whether the name says that the content is compressed.
 pub(super) fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "gz")
+}
+
+/// What a name ends with, after its last point; a final `.gz` is set aside.
+pub(super) fn suffix(path: &Path) -> Option<&OsStr> {
+    let plain = if is_gzip(path) { Path::new(path.file_stem()?) } else { path };
+    plain.extension()
 }
 
 /// The content of a file; that of a name ending in `.gz` is decompressed.
@@ -39,9 +49,10 @@ pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>
     }
     let file = Patient(file);
     if is_gzip(path) {
+        probe(CODEC_BYTES)?;
         // Texts of numbers shrink to a third or less; a wrong guess only costs a reallocation.
         let expected = status.length.saturating_mul(4);
-        let decoder = flate2::read::MultiGzDecoder::new(io::BufReader::new(file));
+        let decoder = flate2::read::MultiGzDecoder::new(file);
         let limit = unpacked_limit(status.length);
         return read_all(path, decoder, expected, limit).map_err(|error| match error {
             Error::Io { path, source } => {
@@ -80,9 +91,8 @@ fn not_text(path: &Path, bytes: &[u8], position: usize) -> Error {
 fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 1 << 20;
     let mut bytes = Vec::new();
-    let out_of_memory = |length: usize| {
-        Error::OutOfMemory(format!("{}: no memory for more than {length} bytes", path.display()))
-    };
+    let out_of_memory =
+        |length: usize| out_of_memory(format_args!("{}: more than {length} bytes", path.display()));
     // One byte more than expected, so that the end is seen without growing.
     let first = usize::try_from(expected.min(limit)).unwrap_or(0).saturating_add(1);
     bytes.try_reserve_exact(first).map_err(|_| out_of_memory(0))?;
@@ -112,65 +122,10 @@ fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Re
     }
 }
 
-/// Text on its way to a file or to memory.
-pub(super) struct Output<'a> {
-    path: &'a Path,
-    pub(super) sink: &'a mut dyn Write,
-    /// What is not yet handed to the sink.
-    pub(super) buffer: Vec<u8>,
-    flushed: u64,
-}
-
-impl<'a> Output<'a> {
-    pub(super) fn new(path: &'a Path, sink: &'a mut dyn Write) -> Self {
-        Self { path, sink, buffer: Vec::new(), flushed: 0 }
-    }
-
-    /// Number of bytes written so far.
-    pub(super) fn length(&self) -> u64 {
-        self.flushed + self.buffer.len() as u64
-    }
-
-    pub(super) fn text(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
-    }
-
-    pub(super) fn integer(&mut self, value: u64) {
-        push_u64(&mut self.buffer, value);
-    }
-
-    pub(super) fn float(&mut self, value: f64) {
-        push_f64(&mut self.buffer, value);
-    }
-
-    /// Integers on one line, each followed by a space but the last.
-    pub(super) fn integer_line(&mut self, values: impl Iterator<Item = u64>) -> Result<()> {
-        for (position, value) in values.enumerate() {
-            if position > 0 {
-                self.text(" ");
-            }
-            self.integer(value);
-        }
-        self.end_line()
-    }
-
-    /// Ends a line; from time to time the buffer goes to the sink.
-    pub(super) fn end_line(&mut self) -> Result<()> {
-        self.buffer.push(b'\n');
-        if self.buffer.len() >= 1 << 16 { self.flush() } else { Ok(()) }
-    }
-
-    pub(super) fn flush(&mut self) -> Result<()> {
-        self.sink.write_all(&self.buffer).map_err(|source| Error::io(self.path, source))?;
-        self.flushed += self.buffer.len() as u64;
-        self.buffer.clear();
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn reading_stops_at_the_limit() {

@@ -10,9 +10,10 @@
 //! no `=`, so that the last one of an item ends the name of its state.
 
 use super::file;
-use super::names::{NamedGraph, quoted};
-use super::number::{push_f64, push_u64};
+use super::names::{NamedGraph, Quoted};
+use super::output::{Output, send_to};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::model::check_variable;
 use std::io::{self, Write};
 use std::path::Path;
@@ -69,12 +70,7 @@ fn save(
     path: &Path,
 ) -> Result<()> {
     check(graph, marginals, variables)?;
-    file::save(path, |output| {
-        fill(graph, marginals, variables, |text| {
-            output.buffer.append(text);
-            output.flush()
-        })
-    })
+    file::save(path, |output| fill(graph, marginals, variables, output))
 }
 
 fn send(
@@ -83,12 +79,9 @@ fn send(
     variables: Option<&[usize]>,
     sink: &mut dyn Write,
 ) -> io::Result<()> {
-    check(graph, marginals, variables)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-    fill(graph, marginals, variables, |text| {
-        sink.write_all(text)?;
-        text.clear();
-        Ok(())
+    send_to(sink, |output| {
+        check(graph, marginals, variables)?;
+        fill(graph, marginals, variables, output)
     })
 }
 
@@ -103,68 +96,61 @@ fn check(graph: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>) 
     variables.unwrap_or_default().iter().try_for_each(|&v| check_variable(graph.graph(), v))
 }
 
-/// Makes the text and hands it over piece by piece; `flush` empties the buffer that it is given.
-fn fill<E>(
+fn fill(
     named: NamedGraph<'_>,
     marginals: &[f64],
     variables: Option<&[usize]>,
-    mut flush: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
-) -> Result<(), E> {
+    output: &mut Output<'_>,
+) -> Result<()> {
     let graph = named.graph();
-    let mut text = Vec::new();
-    let head = match named.names() {
+    output.text(match named.names() {
         Some(_) => HEAD_NAMES,
         None if graph.all_binary() => HEAD_BINARY,
         None => HEAD_MIXED,
-    };
-    text.extend_from_slice(head.as_bytes());
-    let mut line = |variable: usize, probabilities: &[f64]| {
-        push_line(&mut text, named, variable, probabilities);
-        if text.len() >= 1 << 16 { flush(&mut text) } else { Ok(()) }
-    };
-    match variables {
-        None => {
-            let mut rest = marginals;
-            for (variable, &cardinality) in graph.cardinalities().iter().enumerate() {
-                let (probabilities, others) = rest.split_at(cardinality as usize);
-                rest = others;
-                line(variable, probabilities)?;
-            }
+    });
+    let Some(variables) = variables else {
+        let mut rest = marginals;
+        for (variable, &cardinality) in graph.cardinalities().iter().enumerate() {
+            let (probabilities, others) = rest.split_at(cardinality as usize);
+            rest = others;
+            write_line(named, variable, probabilities, output)?;
         }
-        Some(variables) => {
-            let mut next = 0;
-            let ends = graph.cardinalities().iter().map(|&cardinality| {
-                next += cardinality as usize;
-                next
-            });
-            let ends: Vec<usize> = ends.collect();
-            for &variable in variables {
-                let start = ends[variable] - graph.cardinality(variable);
-                line(variable, &marginals[start..ends[variable]])?;
-            }
-        }
-    }
-    flush(&mut text)
+        return Ok(());
+    };
+    let mut next = 0;
+    let ends = memory::collected(graph.cardinalities().iter().map(|&cardinality| {
+        next += cardinality as usize;
+        next
+    }))?;
+    variables.iter().try_for_each(|&variable| {
+        let start = ends[variable] - graph.cardinality(variable);
+        write_line(named, variable, &marginals[start..ends[variable]], output)
+    })
 }
 
-fn push_line(text: &mut Vec<u8>, named: NamedGraph<'_>, variable: usize, probabilities: &[f64]) {
+fn write_line(
+    named: NamedGraph<'_>,
+    variable: usize,
+    probabilities: &[f64],
+    output: &mut Output<'_>,
+) -> Result<()> {
     if let Some(names) = named.names() {
-        text.extend_from_slice(quoted(names.variable(variable)).as_bytes());
+        output.quoted(Quoted(names.variable(variable)));
         for (name, &probability) in names.states(variable).zip(probabilities) {
-            text.push(b' ');
-            text.extend_from_slice(quoted(name).as_bytes());
-            text.push(b'=');
-            push_f64(text, probability);
+            output.text(" ");
+            output.quoted(Quoted(name));
+            output.text("=");
+            output.float(probability);
         }
     } else {
-        push_u64(text, named.graph().label(variable));
+        output.integer(named.graph().label(variable));
         let shown = if probabilities.len() == 2 { &probabilities[1..] } else { probabilities };
         for &probability in shown {
-            text.push(b' ');
-            push_f64(text, probability);
+            output.text(" ");
+            output.float(probability);
         }
     }
-    text.push(b'\n');
+    output.end_line()
 }
 
 #[cfg(test)]

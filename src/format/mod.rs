@@ -24,6 +24,7 @@ mod file_system;
 mod marginals;
 mod names;
 mod number;
+mod output;
 mod queries;
 mod ranks;
 mod save;
@@ -51,8 +52,8 @@ pub use states::write_states_to;
 
 use crate::error::{Error, Result};
 use crate::model::FactorGraph;
-use file::Output;
 use names::ParsedNetwork;
+use output::{MemorySink, Output};
 use std::path::Path;
 
 /// The text formats of factor graphs.
@@ -92,8 +93,7 @@ pub enum GraphFormat {
 impl GraphFormat {
     /// The format that a file name stands for: by its suffix, a final `.gz` set aside.
     pub fn from_path(path: &Path) -> Result<Self> {
-        let plain = if file::is_gzip(path) { path.with_extension("") } else { path.to_path_buf() };
-        match plain.extension().and_then(|extension| extension.to_str()) {
+        match file::suffix(path).and_then(|suffix| suffix.to_str()) {
             Some("causal_fg") => Ok(GraphFormat::CausalFg),
             Some("fg") => Ok(GraphFormat::Fg),
             Some("uai") => Ok(GraphFormat::Uai),
@@ -142,11 +142,11 @@ pub fn write_graph(graph: &FactorGraph, path: &Path) -> Result<()> {
 
 /// The uncompressed text of a factor graph; errors as for [`write_graph`].
 pub fn write_graph_to_bytes(graph: &FactorGraph, format: GraphFormat) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut output = Output::new(Path::new("memory"), &mut bytes);
+    let mut sink = MemorySink(Vec::new());
+    let mut output = Output::new(Path::new("memory"), &mut sink)?;
     write_text(graph, format, &mut output)?;
     output.flush()?;
-    Ok(bytes)
+    Ok(sink.0)
 }
 
 fn write_text(graph: &FactorGraph, format: GraphFormat, output: &mut Output<'_>) -> Result<()> {

@@ -3,9 +3,13 @@
 use super::text::{Cursor, show};
 use super::{GraphFormat, file, parse_graph};
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow, out_of_memory};
 use crate::model::{FactorGraph, FactorGraphBuilder, Label};
+use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::{self, Display};
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,17 +18,15 @@ const NO_VARIABLE: u32 = u32::MAX;
 /// Names of the variables of a graph, by index, and of their states.
 ///
 /// No two variables share a name, and no two states of a variable. Equal names are stored once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Names {
-    /// Every name that occurs, once; names are told apart by their position here.
-    texts: Vec<Arc<str>>,
-    positions: HashMap<Arc<str>, u32>,
+    texts: Texts,
     /// Per text: the variable with that name.
     variable_of: Vec<u32>,
     /// Per variable: its text.
     variables: Vec<u32>,
-    /// Where the states of each variable start in `states`.
-    state_offsets: Vec<usize>,
+    /// Where the states of each variable end in `states`.
+    state_ends: Vec<usize>,
     /// Texts of the states of all variables.
     states: Vec<u32>,
     /// (variable, text) -> state.
@@ -32,6 +34,17 @@ pub struct Names {
     /// Whether some variable is named by a number, and per variable, whether one of its states is.
     numbered_variables: bool,
     numbered_states: Vec<bool>,
+}
+
+/// Texts that are told apart by their position, each once.
+#[derive(Clone, Debug, Default)]
+struct Texts {
+    /// All of them, one after the other.
+    all: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    positions: HashTable<u32>,
+    hasher: RandomState,
 }
 
 /// Why a variable could not be named.
@@ -42,16 +55,68 @@ pub(super) enum NameClash {
     State(String),
     /// More names than 32 bits can count.
     TooMany,
+    /// There is no memory for the names.
+    NoMemory(Error),
 }
+
+impl From<Error> for NameClash {
+    fn from(error: Error) -> Self {
+        NameClash::NoMemory(error)
+    }
+}
+
+impl Texts {
+    fn get(&self, position: u32) -> &str {
+        text_at(&self.all, &self.ends, position)
+    }
+
+    fn find(&self, text: &str) -> Option<u32> {
+        let equal = |&position: &u32| self.get(position) == text;
+        self.positions.find(self.hasher.hash_one(text), equal).copied()
+    }
+
+    /// Appends a text that is not there yet. On an error, nothing has changed.
+    fn add(&mut self, text: &str) -> Result<u32, NameClash> {
+        let Self { all, ends, positions, hasher } = self;
+        let position = u32::try_from(ends.len()).map_err(|_| NameClash::TooMany)?;
+        let no_memory = || out_of_memory(format_args!("a name, after {position} of them"));
+        all.try_reserve(text.len()).map_err(|_| no_memory())?;
+        ends.try_room(1)?;
+        let hash = |&position: &u32| hasher.hash_one(text_at(all, ends, position));
+        positions.try_reserve(1, hash).map_err(|_| no_memory())?;
+        positions.insert_unique(hasher.hash_one(text), position, hash);
+        all.push_str(text);
+        ends.push(all.len());
+        Ok(position)
+    }
+}
+
+/// One of the texts that stand one after the other in `all`.
+fn text_at<'a>(all: &'a str, ends: &[usize], position: u32) -> &'a str {
+    let position = position as usize;
+    let start = if position == 0 { 0 } else { ends[position - 1] };
+    &all[start..ends[position]]
+}
+
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        let count = self.variable_count();
+        count == other.variable_count()
+            && (0..count).all(|v| {
+                self.variable(v) == other.variable(v) && self.states(v).eq(other.states(v))
+            })
+    }
+}
+
+impl Eq for Names {}
 
 impl Names {
     pub(super) fn new() -> Self {
         Self {
-            texts: Vec::new(),
-            positions: HashMap::new(),
+            texts: Texts::default(),
             variable_of: Vec::new(),
             variables: Vec::new(),
-            state_offsets: vec![0],
+            state_ends: Vec::new(),
             states: Vec::new(),
             state_of: HashMap::new(),
             numbered_variables: false,
@@ -63,7 +128,7 @@ impl Names {
     pub(super) fn add<'a>(
         &mut self,
         name: &str,
-        states: impl Iterator<Item = Cow<'a, str>>,
+        states: impl Iterator<Item = Result<Cow<'a, str>>>,
     ) -> Result<(), NameClash> {
         let variable = u32::try_from(self.variables.len()).map_err(|_| NameClash::TooMany)?;
         let text = self.intern(name)?;
@@ -72,30 +137,29 @@ impl Names {
             return Err(NameClash::Variable(*slot as usize));
         }
         *slot = variable;
-        self.variables.push(text);
+        self.variables.try_push(text)?;
         self.numbered_variables |= is_number(name);
         let mut numbered = false;
         for (state, name) in (0..u32::MAX).zip(states) {
+            let name = name?;
             let text = self.intern(&name)?;
-            if self.state_of.insert((variable, text), state).is_some() {
+            if memory::insert(&mut self.state_of, (variable, text), state)?.is_some() {
                 return Err(NameClash::State(name.into_owned()));
             }
-            self.states.push(text);
+            self.states.try_push(text)?;
             numbered |= is_number(&name);
         }
-        self.numbered_states.push(numbered);
-        self.state_offsets.push(self.states.len());
+        self.numbered_states.try_push(numbered)?;
+        self.state_ends.try_push(self.states.len())?;
         Ok(())
     }
 
     fn intern(&mut self, name: &str) -> Result<u32, NameClash> {
-        if let Some(&position) = self.positions.get(name) {
+        if let Some(position) = self.texts.find(name) {
             return Ok(position);
         }
-        let position = u32::try_from(self.texts.len()).map_err(|_| NameClash::TooMany)?;
-        let text: Arc<str> = name.into();
-        self.texts.push(text.clone());
-        self.positions.insert(text, position);
+        self.variable_of.try_room(1)?;
+        let position = self.texts.add(name)?;
         self.variable_of.push(NO_VARIABLE);
         Ok(position)
     }
@@ -107,31 +171,34 @@ impl Names {
 
     /// Name of a variable (by index). Panics if there is no such variable.
     pub fn variable(&self, variable: usize) -> &str {
-        &self.texts[self.variables[variable] as usize]
+        self.texts.get(self.variables[variable])
     }
 
     /// Index of the variable with a name. O(1).
     pub fn find_variable(&self, name: &str) -> Option<usize> {
-        let variable = self.variable_of[*self.positions.get(name)? as usize];
+        let variable = self.variable_of[self.texts.find(name)? as usize];
         (variable != NO_VARIABLE).then_some(variable as usize)
     }
 
     /// Names of the states of a variable (by index), in their order. Panics if there is no such
     /// variable.
     pub fn states(&self, variable: usize) -> impl ExactSizeIterator<Item = &str> {
-        let range = self.state_offsets[variable]..self.state_offsets[variable + 1];
-        self.states[range].iter().map(|&text| &*self.texts[text as usize])
+        self.state_texts(variable).iter().map(|&text| self.texts.get(text))
     }
 
     /// Name of a state of a variable (by index). Panics if there is no such variable or state.
     pub fn state(&self, variable: usize, state: usize) -> &str {
-        let range = self.state_offsets[variable]..self.state_offsets[variable + 1];
-        &self.texts[self.states[range][state] as usize]
+        self.texts.get(self.state_texts(variable)[state])
+    }
+
+    fn state_texts(&self, variable: usize) -> &[u32] {
+        let start = if variable == 0 { 0 } else { self.state_ends[variable - 1] };
+        &self.states[start..self.state_ends[variable]]
     }
 
     /// The state of a variable (by index) that has a name. O(1).
     pub fn find_state(&self, variable: usize, name: &str) -> Option<usize> {
-        let text = *self.positions.get(name)?;
+        let text = self.texts.find(name)?;
         let state = self.state_of.get(&(u32::try_from(variable).ok()?, text))?;
         Some(*state as usize)
     }
@@ -232,7 +299,7 @@ impl<'a> NamedGraph<'a> {
     /// label. Panics if there is no such variable.
     pub fn describe(&self, variable: usize) -> String {
         match self.names {
-            Some(names) => quoted(names.variable(variable)).into_owned(),
+            Some(names) => Quoted(names.variable(variable)).to_string(),
             None => self.graph.label(variable).to_string(),
         }
     }
@@ -243,13 +310,14 @@ impl<'a> NamedGraph<'a> {
             let label = cursor.integer("the label of a variable")?;
             return Ok(match self.graph.variable_of_label(label) {
                 Some(variable) => Mention::Known(variable),
-                None => Mention::Unknown(label.to_string()),
+                // A label is short, but there may be many.
+                None => Mention::unknown(format_args!("{label}"), 20)?,
             });
         }
         let name = cursor.name()?;
         Ok(match self.find_variable(name) {
             Some(variable) => Mention::Known(variable),
-            None => Mention::Unknown(quoted(name).into_owned()),
+            None => Mention::unknown(format_args!("{}", Quoted(name)), name.len() + 2)?,
         })
     }
 
@@ -281,9 +349,9 @@ impl<'a> NamedGraph<'a> {
         let name = cursor.name()?;
         self.find_state(variable, name).ok_or_else(|| {
             const SHOWN: usize = 12;
-            let known: Vec<_> = names.states(variable).take(SHOWN).map(quoted).collect();
+            let known = names.states(variable).take(SHOWN).map(|name| Quoted(name).to_string());
             let rest = if cardinality > SHOWN { ", ..." } else { "" };
-            let wanted = format!("one of {}{rest} is", known.join(", "));
+            let wanted = format!("one of {}{rest} is", known.collect::<Vec<_>>().join(", "));
             self.wrong_value(cursor, variable, name.as_bytes(), &wanted)
         })
     }
@@ -303,7 +371,7 @@ impl<'a> NamedGraph<'a> {
     /// What messages call a state of a variable (by index).
     pub(super) fn describe_state(&self, variable: usize, state: usize) -> String {
         match self.names {
-            Some(names) => quoted(names.state(variable, state)).into_owned(),
+            Some(names) => Quoted(names.state(variable, state)).to_string(),
             None => state.to_string(),
         }
     }
@@ -347,12 +415,30 @@ impl<'a> From<&'a Arc<FactorGraph>> for NamedGraph<'a> {
 }
 
 /// A variable in a file that refers to a graph.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Mention {
     /// The index of the variable.
     Known(usize),
     /// The graph has no such variable; what the file calls it.
     Unknown(String),
+}
+
+impl Mention {
+    /// A variable that the graph does not have, with at most so many bytes of text.
+    fn unknown(name: fmt::Arguments<'_>, length: usize) -> Result<Self> {
+        let mut text = memory::text("")?;
+        text.try_reserve_exact(length).map_err(|_| out_of_memory(name))?;
+        // A text can be written to: nothing fails.
+        let _ = fmt::write(&mut text, name);
+        Ok(Mention::Unknown(text))
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        Ok(match self {
+            Mention::Known(variable) => Mention::Known(*variable),
+            Mention::Unknown(name) => Mention::Unknown(memory::text(name)?),
+        })
+    }
 }
 
 /// A state by its number, below `cardinality`.
@@ -367,11 +453,24 @@ fn is_number(text: &str) -> bool {
 
 /// A name as it stands in files of names: in quotes where it would not be one word otherwise.
 /// (There are no quotes in names.)
-pub(super) fn quoted(name: &str) -> Cow<'_, str> {
-    let plain = !name.is_empty()
-        && !name.starts_with(['#', '"'])
-        && !name.contains(|c: char| c.is_whitespace());
-    if plain { Cow::Borrowed(name) } else { Cow::Owned(format!("\"{name}\"")) }
+pub(super) struct Quoted<'a>(pub &'a str);
+
+impl<'a> Quoted<'a> {
+    /// What it is made of.
+    pub(super) fn parts(&self) -> [&'a str; 3] {
+        let Self(name) = *self;
+        let plain = !name.is_empty()
+            && !name.starts_with(['#', '"'])
+            && !name.contains(|c: char| c.is_whitespace());
+        let quote = if plain { "" } else { "\"" };
+        [quote, name, quote]
+    }
+}
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts().into_iter().try_for_each(|part| f.write_str(part))
+    }
 }
 
 #[cfg(test)]
@@ -381,7 +480,7 @@ mod tests {
     fn names(variables: &[(&str, &[&str])]) -> Names {
         let mut names = Names::new();
         for (name, states) in variables {
-            let states = states.iter().map(|&state| Cow::Borrowed(state));
+            let states = states.iter().map(|&state| Ok(Cow::Borrowed(state)));
             assert!(names.add(name, states).is_ok());
         }
         names
@@ -412,7 +511,7 @@ mod tests {
     #[test]
     fn clashes_are_told() {
         let mut names = names(&[("a", &["0", "1"]), ("b", &["0", "1"])]);
-        let states = || ["x", "x"].into_iter().map(Cow::Borrowed);
+        let states = || ["x", "x"].into_iter().map(|name| Ok(Cow::Borrowed(name)));
         assert!(matches!(names.clone().add("b", states()), Err(NameClash::Variable(1))));
         assert!(matches!(names.add("c", states()), Err(NameClash::State(x)) if x == "x"));
     }
@@ -450,7 +549,7 @@ mod tests {
         for (name, wanted) in
             [("a", "a"), (">=7.5", ">=7.5"), ("a b", "\"a b\""), ("#a", "\"#a\""), ("a#", "a#")]
         {
-            assert_eq!(quoted(name), wanted);
+            assert_eq!(Quoted(name).to_string(), wanted);
         }
     }
 }

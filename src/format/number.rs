@@ -3,14 +3,17 @@
 /// Appends the shortest text that reads back to the same `f64`, without a trailing `.0`: `0`, `1`,
 /// `0.5`, `1e-20`. Values that are not finite become `NaN`, `inf` and `-inf`.
 pub fn push_f64(out: &mut Vec<u8>, x: f64) {
-    let mut buffer = ryu::Buffer::new();
-    let text = buffer.format(x);
-    out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
+    out.extend_from_slice(shortest(x, &mut ryu::Buffer::new()).as_bytes());
 }
 
-/// Appends an integer in decimal.
-pub(super) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0_u8; 20];
+/// The text that [`push_f64`] appends.
+pub(super) fn shortest(x: f64, buffer: &mut ryu::Buffer) -> &str {
+    let text = buffer.format(x);
+    text.strip_suffix(".0").unwrap_or(text)
+}
+
+/// An integer in decimal.
+pub(super) fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &str {
     let mut start = digits.len();
     loop {
         start -= 1;
@@ -20,7 +23,8 @@ pub(super) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
             break;
         }
     }
-    out.extend_from_slice(&digits[start..]);
+    // Digits are UTF-8.
+    std::str::from_utf8(&digits[start..]).unwrap_or_default()
 }
 
 /// Powers of ten that an `f64` holds exactly.
@@ -88,9 +92,7 @@ mod tests {
     #[test]
     fn integers_are_written_in_full() {
         for value in [0, 9, 10, 12_345, u64::MAX] {
-            let mut out = Vec::new();
-            push_u64(&mut out, value);
-            assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
+            assert_eq!(decimal(value, &mut [0; 20]), value.to_string());
         }
     }
 

@@ -3,6 +3,7 @@
 use super::file;
 use super::text::Cursor;
 use crate::error::Result;
+use crate::memory;
 use crate::model::FactorGraph;
 use std::path::Path;
 
@@ -17,9 +18,9 @@ pub fn read_ranks(path: &Path, graph: &FactorGraph) -> Result<Vec<u64>> {
 
 fn parse(bytes: &[u8], path: &Path, graph: &FactorGraph) -> Result<Vec<u64>> {
     let mut cursor = Cursor::new(path, bytes);
-    let mut ranks = vec![0; graph.edge_count()];
+    let mut ranks = memory::filled(graph.edge_count(), 0)?;
     // Line that gave the rank of each edge, 0 for none.
-    let mut lines = vec![0_u64; graph.edge_count()];
+    let mut lines = memory::filled(graph.edge_count(), 0_u64)?;
     while cursor.next_filled_line() {
         let edge = read_edge(&mut cursor, graph)?;
         cursor.at_line_end();

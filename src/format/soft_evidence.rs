@@ -5,6 +5,7 @@ use super::names::{Mention, NamedGraph};
 use super::number::parse_f64;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow};
 use crate::model::Evidence;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -71,8 +72,8 @@ pub fn read_soft_evidence<'a>(
 
 fn parse(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Result<SoftEvidence> {
     let mut cursor = Cursor::new(path, bytes);
-    let mut evidence =
-        SoftEvidence { path: path.into(), likelihoods: Vec::new(), unknown: Vec::new() };
+    let path = memory::path(path)?;
+    let mut evidence = SoftEvidence { path, likelihoods: Vec::new(), unknown: Vec::new() };
     let mut lines: HashMap<Mention, u64> = HashMap::new();
     while cursor.next_filled_line() {
         let line = cursor.line();
@@ -92,7 +93,7 @@ fn parse(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Result<SoftEvidenc
                 )));
             }
         }
-        if let Some(first) = lines.insert(mention.clone(), line) {
+        if let Some(first) = memory::insert(&mut lines, mention.try_clone()?, line)? {
             return Err(cursor.error(format!(
                 "variable {} has its weights already, in line {first}: once is needed",
                 name()
@@ -100,9 +101,9 @@ fn parse(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Result<SoftEvidenc
         }
         match mention {
             Mention::Known(variable) => {
-                evidence.likelihoods.push(Likelihood { variable, weights, line });
+                evidence.likelihoods.try_push(Likelihood { variable, weights, line })?;
             }
-            Mention::Unknown(name) => evidence.unknown.push((name, line)),
+            Mention::Unknown(name) => evidence.unknown.try_push((name, line))?,
         }
         cursor.end_line("the weights")?;
     }
@@ -115,13 +116,13 @@ fn read_weights(cursor: &mut Cursor<'_>, variable: &dyn Fn() -> String) -> Resul
     while !cursor.at_line_end() {
         let token = cursor.token();
         let weight = parse_f64(token).filter(|weight| weight.is_finite() && *weight >= 0.0);
-        weights.push(weight.ok_or_else(|| {
+        weights.try_push(weight.ok_or_else(|| {
             cursor.error(format!(
                 "variable {} has the weight {}: a finite number >= 0 is needed",
                 variable(),
                 show(token)
             ))
-        })?);
+        })?)?;
     }
     if weights.iter().all(|&weight| weight == 0.0) {
         let message = if weights.is_empty() {

@@ -1,7 +1,9 @@
 //! Joint states as text: a line `label state` per variable, or `name state` where variables have
 //! names, as files of observations have them.
 
-use super::names::{NamedGraph, quoted};
+use super::names::{NamedGraph, Quoted};
+use super::output::{Output, send_to};
+use crate::error::{Error, Result};
 use crate::model::check_variable;
 use std::io::{self, Write};
 
@@ -15,45 +17,54 @@ pub fn write_states_to<'a>(
     sink: &mut dyn Write,
 ) -> io::Result<()> {
     let named = graph.into();
+    send_to(sink, |output| {
+        let graph = named.graph();
+        if states.len() != graph.variable_count() {
+            return Err(Error::InvalidArgument(format!(
+                "{} states: the graph has {} variables, and needs one for each",
+                states.len(),
+                graph.variable_count()
+            )));
+        }
+        match variables {
+            Some(variables) => {
+                variables.iter().try_for_each(|&v| write_line(named, states, v, output))
+            }
+            None => {
+                (0..graph.variable_count()).try_for_each(|v| write_line(named, states, v, output))
+            }
+        }
+    })
+}
+
+fn write_line(
+    named: NamedGraph<'_>,
+    states: &[usize],
+    variable: usize,
+    output: &mut Output<'_>,
+) -> Result<()> {
     let graph = named.graph();
-    let wrong = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
-    if states.len() != graph.variable_count() {
-        return Err(wrong(format!(
-            "{} states: the graph has {} variables, and needs one for each",
-            states.len(),
-            graph.variable_count()
+    check_variable(graph, variable)?;
+    let state = states[variable];
+    if state >= graph.cardinality(variable) {
+        return Err(Error::OutOfRange(format!(
+            "state {state} of variable {}: it has fewer states",
+            named.describe(variable)
         )));
     }
-    let mut text = Vec::new();
-    let mut line = |variable: usize| {
-        check_variable(graph, variable).map_err(|error| wrong(error.to_string()))?;
-        let state = states[variable];
-        if state >= graph.cardinality(variable) {
-            let name = named.describe(variable);
-            return Err(wrong(format!("state {state} of variable {name}: it has fewer states")));
+    match named.names() {
+        Some(names) => {
+            output.quoted(Quoted(names.variable(variable)));
+            output.text(" ");
+            output.quoted(Quoted(names.state(variable, state)));
         }
-        match named.names() {
-            Some(names) => {
-                writeln!(
-                    text,
-                    "{} {}",
-                    named.describe(variable),
-                    quoted(names.state(variable, state))
-                )
-            }
-            None => writeln!(text, "{} {state}", graph.label(variable)),
-        }?;
-        if text.len() >= 1 << 16 {
-            sink.write_all(&text)?;
-            text.clear();
+        None => {
+            output.integer(graph.label(variable));
+            output.text(" ");
+            output.integer(state as u64);
         }
-        Ok(())
-    };
-    match variables {
-        Some(variables) => variables.iter().try_for_each(|&variable| line(variable))?,
-        None => (0..graph.variable_count()).try_for_each(&mut line)?,
     }
-    sink.write_all(&text)
+    output.end_line()
 }
 
 #[cfg(test)]

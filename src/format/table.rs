@@ -2,6 +2,7 @@
 
 use super::text::Cursor;
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow, out_of_memory};
 use crate::model::{Factor, FactorGraph, is_zero_everywhere, next_joint_state};
 
 /// Most entries of an AND, OR or singleton factor that is written as a table.
@@ -18,14 +19,12 @@ pub(super) fn joint_states(mut cardinalities: impl Iterator<Item = usize>) -> Op
     cardinalities.try_fold(1_usize, usize::checked_mul)
 }
 
-/// Zeros, or an error where there is no memory for them.
-pub(super) fn try_fill(values: &mut Vec<f64>, length: usize, value: f64) -> Result<()> {
+/// Makes a table of equal values, or an error where there is no memory for it.
+pub(super) fn start_table(values: &mut Vec<f64>, length: usize, value: f64) -> Result<()> {
     values.clear();
-    values.try_reserve(length).map_err(|_| {
-        Error::OutOfMemory(format!("a table of {length} entries does not fit in memory"))
-    })?;
-    values.resize(length, value);
-    Ok(())
+    values
+        .try_resize(length, value)
+        .map_err(|_| out_of_memory(format_args!("a table of {length} entries")))
 }
 
 /// Checks that a table has a positive value, as every factor needs.
@@ -83,8 +82,8 @@ pub(super) fn for_each_entry(
         return values.iter().enumerate().try_for_each(|(index, &value)| visit(index, value));
     }
     table_size(graph, factor)?;
-    let cardinalities: Vec<usize> = graph.factor_cardinalities(factor).collect();
-    let mut states = vec![0; cardinalities.len()];
+    let cardinalities = memory::collected(graph.factor_cardinalities(factor))?;
+    let mut states = memory::filled(cardinalities.len(), 0)?;
     for index in 0.. {
         // Terms with weights of both signs may round to less than zero.
         let value = view.value(&states, cardinalities.iter().copied()).max(0.0);

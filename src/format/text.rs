@@ -5,6 +5,7 @@
 
 use super::number::parse_f64;
 use crate::error::{Error, Result};
+use std::fmt::Arguments;
 use std::path::Path;
 
 /// A position in the text of a file.
@@ -303,7 +304,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks that nothing but spaces and comments is left.
-    pub(super) fn expect_end(&mut self, after: &str) -> Result<()> {
+    pub(super) fn expect_end(&mut self, after: Arguments<'_>) -> Result<()> {
         self.skip_space();
         if self.at_end() {
             return Ok(());

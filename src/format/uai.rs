@@ -5,12 +5,13 @@
 //! these, the last variable varying fastest. Tokens are separated by spaces and line ends; '#'
 //! starts a comment, and so does a line's first word `c`, as in the competition of 2016.
 
-use super::file::Output;
+use super::output::Output;
 use super::table::{
-    check_not_all_zero, entry_limit, for_each_entry, joint_states, table_size, try_fill,
+    check_not_all_zero, entry_limit, for_each_entry, joint_states, start_table, table_size,
 };
 use super::text::{Cursor, show};
 use crate::error::Result;
+use crate::memory::{self, Grow};
 use crate::model::{FactorGraph, FactorGraphBuilder, Label, check_cardinality};
 use std::path::Path;
 
@@ -33,8 +34,10 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<FactorGraphBuilder> {
         read_table(&mut cursor, &cardinalities, factor as u64, scope, &mut values)?;
         builder.add_table(scope, &values)?;
     }
-    cursor
-        .expect_end(&format!("the values of the last of {} factors", scopes.offsets.len() - 1))?;
+    cursor.expect_end(format_args!(
+        "the values of the last of {} factors",
+        scopes.offsets.len() - 1
+    ))?;
     Ok(builder)
 }
 
@@ -60,7 +63,7 @@ fn read_cardinalities(
             )));
         }
         builder.add_variable(label, states)?;
-        cardinalities.push(states);
+        cardinalities.try_push(states)?;
     }
     Ok(cardinalities)
 }
@@ -73,9 +76,9 @@ struct Scopes {
 
 fn read_scopes(cursor: &mut Cursor<'_>, cardinalities: &[usize]) -> Result<Scopes> {
     let count = cursor.next_integer("the number of factors")?;
-    let mut scopes = Scopes { offsets: vec![0], members: Vec::new() };
+    let mut scopes = Scopes { offsets: memory::filled(1, 0)?, members: Vec::new() };
     // One more than the latest factor that names the variable.
-    let mut latest = vec![0_u64; cardinalities.len()];
+    let mut latest = memory::filled(cardinalities.len(), 0_u64)?;
     for factor in 0..count {
         let arity = cursor.next_integer("the number of a factor's variables")?;
         for _ in 0..arity {
@@ -97,11 +100,11 @@ fn read_scopes(cursor: &mut Cursor<'_>, cardinalities: &[usize]) -> Result<Scope
                 )));
             }
             *slot = factor + 1;
-            scopes.members.push(variable);
+            scopes.members.try_push(variable)?;
         }
         let start = scopes.offsets[scopes.offsets.len() - 1];
         scopes.members[start..].reverse();
-        scopes.offsets.push(scopes.members.len());
+        scopes.offsets.try_push(scopes.members.len())?;
     }
     Ok(scopes)
 }
@@ -135,7 +138,7 @@ fn read_table(
             )));
         }
     };
-    try_fill(values, size, 0.0)?;
+    start_table(values, size, 0.0)?;
     for value in values.iter_mut() {
         *value = cursor.next_value("a value of a factor")?;
     }

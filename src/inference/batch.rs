@@ -1,13 +1,16 @@
 //! Many evidence sets on one graph, and many graphs, in one call.
 
 use super::distribute::distribute;
+use super::impossible::Impossible;
 use super::{BeliefPropagation, check_evidence, check_request, schedule_for};
 use crate::engine::{
     Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, Start, make,
 };
 use crate::error::{Error, Result};
-use crate::model::{Evidence, FactorGraph};
+use crate::memory::{Grow, collected, filled, out_of_memory, room, shared};
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
+use crate::threads::physical_cores;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -53,6 +56,7 @@ struct Worker {
     engine: Box<dyn Engine>,
     /// What the engine has as evidence.
     evidence: Evidence,
+    impossible: Impossible,
 }
 
 /// One entry: what is known, and where its marginals go.
@@ -138,22 +142,24 @@ impl BeliefPropagation {
         let states = self.graph.state_count();
         let mut marginals = unset(entries.len(), states)?;
         let mut rest = marginals.as_mut_slice();
-        let mut jobs = Vec::with_capacity(entries.len());
+        let mut jobs = room(entries.len())?;
         for evidence in entries {
             let (marginals, others) = std::mem::take(&mut rest).split_at_mut(states);
             rest = others;
             jobs.push(Entry { evidence, marginals });
         }
-        let mut reports: Vec<Result<RunReport>> = Vec::new();
-        reports.resize_with(entries.len(), || {
-            Err(Error::NoResult("this entry was not run: the batch was cancelled before".into()))
-        });
+        let mut reports: Vec<Option<Result<RunReport>>> = room(entries.len())?;
+        reports.resize_with(entries.len(), || None);
+        let graph = self.graph.clone();
         let work = |worker: &mut Worker, entry: Entry<'_>| {
-            (!cancelled.load(Ordering::Relaxed)).then(|| worker.run(request, entry, cancelled))
+            (!cancelled.load(Ordering::Relaxed))
+                .then(|| worker.run(&graph, request, entry, cancelled))
         };
         let mut done = 0;
         let finished = |index: usize, report: Option<Result<RunReport>>| {
-            let Some(report) = report else { return };
+            if report.is_none() {
+                return;
+            }
             reports[index] = report;
             done += 1;
             if monitor(done, entries.len()) == Control::Cancel {
@@ -162,10 +168,17 @@ impl BeliefPropagation {
         };
         if !entries.is_empty() {
             let workers = self.workers(entries.len(), request)?;
-            distribute(workers, jobs, work, finished);
-            let notes: Vec<_> = workers.iter_mut().flat_map(|w| w.engine.take_notes()).collect();
-            self.notes.extend(notes);
+            distribute(workers, jobs, work, finished)?;
+            let mut notes = Vec::new();
+            for worker in workers {
+                notes.try_extend(worker.engine.take_notes())?;
+            }
+            self.notes.try_extend(notes)?;
         }
+        let not_run = || {
+            Err(Error::NoResult("this entry was not run: the batch was cancelled before".into()))
+        };
+        let reports = collected(reports.into_iter().map(|report| report.unwrap_or_else(not_run)))?;
         Ok(BatchResults { marginals, reports })
     }
 
@@ -191,7 +204,8 @@ impl BeliefPropagation {
         if !on_device && at_once > 1 && pays(entries, at_once, team) {
             let options = EngineOptions { backend: Backend::Cpu, threads: Some(1), ..self.options };
             while workers.single.len() < at_once {
-                workers.single.push(Worker::new(self.compiled.clone(), schedule, options)?);
+                let worker = Worker::new(self.compiled.clone(), schedule, options)?;
+                workers.single.try_push(worker)?;
             }
             return Ok(&mut workers.single[..at_once]);
         }
@@ -206,28 +220,52 @@ impl BeliefPropagation {
 
 impl Worker {
     fn new(graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions) -> Result<Self> {
-        Ok(Self { engine: make(graph, schedule, options)?, evidence: Evidence::new() })
+        Ok(Self {
+            engine: make(graph, schedule, options)?,
+            evidence: Evidence::new(),
+            impossible: Impossible::default(),
+        })
+    }
+
+    /// Sets or clears what is known about a variable of the graph.
+    fn know(
+        &mut self,
+        graph: &FactorGraph,
+        variable: usize,
+        known: Option<&VariableEvidence>,
+    ) -> Result<()> {
+        let mut set = |known: Option<&VariableEvidence>| {
+            self.evidence.set(variable, known)?;
+            self.impossible.change(graph, variable, known)?;
+            self.engine.set_evidence(variable, known)
+        };
+        set(known).inspect_err(|_| {
+            // All three agree that nothing is known, which needs no memory.
+            let _ = set(None);
+        })
     }
 
     /// Runs an entry, and writes its marginals if there are any.
     fn run(
         &mut self,
+        graph: &FactorGraph,
         request: &RunRequest,
         entry: Entry<'_>,
         cancelled: &AtomicBool,
     ) -> Result<RunReport> {
-        for (variable, _) in self.evidence.iter() {
-            if entry.evidence.get(variable).is_none() {
-                self.engine.set_evidence(variable, None);
-            }
+        let gone = |&variable: &usize| entry.evidence.get(variable).is_none();
+        let known = self.evidence.iter().map(|(variable, _)| variable);
+        for variable in collected(known.filter(gone))? {
+            self.know(graph, variable, None)?;
         }
         for (variable, known) in entry.evidence.iter() {
             if self.evidence.get(variable) != Some(known) {
-                self.engine.set_evidence(variable, Some(known));
+                self.know(graph, variable, Some(known))?;
             }
         }
-        self.evidence.clone_from(entry.evidence);
-        let report = self.engine.run(request, &mut |_| control(cancelled))?;
+        self.impossible.judge(graph, request.contradiction)?;
+        let mut report = self.engine.run(request, &mut |_| control(cancelled))?;
+        self.impossible.add_to(graph, &mut report);
         entry.marginals.copy_from_slice(self.engine.results());
         Ok(report)
     }
@@ -238,7 +276,8 @@ impl Worker {
 ///
 /// Sessions that use one thread, those on small graphs, run several at once: as many as the session
 /// with the most threads may use ([`EngineOptions::threads`]). Then the others run one after the other
-/// on their own threads, or on their device. One that fails spoils none of the others.
+/// on their own threads, or on their device. One that fails spoils none of the others. Errors: no memory for
+/// the list of reports, before anything is run.
 ///
 /// ```
 /// use fastlbp::{BeliefPropagation, FactorGraphBuilder, RunRequest, Schedule, StopRule};
@@ -249,12 +288,15 @@ impl Worker {
 ///     let graph = std::sync::Arc::new(builder.build()?);
 ///     sessions.push(BeliefPropagation::new(graph, Schedule::Parallel, Default::default())?);
 /// }
-/// let reports = fastlbp::run_all(&mut sessions, &RunRequest::new(StopRule::Passes(1)));
+/// let reports = fastlbp::run_all(&mut sessions, &RunRequest::new(StopRule::Passes(1)))?;
 /// assert!(reports.iter().all(|report| report.is_ok()));
 /// assert_eq!(sessions[0].probability(0)?, 0.25);
 /// # Ok::<(), fastlbp::Error>(())
 /// ```
-pub fn run_all(sessions: &mut [BeliefPropagation], request: &RunRequest) -> Vec<Result<RunReport>> {
+pub fn run_all(
+    sessions: &mut [BeliefPropagation],
+    request: &RunRequest,
+) -> Result<Vec<Result<RunReport>>> {
     run_all_monitored(sessions, request, &mut |_, _| Control::Continue)
 }
 
@@ -265,14 +307,14 @@ pub fn run_all_monitored(
     sessions: &mut [BeliefPropagation],
     request: &RunRequest,
     monitor: &mut dyn FnMut(usize, usize) -> Control,
-) -> Vec<Result<RunReport>> {
+) -> Result<Vec<Result<RunReport>>> {
     let total = sessions.len();
     let cancelled = AtomicBool::new(false);
     let limits = sessions.iter().map(|session| thread_limit(&session.options));
     let threads = limits.max().unwrap_or(1);
     let mut done = 0;
     let reports = run_together(
-        sessions.iter_mut().collect(),
+        collected(sessions.iter_mut())?,
         threads,
         |session| session.runs_alone(),
         |session| {
@@ -286,10 +328,10 @@ pub fn run_all_monitored(
                 cancelled.store(true, Ordering::Relaxed);
             }
         },
-    );
+    )?;
     let not_run =
         || Err(Error::NoResult("this session was not run: the call was cancelled before".into()));
-    reports.into_iter().map(|report| report.unwrap_or_else(not_run)).collect()
+    collected(reports.into_iter().map(|report| report.unwrap_or_else(not_run)))
 }
 
 /// Does a job for each session: at once on so many threads, and then, for those that are to be alone,
@@ -301,25 +343,29 @@ pub(crate) fn run_together<S: Send, R: Send>(
     alone: impl Fn(&S) -> bool,
     run: impl Fn(S) -> R + Sync,
     mut finished: impl FnMut(&R),
-) -> Vec<R> {
-    let mut results: Vec<Option<R>> = Vec::new();
+) -> Result<Vec<R>> {
+    let mut results: Vec<Option<R>> = room(sessions.len())?;
     results.resize_with(sessions.len(), || None);
-    let (large, small): (Vec<_>, Vec<_>) =
-        sessions.into_iter().enumerate().partition(|(_, session)| alone(session));
+    let (mut large, mut small) = (room(sessions.len())?, room(sessions.len())?);
+    for (index, session) in sessions.into_iter().enumerate() {
+        let list = if alone(&session) { &mut large } else { &mut small };
+        list.push((index, session));
+    }
+    let mut workers = filled(threads.min(small.len()).max(1), ())?;
     let mut note = |index: usize, result: R| {
         finished(&result);
         results[index] = Some(result);
     };
     distribute(
-        &mut vec![(); threads.min(small.len()).max(1)],
+        &mut workers,
         small,
         |(), (index, session)| (index, run(session)),
         |_, (index, result)| note(index, result),
-    );
+    )?;
     for (index, session) in large {
         note(index, run(session));
     }
-    results.into_iter().flatten().collect()
+    collected(results.into_iter().flatten())
 }
 
 fn control(cancelled: &AtomicBool) -> Control {
@@ -328,10 +374,7 @@ fn control(cancelled: &AtomicBool) -> Control {
 
 /// The number of threads that options allow.
 pub(crate) fn thread_limit(options: &EngineOptions) -> usize {
-    options.threads.unwrap_or_else(|| {
-        let available = std::thread::available_parallelism().map_or(1, usize::from);
-        num_cpus::get_physical().clamp(1, available)
-    })
+    options.threads.unwrap_or_else(physical_cores)
 }
 
 /// How many entries may run at once.
@@ -353,24 +396,16 @@ fn shared_order(graph: &FactorGraph, schedule: Schedule) -> Result<Schedule> {
         | Schedule::SequentialRandom { .. }
         | Schedule::MaximumResidual { .. }
         | Schedule::Custom(_) => Ok(schedule),
-        _ => Ok(Schedule::Custom(Arc::new(schedule.preorder(graph, 0)?))),
+        _ => Ok(Schedule::Custom(shared(schedule.preorder(graph, 0)?)?)),
     }
 }
 
 /// Marginals of entries without results.
 fn unset(entries: usize, states: usize) -> Result<Vec<f64>> {
     let length = entries.checked_mul(states);
-    let mut marginals = Vec::new();
-    let reserved = length.filter(|&length| marginals.try_reserve_exact(length).is_ok());
-    match reserved {
-        Some(length) => marginals.resize(length, f64::NAN),
-        None => {
-            return Err(Error::OutOfMemory(format!(
-                "marginals of {entries} entries with {states} states each"
-            )));
-        }
-    }
-    Ok(marginals)
+    length.and_then(|length| filled(length, f64::NAN).ok()).ok_or_else(|| {
+        out_of_memory(format_args!("marginals of {entries} entries with {states} states each"))
+    })
 }
 
 /// The same error, saying which entry of a batch it is about.

@@ -4,6 +4,7 @@ use super::BeliefPropagation;
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{Real, Wide};
+use crate::memory::{all_collected, collected, copied, filled, room};
 use crate::model::{Factor, check_factor, check_variable, next_joint_state};
 
 /// Largest number of entries of a belief that is written out in full.
@@ -17,8 +18,8 @@ impl BeliefPropagation {
     pub fn factor_belief(&self, factor: usize) -> Result<Vec<f64>> {
         check_factor(&self.graph, factor)?;
         let size = self.graph.joint_states(factor).filter(|&size| size <= BELIEF_LIMIT);
-        let mut belief = vec![0.0; size.ok_or_else(|| self.too_large(factor))?];
-        if self.inputs(factor)?.belief(&mut belief) {
+        let mut belief = filled(size.ok_or_else(|| self.too_large(factor))?, 0.0)?;
+        if self.inputs(factor)?.belief(&mut belief)? {
             Ok(belief)
         } else {
             Err(self.contradictory_factor(factor))
@@ -40,17 +41,14 @@ impl BeliefPropagation {
             return Ok(self.factor_belief(factor)?[index as usize]);
         }
         let mut rest = index;
-        let states: Vec<usize> = self
-            .graph
-            .factor_cardinalities(factor)
-            .map(|cardinality| {
+        let states: Vec<usize> =
+            collected(self.graph.factor_cardinalities(factor).map(|cardinality| {
                 let state = rest % cardinality as u64;
                 rest /= cardinality as u64;
                 state as usize
-            })
-            .collect();
+            }))?;
         let inputs = self.inputs(factor)?;
-        self.share(factor, inputs.weight_of(&states), inputs.total())
+        self.share(factor, inputs.weight_of(&states), inputs.total()?)
     }
 
     /// Belief of a set of variables (by index, all different) that some factor contains: one
@@ -74,7 +72,9 @@ impl BeliefPropagation {
             }
         }
         let (Some(&first), true) = (variables.first(), variables.len() > 1) else {
-            return variables.first().map_or(Ok(vec![1.0]), |&v| Ok(self.marginal(v)?.to_vec()));
+            return variables
+                .first()
+                .map_or_else(|| filled(1, 1.0), |&v| copied(self.marginal(v)?));
         };
         let factors = self.graph.edge_factors();
         let candidates = self.graph.variable_edges(first).iter().map(|&e| factors[e as usize]);
@@ -101,36 +101,34 @@ impl BeliefPropagation {
     /// The belief of some variables of a factor.
     fn belief_within(&self, factor: usize, variables: &[usize]) -> Result<Vec<f64>> {
         let cardinalities: Vec<usize> =
-            variables.iter().map(|&v| self.graph.cardinality(v)).collect();
+            collected(variables.iter().map(|&v| self.graph.cardinality(v)))?;
         let size = cardinalities.iter().try_fold(1_usize, |size, &r| size.checked_mul(r));
         let size = size.filter(|&size| size <= BELIEF_LIMIT);
         let size = size.ok_or_else(|| self.too_large(factor))?;
         let scope = self.graph.factor_variables(factor);
-        let positions: Vec<usize> = variables
-            .iter()
-            .map(|&variable| scope.partition_point(|&v| (v as usize) < variable))
-            .collect();
+        let position = |&variable: &usize| scope.partition_point(|&v| (v as usize) < variable);
+        let positions: Vec<usize> = collected(variables.iter().map(position))?;
         if let Factor::Table(_) = self.graph.factor(factor) {
             return self.marginalise_table(factor, &positions, &cardinalities, size);
         }
         // The factor's total with the variables fixed, for each of their joint states.
         let inputs = self.inputs(factor)?;
-        let mut weights = Vec::with_capacity(size);
-        let mut states = vec![0; variables.len()];
+        let mut weights = room(size)?;
+        let mut states = filled(variables.len(), 0)?;
         loop {
-            let mut fixed = inputs.clone();
+            let mut fixed = inputs.try_clone()?;
             let mut weight = Wide::ONE;
             for (&position, &state) in positions.iter().zip(&states) {
                 weight = weight.multiply(inputs.weight(position, state));
                 fixed.fix(position, state);
             }
-            weights.push(if weight.is_zero() { weight } else { weight.multiply(fixed.total()) });
+            weights.push(if weight.is_zero() { weight } else { weight.multiply(fixed.total()?) });
             if !next_joint_state(&mut states, &cardinalities) {
                 break;
             }
         }
         let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
-        weights.into_iter().map(|weight| self.share(factor, weight, total)).collect()
+        all_collected(weights.into_iter().map(|weight| self.share(factor, weight, total)))
     }
 
     /// Sums a table's belief over all variables but those at some positions.
@@ -142,9 +140,9 @@ impl BeliefPropagation {
         size: usize,
     ) -> Result<Vec<f64>> {
         let belief = self.factor_belief(factor)?;
-        let all: Vec<usize> = self.graph.factor_cardinalities(factor).collect();
-        let mut states = vec![0; all.len()];
-        let mut out = vec![0.0; size];
+        let all: Vec<usize> = collected(self.graph.factor_cardinalities(factor))?;
+        let mut states = filled(all.len(), 0)?;
+        let mut out = filled(size, 0.0)?;
         for probability in belief {
             let (mut index, mut stride) = (0, 1);
             for (&position, &cardinality) in positions.iter().zip(cardinalities) {
@@ -161,7 +159,7 @@ impl BeliefPropagation {
     pub(super) fn inputs(&self, factor: usize) -> Result<Inputs<'_>> {
         let mut messages = Vec::new();
         self.engine.factor_inputs(factor, &mut messages)?;
-        Ok(Inputs::new(&self.graph, factor, messages))
+        Inputs::new(&self.graph, factor, messages)
     }
 
     fn share(&self, factor: usize, weight: Wide, total: Wide) -> Result<f64> {
@@ -186,6 +184,7 @@ impl BeliefPropagation {
         Error::Contradiction {
             label: self.graph.labels().get(variable).copied().unwrap_or_default(),
             variable,
+            factor: None,
             pass: self.report.map_or(0, |report| report.total_passes),
             count: 1,
         }

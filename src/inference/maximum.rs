@@ -5,6 +5,7 @@ use super::partition::ln;
 use crate::engine::state_weight;
 use crate::error::Result;
 use crate::kernel::{Inference, Real, factor_value};
+use crate::memory::{Grow, collected, filled};
 use crate::model::VariableEvidence;
 
 impl BeliefPropagation {
@@ -24,27 +25,28 @@ impl BeliefPropagation {
         self.marginals()?;
         let graph = &self.graph;
         const FREE: usize = usize::MAX;
-        let mut states = vec![FREE; graph.variable_count()];
+        let mut states = filled(graph.variable_count(), FREE)?;
         for (variable, evidence) in self.evidence.iter() {
             if let VariableEvidence::Observed(state) = evidence {
                 states[variable] = *state as usize;
             }
         }
-        let mut visited = vec![false; graph.factor_count()];
-        let mut stack = Vec::new();
+        let mut visited = filled(graph.factor_count(), false)?;
+        let (mut stack, mut newly) = (Vec::new(), Vec::new());
         for first in 0..graph.factor_count() {
-            stack.push(first);
+            stack.try_push(first)?;
             while let Some(factor) = stack.pop() {
                 if std::mem::replace(&mut visited[factor], true) {
                     continue;
                 }
                 let free = |v: &u32| states[*v as usize] == FREE;
-                let newly: Vec<u32> =
-                    graph.factor_variables(factor).iter().copied().filter(free).collect();
+                newly.clear();
+                newly.try_extend(graph.factor_variables(factor).iter().copied().filter(free))?;
                 self.take_states(factor, &mut states, FREE)?;
-                for v in newly {
+                for &v in &newly {
                     let factors = graph.variable_edges(v as usize).iter();
-                    stack.extend(factors.map(|&edge| graph.edge_factors()[edge as usize] as usize));
+                    let factors = factors.map(|&edge| graph.edge_factors()[edge as usize] as usize);
+                    stack.try_extend(factors)?;
                 }
             }
         }
@@ -85,7 +87,7 @@ impl BeliefPropagation {
             states[v as usize] = best.0;
             inputs.fix(position, best.0);
         }
-        let own: Vec<usize> = scope.iter().map(|&v| states[v as usize]).collect();
+        let own: Vec<usize> = collected(scope.iter().map(|&v| states[v as usize]))?;
         if inputs.weight_of(&own).is_zero() {
             return Err(self.contradictory_factor(factor));
         }
@@ -120,7 +122,7 @@ impl BeliefPropagation {
         let mut own = Vec::new();
         for factor in 0..graph.factor_count() {
             own.clear();
-            own.extend(graph.factor_variables(factor).iter().map(|&v| states[v as usize]));
+            own.try_extend(graph.factor_variables(factor).iter().map(|&v| states[v as usize]))?;
             let view = graph.factor(factor);
             score += ln(factor_value(&view, &own, graph.factor_cardinalities(factor)));
         }

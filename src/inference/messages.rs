@@ -1,13 +1,24 @@
 //! Reading, replacing, saving and restoring messages.
 
 use super::BeliefPropagation;
+use crate::engine::snapshot::Queue;
+use crate::engine::{Snapshot, value_count};
 use crate::error::{Error, Result};
-use crate::kernel::{Packed, stored_message, stored_values, weights_to_probabilities};
+use crate::kernel::{Inference, Packed, stored_message, stored_values, weights_to_probabilities};
+use crate::memory::{all_collected, collected, copied, filled, room};
 use crate::model::check_weights;
 
-/// First words of a saved state: its format, and what it belongs to.
-const STATE_FORMAT: u64 = 0x666c_6270_0000_0001;
-const STATE_HEADER: usize = 4;
+/// First words of a saved state: its format, what it belongs to, and [`PARTS`].
+const STATE_FORMAT: u64 = 0x666c_6270_0000_0002;
+const STATE_HEADER: usize = 5;
+
+/// Bits of the last word of the header: which parts follow the messages, and what the queue of SEQMAX is for.
+const CONSTANTS_SENT: u64 = 1;
+const NEWEST: u64 = 2;
+const QUEUE: u64 = 4;
+const QUEUE_OF_MAXIMA: u64 = 8;
+const QUEUE_OF_LOGARITHMS: u64 = 16;
+const PARTS: u64 = 31;
 
 impl BeliefPropagation {
     /// Length of [`Self::messages`]: the cardinalities of all edges' variables, added up.
@@ -17,10 +28,10 @@ impl BeliefPropagation {
     }
 
     /// All factor-to-variable messages, edge by edge: one probability per state of the edge's
-    /// variable. For exact resumption see [`Self::save_state`].
-    pub fn messages(&self) -> Vec<f64> {
-        let (stored, _) = self.engine.messages();
-        let mut out = vec![0.0; self.message_length()];
+    /// variable. For exact resumption see [`Self::save_state`]. Errors: no memory.
+    pub fn messages(&self) -> Result<Vec<f64>> {
+        let stored = self.engine.export()?.messages;
+        let mut out = filled(self.message_length(), 0.0)?;
         let (mut from, mut to) = (0, 0);
         for &v in self.graph().edge_variables() {
             let radix = self.graph().cardinalities()[v as usize];
@@ -33,7 +44,7 @@ impl BeliefPropagation {
             from += values;
             to += states;
         }
-        out
+        Ok(out)
     }
 
     /// Replaces all factor-to-variable messages, in the layout of [`Self::messages`]: per edge
@@ -47,67 +58,117 @@ impl BeliefPropagation {
                 self.message_length()
             )));
         }
-        let mut stored = Vec::with_capacity(messages.len() / 2);
+        let mut stored = room(value_count(self.graph()))?;
         let mut from = 0;
         for (edge, &v) in self.graph().edge_variables().iter().enumerate() {
             let states = self.graph().cardinality(v as usize);
             let weights = &messages[from..from + states];
             from += states;
             check_weights(weights, || format!("message of edge {edge}"))?;
-            stored.extend(stored_message(weights));
+            stored.extend(stored_message(weights)?);
         }
-        self.engine.set_messages(&stored, 0);
-        Ok(())
+        self.engine.import(&Snapshot::of_messages(stored, 0))
     }
 
     /// The exact state of the messages and the number of passes done, to be given to
-    /// [`Self::restore_state`] of a session on an equal graph: a warm run then goes on with the same
-    /// bits. A sequence of words whose meaning belongs to this version of the library.
-    pub fn save_state(&self) -> Vec<u64> {
-        let (messages, passes) = self.engine.messages();
-        let mut state = vec![
-            STATE_FORMAT,
-            self.graph().edge_count() as u64,
-            self.graph().variable_count() as u64,
-            passes,
-        ];
+    /// [`Self::restore_state`] of a session on an equal graph: with the same schedule, evidence and request, a
+    /// warm run then goes on with the same bits, damping and SEQMAX included. A sequence of words whose meaning
+    /// belongs to this version of the library. Errors: no memory.
+    pub fn save_state(&self) -> Result<Vec<u64>> {
+        let Snapshot { messages, newest, queue, passes, constants_sent } = self.engine.export()?;
+        let flag = |is: bool, flag: u64| if is { flag } else { 0 };
+        let mut parts = flag(constants_sent, CONSTANTS_SENT) | flag(newest.is_some(), NEWEST);
+        let mut length = STATE_HEADER + messages.len();
+        length += newest.as_ref().map_or(0, Vec::len);
+        if let Some(queue) = &queue {
+            parts |= QUEUE | flag(queue.log_domain, QUEUE_OF_LOGARITHMS);
+            parts |= flag(queue.inference == Inference::MaxProduct, QUEUE_OF_MAXIMA);
+            length += 1 + 3 * queue.sent.len();
+        }
+        let (edges, variables) = (self.graph().edge_count(), self.graph().variable_count());
+        let mut state = room(length)?;
+        state.extend([STATE_FORMAT, edges as u64, variables as u64, passes, parts]);
         state.extend(messages.iter().map(|message| message.0));
-        state
+        state.extend(newest.iter().flatten().map(|message| message.0));
+        if let Some(queue) = queue {
+            state.push(queue.damping.to_bits());
+            state.extend(queue.sent.iter().map(|&sent| u64::from(sent)));
+            state.extend(queue.sums.iter().map(|sum| sum.to_bits()));
+            state.extend(queue.stamps);
+        }
+        Ok(state)
     }
 
-    /// Goes back to a saved state. Evidence, schedule and results are not part of it.
+    /// Goes back to a saved state. Evidence, schedule and results are not part of it; a queue of SEQMAX is
+    /// worked out anew if evidence is set after this.
     pub fn restore_state(&mut self, state: &[u64]) -> Result<()> {
         let graph = self.graph();
-        let wrong = |what: String| Error::InvalidArgument(format!("saved state: {what}"));
-        let Some((&[format, edges, variables, passes], messages)) =
+        let Some((&[format, edges, variables, passes, parts], words)) =
             state.split_first_chunk::<STATE_HEADER>()
         else {
-            return Err(wrong(format!(
+            return Err(wrong_state(format!(
                 "{} words: at least {STATE_HEADER} are needed",
                 state.len()
             )));
         };
         if format != STATE_FORMAT {
-            return Err(wrong(format!(
+            return Err(wrong_state(format!(
                 "format {format:#x}: this version of the library reads {STATE_FORMAT:#x}"
             )));
         }
         if edges != graph.edge_count() as u64 || variables != graph.variable_count() as u64 {
-            return Err(wrong(format!(
+            return Err(wrong_state(format!(
                 "of a graph with {variables} variables and {edges} edges: this one has {} and {}",
                 graph.variable_count(),
                 graph.edge_count()
             )));
         }
-        let length: usize = graph
-            .edge_variables()
-            .iter()
-            .map(|&v| stored_values(graph.cardinalities()[v as usize]))
-            .sum();
-        if messages.len() != length {
-            return Err(wrong(format!("{} values: this graph needs {length}", messages.len())));
+        if parts & !PARTS != 0 {
+            return Err(wrong_state(format!(
+                "unknown parts {parts:#x}: at most {PARTS:#x} are known"
+            )));
         }
-        let messages: Vec<Packed> = messages.iter().map(|&word| Packed(word)).collect();
+        let (values, edges) = (value_count(graph), graph.edge_count());
+        let has = |part: u64| parts & part != 0;
+        let wanted =
+            values * (1 + usize::from(has(NEWEST))) + if has(QUEUE) { 1 + 3 * edges } else { 0 };
+        if words.len() != wanted {
+            return Err(wrong_state(format!("{} values: this graph needs {wanted}", words.len())));
+        }
+        let (messages, words) = words.split_at(values);
+        let (newest, words) = words.split_at(if has(NEWEST) { values } else { 0 });
+        let queue = match words.split_first() {
+            Some((&damping, words)) => Some(Queue {
+                inference: match has(QUEUE_OF_MAXIMA) {
+                    true => Inference::MaxProduct,
+                    false => Inference::SumProduct,
+                },
+                damping: self.checked_number(damping, |damping| damping < 1.0)?,
+                log_domain: has(QUEUE_OF_LOGARITHMS),
+                sent: collected(words[..edges].iter().map(|&sent| sent != 0))?,
+                sums: all_collected(
+                    words[edges..2 * edges]
+                        .iter()
+                        .map(|&sum| self.checked_number(sum, f64::is_finite)),
+                )?,
+                stamps: copied(&words[2 * edges..])?,
+            }),
+            None => None,
+        };
+        let snapshot = Snapshot {
+            messages: self.checked_messages(messages)?,
+            newest: if has(NEWEST) { Some(self.checked_messages(newest)?) } else { None },
+            queue,
+            passes,
+            constants_sent: has(CONSTANTS_SENT),
+        };
+        self.engine.import(&snapshot)
+    }
+
+    /// Words as stored messages of all edges. Errors: one that is none.
+    fn checked_messages(&self, words: &[u64]) -> Result<Vec<Packed>> {
+        let graph = self.graph();
+        let messages: Vec<Packed> = collected(words.iter().map(|&word| Packed(word)))?;
         let mut at = 0;
         for (edge, &v) in graph.edge_variables().iter().enumerate() {
             let radix = graph.cardinalities()[v as usize];
@@ -118,10 +179,23 @@ impl BeliefPropagation {
                     || stored.iter().any(|&value| value != Packed::ZERO)
                         && stored.iter().all(|&value| value != Packed::INFINITY));
             if !valid {
-                return Err(wrong(format!("edge {edge} has no valid message")));
+                return Err(wrong_state(format!("edge {edge} has no valid message")));
             }
         }
-        self.engine.set_messages(&messages, passes);
-        Ok(())
+        Ok(messages)
     }
+
+    /// A word as a number that is not negative. Errors: another one, or one that is not `fine`.
+    fn checked_number(&self, word: u64, fine: impl Fn(f64) -> bool) -> Result<f64> {
+        let number = f64::from_bits(word);
+        if number >= 0.0 && fine(number) {
+            Ok(number)
+        } else {
+            Err(wrong_state(format!("{number} in the queue of SEQMAX")))
+        }
+    }
+}
+
+fn wrong_state(what: String) -> Error {
+    Error::InvalidArgument(format!("saved state: {what}"))
 }

@@ -3,21 +3,24 @@
 mod batch;
 mod beliefs;
 mod distribute;
+mod impossible;
 mod maximum;
 mod messages;
 mod partition;
 
 use crate::engine::{
     Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, StopRule, make,
+    value_count,
 };
 use crate::error::{Error, Result};
-use crate::kernel::stored_values;
+use crate::memory::{Grow, collected, shared};
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence, check_variable};
 use crate::schedule::Schedule;
 use crate::structure::compile;
 use batch::Workers;
 pub use batch::{BatchResults, run_all, run_all_monitored};
 pub(crate) use batch::{run_together, thread_limit};
+use impossible::Impossible;
 use std::sync::Arc;
 
 /// Belief propagation on one factor graph.
@@ -46,6 +49,7 @@ pub struct BeliefPropagation {
     compiled: Arc<FactorGraph>,
     schedule: Schedule,
     evidence: Evidence,
+    impossible: Impossible,
     engine: Box<dyn Engine>,
     options: EngineOptions,
     /// Engines of batches.
@@ -70,25 +74,27 @@ impl BeliefPropagation {
         options: EngineOptions,
     ) -> Result<Self> {
         check_message_values(&graph)?;
-        let compiled = if options.compile_tables { compile(&graph) } else { None };
-        let compiled = compiled.map_or_else(|| graph.clone(), Arc::new);
+        let compiled = if options.compile_tables { compile(&graph)? } else { None };
+        let compiled = compiled.map_or_else(|| Ok(graph.clone()), shared)?;
         let own = schedule_for(&graph, &compiled, &schedule)?;
         let engine = make(compiled.clone(), &own, options)?;
-        let state_offsets = (!graph.all_binary()).then(|| {
+        let state_offsets = if graph.all_binary() {
+            None
+        } else {
             let mut next = 0;
-            let starts = graph.cardinalities().iter().map(|&cardinality| {
+            Some(collected(graph.cardinalities().iter().map(|&cardinality| {
                 let start = next;
                 next += cardinality as usize;
                 start
-            });
-            starts.collect()
-        });
+            }))?)
+        };
         let evidence = Evidence::new();
         Ok(Self {
             graph,
             compiled,
             schedule,
             evidence,
+            impossible: Impossible::default(),
             engine,
             options,
             workers: Workers::default(),
@@ -145,9 +151,9 @@ impl BeliefPropagation {
 
     /// Observes a variable (by index) in a state. O(log observed variables).
     pub fn observe(&mut self, variable: usize, state: usize) -> Result<()> {
-        self.evidence.observe(&self.graph, variable, state)?;
-        self.engine.set_evidence(variable, self.evidence.get(variable));
-        Ok(())
+        let mut known = Evidence::new();
+        known.observe(&self.graph, variable, state)?;
+        self.know(variable, known.get(variable))
     }
 
     /// Observes the variable with a label in a state.
@@ -157,33 +163,60 @@ impl BeliefPropagation {
 
     /// Sets soft evidence: a likelihood per state of a variable (by index).
     pub fn set_likelihood(&mut self, variable: usize, likelihood: &[f64]) -> Result<()> {
-        self.evidence.set_likelihood(&self.graph, variable, likelihood)?;
-        self.engine.set_evidence(variable, self.evidence.get(variable));
-        Ok(())
+        let mut known = Evidence::new();
+        known.set_likelihood(&self.graph, variable, likelihood)?;
+        self.know(variable, known.get(variable))
     }
 
     /// Forgets the evidence of one variable (by index); harmless if there is none.
     pub fn clear_evidence(&mut self, variable: usize) -> Result<()> {
-        self.evidence.clear(&self.graph, variable)?;
-        self.engine.set_evidence(variable, None);
+        check_variable(&self.graph, variable)?;
+        self.know(variable, None)
+    }
+
+    /// Sets or clears what is known about a variable; the arguments are valid. Where memory is missing, it is what
+    /// it was before, or, if even that cannot be kept, nothing.
+    fn know(&mut self, variable: usize, known: Option<&VariableEvidence>) -> Result<()> {
+        let before = match self.evidence.get(variable) {
+            Some(before) => Some(before.try_clone()?),
+            None => None,
+        };
+        self.try_know(variable, known).inspect_err(|_| {
+            if self.try_know(variable, before.as_ref()).is_err() {
+                // This needs no memory.
+                let _ = self.try_know(variable, None);
+            }
+        })
+    }
+
+    fn try_know(&mut self, variable: usize, known: Option<&VariableEvidence>) -> Result<()> {
+        self.evidence.set(variable, known)?;
+        self.impossible.change(&self.graph, variable, known)?;
+        self.engine.set_evidence(variable, known)
+    }
+
+    /// Forgets all evidence. Errors: no memory.
+    pub fn clear_all_evidence(&mut self) -> Result<()> {
+        for variable in collected(self.evidence.iter().map(|(variable, _)| variable))? {
+            self.know(variable, None)?;
+        }
         Ok(())
     }
 
-    /// Forgets all evidence.
-    pub fn clear_all_evidence(&mut self) {
-        for (variable, _) in std::mem::take(&mut self.evidence).iter() {
-            self.engine.set_evidence(variable, None);
+    /// Replaces all evidence. The evidence must have been made for this graph. Errors: no memory; some of the
+    /// evidence is then as it was, and some as wanted.
+    pub fn set_evidence(&mut self, evidence: &Evidence) -> Result<()> {
+        check_evidence(&self.graph, evidence)?;
+        let gone = |&variable: &usize| evidence.get(variable).is_none();
+        let known = self.evidence.iter().map(|(variable, _)| variable);
+        for variable in collected(known.filter(gone))? {
+            self.know(variable, None)?;
         }
-    }
-
-    /// Replaces all evidence. The evidence must have been made for this graph.
-    pub fn set_evidence(&mut self, evidence: Evidence) -> Result<()> {
-        check_evidence(&self.graph, &evidence)?;
-        self.clear_all_evidence();
         for (variable, entry) in evidence.iter() {
-            self.engine.set_evidence(variable, Some(entry));
+            if self.evidence.get(variable) != Some(entry) {
+                self.know(variable, Some(entry))?;
+            }
         }
-        self.evidence = evidence;
         Ok(())
     }
 
@@ -195,11 +228,13 @@ impl BeliefPropagation {
     /// Runs passes until the request's rule ends them.
     ///
     /// Errors: [`Error::Contradiction`] under [`crate::Contradiction::Error`] (the messages are then
-    /// those after the contradictory pass, and the results those of the last run without an error);
+    /// those after the contradictory pass, or, where it is the evidence that a factor excludes, unchanged; the
+    /// results are those of the last run without an error);
     /// [`Error::InvalidArgument`] for a tolerance or threshold that is negative or NaN, a damping
     /// outside [0, 1), an empty history, or a minimum of passes above the maximum;
     /// [`Error::Unsupported`] for max-product over a factor that has no exclusive terms and too many
-    /// joint states, and for an active set with damping.
+    /// joint states, and for an active set with damping; [`Error::OutOfMemory`] (where that was in the middle of
+    /// the run, messages are uniform then).
     pub fn run(&mut self, request: &RunRequest) -> Result<RunReport> {
         self.run_monitored(request, &mut |_| Control::Continue)
     }
@@ -212,7 +247,9 @@ impl BeliefPropagation {
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         check_request(request)?;
-        let report = self.engine.run(request, monitor)?;
+        self.impossible.judge(&self.graph, request.contradiction)?;
+        let mut report = self.engine.run(request, monitor)?;
+        self.impossible.add_to(&self.graph, &mut report);
         self.report = Some(report);
         Ok(report)
     }
@@ -221,7 +258,8 @@ impl BeliefPropagation {
     /// without a device that is there. Each note is told once: those since the last call.
     pub fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
-        notes.extend(self.engine.take_notes());
+        // What is not told for want of memory is no loss.
+        let _ = notes.try_extend(self.engine.take_notes());
         notes
     }
 
@@ -273,7 +311,7 @@ fn schedule_for(
 ) -> Result<Schedule> {
     let by_heads = matches!(schedule, Schedule::Topological | Schedule::ForwardBackward);
     if by_heads && !Arc::ptr_eq(graph, compiled) {
-        return Ok(Schedule::Custom(Arc::new(schedule.preorder(graph, 0)?)));
+        return Ok(Schedule::Custom(shared(schedule.preorder(graph, 0)?)?));
     }
     Ok(schedule.clone())
 }
@@ -304,10 +342,8 @@ fn check_message_values(graph: &FactorGraph) -> Result<()> {
     if graph.all_binary() {
         return Ok(()); // one per edge
     }
-    let cardinalities = graph.cardinalities();
-    let edges = graph.edge_variables().iter();
-    let count: u64 = edges.map(|&v| stored_values(cardinalities[v as usize]) as u64).sum();
-    if count > u64::from(u32::MAX) {
+    let count = value_count(graph);
+    if count > u32::MAX as usize {
         return Err(Error::LimitExceeded(format!(
             "{count} message values: at most {} can be indexed",
             u32::MAX

@@ -4,6 +4,7 @@ use super::BeliefPropagation;
 use crate::engine::state_weight;
 use crate::error::Result;
 use crate::kernel::{Inference, Real, Wide};
+use crate::memory::collected;
 use crate::model::VariableEvidence;
 
 impl BeliefPropagation {
@@ -49,7 +50,7 @@ impl BeliefPropagation {
     /// total, so the logarithm of b_I / f_I is a sum over the inputs.
     fn negative_divergence(&self, factor: usize) -> Result<f64> {
         let inputs = self.inputs(factor)?;
-        let total = inputs.total();
+        let total = inputs.total()?;
         if total.is_zero() {
             return Err(self.contradictory_factor(factor));
         }
@@ -59,9 +60,9 @@ impl BeliefPropagation {
             let message = inputs
                 .message(position, Inference::SumProduct)?
                 .ok_or_else(|| self.contradictory_factor(factor))?;
-            let weights: Vec<Wide> = (0..radix)
-                .map(|x| state_weight(&message, x).multiply(inputs.weight(position, x)))
-                .collect();
+            let weights: Vec<Wide> = collected(
+                (0..radix).map(|x| state_weight(&message, x).multiply(inputs.weight(position, x))),
+            )?;
             let all = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
             for (x, weight) in weights.into_iter().enumerate().filter(|(_, w)| !w.is_zero()) {
                 let probability = weight.divide(all).to_f64();

@@ -9,6 +9,7 @@
 use super::number::{Max, Real, Wide};
 use super::packed::Packed;
 use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
+use crate::memory::{NoMemory, fit};
 
 /// The pair (Q, C) of a part of the body.
 #[derive(Clone, Copy, Debug)]
@@ -227,9 +228,10 @@ fn body_leave_one_out<T: FromPacked>(
     head: usize,
     c: &impl Literals,
     scratch: &mut BodyScratch<T>,
-) -> Body<T> {
+) -> Result<Body<T>, NoMemory> {
     let BodyScratch { leaves, tree } = scratch;
     leaves.clear();
+    fit(leaves, inputs.len())?;
     let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
     leaves.extend(literals.map(|(position, &input)| c.literal(position, input)));
     leave_one_out(leaves, tree)
@@ -242,14 +244,14 @@ pub(super) fn one_message<T: FromPacked>(
     target: usize,
     c: &impl Literals,
     scratch: &mut BodyScratch<T>,
-) -> Packed {
-    let total = body_leave_one_out(inputs, head, c, scratch);
+) -> Result<Packed, NoMemory> {
+    let total = body_leave_one_out(inputs, head, c, scratch)?;
     if target == head {
-        return head_message(total, c.values());
+        return Ok(head_message(total, c.values()));
     }
     let rest = scratch.leaves[target - usize::from(target > head)];
     let [holds, fails] = HeadWeights::new(inputs[head], c.values()).with_rest(rest);
-    c.message(target, holds, fails)
+    Ok(c.message(target, holds, fails))
 }
 
 /// The factor summed against its inputs. O(arity).
@@ -261,14 +263,40 @@ pub(super) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
     HeadWeights::new(inputs[head], c.values()).total(body)
 }
 
-/// All messages of a factor from its inputs, in the numbers `T`. O(arity).
-#[inline(always)]
+/// All messages of a factor from its inputs, in the numbers `T`. O(arity). Errors: no memory for the scratch
+/// space.
 pub(super) fn messages<T: FromPacked>(
     inputs: &[Packed],
     head: usize,
     c: &impl Literals,
     out: &mut [Packed],
-    scratch: Option<&mut BodyScratch<T>>,
+    scratch: &mut BodyScratch<T>,
+) -> Result<(), NoMemory> {
+    if inputs.len() <= SMALL_ARITY {
+        small_messages::<T>(inputs, head, c, out);
+        return Ok(());
+    }
+    let total = body_leave_one_out(inputs, head, c, scratch)?;
+    out[head] = head_message(total, c.values());
+    let weights = HeadWeights::<T>::new(inputs[head], c.values());
+    for (body, &rest) in scratch.leaves.iter().enumerate() {
+        let position = body + usize::from(body >= head);
+        let [holds, fails] = weights.with_rest(rest);
+        out[position] = c.message(position, holds, fails);
+    }
+    Ok(())
+}
+
+/// Variables of a factor whose messages need nothing on the heap.
+pub(super) const SMALL_ARITY: usize = 8;
+
+/// All messages of a factor with at most [`SMALL_ARITY`] variables, in the numbers `T`.
+#[inline(always)]
+pub(super) fn small_messages<T: FromPacked>(
+    inputs: &[Packed],
+    head: usize,
+    c: &impl Literals,
+    out: &mut [Packed],
 ) {
     // The positions of the body, without the head.
     let at = |body: usize| body + usize::from(body >= head);
@@ -302,7 +330,8 @@ pub(super) fn messages<T: FromPacked>(
             out[at(1)] = send(weights, 1, z.combine(x));
             out[at(2)] = send(weights, 2, pair);
         }
-        count @ 5..=8 => {
+        count => {
+            debug_assert!(count <= SMALL_ARITY);
             let mut leaves = [Body::NEUTRAL; 8];
             for (body, leaf) in leaves.iter_mut().enumerate().take(count - 1) {
                 *leaf = literal(body);
@@ -311,16 +340,6 @@ pub(super) fn messages<T: FromPacked>(
             out[head] = send_head(total);
             let weights = weights();
             for (body, &rest) in rest.iter().enumerate().take(count - 1) {
-                out[at(body)] = send(weights, body, rest);
-            }
-        }
-        _ => {
-            let mut own = BodyScratch::default();
-            let scratch = scratch.unwrap_or(&mut own);
-            let total = body_leave_one_out(inputs, head, c, scratch);
-            out[head] = send_head(total);
-            let weights = weights();
-            for (body, &rest) in scratch.leaves.iter().enumerate() {
                 out[at(body)] = send(weights, body, rest);
             }
         }

@@ -3,10 +3,15 @@
 
 use super::Inference;
 use super::body::{
-    Body, BodyScratch, FromPacked, HeadWeights, Literals, Near, head_message, messages, one_message,
+    Body, BodyScratch, FromPacked, HeadWeights, Literals, Near, head_message, messages,
+    one_message, small_messages,
 };
 use super::number::{Max, Real, Wide};
 use super::packed::Packed;
+use crate::error::Result;
+#[cfg(cuda)]
+use crate::memory::Grow;
+use crate::memory::{NoMemory, copied};
 use crate::model::{FactorKind, HornParameters, SignedParameters};
 
 /// What a factor's messages depend on besides its inputs.
@@ -58,11 +63,11 @@ impl HornCoefficients {
         Self::new(parameters.conditional(), negated, None)
     }
 
-    pub(crate) fn of_signed(parameters: &SignedParameters) -> Self {
+    pub(crate) fn of_signed(parameters: &SignedParameters) -> Result<Self> {
         let words = &parameters.negated;
-        let all = (words.len() > 1 || words.first().is_some_and(|word| word >> 63 == 1))
-            .then(|| words.clone().into_boxed_slice());
-        Self::new(parameters.values, words.first().copied().unwrap_or_default(), all)
+        let listed = words.len() > 1 || words.first().is_some_and(|word| word >> 63 == 1);
+        let all = if listed { Some(copied(words)?.into_boxed_slice()) } else { None };
+        Ok(Self::new(parameters.values, words.first().copied().unwrap_or_default(), all))
     }
 
     fn new(values: [f64; 4], negated: u64, all_negated: Option<Box<[u64]>>) -> Self {
@@ -77,7 +82,7 @@ impl HornCoefficients {
     /// The coefficients of a factor with `arity` variables for a GPU. What `negated` has no bits for
     /// is appended to `words`, those of all factors.
     #[cfg(any(cuda, test))]
-    pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> DeviceHorn {
+    pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> Result<DeviceHorn> {
         let mut flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
         let start = words.len() as u32;
         if let Some(all) = &self.all_negated
@@ -85,9 +90,9 @@ impl HornCoefficients {
         {
             flags |= DeviceHorn::LISTED;
             let word = |index: usize| all.get(index).copied().unwrap_or_default();
-            words.extend((1..arity.div_ceil(64)).map(word));
+            words.try_extend((1..arity.div_ceil(64)).map(word))?;
         }
-        DeviceHorn { values: self.values, negated: self.negated, flags, words: start }
+        Ok(DeviceHorn { values: self.values, negated: self.negated, flags, words: start })
     }
 
     /// The coefficients of a factor with at most 64 variables for a GPU that has the head, here at
@@ -165,7 +170,8 @@ pub(crate) struct HornScratch {
 }
 
 /// All messages of a factor from its inputs (odds of the messages from its variables, in their
-/// order); 0/0 gives [`Packed::CONTRADICTION`]. O(arity).
+/// order); 0/0 gives [`Packed::CONTRADICTION`]. O(arity). Errors: no memory for the scratch space; never for
+/// up to eight variables.
 #[inline]
 pub(crate) fn horn_messages(
     inputs: &[Packed],
@@ -174,20 +180,12 @@ pub(crate) fn horn_messages(
     inference: Inference,
     out: &mut [Packed],
     scratch: &mut HornScratch,
-) {
+) -> Result<(), NoMemory> {
     match (inference, c.fits_f64(inputs)) {
-        (Inference::SumProduct, true) => {
-            messages(inputs, head, c, out, Some(&mut scratch.plain));
-        }
-        (Inference::SumProduct, false) => {
-            messages(inputs, head, c, out, Some(&mut scratch.wide));
-        }
-        (Inference::MaxProduct, true) => {
-            messages(inputs, head, c, out, Some(&mut scratch.plain_max));
-        }
-        (Inference::MaxProduct, false) => {
-            messages(inputs, head, c, out, Some(&mut scratch.wide_max));
-        }
+        (Inference::SumProduct, true) => messages(inputs, head, c, out, &mut scratch.plain),
+        (Inference::SumProduct, false) => messages(inputs, head, c, out, &mut scratch.wide),
+        (Inference::MaxProduct, true) => messages(inputs, head, c, out, &mut scratch.plain_max),
+        (Inference::MaxProduct, false) => messages(inputs, head, c, out, &mut scratch.wide_max),
     }
 }
 
@@ -203,7 +201,7 @@ pub(crate) fn small_horn_messages<const N: usize>(
     let near = if N <= 5 { Packed::all_near::<64>(inputs) } else { Packed::all_near::<32>(inputs) };
     // With one variable, a head alone in its own body, even near numbers can give 0/0.
     if (N > 1) & c.plain & near {
-        messages::<Near>(inputs, head, c, &mut out, None);
+        small_messages::<Near>(inputs, head, c, &mut out);
     } else {
         far_horn_messages(inputs, head, c, &mut out);
     }
@@ -214,14 +212,14 @@ pub(crate) fn small_horn_messages<const N: usize>(
 #[inline(never)]
 fn far_horn_messages(inputs: &[Packed], head: usize, c: &HornCoefficients, out: &mut [Packed]) {
     if c.fits_f64(inputs) {
-        messages::<f64>(inputs, head, c, out, None);
+        small_messages::<f64>(inputs, head, c, out);
     } else {
-        messages::<Wide>(inputs, head, c, out, None);
+        small_messages::<Wide>(inputs, head, c, out);
     }
 }
 
 /// The message of a factor to the variable at one position, the input of which is not used.
-/// O(arity).
+/// O(arity). Errors: no memory for the scratch space.
 pub(crate) fn horn_message(
     inputs: &mut [Packed],
     head: usize,
@@ -229,12 +227,12 @@ pub(crate) fn horn_message(
     c: &HornCoefficients,
     inference: Inference,
     scratch: &mut HornScratch,
-) -> Packed {
+) -> Result<Packed, NoMemory> {
     inputs[target] = Packed::ONE;
     if inputs.len() <= 4 {
         let mut out = [Packed::ONE; 4];
-        horn_messages(inputs, head, c, inference, &mut out[..inputs.len()], scratch);
-        return out[target];
+        horn_messages(inputs, head, c, inference, &mut out[..inputs.len()], scratch)?;
+        return Ok(out[target]);
     }
     match (inference, c.fits_f64(inputs)) {
         (Inference::SumProduct, true) => one_message(inputs, head, target, c, &mut scratch.plain),
@@ -305,7 +303,7 @@ pub(super) mod tests {
         fn coefficients(&self) -> HornCoefficients {
             match self {
                 Description::Horn(parameters) => HornCoefficients::of_horn(parameters),
-                Description::Signed(parameters) => HornCoefficients::of_signed(parameters),
+                Description::Signed(parameters) => HornCoefficients::of_signed(parameters).unwrap(),
             }
         }
 
@@ -391,12 +389,12 @@ pub(super) mod tests {
             let inference = if max { Inference::MaxProduct } else { Inference::SumProduct };
             let mut scratch = HornScratch::default();
             let mut out = vec![Packed::ONE; inputs.len()];
-            horn_messages(&inputs, head, &c, inference, &mut out, &mut scratch);
+            horn_messages(&inputs, head, &c, inference, &mut out, &mut scratch).unwrap();
             let mut wide = out.clone();
             if max {
-                messages::<Max<Wide>>(&inputs, head, &c, &mut wide, None);
+                messages(&inputs, head, &c, &mut wide, &mut scratch.wide_max).unwrap();
             } else {
-                messages::<Wide>(&inputs, head, &c, &mut wide, None);
+                messages(&inputs, head, &c, &mut wide, &mut scratch.wide).unwrap();
             }
             prop_assert_eq!(&out, &wide);
             macro_rules! small {
@@ -412,7 +410,8 @@ pub(super) mod tests {
             small!(1 2 3 4 5 6 7 8);
             for (target, &out) in out.iter().enumerate() {
                 let mut own = inputs.clone();
-                let one = horn_message(&mut own, head, target, &c, inference, &mut scratch);
+                let one =
+                    horn_message(&mut own, head, target, &c, inference, &mut scratch).unwrap();
                 prop_assert_eq!(one, out);
                 let expected = brute_force(&inputs, head, &description, target, inference);
                 prop_assert!(close(one, expected), "{:?} for {:?}", one, expected);
@@ -427,7 +426,7 @@ pub(super) mod tests {
         let c = HornCoefficients::of_horn(&parameters);
         assert_eq!(small_horn_messages(&[Packed::ONE], 0, &c), [Packed::CONTRADICTION]);
         let parameters = SignedParameters { values: [0.0; 4], negated: vec![1] };
-        let c = HornCoefficients::of_signed(&parameters);
+        let c = HornCoefficients::of_signed(&parameters).unwrap();
         assert_eq!(small_horn_messages(&[Packed::ONE; 3], 2, &c), [Packed::CONTRADICTION; 3]);
     }
 
@@ -439,10 +438,12 @@ pub(super) mod tests {
         let c = HornCoefficients::of_horn(&parameters);
         let mut inputs = vec![Packed::ONE; 10_001];
         let mut out = inputs.clone();
-        horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, &mut HornScratch::default());
+        let scratch = &mut HornScratch::default();
+        horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, scratch).unwrap();
         assert_eq!(out[0].unpack().exponent(), -10_000);
         inputs[0] = Packed::INFINITY;
-        horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, &mut HornScratch::default());
+        let scratch = &mut HornScratch::default();
+        horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, scratch).unwrap();
         assert!(out[1..].iter().all(|&odds| odds == Packed::INFINITY));
     }
 }

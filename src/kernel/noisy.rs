@@ -5,6 +5,7 @@ use super::body::{Body, FromPacked, Literals, messages, one_message};
 use super::horn::{HornScratch, near_one};
 use super::number::{Real, Wide};
 use super::packed::Packed;
+use crate::memory::NoMemory;
 use crate::model::{Noisy, NoisyLiteral};
 
 /// A noisy conjunction, ready for messages.
@@ -75,11 +76,11 @@ pub(crate) fn noisy_messages(
     c: &NoisyCoefficients<'_>,
     out: &mut [Packed],
     scratch: &mut HornScratch,
-) {
+) -> Result<(), NoMemory> {
     if c.fits_f64(inputs) {
-        messages(inputs, head, c, out, Some(&mut scratch.plain));
+        messages(inputs, head, c, out, &mut scratch.plain)
     } else {
-        messages(inputs, head, c, out, Some(&mut scratch.wide));
+        messages(inputs, head, c, out, &mut scratch.wide)
     }
 }
 
@@ -90,12 +91,12 @@ pub(crate) fn noisy_message(
     target: usize,
     c: &NoisyCoefficients<'_>,
     scratch: &mut HornScratch,
-) -> Packed {
+) -> Result<Packed, NoMemory> {
     inputs[target] = Packed::ONE;
     if inputs.len() <= 4 {
         let mut out = [Packed::ONE; 4];
-        noisy_messages(inputs, head, c, &mut out[..inputs.len()], scratch);
-        return out[target];
+        noisy_messages(inputs, head, c, &mut out[..inputs.len()], scratch)?;
+        return Ok(out[target]);
     }
     if c.fits_f64(inputs) {
         one_message(inputs, head, target, c, &mut scratch.plain)
@@ -198,13 +199,13 @@ mod tests {
             let c = NoisyCoefficients::new(&case.noisy());
             let scratch = &mut HornScratch::default();
             let mut all = case.inputs.clone();
-            noisy_messages(&case.inputs, case.head, &c, &mut all, scratch);
+            noisy_messages(&case.inputs, case.head, &c, &mut all, scratch).unwrap();
             let mut wide = case.inputs.clone();
-            messages::<Wide>(&case.inputs, case.head, &c, &mut wide, None);
+            messages(&case.inputs, case.head, &c, &mut wide, &mut scratch.wide).unwrap();
             prop_assert_eq!(&all, &wide);
             for (target, &message) in all.iter().enumerate() {
                 let mut own = case.inputs.clone();
-                let one = noisy_message(&mut own, case.head, target, &c, scratch);
+                let one = noisy_message(&mut own, case.head, target, &c, scratch).unwrap();
                 prop_assert_eq!(one, message);
                 if case.arity() <= 5 {
                     let [sum1, sum0] = brute_force(&case, Some(target));
@@ -253,7 +254,7 @@ mod tests {
         let c = NoisyCoefficients::new(&noisy);
         let messages = |inputs: [Packed; 3]| {
             let mut out = inputs;
-            noisy_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default());
+            noisy_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default()).unwrap();
             out
         };
         let half = Packed::from_f64(1.0);
@@ -278,7 +279,7 @@ mod tests {
         let noisy = Noisy { head: 0, values: [1.0, 1.0, 0.0, 0.0], literals: &literals };
         let c = NoisyCoefficients::new(&noisy);
         let mut out = [Packed::ONE; 2];
-        noisy_messages(&[Packed::ONE; 2], 0, &c, &mut out, &mut HornScratch::default());
+        noisy_messages(&[Packed::ONE; 2], 0, &c, &mut out, &mut HornScratch::default()).unwrap();
         assert_eq!(out, [Packed::CONTRADICTION; 2]);
         assert!(noisy_total(&[Packed::ONE; 2], 0, &c).is_zero());
         assert_eq!(Factor::Noisy(noisy).value(&[1, 1], [2, 2].into_iter()), 0.0);

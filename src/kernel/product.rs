@@ -2,7 +2,9 @@
 
 use super::number::{Real, Wide};
 use super::packed::Packed;
-use super::tree::{Monoid, TreeScratch, leave_one_out};
+use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
+use crate::error::Result;
+use crate::memory::{NoMemory, collected, filled, fit};
 
 /// A product of message values. Zeros and infinities are counted, not multiplied: which state is
 /// backed by more certain messages decides where certain messages disagree.
@@ -194,28 +196,29 @@ pub(crate) fn binary_leave_one_out(values: &[Packed], leaf: usize) -> (Packed, b
     for (product, &value) in products.iter_mut().zip(values) {
         *product = Product::of(value);
     }
-    leave_one_out(&mut products[..values.len()], &mut TreeScratch::default());
-    (products[leaf].odds(), products[leaf].is_contradictory())
+    let (rest, _) = leave_one_out_of_eight(&products);
+    (rest[leaf].odds(), rest[leaf].is_contradictory())
 }
 
 /// For each of a binary variable's messages, the product of all others, as odds: `values` is
-/// replaced by it. Returns whether certain messages disagree. O(degree).
+/// replaced by it. Returns whether certain messages disagree. O(degree). Errors: no memory for the scratch
+/// space; never for up to four messages without an `extra` one.
 #[inline]
 pub(crate) fn binary_leave_one_out_all(
     values: &mut [Packed],
     extra: Option<Packed>,
     scratch: &mut Scratch,
-) -> bool {
+) -> Result<bool, NoMemory> {
     if extra.is_none() && values.len() <= 4 {
         match values {
-            [] => return false,
+            [] => return Ok(false),
             [a] => {
                 *a = Packed::ONE;
-                return false;
+                return Ok(false);
             }
             [a, b] => {
                 std::mem::swap(a, b);
-                return a.is_certain() && b.is_certain() && a != b;
+                return Ok(a.is_certain() && b.is_certain() && a != b);
             }
             _ => {}
         }
@@ -227,40 +230,42 @@ pub(crate) fn binary_leave_one_out_all(
             for (value, product) in values.iter_mut().zip(out) {
                 *value = Packed::from_near_product(product);
             }
-            return false;
+            return Ok(false);
         }
     }
-    if extra.is_none() && leave_one_out_of_many(values, scratch) {
-        return false;
+    if extra.is_none() && leave_one_out_of_many(values, scratch)? {
+        return Ok(false);
     }
     let Scratch { products, tree } = scratch;
     products.clear();
+    fit(products, values.len())?;
     products.extend(values.iter().map(|&value| Product::of(value)));
-    let mut total = leave_one_out(products, tree);
+    let mut total = leave_one_out(products, tree)?;
     let extra = extra.map_or(Product::NEUTRAL, Product::of);
     total = total.combine(extra);
     for (value, product) in values.iter_mut().zip(products.iter()) {
         *value = product.combine(extra).odds();
     }
-    total.is_contradictory()
+    Ok(total.is_contradictory())
 }
 
 /// As [`binary_leave_one_out_all`] where no message is certain and all are so near to one that
 /// products of eight are exact in `f64`: `false`, with nothing done, where that is not so. The three
 /// lowest levels of the tree are then taken in `f64`, block by block.
-fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> bool {
+fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> Result<bool, NoMemory> {
     if !Packed::all_near::<64>(values) {
-        return false;
+        return Ok(false);
     }
     let Scratch { products, tree } = scratch;
     products.clear();
+    fit(products, values.len().div_ceil(8))?;
     products.extend(values.chunks(8).map(|block| {
         let x = padded_block(block);
         let pairs = [x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]];
         let product = (pairs[0] * pairs[1]) * (pairs[2] * pairs[3]);
         Product::of(Packed::from_near_product(product))
     }));
-    leave_one_out(products, tree);
+    leave_one_out(products, tree)?;
     for (block, above) in values.chunks_mut(8).zip(products.iter()) {
         let x = padded_block(block);
         let pairs = [x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]];
@@ -273,7 +278,7 @@ fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> bool {
             *value = Packed::pack(Wide::from_f64(product).scaled(above.exponent));
         }
     }
-    true
+    Ok(true)
 }
 
 /// Up to eight plain values, padded with ones.
@@ -295,8 +300,12 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// The product of all values, in the shape of the tree.
-    pub(crate) fn product(&mut self, values: impl Iterator<Item = Packed>) -> Product {
+    pub(crate) fn product(
+        &mut self,
+        values: impl ExactSizeIterator<Item = Packed>,
+    ) -> Result<Product, NoMemory> {
         self.products.clear();
+        fit(&mut self.products, values.len())?;
         self.products.extend(values.map(Product::of));
         let mut count = self.products.len();
         while count > 1 {
@@ -308,15 +317,19 @@ impl Scratch {
             }
             count = count.div_ceil(2);
         }
-        self.products.first().copied().unwrap_or(Product::NEUTRAL)
+        Ok(self.products.first().copied().unwrap_or(Product::NEUTRAL))
     }
 
     /// For each value, the product of all others.
-    pub(crate) fn leave_one_out(&mut self, values: impl Iterator<Item = Packed>) -> &[Product] {
+    pub(crate) fn leave_one_out(
+        &mut self,
+        values: impl ExactSizeIterator<Item = Packed>,
+    ) -> Result<&[Product], NoMemory> {
         self.products.clear();
+        fit(&mut self.products, values.len())?;
         self.products.extend(values.map(Product::of));
-        leave_one_out(&mut self.products, &mut self.tree);
-        &self.products
+        leave_one_out(&mut self.products, &mut self.tree)?;
+        Ok(&self.products)
     }
 }
 
@@ -362,15 +375,15 @@ pub(crate) fn resolve_message(products: &[Product], out: &mut [Packed]) -> bool 
 }
 
 /// Weights of states, not all zero, as a stored message: odds of a binary variable.
-pub(crate) fn stored_message(weights: &[f64]) -> Vec<Packed> {
+pub(crate) fn stored_message(weights: &[f64]) -> Result<Vec<Packed>> {
     let products: Vec<Product> =
-        weights.iter().map(|&weight| Product::of(Packed::from_f64(weight))).collect();
+        collected(weights.iter().map(|&weight| Product::of(Packed::from_f64(weight))))?;
     if let [state0, state1] = products[..] {
-        return vec![state1.over(state0)];
+        return filled(1, state1.over(state0));
     }
-    let mut out = vec![Packed::ONE; weights.len()];
+    let mut out = filled(weights.len(), Packed::ONE)?;
     resolve_message(&products, &mut out);
-    out
+    Ok(out)
 }
 
 /// Probabilities of states from their weights. The weights are finite and one is positive.
@@ -409,12 +422,13 @@ mod tests {
             let mut scratch = Scratch::default();
             let expected: Vec<(Packed, bool)> = scratch
                 .leave_one_out(values.iter().copied())
+                .unwrap()
                 .iter()
                 .map(|product| (product.odds(), product.is_contradictory()))
                 .collect();
             let mut all = values.clone();
-            let contradictory = binary_leave_one_out_all(&mut all, None, &mut scratch);
-            let total = scratch.product(values.iter().copied());
+            let contradictory = binary_leave_one_out_all(&mut all, None, &mut scratch).unwrap();
+            let total = scratch.product(values.iter().copied()).unwrap();
             prop_assert_eq!(contradictory, total.is_contradictory());
             for (leaf, &expected) in expected.iter().enumerate() {
                 if values.len() <= SMALL_DEGREE {
@@ -441,8 +455,8 @@ mod tests {
         fn neutral_evidence(values in prop::collection::vec(message(), 1..=12)) {
             let mut scratch = Scratch::default();
             let (mut with, mut without) = (values.clone(), values);
-            binary_leave_one_out_all(&mut with, Some(Packed::ONE), &mut scratch);
-            binary_leave_one_out_all(&mut without, None, &mut scratch);
+            binary_leave_one_out_all(&mut with, Some(Packed::ONE), &mut scratch).unwrap();
+            binary_leave_one_out_all(&mut without, None, &mut scratch).unwrap();
             prop_assert_eq!(with, without);
         }
     }
@@ -453,10 +467,10 @@ mod tests {
         let up = Packed::from_f64(100.0);
         let down = Packed::from_f64(0.01);
         let values = (0..1_000_000).map(|i| if i < 500_000 { up } else { down });
-        let [p0, p1] = scratch.product(values).probabilities();
+        let [p0, p1] = scratch.product(values).unwrap().probabilities();
         // 0.01 is not exactly 1/100: half a million roundings of 100 * 0.01 = 1 + 2.08e-17.
         assert!((p1 - 0.5).abs() < 1e-11 && (p0 - 0.5).abs() < 1e-11);
-        let all_up = scratch.product((0..1_000_000).map(|_| up));
+        let all_up = scratch.product((0..1_000_000).map(|_| up)).unwrap();
         assert_eq!(all_up.probabilities(), [0.0, 1.0]);
         assert!(!all_up.odds().is_certain());
     }
@@ -468,7 +482,8 @@ mod tests {
             let values = std::iter::repeat_n(Packed::ZERO, zeros)
                 .chain(std::iter::repeat_n(Packed::INFINITY, infinities))
                 .chain([Packed::from_f64(3.0)]);
-            let product = scratch.product(values);
+            let values: Vec<Packed> = values.collect();
+            let product = scratch.product(values.into_iter()).unwrap();
             (product.odds(), product.is_contradictory())
         };
         assert_eq!(resolve(2, 1), (Packed::ZERO, true));

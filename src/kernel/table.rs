@@ -8,6 +8,8 @@
 use super::Inference;
 use super::number::{Max, Real, Wide};
 use super::packed::Packed;
+use crate::error::Result;
+use crate::memory::{NoMemory, collected, filled, fit, room};
 
 /// The entries of a table: those that a user gave, or those that stand in for another factor, which no
 /// `f64` need hold.
@@ -27,6 +29,7 @@ impl TableValues<'_> {
 
     /// Appends the entries to a list.
     fn append_to<T: Real>(&self, list: &mut Vec<T>) {
+        // The caller has made room.
         match self {
             Self::F64(values) => list.extend(values.iter().map(|&value| T::from_f64(value))),
             Self::Wide(values) => list.extend(values.iter().map(|&value| T::from_wide(value))),
@@ -57,18 +60,18 @@ pub(crate) enum OwnedTable {
 
 impl OwnedTable {
     /// Values up to a common factor, as `f64` if these hold all of them exactly.
-    pub(crate) fn up_to_a_factor(values: Vec<Wide>) -> Self {
+    pub(crate) fn up_to_a_factor(values: Vec<Wide>) -> Result<Self> {
         const NORMAL: std::ops::RangeInclusive<i64> = -1022..=1023;
         let (low, high) = exponents(values.iter().copied());
         let fits = |shift: i64| {
             [low, high].iter().all(|e| NORMAL.contains(&e.saturating_add(shift))) || low > high
         };
         let shift = if fits(0) { 0 } else { high.saturating_neg() };
-        if fits(shift) {
-            Self::F64(values.iter().map(|value| value.scaled(shift).to_f64()).collect())
+        Ok(if fits(shift) {
+            Self::F64(collected(values.iter().map(|value| value.scaled(shift).to_f64()))?)
         } else {
             Self::Wide(values)
-        }
+        })
     }
 
     pub(crate) fn as_values(&self) -> TableValues<'_> {
@@ -124,14 +127,14 @@ pub(crate) fn stored_values(radix: u32) -> usize {
 }
 
 /// All messages of a table: `out` has the layout of the inputs. A message that would be 0/0 is
-/// [`Packed::CONTRADICTION`] in its first value. O(entries).
+/// [`Packed::CONTRADICTION`] in its first value. O(entries). Errors: no memory for the scratch space.
 pub(crate) fn table_messages(
     table: TableInputs<'_>,
     inference: Inference,
     out: &mut [Packed],
     scratch: &mut TableScratch,
-) {
-    run(table, inference, None, out, scratch);
+) -> Result<(), NoMemory> {
+    run(table, inference, None, out, scratch)
 }
 
 /// One message of a table, to the variable at `target`; its own input is not used. O(entries).
@@ -141,8 +144,8 @@ pub(crate) fn table_message(
     target: usize,
     out: &mut [Packed],
     scratch: &mut TableScratch,
-) {
-    run(table, inference, Some(target), out, scratch);
+) -> Result<(), NoMemory> {
+    run(table, inference, Some(target), out, scratch)
 }
 
 /// Stores the weights of the states of one message; 0/0 is [`Packed::CONTRADICTION`] in its first
@@ -211,19 +214,19 @@ fn run(
     target: Option<usize>,
     out: &mut [Packed],
     scratch: &mut TableScratch,
-) {
+) -> Result<(), NoMemory> {
     if table.radices.is_empty() {
-        return;
+        return Ok(());
     }
     let TableScratch { plain, wide, plain_max, wide_max } = scratch;
     match (inference, fits_f64(table)) {
         (Inference::SumProduct, true) => run_with(table, target, plain, Packed::plain, out),
         (Inference::SumProduct, false) => run_with(table, target, wide, Packed::unpack, out),
         (Inference::MaxProduct, true) => {
-            run_with(table, target, plain_max, |value| Max(value.plain()), out);
+            run_with(table, target, plain_max, |value| Max(value.plain()), out)
         }
         (Inference::MaxProduct, false) => {
-            run_with(table, target, wide_max, |value| Max(value.unpack()), out);
+            run_with(table, target, wide_max, |value| Max(value.unpack()), out)
         }
     }
 }
@@ -236,9 +239,11 @@ pub(super) fn unpack_inputs<T: Real>(
     number: impl Fn(Packed) -> T,
     weights: &mut Vec<T>,
     starts: &mut Vec<usize>,
-) {
+) -> Result<(), NoMemory> {
     weights.clear();
     starts.clear();
+    fit(weights, radices.iter().map(|&radix| radix as usize).sum())?;
+    fit(starts, radices.len() + 1)?;
     let mut at = 0;
     for &radix in radices {
         starts.push(weights.len());
@@ -252,6 +257,7 @@ pub(super) fn unpack_inputs<T: Real>(
         }
     }
     starts.push(weights.len());
+    Ok(())
 }
 
 fn run_with<T: Real>(
@@ -260,13 +266,29 @@ fn run_with<T: Real>(
     buffers: &mut Buffers<T>,
     number: impl Fn(Packed) -> T,
     out: &mut [Packed],
-) {
+) -> Result<(), NoMemory> {
     let Buffers { weights, starts, tables } = buffers;
-    unpack_inputs(table.radices, table.inputs, number, weights, starts);
+    unpack_inputs(table.radices, table.inputs, number, weights, starts)?;
     tables.clear();
+    fit(tables, highest_stack(table.radices))?;
     table.values.append_to(tables);
     let mut recursion = Recursion { radices: table.radices, weights, starts, tables, target, out };
     recursion.messages(0, table.radices.len(), 0, 0);
+    Ok(())
+}
+
+/// Most entries on the stack of [`Recursion`] while it finds the messages of a table: the table itself, and
+/// what is summed out of it.
+fn highest_stack(radices: &[u32]) -> usize {
+    let size: usize = radices.iter().map(|&radix| radix as usize).product();
+    let (Some(&first), Some(&last)) = (radices.first(), radices.last()) else { return size };
+    if radices.len() == 1 {
+        return size;
+    }
+    let (low, high) = radices.split_at(radices.len().div_ceil(2));
+    // A step sums one variable out of the whole table first, and the others in place.
+    let step = size / first.min(last) as usize;
+    size + step.max(highest_stack(low)).max(highest_stack(high))
 }
 
 struct Recursion<'a, T> {
@@ -387,35 +409,35 @@ fn weighted_sum<T: Real>(values: &[T], weights: &[T]) -> T {
 }
 
 /// The belief of a table: its entries times the inputs, normalised. `false`, with `out` unchanged,
-/// if all products are zero. O(entries * arity).
-pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> bool {
-    let weights = table_weights(table);
+/// if all products are zero. O(entries * arity). Errors: no memory.
+pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> Result<bool> {
+    let weights = table_weights(table)?;
     let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
     if total.is_zero() {
-        return false;
+        return Ok(false);
     }
     for (value, weight) in out.iter_mut().zip(weights) {
         *value = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
     }
-    true
+    Ok(true)
 }
 
-/// A table summed against its inputs. O(entries * arity).
-pub(crate) fn table_total(table: TableInputs<'_>) -> Wide {
-    table_weights(table).into_iter().fold(Wide::ZERO, Wide::add)
+/// A table summed against its inputs. O(entries * arity). Errors: no memory.
+pub(crate) fn table_total(table: TableInputs<'_>) -> Result<Wide> {
+    Ok(table_weights(table)?.into_iter().fold(Wide::ZERO, Wide::add))
 }
 
 /// Each entry times its inputs.
-fn table_weights(table: TableInputs<'_>) -> Vec<Wide> {
-    let mut weights: Vec<Wide> = Vec::with_capacity(table.values.len());
+fn table_weights(table: TableInputs<'_>) -> Result<Vec<Wide>> {
+    let mut weights: Vec<Wide> = room(table.values.len())?;
     table.values.append_to(&mut weights);
-    let mut starts = Vec::with_capacity(table.radices.len());
+    let mut starts = room(table.radices.len())?;
     let mut at = 0;
     for &radix in table.radices {
         starts.push(at);
         at += stored_values(radix);
     }
-    let mut states = vec![0_u32; table.radices.len()];
+    let mut states = filled(table.radices.len(), 0_u32)?;
     for weight in &mut weights {
         for ((&state, &radix), &start) in states.iter().zip(table.radices).zip(&starts) {
             let factor = if radix != 2 {
@@ -437,7 +459,7 @@ fn table_weights(table: TableInputs<'_>) -> Vec<Wide> {
             *state = 0;
         }
     }
-    weights
+    Ok(weights)
 }
 
 #[cfg(test)]
@@ -532,7 +554,8 @@ mod tests {
             inputs: vec![Packed::ONE, tagged],
         };
         let mut all = case.inputs.clone();
-        table_messages(case.table(), Inference::SumProduct, &mut all, &mut TableScratch::default());
+        let scratch = &mut TableScratch::default();
+        table_messages(case.table(), Inference::SumProduct, &mut all, scratch).unwrap();
         assert_eq!(all[0], Packed::from_f64(2.0));
         assert_eq!(all[1], Packed::from_f64(4.0));
     }
@@ -544,12 +567,13 @@ mod tests {
         fn messages_are_the_sums_of_the_definition(case in case()) {
             let mut scratch = TableScratch::default();
             let mut all = vec![Packed::ONE; case.inputs.len()];
-            table_messages(case.table(), Inference::SumProduct, &mut all, &mut scratch);
+            table_messages(case.table(), Inference::SumProduct, &mut all, &mut scratch).unwrap();
             let mut at = 0;
             for (target, &radix) in case.radices.iter().enumerate() {
                 let stored = stored_values(radix);
                 let mut one = vec![Packed::ONE; stored];
-                table_message(case.table(), Inference::SumProduct, target, &mut one, &mut scratch);
+                table_message(case.table(), Inference::SumProduct, target, &mut one, &mut scratch)
+                    .unwrap();
                 prop_assert_eq!(&all[at..at + stored], &one[..]);
                 at += stored;
                 let sums = brute_force(&case, target);
@@ -573,16 +597,30 @@ mod tests {
             }
         }
 
+        /// The stack never outgrows what was reserved for it.
+        #[test]
+        fn the_stack_fits(case in case()) {
+            let mut scratch = TableScratch::default();
+            let mut out = case.inputs.clone();
+            for target in std::iter::once(None).chain((0..case.radices.len()).map(Some)) {
+                run(case.table(), Inference::SumProduct, target, &mut out, &mut scratch).unwrap();
+            }
+            let exact = highest_stack(&case.radices);
+            let used = scratch.plain.tables.capacity().max(scratch.wide.tables.capacity());
+            prop_assert_eq!(used, exact.max(4));
+        }
+
         /// Plain and wide numbers give the same bits wherever plain ones are used.
         #[test]
         fn plain_and_wide_agree(case in case()) {
             let mut plain = vec![Packed::ONE; case.inputs.len()];
-            table_messages(case.table(), Inference::SumProduct, &mut plain, &mut TableScratch::default());
+            let scratch = &mut TableScratch::default();
+            table_messages(case.table(), Inference::SumProduct, &mut plain, scratch).unwrap();
             let mut table = case.table();
             // Exponents that no plain arithmetic could handle.
             table.exponents = (-100_000, 100_000);
             let mut wide = plain.clone();
-            table_messages(table, Inference::SumProduct, &mut wide, &mut TableScratch::default());
+            table_messages(table, Inference::SumProduct, &mut wide, scratch).unwrap();
             prop_assert_eq!(plain, wide);
         }
     }

@@ -10,6 +10,8 @@ use super::number::{Max, Real, Wide};
 use super::packed::Packed;
 use super::table::{input_exponents, store, stored_values, unpack_inputs};
 use super::tree::{Monoid, TreeScratch, leave_one_out};
+use crate::error::Result;
+use crate::memory::{NoMemory, fit};
 use crate::model::Terms;
 
 /// A factor made of terms, and the inputs to it.
@@ -74,39 +76,42 @@ impl<T: Real> Monoid for Times<T> {
 /// All messages of a factor, or with `target` the one to the variable at that position: `out` has the
 /// layout of the inputs, or of that message. A message that would be 0/0 is
 /// [`Packed::CONTRADICTION`] in its first value. For max-product, the terms exclude each other.
-/// O(terms * arity).
+/// O(terms * arity). Errors: no memory for the scratch space.
 pub(crate) fn term_messages(
     factor: TermInputs<'_>,
     inference: Inference,
     target: Option<usize>,
     out: &mut [Packed],
     scratch: &mut TermScratch,
-) {
+) -> Result<(), NoMemory> {
     let TermScratch { plain, wide, plain_max, wide_max, negative } = scratch;
     if factor.terms.weights.iter().any(|&weight| weight < 0.0) {
         // Positive and negative terms apart, subtracted once.
-        wide.sum_up(factor, target, Packed::unpack, |weight| (-weight).max(0.0));
-        negative.clone_from(&wide.sums);
-        wide.sum_up(factor, target, Packed::unpack, |weight| weight.max(0.0));
+        wide.sum_up(factor, target, Packed::unpack, |weight| (-weight).max(0.0))?;
+        negative.clear();
+        fit(negative, wide.sums.len())?;
+        negative.extend_from_slice(&wide.sums);
+        wide.sum_up(factor, target, Packed::unpack, |weight| weight.max(0.0))?;
         for (sum, &negative) in wide.sums.iter_mut().zip(negative.iter()) {
             *sum = sum.minus(negative);
         }
-        return wide.store(factor, target, out);
+        wide.store(factor, target, out);
+        return Ok(());
     }
     match (inference, fits_f64(factor)) {
         (Inference::SumProduct, true) => plain.run(factor, target, Packed::plain, out),
         (Inference::SumProduct, false) => wide.run(factor, target, Packed::unpack, out),
         (Inference::MaxProduct, true) => {
-            plain_max.run(factor, target, |value| Max(value.plain()), out);
+            plain_max.run(factor, target, |value| Max(value.plain()), out)
         }
         (Inference::MaxProduct, false) => {
-            wide_max.run(factor, target, |value| Max(value.unpack()), out);
+            wide_max.run(factor, target, |value| Max(value.unpack()), out)
         }
     }
 }
 
-/// The factor summed against its inputs. O(size of the terms).
-pub(crate) fn term_total(factor: TermInputs<'_>) -> Wide {
+/// The factor summed against its inputs. O(size of the terms). Errors: no memory.
+pub(crate) fn term_total(factor: TermInputs<'_>) -> Result<Wide> {
     let mut buffers = Buffers::<Wide>::default();
     unpack_inputs(
         factor.radices,
@@ -114,7 +119,7 @@ pub(crate) fn term_total(factor: TermInputs<'_>) -> Wide {
         Packed::unpack,
         &mut buffers.inputs,
         &mut buffers.starts,
-    );
+    )?;
     let scale = buffers.normalise();
     let mut sums = [Wide::ZERO; 2];
     for (term, &weight) in factor.terms.weights.iter().enumerate() {
@@ -124,7 +129,7 @@ pub(crate) fn term_total(factor: TermInputs<'_>) -> Wide {
         let sum = &mut sums[usize::from(weight < 0.0)];
         *sum = sum.add(product);
     }
-    sums[0].minus(sums[1]).multiply(scale)
+    Ok(sums[0].minus(sums[1]).multiply(scale))
 }
 
 impl<T: Real> Buffers<T> {
@@ -134,9 +139,10 @@ impl<T: Real> Buffers<T> {
         target: Option<usize>,
         number: impl Fn(Packed) -> T,
         out: &mut [Packed],
-    ) {
-        self.sum_up(factor, target, number, |weight| weight);
+    ) -> Result<(), NoMemory> {
+        self.sum_up(factor, target, number, |weight| weight)?;
         self.store(factor, target, out);
+        Ok(())
     }
 
     /// Divides each variable's inputs by their sum; returns the product of the sums.
@@ -160,14 +166,16 @@ impl<T: Real> Buffers<T> {
         target: Option<usize>,
         number: impl Fn(Packed) -> T,
         weight_of: impl Fn(f64) -> f64,
-    ) {
+    ) -> Result<(), NoMemory> {
         let TermInputs { terms, radices, inputs } = factor;
-        unpack_inputs(radices, inputs, number, &mut self.inputs, &mut self.starts);
+        unpack_inputs(radices, inputs, number, &mut self.inputs, &mut self.starts)?;
         self.normalise();
         let Self { inputs, starts, rest, tree, sums, unnamed } = self;
         sums.clear();
+        fit(sums, inputs.len())?;
         sums.resize(inputs.len(), T::ZERO);
         unnamed.clear();
+        fit(unnamed, radices.len())?;
         unnamed.resize(radices.len(), T::ZERO);
         let wanted = target.map_or(0..radices.len(), |target| target..target + 1);
         for (term, &weight) in terms.weights.iter().enumerate() {
@@ -182,8 +190,9 @@ impl<T: Real> Buffers<T> {
                 starts[literal.position as usize] + literal.state as usize
             };
             rest.clear();
+            fit(rest, literals.len())?;
             rest.extend((0..literals.len()).map(|index| Times(inputs[place(index)])));
-            let all = leave_one_out(rest, tree).0.multiply(weight);
+            let all = leave_one_out(rest, tree)?.0.multiply(weight);
             let mut next = 0;
             for position in wanted.clone() {
                 while next < literals.len() && (literals[next].position as usize) < position {
@@ -202,6 +211,7 @@ impl<T: Real> Buffers<T> {
                 *sum = sum.add(unnamed[position]);
             }
         }
+        Ok(())
     }
 
     fn store(&self, factor: TermInputs<'_>, target: Option<usize>, out: &mut [Packed]) {
@@ -272,7 +282,7 @@ mod tests {
         fn messages(&self, inference: Inference) -> Vec<Packed> {
             let mut out = self.inputs.clone();
             let scratch = &mut TermScratch::default();
-            self.with(|factor| term_messages(factor, inference, None, &mut out, scratch));
+            self.with(|factor| term_messages(factor, inference, None, &mut out, scratch)).unwrap();
             out
         }
 
@@ -327,7 +337,8 @@ mod tests {
                 let stored = &all[self.stored(position)];
                 let mut one = stored.to_vec();
                 self.with(|factor| {
-                    term_messages(factor, inference, Some(position), &mut one, &mut scratch);
+                    term_messages(factor, inference, Some(position), &mut one, &mut scratch)
+                        .unwrap();
                 });
                 prop_assert_eq!(&one[..], stored);
                 let sums = self.brute_force(Some(position), inference);
@@ -456,20 +467,20 @@ mod tests {
         fn plain_and_wide_agree(case in prop_oneof![weighted(), exclusive()]) {
             let mut wide = case.inputs.clone();
             case.with(|factor| {
-                Buffers::<Wide>::default().run(factor, None, Packed::unpack, &mut wide);
+                Buffers::<Wide>::default().run(factor, None, Packed::unpack, &mut wide).unwrap();
             });
             prop_assert_eq!(case.messages(Inference::SumProduct), wide);
             let mut wide = case.inputs.clone();
             case.with(|factor| {
                 let number = |value: Packed| Max(value.unpack());
-                Buffers::<Max<Wide>>::default().run(factor, None, number, &mut wide);
+                Buffers::<Max<Wide>>::default().run(factor, None, number, &mut wide).unwrap();
             });
             prop_assert_eq!(case.messages(Inference::MaxProduct), wide);
         }
 
         #[test]
         fn totals_are_those_of_the_definition(case in prop_oneof![weighted(), signed()]) {
-            let total = case.with(term_total);
+            let total = case.with(term_total).unwrap();
             let wanted = case.brute_force(None, Inference::SumProduct)[0];
             prop_assert_eq!(total.is_zero(), wanted.is_zero());
             if !wanted.is_zero() {
@@ -498,7 +509,7 @@ mod tests {
         assert_eq!(out[0], Packed::from_f64(4.0));
         let [a, b, c] = [out[1], out[2], out[3]].map(|weight| weight.unpack().to_f64());
         assert!((b / a - 1.0).abs() < 1e-15 && (c / a - 2.0).abs() < 1e-15);
-        assert!((case.with(term_total).to_f64() - 20.0).abs() < 1e-14);
+        assert!((case.with(term_total).unwrap().to_f64() - 20.0).abs() < 1e-14);
     }
 
     #[test]
@@ -519,6 +530,6 @@ mod tests {
         let out = case.messages(Inference::SumProduct);
         // Not at the variable that excludes them, which could be told otherwise.
         assert_eq!((out[0], out[1]), (Packed::INFINITY, Packed::CONTRADICTION));
-        assert!(case.with(term_total).is_zero());
+        assert!(case.with(term_total).unwrap().is_zero());
     }
 }

@@ -1,5 +1,7 @@
 //! The one shape of every reduction: a balanced binary tree over a node's edges in index order.
 
+use crate::memory::{NoMemory, fit};
+
 /// An associative operation with a neutral element. The operation need not be commutative in its
 /// bits; the tree fixes which operand is which.
 pub(crate) trait Monoid: Copy {
@@ -26,24 +28,30 @@ impl<T> Default for TreeScratch<T> {
 }
 
 /// For every leaf, the combination of all others: `leaves[i]` is replaced by it. Returns the
-/// combination of all leaves. Three combinations per leaf.
+/// combination of all leaves. Three combinations per leaf. Errors: no memory for the scratch space, with the
+/// leaves unchanged.
 ///
 /// On the way down, `down(child) = combine(down(parent), up(sibling))`.
-pub(crate) fn leave_one_out<T: Monoid>(leaves: &mut [T], scratch: &mut TreeScratch<T>) -> T {
+pub(crate) fn leave_one_out<T: Monoid>(
+    leaves: &mut [T],
+    scratch: &mut TreeScratch<T>,
+) -> Result<T, NoMemory> {
     let count = leaves.len();
     match count {
-        0 => return T::NEUTRAL,
-        1 => return std::mem::replace(&mut leaves[0], T::NEUTRAL),
+        0 => return Ok(T::NEUTRAL),
+        1 => return Ok(std::mem::replace(&mut leaves[0], T::NEUTRAL)),
         2 => {
             let total = leaves[0].combine(leaves[1]);
             leaves.swap(0, 1);
-            return total;
+            return Ok(total);
         }
         _ => {}
     }
     // Upward: the levels above the leaves, one after the other; the root is not stored.
     let nodes = &mut scratch.nodes;
     nodes.clear();
+    // At most as many as leaves, and one more where a level has an odd number.
+    fit(nodes, count + usize::BITS as usize)?;
     nodes.extend(leaves.chunks(2).map(combine_pair));
     let mut start = 0;
     while nodes.len() - start > 2 {
@@ -66,7 +74,7 @@ pub(crate) fn leave_one_out<T: Monoid>(leaves: &mut [T], scratch: &mut TreeScrat
         push_down(&mut lower[start..], upper);
     }
     push_down(leaves, &nodes[..count.div_ceil(2)]);
-    total
+    Ok(total)
 }
 
 /// As [`leave_one_out`] for up to eight leaves, the missing ones neutral, with nothing in memory.
@@ -168,7 +176,7 @@ mod tests {
         for count in 0..70 {
             let leaves: Vec<Shape> = (0..count).map(|i| Shape(i as u64 * 77 + 5)).collect();
             let mut out = leaves.clone();
-            leave_one_out(&mut out, &mut scratch);
+            leave_one_out(&mut out, &mut scratch).unwrap();
             for (i, &rest) in out.iter().enumerate() {
                 assert_eq!(rest, by_definition(&leaves, i), "leaf {i} of {count}");
             }
@@ -184,7 +192,7 @@ mod tests {
                 );
             let (down, total) = leave_one_out_of_eight(&leaves);
             let mut all = leaves[..count].to_vec();
-            assert_eq!(total, leave_one_out(&mut all, &mut TreeScratch::default()));
+            assert_eq!(total, leave_one_out(&mut all, &mut TreeScratch::default()).unwrap());
             for (leaf, &rest) in down.iter().enumerate().take(count) {
                 assert_eq!(rest, by_definition(&leaves[..count], leaf));
             }
@@ -193,7 +201,7 @@ mod tests {
 
     #[test]
     fn levels_halve() {
-        assert_eq!(tree_levels(1).collect::<Vec<_>>(), []);
+        assert_eq!(tree_levels(1).count(), 0);
         assert_eq!(tree_levels(5).collect::<Vec<_>>(), [3, 2, 1]);
     }
 

@@ -1,6 +1,8 @@
 //! Values of factors that no `f64` need hold: by the definitions of `model/factor.rs`, in wide numbers.
 
 use super::number::{Real, Wide};
+use crate::error::Result;
+use crate::memory::{collected, filled, room};
 use crate::model::{Factor, FactorGraph, next_joint_state};
 
 /// The value of a factor at a joint state, one state per variable in the graph's order. Where
@@ -41,16 +43,22 @@ pub(crate) fn factor_value(
 }
 
 /// The values of a factor at all joint states, the first variable fastest; `None` where they are more
-/// than `limit`. O(entries * arity).
-pub(crate) fn factor_values(graph: &FactorGraph, factor: usize, limit: usize) -> Option<Vec<Wide>> {
-    let size = graph.joint_states(factor).filter(|&size| size <= limit)?;
+/// than `limit`. O(entries * arity). Errors: no memory.
+pub(crate) fn factor_values(
+    graph: &FactorGraph,
+    factor: usize,
+    limit: usize,
+) -> Result<Option<Vec<Wide>>> {
+    let Some(size) = graph.joint_states(factor).filter(|&size| size <= limit) else {
+        return Ok(None);
+    };
     let view = graph.factor(factor);
-    let cardinalities: Vec<usize> = graph.factor_cardinalities(factor).collect();
-    let mut states = vec![0; cardinalities.len()];
-    let mut values = Vec::with_capacity(size);
+    let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
+    let mut states = filled(cardinalities.len(), 0)?;
+    let mut values = room(size)?;
     for _ in 0..size {
         values.push(factor_value(&view, &states, cardinalities.iter().copied()));
         next_joint_state(&mut states, &cardinalities);
     }
-    Some(values)
+    Ok(Some(values))
 }

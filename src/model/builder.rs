@@ -7,6 +7,7 @@ use super::labels::LabelIndex;
 use super::structured::{SignedTable, Structured};
 use super::structured_scope::add_structured_scope;
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow, copied, filled, room};
 use std::collections::HashMap;
 
 /// Largest number of edges, variables or factors: indices are 32 bits wide.
@@ -43,13 +44,15 @@ pub struct FactorGraphBuilder {
     pub(super) kinds: Vec<FactorKind>,
     /// Head label of a factor that has one, else 0.
     pub(super) heads: Vec<Label>,
-    pub(super) member_offsets: Vec<usize>,
+    /// Where each factor's members end.
+    member_ends: Vec<usize>,
     /// Body of a factor with a head, scope of another, in the caller's order.
     pub(super) members: Vec<Label>,
     /// Number in the store of the factor's kind.
     pub(super) parameters: Vec<u32>,
     horn: ParameterTable,
-    table_offsets: Vec<usize>,
+    /// Where each table's values end.
+    table_ends: Vec<usize>,
     table_values: Vec<f64>,
     /// Signed, noisy and term factors, by position in `members`.
     pub(super) structured: Structured,
@@ -64,21 +67,35 @@ pub(super) struct ParameterTable {
 }
 
 impl ParameterTable {
-    pub(super) fn intern(&mut self, entry: HornParameters) -> u32 {
+    pub(super) fn intern(&mut self, entry: HornParameters) -> Result<u32> {
         // Neighbouring factors mostly share their parameters.
         if let Some(last) = self.last
             && self.entries[last as usize] == entry
         {
-            return last;
+            return Ok(last);
         }
         let key = (entry.kind as u8, entry.head_in_body, entry.p.to_bits(), entry.q.to_bits());
-        let entries = &mut self.entries;
-        let id = *self.index.entry(key).or_insert_with(|| {
-            entries.push(entry);
-            (entries.len() - 1) as u32
-        });
+        let id = match self.index.get(&key) {
+            Some(&id) => id,
+            None => {
+                let id = self.entries.len() as u32;
+                self.entries.try_room(1)?;
+                memory::insert(&mut self.index, key, id)?;
+                self.entries.push(entry);
+                id
+            }
+        };
         self.last = Some(id);
-        id
+        Ok(id)
+    }
+
+    /// A copy that knows its own entries only.
+    fn of(entries: &[HornParameters]) -> Result<Self> {
+        let mut table = Self::default();
+        for &entry in entries {
+            table.intern(entry)?;
+        }
+        Ok(table)
     }
 }
 
@@ -95,11 +112,11 @@ impl FactorGraphBuilder {
             declared: Vec::new(),
             kinds: Vec::new(),
             heads: Vec::new(),
-            member_offsets: vec![0],
+            member_ends: Vec::new(),
             members: Vec::new(),
             parameters: Vec::new(),
             horn: ParameterTable::default(),
-            table_offsets: vec![0],
+            table_ends: Vec::new(),
             table_values: Vec::new(),
             structured: Structured::default(),
         }
@@ -115,8 +132,7 @@ impl FactorGraphBuilder {
     /// cardinality is harmless; with another one, [`Self::build`] fails.
     pub fn add_variable(&mut self, label: Label, cardinality: usize) -> Result<()> {
         let cardinality = check_cardinality(label, cardinality)?;
-        self.declared.push((label, cardinality));
-        Ok(())
+        self.declared.try_push((label, cardinality))
     }
 
     /// Declares many variables; see [`Self::add_variable`].
@@ -166,9 +182,9 @@ impl FactorGraphBuilder {
     ) -> Result<()> {
         self.check_horn(self.kinds.len(), kind, body.len(), p, q)?;
         let q = if kind == FactorKind::Singleton { 0.0 } else { q };
-        let id = self.horn.intern(HornParameters { kind, p, q, head_in_body: false });
-        self.members.extend_from_slice(body);
-        self.push_factor(kind, head, id);
+        self.make_room(1, body.len())?;
+        let id = self.horn.intern(HornParameters { kind, p, q, head_in_body: false })?;
+        self.push_factor(kind, head, body, id);
         Ok(())
     }
 
@@ -193,13 +209,26 @@ impl FactorGraphBuilder {
             let size = body_offsets[i + 1] - body_offsets[i];
             self.check_horn(self.kinds.len() + i, kinds[i], size, p[i], q[i])?;
         }
-        self.kinds.reserve(count);
-        self.members.reserve(bodies.len());
-        for i in 0..count {
-            let body = &bodies[body_offsets[i]..body_offsets[i + 1]];
-            self.add_horn(kinds[i], heads[i], body, p[i], q[i])?;
-        }
-        Ok(())
+        self.make_room(count, bodies.len())?;
+        self.all_or_none(|builder| {
+            (0..count).try_for_each(|i| {
+                let body = &bodies[body_offsets[i]..body_offsets[i + 1]];
+                builder.add_horn(kinds[i], heads[i], body, p[i], q[i])
+            })
+        })
+    }
+
+    /// Makes several calls of which none has added anything if one fails.
+    pub(crate) fn all_or_none(&mut self, add: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let (factors, members) = (self.kinds.len(), self.members.len());
+        add(self).inspect_err(|_| {
+            // What they added to the stores of parameters is unused.
+            self.kinds.truncate(factors);
+            self.heads.truncate(factors);
+            self.parameters.truncate(factors);
+            self.member_ends.truncate(factors);
+            self.members.truncate(members);
+        })
     }
 
     /// Adds a dense table over `scope`, the first variable of which varies fastest; one value per
@@ -226,21 +255,23 @@ impl FactorGraphBuilder {
                 )
             }));
         }
-        let id = self.table_offsets.len() - 1;
-        self.table_values.extend_from_slice(values);
-        self.table_offsets.push(self.table_values.len());
-        self.members.extend_from_slice(scope);
-        self.push_factor(FactorKind::Table, 0, id as u32);
+        self.make_room(1, scope.len())?;
+        self.table_ends.try_room(1)?;
+        self.table_values.try_append(values)?;
+        let id = self.table_ends.len() as u32;
+        self.table_ends.push(self.table_values.len());
+        self.push_factor(FactorKind::Table, 0, scope, id);
         Ok(())
     }
 
     /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of
     /// the labels. Tables and terms head no variable. O(variables + edges) for labels without large gaps.
     pub fn add_missing_priors(&mut self, p: f64) -> Result<()> {
-        for label in LabelIndex::new(self)?.labels_without_head(self) {
-            self.add_singleton(label, p)?;
-        }
-        Ok(())
+        let labels = LabelIndex::new(self)?.labels_without_head(self)?;
+        self.make_room(labels.len(), 0)?;
+        self.all_or_none(|builder| {
+            labels.into_iter().try_for_each(|label| builder.add_singleton(label, p))
+        })
     }
 
     /// Checks everything and builds the graph. O(variables log variables + edges log arity + table
@@ -259,33 +290,36 @@ impl FactorGraphBuilder {
             )));
         }
         let index = LabelIndex::new(self)?;
+        let mut table_offsets = room(self.table_ends.len() + 1)?;
+        table_offsets.push(0);
+        table_offsets.extend_from_slice(&self.table_ends);
         let mut graph = FactorGraph {
             cardinalities: self.cardinalities(&index)?,
-            labels: index.labels.clone(),
-            factor_offsets: Vec::with_capacity(self.kinds.len() + 1),
-            edge_variable: Vec::with_capacity(edge_bound),
+            labels: copied(&index.labels)?,
+            factor_offsets: room(self.kinds.len() + 1)?,
+            edge_variable: room(edge_bound)?,
             edge_factor: Vec::new(),
             variable_offsets: Vec::new(),
             variable_edges: Vec::new(),
-            kinds: self.kinds.clone(),
-            heads: vec![0; self.kinds.len()],
-            parameters: self.parameters.clone(),
+            kinds: copied(&self.kinds)?,
+            heads: filled(self.kinds.len(), 0)?,
+            parameters: copied(&self.parameters)?,
             horn_parameters: Vec::new(),
-            table_offsets: self.table_offsets.clone(),
-            table_values: self.table_values.clone(),
+            table_offsets,
+            table_values: copied(&self.table_values)?,
             structured: Structured::default(),
             all_binary: false,
         };
         graph.all_binary = graph.cardinalities.iter().all(|&r| r == 2);
-        let mut horn = self.horn.clone();
+        let mut horn = ParameterTable::of(&self.horn.entries)?;
         let mut signed = SignedTable::default();
         let mut scope: Vec<u32> = Vec::new();
         graph.factor_offsets.push(0);
         for factor in 0..self.kinds.len() {
-            let members =
-                &self.members[self.member_offsets[factor]..self.member_offsets[factor + 1]];
+            let start = if factor == 0 { 0 } else { self.member_ends[factor - 1] };
+            let members = &self.members[start..self.member_ends[factor]];
             scope.clear();
-            scope.extend(members.iter().map(|&label| index.of(label)));
+            scope.try_extend(members.iter().map(|&label| index.of(label)))?;
             match self.kinds[factor] {
                 FactorKind::Table => add_table_scope(&mut graph, factor, &mut scope)?,
                 kind if kind.is_horn() => {
@@ -301,16 +335,36 @@ impl FactorGraphBuilder {
             graph.factor_offsets.push(graph.edge_variable.len() as u32);
         }
         graph.horn_parameters = horn.entries;
-        graph.edge_variable.shrink_to_fit();
-        connect(&mut graph);
+        if graph.edge_variable.len() < graph.edge_variable.capacity() {
+            graph.edge_variable = copied(&graph.edge_variable)?;
+        }
+        connect(&mut graph)?;
         Ok(graph)
     }
 
-    pub(super) fn push_factor(&mut self, kind: FactorKind, head: Label, parameter: u32) {
+    /// Makes room for so many more factors with so many members together, so that
+    /// [`Self::push_factor`] cannot fail.
+    pub(super) fn make_room(&mut self, factors: usize, members: usize) -> Result<()> {
+        self.kinds.try_room(factors)?;
+        self.heads.try_room(factors)?;
+        self.parameters.try_room(factors)?;
+        self.member_ends.try_room(factors)?;
+        self.members.try_room(members)
+    }
+
+    /// Adds a factor, for which there is room.
+    pub(super) fn push_factor(
+        &mut self,
+        kind: FactorKind,
+        head: Label,
+        members: &[Label],
+        parameter: u32,
+    ) {
+        self.members.extend_from_slice(members);
         self.kinds.push(kind);
         self.heads.push(head);
         self.parameters.push(parameter);
-        self.member_offsets.push(self.members.len());
+        self.member_ends.push(self.members.len());
     }
 
     fn check_horn(
@@ -346,7 +400,7 @@ impl FactorGraphBuilder {
     }
 
     fn cardinalities(&self, index: &LabelIndex) -> Result<Vec<u32>> {
-        let mut cardinalities = vec![0; index.labels.len()];
+        let mut cardinalities = filled(index.labels.len(), 0)?;
         for &(label, cardinality) in &self.declared {
             let slot: &mut u32 = &mut cardinalities[index.of(label) as usize];
             if *slot != 0 && *slot != cardinality {

@@ -2,7 +2,7 @@
 
 use super::graph::FactorGraph;
 use crate::error::{Error, Result};
-use std::collections::BTreeMap;
+use crate::memory::{SortedMap, copied};
 
 /// What is known about one variable.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +14,20 @@ pub enum VariableEvidence {
     Likelihood(Vec<f64>),
 }
 
+impl VariableEvidence {
+    /// A copy. Errors: no memory.
+    pub fn try_clone(&self) -> Result<Self> {
+        Ok(match self {
+            Self::Observed(state) => Self::Observed(*state),
+            Self::Likelihood(likelihood) => Self::Likelihood(copied(likelihood)?),
+        })
+    }
+}
+
 /// The evidence of a query: at most one entry per variable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
-    entries: BTreeMap<u32, VariableEvidence>,
+    entries: SortedMap<VariableEvidence>,
 }
 
 impl Evidence {
@@ -36,8 +46,7 @@ impl Evidence {
                 graph.label(variable)
             )));
         }
-        self.entries.insert(variable as u32, VariableEvidence::Observed(state as u32));
-        Ok(())
+        self.entries.insert(variable as u32, VariableEvidence::Observed(state as u32))
     }
 
     /// Sets a likelihood per state of a variable (by index); replaces what was known about it.
@@ -57,25 +66,45 @@ impl Evidence {
             )));
         }
         check_weights(likelihood, || format!("likelihood of variable {label}"))?;
-        self.entries.insert(variable as u32, VariableEvidence::Likelihood(likelihood.to_vec()));
-        Ok(())
+        self.entries.insert(variable as u32, VariableEvidence::Likelihood(copied(likelihood)?))
     }
 
     /// Forgets what was known about a variable; harmless if nothing was.
     pub fn clear(&mut self, graph: &FactorGraph, variable: usize) -> Result<()> {
         check_variable(graph, variable)?;
-        self.entries.remove(&(variable as u32));
+        self.entries.remove(variable as u32);
         Ok(())
     }
 
     /// What is known about a variable.
     pub fn get(&self, variable: usize) -> Option<&VariableEvidence> {
-        u32::try_from(variable).ok().and_then(|variable| self.entries.get(&variable))
+        u32::try_from(variable).ok().and_then(|variable| self.entries.get(variable))
     }
 
     /// All entries, by ascending variable index.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &VariableEvidence)> {
-        self.entries.iter().map(|(&variable, evidence)| (variable as usize, evidence))
+        self.entries.iter().map(|(variable, evidence)| (variable as usize, evidence))
+    }
+
+    /// A copy. Errors: no memory.
+    pub fn try_clone(&self) -> Result<Self> {
+        Ok(Self { entries: self.entries.try_clone(VariableEvidence::try_clone)? })
+    }
+
+    /// Sets or, with `None`, clears what is known about a variable; the arguments are valid. Errors: no memory;
+    /// nothing has changed then.
+    pub(crate) fn set(
+        &mut self,
+        variable: usize,
+        evidence: Option<&VariableEvidence>,
+    ) -> Result<()> {
+        match evidence {
+            Some(evidence) => self.entries.insert(variable as u32, evidence.try_clone()?),
+            None => {
+                self.entries.remove(variable as u32);
+                Ok(())
+            }
+        }
     }
 
     /// Number of variables about which something is known.

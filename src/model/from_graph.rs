@@ -4,6 +4,7 @@ use super::builder::FactorGraphBuilder;
 use super::factor::{Factor, FactorKind};
 use super::graph::{FactorGraph, Label};
 use crate::error::Result;
+use crate::memory::{Grow, collected};
 
 impl FactorGraphBuilder {
     /// A builder that builds a graph equal to this one. O(size of the graph).
@@ -27,7 +28,7 @@ impl FactorGraphBuilder {
                     head = label;
                 }
                 if position != head_position || head_in_body {
-                    body.push(label);
+                    body.try_push(label)?;
                 }
             }
             let in_body = |position: &usize| *position != head_position;
@@ -38,23 +39,23 @@ impl FactorGraphBuilder {
                 Factor::Or(horn) => builder.add_or(head, &body, horn.p, horn.q)?,
                 Factor::Signed(signed) => {
                     let positions = (0..variables.len()).filter(in_body);
-                    let negated: Vec<bool> = positions.map(|p| signed.is_negated(p)).collect();
+                    let negated: Vec<bool> = collected(positions.map(|p| signed.is_negated(p)))?;
                     // The merging of literals may have left no positive value.
-                    let number = builder.structured.push_signed(signed.values, &negated);
-                    builder.members.extend_from_slice(&body);
-                    builder.push_factor(FactorKind::Signed, head, number);
+                    let number = builder.structured.push_signed(signed.values, &negated)?;
+                    builder.make_room(1, body.len())?;
+                    builder.push_factor(FactorKind::Signed, head, &body, number);
                 }
                 Factor::Noisy(noisy) => {
                     let positions = (0..variables.len()).filter(in_body);
-                    let literals: Vec<_> = positions.map(|p| noisy.literals[p]).collect();
+                    let literals: Vec<_> = collected(positions.map(|p| noisy.literals[p]))?;
                     builder.add_noisy(head, &body, &literals, noisy.values)?;
                 }
                 Factor::Terms(terms) => {
                     let each = (0..terms.weights.len()).map(|term| terms.term(term));
                     let number =
-                        builder.structured.push_terms(terms.weights, each, terms.exclusive);
-                    builder.members.extend_from_slice(&body);
-                    builder.push_factor(FactorKind::Terms, 0, number);
+                        builder.structured.push_terms(terms.weights, each, terms.exclusive)?;
+                    builder.make_room(1, body.len())?;
+                    builder.push_factor(FactorKind::Terms, 0, &body, number);
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::builder::{FactorGraphBuilder, INDEX_LIMIT};
 use super::graph::Label;
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled, room};
 
 /// Maps labels to their ranks: by a direct table where labels are dense, else by binary search.
 pub(super) struct LabelIndex {
@@ -30,9 +31,10 @@ impl LabelIndex {
         let highest = used().max().unwrap_or(0);
         let dense = usize::try_from(highest).is_ok_and(|highest| highest / 2 <= total);
         let (labels, direct) = if dense {
-            let mut direct = vec![u32::MAX; highest as usize + 1];
+            let mut direct = filled(highest as usize + 1, u32::MAX)?;
             used().for_each(|label| direct[label as usize] = 0);
-            let mut labels = Vec::new();
+            let count = direct.iter().filter(|&&slot| slot == 0).count();
+            let mut labels = room(count)?;
             for (label, slot) in direct.iter_mut().enumerate() {
                 if *slot == 0 {
                     *slot = labels.len() as u32;
@@ -41,7 +43,8 @@ impl LabelIndex {
             }
             (labels, Some(direct))
         } else {
-            let mut labels: Vec<Label> = used().collect();
+            let mut labels: Vec<Label> = room(total)?;
+            labels.extend(used());
             labels.sort_unstable();
             labels.dedup();
             (labels, None)
@@ -56,15 +59,15 @@ impl LabelIndex {
     }
 
     /// Labels that head no factor of the builder, ascending.
-    pub(super) fn labels_without_head(&self, builder: &FactorGraphBuilder) -> Vec<Label> {
-        let mut headed = vec![false; self.labels.len()];
+    pub(super) fn labels_without_head(&self, builder: &FactorGraphBuilder) -> Result<Vec<Label>> {
+        let mut headed = filled(self.labels.len(), false)?;
         for (&head, &kind) in builder.heads.iter().zip(&builder.kinds) {
             if kind.has_head() {
                 headed[self.of(head) as usize] = true;
             }
         }
         let labels = self.labels.iter().zip(headed);
-        labels.filter(|&(_, headed)| !headed).map(|(&label, _)| label).collect()
+        collected(labels.filter(|&(_, headed)| !headed).map(|(&label, _)| label))
     }
 
     /// Index of a label that the builder holds.

@@ -3,6 +3,8 @@
 use super::factor::{FactorKind, TermLiteral};
 use super::graph::FactorGraph;
 use super::structured::{SignedTable, set_bit};
+use crate::error::Result;
+use crate::memory::{Grow, collected, copied, filled, room};
 
 /// What a table turned out to be. A joint state has one state per variable, in the table's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,89 +54,95 @@ impl FactorGraph {
     /// `recognise` finds in its values and cardinalities; `None` if it finds none in any.
     pub(crate) fn with_structures(
         &self,
-        mut recognise: impl FnMut(&[f64], &[u32]) -> TableStructure,
-    ) -> Option<Self> {
+        mut recognise: impl FnMut(&[f64], &[u32]) -> Result<TableStructure>,
+    ) -> Result<Option<Self>> {
         let mut structures = Vec::new();
         let mut cardinalities = Vec::new();
         for factor in 0..self.factor_count() {
             if let super::Factor::Table(values) = self.factor(factor) {
                 cardinalities.clear();
-                cardinalities.extend(self.factor_cardinalities(factor).map(|r| r as u32));
-                let structure = recognise(values, &cardinalities);
+                cardinalities.try_extend(self.factor_cardinalities(factor).map(|r| r as u32))?;
+                let structure = recognise(values, &cardinalities)?;
                 if structure != TableStructure::Dense {
-                    structures.push((factor, structure));
+                    structures.try_push((factor, structure))?;
                 }
             }
         }
         if structures.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let mut replaced = vec![false; self.table_offsets.len() - 1];
+        let mut replaced = filled(self.table_offsets.len() - 1, false)?;
         for &(factor, _) in &structures {
             replaced[self.parameters[factor] as usize] = true;
         }
         // All but the tables' values, of which only those that stay tables are needed.
         let mut graph = Self {
-            table_offsets: vec![0],
+            table_offsets: room(self.table_offsets.len())?,
             table_values: Vec::new(),
-            labels: self.labels.clone(),
-            cardinalities: self.cardinalities.clone(),
-            factor_offsets: self.factor_offsets.clone(),
-            edge_variable: self.edge_variable.clone(),
-            edge_factor: self.edge_factor.clone(),
-            variable_offsets: self.variable_offsets.clone(),
-            variable_edges: self.variable_edges.clone(),
-            kinds: self.kinds.clone(),
-            heads: self.heads.clone(),
-            parameters: self.parameters.clone(),
-            horn_parameters: self.horn_parameters.clone(),
-            structured: self.structured.clone(),
+            labels: copied(&self.labels)?,
+            cardinalities: copied(&self.cardinalities)?,
+            factor_offsets: copied(&self.factor_offsets)?,
+            edge_variable: copied(&self.edge_variable)?,
+            edge_factor: copied(&self.edge_factor)?,
+            variable_offsets: copied(&self.variable_offsets)?,
+            variable_edges: copied(&self.variable_edges)?,
+            kinds: copied(&self.kinds)?,
+            heads: copied(&self.heads)?,
+            parameters: copied(&self.parameters)?,
+            horn_parameters: copied(&self.horn_parameters)?,
+            structured: self.structured.try_clone()?,
             all_binary: self.all_binary,
         };
+        graph.table_offsets.push(0);
         for factor in 0..self.factor_count() {
             let table = self.parameters[factor] as usize;
             if self.kinds[factor] == FactorKind::Table && !replaced[table] {
                 let values = self.table_offsets[table]..self.table_offsets[table + 1];
                 graph.parameters[factor] = (graph.table_offsets.len() - 1) as u32;
-                graph.table_values.extend_from_slice(&self.table_values[values]);
+                graph.table_values.try_append(&self.table_values[values])?;
                 graph.table_offsets.push(graph.table_values.len());
             }
         }
-        let mut signed = SignedTable::of(&graph.structured);
+        let mut signed = SignedTable::of(&graph.structured)?;
         for (factor, structure) in structures {
-            graph.replace(factor, structure, &mut signed);
+            graph.replace(factor, structure, &mut signed)?;
         }
-        Some(graph)
+        Ok(Some(graph))
     }
 
-    fn replace(&mut self, factor: usize, structure: TableStructure, signed: &mut SignedTable) {
+    fn replace(
+        &mut self,
+        factor: usize,
+        structure: TableStructure,
+        signed: &mut SignedTable,
+    ) -> Result<()> {
         let (kind, head, number) = match structure {
-            TableStructure::Dense => return,
+            TableStructure::Dense => return Ok(()),
             TableStructure::Conjunction { head, negated, values } => {
                 let mut words = Vec::new();
                 for (position, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
-                    set_bit(&mut words, position);
+                    set_bit(&mut words, position)?;
                 }
-                let number = signed.intern(&mut self.structured, values, words);
+                let number = signed.intern(&mut self.structured, values, words)?;
                 (FactorKind::Signed, head, number)
             }
             TableStructure::Noisy { head, literals, values } => {
-                (FactorKind::Noisy, head, self.structured.push_noisy(values, literals))
+                (FactorKind::Noisy, head, self.structured.push_noisy(values, &literals)?)
             }
             TableStructure::Terms { weights, offsets, literals } => {
-                let mut literals: Vec<TermLiteral> = literals
-                    .into_iter()
-                    .map(|(position, state)| TermLiteral { position, state })
-                    .collect();
+                let literals = literals.into_iter();
+                let mut literals: Vec<TermLiteral> =
+                    collected(literals.map(|(position, state)| TermLiteral { position, state }))?;
                 for term in offsets.windows(2) {
                     literals[term[0]..term[1]].sort_unstable_by_key(|literal| literal.position);
                 }
                 let terms = offsets.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
-                (FactorKind::Terms, 0, self.structured.push_terms(&weights, terms, true))
+                (FactorKind::Terms, 0, self.structured.push_terms(&weights, terms, true)?)
             }
         };
         self.kinds[factor] = kind;
         self.heads[factor] = head as u32;
         self.parameters[factor] = number;
+        Ok(())
     }
 }

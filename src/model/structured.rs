@@ -2,6 +2,7 @@
 
 use super::factor::{Factor, Noisy, NoisyLiteral, Signed, TermLiteral, Terms};
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow, copied, filled, room};
 use std::collections::HashMap;
 
 /// Terms up to which every pair is looked at to see whether they exclude each other.
@@ -22,36 +23,29 @@ pub struct SignedParameters {
 }
 
 /// The parameters of all structured factors of a graph.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Structured {
     pub(super) signed: Vec<SignedParameters>,
     noisy_values: Vec<[f64; 4]>,
-    /// Where each noisy factor's literals start, and where the last one's end.
+    /// Where each noisy factor's literals start, and where the last one's end; empty without any.
     noisy_offsets: Vec<usize>,
     noisy_literals: Vec<NoisyLiteral>,
-    /// Where each factor's terms start, and where the last one's end.
+    /// Where each factor's terms start, and where the last one's end; empty without any.
     term_starts: Vec<usize>,
     exclusive: Vec<bool>,
     weights: Vec<f64>,
-    /// Where each term's conditions start, and where the last one's end.
+    /// Where each term's conditions start, and where the last one's end; empty without any.
     literal_offsets: Vec<usize>,
     literals: Vec<TermLiteral>,
 }
 
-impl Default for Structured {
-    fn default() -> Self {
-        Self {
-            signed: Vec::new(),
-            noisy_values: Vec::new(),
-            noisy_offsets: vec![0],
-            noisy_literals: Vec::new(),
-            term_starts: vec![0],
-            exclusive: Vec::new(),
-            weights: Vec::new(),
-            literal_offsets: vec![0],
-            literals: Vec::new(),
-        }
+/// Makes room for so many more entries of a list of offsets, and puts the first offset, 0, there.
+fn extend_offsets(offsets: &mut Vec<usize>, more: usize) -> Result<()> {
+    offsets.try_room(more + 1)?;
+    if offsets.is_empty() {
+        offsets.push(0);
     }
+    Ok(())
 }
 
 impl Structured {
@@ -77,25 +71,27 @@ impl Structured {
     }
 
     /// Adds a signed conjunction, literal i of the body negated where bit i is set; returns its number.
-    pub(super) fn push_signed(&mut self, values: [f64; 4], negated: &[bool]) -> u32 {
+    pub(super) fn push_signed(&mut self, values: [f64; 4], negated: &[bool]) -> Result<u32> {
         let mut bits = Vec::new();
         for (index, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
-            set_bit(&mut bits, index);
+            set_bit(&mut bits, index)?;
         }
-        self.signed.push(SignedParameters { values, negated: bits });
-        (self.signed.len() - 1) as u32
+        self.signed.try_push(SignedParameters { values, negated: bits })?;
+        Ok((self.signed.len() - 1) as u32)
     }
 
     /// Adds a noisy conjunction, one literal per variable; returns its number.
     pub(super) fn push_noisy(
         &mut self,
         values: [f64; 4],
-        literals: impl IntoIterator<Item = NoisyLiteral>,
-    ) -> u32 {
+        literals: &[NoisyLiteral],
+    ) -> Result<u32> {
+        self.noisy_values.try_room(1)?;
+        extend_offsets(&mut self.noisy_offsets, 1)?;
+        self.noisy_literals.try_append(literals)?;
         self.noisy_values.push(values);
-        self.noisy_literals.extend(literals);
         self.noisy_offsets.push(self.noisy_literals.len());
-        (self.noisy_values.len() - 1) as u32
+        Ok((self.noisy_values.len() - 1) as u32)
     }
 
     /// Adds a factor of terms; returns its number. `exclusive` says that its terms are known to
@@ -103,10 +99,14 @@ impl Structured {
     pub(super) fn push_terms<'a>(
         &mut self,
         weights: &[f64],
-        terms: impl Iterator<Item = &'a [TermLiteral]>,
+        terms: impl Iterator<Item = &'a [TermLiteral]> + Clone,
         exclusive: bool,
-    ) -> u32 {
-        self.weights.extend_from_slice(weights);
+    ) -> Result<u32> {
+        extend_offsets(&mut self.term_starts, 1)?;
+        extend_offsets(&mut self.literal_offsets, weights.len())?;
+        self.exclusive.try_room(1)?;
+        self.literals.try_room(terms.clone().map(<[_]>::len).sum())?;
+        self.weights.try_append(weights)?;
         self.term_starts.push(self.weights.len());
         for term in terms {
             self.literals.extend_from_slice(term);
@@ -117,7 +117,27 @@ impl Structured {
         if !exclusive {
             self.exclusive[index] = are_exclusive(&self.terms(index));
         }
-        index as u32
+        Ok(index as u32)
+    }
+
+    /// A copy.
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        let mut signed = room(self.signed.len())?;
+        for parameters in &self.signed {
+            let negated = copied(&parameters.negated)?;
+            signed.push(SignedParameters { values: parameters.values, negated });
+        }
+        Ok(Self {
+            signed,
+            noisy_values: copied(&self.noisy_values)?,
+            noisy_offsets: copied(&self.noisy_offsets)?,
+            noisy_literals: copied(&self.noisy_literals)?,
+            term_starts: copied(&self.term_starts)?,
+            exclusive: copied(&self.exclusive)?,
+            weights: copied(&self.weights)?,
+            literal_offsets: copied(&self.literal_offsets)?,
+            literals: copied(&self.literals)?,
+        })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -141,10 +161,13 @@ pub(super) struct SignedTable {
 
 impl SignedTable {
     /// The parameters that a graph has already.
-    pub(super) fn of(structured: &Structured) -> Self {
-        let key = |p: &SignedParameters| (p.values.map(f64::to_bits), p.negated.clone());
-        let entries = structured.signed.iter().enumerate();
-        Self { index: entries.map(|(index, p)| (key(p), index as u32)).collect() }
+    pub(super) fn of(structured: &Structured) -> Result<Self> {
+        let mut table = Self::default();
+        for (index, p) in structured.signed.iter().enumerate() {
+            let key = (p.values.map(f64::to_bits), copied(&p.negated)?);
+            memory::insert(&mut table.index, key, index as u32)?;
+        }
+        Ok(table)
     }
 
     /// The number of these parameters in the graph's table, where new ones are added.
@@ -153,22 +176,27 @@ impl SignedTable {
         structured: &mut Structured,
         values: [f64; 4],
         mut negated: Vec<u64>,
-    ) -> u32 {
+    ) -> Result<u32> {
         negated.truncate(negated.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1));
         let table = &mut structured.signed;
-        *self.index.entry((values.map(f64::to_bits), negated)).or_insert_with_key(|(_, negated)| {
-            table.push(SignedParameters { values, negated: negated.clone() });
-            (table.len() - 1) as u32
-        })
+        let key = (values.map(f64::to_bits), negated);
+        if let Some(&number) = self.index.get(&key) {
+            return Ok(number);
+        }
+        let number = table.len() as u32;
+        table.try_push(SignedParameters { values, negated: copied(&key.1)? })?;
+        memory::insert(&mut self.index, key, number)?;
+        Ok(number)
     }
 }
 
 /// Sets a bit, with words added as needed.
-pub(super) fn set_bit(words: &mut Vec<u64>, index: usize) {
+pub(super) fn set_bit(words: &mut Vec<u64>, index: usize) -> Result<()> {
     if words.len() <= index / 64 {
-        words.resize(index / 64 + 1, 0);
+        words.try_resize(index / 64 + 1, 0)?;
     }
     words[index / 64] |= 1 << (index % 64);
+    Ok(())
 }
 
 /// Whether every two terms want different states of some variable; `false` where there are too many
@@ -223,7 +251,7 @@ pub(super) fn check_sum(factor: usize, terms: &Terms<'_>, cardinalities: &[usize
         return Ok(());
     }
     let scale: f64 = terms.weights.iter().map(|weight| weight.abs()).sum();
-    let mut states = vec![0; cardinalities.len()];
+    let mut states = filled(cardinalities.len(), 0)?;
     let mut positive = false;
     loop {
         let value = Factor::Terms(*terms).value(&states, cardinalities.iter().copied());

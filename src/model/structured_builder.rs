@@ -4,6 +4,7 @@ use super::builder::{FactorGraphBuilder, check_offsets};
 use super::factor::{FactorKind, NoisyLiteral, TermLiteral};
 use super::graph::Label;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, room};
 
 /// In the indicators of [`FactorGraphBuilder::add_terms`]: any state.
 pub const WILDCARD: i32 = -1;
@@ -58,9 +59,9 @@ impl FactorGraphBuilder {
         values: [f64; 4],
     ) -> Result<()> {
         check_signed(self.kinds.len(), body.len(), negated.len(), &values)?;
-        let number = self.structured.push_signed(values, negated);
-        self.members.extend_from_slice(body);
-        self.push_factor(FactorKind::Signed, head, number);
+        self.make_room(1, body.len())?;
+        let number = self.structured.push_signed(values, negated)?;
+        self.push_factor(FactorKind::Signed, head, body, number);
         Ok(())
     }
 
@@ -90,7 +91,7 @@ impl FactorGraphBuilder {
     ) -> Result<()> {
         check_probabilities(self.kinds.len(), &[("p", p), ("q", q)])?;
         // No literal holds if all their negations do.
-        let flipped: Vec<bool> = negated.iter().map(|&negated| !negated).collect();
+        let flipped: Vec<bool> = collected(negated.iter().map(|&negated| !negated))?;
         self.add_signed(head, body, &flipped, [1.0 - p, p, 1.0 - q, q])
     }
 
@@ -116,7 +117,7 @@ impl FactorGraphBuilder {
             )));
         };
         // The first literal decides where all others are violated.
-        let flipped: Vec<bool> = signs.iter().map(|&negated| !negated).collect();
+        let flipped: Vec<bool> = collected(signs.iter().map(|&negated| !negated))?;
         let [head_true, head_false] =
             if head_negated { [violated, satisfied] } else { [satisfied, violated] };
         self.add_signed(head, body, &flipped, [head_true, head_false, satisfied, satisfied])
@@ -134,11 +135,12 @@ impl FactorGraphBuilder {
             let size = body_offsets[i + 1] - body_offsets[i];
             check_signed(self.kinds.len() + i, size, size, values)?;
         }
-        for (i, &values) in values.iter().enumerate() {
-            let body = body_offsets[i]..body_offsets[i + 1];
-            self.add_signed(heads[i], &bodies[body.clone()], &negated[body], values)?;
-        }
-        Ok(())
+        self.all_or_none(|builder| {
+            values.iter().enumerate().try_for_each(|(i, &values)| {
+                let body = body_offsets[i]..body_offsets[i + 1];
+                builder.add_signed(heads[i], &bodies[body.clone()], &negated[body], values)
+            })
+        })
     }
 
     /// Adds a factor decided by a conjunction of noisy literals: `literals[i]` says with which
@@ -167,9 +169,9 @@ impl FactorGraphBuilder {
                 }
             }
         }
-        let number = self.structured.push_noisy(values, literals.iter().copied());
-        self.members.extend_from_slice(body);
-        self.push_factor(FactorKind::Noisy, head, number);
+        self.make_room(1, body.len())?;
+        let number = self.structured.push_noisy(values, literals)?;
+        self.push_factor(FactorKind::Noisy, head, body, number);
         Ok(())
     }
 
@@ -184,7 +186,7 @@ impl FactorGraphBuilder {
     ) -> Result<()> {
         self.check_links(links, ("leak", leak))?;
         let literals: Vec<NoisyLiteral> =
-            links.iter().map(|&link| [[1.0, 0.0], [1.0 - link, link]]).collect();
+            collected(links.iter().map(|&link| [[1.0, 0.0], [1.0 - link, link]]))?;
         self.add_noisy(head, body, &literals, [leak, 1.0 - leak, 1.0, 0.0])
     }
 
@@ -199,7 +201,7 @@ impl FactorGraphBuilder {
     ) -> Result<()> {
         self.check_links(links, ("p", p))?;
         let literals: Vec<NoisyLiteral> =
-            links.iter().map(|&link| [[link, 1.0 - link], [1.0, 0.0]]).collect();
+            collected(links.iter().map(|&link| [[link, 1.0 - link], [1.0, 0.0]]))?;
         self.add_noisy(head, body, &literals, [p, 1.0 - p, 0.0, 1.0])
     }
 
@@ -221,20 +223,21 @@ impl FactorGraphBuilder {
     ) -> Result<()> {
         check_terms(self.kinds.len(), scope.len(), weights, indicators)?;
         let mut literals = Vec::new();
-        let mut ends = vec![0];
+        let mut ends = room(weights.len() + 1)?;
+        ends.push(0);
         for term in 0..weights.len() {
             let row = &indicators[term * scope.len()..(term + 1) * scope.len()];
             let wanted = row.iter().enumerate().filter(|&(_, &state)| state != WILDCARD);
-            literals.extend(wanted.map(|(position, &state)| TermLiteral {
+            literals.try_extend(wanted.map(|(position, &state)| TermLiteral {
                 position: position as u32,
                 state: state as u32,
-            }));
+            }))?;
             ends.push(literals.len());
         }
         let terms = ends.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
-        let number = self.structured.push_terms(weights, terms, false);
-        self.members.extend_from_slice(scope);
-        self.push_factor(FactorKind::Terms, 0, number);
+        self.make_room(1, scope.len())?;
+        let number = self.structured.push_terms(weights, terms, false)?;
+        self.push_factor(FactorKind::Terms, 0, scope, number);
         Ok(())
     }
 
@@ -245,7 +248,7 @@ impl FactorGraphBuilder {
         check_length("term_offsets", term_offsets.len(), count + 1, "factors and one")?;
         check_offsets("scope_offsets", scope_offsets, scopes.len())?;
         check_offsets("term_offsets", term_offsets, weights.len())?;
-        let mut rows = Vec::with_capacity(count);
+        let mut rows = room(count)?;
         let mut at = 0_usize;
         for i in 0..count {
             let arity = scope_offsets[i + 1] - scope_offsets[i];
@@ -264,11 +267,12 @@ impl FactorGraphBuilder {
             at = end;
         }
         check_length("indicators", indicators.len(), at, "terms and variables")?;
-        for (i, row) in rows.into_iter().enumerate() {
-            let scope = &scopes[scope_offsets[i]..scope_offsets[i + 1]];
-            self.add_terms(scope, &weights[term_offsets[i]..term_offsets[i + 1]], row)?;
-        }
-        Ok(())
+        self.all_or_none(|builder| {
+            rows.into_iter().enumerate().try_for_each(|(i, row)| {
+                let scope = &scopes[scope_offsets[i]..scope_offsets[i + 1]];
+                builder.add_terms(scope, &weights[term_offsets[i]..term_offsets[i + 1]], row)
+            })
+        })
     }
 
     fn check_links(&self, links: &[f64], other: (&str, f64)) -> Result<()> {

@@ -4,6 +4,7 @@ use super::factor::{FactorKind, TermLiteral};
 use super::graph::FactorGraph;
 use super::structured::{SignedTable, Structured, check_sum, set_bit};
 use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled, room};
 
 /// Adds the edges and the parameters of a signed, noisy or term factor: `scope` is its body, or all
 /// its variables where it has no head, in the order of its draft.
@@ -16,7 +17,7 @@ pub(super) fn add_structured_scope(
     signed: &mut SignedTable,
 ) -> Result<()> {
     let draft = graph.parameters[factor] as usize;
-    let mut variables: Vec<u32> = scope.iter().copied().chain(head).collect();
+    let mut variables: Vec<u32> = collected(scope.iter().copied().chain(head))?;
     variables.sort_unstable();
     variables.dedup();
     let position = |v: u32| variables.partition_point(|&other| other < v);
@@ -42,7 +43,7 @@ pub(super) fn add_structured_scope(
                     let state = usize::from(!negated);
                     values[state] = values[2 + state];
                 } else {
-                    set_bit(&mut words[usize::from(negated)], position(v));
+                    set_bit(&mut words[usize::from(negated)], position(v))?;
                 }
             }
             let [affirmed, negated] = words;
@@ -50,21 +51,22 @@ pub(super) fn add_structured_scope(
                 // A variable with both signs: the body never holds.
                 values = [values[2], values[3], values[2], values[3]];
             }
-            signed.intern(&mut graph.structured, values, negated)
+            signed.intern(&mut graph.structured, values, negated)?
         }
         FactorKind::Noisy => {
             let view = drafts.noisy(draft, 0);
-            let mut literals = vec![[[1.0, 0.0]; 2]; variables.len()];
+            let mut literals = filled(variables.len(), [[1.0, 0.0]; 2])?;
             for (&v, &literal) in scope.iter().zip(view.literals) {
                 literals[position(v)] = literal;
             }
-            graph.structured.push_noisy(view.values, literals)
+            graph.structured.push_noisy(view.values, &literals)?
         }
         _ => {
             let view = drafts.terms(draft);
             let mut term = Vec::new();
-            let mut literals = Vec::with_capacity(view.literals.len());
-            let mut ends = vec![0];
+            let mut literals = room(view.literals.len())?;
+            let mut ends = room(view.weights.len() + 1)?;
+            ends.push(0);
             for index in 0..view.weights.len() {
                 term.clear();
                 for literal in view.term(index) {
@@ -77,23 +79,25 @@ pub(super) fn add_structured_scope(
                             graph.labels[v as usize], literal.state
                         )));
                     }
-                    term.push(TermLiteral { position: position(v) as u32, state: literal.state });
+                    term.try_push(TermLiteral {
+                        position: position(v) as u32,
+                        state: literal.state,
+                    })?;
                 }
                 term.sort_unstable_by_key(|literal| literal.position);
                 literals.extend_from_slice(&term);
                 ends.push(literals.len());
             }
             let terms = ends.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
-            let number = graph.structured.push_terms(view.weights, terms, view.exclusive);
+            let number = graph.structured.push_terms(view.weights, terms, view.exclusive)?;
             let cardinalities: Vec<usize> =
-                variables.iter().map(|&v| graph.cardinalities[v as usize] as usize).collect();
+                collected(variables.iter().map(|&v| graph.cardinalities[v as usize] as usize))?;
             check_sum(factor, &graph.structured.terms(number as usize), &cardinalities)?;
             number
         }
     };
     graph.heads[factor] = head.map_or(0, |head| position(head) as u32);
-    graph.edge_variable.extend_from_slice(&variables);
-    Ok(())
+    graph.edge_variable.try_append(&variables)
 }
 
 /// The error of a factor that needs binary variables and has another one.

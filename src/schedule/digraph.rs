@@ -1,6 +1,8 @@
 //! Directed graphs and the topological order of their strongly connected components.
 
 use super::preorder::counting_sort;
+use crate::error::Result;
+use crate::memory::{Grow, collected, copied, filled, room};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,23 +16,26 @@ pub(super) struct Digraph {
 
 impl Digraph {
     /// From arcs (source, target), both below `node_count`; fewer than 2^32 of them.
-    pub fn from_arcs(node_count: usize, arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+    pub fn from_arcs(
+        node_count: usize,
+        arcs: impl Iterator<Item = (u32, u32)> + Clone,
+    ) -> Result<Self> {
         // Starts are kept one entry further right while they move, and so end in their places.
-        let mut offsets = vec![0_u32; node_count + 2];
+        let mut offsets = filled(node_count + 2, 0_u32)?;
         for (source, _) in arcs.clone() {
             offsets[source as usize + 2] += 1;
         }
         for node in 2..offsets.len() {
             offsets[node] += offsets[node - 1];
         }
-        let mut targets = vec![0; offsets[node_count + 1] as usize];
+        let mut targets = filled(offsets[node_count + 1] as usize, 0)?;
         for (source, target) in arcs {
             let slot = &mut offsets[source as usize + 1];
             targets[*slot as usize] = target;
             *slot += 1;
         }
         offsets.pop();
-        Self { offsets, targets }
+        Ok(Self { offsets, targets })
     }
 
     pub fn node_count(&self) -> usize {
@@ -43,14 +48,14 @@ impl Digraph {
 
     /// Strongly connected components by Tarjan's algorithm: the component of each node, and the
     /// number of components. O(nodes + arcs), without recursion.
-    pub fn components(&self) -> (Vec<u32>, usize) {
+    pub fn components(&self) -> Result<(Vec<u32>, usize)> {
         let nodes = self.node_count();
-        let mut component_of = vec![NONE; nodes];
+        let mut component_of = filled(nodes, NONE)?;
         let mut component_count = 0;
         // Number of each node in the order of discovery, from 1; 0 = not yet found.
-        let mut discovery = vec![0_u32; nodes];
-        let mut low = vec![0_u32; nodes];
-        let mut next_arc = self.offsets.clone();
+        let mut discovery = filled(nodes, 0_u32)?;
+        let mut low = filled(nodes, 0_u32)?;
+        let mut next_arc = copied(&self.offsets)?;
         let mut found = 0;
         let mut open: Vec<u32> = Vec::new();
         let mut path: Vec<u32> = Vec::new();
@@ -64,8 +69,8 @@ impl Digraph {
                     found += 1;
                     discovery[node] = found;
                     low[node] = found;
-                    open.push(node as u32);
-                    path.push(node as u32);
+                    open.try_push(node as u32)?;
+                    path.try_push(node as u32)?;
                 }
                 let Some(&node) = path.last() else { break };
                 let node = node as usize;
@@ -95,15 +100,15 @@ impl Digraph {
                 }
             }
         }
-        (component_of, component_count as usize)
+        Ok((component_of, component_count as usize))
     }
 
     /// Per node, the length of the longest path of arcs between different strongly connected
     /// components that ends in the node's component. O(nodes + arcs).
-    pub fn component_depths(&self) -> Vec<u32> {
-        let (component_of, count) = self.components();
-        let (members, starts) = counting_sort(&component_of, count);
-        let mut depths = vec![0_u32; count];
+    pub fn component_depths(&self) -> Result<Vec<u32>> {
+        let (component_of, count) = self.components()?;
+        let (members, starts) = counting_sort(&component_of, count)?;
+        let mut depths = filled(count, 0_u32)?;
         // Tarjan's algorithm closes a component after all that can be reached from it.
         for component in (0..count).rev() {
             let next_depth = depths[component] + 1;
@@ -116,18 +121,18 @@ impl Digraph {
                 }
             }
         }
-        component_of.iter().map(|&component| depths[component as usize]).collect()
+        collected(component_of.iter().map(|&component| depths[component as usize]))
     }
 
     /// The position of each node's strongly connected component in a topological order of the
     /// components, and the number of components. Of the components that may come next, the one
     /// with the lowest node does (Kahn's algorithm with a heap). O((nodes + arcs) log nodes).
-    pub fn component_ranks(&self) -> (Vec<u32>, usize) {
-        let (component_of, count) = self.components();
-        let (members, starts) = counting_sort(&component_of, count);
+    pub fn component_ranks(&self) -> Result<(Vec<u32>, usize)> {
+        let (component_of, count) = self.components()?;
+        let (members, starts) = counting_sort(&component_of, count)?;
         let members_of =
             |component: usize| &members[starts[component] as usize..starts[component + 1] as usize];
-        let mut blockers = vec![0_u32; count];
+        let mut blockers = filled(count, 0_u32)?;
         for node in 0..self.node_count() {
             for &target in self.successors(node) {
                 if component_of[node] != component_of[target as usize] {
@@ -136,11 +141,13 @@ impl Digraph {
             }
         }
         // Members are sorted, so the first one is the lowest: it stands for its component.
-        let mut ready: BinaryHeap<Reverse<u32>> = (0..count)
-            .filter(|&component| blockers[component] == 0)
-            .map(|component| Reverse(members_of(component)[0]))
-            .collect();
-        let mut ranks = vec![0; self.node_count()];
+        let mut ready: BinaryHeap<Reverse<u32>> = room(count)?.into();
+        ready.extend(
+            (0..count)
+                .filter(|&component| blockers[component] == 0)
+                .map(|component| Reverse(members_of(component)[0])),
+        );
+        let mut ranks = filled(self.node_count(), 0)?;
         let mut rank = 0;
         while let Some(Reverse(lowest)) = ready.pop() {
             let component = component_of[lowest as usize];
@@ -159,6 +166,6 @@ impl Digraph {
             }
             rank += 1;
         }
-        (ranks, count)
+        Ok((ranks, count))
     }
 }

@@ -1,11 +1,12 @@
 //! The arcs from the bodies of factors to their heads, which TOPO and FWDBWD follow.
 
 use super::digraph::Digraph;
+use crate::error::Result;
 use crate::model::FactorGraph;
 
 /// The arcs from the other variables of each factor with a head to that head. `None` if there are
 /// none.
-pub(super) fn body_to_head_arcs(graph: &FactorGraph) -> Option<Digraph> {
+pub(super) fn body_to_head_arcs(graph: &FactorGraph) -> Result<Option<Digraph>> {
     let arcs = (0..graph.factor_count())
         .filter_map(|factor| Some((factor, graph.head_position(factor)?)))
         .flat_map(|(factor, head)| {
@@ -13,8 +14,10 @@ pub(super) fn body_to_head_arcs(graph: &FactorGraph) -> Option<Digraph> {
             let head = variables[head];
             variables.iter().filter(move |&&v| v != head).map(move |&v| (v, head))
         });
-    arcs.clone().next()?;
-    Some(Digraph::from_arcs(graph.variable_count(), arcs))
+    if arcs.clone().next().is_none() {
+        return Ok(None);
+    }
+    Digraph::from_arcs(graph.variable_count(), arcs).map(Some)
 }
 
 /// The factors that have edges, with the edge to the head of each. In a factor without a head, the

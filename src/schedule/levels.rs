@@ -31,6 +31,7 @@ use super::preorder::{Preorder, counting_sort};
 use super::settle::ClassSettler;
 use super::wide::WideFactors;
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled};
 use crate::model::FactorGraph;
 use std::ops::Range;
 
@@ -57,11 +58,11 @@ pub struct Levels {
 }
 
 impl Levels {
-    fn new(level_of_edge: Vec<u32>) -> Self {
+    fn new(level_of_edge: Vec<u32>) -> Result<Self> {
         let count = level_of_edge.iter().max().map_or(0, |&highest| highest as usize + 1);
-        let (order, offsets) = counting_sort(&level_of_edge, count);
-        let widths = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        Self { level_of_edge, order, offsets, widths }
+        let (order, offsets) = counting_sort(&level_of_edge, count)?;
+        let widths = collected(offsets.windows(2).map(|pair| pair[1] - pair[0]))?;
+        Ok(Self { level_of_edge, order, offsets, widths })
     }
 
     /// Number of levels; 0 only if there are no edges.
@@ -149,7 +150,7 @@ pub fn analyse(graph: &FactorGraph, preorder: &Preorder, storage: Storage) -> Re
         )));
     }
     let edge_root = graph.edge_count().isqrt();
-    Ok(analyse_with(graph, preorder, storage, edge_root.max(512), 16))
+    analyse_with(graph, preorder, storage, edge_root.max(512), 16)
 }
 
 /// [`analyse`], treating factors as wide from `wide_arity` variables and `wide_groups` groups on.
@@ -159,15 +160,15 @@ pub(super) fn analyse_with(
     storage: Storage,
     wide_arity: usize,
     wide_groups: u32,
-) -> Levels {
-    let (order, offsets) = preorder.classes();
-    let wide = WideFactors::select(graph, &order, wide_arity, wide_groups);
+) -> Result<Levels> {
+    let (order, offsets) = preorder.classes()?;
+    let wide = WideFactors::select(graph, &order, wide_arity, wide_groups)?;
     let state = VariableState { updates: TopTwo::NONE, reads: TopTwo::NONE };
     let mut analysis = Analysis {
         graph,
         in_place: storage == Storage::InPlace,
-        levels: vec![0; graph.edge_count()],
-        variables: vec![state; graph.variable_count()],
+        levels: filled(graph.edge_count(), 0)?,
+        variables: filled(graph.variable_count(), state)?,
         wide,
     };
     let mut settler = None;
@@ -199,9 +200,11 @@ pub(super) fn analyse_with(
         let groups = || edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]);
         groups().for_each(|group| analysis.bound(group));
         if analysis.in_place {
-            settler
-                .get_or_insert_with(|| ClassSettler::new(graph))
-                .settle(edges, &mut analysis.levels);
+            let settler = match &mut settler {
+                Some(settler) => settler,
+                None => settler.insert(ClassSettler::new(graph)?),
+            };
+            settler.settle(edges, &mut analysis.levels)?;
         }
         groups().for_each(|group| analysis.record(group));
     }

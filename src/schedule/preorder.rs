@@ -1,6 +1,7 @@
 //! Total preorders on the edges of a factor graph.
 
 use crate::error::{Error, Result};
+use crate::memory::{collected, copied, filled};
 use crate::model::FactorGraph;
 
 /// A total preorder on edges: a rank per edge; edges of equal rank form a class.
@@ -25,19 +26,19 @@ impl Preorder {
                 graph.edge_count()
             )));
         }
-        Ok(Self::compress(ranks))
+        Self::compress(ranks)
     }
 
     /// Makes ranks dense.
-    pub(super) fn compress(ranks: &[u64]) -> Self {
+    pub(super) fn compress(ranks: &[u64]) -> Result<Self> {
         let (Some(&lowest), Some(&highest)) = (ranks.iter().min(), ranks.iter().max()) else {
-            return Self { ranks: Vec::new(), class_count: 0 };
+            return Ok(Self { ranks: Vec::new(), class_count: 0 });
         };
         if (highest - lowest) / 4 > ranks.len() as u64 {
             return Self::compress_by_sorting(ranks);
         }
         // Few enough possible ranks for a table of those that occur.
-        let mut dense = vec![u32::MAX; (highest - lowest) as usize + 1];
+        let mut dense = filled((highest - lowest) as usize + 1, u32::MAX)?;
         for &rank in ranks {
             dense[(rank - lowest) as usize] = 0;
         }
@@ -46,14 +47,14 @@ impl Preorder {
             *slot = class_count;
             class_count += 1;
         }
-        let ranks = ranks.iter().map(|&rank| dense[(rank - lowest) as usize]).collect();
-        Self { ranks, class_count: class_count as usize }
+        let ranks = collected(ranks.iter().map(|&rank| dense[(rank - lowest) as usize]))?;
+        Ok(Self { ranks, class_count: class_count as usize })
     }
 
-    fn compress_by_sorting(ranks: &[u64]) -> Self {
-        let mut sorted: Vec<(u64, u32)> = ranks.iter().copied().zip(0..).collect();
+    fn compress_by_sorting(ranks: &[u64]) -> Result<Self> {
+        let mut sorted: Vec<(u64, u32)> = collected(ranks.iter().copied().zip(0..))?;
         sorted.sort_unstable();
-        let mut dense = vec![0; ranks.len()];
+        let mut dense = filled(ranks.len(), 0)?;
         let mut class = 0;
         let mut previous = sorted.first().map_or(0, |&(rank, _)| rank);
         for (rank, edge) in sorted {
@@ -61,7 +62,7 @@ impl Preorder {
             previous = rank;
             dense[edge as usize] = class;
         }
-        Self { ranks: dense, class_count: class as usize + 1 }
+        Ok(Self { ranks: dense, class_count: class as usize + 1 })
     }
 
     /// Ranks that are dense already.
@@ -71,17 +72,22 @@ impl Preorder {
     }
 
     /// One class of all edges.
-    pub(super) fn flat(edge_count: usize) -> Self {
-        Self { ranks: vec![0; edge_count], class_count: usize::from(edge_count > 0) }
+    pub(super) fn flat(edge_count: usize) -> Result<Self> {
+        Ok(Self { ranks: filled(edge_count, 0)?, class_count: usize::from(edge_count > 0) })
     }
 
     /// The strict order in which `order`, a permutation of the edges, lists them.
-    pub(super) fn from_order(order: &[u32]) -> Self {
-        let mut ranks = vec![0; order.len()];
+    pub(super) fn from_order(order: &[u32]) -> Result<Self> {
+        let mut ranks = filled(order.len(), 0)?;
         for (position, &edge) in order.iter().enumerate() {
             ranks[edge as usize] = position as u32;
         }
-        Self { ranks, class_count: order.len() }
+        Ok(Self { ranks, class_count: order.len() })
+    }
+
+    /// A copy.
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        Ok(Self { ranks: copied(&self.ranks)?, class_count: self.class_count })
     }
 
     /// Rank of each edge.
@@ -99,35 +105,35 @@ impl Preorder {
         self.class_count
     }
 
-    /// The edges sorted by rank, then by edge index. O(edges).
-    pub fn order(&self) -> Vec<u32> {
-        self.classes().0
+    /// The edges sorted by rank, then by edge index. O(edges). Errors: no memory.
+    pub fn order(&self) -> Result<Vec<u32>> {
+        Ok(self.classes()?.0)
     }
 
     /// The edges sorted as by [`Self::order`], and where in that list each class starts: one entry
-    /// more than there are classes. O(edges).
-    pub fn classes(&self) -> (Vec<u32>, Vec<u32>) {
+    /// more than there are classes. O(edges). Errors: no memory.
+    pub fn classes(&self) -> Result<(Vec<u32>, Vec<u32>)> {
         counting_sort(&self.ranks, self.class_count)
     }
 }
 
 /// The indices of `keys`, all of which are below `key_count`, sorted by (key, index), and where
 /// each key starts in them (`key_count + 1` entries).
-pub(super) fn counting_sort(keys: &[u32], key_count: usize) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn counting_sort(keys: &[u32], key_count: usize) -> Result<(Vec<u32>, Vec<u32>)> {
     // Starts are kept one entry further right while they move, and so end in their places.
-    let mut offsets = vec![0_u32; key_count + 2];
+    let mut offsets = filled(key_count + 2, 0_u32)?;
     for &key in keys {
         offsets[key as usize + 2] += 1;
     }
     for key in 2..offsets.len() {
         offsets[key] += offsets[key - 1];
     }
-    let mut order = vec![0; keys.len()];
+    let mut order = filled(keys.len(), 0)?;
     for (index, &key) in keys.iter().enumerate() {
         let slot = &mut offsets[key as usize + 1];
         order[*slot as usize] = index as u32;
         *slot += 1;
     }
     offsets.pop();
-    (order, offsets)
+    Ok((order, offsets))
 }

@@ -1,5 +1,8 @@
 //! The random orders of SEQRND and classes of BLOCKS, defined so that anybody can reproduce them.
 
+use crate::error::Result;
+use crate::memory::{Grow, collected};
+
 /// SplitMix64 (Steele, Lea and Flood 2014).
 pub(crate) struct SplitMix64(pub(crate) u64);
 
@@ -42,15 +45,18 @@ impl SplitMix64 {
 /// number below n is the high word of the 128-bit product draw * n; a draw with (draw * n) mod 2^64
 /// < 2^64 mod n is dropped and the next one taken. The order is that of the edges 0, 1, 2, ... after
 /// for i = `edge_count` - 1 down to 1: swap entries i and (number below i + 1) (Fisher and Yates).
-pub fn random_order(edge_count: usize, seed: u64, pass: u64, out: &mut Vec<u32>) {
+///
+/// Errors: no memory for so many entries; never where `out` has room for them.
+pub fn random_order(edge_count: usize, seed: u64, pass: u64, out: &mut Vec<u32>) -> Result<()> {
     out.clear();
-    out.extend((0..edge_count).map(|edge| edge as u32));
+    out.try_extend((0..edge_count).map(|edge| edge as u32))?;
     let key = SplitMix64(seed).next() ^ pass;
     let mut generator = SplitMix64(SplitMix64(key).next());
     for last in (1..edge_count).rev() {
         let chosen = generator.below(last as u64 + 1) as usize;
         out.swap(last, chosen);
     }
+    Ok(())
 }
 
 /// The class of each of the edges `0..edge_count` in BLOCKS(`blocks`, `seed`); `blocks` > 0.
@@ -58,9 +64,9 @@ pub fn random_order(edge_count: usize, seed: u64, pass: u64, out: &mut Vec<u32>)
 /// With draws and numbers below n as [`random_order`] defines them, the generator starts with
 /// s = draw(s = `seed`). The classes of the edges 0, 1, 2, ... are one number below `blocks` each, in
 /// this order.
-pub(super) fn random_blocks(edge_count: usize, blocks: u32, seed: u64) -> Vec<u64> {
+pub(super) fn random_blocks(edge_count: usize, blocks: u32, seed: u64) -> Result<Vec<u64>> {
     let mut generator = SplitMix64(SplitMix64(seed).next());
-    (0..edge_count).map(|_| generator.below(u64::from(blocks))).collect()
+    collected((0..edge_count).map(|_| generator.below(u64::from(blocks))))
 }
 
 #[cfg(test)]
@@ -69,7 +75,7 @@ mod tests {
 
     fn order(edge_count: usize, seed: u64, pass: u64) -> Vec<u32> {
         let mut out = vec![7; 3];
-        random_order(edge_count, seed, pass, &mut out);
+        random_order(edge_count, seed, pass, &mut out).unwrap();
         out
     }
 
@@ -111,7 +117,7 @@ mod tests {
     fn blocks_are_about_equally_large() {
         for seed in 0..20 {
             let mut sizes = [0; 7];
-            for block in random_blocks(70_000, 7, seed) {
+            for block in random_blocks(70_000, 7, seed).unwrap() {
                 sizes[block as usize] += 1;
             }
             assert!(sizes.iter().all(|size| (9_500..10_500).contains(size)), "{sizes:?}");
@@ -138,10 +144,10 @@ mod tests {
 
     #[test]
     fn blocks_never_change() {
-        assert_eq!(random_blocks(12, 4, 0), FROZEN_BLOCKS[0]);
-        assert_eq!(random_blocks(12, 3, 42), FROZEN_BLOCKS[1]);
-        assert_eq!(random_blocks(2, u32::MAX, u64::MAX), FROZEN_LARGE_BLOCKS);
-        assert_eq!(random_blocks(0, 4, 0), []);
+        assert_eq!(random_blocks(12, 4, 0).unwrap(), FROZEN_BLOCKS[0]);
+        assert_eq!(random_blocks(12, 3, 42).unwrap(), FROZEN_BLOCKS[1]);
+        assert_eq!(random_blocks(2, u32::MAX, u64::MAX).unwrap(), FROZEN_LARGE_BLOCKS);
+        assert!(random_blocks(0, 4, 0).unwrap().is_empty());
     }
 
     /// Checked against the definition above with an independent program.

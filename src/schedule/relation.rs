@@ -3,6 +3,7 @@
 use super::digraph::Digraph;
 use super::preorder::Preorder;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, copied, filled};
 use crate::model::FactorGraph;
 
 /// Sources whose comparable classes are found in one sweep.
@@ -42,18 +43,18 @@ impl Preorder {
             }
         }
         let (ranks, class_count) =
-            Digraph::from_arcs(edges, pairs.iter().copied()).component_ranks();
+            Digraph::from_arcs(edges, pairs.iter().copied())?.component_ranks()?;
         let preorder = Self::from_dense(ranks, class_count);
         let ranks = preorder.ranks();
         let arcs = pairs.iter().map(|&(a, b)| (ranks[a as usize], ranks[b as usize]));
-        let mut chained = vec![false; class_count];
+        let mut chained = filled(class_count, false)?;
         for (before, after) in arcs.clone() {
             chained[before as usize] |= before + 1 == after;
         }
         let chain = class_count.saturating_sub(1);
         if !chained[..chain].iter().all(|&linked| linked) {
-            let classes = Digraph::from_arcs(class_count, arcs.filter(|(a, b)| a < b));
-            if let Some((reader, read)) = find_incomparable(graph, &preorder, &classes) {
+            let classes = Digraph::from_arcs(class_count, arcs.filter(|(a, b)| a < b))?;
+            if let Some((reader, read)) = find_incomparable(graph, &preorder, &classes)? {
                 let name = |edge: usize| {
                     let variable = graph.edge_variables()[edge] as usize;
                     format!(
@@ -85,14 +86,15 @@ fn find_incomparable(
     graph: &FactorGraph,
     preorder: &Preorder,
     classes: &Digraph,
-) -> Option<(usize, usize)> {
-    let (order, offsets) = preorder.classes();
+) -> Result<Option<(usize, usize)>> {
+    let (order, offsets) = preorder.classes()?;
     let count = preorder.class_count();
     let ranks = preorder.ranks();
-    let mut from: Vec<Bits> = vec![[0; BLOCK / 64]; count];
-    let mut to = from.clone();
-    let mut missing_one: Vec<Bits> = vec![[0; BLOCK / 64]; graph.variable_count()];
-    let mut missing_two = missing_one.clone();
+    let mut from: Vec<Bits> = filled(count, [0; BLOCK / 64])?;
+    let mut to = copied(&from)?;
+    let mut missing_one: Vec<Bits> = filled(graph.variable_count(), [0; BLOCK / 64])?;
+    let mut missing_two = copied(&missing_one)?;
+    let mut sources = Vec::new();
     for start in (0..count).step_by(BLOCK) {
         let end = count.min(start + BLOCK);
         find_reachable(classes, start..end, &mut from, &mut to);
@@ -106,7 +108,8 @@ fn find_incomparable(
             }
             (missing_one[v], missing_two[v]) = (one, two);
         }
-        let mut sources = order[offsets[start] as usize..offsets[end] as usize].to_vec();
+        sources.clear();
+        sources.try_append(&order[offsets[start] as usize..offsets[end] as usize])?;
         sources.sort_unstable();
         let factor_of = |edge: u32| graph.edge_factors()[edge as usize];
         for group in sources.chunk_by(|&a, &b| factor_of(a) == factor_of(b)) {
@@ -135,14 +138,14 @@ fn find_incomparable(
                     for &edge in read.filter(|&&edge| edge as usize != w) {
                         let class = ranks[edge as usize] as usize;
                         if !has(or(from[class], to[class]), bit) {
-                            return Some((source as usize, edge as usize));
+                            return Ok(Some((source as usize, edge as usize)));
                         }
                     }
                 }
             }
         }
     }
-    None
+    Ok(None)
 }
 
 /// Finds from which classes of a block each class can be reached, and which of them it reaches.

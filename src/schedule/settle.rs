@@ -11,6 +11,8 @@
 //! time: the class costs no more than the arities of its factors and the sorting of its edges,
 //! however many edges read each other.
 
+use crate::error::Result;
+use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
 
 const NONE: u32 = u32::MAX;
@@ -29,28 +31,30 @@ pub(super) struct ClassSettler<'a> {
 }
 
 impl<'a> ClassSettler<'a> {
-    pub fn new(graph: &'a FactorGraph) -> Self {
-        Self {
+    pub fn new(graph: &'a FactorGraph) -> Result<Self> {
+        Ok(Self {
             graph,
-            unreached: vec![NONE; graph.variable_count()],
-            next: vec![NONE; graph.edge_count()],
-            remaining: vec![UNSEARCHED; graph.factor_count()],
+            unreached: filled(graph.variable_count(), NONE)?,
+            next: filled(graph.edge_count(), NONE)?,
+            remaining: filled(graph.factor_count(), UNSEARCHED)?,
             seeds: Vec::new(),
             queue: Vec::new(),
-        }
+        })
     }
 
     /// Raises the levels of the edges of a class, given what earlier classes demand, to the least
     /// ones that do not let an edge be overwritten before another edge of the class has read it.
-    pub fn settle(&mut self, class: &[u32], levels: &mut [u32]) {
+    pub fn settle(&mut self, class: &[u32], levels: &mut [u32]) -> Result<()> {
         let lowest = class.iter().map(|&edge| levels[edge as usize]).min().unwrap_or(0);
         // The lowest edges raise nothing.
         let raising = class.iter().filter(|&&edge| levels[edge as usize] > lowest);
         self.seeds.clear();
-        self.seeds.extend(raising.map(|&edge| (levels[edge as usize], edge)));
+        self.seeds.try_extend(raising.map(|&edge| (levels[edge as usize], edge)))?;
         if self.seeds.is_empty() {
-            return;
+            return Ok(());
         }
+        // Each edge is queued at most once for each seed that raises it, and is out before the next.
+        self.queue.try_room(class.len() + 1)?;
         self.seeds.sort_unstable_by(|a, b| b.cmp(a));
         for &edge in class {
             let v = self.graph.edge_variables()[edge as usize] as usize;
@@ -71,6 +75,7 @@ impl<'a> ClassSettler<'a> {
             self.unreached[self.graph.edge_variables()[edge as usize] as usize] = NONE;
             self.remaining[self.graph.edge_factors()[edge as usize] as usize] = UNSEARCHED;
         }
+        Ok(())
     }
 
     /// Raises all edges of the class that `edge` reads to `level` and queues those that were lower.

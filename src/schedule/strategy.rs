@@ -6,6 +6,7 @@ use super::random::{random_blocks, random_order};
 use super::topological::topological;
 use super::tree::tree;
 use crate::error::{Error, Result};
+use crate::memory::collected;
 use crate::model::FactorGraph;
 use std::sync::Arc;
 
@@ -161,28 +162,28 @@ impl Schedule {
     pub fn preorder(&self, graph: &FactorGraph, pass: u64) -> Result<Preorder> {
         self.check(graph)?;
         let edges = graph.edge_count();
-        Ok(match self {
+        match self {
             Schedule::Parallel => Preorder::flat(edges),
-            Schedule::SequentialFixed => Preorder::from_dense((0..edges as u32).collect(), edges),
+            Schedule::SequentialFixed => {
+                Ok(Preorder::from_dense(collected(0..edges as u32)?, edges))
+            }
             Schedule::SequentialRandom { seed } => {
                 let mut order = Vec::new();
-                random_order(edges, *seed, pass, &mut order);
+                random_order(edges, *seed, pass, &mut order)?;
                 Preorder::from_order(&order)
             }
             Schedule::Blocks { blocks, seed } => {
-                Preorder::compress(&random_blocks(edges, *blocks, *seed))
+                Preorder::compress(&random_blocks(edges, *blocks, *seed)?)
             }
             Schedule::Topological => topological(graph),
             Schedule::ForwardBackward => forward_backward(graph),
             Schedule::Tree => tree(graph),
-            Schedule::MaximumResidual { .. } => {
-                return Err(Error::Unsupported(
-                    "the schedule SEQMAX has no preorder: which message comes next depends on the \
-                     messages"
-                        .into(),
-                ));
-            }
-            Schedule::Custom(preorder) => Preorder::clone(preorder),
-        })
+            Schedule::MaximumResidual { .. } => Err(Error::Unsupported(
+                "the schedule SEQMAX has no preorder: which message comes next depends on the \
+                 messages"
+                    .into(),
+            )),
+            Schedule::Custom(preorder) => preorder.try_clone(),
+        }
     }
 }

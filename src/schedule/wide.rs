@@ -5,6 +5,8 @@
 //! is read in the factor itself, and lets its variables know it. There can be only few of them.
 
 use super::levels::TopTwo;
+use crate::error::Result;
+use crate::memory::{Grow, copied, filled, room};
 use crate::model::FactorGraph;
 
 const NARROW: u32 = u32::MAX;
@@ -25,17 +27,22 @@ pub(super) struct WideFactors {
 impl WideFactors {
     /// The factors with `arity` variables or more the edges of which lie in `groups` or more runs
     /// of `order`. `None` if there are none.
-    pub fn select(graph: &FactorGraph, order: &[u32], arity: usize, groups: u32) -> Option<Self> {
+    pub fn select(
+        graph: &FactorGraph,
+        order: &[u32],
+        arity: usize,
+        groups: u32,
+    ) -> Result<Option<Self>> {
         let factors = 0..graph.factor_count();
         if !factors.clone().any(|factor| graph.arity(factor) >= arity) {
-            return None;
+            return Ok(None);
         }
-        let mut runs = vec![0_u32; graph.factor_count()];
+        let mut runs = filled(graph.factor_count(), 0_u32)?;
         let edge_factors = graph.edge_factors();
         for run in order.chunk_by(|&a, &b| edge_factors[a as usize] == edge_factors[b as usize]) {
             runs[edge_factors[run[0] as usize] as usize] += 1;
         }
-        let mut index = vec![NARROW; graph.factor_count()];
+        let mut index = filled(graph.factor_count(), NARROW)?;
         let mut count = 0;
         for factor in factors {
             if graph.arity(factor) >= arity && runs[factor] >= groups {
@@ -44,18 +51,18 @@ impl WideFactors {
             }
         }
         if count == 0 {
-            return None;
+            return Ok(None);
         }
-        let mut offsets = Vec::with_capacity(graph.variable_count() + 1);
+        let mut offsets = room(graph.variable_count() + 1)?;
         let mut members = Vec::new();
         offsets.push(0);
         for v in 0..graph.variable_count() {
             let factors = graph.variable_edges(v).iter().map(|&edge| edge_factors[edge as usize]);
-            members.extend(factors.filter(|&factor| index[factor as usize] != NARROW));
+            members.try_extend(factors.filter(|&factor| index[factor as usize] != NARROW))?;
             offsets.push(members.len() as u32);
         }
-        let none = vec![TopTwo::NONE; count as usize];
-        Some(Self { index, updates: none.clone(), own: none, offsets, members })
+        let none = filled(count as usize, TopTwo::NONE)?;
+        Ok(Some(Self { index, updates: copied(&none)?, own: none, offsets, members }))
     }
 
     pub fn contains(&self, factor: u32) -> bool {

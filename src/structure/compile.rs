@@ -1,12 +1,14 @@
 //! The tables of a graph, each in its cheapest form.
 
 use super::{Class, Recognised, Structure, recognise};
+use crate::error::Result;
+use crate::memory::{Grow, collected};
 use crate::model::{Factor, FactorGraph};
 
 /// The graph with each table in the form that is cheapest to run; `None` where none gains. Edges,
 /// variables and the factors' values stay as they are. O(table entries * arity).
-pub(crate) fn compile(graph: &FactorGraph) -> Option<FactorGraph> {
-    graph.with_structures(|values, cardinalities| recognise(values, cardinalities).structure)
+pub(crate) fn compile(graph: &FactorGraph) -> Result<Option<FactorGraph>> {
+    graph.with_structures(|values, cardinalities| Ok(recognise(values, cardinalities)?.structure))
 }
 
 /// What the tables of one class amount to; see [`summarise`].
@@ -24,17 +26,17 @@ pub struct TableSummary {
 }
 
 /// What local structure the tables of a graph have, by class; classes without tables are left out.
-/// O(table entries * arity).
-pub fn summarise(graph: &FactorGraph) -> Vec<TableSummary> {
-    let mut summaries: Vec<TableSummary> = Class::ALL
-        .into_iter()
-        .map(|class| TableSummary { class: class.name(), tables: 0, entries: 0, compiled: 0 })
-        .collect();
+/// O(table entries * arity). Errors: no memory.
+pub fn summarise(graph: &FactorGraph) -> Result<Vec<TableSummary>> {
+    let empty =
+        |class: Class| TableSummary { class: class.name(), tables: 0, entries: 0, compiled: 0 };
+    let mut summaries: Vec<TableSummary> = collected(Class::ALL.into_iter().map(empty))?;
+    let mut cardinalities: Vec<u32> = Vec::new();
     for factor in 0..graph.factor_count() {
         if let Factor::Table(values) = graph.factor(factor) {
-            let cardinalities: Vec<u32> =
-                graph.factor_cardinalities(factor).map(|r| r as u32).collect();
-            let Recognised { structure, class } = recognise(values, &cardinalities);
+            cardinalities.clear();
+            cardinalities.try_extend(graph.factor_cardinalities(factor).map(|r| r as u32))?;
+            let Recognised { structure, class } = recognise(values, &cardinalities)?;
             let summary = &mut summaries[class as usize];
             summary.tables += 1;
             summary.entries += values.len();
@@ -42,5 +44,5 @@ pub fn summarise(graph: &FactorGraph) -> Vec<TableSummary> {
         }
     }
     summaries.retain(|summary| summary.tables > 0);
-    summaries
+    Ok(summaries)
 }

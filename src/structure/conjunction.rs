@@ -1,20 +1,22 @@
 //! Conjunctions: AND, OR, clauses.
 
 use super::{Class, Recognised, Structure};
+use crate::error::Result;
+use crate::memory::{filled, room};
 
 /// From this arity on, a few entries are looked at before all of them.
 const PROBED_ARITY: usize = 6;
 
 /// The structure of a binary variable's table.
-pub(super) fn single(values: &[f64]) -> Structure {
+pub(super) fn single(values: &[f64]) -> Result<Structure> {
     let (f0, f1) = (values[0], values[1]);
-    Structure::Conjunction { head: 0, negated: vec![false], values: [f1, f0, f1, f0] }
+    Ok(Structure::Conjunction { head: 0, negated: filled(1, false)?, values: [f1, f0, f1, f0] })
 }
 
 /// The table of two or more binary variables as a conjunction, if it is one.
 ///
 /// Every table of two variables is one. O(entries * arity) at worst.
-pub(super) fn recognise(values: &[f64], arity: usize) -> Option<Recognised> {
+pub(super) fn recognise(values: &[f64], arity: usize) -> Option<Result<Recognised>> {
     if arity == 2 {
         return Some(of_two(values));
     }
@@ -34,7 +36,7 @@ pub(super) fn recognise(values: &[f64], arity: usize) -> Option<Recognised> {
 
 /// The first variable is the head. The literal is the one that makes the failing pair equal, if one
 /// does: a clause then shows.
-fn of_two(values: &[f64]) -> Recognised {
+fn of_two(values: &[f64]) -> Result<Recognised> {
     let pairs = Pairs { values, head: 0 };
     let (at0, at1) = (pairs.pair(0), pairs.pair(1));
     if at1.0 == at1.1 && at0.0 != at0.1 {
@@ -51,8 +53,8 @@ fn conjunction(
     holds_at: usize,
     holds: (f64, f64),
     fails: (f64, f64),
-) -> Recognised {
-    let mut negated = Vec::with_capacity(arity);
+) -> Result<Recognised> {
+    let mut negated = room(arity)?;
     let mut states = holds_at;
     for position in 0..arity {
         if position == head {
@@ -73,7 +75,7 @@ fn conjunction(
         Class::Conjunction
     };
     let values = [holds.0, holds.1, fails.0, fails.1];
-    Recognised { structure: Structure::Conjunction { head, negated, values }, class }
+    Ok(Recognised { structure: Structure::Conjunction { head, negated, values }, class })
 }
 
 /// A table as pairs (f(h=1), f(h=0)), one for each joint state of the body.

@@ -15,6 +15,8 @@ mod tests;
 pub(crate) use compile::compile;
 pub use compile::{TableSummary, summarise};
 
+use crate::error::Result;
+use crate::memory::filled;
 use crate::model::TableStructure as Structure;
 
 /// The field's name for what a table is, for reports.
@@ -96,20 +98,21 @@ pub(crate) struct Recognised {
 ///
 /// O(entries * arity) at worst for all but terms; most tables are told from a few entries. Terms
 /// are given up as soon as they cost more than the table.
-pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Recognised {
+pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Result<Recognised> {
     let arity = cardinalities.len();
     let binary = cardinalities.iter().all(|&cardinality| cardinality == 2);
     if arity == 1 {
-        let structure = if binary { conjunction::single(values) } else { Structure::Dense };
-        return Recognised { structure, class: Class::Prior };
+        let structure = if binary { conjunction::single(values)? } else { Structure::Dense };
+        return Ok(Recognised { structure, class: Class::Prior });
     }
     if values.iter().all(|&value| value == values[0]) {
         let structure = if arity > 1 && values[0] > 0.0 {
-            Structure::Terms { weights: vec![values[0]], offsets: vec![0, 0], literals: Vec::new() }
+            let (weights, offsets) = (filled(1, values[0])?, filled(2, 0)?);
+            Structure::Terms { weights, offsets, literals: Vec::new() }
         } else {
             Structure::Dense
         };
-        return Recognised { structure, class: Class::Constant };
+        return Ok(Recognised { structure, class: Class::Constant });
     }
     if binary {
         let found = conjunction::recognise(values, arity);
@@ -117,7 +120,7 @@ pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Recognised {
             return found;
         }
     }
-    let structure = terms::recognise(values, cardinalities).unwrap_or(Structure::Dense);
+    let structure = terms::recognise(values, cardinalities)?.unwrap_or(Structure::Dense);
     let class = if is_function(values, cardinalities) {
         Class::Deterministic
     } else if structure == Structure::Dense {
@@ -125,7 +128,7 @@ pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Recognised {
     } else {
         Class::ContextSpecific
     };
-    Recognised { structure, class }
+    Ok(Recognised { structure, class })
 }
 
 /// Whether one variable is a function of the others: one positive entry for each of their states.

@@ -5,6 +5,8 @@
 //! where every literal surely holds and from its neighbours; then every entry is compared.
 
 use super::{Class, Recognised, Structure};
+use crate::error::Result;
+use crate::memory::filled;
 
 /// Bodies are never larger: a table has fewer entries than an address space has bytes.
 const MAX_ARITY: usize = 64;
@@ -17,7 +19,7 @@ pub(super) fn tolerance(arity: usize) -> f64 {
 
 /// The table of three or more binary variables as a noisy conjunction, if it is one, and if some
 /// literal is uncertain. O(entries) for each head and state where a few entries do not refute it.
-pub(super) fn recognise(values: &[f64], arity: usize) -> Option<Recognised> {
+pub(super) fn recognise(values: &[f64], arity: usize) -> Option<Result<Recognised>> {
     if !(3..=MAX_ARITY).contains(&arity) {
         return None;
     }
@@ -92,7 +94,7 @@ impl Candidate<'_> {
         states.chain(rest).find(|&body| self.product(body) > 0.0)
     }
 
-    fn recognise(&self) -> Option<Recognised> {
+    fn recognise(&self) -> Option<Result<Recognised>> {
         let start = self.positive()?;
         let mut pair = self.body().map(|position| 1 << position);
         if let (Some(i), Some(j)) = (pair.next(), pair.next()) {
@@ -142,7 +144,7 @@ impl Candidate<'_> {
     }
 
     /// Completes the parameters for a failing value, and compares with the table.
-    fn accept(&self, mut noisy: Noisy, value: f64) -> Option<Recognised> {
+    fn accept(&self, mut noisy: Noisy, value: f64) -> Option<Result<Recognised>> {
         noisy.fails = value;
         let mut uncertain = false;
         for position in self.body() {
@@ -178,8 +180,8 @@ impl Candidate<'_> {
             && self.fits(noisy, position, state | sure, above)
     }
 
-    fn report(&self, noisy: &Noisy) -> Recognised {
-        let mut literals = vec![[[1.0, 0.0]; 2]; self.arity];
+    fn report(&self, noisy: &Noisy) -> Result<Recognised> {
+        let mut literals = filled(self.arity, [[1.0, 0.0]; 2])?;
         // The states in which literals hold surely, of those that may fail.
         let (mut at0, mut at1) = (false, false);
         for position in self.body() {
@@ -201,7 +203,7 @@ impl Candidate<'_> {
             0 => [holds, product, fails, 0.0],
             _ => [product, holds, 0.0, fails],
         };
-        Recognised { structure: Structure::Noisy { head: self.head, literals, values }, class }
+        Ok(Recognised { structure: Structure::Noisy { head: self.head, literals, values }, class })
     }
 }
 

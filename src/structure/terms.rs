@@ -1,6 +1,8 @@
 //! Disjoint terms: the leaves of a decision tree, for tables with context-specific independence.
 
 use super::Structure;
+use crate::error::Result;
+use crate::memory::Grow;
 
 /// Nodes of up to this many entries choose their variable by all entries, larger ones by samples.
 const EXACT_ENTRIES: usize = 4096;
@@ -23,7 +25,7 @@ pub(super) fn terms_cost(terms: usize, literals: usize, arity: usize, states: us
 ///
 /// It is split by the variable that matters most, as long as it is not constant. Each level of
 /// the tree costs O(entries), and O(arity) for each entry of small nodes.
-pub(super) fn recognise(values: &[f64], cardinalities: &[u32]) -> Option<Structure> {
+pub(super) fn recognise(values: &[f64], cardinalities: &[u32]) -> Result<Option<Structure>> {
     let mut tree = Tree {
         budget: dense_cost(values.len()),
         arity: cardinalities.len(),
@@ -32,14 +34,14 @@ pub(super) fn recognise(values: &[f64], cardinalities: &[u32]) -> Option<Structu
     };
     // One term of one literal is the least there is.
     if tree.affords(1, 1) {
-        tree.free.extend((0..).zip(cardinalities.iter().copied()));
-        tree.offsets.push(0);
-        if tree.split(values) {
+        tree.free.try_extend((0..).zip(cardinalities.iter().copied()))?;
+        tree.offsets.try_push(0)?;
+        if tree.split(values)? {
             let Tree { weights, offsets, literals, .. } = tree;
-            return Some(Structure::Terms { weights, offsets, literals });
+            return Ok(Some(Structure::Terms { weights, offsets, literals }));
         }
     }
-    None
+    Ok(None)
 }
 
 #[derive(Default)]
@@ -66,19 +68,19 @@ impl Tree {
     }
 
     /// Adds the terms of the current node, which has these values; false if they cost too much.
-    fn split(&mut self, values: &[f64]) -> bool {
+    fn split(&mut self, values: &[f64]) -> Result<bool> {
         let first = values[0];
         let Some(other) = (1..values.len()).find(|&at| values[at] != first) else {
             if first > 0.0 {
-                self.weights.push(first);
-                self.literals.extend_from_slice(&self.path);
-                self.offsets.push(self.literals.len());
+                self.weights.try_push(first)?;
+                self.literals.try_append(&self.path)?;
+                self.offsets.try_push(self.literals.len())?;
             }
-            return self.affords(0, 0);
+            return Ok(self.affords(0, 0));
         };
         // At least one term lies below.
         if !self.affords(1, self.path.len() + 1) {
-            return false;
+            return Ok(false);
         }
         let (index, stride) = self.choose(values, other);
         let (position, cardinality) = self.free.remove(index);
@@ -87,17 +89,18 @@ impl Tree {
             slice.clear();
             let start = state as usize * stride;
             for block in values.chunks_exact(stride * cardinality as usize) {
-                slice.extend_from_slice(&block[start..start + stride]);
+                slice.try_append(&block[start..start + stride])?;
             }
-            self.path.push((position, state));
-            if !self.split(&slice) {
-                return false;
+            self.path.try_push((position, state))?;
+            if !self.split(&slice)? {
+                return Ok(false);
             }
             self.path.pop();
         }
-        self.buffers.push(slice);
+        self.buffers.try_push(slice)?;
+        // There is room: it was removed above.
         self.free.insert(index, (position, cardinality));
-        true
+        Ok(true)
     }
 
     /// The variable to split by, as its index in `free` and its stride: the one whose change of

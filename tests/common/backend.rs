@@ -139,7 +139,8 @@ impl Pair {
     /// Compares messages, results and reports of both.
     pub fn compare(&self) -> Checked {
         let (reference, tested) = (&self.reference, &self.tested);
-        same_words(&reference.save_state(), &tested.save_state(), "word of the saved state")?;
+        let state = |session: &BeliefPropagation| session.save_state().unwrap();
+        same_words(&state(reference), &state(tested), "word of the saved state")?;
         same(&reference.report(), &tested.report(), "last report")?;
         match (reference.marginals(), tested.marginals()) {
             (Ok(expected), Ok(got)) => same_bits(expected, got, "marginal"),

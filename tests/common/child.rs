@@ -9,15 +9,17 @@ pub fn is_child() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
+/// A process of its own that runs a test of this program.
+pub fn command(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env_remove("FASTLBP_DEVICE").env(VARIABLE, "1");
+    command
+}
+
 /// Runs a test of this program in a process of its own that has these variables.
+#[allow(dead_code, reason = "not all test files use it")]
 pub fn run_again(test: &str, variables: &[(&str, &str)]) -> Output {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .env_remove("FASTLBP_DEVICE")
-        .envs(variables.iter().copied())
-        .env(VARIABLE, "1")
-        .output()
-        .unwrap();
+    let output = command(test).envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{variables:?}: {output:?}");
     output
 }

@@ -88,7 +88,7 @@ fn session(
     options: EngineOptions,
 ) -> BeliefPropagation {
     let mut session = BeliefPropagation::new(graph.clone(), schedule, options).unwrap();
-    session.set_evidence(evidence).unwrap();
+    session.set_evidence(&evidence).unwrap();
     session
 }
 

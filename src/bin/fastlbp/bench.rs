@@ -310,7 +310,7 @@ fn measure(
         Ok::<_, Failure>(session)
     });
     let mut session = session?;
-    session.set_evidence(subject.evidence.clone())?;
+    session.set_evidence(&subject.evidence)?;
     let (report, run) = timed(|| run_passes(&mut session, &first));
     let report = report?;
     let (passes, pass) = time_of_pass(arguments, &mut session)?;

@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         let _activity = Activity::start("preparing");
         let options = arguments.run.engine_options();
         let mut session = BeliefPropagation::new(graph.clone(), schedule.clone(), options)?;
-        session.set_evidence(evidence)?;
+        session.set_evidence(&evidence)?;
         if entries.is_none() {
             session.prepare(&arguments.run.request(inference))?;
         }
@@ -283,7 +283,7 @@ fn run_one_by_one(
     let run = |Entry { name, evidence }| {
         let outcome = match signals::received() {
             Some(_) => Err(Failure::NotRun),
-            None => session.set_evidence(evidence).map_err(Failure::from),
+            None => session.set_evidence(&evidence).map_err(Failure::from),
         };
         let outcome = outcome.and_then(|()| run_alone(arguments, inference, graph, session));
         Run { entry: Some(name), outcome }

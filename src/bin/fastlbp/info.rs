@@ -236,7 +236,7 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
         components: count_components(graph),
         memory_bytes: graph.memory_bytes(),
         factor_kinds: kinds,
-        tables: summarise(graph).into_iter().map(TableClass::from).collect(),
+        tables: summarise(graph)?.into_iter().map(TableClass::from).collect(),
         cardinality: Distribution::new(graph.cardinalities().to_vec()),
         arity: Distribution::new(
             (0..graph.factor_count()).map(|factor| graph.arity(factor) as u32).collect(),

@@ -2,6 +2,7 @@
 
 use crate::engine::{Inference, RunRequest, Start, StopRule};
 use crate::error::Result;
+use crate::memory::Grow;
 use crate::model::{FactorGraph, FactorKind};
 use crate::schedule::{Schedule, Storage, analyse};
 
@@ -307,7 +308,8 @@ impl Lengths {
         if self.0.len() == REMEMBERED {
             self.0.remove(0);
         }
-        self.0.push((request.rule, request.start, passes));
+        // Without memory for it the next run is estimated less well.
+        let _ = self.0.try_push((request.rule, request.start, passes));
     }
 }
 

@@ -3,8 +3,10 @@
 use super::{AutoEngine, Costs, Machine, Place};
 use crate::engine::{CpuEngine, Engine, EngineOptions, cuda};
 use crate::error::Result;
+use crate::memory::boxed;
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
+use crate::threads::physical_cores;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -24,12 +26,10 @@ pub(in crate::engine) fn auto_engine(
     schedule: &Schedule,
     options: EngineOptions,
 ) -> Result<Box<dyn Engine>> {
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let physical = || num_cpus::get_physical().clamp(1, available);
-    let threads = options.threads.unwrap_or_else(physical);
+    let threads = options.threads.unwrap_or_else(physical_cores);
     let machine = Local { options, threads, begin: Instant::now() };
-    let engine = AutoEngine::new(Box::new(machine), Costs::MEASURED, graph, schedule)?;
-    Ok(Box::new(engine))
+    let engine = AutoEngine::new(boxed(machine)?, Costs::MEASURED, graph, schedule)?;
+    Ok(boxed(engine)?)
 }
 
 impl Machine for Local {
@@ -57,7 +57,7 @@ impl Machine for Local {
     ) -> Result<Box<dyn Engine>> {
         let graph = graph.clone();
         match place {
-            Place::Cpu => Ok(Box::new(CpuEngine::new(graph, schedule, self.options)?)),
+            Place::Cpu => Ok(boxed(CpuEngine::new(graph, schedule, self.options)?)?),
             Place::Device => {
                 let engine = cuda::engine(graph, schedule, self.options)?;
                 STARTED.store(true, Ordering::Relaxed);

@@ -23,17 +23,17 @@ mod tests;
 pub(super) use machine::auto_engine;
 
 use super::{
-    Backend, Control, Engine, Progress, RunReport, RunRequest, Start, StopReason, StopRule, uniform,
+    Backend, Control, Engine, Progress, RunReport, RunRequest, Snapshot, Start, StopReason,
+    StopRule, value_count,
 };
 use crate::error::{Error, Result};
-use crate::kernel::Packed;
-use crate::model::{FactorGraph, VariableEvidence};
+use crate::memory::Grow;
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use chance::{Chance, Device};
 use cost::{Costs, Lengths, RunCost, Seen, Shape, Work, is_for_devices, limited};
 use once_cell::sync::OnceCell;
 use sides::Side;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,11 +85,11 @@ struct AutoEngine {
     costs: Costs,
     work: Work,
     shape: Shape,
-    evidence: BTreeMap<usize, VariableEvidence>,
+    evidence: Evidence,
     /// Of an engine on the CPU.
     threads: usize,
-    /// The messages before the first run, if they were given, and the passes that they come from.
-    given: Option<(Vec<Packed>, u64)>,
+    /// The messages before the first run, if they were given.
+    given: Option<Snapshot>,
     /// Answers what needs an engine on the CPU before the first run.
     reader: OnceCell<Box<dyn Engine>>,
     /// Has the newest messages; none before the first run.
@@ -128,7 +128,7 @@ impl AutoEngine {
             costs,
             work,
             shape: Shape::of(schedule),
-            evidence: BTreeMap::new(),
+            evidence: Evidence::new(),
             threads,
             given: None,
             reader: OnceCell::new(),
@@ -306,7 +306,9 @@ impl AutoEngine {
     /// The device is not used any more.
     fn give_up(&mut self, error: &Error) {
         self.device = Device::Gone;
-        self.notes.push(note(error));
+        if self.notes.try_room(1).is_ok() {
+            self.notes.push(note(error));
+        }
     }
 
     /// The CPU goes on from the messages of the device, which is not used any more.
@@ -387,15 +389,10 @@ impl Engine for AutoEngine {
         Ok(())
     }
 
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
-        match evidence {
-            Some(known) => self.evidence.insert(variable, known.clone()),
-            None => self.evidence.remove(&variable),
-        };
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        self.evidence.set(variable, evidence)?;
         self.reader = OnceCell::new();
-        for side in self.sides() {
-            side.engine.set_evidence(variable, evidence);
-        }
+        self.sides().try_for_each(|side| side.engine.set_evidence(variable, evidence))
     }
 
     fn run(
@@ -435,7 +432,7 @@ impl Engine for AutoEngine {
         self.with_results().map_or(&[], |side| side.engine.results())
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<crate::kernel::Packed>) -> Result<()> {
         let engine = match &self.holder {
             Some(holder) => &holder.engine,
             None => self.reader.get_or_try_init(|| self.make_first(Place::Cpu))?,
@@ -443,27 +440,29 @@ impl Engine for AutoEngine {
         engine.factor_inputs(factor, out)
     }
 
-    fn messages(&self) -> (Vec<Packed>, u64) {
+    fn export(&self) -> Result<Snapshot> {
         match (&self.holder, &self.given) {
-            (Some(holder), _) => holder.engine.messages(),
-            (None, Some(given)) => given.clone(),
-            (None, None) => (uniform(&self.graph), 0),
+            (Some(holder), _) => holder.engine.export(),
+            (None, Some(given)) => given.try_clone(),
+            (None, None) => Snapshot::uniform(value_count(&self.graph)),
         }
     }
 
-    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
         match &mut self.holder {
-            Some(holder) => holder.engine.set_messages(messages, passes),
-            None => self.given = Some((messages.to_vec(), passes)),
+            Some(holder) => holder.engine.import(snapshot)?,
+            None => self.given = Some(snapshot.try_clone()?),
         }
         self.reader = OnceCell::new();
         self.lost = false;
+        Ok(())
     }
 
     fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
         for side in self.sides() {
-            notes.extend(side.engine.take_notes());
+            // What is not told for want of memory is no loss.
+            let _ = notes.try_extend(side.engine.take_notes());
         }
         notes
     }

@@ -33,8 +33,8 @@ impl AutoEngine {
     /// An engine with the evidence, but not the messages.
     pub(super) fn make(&self, place: Place) -> Result<Box<dyn Engine>> {
         let mut engine = self.machine.make(place, &self.graph, &self.schedule)?;
-        for (&variable, evidence) in &self.evidence {
-            engine.set_evidence(variable, Some(evidence));
+        for (variable, evidence) in self.evidence.iter() {
+            engine.set_evidence(variable, Some(evidence))?;
         }
         Ok(engine)
     }
@@ -42,8 +42,8 @@ impl AutoEngine {
     /// The engine of the first run.
     pub(super) fn make_first(&self, place: Place) -> Result<Box<dyn Engine>> {
         let mut engine = self.make(place)?;
-        if let Some((messages, passes)) = &self.given {
-            engine.set_messages(messages, *passes);
+        if let Some(snapshot) = &self.given {
+            engine.import(snapshot)?;
         }
         Ok(engine)
     }
@@ -89,8 +89,7 @@ impl AutoEngine {
         match (&self.holder, &mut self.other) {
             (Some(holder), Some(other)) if holder.place != place => {
                 if start == Start::Warm {
-                    let (messages, passes) = holder.engine.messages();
-                    other.engine.set_messages(&messages, passes);
+                    other.engine.import(&holder.engine.export()?)?;
                 }
                 Ok(true)
             }

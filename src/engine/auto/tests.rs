@@ -1,8 +1,10 @@
 //! The choice between two places, with stand-ins for both and a clock that only passes move.
 
 use super::*;
+use crate::engine::Messages;
 use crate::engine::{CpuEngine, EngineOptions};
 use crate::generate::bingo;
+use crate::kernel::Packed;
 use crate::model::FactorGraphBuilder;
 use crate::schedule::Preorder;
 use parking_lot::Mutex;
@@ -102,8 +104,8 @@ impl Engine for Fake {
         }
     }
 
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
-        self.engine.set_evidence(variable, evidence);
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        self.engine.set_evidence(variable, evidence)
     }
 
     fn run(
@@ -134,12 +136,12 @@ impl Engine for Fake {
         self.engine.factor_inputs(factor, out)
     }
 
-    fn messages(&self) -> (Vec<Packed>, u64) {
-        self.engine.messages()
+    fn export(&self) -> Result<Snapshot> {
+        self.engine.export()
     }
 
-    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
-        self.engine.set_messages(messages, passes);
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.engine.import(snapshot)
     }
 
     fn take_notes(&mut self) -> Vec<String> {
@@ -304,11 +306,11 @@ fn a_long_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
     assert_eq!((last(&world), made(&world)), (DEVICE, (1, 0)));
     assert_eq!(engine.backend(), Backend::Cuda);
     engine.set_schedule(&Schedule::MaximumResidual { log_domain: false }).unwrap();
-    engine.set_evidence(1, Some(&VariableEvidence::Observed(1)));
+    engine.set_evidence(1, Some(&VariableEvidence::Observed(1))).unwrap();
     run(&mut engine, &passes(2)).unwrap();
     assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
     let mut plain = reference(&Schedule::MaximumResidual { log_domain: false });
-    plain.set_evidence(1, Some(&VariableEvidence::Observed(1)));
+    plain.set_evidence(1, Some(&VariableEvidence::Observed(1))).unwrap();
     plain.run(&passes(2), &mut |_| Control::Continue).unwrap();
     assert_eq!(bits(engine.results()), bits(plain.results()));
 }
@@ -393,8 +395,8 @@ fn messages_and_evidence_move_along() {
         let active_threshold = (index == 3).then_some(0.0);
         let request = RunRequest { active_threshold, ..warm(count) };
         for variable in [4, 4 + index] {
-            engine.set_evidence(variable, evidence.as_ref());
-            plain.set_evidence(variable, evidence.as_ref());
+            engine.set_evidence(variable, evidence.as_ref()).unwrap();
+            plain.set_evidence(variable, evidence.as_ref()).unwrap();
         }
         let report = run(&mut engine, &request).unwrap();
         let expected = plain.run(&request, &mut |_| Control::Continue).unwrap();
@@ -499,12 +501,12 @@ fn what_is_known_before_the_first_run_is_that_of_an_engine() {
         assert_eq!((engine.results(), engine.threads()), (&[][..], 1));
         same_inputs(&engine, &plain);
         for known in [Some(VariableEvidence::Observed(1)), None] {
-            engine.set_evidence(3, known.as_ref());
-            plain.set_evidence(3, known.as_ref());
+            engine.set_evidence(3, known.as_ref()).unwrap();
+            plain.set_evidence(3, known.as_ref()).unwrap();
             same_inputs(&engine, &plain);
         }
-        engine.set_evidence(5, Some(&VariableEvidence::Observed(0)));
-        plain.set_evidence(5, Some(&VariableEvidence::Observed(0)));
+        engine.set_evidence(5, Some(&VariableEvidence::Observed(0))).unwrap();
+        plain.set_evidence(5, Some(&VariableEvidence::Observed(0))).unwrap();
         engine.set_messages(&given, total);
         plain.set_messages(&given, total);
         assert_eq!(engine.messages(), (given, total));
@@ -657,7 +659,7 @@ fn contradictions_leave_the_messages_of_their_pass_and_the_results_before() {
     run(&mut engine, &passes(3)).unwrap();
     let results = bits(engine.results());
     world.lock().run_error =
-        Some(|| Error::Contradiction { label: 1, variable: 0, pass: 4, count: 1 });
+        Some(|| Error::Contradiction { label: 1, variable: 0, factor: None, pass: 4, count: 1 });
     assert!(matches!(run(&mut engine, &warm(30)), Err(Error::Contradiction { .. })));
     assert_eq!((bits(engine.results()), engine.backend()), (results, Backend::Cpu));
     world.lock().run_error = None;

@@ -13,6 +13,7 @@ use super::trees::{Cursors, Hubs, Trees};
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::kernel::{Packed, Real, Wide};
+use crate::memory::{filled, room};
 use crate::schedule::{Schedule, random_order};
 
 /// What an active set knows between passes.
@@ -30,6 +31,8 @@ pub(super) struct Active {
     computed: Vec<u64>,
     /// Per variable, its last two arrivals from different factors, the latest first.
     arrivals: Vec<[Arrival; 2]>,
+    /// The edges of a class whose messages are computed: there is room for all.
+    selected: Vec<u32>,
     /// Messages that were not computed.
     pub(super) spared: u64,
 }
@@ -47,15 +50,16 @@ struct Arrival {
 }
 
 impl Active {
-    /// For messages as they are: all are computed once.
+    /// For a run that has yet to begin.
     pub(super) fn new(state: &mut State, schedule: &Schedule, threshold: f64) -> Result<Self> {
-        state.require_by_edge();
+        state.require_by_edge()?;
+        let edges = state.graph.edge_count();
         let order = match *schedule {
-            Schedule::SequentialRandom { seed } => Order::Random { seed, order: Vec::new() },
-            _ => Order::Classes(Batches::of_classes(state, &schedule.preorder(&state.graph, 0)?)),
+            Schedule::SequentialRandom { seed } => Order::Random { seed, order: room(edges)? },
+            _ => Order::Classes(Batches::of_classes(state, &schedule.preorder(&state.graph, 0)?)?),
         };
-        let trees = Trees::new(state);
-        let cursors = Cursors::new(state, &trees);
+        let trees = Trees::new(state)?;
+        let cursors = Cursors::new(state, &trees)?;
         let never = Arrival { moment: 0, factor: u32::MAX };
         Ok(Self {
             // Beyond the range of f64 nothing moves but by becoming certain.
@@ -65,14 +69,26 @@ impl Active {
             trees,
             cursors,
             now: 1,
-            computed: vec![0; state.graph.edge_count()],
-            arrivals: vec![[never; 2]; state.graph.variable_count()],
+            computed: filled(edges, 0)?,
+            arrivals: filled(state.graph.variable_count(), [never; 2])?,
+            selected: room(edges)?,
             spared: 0,
         })
     }
 
+    /// The run begins with the messages as they are: all are computed once.
+    pub(super) fn begin(&mut self, state: &State) {
+        self.trees.rebuild_all(state);
+        self.cursors.reset();
+    }
+
     /// One pass, the number of which since messages were uniform is given.
-    pub(super) fn run(&mut self, state: &State, pass: u64, workspace: &mut Workspace) {
+    pub(super) fn run(
+        &mut self,
+        state: &State,
+        pass: u64,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
         match std::mem::replace(&mut self.order, Order::Random { seed: 0, order: Vec::new() }) {
             Order::Classes(classes) => {
                 for index in 0..classes.count() {
@@ -81,18 +97,20 @@ impl Active {
                 self.order = Order::Classes(classes);
             }
             Order::Random { seed, mut order } => {
-                random_order(state.graph.edge_count(), seed, pass, &mut order);
+                random_order(state.graph.edge_count(), seed, pass, &mut order)?;
                 for edge in &order {
                     self.run_class(state, std::slice::from_ref(edge), workspace);
                 }
                 self.order = Order::Random { seed, order };
             }
         }
+        Ok(())
     }
 
     /// All active messages of a class are computed before any is stored.
     fn run_class(&mut self, state: &State, class: &[u32], workspace: &mut Workspace) {
-        let mut active: Vec<u32> = Vec::new();
+        let mut active = std::mem::take(&mut self.selected);
+        active.clear();
         for group in by_factor(state, class) {
             let before = active.len();
             self.select(state, group, &mut active);
@@ -103,7 +121,9 @@ impl Active {
             }
             let factor = state.graph.edge_factors()[group[0] as usize] as usize;
             let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
-            messages(state, &mut hubs, factor, wanted, workspace);
+            if !messages(state, &mut hubs, factor, wanted, workspace) {
+                continue;
+            }
             let mut at = 0;
             for &edge in wanted {
                 let length = state.edge_values(edge as usize).len();
@@ -111,11 +131,14 @@ impl Active {
                 at += length;
             }
         }
-        let mut message = Vec::new();
+        let mut message = std::mem::take(&mut workspace.message);
         for &edge in &active {
             let edge = edge as usize;
             self.computed[edge] = self.now;
-            state.take_held(edge, &mut message);
+            if state.take_held(edge, &mut message).is_err() {
+                workspace.lacks_memory = true;
+                break;
+            }
             let link = state.links[edge];
             if !self.moved(state.to_variable.slice(state.slot_values(link.slot as usize)), &message)
             {
@@ -128,6 +151,8 @@ impl Active {
             }
             self.arrive(state, edge);
         }
+        workspace.message = message;
+        self.selected = active;
         self.now += 1;
     }
 

@@ -9,7 +9,9 @@ use super::trees::{Hubs, Trees};
 use super::variable::{hub_odds, odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
+use crate::error::Result;
 use crate::kernel::{HornCoefficients, Inference, Packed, small_horn_messages};
+use crate::memory::{Grow, copied, filled, fit, room};
 use crate::schedule::{Levels, Preorder};
 
 /// Edges in batches, in the order in which the batches run.
@@ -63,17 +65,20 @@ impl Task {
 
 impl Batches {
     /// Prepares the batches for one thread.
-    pub(super) fn prepare_serial(&mut self, state: &State) {
-        let tasks = (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i)));
-        self.tasks = tasks.collect();
+    pub(super) fn prepare_serial(&mut self, state: &State) -> Result<()> {
+        let tasks = || (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i)));
+        let mut list = room(tasks().count())?;
+        list.extend(tasks());
+        self.tasks = list;
+        Ok(())
     }
 
     /// One batch per class of a preorder. Classes that follow each other and concern one and the
     /// same factor are joined, since a factor's messages do not read each other.
-    pub(super) fn of_classes(state: &State, preorder: &Preorder) -> Self {
+    pub(super) fn of_classes(state: &State, preorder: &Preorder) -> Result<Self> {
         let factors = state.graph.edge_factors();
-        let (mut edges, classes) = preorder.classes();
-        let mut offsets = vec![0];
+        let (mut edges, classes) = preorder.classes()?;
+        let mut offsets = filled(1, 0)?;
         let mut previous = None;
         for class in classes.windows(2) {
             let own = &edges[class[0] as usize..class[1] as usize];
@@ -82,22 +87,22 @@ impl Batches {
             if single.is_some() && single == previous {
                 offsets.pop();
             }
-            offsets.push(class[1]);
+            offsets.try_push(class[1])?;
             previous = single;
         }
         for batch in offsets.windows(2) {
             edges[batch[0] as usize..batch[1] as usize].sort_unstable();
         }
-        Self { edges, offsets, tasks: Vec::new() }
+        Ok(Self { edges, offsets, tasks: Vec::new() })
     }
 
     /// One batch per level.
-    pub(super) fn of_levels(levels: &Levels) -> Self {
-        Self {
-            edges: levels.order().to_vec(),
-            offsets: levels.offsets().to_vec(),
+    pub(super) fn of_levels(levels: &Levels) -> Result<Self> {
+        Ok(Self {
+            edges: copied(levels.order())?,
+            offsets: copied(levels.offsets())?,
             tasks: Vec::new(),
-        }
+        })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -146,16 +151,16 @@ impl Batches {
     }
 
     /// For each factor, whether some batch sends few of its messages; see [`WideFactors`].
-    pub(super) fn sends_few(&self, state: &State) -> Vec<bool> {
+    pub(super) fn sends_few(&self, state: &State) -> Result<Vec<bool>> {
         let graph = &state.graph;
-        let mut few = vec![false; graph.factor_count()];
+        let mut few = filled(graph.factor_count(), false)?;
         for index in 0..self.count() {
             for group in by_factor(state, self.batch(index)) {
                 let factor = graph.edge_factors()[group[0] as usize] as usize;
                 few[factor] |= WideFactors::is_few(group.len(), graph.arity(factor));
             }
         }
-        few
+        Ok(few)
     }
 }
 
@@ -176,36 +181,48 @@ pub(super) fn store(
 ) {
     state.keep_computed(link.slot as usize, message);
     if state.damping > 0.0 {
-        let mut damped = message.to_vec();
-        if state.damp(link.slot as usize, &mut damped) {
-            workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
-        }
-        return store_settled(state, edge, link, &damped, workspace);
+        return store_damped(state, edge, link, message, workspace);
     }
-    store_settled(state, edge, link, message, workspace);
+    store_settled(state, edge, link, message);
 }
 
-/// Stores a message as it is and notes where a certain one came.
-#[inline(always)]
-fn store_settled(
+#[cold]
+#[inline(never)]
+fn store_damped(
     state: &State,
     edge: usize,
     link: Link,
     message: &[Packed],
     workspace: &mut Workspace,
 ) {
+    let Workspace { damped, old, contradictions, lacks_memory, .. } = workspace;
+    damped.clear();
+    if fit(damped, message.len()).and_then(|()| fit(old, message.len())).is_err() {
+        *lacks_memory = true;
+        return;
+    }
+    damped.extend_from_slice(message);
+    if state.damp(link.slot as usize, damped, old) {
+        contradictions.add(state.graph.edge_variables()[edge] as usize);
+    }
+    store_settled(state, edge, link, damped);
+}
+
+/// Stores a message as it is and notes where a certain one came.
+#[inline(always)]
+fn store_settled(state: &State, edge: usize, link: Link, message: &[Packed]) {
     for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
         if value.may_be_certain() {
-            note_certain(state, edge, index, value, workspace);
+            note_certain(state, edge, index, value);
         }
         state.to_variable.set(index, value);
     }
 }
 
 #[cold]
-fn note_certain(state: &State, edge: usize, at: usize, value: Packed, workspace: &mut Workspace) {
+fn note_certain(state: &State, edge: usize, at: usize, value: Packed) {
     if value.is_certain() && state.to_variable.get(at) != value {
-        workspace.newly_certain.push(state.graph.edge_variables()[edge]);
+        state.newly_certain.set(state.graph.edge_variables()[edge] as usize);
     }
 }
 
@@ -284,7 +301,7 @@ impl Serial<'_> {
             let mut odds = output;
             if odds.may_be_certain() {
                 odds = self.checked(odds, edge);
-                note_certain(state, edge, link.slot as usize, odds, self.workspace);
+                note_certain(state, edge, link.slot as usize, odds);
             }
             state.to_variable.set(link.slot as usize, odds);
             if link.hub {
@@ -315,15 +332,19 @@ impl Serial<'_> {
         for group in by_factor(state, batch) {
             self.run_factor(group, |_, edge, message| state.hold(edge, message));
         }
-        let mut message = Vec::new();
+        let mut message = std::mem::take(&mut self.workspace.message);
         for &edge in batch {
             let factor = factors[edge as usize] as usize;
             if self.constants_sent && is_constant(state, factor) {
                 continue;
             }
-            state.take_held(edge as usize, &mut message);
+            if state.take_held(edge as usize, &mut message).is_err() {
+                self.workspace.lacks_memory = true;
+                break;
+            }
             self.arrive(edge as usize, &message);
         }
+        self.workspace.message = message;
     }
 
     /// Computes the messages along some edges of one factor.
@@ -362,7 +383,9 @@ impl Serial<'_> {
             }
             return;
         }
-        messages(state, &mut self.hubs, factor, edges, self.workspace);
+        if !messages(state, &mut self.hubs, factor, edges, self.workspace) {
+            return;
+        }
         let outputs = std::mem::take(&mut self.workspace.outputs);
         let mut at = 0;
         for &edge in edges {
@@ -462,9 +485,9 @@ impl ParallelBatches {
         batches: Batches,
         threads: usize,
         tuning: &Tuning,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>> {
         if !batches.pays(state, threads, tuning) {
-            return None;
+            return Ok(None);
         }
         let widths = || batches.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         let mut segments: Vec<Segment> = Vec::new();
@@ -473,23 +496,24 @@ impl ParallelBatches {
             let wide = width >= tuning.wide_batch;
             match segments.last_mut() {
                 Some(last) if !wide && !last.wide => last.batches.end = index + 1,
-                _ => segments.push(Segment { batches: index..index + 1, wide }),
+                _ => segments.try_push(Segment { batches: index..index + 1, wide })?,
             }
         }
         let mut tree_slots = Vec::new();
-        let mut tree_offsets = vec![0];
+        let mut tree_offsets = room(batches.count() + 1)?;
+        tree_offsets.push(0);
         for index in 0..batches.count() {
             let start = tree_slots.len();
             for &edge in batches.batch(index) {
                 let variable = state.graph.edge_variables()[edge as usize] as usize;
                 if trees.covers(variable) {
-                    tree_slots.push(state.links[edge as usize].slot);
+                    tree_slots.try_push(state.links[edge as usize].slot)?;
                 }
             }
             tree_slots[start..].sort_unstable();
             tree_offsets.push(tree_slots.len() as u32);
         }
-        Some(Self { batches, segments, tree_offsets, tree_slots })
+        Ok(Some(Self { batches, segments, tree_offsets, tree_slots }))
     }
 
     /// One pass on all threads.
@@ -540,14 +564,18 @@ impl ParallelBatches {
             serial.run_factor(group, |_, edge, message| state.hold(edge, message));
         }
         worker.wait();
-        let mut message = Vec::new();
+        let mut message = std::mem::take(&mut worker.workspace.message);
         for &edge in &batch[share] {
             if !skipped(factors[edge as usize] as usize) {
-                state.take_held(edge as usize, &mut message);
+                if state.take_held(edge as usize, &mut message).is_err() {
+                    worker.workspace.lacks_memory = true;
+                    break;
+                }
                 let link = state.links[edge as usize];
                 store(state, edge as usize, link, &message, worker.workspace);
             }
         }
+        worker.workspace.message = message;
         let slots = &self.tree_slots
             [self.tree_offsets[index] as usize..self.tree_offsets[index + 1] as usize];
         if !slots.is_empty() {

@@ -11,30 +11,42 @@ use crate::kernel::{
     horn_messages, noisy_message, noisy_messages, stored_values, table_message, table_messages,
     term_messages,
 };
+use crate::memory::{self, NoMemory, fit};
 use crate::model::Factor;
 use std::ops::Range;
 
 /// Computes all messages of a factor from the inputs in `workspace.inputs`, into
 /// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is.
 #[inline]
-pub(super) fn all_messages(state: &State, factor: usize, workspace: &mut Workspace) {
+pub(super) fn all_messages(
+    state: &State,
+    factor: usize,
+    workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
     workspace.outputs.clear();
+    fit(&mut workspace.outputs, workspace.inputs.len())?;
     workspace.outputs.resize(workspace.inputs.len(), Packed::ONE);
     if let Some((head, c)) = state.conjunction(factor) {
         let Workspace { inputs, outputs, horn, .. } = workspace;
-        horn_messages(inputs, head, c, state.inference, outputs, horn);
+        horn_messages(inputs, head, c, state.inference, outputs, horn)
     } else {
-        other_messages(state, factor, None, workspace);
+        other_messages(state, factor, None, workspace)
     }
 }
 
 /// Computes the messages of a factor that is no conjunction of literals from the inputs in
 /// `workspace.inputs`, into `workspace.outputs`, which have their length: all of them, or the one
 /// to `target`.
-fn other_messages(state: &State, factor: usize, target: Option<usize>, workspace: &mut Workspace) {
+fn other_messages(
+    state: &State,
+    factor: usize,
+    target: Option<usize>,
+    workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
     let graph = &state.graph;
     let Workspace { inputs, outputs, radices, horn, table, terms, .. } = workspace;
     radices.clear();
+    fit(radices, graph.arity(factor))?;
     radices
         .extend(graph.factor_variables(factor).iter().map(|&v| graph.cardinalities()[v as usize]));
     let mut run_table = |values, exponents| {
@@ -51,23 +63,24 @@ fn other_messages(state: &State, factor: usize, target: Option<usize>, workspace
     }
     match graph.factor(factor) {
         Factor::Table(values) => {
-            run_table(TableValues::F64(values), state.exponents_of_table(factor));
+            run_table(TableValues::F64(values), state.exponents_of_table(factor))
         }
         Factor::Terms(factor) => {
             let factor = TermInputs { terms: factor, radices, inputs };
-            term_messages(factor, state.inference, target, outputs, terms);
+            term_messages(factor, state.inference, target, outputs, terms)
         }
         Factor::Noisy(noisy) => {
             let c = NoisyCoefficients::new(&noisy);
             match target {
                 None => noisy_messages(inputs, noisy.head, &c, outputs, horn),
                 Some(target) => {
-                    outputs[0] = noisy_message(inputs, noisy.head, target, &c, horn);
+                    outputs[0] = noisy_message(inputs, noisy.head, target, &c, horn)?;
+                    Ok(())
                 }
             }
         }
         // These are conjunctions.
-        Factor::Singleton { .. } | Factor::And(_) | Factor::Or(_) | Factor::Signed(_) => {}
+        Factor::Singleton { .. } | Factor::And(_) | Factor::Or(_) | Factor::Signed(_) => Ok(()),
     }
 }
 
@@ -79,7 +92,7 @@ pub(super) fn expand_for_maxima(state: &mut State) -> Result<()> {
         if needed && !state.expanded.contains_key(&(factor as u32)) {
             let values = expand(&graph, factor)?;
             let exponents = values.as_values().exponents();
-            state.expanded.insert(factor as u32, Expanded { values, exponents });
+            memory::insert(&mut state.expanded, factor as u32, Expanded { values, exponents })?;
         }
     }
     Ok(())
@@ -106,16 +119,23 @@ pub(super) fn settle_contradictions(
 
 /// Computes the message of a factor to the variable at position `target` from the inputs in
 /// `workspace.inputs`, into `workspace.outputs`. The target's own input is not used.
-fn one_message(state: &State, factor: usize, target: usize, workspace: &mut Workspace) {
-    workspace.outputs.clear();
+fn one_message(
+    state: &State,
+    factor: usize,
+    target: usize,
+    workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
+    let variable = state.graph.factor_variables(factor)[target] as usize;
+    let length = stored_values(state.graph.cardinalities()[variable]);
+    let Workspace { inputs, outputs, horn, .. } = workspace;
+    outputs.clear();
+    fit(outputs, length)?;
     if let Some((head, c)) = state.conjunction(factor) {
-        let Workspace { inputs, outputs, horn, .. } = workspace;
-        outputs.push(horn_message(inputs, head, target, c, state.inference, horn));
+        outputs.push(horn_message(inputs, head, target, c, state.inference, horn)?);
+        Ok(())
     } else {
-        let variable = state.graph.factor_variables(factor)[target] as usize;
-        let radix = state.graph.cardinalities()[variable];
-        workspace.outputs.resize(stored_values(radix), Packed::ONE);
-        other_messages(state, factor, Some(target), workspace);
+        outputs.resize(length, Packed::ONE);
+        other_messages(state, factor, Some(target), workspace)
     }
 }
 
@@ -127,40 +147,61 @@ fn gather_inputs(
     edges: Range<usize>,
     skip: Option<usize>,
     workspace: &mut Workspace,
-) {
+) -> Result<(), NoMemory> {
     let mut inputs = std::mem::take(&mut workspace.inputs);
     inputs.clear();
-    for edge in edges {
-        if skip == Some(edge) {
-            inputs.resize(inputs.len() + state.edge_values(edge).len(), Packed::ONE);
-        } else {
-            message_to_factor(state, hubs, edge, workspace, &mut inputs);
+    let gather = || {
+        let Range { start, end } = edges;
+        fit(&mut inputs, state.edge_values(end - 1).end - state.edge_values(start).start)?;
+        for edge in edges {
+            if skip == Some(edge) {
+                inputs.resize(inputs.len() + state.edge_values(edge).len(), Packed::ONE);
+            } else {
+                message_to_factor(state, hubs, edge, workspace, &mut inputs)?;
+            }
         }
-    }
+        Ok(())
+    };
+    let gathered = gather();
     workspace.inputs = inputs;
+    gathered
 }
 
 /// Computes the messages along some edges of one factor (ascending) from the variables' current
 /// state, into `workspace.outputs`, one after the other. O(arity * log degree), for tables
-/// O(entries).
+/// O(entries). `false` without memory for them, which the workspace then says, too.
 #[inline]
+#[must_use]
 pub(super) fn messages(
     state: &State,
     hubs: &mut Hubs<'_>,
     factor: usize,
     wanted: &[u32],
     workspace: &mut Workspace,
-) {
+) -> bool {
+    let made = try_messages(state, hubs, factor, wanted, workspace).is_ok();
+    workspace.lacks_memory |= !made;
+    made
+}
+
+#[inline]
+fn try_messages(
+    state: &State,
+    hubs: &mut Hubs<'_>,
+    factor: usize,
+    wanted: &[u32],
+    workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
     let edges = state.graph.factor_edges(factor);
     if let [edge] = *wanted {
         let edge = edge as usize;
-        gather_inputs(state, hubs, edges.clone(), Some(edge), workspace);
-        one_message(state, factor, edge - edges.start, workspace);
+        gather_inputs(state, hubs, edges.clone(), Some(edge), workspace)?;
+        one_message(state, factor, edge - edges.start, workspace)?;
         settle_contradictions(state, std::iter::once(edge), workspace);
-        return;
+        return Ok(());
     }
-    gather_inputs(state, hubs, edges.clone(), None, workspace);
-    all_messages(state, factor, workspace);
+    gather_inputs(state, hubs, edges.clone(), None, workspace)?;
+    all_messages(state, factor, workspace)?;
     if wanted.len() < edges.len() {
         // Close up: entries only move towards the front.
         let first = state.edge_values(edges.start).start;
@@ -172,6 +213,7 @@ pub(super) fn messages(
         }
     }
     settle_contradictions(state, wanted.iter().map(|&edge| edge as usize), workspace);
+    Ok(())
 }
 
 /// Whether a factor's message never changes: it has one variable.

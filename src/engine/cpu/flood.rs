@@ -6,7 +6,9 @@ use super::state::State;
 use super::team::{Chunks, Team, Worker};
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
+use crate::error::Result;
 use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
+use crate::memory::{Grow, NoMemory, collected, filled, fit};
 use std::ops::Range;
 
 /// The nodes of a graph, cut into chunks of about equal work.
@@ -37,20 +39,20 @@ impl Nodes {
         count: usize,
         degree: impl Fn(usize) -> usize,
         shape: impl Fn(usize) -> K,
-    ) -> Self {
-        let mut order: Vec<u32> = (0..count as u32).collect();
-        let mut chunks = vec![0];
+    ) -> Result<Self> {
+        let mut order: Vec<u32> = collected(0..count as u32)?;
+        let mut chunks = filled(1, 0)?;
         let mut work = 0;
         for node in 0..count {
             work += 1 + degree(node);
             if work >= CHUNK_WORK || node + 1 == count {
                 let start = chunks[chunks.len() - 1] as usize;
-                order[start..=node].sort_by_key(|&node| shape(node as usize));
-                chunks.push(node as u32 + 1);
+                order[start..=node].sort_unstable_by_key(|&node| (shape(node as usize), node));
+                chunks.try_push(node as u32 + 1)?;
                 work = 0;
             }
         }
-        Self { order, chunks }
+        Ok(Self { order, chunks })
     }
 
     /// Runs `visit` for every node, on all threads, and `prepare` for the same nodes a little earlier.
@@ -77,15 +79,16 @@ impl Nodes {
 }
 
 impl Flood {
-    pub(super) fn new(state: &State) -> Self {
+    pub(super) fn new(state: &State) -> Result<Self> {
         let graph = &state.graph;
         let factor_shape =
             |f| (graph.arity(f), graph.kind(f) as u8, graph.head_position(f).unwrap_or_default());
-        Self {
-            variables: Nodes::new(graph.variable_count(), |v| graph.degree(v), |v| graph.degree(v)),
-            factors: Nodes::new(graph.factor_count(), |f| graph.arity(f), factor_shape),
-            slots: state.links.iter().map(|link| link.slot).collect(),
-        }
+        let degree = |v| graph.degree(v);
+        Ok(Self {
+            variables: Nodes::new(graph.variable_count(), degree, degree)?,
+            factors: Nodes::new(graph.factor_count(), |f| graph.arity(f), factor_shape)?,
+            slots: collected(state.links.iter().map(|link| link.slot))?,
+        })
     }
 
     /// Runs `visit` for every variable, on all threads.
@@ -140,8 +143,8 @@ impl Flood {
                 _ => {}
             }
         }
-        if !edges.is_empty() {
-            self.any_factor_sends(state, factor, edges, workspace);
+        if !edges.is_empty() && self.any_factor_sends(state, factor, edges, workspace).is_err() {
+            workspace.lacks_memory = true;
         }
     }
 
@@ -152,25 +155,31 @@ impl Flood {
         factor: usize,
         edges: Range<usize>,
         workspace: &mut Workspace,
-    ) {
+    ) -> Result<(), NoMemory> {
         let values = state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
         let first = values.start;
         workspace.inputs.clear();
+        fit(&mut workspace.inputs, values.len())?;
         workspace.inputs.extend(state.by_edge.slice(values));
-        all_messages(state, factor, workspace);
+        all_messages(state, factor, workspace)?;
         settle_contradictions(state, edges.clone(), workspace);
         for edge in edges {
             let slot = self.slots[edge] as usize;
             let from = state.edge_values(edge);
-            let message = &mut workspace.outputs[from.start - first..from.end - first];
+            let Workspace { outputs, old, contradictions, .. } = workspace;
+            let message = &mut outputs[from.start - first..from.end - first];
             state.keep_computed(slot, message);
-            if state.damping > 0.0 && state.damp(slot, message) {
-                workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
+            if state.damping > 0.0 {
+                fit(old, message.len())?;
+                if state.damp(slot, message, old) {
+                    contradictions.add(state.graph.edge_variables()[edge] as usize);
+                }
             }
             for (index, &value) in state.slot_values(slot).zip(message.iter()) {
                 state.to_variable.set(index, value);
             }
         }
+        Ok(())
     }
 
     /// [`Self::factor_sends`] for the common case: binary, `N` variables, nothing on the heap.

@@ -3,12 +3,12 @@
 use super::flood::Flood;
 use super::state::{State, Values};
 use super::team::Team;
-use super::variable::{belief, probability};
+use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::Workspace;
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
-use std::collections::VecDeque;
+use crate::memory::{Grow, NoMemory, collected, filled, fit, room};
 
 /// Largest change of a node, and number of nodes that changed by more than the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,20 +50,22 @@ impl Tracker {
     pub(super) fn new(state: &State, measure: Measure) -> Result<Self> {
         let graph = &state.graph;
         let radices = graph.cardinalities();
-        let starts = (!graph.all_binary()).then(|| {
+        let starts = if graph.all_binary() {
+            None
+        } else {
             let mut next = 0;
-            let mut start = |&radix: &u32| {
+            Some(collected(radices.iter().map(|&radix| {
                 let start = next;
                 next += stored_values(radix) as u32;
                 start
-            };
-            radices.iter().map(&mut start).collect::<Vec<u32>>()
-        });
+            }))?)
+        };
         let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
         let inputs = if measure == Measure::Inputs { state.value_count } else { 0 };
         let mut factor_starts = Vec::new();
         let mut entries = 0_usize;
         if measure == Measure::AllBeliefs {
+            factor_starts = room(graph.factor_count() + 1)?;
             for factor in 0..graph.factor_count() {
                 factor_starts.push(entries);
                 let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_BELIEF_LIMIT);
@@ -78,15 +80,11 @@ impl Tracker {
             }
             factor_starts.push(entries);
         }
-        let numbers = |length: usize, value: f64| {
-            Values::numbers(length, value)
-                .ok_or_else(|| Error::OutOfMemory(format!("{length} beliefs of the last pass")))
-        };
         let tracker = Self {
             starts,
-            beliefs: numbers(count, 0.5)?,
-            inputs: numbers(inputs, 0.0)?,
-            factor_beliefs: numbers(entries, 0.0)?,
+            beliefs: Values::numbers(count, 0.5)?,
+            inputs: Values::numbers(inputs, 0.0)?,
+            factor_beliefs: Values::numbers(entries, 0.0)?,
             factor_starts,
         };
         for range in tracker.factor_starts.windows(2) {
@@ -123,10 +121,15 @@ impl Tracker {
             let diff = if state.is_binary(v) {
                 self.replace_belief(at, probability(state, v, workspace))
             } else {
-                let mut states = vec![0.0; state.graph.cardinality(v)];
+                let mut states = std::mem::take(&mut workspace.probabilities);
+                if filled_with_zeros(&mut states, state.graph.cardinality(v)).is_err() {
+                    workspace.lacks_memory = true;
+                }
                 belief(state, v, workspace, &mut states);
                 let diffs = states.iter().enumerate().map(|(x, &p)| self.replace_belief(at + x, p));
-                diffs.fold(0.0, f64::max)
+                let diff = diffs.fold(0.0, f64::max);
+                workspace.probabilities = states;
+                diff
             };
             note(workspace, diff, tolerance);
         });
@@ -152,23 +155,29 @@ impl Tracker {
         if self.factor_starts.is_empty() {
             return self.measure_inputs(state, flood, team, tolerance);
         }
-        flood.for_factors(team, |f, workspace| {
-            let range = self.factor_starts[f]..self.factor_starts[f + 1];
-            let edges = state.graph.factor_edges(f);
-            let messages = edges.flat_map(|edge| state.by_edge.slice(state.edge_values(edge)));
-            let inputs = Inputs::new(&state.graph, f, messages.collect());
-            let mut belief = vec![0.0; range.len()];
-            // A belief that is 0/0 has not moved.
-            let mut diff = 0.0_f64;
-            if inputs.belief(&mut belief) {
-                for (index, value) in range.zip(belief) {
-                    diff = diff.max((value - self.factor_beliefs.number(index)).abs());
-                    self.factor_beliefs.set_number(index, value);
-                }
-            }
-            note(workspace, diff, tolerance);
+        flood.for_factors(team, |f, workspace| match self.factor_movement(state, f) {
+            Ok(diff) => note(workspace, diff, tolerance),
+            Err(_) => workspace.lacks_memory = true,
         });
         collect(team)
+    }
+
+    /// Takes over the belief of a factor and returns its largest change; one that is 0/0 has not moved.
+    /// Errors: no memory.
+    fn factor_movement(&self, state: &State, factor: usize) -> Result<f64> {
+        let range = self.factor_starts[factor]..self.factor_starts[factor + 1];
+        let edges = state.graph.factor_edges(factor);
+        let messages = edges.flat_map(|edge| state.by_edge.slice(state.edge_values(edge)));
+        let inputs = Inputs::new(&state.graph, factor, collected(messages)?)?;
+        let mut belief = filled(range.len(), 0.0)?;
+        let mut diff = 0.0_f64;
+        if inputs.belief(&mut belief)? {
+            for (index, value) in range.zip(belief) {
+                diff = diff.max((value - self.factor_beliefs.number(index)).abs());
+                self.factor_beliefs.set_number(index, value);
+            }
+        }
+        Ok(diff)
     }
 
     /// Takes over the factors' inputs, which stand in `by_edge`, and returns how far they moved: for
@@ -183,36 +192,49 @@ impl Tracker {
     ) -> Movement {
         flood.for_factors(team, |f, workspace| {
             let mean = if state.graph.all_binary() && state.graph.arity(f) <= 8 {
-                self.movement_of_few(state, f)
+                Ok(self.movement_of_few(state, f))
             } else {
-                self.movement(state, f, &mut workspace.differences)
+                self.movement(state, f, workspace)
             };
-            note(workspace, mean, tolerance);
+            match mean {
+                Ok(mean) => note(workspace, mean, tolerance),
+                Err(NoMemory) => workspace.lacks_memory = true,
+            }
         });
         collect(team)
     }
 
     /// Takes over the inputs of a factor and returns half the mean of their changes.
-    fn movement(&self, state: &State, factor: usize, differences: &mut Vec<f64>) -> f64 {
+    fn movement(
+        &self,
+        state: &State,
+        factor: usize,
+        workspace: &mut Workspace,
+    ) -> Result<f64, NoMemory> {
+        let Workspace { differences, message, probabilities, .. } = workspace;
         differences.clear();
+        fit(differences, state.graph.arity(factor))?;
         for edge in state.graph.factor_edges(factor) {
             let values = state.edge_values(edge);
             let diff = if values.len() == 1 {
                 self.replace_input(values.start, state.by_edge.get(values.start).probability())
             } else {
-                let weights: Vec<_> = state.by_edge.slice(values.clone()).collect();
-                let mut states = vec![0.0; weights.len()];
-                weights_to_probabilities(&weights, &mut states);
-                let diffs = values.zip(states).map(|(index, p)| self.replace_input(index, p));
+                message.clear();
+                fit(message, values.len())?;
+                message.extend(state.by_edge.slice(values.clone()));
+                filled_with_zeros(probabilities, values.len())?;
+                weights_to_probabilities(message, probabilities);
+                let states = probabilities.iter();
+                let diffs = values.zip(states).map(|(index, &p)| self.replace_input(index, p));
                 diffs.fold(0.0, f64::max)
             };
             differences.push(diff / 2.0);
         }
-        if differences.is_empty() {
+        Ok(if differences.is_empty() {
             0.0
         } else {
             pairwise_sum(differences) / differences.len() as f64
-        }
+        })
     }
 
     /// As [`Self::movement`] for at most eight binary variables, with nothing on the heap: a sum in
@@ -258,39 +280,50 @@ fn collect(team: &mut Team) -> Movement {
 /// The last beliefs of all variables, for their means.
 pub(super) struct History {
     limit: usize,
-    rows: VecDeque<Vec<f64>>,
+    /// A ring, in which the next row takes the place of the oldest one when `limit` are there.
+    rows: Vec<Vec<f64>>,
+    oldest: usize,
+    /// Room for the means.
+    sums: Vec<f64>,
 }
 
 impl History {
-    pub(super) fn new(limit: u64) -> Self {
-        Self { limit: usize::try_from(limit).unwrap_or(usize::MAX), rows: VecDeque::new() }
+    /// For the beliefs that a tracker keeps. Rows are made when they are needed: few runs need all of them.
+    pub(super) fn new(limit: u64, tracker: &Tracker) -> Result<Self> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(Self { limit, rows: Vec::new(), oldest: 0, sums: room(tracker.beliefs.len())? })
     }
 
     /// Keeps the beliefs of a pass and forgets those that are too old.
     pub(super) fn record(&mut self, tracker: &Tracker) -> Result<()> {
         let length = tracker.beliefs.len();
-        let mut row = if self.rows.len() < self.limit {
-            let mut row = Vec::new();
-            let kept = self.rows.len();
-            row.try_reserve_exact(length).map_err(|_| {
-                Error::OutOfMemory(format!("a history of more than {kept} times {length} beliefs"))
-            })?;
-            row
-        } else {
-            self.rows.pop_front().unwrap_or_default()
-        };
+        let numbers = (0..length).map(|index| tracker.beliefs.number(index));
+        if self.rows.len() < self.limit {
+            self.rows.try_room(1)?;
+            self.rows.push(collected(numbers)?);
+            return Ok(());
+        }
+        let row = &mut self.rows[self.oldest];
         row.clear();
-        row.extend((0..length).map(|index| tracker.beliefs.number(index)));
-        self.rows.push_back(row);
+        row.extend(numbers);
+        self.oldest = (self.oldest + 1) % self.limit;
         Ok(())
     }
 
     /// The means of the kept beliefs as probabilities of all states of all variables. The oldest is
     /// added first. `None` if nothing was kept.
-    pub(super) fn means(&self, state: &State, tracker: &Tracker, out: &mut [f64]) -> Option<()> {
-        let (first, rest) = (self.rows.front()?, self.rows.iter().skip(1));
-        let mut sums = first.clone();
-        for row in rest {
+    pub(super) fn means(
+        &mut self,
+        state: &State,
+        tracker: &Tracker,
+        out: &mut [f64],
+    ) -> Option<()> {
+        let (newer, older) = self.rows.split_at(self.oldest);
+        let mut rows = older.iter().chain(newer);
+        let sums = &mut self.sums;
+        sums.clear();
+        sums.extend_from_slice(rows.next()?);
+        for row in rows {
             for (sum, value) in sums.iter_mut().zip(row) {
                 *sum += value;
             }

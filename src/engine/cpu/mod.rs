@@ -4,6 +4,7 @@ mod active;
 mod batches;
 mod factor;
 mod flood;
+mod marks;
 mod measure;
 mod plan;
 mod residual;
@@ -19,14 +20,16 @@ mod workspace;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest};
+use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, Snapshot};
 use crate::error::{Error, Result};
 use crate::kernel::{Inference, Packed};
+use crate::memory::{Grow, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use active::Active;
 use factor::expand_for_maxima;
 use flood::Flood;
+use measure::Measure;
 use plan::{Plan, Tuning};
 use state::{State, Values};
 use std::sync::Arc;
@@ -47,6 +50,8 @@ pub(crate) struct CpuEngine {
     passes: u64,
     /// Whether the factors with one variable have sent: their messages never change.
     constants_sent: bool,
+    /// Whether the last run came to change messages.
+    has_begun: bool,
     /// Whether the stored trees no longer follow the messages.
     trees_stale: bool,
     results: Vec<f64>,
@@ -81,9 +86,9 @@ impl CpuEngine {
         tuning: Tuning,
     ) -> Result<Self> {
         let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
-        let mut state = State::new(graph);
+        let mut state = State::new(graph)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
-        let flood = Flood::new(&state);
+        let flood = Flood::new(&state)?;
         Ok(Self {
             state,
             team,
@@ -94,6 +99,7 @@ impl CpuEngine {
             active: None,
             passes: 0,
             constants_sent: false,
+            has_begun: false,
             trees_stale: true,
             results: Vec::new(),
             next_results: Vec::new(),
@@ -112,32 +118,18 @@ impl CpuEngine {
         self.constants_sent
     }
 
-    /// Tells whether they have, after [`Engine::set_messages`].
+    /// Whether the last run changed messages, before it failed perhaps.
     #[cfg(cuda)]
-    pub(crate) fn set_constants_sent(&mut self, sent: bool) {
-        self.constants_sent = sent;
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
-    /// What the messages were before damping, by edge, if the last run damped them (or was one of SEQMAX,
-    /// which keeps what it has computed but not sent).
-    #[cfg(cuda)]
-    pub(crate) fn undamped(&self) -> Option<Vec<Packed>> {
-        (self.state.newest.len() > 0).then(|| self.by_edge(&self.state.newest))
-    }
-
-    /// Replaces these, after [`Engine::set_messages`].
-    #[cfg(cuda)]
-    pub(crate) fn set_undamped(&mut self, messages: &[Packed]) {
-        self.state.keep_newest(true);
-        self.store(&self.state.newest, messages);
-    }
-
-    fn by_edge(&self, values: &Values) -> Vec<Packed> {
-        let mut messages = Vec::with_capacity(self.state.value_count);
+    fn by_edge(&self, values: &Values) -> Result<Vec<Packed>> {
+        let mut messages = room(self.state.value_count)?;
         for link in &self.state.links {
             messages.extend(values.slice(self.state.slot_values(link.slot as usize)));
         }
-        messages
+        Ok(messages)
     }
 
     fn store(&self, values: &Values, messages: &[Packed]) {
@@ -147,8 +139,9 @@ impl CpuEngine {
         }
     }
 
-    /// Takes over what a request says of messages. Nothing has changed if this fails.
-    fn prepare(&mut self, request: &RunRequest) -> Result<()> {
+    /// Takes over what a request says of messages, and makes what it needs. Messages have not changed if this
+    /// fails.
+    fn prepare(&mut self, request: &RunRequest, measure: Measure) -> Result<()> {
         if request.active_threshold.is_some() && matches!(self.plan, Plan::Residual(_)) {
             return Err(Error::Unsupported(
                 "an active set with the schedule SEQMAX, which has its own choice of messages: \
@@ -159,13 +152,22 @@ impl CpuEngine {
         if request.inference == Inference::MaxProduct {
             expand_for_maxima(&mut self.state)?;
         }
+        if measure != Measure::Variables {
+            self.state.require_by_edge()?;
+        }
+        self.next_results.clear();
+        self.next_results.try_resize(self.state.graph.state_count(), 0.0)?;
+        self.active = match request.active_threshold {
+            Some(threshold) => Some(Active::new(&mut self.state, &self.schedule, threshold)?),
+            None => None,
+        };
         let RunRequest { inference, damping, .. } = *request;
         if (inference, damping) != (self.state.inference, self.state.damping) {
             self.forget_residuals();
         }
-        (self.state.inference, self.state.damping) = (inference, damping);
         let is_residual = matches!(self.plan, Plan::Residual(_));
-        self.state.keep_newest(damping > 0.0 || is_residual);
+        self.state.keep_newest(damping > 0.0 || is_residual)?;
+        (self.state.inference, self.state.damping) = (inference, damping);
         Ok(())
     }
 
@@ -183,16 +185,12 @@ impl CpuEngine {
         {
             plan.trees.rebuild_all(&self.state);
             plan.cursors.reset();
-            plan.stale = true;
         }
-    }
-
-    /// An active set begins. It has trees of its own, and may drop what a factor with one variable
-    /// sends: later runs must not rely on either.
-    fn begin_active(&mut self, threshold: f64) -> Result<()> {
-        self.active = Some(Active::new(&mut self.state, &self.schedule, threshold)?);
-        self.trees_stale = true;
-        Ok(())
+        if let Some(active) = &mut self.active {
+            active.begin(&self.state);
+            // It has trees of its own: those of the plan are not kept up to date.
+            self.trees_stale = true;
+        }
     }
 
     /// Residuals have to be computed anew, after a change of evidence or of what messages are.
@@ -211,6 +209,7 @@ impl CpuEngine {
         self.passes = 0;
         self.constants_sent = false;
         self.trees_stale = true;
+        self.forget_residuals();
     }
 }
 
@@ -230,9 +229,10 @@ impl Engine for CpuEngine {
         Ok(())
     }
 
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
-        self.state.set_evidence(variable, evidence);
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        self.state.set_evidence(variable, evidence)?;
         self.forget_residuals();
+        Ok(())
     }
 
     fn run(
@@ -249,26 +249,48 @@ impl Engine for CpuEngine {
 
     fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
         let edges = self.state.graph.factor_edges(factor);
+        out.try_room(edges.clone().map(|edge| self.state.edge_values(edge).len()).sum())?;
         self.team.run_alone(|workspace| {
             let trees = trees::Trees::default();
             let hubs = &mut trees::Hubs { trees: &trees, cursors: None };
             for edge in edges {
-                variable::message_to_factor(&self.state, hubs, edge, workspace, out);
+                variable::message_to_factor(&self.state, hubs, edge, workspace, out)?;
             }
             workspace.met = None;
-        });
-        Ok(())
+            Ok(())
+        })
     }
 
-    fn messages(&self) -> (Vec<Packed>, u64) {
-        (self.by_edge(&self.state.to_variable), self.passes)
+    fn export(&self) -> Result<Snapshot> {
+        let newest = &self.state.newest;
+        Ok(Snapshot {
+            messages: self.by_edge(&self.state.to_variable)?,
+            newest: if newest.len() > 0 { Some(self.by_edge(newest)?) } else { None },
+            queue: match &self.plan {
+                Plan::Residual(plan) => plan.export(&self.state)?,
+                _ => None,
+            },
+            passes: self.passes,
+            constants_sent: self.constants_sent,
+        })
     }
 
-    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
-        self.store(&self.state.to_variable, messages);
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let is_residual = matches!(self.plan, Plan::Residual(_));
+        self.state.keep_newest(snapshot.newest.is_some() || is_residual)?;
+        self.store(&self.state.to_variable, &snapshot.messages);
         self.state.restart_newest();
-        self.passes = passes;
-        self.constants_sent = false;
+        if let Some(newest) = &snapshot.newest {
+            self.store(&self.state.newest, newest);
+        }
+        self.passes = snapshot.passes;
+        self.constants_sent = snapshot.constants_sent;
         self.trees_stale = true;
+        self.forget_residuals();
+        if let (Plan::Residual(plan), Some(queue)) = (&mut self.plan, &snapshot.queue) {
+            (self.state.inference, self.state.damping) = (queue.inference, queue.damping);
+            plan.import(&self.state, queue);
+        }
+        Ok(())
     }
 }

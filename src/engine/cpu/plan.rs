@@ -7,6 +7,7 @@ use super::team::Team;
 use super::trees::{Cursors, Trees};
 use super::wide::WideFactors;
 use crate::error::Result;
+use crate::memory::{boxed, room};
 use crate::schedule::{Schedule, Storage, analyse};
 
 /// From which sizes on several threads pay.
@@ -69,7 +70,7 @@ pub(super) enum Order {
     Serial(Batches),
     /// Levels of the dependency analysis, on all threads.
     Parallel(ParallelBatches),
-    /// A fresh permutation in each pass, on one thread.
+    /// A fresh permutation in each pass, on one thread; there is room for it.
     Random { seed: u64, order: Vec<u32> },
 }
 
@@ -81,48 +82,47 @@ impl Plan {
         tuning: &Tuning,
     ) -> Result<Self> {
         if let Schedule::MaximumResidual { log_domain } = *schedule {
-            return Ok(Plan::Residual(Box::new(Residual::new(state, log_domain))));
+            return Ok(Plan::Residual(boxed(Residual::new(state, log_domain)?)?));
         }
         if let Schedule::SequentialRandom { seed } = *schedule {
-            let trees = Trees::new(state);
-            let cursors = Cursors::new(state, &trees);
-            let wide = WideFactors::new(state, |_| true);
-            let order = Order::Random { seed, order: Vec::new() };
-            return Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })));
+            let trees = Trees::new(state)?;
+            let cursors = Cursors::new(state, &trees)?;
+            let wide = WideFactors::new(state, |_| true)?;
+            let order = Order::Random { seed, order: room(state.graph.edge_count())? };
+            return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?));
         }
         if let Schedule::Parallel = schedule {
-            state.require_by_edge();
+            state.require_by_edge()?;
             return Ok(Plan::Flood);
         }
         let preorder = schedule.preorder(&state.graph, 0)?;
         if preorder.class_count() <= 1 {
-            state.require_by_edge();
+            state.require_by_edge()?;
             return Ok(Plan::Flood);
         }
-        let mut classes = Batches::of_classes(state, &preorder);
-        let few = classes.sends_few(state);
-        let wide = WideFactors::new(state, |f| few[f]);
-        let trees = Trees::new(state);
+        let mut classes = Batches::of_classes(state, &preorder)?;
+        let few = classes.sends_few(state)?;
+        let wide = WideFactors::new(state, |f| few[f])?;
+        let trees = Trees::new(state)?;
         if classes.mixes_factors(state) || team.threads() > 1 {
             // Batches of several factors keep their messages there until all are computed.
-            state.require_by_edge();
+            state.require_by_edge()?;
         }
         if team.threads() > 1 && wide.is_empty() {
             let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
-            let batches = Batches::of_levels(&levels);
-            let few = batches.sends_few(state).contains(&true);
-            if let Some(parallel) = (!few)
-                .then(|| ParallelBatches::new(state, &trees, batches, team.threads(), tuning))
-                .flatten()
+            let batches = Batches::of_levels(&levels)?;
+            if !batches.sends_few(state)?.contains(&true)
+                && let Some(parallel) =
+                    ParallelBatches::new(state, &trees, batches, team.threads(), tuning)?
             {
                 let order = Order::Parallel(parallel);
                 let cursors = Cursors::default();
-                return Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })));
+                return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?));
             }
         }
-        classes.prepare_serial(state);
-        let cursors = Cursors::new(state, &trees);
+        classes.prepare_serial(state)?;
+        let cursors = Cursors::new(state, &trees)?;
         let order = Order::Serial(classes);
-        Ok(Plan::Batches(Box::new(BatchPlan { order, trees, cursors, wide })))
+        Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?))
     }
 }

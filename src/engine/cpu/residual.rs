@@ -7,7 +7,10 @@ use super::state::{State, Values};
 use super::tournament::Tournament;
 use super::trees::{Cursors, Hubs, Trees};
 use super::workspace::Workspace;
+use crate::engine::snapshot::Queue;
+use crate::error::Result;
 use crate::kernel::{Packed, Real, Wide, geometric_mean, weights_to_probabilities};
+use crate::memory::{copied, filled, room};
 
 /// The queue of messages that wait to be sent.
 pub(super) struct Residual {
@@ -24,20 +27,77 @@ pub(super) struct Residual {
     log_domain: bool,
     /// Whether messages or evidence were changed from outside, so that all must be computed again.
     pub(super) stale: bool,
+    scratch: Scratch,
+}
+
+/// Memory that has room for the largest factor and the largest cardinality.
+struct Scratch {
+    /// Edges of a factor.
+    wanted: Vec<u32>,
+    /// Stored values of one message.
+    message: Vec<Packed>,
+    /// Probabilities by a new message and by an old one.
+    new: Vec<f64>,
+    old: Vec<f64>,
+}
+
+impl Scratch {
+    fn new(state: &State) -> Result<Self> {
+        let graph = &state.graph;
+        let arity = (0..graph.factor_count()).map(|factor| graph.arity(factor)).max().unwrap_or(0);
+        let states = graph.cardinalities().iter().copied().max().unwrap_or(0) as usize;
+        Ok(Self {
+            wanted: room(arity)?,
+            message: room(states)?,
+            new: room(states)?,
+            old: room(states)?,
+        })
+    }
 }
 
 impl Residual {
-    pub(super) fn new(state: &State, log_domain: bool) -> Self {
-        let trees = Trees::new(state);
-        let cursors = Cursors::new(state, &trees);
-        Self {
+    pub(super) fn new(state: &State, log_domain: bool) -> Result<Self> {
+        let trees = Trees::new(state)?;
+        let cursors = Cursors::new(state, &trees)?;
+        Ok(Self {
             trees,
             cursors,
-            queue: Tournament::new(state.graph.all_variable_edges()),
-            sent: vec![false; state.graph.edge_count()],
-            sums: vec![1.0; state.graph.edge_count()],
+            queue: Tournament::new(state.graph.all_variable_edges())?,
+            sent: filled(state.graph.edge_count(), false)?,
+            sums: filled(state.graph.edge_count(), 1.0)?,
             log_domain,
             stale: true,
+            scratch: Scratch::new(state)?,
+        })
+    }
+
+    /// What a queue that goes on as this one needs; `None` where all will be computed again.
+    pub(super) fn export(&self, state: &State) -> Result<Option<Queue>> {
+        if self.stale {
+            return Ok(None);
+        }
+        Ok(Some(Queue {
+            inference: state.inference,
+            damping: state.damping,
+            log_domain: self.log_domain,
+            sent: copied(&self.sent)?,
+            sums: copied(&self.sums)?,
+            stamps: copied(self.queue.stamps())?,
+        }))
+    }
+
+    /// Goes on as the queue that this came from, whose messages and other settings `state` has.
+    pub(super) fn import(&mut self, state: &State, queue: &Queue) {
+        self.stale = self.log_domain != queue.log_domain;
+        if self.stale {
+            return;
+        }
+        self.sent.copy_from_slice(&queue.sent);
+        self.sums.copy_from_slice(&queue.sums);
+        self.queue.set_stamps(&queue.stamps);
+        for edge in 0..self.sent.len() {
+            let residual = self.residual(state, edge);
+            self.queue.put_back(edge, residual);
         }
     }
 
@@ -59,28 +119,41 @@ impl Residual {
     /// Computes all messages, variable by variable.
     fn compute_all(&mut self, state: &State, fresh: bool, workspace: &mut Workspace) {
         let graph = &state.graph;
-        self.queue = Tournament::new(graph.all_variable_edges());
+        self.queue.reset(graph.all_variable_edges());
         self.sent.fill(!fresh);
         for (sum, &v) in self.sums.iter_mut().zip(graph.edge_variables()) {
             *sum = if fresh { graph.cardinality(v as usize) as f64 } else { 1.0 };
         }
         for factor in 0..graph.factor_count() {
-            let wanted: Vec<u32> = graph.factor_edges(factor).map(|edge| edge as u32).collect();
-            if !wanted.is_empty() {
-                self.compute(state, factor, &wanted, workspace);
-            }
+            self.compute(state, factor, None, workspace);
         }
         for &edge in graph.all_variable_edges() {
             self.set_residual(state, edge as usize);
         }
     }
 
-    /// Computes some messages of a factor, which nothing reads before they are sent.
-    fn compute(&mut self, state: &State, factor: usize, wanted: &[u32], workspace: &mut Workspace) {
+    /// Computes the messages of a factor, but for one, which nothing reads before they are sent. Their edges
+    /// are in `scratch.wanted` then.
+    fn compute(
+        &mut self,
+        state: &State,
+        factor: usize,
+        without: Option<u32>,
+        workspace: &mut Workspace,
+    ) {
+        let wanted = &mut self.scratch.wanted;
+        wanted.clear();
+        let edges = state.graph.factor_edges(factor).map(|edge| edge as u32);
+        wanted.extend(edges.filter(|&edge| Some(edge) != without));
+        if wanted.is_empty() {
+            return;
+        }
         let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
-        messages(state, &mut hubs, factor, wanted, workspace);
+        if !messages(state, &mut hubs, factor, wanted, workspace) {
+            return;
+        }
         let mut at = 0;
-        for &edge in wanted {
+        for &edge in wanted.iter() {
             let slot = state.links[edge as usize].slot as usize;
             let length = state.slot_values(slot).len();
             state.keep_computed(slot, &workspace.outputs[at..at + length]);
@@ -93,12 +166,13 @@ impl Residual {
     fn send(&mut self, state: &State, edge: usize, workspace: &mut Workspace) {
         let graph = &state.graph;
         let link = state.links[edge];
-        let message: Vec<Packed> =
-            state.newest.slice(state.slot_values(link.slot as usize)).collect();
         if state.damping > 0.0 {
             self.damp_sum(state, edge);
         }
-        store(state, edge, link, &message, workspace);
+        let message = &mut self.scratch.message;
+        message.clear();
+        message.extend(state.newest.slice(state.slot_values(link.slot as usize)));
+        store(state, edge, link, message, workspace);
         if link.hub {
             let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
             hubs.changed(state, edge);
@@ -106,67 +180,44 @@ impl Residual {
         self.sent[edge] = true;
         self.set_residual(state, edge);
         let variable = graph.edge_variables()[edge] as usize;
-        let mut wanted: Vec<u32> = Vec::new();
         for &own in graph.variable_edges(variable).iter().filter(|&&own| own as usize != edge) {
             let factor = graph.edge_factors()[own as usize] as usize;
-            wanted.clear();
-            wanted.extend(graph.factor_edges(factor).map(|e| e as u32).filter(|&e| e != own));
-            if wanted.is_empty() {
-                continue;
-            }
-            self.compute(state, factor, &wanted, workspace);
-            for &other in &wanted {
-                self.set_residual(state, other as usize);
+            self.compute(state, factor, Some(own), workspace);
+            for index in 0..self.scratch.wanted.len() {
+                self.set_residual(state, self.scratch.wanted[index] as usize);
             }
         }
     }
 
-    /// Puts a message into the queue by how much sending it would change: the largest difference of
-    /// a state's probability, or of its logarithm.
+    /// Puts a message into the queue by how much sending it would change.
+    fn set_residual(&mut self, state: &State, edge: usize) {
+        let residual = self.residual(state, edge);
+        self.queue.set(edge, residual);
+    }
+
+    /// How much sending a message would change: the largest difference of a state's probability, or of its
+    /// logarithm.
     ///
     /// As in libDAI, a message that was never sent is compared with 1 for every state, and so is
     /// the table itself of a factor with one variable, normalised or not.
-    fn set_residual(&mut self, state: &State, edge: usize) {
+    fn residual(&mut self, state: &State, edge: usize) -> f64 {
         let values = state.slot_values(state.links[edge].slot as usize);
         let damped = state.damping > 0.0;
-        let new = match self.own_table(state, edge) {
-            Some(table) if damped || !self.sent[edge] => table,
-            _ => self.probabilities(state, edge, &state.newest),
-        };
-        let mut old = self.probabilities(state, edge, &state.to_variable);
+        let Self { scratch: Scratch { message, new, old, .. }, sent, sums, .. } = self;
+        let is_own_table = (damped || !sent[edge]) && own_table(state, edge, new);
+        if !is_own_table {
+            probabilities(state, edge, &state.newest, message, new);
+        }
+        probabilities(state, edge, &state.to_variable, message, old);
         if damped {
-            old.iter_mut().for_each(|p| *p *= self.sums[edge]);
-        } else if !self.sent[edge] {
+            old.iter_mut().for_each(|p| *p *= sums[edge]);
+        } else if !sent[edge] {
             old.fill(1.0);
         }
-        let residual = self.difference(&new, &old);
+        let residual = difference(new, old, self.log_domain);
         // Differences beyond the range of probabilities must be sent all the same.
         let changed = values.clone().any(|i| state.newest.get(i) != state.to_variable.get(i));
-        self.queue.set(edge, if changed { residual.max(f64::MIN_POSITIVE) } else { residual });
-    }
-
-    /// The table of a factor with one variable, the message of which libDAI does not normalise.
-    fn own_table(&self, state: &State, edge: usize) -> Option<Vec<f64>> {
-        let graph = &state.graph;
-        let factor = graph.edge_factors()[edge] as usize;
-        (graph.arity(factor) == 1).then(|| {
-            let radix = graph.cardinality(graph.edge_variables()[edge] as usize);
-            let view = graph.factor(factor);
-            (0..radix).map(|x| view.value(&[x], std::iter::once(radix))).collect()
-        })
-    }
-
-    /// Probabilities of the states of an edge's variable, from its message among `values`.
-    fn probabilities(&self, state: &State, edge: usize, values: &Values) -> Vec<f64> {
-        let variable = state.graph.edge_variables()[edge] as usize;
-        let stored: Vec<Packed> =
-            values.slice(state.slot_values(state.links[edge].slot as usize)).collect();
-        if let ([odds], true) = (&stored[..], state.is_binary(variable)) {
-            return odds.probabilities().to_vec();
-        }
-        let mut out = vec![0.0; stored.len()];
-        weights_to_probabilities(&stored, &mut out);
-        out
+        if changed { residual.max(f64::MIN_POSITIVE) } else { residual }
     }
 
     /// Brings an edge's sum up to date, before its message is sent.
@@ -178,20 +229,56 @@ impl Residual {
             let (old, new) = (Wide::from_f64(old), Wide::from_f64(new));
             geometric_mean(old, new, state.damping).to_f64()
         };
-        let old = self.probabilities(state, edge, &state.to_variable);
-        let new = self
-            .own_table(state, edge)
-            .unwrap_or_else(|| self.probabilities(state, edge, &state.newest));
-        let sum: f64 = old.iter().zip(&new).map(|(&p, &q)| mean(p * self.sums[edge], q)).sum();
-        self.sums[edge] = sum;
+        let Scratch { message, new, old, .. } = &mut self.scratch;
+        probabilities(state, edge, &state.to_variable, message, old);
+        if !own_table(state, edge, new) {
+            probabilities(state, edge, &state.newest, message, new);
+        }
+        let sum = self.sums[edge];
+        self.sums[edge] = old.iter().zip(new).map(|(&p, &mut q)| mean(p * sum, q)).sum();
     }
+}
 
-    fn difference(&self, new: &[f64], old: &[f64]) -> f64 {
-        let domain = |p: f64| if self.log_domain { p.ln() } else { p };
-        let differences = new.iter().zip(old).map(|(&new, &old)| {
-            // Two zeros do not differ, though their logarithms have no difference.
-            if new == old { 0.0 } else { (domain(new) - domain(old)).abs() }
-        });
-        differences.fold(0.0, f64::max)
+/// The table of a factor with one variable, the message of which libDAI does not normalise; `false` for
+/// others.
+fn own_table(state: &State, edge: usize, out: &mut Vec<f64>) -> bool {
+    let graph = &state.graph;
+    let factor = graph.edge_factors()[edge] as usize;
+    if graph.arity(factor) != 1 {
+        return false;
     }
+    let radix = graph.cardinality(graph.edge_variables()[edge] as usize);
+    let view = graph.factor(factor);
+    out.clear();
+    out.extend((0..radix).map(|x| view.value(&[x], std::iter::once(radix))));
+    true
+}
+
+/// Probabilities of the states of an edge's variable, from its message among `values`.
+fn probabilities(
+    state: &State,
+    edge: usize,
+    values: &Values,
+    message: &mut Vec<Packed>,
+    out: &mut Vec<f64>,
+) {
+    message.clear();
+    message.extend(values.slice(state.slot_values(state.links[edge].slot as usize)));
+    out.clear();
+    let variable = state.graph.edge_variables()[edge] as usize;
+    if let ([odds], true) = (&message[..], state.is_binary(variable)) {
+        out.extend(odds.probabilities());
+    } else {
+        out.resize(message.len(), 0.0);
+        weights_to_probabilities(message, out);
+    }
+}
+
+fn difference(new: &[f64], old: &[f64], log_domain: bool) -> f64 {
+    let domain = |p: f64| if log_domain { p.ln() } else { p };
+    let differences = new.iter().zip(old).map(|(&new, &old)| {
+        // Two zeros do not differ, though their logarithms have no difference.
+        if new == old { 0.0 } else { (domain(new) - domain(old)).abs() }
+    });
+    differences.fold(0.0, f64::max)
 }

@@ -2,6 +2,7 @@
 
 use super::CpuEngine;
 use super::batches::Serial;
+use super::marks::Marks;
 use super::measure::{History, Measure, Movement, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
 use super::state::Contradictions;
@@ -11,12 +12,31 @@ use crate::engine::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
 use crate::error::{Error, Result};
+use crate::memory::NoMemory;
 use crate::schedule::random_order;
-use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// Runs passes until the request's rule ends them.
+/// Runs passes until the request's rule ends them. What needs memory is made before anything changes, but for
+/// a history and the working memory of threads; where one of these cannot be had in the middle of the run, the
+/// messages are uniform after it.
 pub(super) fn run(
+    engine: &mut CpuEngine,
+    request: &RunRequest,
+    monitor: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<RunReport> {
+    engine.has_begun = false;
+    engine.team.assemble();
+    let result = run_passes(engine, request, monitor);
+    engine.team.dismiss();
+    engine.active = None;
+    if engine.has_begun && result.as_ref().is_err_and(|e| !matches!(e, Error::Contradiction { .. }))
+    {
+        engine.reset();
+    }
+    result
+}
+
+fn run_passes(
     engine: &mut CpuEngine,
     request: &RunRequest,
     monitor: &mut dyn FnMut(&Progress) -> Control,
@@ -35,32 +55,31 @@ pub(super) fn run(
     };
     // What can fail is made before anything changes.
     let tracker = Tracker::new(&engine.state, measure)?;
-    engine.prepare(request)?;
+    let history = match request.rule {
+        StopRule::Bingo { history, .. } => Some(History::new(history, &tracker)?),
+        _ => None,
+    };
+    let contradictory = Marks::new(engine.state.graph.variable_count())?;
+    engine.prepare(request, measure)?;
     let fresh = request.start == Start::Fresh;
     if fresh {
         engine.reset();
     }
     engine.begin();
-    engine.active = None;
-    if let Some(threshold) = request.active_threshold {
-        engine.begin_active(threshold)?;
-    }
+    engine.has_begun = true;
     let mut loops = Loop {
         engine,
         tracker,
         policy: request.contradiction,
         measure,
-        history: match request.rule {
-            StopRule::Bingo { history, .. } => Some(History::new(history)),
-            _ => None,
-        },
+        history,
         tolerance,
         inputs_sent: false,
         // Uniform messages contradict nothing.
         scanned: fresh,
         factor_contradictions: Contradictions::default(),
         variable_contradictions: Contradictions::default(),
-        contradictory: BTreeSet::new(),
+        contradictory,
         passes: 0,
         max_diff: f64::INFINITY,
         frac: 1.0,
@@ -68,7 +87,7 @@ pub(super) fn run(
         first_contradiction: None,
     };
     if !fresh {
-        loops.compare_with_current();
+        loops.compare_with_current()?;
     }
     let max_passes = request.rule.most_passes();
     let mut cancelled = false;
@@ -85,7 +104,7 @@ pub(super) fn run(
         let last = loops.passes + 1 >= max_passes;
         if last && matches!(request.rule, StopRule::Passes(_)) && loops.passes > 0 {
             // A fixed number of passes is measured once, over its last pass.
-            loops.compare_with_current();
+            loops.compare_with_current()?;
         }
         loops.pass()?;
         let measured = match request.rule {
@@ -124,7 +143,7 @@ struct Loop<'a> {
     /// Contradictory variables, as last counted.
     variable_contradictions: Contradictions,
     /// The same one by one, where passes run in batches.
-    contradictory: BTreeSet<u32>,
+    contradictory: Marks,
     passes: u64,
     max_diff: f64,
     frac: f64,
@@ -168,7 +187,7 @@ impl Loop<'_> {
         match plan {
             _ if active.is_some() => {
                 if let Some(active) = active {
-                    team.run_alone(|workspace| active.run(state, pass, workspace));
+                    team.run_alone(|workspace| active.run(state, pass, workspace))?;
                 }
                 self.note_batches();
             }
@@ -194,22 +213,24 @@ impl Loop<'_> {
                 if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
                 } else {
-                    team.run_alone(|workspace| {
+                    team.run_alone(|workspace| -> Result<()> {
                         let hubs = Hubs { trees, cursors: Some(cursors) };
                         let mut serial = Serial { state, hubs, wide, constants_sent, workspace };
                         match order {
                             Order::Serial(batches) => serial.run(batches),
                             Order::Random { seed, order } => {
-                                random_order(state.graph.edge_count(), *seed, pass, order);
+                                random_order(state.graph.edge_count(), *seed, pass, order)?;
                                 serial.run_sequence(order);
                             }
                             Order::Parallel(_) => {}
                         }
-                    });
+                        Ok(())
+                    })?;
                 }
                 self.note_batches();
             }
         }
+        self.check_memory()?;
         self.inputs_sent = false;
         // A damped message goes on changing; an active set drops small changes; SEQMAX may send others
         // first.
@@ -220,7 +241,7 @@ impl Loop<'_> {
         self.passes += 1;
         let in_batches = self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Flood);
         if in_batches && !self.scanned {
-            self.scan();
+            self.scan()?;
         }
         if in_batches || self.factor_contradictions.count > 0 {
             self.judge()?;
@@ -228,23 +249,29 @@ impl Loop<'_> {
         Ok(())
     }
 
+    /// Whether the threads had the memory that they needed since the last call.
+    fn check_memory(&mut self) -> Result<()> {
+        let mut lacks_memory = false;
+        self.engine.team.collect(|w| lacks_memory |= std::mem::take(&mut w.lacks_memory));
+        if lacks_memory { Err(NoMemory.into()) } else { Ok(()) }
+    }
+
     /// Messages have been sent one by one: takes over the contradictory places that were seen.
     fn note_batches(&mut self) {
         let mut found = Contradictions::default();
         let mut met: Option<usize> = None;
-        let mut changed = Vec::new();
         self.engine.team.collect(|w| {
             found.merge(std::mem::take(&mut w.contradictions));
             met = [met, w.met.take()].into_iter().flatten().min();
-            changed.append(&mut w.newly_certain);
         });
         if let (Some(variable), 0) = (met, found.count) {
             found.add(variable);
         }
         self.factor_contradictions = found;
         if self.scanned {
-            self.rescan(&changed);
+            self.rescan();
         }
+        self.engine.state.newly_certain.clear();
     }
 
     /// The variables have sent: takes over the contradictory ones that were seen, and judges.
@@ -257,37 +284,40 @@ impl Loop<'_> {
     }
 
     /// Finds the variables at which certain messages disagree.
-    fn scan(&mut self) {
+    fn scan(&mut self) -> Result<()> {
+        self.contradictory.clear();
         let CpuEngine { state, team, flood, .. } = self.engine;
+        let contradictory = &self.contradictory;
         flood.for_variables(team, |v, workspace| {
             if is_contradictory(state, v, workspace) {
-                workspace.newly_certain.push(v as u32);
+                contradictory.set(v);
             }
         });
-        self.contradictory.clear();
-        team.collect(|w| self.contradictory.extend(w.newly_certain.drain(..)));
         self.count_contradictory();
+        self.check_memory()
     }
 
-    /// Brings the contradictory variables up to date, given those to which new certain messages came.
-    fn rescan(&mut self, changed: &[u32]) {
+    /// Brings the contradictory variables up to date, where new certain messages came. The working memory has
+    /// been needed before.
+    fn rescan(&mut self) {
         let CpuEngine { state, team, .. } = self.engine;
-        let doubtful = self.contradictory.iter().chain(changed).copied().collect::<Vec<_>>();
-        for v in doubtful {
-            if team.run_alone(|workspace| is_contradictory(state, v as usize, workspace)) {
-                self.contradictory.insert(v);
-            } else {
-                self.contradictory.remove(&v);
+        let contradictory = &self.contradictory;
+        team.run_alone(|workspace| {
+            for v in contradictory.iter().chain(state.newly_certain.iter()) {
+                if is_contradictory(state, v, workspace) {
+                    contradictory.set(v);
+                } else {
+                    contradictory.unset(v);
+                }
             }
-        }
+        });
         self.count_contradictory();
     }
 
     fn count_contradictory(&mut self) {
-        self.variable_contradictions = Contradictions {
-            count: self.contradictory.len() as u64,
-            lowest: self.contradictory.first().map(|&v| v as usize),
-        };
+        let mut found = Contradictions::default();
+        self.contradictory.iter().for_each(|v| found.add(v));
+        self.variable_contradictions = found;
         self.scanned = true;
     }
 
@@ -302,6 +332,7 @@ impl Loop<'_> {
             return Err(Error::Contradiction {
                 label: self.engine.state.graph.label(variable),
                 variable,
+                factor: None,
                 pass: self.engine.passes,
                 count: found.count,
             });
@@ -312,15 +343,15 @@ impl Loop<'_> {
     }
 
     /// Lets the next measurement compare with the messages as they are.
-    fn compare_with_current(&mut self) {
+    fn compare_with_current(&mut self) -> Result<()> {
         let CpuEngine { state, team, flood, .. } = self.engine;
         self.tracker.measure_beliefs(state, flood, team, 0.0);
         if self.measure != Measure::Variables {
-            state.require_by_edge();
             flood.variables_send(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
             self.tracker.measure_factors(state, flood, team, 0.0);
         }
+        self.check_memory()
     }
 
     fn measure(&mut self) -> Result<()> {
@@ -329,9 +360,8 @@ impl Loop<'_> {
             self.tracker.measure_beliefs(state, flood, team, self.tolerance);
         self.max_diff = max_diff;
         if self.measure == Measure::Variables {
-            return Ok(());
+            return self.check_memory();
         }
-        state.require_by_edge();
         flood.variables_send(state, team);
         self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
         self.note_variables()?;
@@ -345,15 +375,16 @@ impl Loop<'_> {
         if let Some(history) = &mut self.history {
             history.record(&self.tracker)?;
         }
-        Ok(())
+        self.check_memory()
     }
 
     fn finish(mut self, reason: StopReason) -> Result<RunReport> {
         if !self.scanned {
-            self.scan();
+            self.scan()?;
             self.judge()?;
         }
         self.write_results(reason == StopReason::Converged);
+        self.check_memory()?;
         std::mem::swap(&mut self.engine.results, &mut self.engine.next_results);
         Ok(RunReport {
             passes: self.passes,
@@ -364,14 +395,13 @@ impl Loop<'_> {
             frac: self.frac,
             contradictions: self.contradictions,
             first_contradiction: self.first_contradiction,
-            spared_messages: self.engine.active.take().map_or(0, |active| active.spared),
+            spared_messages: self.engine.active.as_ref().map_or(0, |active| active.spared),
         })
     }
 
     fn write_results(&mut self, converged: bool) {
         let CpuEngine { state, team, next_results, .. } = self.engine;
-        next_results.resize(state.graph.state_count(), 0.0);
-        if let (false, Some(history)) = (converged, &self.history)
+        if let (false, Some(history)) = (converged, &mut self.history)
             && history.means(state, &self.tracker, next_results).is_some()
         {
             return;

@@ -1,9 +1,12 @@
 //! Messages, evidence and the graph as the CPU engine holds them.
 
+use super::marks::Marks;
+use crate::error::Result;
 use crate::kernel::{
     HornCoefficients, Inference, OwnedTable, Packed, SMALL_DEGREE, TableValues, damp,
     stored_message, stored_values,
 };
+use crate::memory::{self, NoMemory, collected, filled, fit, room};
 use crate::model::{Factor, FactorGraph, VariableEvidence};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,8 +18,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) struct Values(Vec<AtomicU64>);
 
 impl Values {
-    pub(super) fn new(length: usize, value: Packed) -> Self {
-        Self((0..length).map(|_| AtomicU64::new(value.0)).collect())
+    pub(super) const NONE: Self = Self(Vec::new());
+
+    pub(super) fn new(length: usize, value: Packed) -> Result<Self> {
+        Ok(Self(collected((0..length).map(|_| AtomicU64::new(value.0)))?))
     }
 
     #[inline(always)]
@@ -78,12 +83,9 @@ impl Values {
         self.0[index].store(value.to_bits(), Relaxed);
     }
 
-    /// `length` numbers, or `None` if there is no memory for them.
-    pub(super) fn numbers(length: usize, value: f64) -> Option<Self> {
-        let mut values = Vec::new();
-        values.try_reserve_exact(length).ok()?;
-        values.extend((0..length).map(|_| AtomicU64::new(value.to_bits())));
-        Some(Self(values))
+    /// `length` numbers.
+    pub(super) fn numbers(length: usize, value: f64) -> Result<Self> {
+        Self::new(length, Packed(value.to_bits()))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -138,6 +140,8 @@ pub(super) struct State {
     /// The messages to the variables last computed, by slot, where `to_variable` may hold others:
     /// damped ones, or ones that wait to be sent. Empty without such.
     pub(super) newest: Values,
+    /// Variables to which a new certain message came since the engine last looked.
+    pub(super) newly_certain: Marks,
 }
 
 /// A factor as a table.
@@ -200,66 +204,68 @@ struct Starts {
 }
 
 impl State {
-    pub(super) fn new(graph: Arc<FactorGraph>) -> Self {
+    pub(super) fn new(graph: Arc<FactorGraph>) -> Result<Self> {
         let values_of = |v: u32| stored_values(graph.cardinalities()[v as usize]) as u32;
-        let running = |sizes: &mut dyn Iterator<Item = u32>| {
-            let mut starts = vec![0];
+        let running = |sizes: &mut dyn Iterator<Item = u32>| -> Result<Vec<u32>> {
+            let mut starts = room(graph.edge_count() + 1)?;
+            starts.push(0);
             let mut next = 0_u32;
             for size in sizes {
                 next = next.saturating_add(size);
                 starts.push(next);
             }
-            starts
+            Ok(starts)
         };
-        let starts = (!graph.all_binary()).then(|| {
+        let starts = if graph.all_binary() {
+            None
+        } else {
             let variables = graph.edge_variables();
-            Starts {
-                slots: running(
-                    &mut graph
-                        .all_variable_edges()
-                        .iter()
-                        .map(|&edge| values_of(variables[edge as usize])),
-                ),
-                edges: running(&mut variables.iter().map(|&v| values_of(v))),
-            }
-        });
+            let slots = graph.all_variable_edges().iter();
+            Some(Starts {
+                slots: running(&mut slots.map(|&edge| values_of(variables[edge as usize])))?,
+                edges: running(&mut variables.iter().map(|&v| values_of(v)))?,
+            })
+        };
         let length = starts
             .as_ref()
             .map_or(graph.edge_count(), |starts| starts.slots[graph.edge_count()] as usize);
-        let table_exponents = (0..graph.factor_count())
-            .filter_map(|f| match graph.factor(f) {
-                Factor::Table(values) => Some((f as u32, TableValues::F64(values).exponents())),
-                _ => None,
-            })
-            .collect();
+        let mut table_exponents = HashMap::new();
+        for f in 0..graph.factor_count() {
+            if let Factor::Table(values) = graph.factor(f) {
+                let exponents = TableValues::F64(values).exponents();
+                memory::insert(&mut table_exponents, f as u32, exponents)?;
+            }
+        }
+        let (horn, signed) = (graph.horn_parameters(), graph.signed_parameters());
+        let mut coefficients = room(horn.len() + signed.len())?;
+        coefficients.extend(horn.iter().map(HornCoefficients::of_horn));
+        for parameters in signed {
+            coefficients.push(HornCoefficients::of_signed(parameters)?);
+        }
         let mut state = Self {
             links: Vec::new(),
             starts,
-            to_variable: Values::new(length + PADDING, Packed::ONE),
+            to_variable: Values::new(length + PADDING, Packed::ONE)?,
             value_count: length,
-            by_edge: Values::new(0, Packed::ONE),
-            known: vec![Known::Nothing; graph.variable_count()],
+            by_edge: Values::NONE,
+            known: filled(graph.variable_count(), Known::Nothing)?,
             weights: HashMap::new(),
-            coefficients: graph
-                .horn_parameters()
-                .iter()
-                .map(HornCoefficients::of_horn)
-                .chain(graph.signed_parameters().iter().map(HornCoefficients::of_signed))
-                .collect(),
+            coefficients,
             table_exponents,
             inference: Inference::SumProduct,
             expanded: HashMap::new(),
             damping: 0.0,
-            newest: Values::new(0, Packed::ONE),
+            newest: Values::NONE,
+            newly_certain: Marks::new(graph.variable_count())?,
             graph,
         };
-        state.links = state.link();
-        state
+        state.links = state.link()?;
+        Ok(state)
     }
 
-    fn link(&self) -> Vec<Link> {
+    fn link(&self) -> Result<Vec<Link>> {
         let empty = Link { slot: 0, place: 0, degree: 0, source: Source::Other, hub: false };
-        let mut links = vec![empty; self.graph.edge_count()];
+        let mut links = filled(self.graph.edge_count(), empty)?;
         let mut hubs = 0;
         for v in 0..self.graph.variable_count() {
             let slots = self.graph.variable_slots(v);
@@ -280,14 +286,15 @@ impl State {
             }
             hubs += u32::from(hub);
         }
-        links
+        Ok(links)
     }
 
     /// Makes `by_edge` if it is not there yet.
-    pub(super) fn require_by_edge(&mut self) {
+    pub(super) fn require_by_edge(&mut self) -> Result<()> {
         if self.by_edge.len() == 0 {
-            self.by_edge = Values::new(self.value_count, Packed::ONE);
+            self.by_edge = Values::new(self.value_count, Packed::ONE)?;
         }
+        Ok(())
     }
 
     /// Where a slot's values lie in `to_variable`.
@@ -335,13 +342,14 @@ impl State {
 
     /// Makes `newest` a copy of the messages, or, where it is not wanted, empty. One that is there
     /// stays as it is.
-    pub(super) fn keep_newest(&mut self, wanted: bool) {
+    pub(super) fn keep_newest(&mut self, wanted: bool) -> Result<()> {
         if !wanted {
-            self.newest = Values::new(0, Packed::ONE);
+            self.newest = Values::NONE;
         } else if self.newest.len() == 0 {
-            self.newest = Values::new(self.to_variable.len(), Packed::ONE);
+            self.newest = Values::new(self.to_variable.len(), Packed::ONE)?;
             self.restart_newest();
         }
+        Ok(())
     }
 
     /// The messages have been replaced: they are the newest.
@@ -362,12 +370,13 @@ impl State {
     }
 
     /// Turns a message computed for a slot into the one to be stored: damps it. Returns whether that
-    /// is 0/0, and then makes it uniform.
+    /// is 0/0, and then makes it uniform. `old` has room for a message.
     #[cold]
     #[inline(never)]
-    pub(super) fn damp(&self, slot: usize, message: &mut [Packed]) -> bool {
-        let old: Vec<Packed> = self.to_variable.slice(self.slot_values(slot)).collect();
-        let consistent = damp(&old, message, self.damping);
+    pub(super) fn damp(&self, slot: usize, message: &mut [Packed], old: &mut Vec<Packed>) -> bool {
+        old.clear();
+        old.extend(self.to_variable.slice(self.slot_values(slot)));
+        let consistent = damp(old, message, self.damping);
         if !consistent {
             message.fill(Packed::ONE);
         }
@@ -384,9 +393,12 @@ impl State {
 
     /// Reads what [`Self::hold`] kept.
     #[inline(always)]
-    pub(super) fn take_held(&self, edge: usize, message: &mut Vec<Packed>) {
+    pub(super) fn take_held(&self, edge: usize, message: &mut Vec<Packed>) -> Result<(), NoMemory> {
+        let values = self.edge_values(edge);
         message.clear();
-        message.extend(self.by_edge.slice(self.edge_values(edge)));
+        fit(message, values.len())?;
+        message.extend(self.by_edge.slice(values));
+        Ok(())
     }
 
     #[inline(always)]
@@ -399,27 +411,39 @@ impl State {
         self.table_exponents.get(&(factor as u32)).copied().unwrap_or((0, 0))
     }
 
-    pub(super) fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
+    /// Errors: no memory; nothing has changed then.
+    pub(super) fn set_evidence(
+        &mut self,
+        variable: usize,
+        evidence: Option<&VariableEvidence>,
+    ) -> Result<()> {
         let radix = self.graph.cardinalities()[variable];
-        self.weights.remove(&(variable as u32));
-        self.known[variable] = match evidence {
-            None => Known::Nothing,
-            Some(VariableEvidence::Observed(0)) if radix == 2 => Known::False,
-            Some(VariableEvidence::Observed(_)) if radix == 2 => Known::True,
+        let (known, weights) = match evidence {
+            None => (Known::Nothing, None),
+            Some(VariableEvidence::Observed(0)) if radix == 2 => (Known::False, None),
+            Some(VariableEvidence::Observed(_)) if radix == 2 => (Known::True, None),
             Some(VariableEvidence::Observed(state)) => {
                 let one_hot = |x| if x == *state { Packed::ONE } else { Packed::ZERO };
-                self.weights.insert(variable as u32, (0..radix).map(one_hot).collect());
-                Known::State
+                (Known::State, Some(collected((0..radix).map(one_hot))?))
             }
             Some(VariableEvidence::Likelihood(likelihood)) => {
-                self.weights.insert(variable as u32, stored_message(likelihood));
-                Known::Weights
+                (Known::Weights, Some(stored_message(likelihood)?))
             }
         };
+        match weights {
+            Some(weights) => {
+                memory::insert(&mut self.weights, variable as u32, weights)?;
+            }
+            None => {
+                self.weights.remove(&(variable as u32));
+            }
+        }
+        self.known[variable] = known;
         let source = Source::of(self, variable);
         for &edge in self.graph.variable_edges(variable) {
             self.links[edge as usize].source = source;
         }
+        Ok(())
     }
 
     /// The stored message of evidence kept as [`Known::Weights`].

@@ -3,14 +3,16 @@
 use super::plan::Tuning;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
+use crate::memory::collected;
+use crate::threads::{Gang, physical_cores};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A fixed set of threads, each with its own working memory.
+/// The threads of an engine, each with its own working memory. The threads themselves are there while a run is.
 pub(super) struct Team {
     threads: usize,
-    pool: Option<rayon::ThreadPool>,
+    gang: Gang,
     workspaces: Vec<Mutex<Workspace>>,
 }
 
@@ -19,55 +21,46 @@ pub(super) fn size(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Res
     if threads == Some(0) {
         return Err(Error::InvalidArgument("0 threads: at least one is needed".into()));
     }
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = threads.unwrap_or_else(|| num_cpus::get_physical().clamp(1, available));
     let useful = edges.div_ceil(tuning.edges_per_thread).max(1);
-    Ok(wanted.min(useful))
+    if useful == 1 {
+        return Ok(1); // without a look at the processor
+    }
+    Ok(threads.unwrap_or_else(physical_cores).min(useful))
 }
 
 impl Team {
     /// A team for a graph with so many edges.
     pub(super) fn new(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<Self> {
         let threads = size(threads, edges, tuning)?;
-        let pool = if threads > 1 {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .thread_name(|index| format!("fastlbp-{index}"))
-                .build()
-                .map_err(|error| Error::OutOfMemory(format!("{threads} threads: {error}")))?;
-            Some(pool)
-        } else {
-            None
-        };
-        let workspaces = (0..threads).map(|_| Mutex::default()).collect();
-        Ok(Self { threads, pool, workspaces })
+        let workspaces = collected((0..threads).map(|_| Mutex::default()))?;
+        Ok(Self { threads, gang: Gang::ALONE, workspaces })
     }
 
     pub(super) fn threads(&self) -> usize {
         self.threads
     }
 
+    /// Takes its threads, for a run; fewer where no more can be had.
+    pub(super) fn assemble(&mut self) {
+        self.gang = Gang::of(self.threads);
+    }
+
+    /// Lets its threads go. Without them, all is done by the calling one.
+    pub(super) fn dismiss(&mut self) {
+        self.gang = Gang::ALONE;
+    }
+
     /// Runs `job` once on every thread, at the same time, and returns when all have ended.
     pub(super) fn run(&self, job: impl Fn(&mut Worker<'_>) + Sync) {
-        let barrier = Barrier::new(self.threads);
-        let work = |index: usize| {
+        let count = self.gang.threads();
+        let barrier = Barrier::new(count);
+        self.gang.run(&|index: usize| {
             let guard = PoisonOnPanic(&barrier);
             let mut workspace = self.workspaces[index].lock();
-            let worker = &mut Worker {
-                index,
-                count: self.threads,
-                barrier: &barrier,
-                workspace: &mut workspace,
-            };
-            job(worker);
+            let workspace = &mut workspace;
+            job(&mut Worker { index, count, barrier: &barrier, workspace });
             std::mem::forget(guard);
-        };
-        match &self.pool {
-            None => work(0),
-            Some(pool) => {
-                pool.broadcast(|context| work(context.index()));
-            }
-        }
+        });
     }
 
     /// Runs `job` on the calling thread with the first thread's working memory.

@@ -1,5 +1,8 @@
 //! A priority queue over all edges in which every priority can change at any time.
 
+use crate::error::Result;
+use crate::memory::filled;
+
 /// The edge with the highest priority; of those with the same one, that whose priority was set last.
 pub(super) struct Tournament {
     priorities: Vec<f64>,
@@ -16,34 +19,57 @@ const NOBODY: u32 = u32::MAX;
 
 impl Tournament {
     /// All priorities are 0, set in the order of `edges`, which names each edge once.
-    pub(super) fn new(edges: &[u32]) -> Self {
+    pub(super) fn new(edges: &[u32]) -> Result<Self> {
         let count = edges.len();
         let leaves = count.next_power_of_two();
         let mut tournament = Self {
-            priorities: vec![0.0; count],
-            stamps: vec![0; count],
+            priorities: filled(count, 0.0)?,
+            stamps: filled(count, 0)?,
             clock: 0,
-            winners: vec![NOBODY; 2 * leaves],
+            winners: filled(2 * leaves, NOBODY)?,
             leaves,
         };
         for edge in 0..count {
             tournament.winners[leaves + edge] = edge as u32;
         }
+        tournament.reset(edges);
+        Ok(tournament)
+    }
+
+    /// Makes all priorities 0, set in the order of `edges`, which names each edge once.
+    pub(super) fn reset(&mut self, edges: &[u32]) {
+        self.clock = 0;
+        self.priorities.fill(0.0);
         for &edge in edges {
-            tournament.clock += 1;
-            tournament.stamps[edge as usize] = tournament.clock;
+            self.clock += 1;
+            self.stamps[edge as usize] = self.clock;
         }
-        for node in (1..leaves).rev() {
-            tournament.play(node);
+        for node in (1..self.leaves).rev() {
+            self.play(node);
         }
-        tournament
+    }
+
+    /// When each priority was set.
+    pub(super) fn stamps(&self) -> &[u64] {
+        &self.stamps
+    }
+
+    /// Says when each priority was set; the priorities follow by [`Self::put_back`].
+    pub(super) fn set_stamps(&mut self, stamps: &[u64]) {
+        self.stamps.copy_from_slice(stamps);
+        self.clock = stamps.iter().copied().max().unwrap_or(0);
     }
 
     /// Sets a priority; not NaN. O(log edges).
     pub(super) fn set(&mut self, edge: usize, priority: f64) {
-        self.clock += 1;
-        self.priorities[edge] = priority;
+        self.clock = self.clock.saturating_add(1);
         self.stamps[edge] = self.clock;
+        self.put_back(edge, priority);
+    }
+
+    /// Sets a priority without a new stamp; not NaN. O(log edges).
+    pub(super) fn put_back(&mut self, edge: usize, priority: f64) {
+        self.priorities[edge] = priority;
         let mut node = (self.leaves + edge) / 2;
         while node > 0 {
             self.play(node);
@@ -82,7 +108,7 @@ mod tests {
         ) {
             // Set at first in descending order.
             let order: Vec<u32> = (0..count as u32).rev().collect();
-            let mut tournament = Tournament::new(&order);
+            let mut tournament = Tournament::new(&order).unwrap();
             let mut listed: Vec<(u8, usize)> = order.iter().map(|&edge| (0, edge as usize)).collect();
             for (edge, priority) in changes {
                 let edge = edge % count;
@@ -93,12 +119,20 @@ mod tests {
                 let best = listed.iter().rev().find(|entry| entry.0 == best.0).unwrap();
                 prop_assert_eq!(tournament.best(), Some((best.1, f64::from(best.0))));
             }
+            // One that is put together from another's stamps and priorities is the same.
+            let mut copy = Tournament::new(&order).unwrap();
+            copy.set_stamps(tournament.stamps());
+            for edge in 0..count {
+                copy.put_back(edge, tournament.priorities[edge]);
+            }
+            prop_assert_eq!(copy.best(), tournament.best());
+            prop_assert_eq!(copy.clock, tournament.clock);
         }
     }
 
     #[test]
     fn no_edges() {
-        assert_eq!(Tournament::new(&[]).best(), None);
-        assert_eq!(Tournament::new(&[0]).best(), Some((0, 0.0)));
+        assert_eq!(Tournament::new(&[]).unwrap().best(), None);
+        assert_eq!(Tournament::new(&[0]).unwrap().best(), Some((0, 0.0)));
     }
 }

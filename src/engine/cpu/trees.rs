@@ -2,7 +2,9 @@
 //! O(log degree).
 
 use super::state::{Link, State};
+use crate::error::Result;
 use crate::kernel::{BLOCK, BLOCK_LEVELS, Monoid, Packed, Product, SMALL_DEGREE, tree_levels};
+use crate::memory::{Grow, collected, room};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The product trees of all variables above [`SMALL_DEGREE`], from blocks of messages up to the root.
@@ -60,13 +62,14 @@ fn stored_nodes(blocks: usize) -> usize {
 
 impl Trees {
     /// Trees for the messages as they are.
-    pub(super) fn new(state: &State) -> Self {
+    pub(super) fn new(state: &State) -> Result<Self> {
         let graph = &state.graph;
         let mut trees = Self::default();
         let is_hub = |v: usize| graph.degree(v) > SMALL_DEGREE;
         if !(0..graph.variable_count()).any(is_hub) {
-            return trees;
+            return Ok(trees);
         }
+        trees.starts = room(graph.variable_count())?;
         let mut next = 0;
         for v in 0..graph.variable_count() {
             if is_hub(v) {
@@ -76,9 +79,9 @@ impl Trees {
                 trees.starts.push(NONE);
             }
         }
-        trees.nodes.resize_with(next, Cell::default);
+        trees.nodes = collected((0..next).map(|_| Cell::default()))?;
         trees.rebuild_all(state);
-        trees
+        Ok(trees)
     }
 
     /// Whether a variable has a tree.
@@ -210,26 +213,26 @@ struct Cursor {
 }
 
 impl Cursors {
-    pub(super) fn new(state: &State, trees: &Trees) -> Self {
+    pub(super) fn new(state: &State, trees: &Trees) -> Result<Self> {
         let mut cursors = Self::default();
         if !state.graph.all_binary() {
-            return cursors;
+            return Ok(cursors);
         }
         for v in 0..trees.starts.len() {
             if trees.covers(v) {
                 let slots = state.graph.variable_slots(v);
-                cursors.hubs.push(Cursor {
+                cursors.hubs.try_push(Cursor {
                     first_slot: slots.start as u32,
                     degree: slots.len() as u32,
                     nodes: trees.starts[v],
                     down: cursors.down.len() as u32,
                     block: NONE,
-                });
+                })?;
                 let height = tree_levels(blocks(state, v)).count();
-                cursors.down.resize(cursors.down.len() + height + 1, Product::NEUTRAL);
+                cursors.down.try_resize(cursors.down.len() + height + 1, Product::NEUTRAL)?;
             }
         }
-        cursors
+        Ok(cursors)
     }
 
     /// Forgets all blocks, when the trees have been rebuilt.

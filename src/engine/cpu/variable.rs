@@ -8,6 +8,7 @@ use crate::kernel::{
     leave_one_out_of_few, probability_of_few, resolve_message, resolve_states,
     weights_to_probabilities,
 };
+use crate::memory::{NoMemory, fit};
 
 /// The odds that an observed binary variable sends.
 #[inline(always)]
@@ -35,20 +36,28 @@ fn incoming<'a>(
     values: &'a Values,
     variable: usize,
     x: usize,
-) -> impl Iterator<Item = Packed> + 'a {
+) -> impl ExactSizeIterator<Item = Packed> + 'a {
     state
         .graph
         .variable_slots(variable)
         .map(move |slot| values.get(state.slot_values(slot).start + x))
 }
 
-/// All messages of a variable to its factors, into `by_edge`. O(degree * states).
+/// All messages of a variable to its factors, into `by_edge`. O(degree * states). Without memory for them,
+/// which the workspace then says, they are something.
 #[inline]
 pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
+    if send(state, variable, workspace).is_err() {
+        workspace.lacks_memory = true;
+    }
+}
+
+#[inline(always)]
+fn send(state: &State, variable: usize, workspace: &mut Workspace) -> Result<(), NoMemory> {
     let slots = state.graph.variable_slots(variable);
     let edges = state.graph.variable_edges(variable);
     if slots.is_empty() {
-        return;
+        return Ok(());
     }
     if !state.is_binary(variable) {
         return send_states_to_factors(state, variable, workspace);
@@ -56,7 +65,7 @@ pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Wo
     let send = |edge: u32, odds| state.by_edge.set(state.edge_values(edge as usize).start, odds);
     if let Some(odds) = observed_odds(state.known[variable]) {
         edges.iter().for_each(|&edge| send(edge, odds));
-        return;
+        return Ok(());
     }
     let extra = soft_odds(state, variable);
     let Workspace { inputs, products, contradictions, .. } = workspace;
@@ -68,49 +77,54 @@ pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Wo
         &mut small[..degree]
     } else {
         inputs.clear();
+        fit(inputs, degree)?;
         inputs.extend(state.to_variable.slice(start..start + degree));
         &mut inputs[..]
     };
-    if binary_leave_one_out_all(values, extra, products) {
+    if binary_leave_one_out_all(values, extra, products)? {
         contradictions.add(variable);
     }
     for (&edge, &odds) in edges.iter().zip(values.iter()) {
         send(edge, odds);
     }
+    Ok(())
 }
 
 /// As [`send_to_factors`] for a variable with more than two states.
-fn send_states_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
+fn send_states_to_factors(
+    state: &State,
+    variable: usize,
+    workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
     let edges = state.graph.variable_edges(variable);
     if state.known[variable] == Known::State {
         edges.iter().for_each(|&edge| state.hold(edge as usize, state.weights(variable)));
-        return;
+        return Ok(());
     }
     let radix = state.graph.cardinality(variable);
-    // The products of all but one message, state by state.
-    let mut products = Vec::with_capacity(radix * edges.len());
+    let Workspace { products, rest, states, message, .. } = workspace;
+    rest.clear();
+    fit(rest, radix.saturating_mul(edges.len()))?;
+    fit(states, radix)?;
+    fit(message, radix)?;
     for x in 0..radix {
-        products.extend_from_slice(workspace.products.leave_one_out(incoming(
-            state,
-            &state.to_variable,
-            variable,
-            x,
-        )));
+        let values = incoming(state, &state.to_variable, variable, x);
+        rest.extend_from_slice(products.leave_one_out(values)?);
     }
-    let mut message = vec![Packed::ONE; radix];
-    let mut states = vec![Product::NEUTRAL; radix];
+    message.clear();
+    message.resize(radix, Packed::ONE);
     for (position, &edge) in edges.iter().enumerate() {
-        for (x, product) in states.iter_mut().enumerate() {
-            *product = products[x * edges.len() + position];
-        }
-        multiply_soft(state, variable, &mut states);
-        resolve_states(&states, &mut message);
-        state.hold(edge as usize, &message);
+        states.clear();
+        states.extend((0..radix).map(|x| rest[x * edges.len() + position]));
+        multiply_soft(state, variable, states);
+        resolve_states(states, message);
+        state.hold(edge as usize, message);
     }
-    state_products(state, &state.to_variable, variable, workspace);
-    if resolve_states(&workspace.states, &mut message) {
+    state_products(state, &state.to_variable, variable, workspace)?;
+    if resolve_states(&workspace.states, &mut workspace.message) {
         workspace.contradictions.add(variable);
     }
+    Ok(())
 }
 
 /// Multiplies soft evidence to one product per state.
@@ -124,13 +138,20 @@ fn multiply_soft(state: &State, variable: usize, products: &mut [Product]) {
 
 /// The product of all messages among `values` and soft evidence, per state, into
 /// `workspace.states`.
-fn state_products(state: &State, values: &Values, variable: usize, workspace: &mut Workspace) {
+fn state_products(
+    state: &State,
+    values: &Values,
+    variable: usize,
+    workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
     let Workspace { states, products, .. } = workspace;
     states.clear();
+    fit(states, state.graph.cardinality(variable))?;
     for x in 0..state.graph.cardinality(variable) {
-        states.push(products.product(incoming(state, values, variable, x)));
+        states.push(products.product(incoming(state, values, variable, x))?);
     }
     multiply_soft(state, variable, states);
+    Ok(())
 }
 
 /// The odds that a binary variable of a graph of binary variables sends along an edge, if they follow
@@ -184,22 +205,26 @@ pub(super) fn odds_to_factor(
     if link.hub && state.known[variable] == Known::Nothing {
         return hub_odds(state, hubs, edge, workspace);
     }
-    let mut out = std::mem::take(&mut workspace.outputs);
+    let mut out = std::mem::take(&mut workspace.message);
     out.clear();
-    message_to_factor(state, hubs, edge, workspace, &mut out);
-    let odds = out[0];
-    workspace.outputs = out;
+    let made = fit(&mut out, 1)
+        .and_then(|()| message_to_factor(state, hubs, edge, workspace, &mut out))
+        .is_ok();
+    let odds = out.first().copied().unwrap_or(Packed::ONE);
+    workspace.message = out;
+    workspace.lacks_memory |= !made;
     odds
 }
 
-/// The message of an edge's variable to its factor, appended to `out`. O(states * log degree).
+/// The message of an edge's variable to its factor, appended to `out`, which has room for it.
+/// O(states * log degree).
 pub(super) fn message_to_factor(
     state: &State,
     hubs: &mut Hubs<'_>,
     edge: usize,
     workspace: &mut Workspace,
     out: &mut Vec<Packed>,
-) {
+) -> Result<(), NoMemory> {
     let variable = state.graph.edge_variables()[edge] as usize;
     let link = state.links[edge];
     let known = state.known[variable];
@@ -207,11 +232,11 @@ pub(super) fn message_to_factor(
     if binary {
         if let Some(odds) = observed_odds(known) {
             out.push(odds);
-            return;
+            return Ok(());
         }
     } else if known == Known::State {
         out.extend_from_slice(state.weights(variable));
-        return;
+        return Ok(());
     }
     let slots = state.graph.variable_slots(variable);
     let leaf = link.slot as usize - slots.start;
@@ -224,16 +249,17 @@ pub(super) fn message_to_factor(
             Workspace::meet(&mut workspace.met, variable);
         }
         out.push(odds);
-        return;
+        return Ok(());
     }
     let radix = if binary { 1 } else { state.graph.cardinality(variable) };
     let Workspace { states, products, met, .. } = workspace;
     states.clear();
+    fit(states, radix)?;
     for x in 0..radix {
         let product = if hubs.covers(variable) {
             hubs.leave_one_out(state, edge, x)
         } else {
-            products.leave_one_out(incoming(state, &state.to_variable, variable, x))[leaf]
+            products.leave_one_out(incoming(state, &state.to_variable, variable, x))?[leaf]
         };
         states.push(product);
     }
@@ -249,12 +275,15 @@ pub(super) fn message_to_factor(
     if contradictory {
         Workspace::meet(met, variable);
     }
+    Ok(())
 }
 
 /// The belief of a variable, one probability per state: of the messages last computed. O(degree *
-/// states).
+/// states). Without memory for it, which the workspace then says, it is something.
 pub(super) fn belief(state: &State, variable: usize, workspace: &mut Workspace, out: &mut [f64]) {
-    belief_from(state, state.newest(), variable, workspace, out);
+    if belief_from(state, state.newest(), variable, workspace, out).is_err() {
+        workspace.lacks_memory = true;
+    }
 }
 
 /// The belief of a variable from the messages among `values`, and whether it is contradictory.
@@ -264,12 +293,13 @@ fn belief_from(
     variable: usize,
     workspace: &mut Workspace,
     out: &mut [f64],
-) -> bool {
+) -> Result<bool, NoMemory> {
     if state.is_binary(variable) {
         let (probabilities, contradictory) = match observed_odds(state.known[variable]) {
             Some(odds) => (odds.probabilities(), false),
             None => {
-                let mut product = workspace.products.product(incoming(state, values, variable, 0));
+                let mut product =
+                    workspace.products.product(incoming(state, values, variable, 0))?;
                 if let Some(odds) = soft_odds(state, variable) {
                     product = product.combine(Product::of(odds));
                 }
@@ -277,28 +307,44 @@ fn belief_from(
             }
         };
         out.copy_from_slice(&probabilities);
-        return contradictory;
+        return Ok(contradictory);
     }
     if state.known[variable] == Known::State {
         weights_to_probabilities(state.weights(variable), out);
-        return false;
+        return Ok(false);
     }
-    state_products(state, values, variable, workspace);
-    let mut weights = vec![Packed::ONE; out.len()];
-    let contradictory = resolve_states(&workspace.states, &mut weights);
-    weights_to_probabilities(&weights, out);
-    contradictory
+    state_products(state, values, variable, workspace)?;
+    let Workspace { states, message, .. } = workspace;
+    message.clear();
+    fit(message, out.len())?;
+    message.resize(out.len(), Packed::ONE);
+    let contradictory = resolve_states(states, message);
+    weights_to_probabilities(message, out);
+    Ok(contradictory)
 }
 
-/// Whether certain messages to a variable disagree.
+/// Whether certain messages to a variable disagree. Without memory to tell, which the workspace then says,
+/// they do not.
 pub(super) fn is_contradictory(state: &State, variable: usize, workspace: &mut Workspace) -> bool {
     let values = &state.to_variable;
-    if state.is_binary(variable) {
+    let disagree = if state.is_binary(variable) {
         belief_from(state, values, variable, workspace, &mut [0.0; 2])
     } else {
-        let mut states = vec![0.0; state.graph.cardinality(variable)];
-        belief_from(state, values, variable, workspace, &mut states)
-    }
+        let mut states = std::mem::take(&mut workspace.probabilities);
+        let disagree = filled_with_zeros(&mut states, state.graph.cardinality(variable))
+            .and_then(|()| belief_from(state, values, variable, workspace, &mut states));
+        workspace.probabilities = states;
+        disagree
+    };
+    Workspace::note(&mut workspace.lacks_memory, disagree).unwrap_or(false)
+}
+
+/// Makes a buffer so many zeros.
+pub(super) fn filled_with_zeros(buffer: &mut Vec<f64>, length: usize) -> Result<(), NoMemory> {
+    buffer.clear();
+    fit(buffer, length)?;
+    buffer.resize(length, 0.0);
+    Ok(())
 }
 
 /// The probability of state 1 of a binary variable, as [`belief`] has it. O(degree).

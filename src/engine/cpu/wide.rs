@@ -3,9 +3,11 @@
 
 use super::state::State;
 use super::trees::Hubs;
-use super::variable::message_to_factor;
+use super::variable::odds_to_factor;
 use super::workspace::Workspace;
+use crate::error::Result;
 use crate::kernel::{Body, HornCoefficients, Monoid, Packed, Wide, tree_levels};
+use crate::memory::{Grow, collected, filled, room};
 
 /// Arity above which a conjunction of literals has a stored tree.
 const WIDE_ARITY: usize = 64;
@@ -27,6 +29,8 @@ pub(super) struct WideFactors {
 }
 
 const NONE: u32 = u32::MAX;
+/// Levels of a tree over 2^32 leaves, with the leaves.
+const MAX_LEVELS: usize = 34;
 
 struct WideFactor {
     first_edge: usize,
@@ -36,56 +40,58 @@ struct WideFactor {
     /// The literals, then the levels above them up to the root.
     nodes: Vec<Body<Wide>>,
     changed: Vec<bool>,
-    /// Positions whose input may have changed, each once.
+    /// Positions whose input may have changed, each once: there is room for all.
     changes: Vec<u32>,
+    /// The same while they are read.
+    waiting: Vec<u32>,
     /// Positions of busy variables, whose inputs are always read anew.
     busy: Vec<u32>,
 }
 
 impl WideFactors {
     /// Trees for the factors that `few` says have messages sent few at a time.
-    pub(super) fn new(state: &State, mut few: impl FnMut(usize) -> bool) -> Self {
+    pub(super) fn new(state: &State, mut few: impl FnMut(usize) -> bool) -> Result<Self> {
         let graph = &state.graph;
         let mut wide = Self::default();
         for f in 0..graph.factor_count() {
             if graph.arity(f) <= WIDE_ARITY || state.conjunction(f).is_none() || !few(f) {
                 continue;
             }
-            wide.index.resize(graph.factor_count(), NONE);
+            wide.index.try_resize(graph.factor_count(), NONE)?;
             wide.index[f] = wide.factors.len() as u32;
             let arity = graph.arity(f);
-            wide.factors.push(WideFactor {
+            let nodes = arity - 1 + tree_levels(arity - 1).sum::<usize>();
+            wide.factors.try_push(WideFactor {
                 first_edge: graph.factor_edges(f).start,
                 head: graph.head_position(f).unwrap_or_default(),
-                inputs: vec![Packed::ONE; arity],
-                nodes: vec![Body::NEUTRAL; arity - 1 + tree_levels(arity - 1).sum::<usize>()],
-                changed: vec![true; arity],
-                changes: (0..arity as u32).collect(),
+                inputs: filled(arity, Packed::ONE)?,
+                nodes: filled(nodes, Body::NEUTRAL)?,
+                changed: filled(arity, true)?,
+                changes: collected(0..arity as u32)?,
+                waiting: room(arity)?,
                 busy: Vec::new(),
-            });
+            })?;
         }
         if !wide.factors.is_empty() {
+            wide.offsets = room(graph.variable_count() + 1)?;
             wide.offsets.push(0);
             for v in 0..graph.variable_count() {
-                let index = |e: u32| wide.index[graph.edge_factors()[e as usize] as usize];
-                let own: Vec<u32> = graph
-                    .variable_edges(v)
-                    .iter()
-                    .copied()
-                    .filter(|&edge| index(edge) != NONE)
-                    .collect();
-                if own.len() <= BUSY {
-                    wide.edges.extend(own);
+                let Self { index, factors, edges, .. } = &mut wide;
+                let index = |e: u32| index[graph.edge_factors()[e as usize] as usize];
+                let variable_edges = graph.variable_edges(v).iter().copied();
+                let own = variable_edges.filter(|&edge| index(edge) != NONE);
+                if own.clone().count() <= BUSY {
+                    edges.try_extend(own)?;
                 } else {
                     for edge in own {
-                        let factor = &mut wide.factors[index(edge) as usize];
-                        factor.busy.push(edge - factor.first_edge as u32);
+                        let factor = &mut factors[index(edge) as usize];
+                        factor.busy.try_push(edge - factor.first_edge as u32)?;
                     }
                 }
                 wide.offsets.push(wide.edges.len() as u32);
             }
         }
-        wide
+        Ok(wide)
     }
 
     /// Whether so many messages of a factor are better sent from its tree.
@@ -176,27 +182,26 @@ impl WideFactor {
             }
         }
         let rebuild = self.changes.len() * (leaves.ilog2() as usize + 1) >= leaves;
-        let mut input = Vec::with_capacity(1);
-        let changes = std::mem::take(&mut self.changes);
-        for &position in &changes {
-            let position = position as usize;
+        std::mem::swap(&mut self.changes, &mut self.waiting);
+        for index in 0..self.waiting.len() {
+            let position = self.waiting[index] as usize;
             if position == target {
                 self.changes.push(position as u32);
                 continue;
             }
             self.changed[position] = false;
             let edge = self.first_edge + position;
-            input.clear();
-            message_to_factor(state, hubs, edge, workspace, &mut input);
-            self.inputs[position] = input[0];
+            let input = odds_to_factor(state, hubs, edge, workspace);
+            self.inputs[position] = input;
             if position != self.head {
                 let leaf = position - usize::from(position > self.head);
-                self.nodes[leaf] = coefficients.leaf(position, input[0]);
+                self.nodes[leaf] = coefficients.leaf(position, input);
                 if !rebuild {
                     update_path(&mut self.nodes, leaves, leaf);
                 }
             }
         }
+        self.waiting.clear();
         if rebuild {
             rebuild_nodes(&mut self.nodes, leaves);
         }
@@ -239,15 +244,15 @@ fn rebuild_nodes(nodes: &mut [Body<Wide>], leaves: usize) {
 
 /// The body without one literal: the siblings on the way from the root down to it.
 fn rest_of_body(nodes: &[Body<Wide>], leaves: usize, leaf: usize) -> Body<Wide> {
-    let mut levels = vec![(0, leaves)];
-    while let Some(&(level, size)) = levels.last() {
-        if size == 1 {
-            break;
-        }
-        levels.push((level + size, size.div_ceil(2)));
+    let mut levels = [(0, leaves); MAX_LEVELS];
+    let mut height = 0;
+    while levels[height].1 > 1 {
+        let (level, size) = levels[height];
+        height += 1;
+        levels[height] = (level + size, size.div_ceil(2));
     }
     let mut rest = Body::NEUTRAL;
-    for (height, &(level, size)) in levels.iter().enumerate().rev() {
+    for (height, &(level, size)) in levels[..=height].iter().enumerate().rev() {
         let sibling = (leaf >> height) ^ 1;
         if sibling < size {
             rest = rest.combine(nodes[level + sibling]);

@@ -2,8 +2,12 @@
 
 use super::state::Contradictions;
 use crate::kernel::{HornScratch, Packed, Product, ProductScratch, TableScratch, TermScratch};
+use crate::memory::NoMemory;
 
 /// Buffers that grow to the largest node and are kept, and what a thread found in a pass.
+///
+/// A thread that finds no memory for a buffer in the middle of a pass notes it and goes on to the end of the pass
+/// with messages that mean nothing; the run ends there.
 #[derive(Default)]
 pub(super) struct Workspace {
     /// Messages into or out of a variable, or into a factor.
@@ -13,6 +17,15 @@ pub(super) struct Workspace {
     pub(super) radices: Vec<u32>,
     pub(super) products: ProductScratch,
     pub(super) states: Vec<Product>,
+    /// Products of all messages of a variable but one, state by state.
+    pub(super) rest: Vec<Product>,
+    /// One message.
+    pub(super) message: Vec<Packed>,
+    /// A damped message, and the one that it replaces.
+    pub(super) damped: Vec<Packed>,
+    pub(super) old: Vec<Packed>,
+    /// Probabilities of one variable or factor.
+    pub(super) probabilities: Vec<f64>,
     pub(super) horn: HornScratch,
     pub(super) table: TableScratch,
     pub(super) terms: TermScratch,
@@ -21,12 +34,12 @@ pub(super) struct Workspace {
     /// Lowest variable whose message to a factor, read in the middle of a pass, was contradictory.
     /// How often one is read depends on the plan, so these are not counted.
     pub(super) met: Option<usize>,
-    /// Variables to which a new certain message came.
-    pub(super) newly_certain: Vec<u32>,
     /// Largest change, and number of nodes that moved, in the last measurement.
     pub(super) max_diff: f64,
     pub(super) moved: u64,
     pub(super) differences: Vec<f64>,
+    /// Whether memory was missing since the engine last looked.
+    pub(super) lacks_memory: bool,
 }
 
 impl Workspace {
@@ -34,5 +47,17 @@ impl Workspace {
     #[cold]
     pub(super) fn meet(met: &mut Option<usize>, variable: usize) {
         *met = Some(met.map_or(variable, |lowest| lowest.min(variable)));
+    }
+
+    /// The value, or, noted, none where there was no memory for it.
+    #[inline]
+    pub(super) fn note<T>(lacks_memory: &mut bool, result: Result<T, NoMemory>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(NoMemory) => {
+                *lacks_memory = true;
+                None
+            }
+        }
     }
 }

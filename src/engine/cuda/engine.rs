@@ -4,17 +4,16 @@ use super::driver::{Context, Device, Stream};
 use super::programs::{Place, Programs, lost, reason_for_cpu};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
-use crate::engine::uniform;
 use crate::engine::{
-    Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Start,
-    StopReason, StopRule,
+    Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Snapshot,
+    Start, StopReason, StopRule, value_count,
 };
 use crate::error::{Error, Result};
 use crate::kernel::Packed;
-use crate::model::{FactorGraph, VariableEvidence};
+use crate::memory::{Grow, text};
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -26,7 +25,7 @@ pub(super) struct CudaEngine {
     graph: Arc<FactorGraph>,
     schedule: Schedule,
     options: EngineOptions,
-    evidence: BTreeMap<usize, VariableEvidence>,
+    evidence: Evidence,
     /// Passes since the messages were uniform.
     passes: u64,
     results: Vec<f64>,
@@ -44,15 +43,7 @@ pub(super) struct CudaEngine {
 enum Holder {
     At(Place),
     /// Nobody yet: the next that needs them.
-    Host(Messages),
-}
-
-/// What one place hands over to another.
-#[derive(Clone)]
-struct Messages {
-    values: Vec<Packed>,
-    /// See `Program::undamped`.
-    undamped: Option<Vec<Packed>>,
+    Host(Snapshot),
 }
 
 struct Inner {
@@ -76,11 +67,11 @@ fn cpu_engine(
     graph: Arc<FactorGraph>,
     schedule: &Schedule,
     options: EngineOptions,
-    evidence: &BTreeMap<usize, VariableEvidence>,
+    evidence: &Evidence,
 ) -> Result<CpuEngine> {
     let mut engine = CpuEngine::new(graph, schedule, options)?;
-    for (&variable, evidence) in evidence {
-        engine.set_evidence(variable, Some(evidence));
+    for (variable, evidence) in evidence.iter() {
+        engine.set_evidence(variable, Some(evidence))?;
     }
     Ok(engine)
 }
@@ -94,36 +85,38 @@ fn of_passes(error: Error) -> Error {
 }
 
 impl Inner {
-    /// A copy of the messages.
-    fn messages(&mut self) -> Result<Messages> {
+    /// A copy of the messages, after so many passes.
+    fn export(&mut self, passes: u64) -> Result<Snapshot> {
         match (&self.holder, &self.cpu) {
-            (Holder::Host(messages), _) => Ok(messages.clone()),
-            (Holder::At(Place::Cpu), Some(cpu)) => {
-                Ok(Messages { values: cpu.messages().0, undamped: cpu.undamped() })
-            }
+            (Holder::Host(snapshot), _) => snapshot.try_clone(),
+            (Holder::At(Place::Cpu), Some(cpu)) => cpu.export(),
             (&Holder::At(place), _) => {
                 let current = self.context.enter()?;
                 let program = self.programs.at(place)?;
-                let values = program.messages(&current, &self.stream, self.buffer)?;
-                let undamped = program.undamped(&current, &self.stream, self.buffer)?;
-                Ok(Messages { values, undamped })
+                Ok(Snapshot {
+                    messages: program.messages(&current, &self.stream, self.buffer)?,
+                    newest: program.undamped(&current, &self.stream, self.buffer)?,
+                    queue: None,
+                    passes,
+                    constants_sent: self.constants_sent,
+                })
             }
         }
     }
 
-    /// Gives the messages to a program.
-    fn hand_over(&mut self, place: Place) -> Result<()> {
+    /// Gives the messages to a program, after so many passes.
+    fn hand_over(&mut self, place: Place, passes: u64) -> Result<()> {
         if matches!(self.holder, Holder::At(holder) if holder == place) {
             return Ok(());
         }
-        let messages = self.messages()?;
+        let snapshot = self.export(passes)?;
         let current = self.context.enter()?;
         let program = self.programs.at(place)?;
-        program.set_messages(&current, &self.stream, 0, &messages.values)?;
-        if let Some(undamped) = &messages.undamped {
-            program.set_undamped(&current, &self.stream, 0, undamped)?;
+        program.set_messages(&current, &self.stream, 0, &snapshot.messages)?;
+        if let Some(newest) = &snapshot.newest {
+            program.set_undamped(&current, &self.stream, 0, newest)?;
         }
-        if self.constants_sent {
+        if snapshot.constants_sent {
             program.constants_are_sent();
         }
         self.holder = Holder::At(place);
@@ -166,7 +159,7 @@ impl CudaEngine {
             graph,
             schedule: schedule.clone(),
             options,
-            evidence: BTreeMap::new(),
+            evidence: Evidence::new(),
             passes: 0,
             results: Vec::new(),
             next_results: Vec::new(),
@@ -177,13 +170,17 @@ impl CudaEngine {
         };
         if place == Place::Cpu {
             // Fails now if it fails.
-            engine.with_cpu(false, |_| ())?;
+            engine.with_cpu(false, |_| Ok(()))?;
         }
         Ok(engine)
     }
 
     /// The CPU engine, with the evidence and, if wanted, the messages as they are.
-    fn with_cpu<R>(&self, messages: bool, work: impl FnOnce(&mut CpuEngine) -> R) -> Result<R> {
+    fn with_cpu<R>(
+        &self,
+        messages: bool,
+        work: impl FnOnce(&mut CpuEngine) -> Result<R>,
+    ) -> Result<R> {
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         if inner.cpu.is_none() {
@@ -191,17 +188,13 @@ impl CudaEngine {
             inner.cpu = Some(cpu_engine(graph, &self.schedule, options, &self.evidence)?);
         }
         if messages && !inner.is_on_cpu() && !inner.mirrored {
-            let messages = inner.messages()?;
+            let snapshot = inner.export(self.passes)?;
             if let Some(cpu) = &mut inner.cpu {
-                cpu.set_messages(&messages.values, self.passes);
-                if let Some(undamped) = &messages.undamped {
-                    cpu.set_undamped(undamped);
-                }
-                cpu.set_constants_sent(inner.constants_sent);
+                cpu.import(&snapshot)?;
             }
             inner.mirrored = true;
         }
-        inner.cpu.as_mut().map(work).ok_or_else(lost)
+        work(inner.cpu.as_mut().ok_or_else(lost)?)
     }
 
     fn run_on_cpu(
@@ -209,24 +202,31 @@ impl CudaEngine {
         request: &RunRequest,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
-        let mut results = std::mem::take(&mut self.results);
+        let mut next_results = std::mem::take(&mut self.next_results);
+        next_results.clear();
         let warm = request.start == Start::Warm;
-        let outcome = self.with_cpu(warm, |cpu| {
+        let states = self.graph.state_count();
+        let mut begun = None;
+        let report = self.with_cpu(warm, |cpu| {
+            next_results.try_room(states)?;
             let report = cpu.run(request, monitor);
             if report.is_ok() {
-                results.clear();
-                results.extend_from_slice(cpu.results());
+                next_results.extend_from_slice(cpu.results());
             }
-            (report, cpu.passes(), cpu.constants_sent())
+            // Also where memory was missing in the middle: then the messages are uniform.
+            begun = cpu.has_begun().then(|| (cpu.passes(), cpu.constants_sent()));
+            report
         });
-        self.results = results;
-        let (report, passes, constants_sent) = outcome?;
-        if matches!(report, Ok(_) | Err(Error::Contradiction { .. })) {
+        if report.is_ok() {
+            std::mem::swap(&mut self.results, &mut next_results);
+            self.backend = Backend::Cpu;
+        }
+        self.next_results = next_results;
+        if let Some((passes, constants_sent)) = begun {
             self.passes = passes;
             let inner = self.inner.get_mut();
             inner.holder = Holder::At(Place::Cpu);
             inner.constants_sent = constants_sent;
-            self.backend = Backend::Cpu;
         }
         report
     }
@@ -246,13 +246,15 @@ impl CudaEngine {
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         let started = Instant::now();
+        self.next_results.clear();
+        self.next_results.try_resize(self.graph.state_count(), 0.0)?;
         if place == Place::General {
             self.require_general()?;
         }
         let inner = self.inner.get_mut();
         let current = inner.context.enter()?;
         if request.start == Start::Warm {
-            inner.hand_over(place)?;
+            inner.hand_over(place, self.passes)?;
         }
         // Other programs have other buffers.
         let is_holder = matches!(inner.holder, Holder::At(holder) if holder == place);
@@ -285,6 +287,7 @@ impl CudaEngine {
                 return Err(Error::Contradiction {
                     label: self.graph.label(variable),
                     variable,
+                    factor: None,
                     pass: self.passes,
                     count: state.error_count,
                 });
@@ -293,7 +296,6 @@ impl CudaEngine {
         let passes = state.passes;
         let converged = reason == StopReason::Converged;
         let means = matches!(request.rule, StopRule::Bingo { .. }) && !converged && passes > 0;
-        self.next_results.resize(self.graph.state_count(), 0.0);
         let means = means.then_some(passes);
         program
             .results(&current, stream, inner.buffer, means, &mut self.next_results)
@@ -332,12 +334,12 @@ impl Engine for CudaEngine {
         let current = inner.context.enter()?;
         let mut programs = Programs::new(&current, &inner.stream, &self.graph, schedule)?;
         for program in programs.all() {
-            for (&variable, evidence) in &self.evidence {
-                program.set_evidence(variable, Some(evidence));
+            for (variable, evidence) in self.evidence.iter() {
+                program.set_evidence(variable, Some(evidence))?;
             }
         }
         if !inner.is_on_cpu() {
-            inner.holder = Holder::Host(inner.messages()?);
+            inner.holder = Holder::Host(inner.export(self.passes)?);
         }
         let on_device = programs.first() != Place::Cpu;
         match &mut inner.cpu {
@@ -355,17 +357,15 @@ impl Engine for CudaEngine {
         Ok(())
     }
 
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
-        match evidence {
-            Some(evidence) => self.evidence.insert(variable, evidence.clone()),
-            None => self.evidence.remove(&variable),
-        };
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        self.evidence.set(variable, evidence)?;
         let inner = self.inner.get_mut();
         for program in inner.programs.all() {
-            program.set_evidence(variable, evidence);
+            program.set_evidence(variable, evidence)?;
         }
-        if let Some(cpu) = &mut inner.cpu {
-            cpu.set_evidence(variable, evidence);
+        match &mut inner.cpu {
+            Some(cpu) => cpu.set_evidence(variable, evidence),
+            None => Ok(()),
         }
     }
 
@@ -380,8 +380,12 @@ impl Engine for CudaEngine {
         };
         let report = self.run_on_cpu(request, monitor);
         if report.is_ok() && !self.told.contains(&reason) {
-            self.told.push(reason);
-            self.notes.push(reason.into());
+            // What is not told for want of memory is no loss.
+            if let (Ok(note), Ok(()), Ok(())) =
+                (text(reason), self.told.try_push(reason), self.notes.try_room(1))
+            {
+                self.notes.push(note);
+            }
         }
         report
     }
@@ -392,24 +396,32 @@ impl Engine for CudaEngine {
 
     fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
         let mut read = |messages| -> Result<()> {
-            self.with_cpu(messages, |cpu| cpu.factor_inputs(factor, out))?
+            self.with_cpu(messages, |cpu| cpu.factor_inputs(factor, out))
         };
         // What a device that has failed cannot give is taken as it was.
         read(true).or_else(|_| read(false))
     }
 
-    fn messages(&self) -> (Vec<Packed>, u64) {
-        // What a device that has failed cannot give is taken as uniform.
-        let messages = self.inner.lock().messages().map(|messages| messages.values);
-        (messages.unwrap_or_else(|_| uniform(&self.graph)), self.passes)
+    fn export(&self) -> Result<Snapshot> {
+        let snapshot = self.inner.lock().export(self.passes);
+        match snapshot {
+            Err(error @ Error::OutOfMemory(_)) => Err(error),
+            // What a device that has failed cannot give is taken as uniform.
+            Err(_) => {
+                Ok(Snapshot { passes: self.passes, ..Snapshot::uniform(value_count(&self.graph))? })
+            }
+            snapshot => snapshot,
+        }
     }
 
-    fn set_messages(&mut self, messages: &[Packed], passes: u64) {
-        self.passes = passes;
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let copy = snapshot.try_clone()?;
+        self.passes = snapshot.passes;
         let inner = self.inner.get_mut();
         inner.mirrored = false;
-        inner.constants_sent = false;
-        inner.holder = Holder::Host(Messages { values: messages.to_vec(), undamped: None });
+        inner.constants_sent = snapshot.constants_sent;
+        inner.holder = Holder::Host(copy);
+        Ok(())
     }
 
     fn take_notes(&mut self) -> Vec<String> {

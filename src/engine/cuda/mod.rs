@@ -16,6 +16,7 @@ mod tests;
 use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion};
 use super::{Engine, EngineOptions};
 use crate::error::Result;
+use crate::memory::boxed;
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
 use driver::{Context, Device};
@@ -28,7 +29,7 @@ pub(super) fn engine(
     schedule: &Schedule,
     options: EngineOptions,
 ) -> Result<Box<dyn Engine>> {
-    Ok(Box::new(CudaEngine::new(graph, schedule, options)?))
+    Ok(boxed(CudaEngine::new(graph, schedule, options)?)?)
 }
 
 pub(super) fn driver_version() -> Result<DriverVersion> {

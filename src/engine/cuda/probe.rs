@@ -5,6 +5,7 @@ use super::driver::{
 };
 use crate::engine::device::DeviceTimes;
 use crate::error::{Error, Result};
+use crate::memory::filled;
 
 const PROBE: &[u8] = include_bytes!("../../../cuda/ptx/probe.sm_70.ptx");
 const PROBE_CLUSTER: &[u8] = include_bytes!("../../../cuda/ptx/probe_cluster.sm_90.ptx");
@@ -167,7 +168,7 @@ impl Probe<'_> {
     }
 
     fn check_values(&self, values: &DeviceBuffer<u32>, what: &str) -> Result<()> {
-        let mut found = vec![0; values.len()];
+        let mut found = filled(values.len(), 0)?;
         let copy = DeviceBuffer::new(self.current, values.len())?;
         copy.copy_from(self.current, &self.stream, values)?;
         copy.download(self.current, &self.stream, 0, &mut found)?;

@@ -30,8 +30,9 @@ pub(super) trait Program: Send + Sync {
     /// them: for schedules whose passes differ.
     fn start_at(&mut self, _passes: u64) {}
 
-    /// Remembers what is known about a variable. It reaches the device in `begin`.
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>);
+    /// Remembers what is known about a variable. It reaches the device in `begin`. Errors: no memory; nothing
+    /// has changed then.
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()>;
 
     /// Prepares a run whose messages are in `buffer`, uniform ones after a fresh start: evidence that has
     /// changed, and what measurements compare with. Nothing that a failure leaves behind is seen.

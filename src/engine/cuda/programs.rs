@@ -7,9 +7,8 @@ use super::kernels;
 use super::program::Program;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::{Error, Result};
-use crate::model::{FactorGraph, VariableEvidence};
+use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What runs passes.
@@ -84,12 +83,12 @@ impl Programs {
         stream: &Stream,
         graph: &Arc<FactorGraph>,
         schedule: &Schedule,
-        evidence: &BTreeMap<usize, VariableEvidence>,
+        evidence: &Evidence,
     ) -> Result<()> {
         if self.general.is_none() {
             let mut made = general(current, stream, graph, schedule)?;
-            for (&variable, evidence) in evidence {
-                made.set_evidence(variable, Some(evidence));
+            for (variable, evidence) in evidence.iter() {
+                made.set_evidence(variable, Some(evidence))?;
             }
             self.general = Some(made);
         }

@@ -5,6 +5,7 @@ use super::driver::{Current, DeviceBuffer, PinnedBuffer, Stream};
 use super::program::Program;
 use crate::engine::{Control, Progress, RunRequest, StopReason, StopRule};
 use crate::error::Result;
+use crate::memory::filled;
 use std::time::{Duration, Instant};
 
 /// Most passes of a launch.
@@ -57,7 +58,7 @@ impl Launches {
             control: DeviceBuffer::new(current, 1)?,
             state: PinnedBuffer::zeroed(current, 1)?,
             log: DeviceBuffer::new(current, MOST_PASSES as usize)?,
-            logged: vec![PassLog::default(); MOST_PASSES as usize],
+            logged: filled(MOST_PASSES as usize, PassLog::default())?,
             barrier: DeviceBuffer::new(current, GO_FIRST + GO_STRIDE * blocks)?,
         })
     }

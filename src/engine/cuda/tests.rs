@@ -3,6 +3,7 @@
 
 use super::driver::fake;
 use super::engine::CudaEngine;
+use crate::engine::Messages;
 use crate::engine::cpu::tests::{Case, case};
 use crate::engine::{
     Backend, Contradiction, Control, CpuEngine, Engine, EngineOptions, Inference, Progress,
@@ -55,7 +56,7 @@ fn show(engine: &mut dyn Engine, case: &Case, schedules: &[Schedule], step: &Ste
         }
         Step::Evidence(set) => {
             for (variable, evidence) in case.evidence.iter() {
-                engine.set_evidence(variable, set.then_some(evidence));
+                engine.set_evidence(variable, set.then_some(evidence)).unwrap();
             }
         }
         Step::Reload => {

@@ -27,6 +27,7 @@ mod tests;
 use super::names::{NameClash, Names, ParsedNetwork};
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
+use crate::memory::Grow;
 use crate::model::{FactorGraphBuilder, check_cardinality};
 use probability::Tables;
 use scanner::{List, Scanner, Token};
@@ -43,7 +44,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<ParsedNetwork> {
     };
     reader.file()?;
     let Reader { variables, mut builder, blocks, scanner: end, .. } = reader;
-    let mut tables = Tables::new(&variables, &mut builder, bytes.len() as u64);
+    let mut tables = Tables::new(&variables, &mut builder, bytes.len() as u64)?;
     for block in blocks {
         tables.read(block)?;
     }
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
                 Token::Word(b"network") => self.network()?,
                 Token::Word(b"variable") => self.variable()?,
                 Token::Word(b"probability") => {
-                    self.blocks.push(self.scanner.clone());
+                    self.blocks.try_push(self.scanner.clone())?;
                     self.skip_probability()?;
                 }
                 Token::End => break,
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
                 "{} names before '{{': a variable has one name",
                 self.list.part_count()
             ))
-        })?;
+        })??;
         let mut states = None;
         loop {
             match self.scanner.next()? {
@@ -150,8 +151,8 @@ impl<'a> Reader<'a> {
         clash.map_err(|clash| self.clash(&name, clash))?;
         let label = self.variables.lines.len() as u64;
         self.builder.add_variable(label, cardinality)?;
-        self.variables.cardinalities.push(cardinality);
-        self.variables.lines.push(line);
+        self.variables.cardinalities.try_push(cardinality)?;
+        self.variables.lines.try_push(line)?;
         Ok(())
     }
 
@@ -199,7 +200,8 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn clash(&self, name: &str, clash: NameClash) -> Error {
-        self.scanner.cursor.error(match clash {
+        let message = match clash {
+            NameClash::NoMemory(error) => return error,
             NameClash::Variable(other) => format!(
                 "variable {} is declared already, in line {}: once is needed",
                 quote(name),
@@ -211,7 +213,8 @@ impl<'a> Reader<'a> {
                 quote(&state)
             ),
             NameClash::TooMany => "more names than can be counted in 32 bits".into(),
-        })
+        };
+        self.scanner.cursor.error(message)
     }
 
     /// Moves past a probability block.

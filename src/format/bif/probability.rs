@@ -1,11 +1,12 @@
 //! Probability blocks: a table of a child given its parents.
 
 use super::super::number::parse_f64;
-use super::super::table::{entry_limit, joint_states, try_fill};
+use super::super::table::{entry_limit, joint_states, start_table};
 use super::super::text::show;
 use super::scanner::{List, Scanner, Token, joined};
 use super::{Variables, quote};
 use crate::error::{Error, Result};
+use crate::memory::{self, Grow};
 use crate::model::{FactorGraphBuilder, Label};
 
 /// How far the sum of a row may be from 1.
@@ -26,6 +27,7 @@ pub(super) struct Tables<'r, 'a> {
     /// Buffers of `read`, kept for the next block.
     list: List<'a>,
     scope: Vec<u32>,
+    labels: Vec<Label>,
     row: Row,
     table: Table,
 }
@@ -52,20 +54,21 @@ impl<'r, 'a> Tables<'r, 'a> {
         variables: &'r Variables,
         builder: &'r mut FactorGraphBuilder,
         text_bytes: u64,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        Ok(Self {
             variables,
             builder,
-            blocks: vec![0; variables.lines.len()],
+            blocks: memory::filled(variables.lines.len(), 0)?,
             arcs: Vec::new(),
             entries: 0,
             limit: entry_limit(text_bytes),
             text_bytes,
             list: List::default(),
             scope: Vec::new(),
+            labels: Vec::new(),
             row: Row::default(),
             table: Table::default(),
-        }
+        })
     }
 
     /// Reads one block; the scanner is after the word `probability`.
@@ -77,10 +80,11 @@ impl<'r, 'a> Tables<'r, 'a> {
         self.check_sums(&scanner)?;
         // The child varies fastest and the first parent slowest.
         let (child, parents) = (self.scope[0], &self.scope[1..]);
-        let scope: Vec<Label> =
-            std::iter::once(child).chain(parents.iter().rev().copied()).map(Label::from).collect();
-        self.arcs.extend(parents.iter().map(|&parent| (parent, child)));
-        self.builder.add_table(&scope, &self.table.values)
+        let scope = std::iter::once(child).chain(parents.iter().rev().copied());
+        self.labels.clear();
+        self.labels.try_extend(scope.map(Label::from))?;
+        self.arcs.try_extend(parents.iter().map(|&parent| (parent, child)))?;
+        self.builder.add_table(&self.labels, &self.table.values)
     }
 
     /// Reads `( CHILD | PARENT, ... ) {` into `self.scope`.
@@ -122,8 +126,8 @@ impl<'r, 'a> Tables<'r, 'a> {
         let names = &self.variables.names;
         for words in self.list.parts() {
             // Several words are a name with blanks, or names without commas.
-            if let Some(variable) = names.find_variable(&joined(words)) {
-                self.scope.push(variable as u32);
+            if let Some(variable) = names.find_variable(&joined(words)?) {
+                self.scope.try_push(variable as u32)?;
                 continue;
             }
             for word in words {
@@ -133,7 +137,7 @@ impl<'r, 'a> Tables<'r, 'a> {
                         quote(word)
                     ))
                 })?;
-                self.scope.push(variable as u32);
+                self.scope.try_push(variable as u32)?;
             }
         }
         Ok(())
@@ -173,8 +177,8 @@ impl<'r, 'a> Tables<'r, 'a> {
         let child = self.variables.cardinalities[self.scope[0] as usize];
         self.table.child = child;
         self.table.lines.clear();
-        self.table.lines.resize(size / child, 0);
-        try_fill(&mut self.table.values, size, 0.0)
+        self.table.lines.try_resize(size / child, 0)?;
+        start_table(&mut self.table.values, size, 0.0)
     }
 
     fn read_entries(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
@@ -267,7 +271,7 @@ impl<'r, 'a> Tables<'r, 'a> {
         })?;
         let mut row = 0;
         for (&parent, name) in parents.iter().zip(states) {
-            let parent = parent as usize;
+            let (parent, name) = (parent as usize, name?);
             let state = self.variables.names.find_state(parent, &name).ok_or_else(|| {
                 scanner.cursor.error(format!(
                     "{}: variable {} has no such state",
@@ -330,7 +334,7 @@ impl<'r, 'a> Tables<'r, 'a> {
                 self.blocks.len()
             )));
         }
-        if let Some(variable) = find_cycle(self.blocks.len(), self.arcs) {
+        if let Some(variable) = find_cycle(self.blocks.len(), self.arcs)? {
             return Err(end.cursor.error_at(
                 self.blocks[variable],
                 format!(
@@ -351,7 +355,7 @@ impl Row {
         self.values.clear();
         loop {
             match scanner.next()? {
-                Token::Word(text) => self.values.push(parse_value(scanner, text)?),
+                Token::Word(text) => self.values.try_push(parse_value(scanner, text)?)?,
                 Token::Mark(b',') => {}
                 Token::Mark(b';') => break,
                 found => return Err(scanner.unexpected(found, "a value or ';'")),
@@ -381,14 +385,14 @@ impl Table {
 
 /// A variable that is its own ancestor, if there is one: of those that are left when variables
 /// without parents are taken away again and again. O(variables + arcs log arcs).
-fn find_cycle(variables: usize, mut arcs: Vec<(u32, u32)>) -> Option<usize> {
+fn find_cycle(variables: usize, mut arcs: Vec<(u32, u32)>) -> Result<Option<usize>> {
     arcs.sort_unstable();
-    let mut parents = vec![0_u32; variables];
+    let mut parents = memory::filled(variables, 0_u32)?;
     for &(_, child) in &arcs {
         parents[child as usize] += 1;
     }
-    let mut free: Vec<u32> =
-        (0..variables as u32).filter(|&variable| parents[variable as usize] == 0).collect();
+    let mut free = memory::room(variables)?;
+    free.extend((0..variables as u32).filter(|&variable| parents[variable as usize] == 0));
     while let Some(parent) = free.pop() {
         let start = arcs.partition_point(|&(other, _)| other < parent);
         for &(_, child) in arcs[start..].iter().take_while(|&&(other, _)| other == parent) {
@@ -399,13 +403,13 @@ fn find_cycle(variables: usize, mut arcs: Vec<(u32, u32)>) -> Option<usize> {
         }
     }
     // What is left may also only come after a cycle; going up through what is left leads into one.
-    let mut variable = parents.iter().position(|&left| left > 0)?;
-    let mut above = vec![0_u32; variables];
+    let Some(mut variable) = parents.iter().position(|&left| left > 0) else { return Ok(None) };
+    let mut above = memory::filled(variables, 0_u32)?;
     for &(parent, child) in arcs.iter().filter(|&&(parent, _)| parents[parent as usize] > 0) {
         above[child as usize] = parent;
     }
     for _ in 0..variables {
         variable = above[variable] as usize;
     }
-    Some(variable)
+    Ok(Some(variable))
 }

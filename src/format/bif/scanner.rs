@@ -2,6 +2,7 @@
 
 use super::super::text::{Cursor, show};
 use crate::error::{Error, Result};
+use crate::memory::{Grow, out_of_memory};
 use std::borrow::Cow;
 
 /// Bytes that are tokens of their own and end a name.
@@ -141,11 +142,13 @@ impl<'a> Scanner<'a> {
         list.ends.clear();
         loop {
             match self.next()? {
-                Token::Word(text) | Token::Quoted(text) => list.words.push(self.name(text)?),
+                Token::Word(text) | Token::Quoted(text) => {
+                    list.words.try_push(self.name(text)?)?;
+                }
                 Token::Mark(mark) if mark == b',' || ends.contains(&mark) => {
                     // Commas only separate: two of them are as good as one.
                     if list.words.len() > list.ends.last().copied().unwrap_or_default() {
-                        list.ends.push(list.words.len());
+                        list.ends.try_push(list.words.len())?;
                     }
                     if mark != b',' {
                         return Ok(mark);
@@ -179,12 +182,12 @@ impl<'a> List<'a> {
 
     /// The names, where `count` of them are expected: the parts between commas if they are so many,
     /// or else the words if they are. `None` if neither fits.
-    pub(super) fn names(&self, count: usize) -> Option<impl Iterator<Item = Cow<'a, str>>> {
+    pub(super) fn names(&self, count: usize) -> Option<impl Iterator<Item = Result<Cow<'a, str>>>> {
         let by_part = self.ends.len() == count;
         let fits = by_part || self.words.len() == count;
         fits.then(|| {
             (0..count).map(move |i| {
-                if by_part { joined(self.part(i)) } else { Cow::Borrowed(self.words[i]) }
+                if by_part { joined(self.part(i)) } else { Ok(Cow::Borrowed(self.words[i])) }
             })
         })
     }
@@ -196,11 +199,21 @@ impl<'a> List<'a> {
 }
 
 /// A name of several words, with one blank between them.
-pub(super) fn joined<'a>(words: &[&'a str]) -> Cow<'a, str> {
-    match words {
-        [word] => Cow::Borrowed(word),
-        words => Cow::Owned(words.join(" ")),
+pub(super) fn joined<'a>(words: &[&'a str]) -> Result<Cow<'a, str>> {
+    if let [word] = words {
+        return Ok(Cow::Borrowed(word));
     }
+    let length = words.iter().map(|word| word.len() + 1).sum();
+    let mut text = String::new();
+    text.try_reserve_exact(length)
+        .map_err(|_| out_of_memory(format_args!("a name of {length} bytes")))?;
+    for (position, word) in words.iter().enumerate() {
+        if position > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    Ok(Cow::Owned(text))
 }
 
 #[cfg(test)]
@@ -258,7 +271,7 @@ mod tests {
         fn split(text: &str, count: usize) -> Option<Vec<Cow<'_, str>>> {
             let mut list = List::default();
             scanner(text).list(&mut list, b")", "a name").unwrap();
-            list.names(count).map(|names| names.collect())
+            list.names(count).map(|names| names.collect::<Result<_>>().unwrap())
         }
         fn wanted<'a>(names: &[&'a str]) -> Option<Vec<Cow<'a, str>>> {
             Some(names.iter().map(|&name| Cow::Borrowed(name)).collect())

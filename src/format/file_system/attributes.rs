@@ -1,10 +1,11 @@
 //! Linux: extended attributes that a file keeps when its content is replaced.
 
+use crate::memory::filled;
 use rustix::fs::{self, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 
 /// Who else may read and write a file.
 const ACCESS_LIST: &CStr = c"system.posix_acl_access";
@@ -37,7 +38,7 @@ pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
 
 /// The names of a file's attributes, each with a 0 at its end; none where there are no attributes.
 fn names(file: &File) -> io::Result<Vec<u8>> {
-    let mut list = vec![0; LONGEST];
+    let mut list = buffer()?;
     match fs::flistxattr(file, &mut list[..]) {
         Ok(length) => list.truncate(length),
         Err(Errno::NOTSUP | Errno::NOSYS) => list.clear(),
@@ -46,12 +47,16 @@ fn names(file: &File) -> io::Result<Vec<u8>> {
     Ok(list)
 }
 
+fn buffer() -> io::Result<Vec<u8>> {
+    filled(LONGEST, 0).map_err(|_| ErrorKind::OutOfMemory.into())
+}
+
 fn each(list: &[u8]) -> impl Iterator<Item = &CStr> {
     list.split_inclusive(|&byte| byte == 0).filter_map(|name| CStr::from_bytes_with_nul(name).ok())
 }
 
 fn value(file: &File, name: &CStr) -> io::Result<Option<Vec<u8>>> {
-    let mut value = vec![0; LONGEST];
+    let mut value = buffer()?;
     match fs::fgetxattr(file, name, &mut value[..]) {
         Ok(length) => value.truncate(length),
         Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => return Ok(None),

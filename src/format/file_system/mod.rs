@@ -22,7 +22,7 @@ mod temporaries;
 pub(super) use native::{Native, hold_writes};
 pub use temporaries::abort_writes;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -181,6 +181,14 @@ pub(super) trait FileSystem {
     /// Waits until the names of a directory are on the disk. No error where the file system, or the
     /// directory's permissions, do not allow that.
     fn sync_directory(&self, directory: &Self::Directory) -> io::Result<()>;
+}
+
+/// A copy of a file's name.
+pub(super) fn copy_of_name(name: &OsStr) -> io::Result<OsString> {
+    let mut copy = OsString::new();
+    copy.try_reserve_exact(name.len()).map_err(|_| ErrorKind::OutOfMemory)?;
+    copy.push(name);
+    Ok(copy)
 }
 
 /// Does something again as long as signals interrupt it.

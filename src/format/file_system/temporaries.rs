@@ -1,9 +1,10 @@
 //! The temporary names that there are at this moment, so that a process that ends can remove them.
 
+use super::copy_of_name;
 use parking_lot::ReentrantMutex;
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, ErrorKind};
 
 /// Temporary names in directories of type `D`. All that makes or removes one goes through here.
 pub(super) struct Temporaries<D> {
@@ -22,9 +23,11 @@ impl<D: Clone + PartialEq> Temporaries<D> {
         name: &OsStr,
         make: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
+        let own = copy_of_name(name)?;
         let names = self.names.lock();
+        names.borrow_mut().try_reserve(1).map_err(|_| ErrorKind::OutOfMemory)?;
         let made = make()?;
-        names.borrow_mut().push((directory.clone(), name.to_os_string()));
+        names.borrow_mut().push((directory.clone(), own));
         Ok(made)
     }
 
@@ -80,7 +83,7 @@ mod tests {
             temporaries.add(&1, OsStr::new(name), || Ok(())).unwrap();
         }
         temporaries.add(&2, OsStr::new("b"), || Ok(())).unwrap();
-        let failed = || Err::<(), _>(io::Error::from(io::ErrorKind::NotFound));
+        let failed = || Err::<(), _>(io::Error::from(ErrorKind::NotFound));
         temporaries.add(&1, OsStr::new("d"), failed).unwrap_err();
         temporaries.take(&1, OsStr::new("b"), || Ok(())).unwrap();
         temporaries.take(&1, OsStr::new("c"), failed).unwrap_err();

@@ -2,6 +2,7 @@
 
 use super::temporaries::Temporaries;
 use super::{Access, FileSystem, Kind, Readers, Status};
+use crate::memory::shared;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -91,7 +92,8 @@ impl FileSystem for Native {
             Err(Errno::ACCESS) => (open(flags | OFlags::PATH)?, false),
             opened => (opened?, true),
         };
-        Ok(Directory { descriptor: Arc::new(descriptor), readable })
+        let descriptor = shared(descriptor).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        Ok(Directory { descriptor, readable })
     }
 
     fn status_of(&self, directory: &Directory, name: &OsStr) -> io::Result<Status> {

@@ -98,7 +98,10 @@ pub(super) fn copy_all<F: FileSystem>(
     to: &mut F::File,
 ) -> io::Result<()> {
     retry(|| files.rewind(from))?;
-    let mut buffer = vec![0; 1 << 16];
+    const STEP: usize = 1 << 16;
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(STEP).map_err(|_| ErrorKind::OutOfMemory)?;
+    buffer.resize(STEP, 0);
     let (mut from, mut to) = (Patient(from), Patient(to));
     loop {
         match from.read(&mut buffer)? {

@@ -16,9 +16,11 @@ mod place;
 #[cfg(all(test, unix))]
 mod tests;
 
-use super::file::{Output, is_gzip};
+use super::file::{CODEC_BYTES, is_gzip};
 use super::file_system::{Access, FileSystem, Kind, Native, Patient, Readers, hold_writes, retry};
+use super::output::Output;
 use crate::error::{Error, Result};
+use crate::memory::probe;
 use content::{Content, copy_all};
 use place::{Place, Slot, find};
 use std::io::{self, ErrorKind, Write};
@@ -90,11 +92,12 @@ fn write_content(
 ) -> Result<()> {
     let mut file = Patient(file);
     let fill = |sink: &mut dyn Write| {
-        let mut output = Output::new(path, sink);
+        let mut output = Output::new(path, sink)?;
         write(&mut output)?;
         output.flush()
     };
     if is_gzip(path) {
+        probe(CODEC_BYTES)?;
         let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
         fill(&mut encoder)?;
         encoder.finish().map_err(|source| Error::io(path, source))?;

@@ -1,9 +1,9 @@
 //! Where a file is to be written: what its name finally stands for.
 
-use super::super::file_system::{Access, FileSystem, Kind, Status, retry};
+use super::super::file_system::{Access, FileSystem, Kind, Status, copy_of_name, retry};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Most symbolic links on the way to a file; as many as Linux follows.
 const MOST_LINKS: usize = 40;
@@ -26,7 +26,7 @@ pub(super) struct Slot<F: FileSystem> {
 /// Follows symbolic links, also one that names nothing yet: the file is made where it leads.
 pub(super) fn find<F: FileSystem>(files: &F, path: &Path) -> io::Result<Place<F>> {
     let (parent, mut name) = split(path)?;
-    let mut directory = retry(|| files.open_directory(None, &parent))?;
+    let mut directory = retry(|| files.open_directory(None, parent))?;
     for _ in 0..=MOST_LINKS {
         let status = match retry(|| files.status_of(&directory, &name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -50,21 +50,21 @@ pub(super) fn find<F: FileSystem>(files: &F, path: &Path) -> io::Result<Place<F>
         }
         let link = retry(|| files.read_link(&directory, &name))?;
         let (parent, next) = split(&link)?;
-        directory = retry(|| files.open_directory(Some(&directory), &parent))?;
+        directory = retry(|| files.open_directory(Some(&directory), parent))?;
         name = next;
     }
     Err(io::Error::other("too many symbolic links, one after the other"))
 }
 
 /// The directory of a path, and the name in it.
-fn split(path: &Path) -> io::Result<(PathBuf, OsString)> {
+fn split(path: &Path) -> io::Result<(&Path, OsString)> {
     let text = path.as_os_str().as_encoded_bytes();
     // `Path` sets a `/` or `/.` at the end aside, with which only a directory can be meant.
     let is_directory = [&b"/"[..], b"/."].iter().any(|end| text.ends_with(end));
     match path.file_name() {
         Some(name) if !is_directory => {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            Ok((parent.unwrap_or(Path::new(".")).to_path_buf(), name.to_os_string()))
+            Ok((parent.unwrap_or(Path::new(".")), copy_of_name(name)?))
         }
         _ if text.is_empty() => Err(ErrorKind::NotFound.into()),
         _ => Err(ErrorKind::IsADirectory.into()),
@@ -87,7 +87,7 @@ mod tests {
             ("a//b", "a", "b"),
         ] {
             let (found, last) = split(Path::new(path)).unwrap();
-            assert_eq!((found.as_path(), last.to_str()), (Path::new(parent), Some(name)), "{path}");
+            assert_eq!((found, last.to_str()), (Path::new(parent), Some(name)), "{path}");
         }
         for path in ["/", ".", "..", "a/", "a/.", "a/..", "a//"] {
             let error = split(Path::new(path)).unwrap_err();

@@ -26,7 +26,7 @@ fn coefficients() -> impl Strategy<Value = HornCoefficients> {
             // No graph has a factor that is zero everywhere.
             values[3] = 1.0;
         }
-        HornCoefficients::of_signed(&SignedParameters { values, negated })
+        HornCoefficients::of_signed(&SignedParameters { values, negated }).unwrap()
     });
     prop_oneof![horn, signed]
 }
@@ -40,10 +40,10 @@ fn expected(
 ) {
     let mut scratch = HornScratch::default();
     let mut all = vec![Packed::ONE; inputs.len()];
-    horn_messages(inputs, head, c, inference, &mut all, &mut scratch);
+    horn_messages(inputs, head, c, inference, &mut all, &mut scratch).unwrap();
     let one = |target| {
         let mut own = inputs.to_vec();
-        horn_message(&mut own, head, target, c, inference, &mut HornScratch::default())
+        horn_message(&mut own, head, target, c, inference, &mut HornScratch::default()).unwrap()
     };
     let ones: Vec<Packed> = (0..inputs.len()).map(one).collect();
     out.all(&all).all(&ones);
@@ -72,9 +72,9 @@ fn expected(
 fn noisy(inputs: &[Packed], head: usize, c: &NoisyCoefficients<'_>, out: &mut Words) {
     let mut scratch = HornScratch::default();
     let mut all = vec![Packed::ONE; inputs.len()];
-    noisy_messages(inputs, head, c, &mut all, &mut scratch);
+    noisy_messages(inputs, head, c, &mut all, &mut scratch).unwrap();
     for (target, &message) in all.iter().enumerate() {
-        let one = noisy_message(&mut inputs.to_vec(), head, target, c, &mut scratch);
+        let one = noisy_message(&mut inputs.to_vec(), head, target, c, &mut scratch).unwrap();
         out.packed(message).packed(one);
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn draw(cases: &mut Cases) {
     cases.draw(Function::Horn, strategy, |(inputs, head, c, max), given, out| {
         let head = head.index(inputs.len());
         let mut words = Vec::new();
-        let device = c.to_device(inputs.len(), &mut words);
+        let device = c.to_device(inputs.len(), &mut words).unwrap();
         let inference = if max { Inference::MaxProduct } else { Inference::SumProduct };
         given.word(max).count(head).numbers(device.values.as_flattened()).word(device.negated);
         // Two halves of one word, in the byte order of this machine.

@@ -25,7 +25,8 @@ fn few<const N: usize>(values: &[Packed], extra: Packed, out: &mut Words) {
     }
     for extra in [None, Some(extra)] {
         let mut all = values.to_vec();
-        let contradictory = binary_leave_one_out_all(&mut all, extra, &mut Scratch::default());
+        let contradictory =
+            binary_leave_one_out_all(&mut all, extra, &mut Scratch::default()).unwrap();
         out.word(contradictory).all(&all);
     }
 }
@@ -47,10 +48,10 @@ fn few_products(values: &[Packed], extra: Packed, out: &mut Words) {
 
 fn many_products(values: &[Packed], extra: Packed, out: &mut Words) {
     let mut scratch = Scratch::default();
-    let total = scratch.product(values.iter().copied());
+    let total = scratch.product(values.iter().copied()).unwrap();
     out.product(total).packed(total.odds()).numbers(&total.probabilities());
     let mut all = values.to_vec();
-    let contradictory = binary_leave_one_out_all(&mut all, Some(extra), &mut scratch);
+    let contradictory = binary_leave_one_out_all(&mut all, Some(extra), &mut scratch).unwrap();
     out.word(contradictory).all(&all);
 }
 

@@ -82,12 +82,12 @@ fn table(scope: &Scope, values: &[f64], max: bool, out: &mut Words) {
     let table = TableInputs { values: entries, exponents, radices, inputs };
     let scratch = &mut TableScratch::default();
     scope.each_message(out, |target, message| match target {
-        None => table_messages(table, inference(max), message, scratch),
-        Some(target) => table_message(table, inference(max), target, message, scratch),
+        None => table_messages(table, inference(max), message, scratch).unwrap(),
+        Some(target) => table_message(table, inference(max), target, message, scratch).unwrap(),
     });
-    out.wide(table_total(table));
+    out.wide(table_total(table).unwrap());
     let mut belief = vec![0.0; values.len()];
-    let settled = table_belief(table, &mut belief);
+    let settled = table_belief(table, &mut belief).unwrap();
     out.word(settled).numbers(&belief);
 }
 
@@ -133,7 +133,7 @@ fn terms(random: &RandomTerms, max: bool, given: &mut Words, out: &mut Words) {
     let factor = TermInputs { terms, radices: &scope.radices, inputs: &scope.inputs };
     let scratch = &mut TermScratch::default();
     scope.each_message(out, |target, message| {
-        term_messages(factor, inference(max), target, message, scratch);
+        term_messages(factor, inference(max), target, message, scratch).unwrap();
     });
 }
 

@@ -14,7 +14,8 @@ fn check(graph: &FactorGraph, preorder: &Preorder) -> Result<(), TestCaseError> 
         check_reads(graph, preorder.ranks(), &levels, storage)?;
         // All or most factors wide.
         for (arity, groups) in [(1, 1), (2, 1), (3, 2)] {
-            prop_assert_eq!(&analyse_with(graph, preorder, storage, arity, groups), &levels);
+            let found = analyse_with(graph, preorder, storage, arity, groups).unwrap();
+            prop_assert_eq!(&found, &levels);
         }
     }
     Ok(())
@@ -68,9 +69,9 @@ proptest! {
         prop_assert!(occurring.iter().copied().eq(0..preorder.class_count() as u32));
         let mut sorted: Vec<u32> = (0..ranks.len() as u32).collect();
         sorted.sort_by_key(|&edge| ranks[edge as usize]);
-        let (order, offsets) = preorder.classes();
+        let (order, offsets) = preorder.classes().unwrap();
         prop_assert_eq!(&order, &sorted);
-        prop_assert_eq!(preorder.order(), sorted);
+        prop_assert_eq!(preorder.order().unwrap(), sorted);
         prop_assert_eq!(offsets.len(), preorder.class_count() + 1);
         for (class, bounds) in offsets.windows(2).enumerate() {
             let members = &order[bounds[0] as usize..bounds[1] as usize];
@@ -94,7 +95,7 @@ fn an_empty_graph_has_no_levels() {
     for schedule in named() {
         let preorder = schedule.preorder(&graph, 0).unwrap();
         assert_eq!(preorder.class_count(), 0);
-        assert_eq!(preorder.order(), []);
+        assert!(preorder.order().unwrap().is_empty());
         let levels = analyse(&graph, &preorder, Storage::InPlace).unwrap();
         assert_eq!((levels.count(), levels.order(), levels.offsets()), (0, &[][..], &[0][..]));
     }

@@ -79,7 +79,7 @@ fn value(structure: &Structure, states: &[usize]) -> f64 {
 
 /// Recognises a table and checks all that [`Structure`] promises.
 fn recognised(values: &[f64], cardinalities: &[u32]) -> Recognised {
-    let found = recognise(values, cardinalities);
+    let found = recognise(values, cardinalities).unwrap();
     let arity = cardinalities.len();
     match &found.structure {
         Structure::Dense => return found,

@@ -12,7 +12,7 @@ fn report(name: &str, cardinalities: &[u32], mut make: impl FnMut(&mut Random) -
     let start = Instant::now();
     let structured = tables
         .iter()
-        .filter(|values| recognise(values, cardinalities).structure != Structure::Dense)
+        .filter(|values| recognise(values, cardinalities).unwrap().structure != Structure::Dense)
         .count();
     let each = start.elapsed().as_secs_f64() / tables.len() as f64;
     println!(

@@ -156,7 +156,7 @@ impl ActiveSet<'_> {
     }
 
     fn pass(&mut self, preorder: &Preorder, threshold: f64) {
-        let (order, classes) = preorder.classes();
+        let (order, classes) = preorder.classes().unwrap();
         for class in classes.windows(2) {
             let class = &order[class[0] as usize..class[1] as usize];
             let messages = self.reference.messages.clone();
@@ -228,7 +228,7 @@ proptest! {
         prop_assert_eq!(long.results(), engine.results());
         // Evidence that is cleared leaves no trace.
         for (v, _) in case.evidence.iter() {
-            engine.set_evidence(v, None);
+            engine.set_evidence(v, None).unwrap();
         }
         go(&mut engine, &case.request(2));
         let bare = Case { evidence: Evidence::new(), ..case.clone() };

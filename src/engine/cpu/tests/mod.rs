@@ -3,6 +3,7 @@
 
 use super::plan::{Order, Plan, Tuning};
 use super::*;
+use crate::engine::Messages;
 use crate::engine::{Contradiction, Start, StopRule};
 use crate::model::{Evidence, FactorGraphBuilder, WILDCARD};
 use crate::schedule::Preorder;
@@ -218,7 +219,7 @@ impl Case {
         let mut engine =
             CpuEngine::with_tuning(self.graph.clone(), schedule, options, tuning).unwrap();
         for (v, evidence) in self.evidence.iter() {
-            engine.set_evidence(v, Some(evidence));
+            engine.set_evidence(v, Some(evidence)).unwrap();
         }
         engine
     }
@@ -318,7 +319,7 @@ proptest! {
             let mut used = case.engine(&schedule, 1, Tuning::default());
             go(&mut used, &case.request(2));
             for (v, _) in case.evidence.iter() {
-                used.set_evidence(v, None);
+                used.set_evidence(v, None).unwrap();
             }
             let bare = Case { evidence: Evidence::new(), ..case.clone() };
             let mut never = bare.engine(&schedule, 1, Tuning::default());

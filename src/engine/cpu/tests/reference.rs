@@ -58,11 +58,11 @@ impl<'a> Reference<'a> {
         let radix = self.graph.cardinality(v);
         let one_hot = |state: u32| -> Message {
             let weights: Vec<f64> = (0..radix).map(|x| f64::from(x == state as usize)).collect();
-            stored_message(&weights)
+            stored_message(&weights).unwrap()
         };
         let soft = match self.evidence.get(v) {
             Some(VariableEvidence::Observed(state)) => return one_hot(*state),
-            Some(VariableEvidence::Likelihood(weights)) => Some(stored_message(weights)),
+            Some(VariableEvidence::Likelihood(weights)) => Some(stored_message(weights).unwrap()),
             None => None,
         };
         let edges = self.graph.variable_edges(v);
@@ -100,7 +100,7 @@ impl<'a> Reference<'a> {
         for e in edges {
             inputs.extend(self.to_factor(e, read));
         }
-        let inputs = Inputs::new(self.graph, f, inputs);
+        let inputs = Inputs::new(self.graph, f, inputs).unwrap();
         let message = inputs.message(target, self.mode.inference).unwrap();
         message.unwrap_or_else(|| vec![Packed::ONE; stored_values(radices[target])])
     }
@@ -109,7 +109,7 @@ impl<'a> Reference<'a> {
         let old = self.messages.clone();
         let mut new = old.clone();
         let ranks = preorder.ranks();
-        for edge in preorder.order() {
+        for edge in preorder.order().unwrap() {
             let edge = edge as usize;
             let read = |d: usize| {
                 if ranks[d] < ranks[edge] { new[d].clone() } else { old[d].clone() }

@@ -3,7 +3,9 @@
 
 use super::homes::{Home, Homes};
 use super::layout::{LARGE, Layout, Source, TILE_ARITY, WARP, changes};
+use crate::error::Result;
 use crate::kernel::Packed;
+use crate::memory::{Grow, all_collected, collected, filled, room};
 use crate::model::FactorGraph;
 use cust::memory::DeviceCopy;
 use std::cmp::Reverse;
@@ -112,13 +114,18 @@ pub(super) struct FloodWork {
 
 impl FloodWork {
     /// For blocks of so many warps.
-    pub(super) fn new(graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize) -> Self {
+    pub(super) fn new(
+        graph: &FactorGraph,
+        layout: &Layout,
+        homes: &Homes,
+        warps: usize,
+    ) -> Result<Self> {
         let mut all = Self::default();
-        let teams = Teams::new(layout, homes.blocks, warps);
-        let hub_words = all.add_hubs(graph, layout, homes, &teams);
-        let ranges = ranges(layout, homes);
-        let mut joined = vec![Vec::new(); homes.blocks];
-        let mut factors = vec![Vec::new(); homes.blocks];
+        let teams = Teams::new(layout, homes.blocks, warps)?;
+        let hub_words = all.add_hubs(graph, layout, homes, &teams)?;
+        let ranges = ranges(layout, homes)?;
+        let mut joined = filled(homes.blocks, Vec::new())?;
+        let mut factors = filled(homes.blocks, Vec::new())?;
         let with_several = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1);
         let has_few = with_several.clone().count() <= homes.blocks * warps * WARP;
         for f in with_several {
@@ -129,7 +136,7 @@ impl FloodWork {
                 if homes.of_variable[v] == Home::Shared {
                     let is_large = graph.degree(v) > LARGE;
                     is_late |= is_large;
-                    joined[block].push((is_large, layout.slot_of_edge[edge], edge as u32));
+                    joined[block].try_push((is_large, layout.slot_of_edge[edge], edge as u32))?;
                 }
             }
             let kind = match graph.arity(f) {
@@ -137,9 +144,9 @@ impl FloodWork {
                 5..=TILE_ARITY if has_few => UP_TO_EIGHT,
                 arity => (arity - 2).min(WIDE),
             };
-            factors[block].push((is_late, kind, f as u32));
+            factors[block].try_push((is_late, kind, f as u32))?;
         }
-        let mut place_of_edge = vec![0; graph.edge_count()];
+        let mut place_of_edge = filled(graph.edge_count(), 0)?;
         for (block, ranges) in ranges.into_iter().enumerate() {
             let mut shape = HomeShape { ranges, ..HomeShape::default() };
             shape.hub_words = hub_words[block];
@@ -152,10 +159,12 @@ impl FloodWork {
                     }
                 }
             }
-            all.add_home(layout, &mut shape);
+            all.add_home(layout, &mut shape)?;
             joined[block].sort_unstable();
             shape.joined = [all.words.len() as u32, joined[block].len() as u32];
             shape.early = joined[block].partition_point(|&(is_large, ..)| !is_large) as u32;
+            all.places.try_room(joined[block].len())?;
+            all.words.try_room(joined[block].len())?;
             for (place, &(_, slot, edge)) in (shape.inbox..).zip(&joined[block]) {
                 place_of_edge[edge as usize] = place;
                 all.places.push((all.words.len() as u32, edge));
@@ -163,11 +172,11 @@ impl FloodWork {
             }
             shape.places = shape.inbox + shape.joined[1];
             factors[block].sort_unstable();
-            all.add_factors(graph, layout, &factors[block], &place_of_edge, &mut shape);
-            all.homes.push(shape);
+            all.add_factors(graph, layout, &factors[block], &place_of_edge, &mut shape)?;
+            all.homes.try_push(shape)?;
         }
-        all.add_constants(graph, layout, homes, &place_of_edge);
-        all
+        all.add_constants(graph, layout, homes, &place_of_edge)?;
+        Ok(all)
     }
 
     /// What factors with one variable send to such as are at home.
@@ -177,21 +186,22 @@ impl FloodWork {
         layout: &Layout,
         homes: &Homes,
         place_of_edge: &[u32],
-    ) {
-        let mut of_blocks = vec![Vec::new(); homes.blocks];
+    ) -> Result<()> {
+        let mut of_blocks = filled(homes.blocks, Vec::new())?;
         let single = (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1);
         for (f, &(_, message)) in single.zip(&layout.constants) {
             let edge = graph.factor_edges(f).start;
             let v = graph.edge_variables()[edge] as usize;
             if let Home::Block(block) = homes.of_variable[v] {
-                of_blocks[block as usize].push((place_of_edge[edge], message));
+                of_blocks[block as usize].try_push((place_of_edge[edge], message))?;
             }
         }
         for (shape, constants) in self.homes.iter_mut().zip(of_blocks) {
             shape.constants = [self.constants.len() as u32, constants.len() as u32];
-            self.constant_places.extend(constants.iter().map(|&(place, _)| place));
-            self.constants.extend(constants.iter().map(|&(_, message)| message));
+            self.constant_places.try_extend(constants.iter().map(|&(place, _)| place))?;
+            self.constants.try_extend(constants.iter().map(|&(_, message)| message))?;
         }
+        Ok(())
     }
 
     /// Units of hubs that all blocks share. Gives where the words of each block begin, and how many they are.
@@ -201,58 +211,66 @@ impl FloodWork {
         layout: &Layout,
         homes: &Homes,
         teams: &Teams,
-    ) -> Vec<[u32; 2]> {
+    ) -> Result<Vec<[u32; 2]>> {
         let warps = teams.warps;
-        let mut of_warps = vec![Vec::new(); homes.blocks * warps];
+        let mut of_warps: Vec<Vec<Unit>> = room(homes.blocks * warps)?;
+        of_warps.resize_with(homes.blocks * warps, Vec::new);
         for kind in [MULTIPLY, SEND] {
-            for (piece, unit) in pieces(graph, layout, kind).into_iter().enumerate() {
-                of_warps[teams.warp_of_piece(piece)].push(unit);
+            for (piece, unit) in pieces(graph, layout, kind)?.into_iter().enumerate() {
+                of_warps[teams.warp_of_piece(piece)].try_push(unit)?;
             }
         }
-        let classes = 1..layout.classes.len() - 1;
-        let units: Vec<Unit> =
-            classes.flat_map(|class| small_hubs(graph, layout, homes, class)).collect();
+        let mut units: Vec<Unit> = Vec::new();
+        for class in 1..layout.classes.len() - 1 {
+            units.try_extend(small_hubs(graph, layout, homes, class)?)?;
+        }
         // Neighbouring units on different multiprocessors; to warps with pieces last, which take about as long.
         let by_turn = |turn: usize| turn % homes.blocks * warps + turn / homes.blocks;
         let spent = |turn| (of_warps[by_turn(turn)].len() / 2) as u32;
-        let turns = deal(units.len(), (0..of_warps.len()).map(spent).collect());
+        let turns = deal(units.len(), (0..of_warps.len()).map(spent))?;
         for (unit, turn) in units.into_iter().zip(turns) {
-            of_warps[by_turn(turn)].push(unit);
+            of_warps[by_turn(turn)].try_push(unit)?;
         }
-        let mut of_block = |of_warps: &[Vec<Unit>]| {
+        let mut of_block = |of_warps: &[Vec<Unit>]| -> Result<[u32; 2]> {
             let first = self.words.len();
             let row = |words: &[u32]| ((words.len() - first) / WARP) as u32;
             for units in of_warps {
                 for kind in 0..HUB_KINDS {
-                    self.hub_starts.push(row(&self.words));
+                    self.hub_starts.try_push(row(&self.words))?;
                     for unit in units.iter().filter(|unit| unit.kind == kind) {
                         let start = self.words.len() as u32;
-                        self.words.extend(&unit.words);
+                        self.words.try_append(&unit.words)?;
                         let place = |&(at, edge): &(u32, u32)| (start + at, edge);
-                        self.places.extend(unit.inputs.iter().map(place));
+                        self.places.try_extend(unit.inputs.iter().map(place))?;
                     }
                 }
             }
-            self.hub_starts.push(row(&self.words));
-            [first as u32, (self.words.len() - first) as u32]
+            self.hub_starts.try_push(row(&self.words))?;
+            Ok([first as u32, (self.words.len() - first) as u32])
         };
-        of_warps.chunks(warps).map(&mut of_block).collect()
+        let mut blocks = room(homes.blocks)?;
+        for of_warps in of_warps.chunks(warps) {
+            blocks.push(of_block(of_warps)?);
+        }
+        Ok(blocks)
     }
 
     /// The hubs and the number of variables of a home.
-    fn add_home(&mut self, layout: &Layout, shape: &mut HomeShape) {
+    fn add_home(&mut self, layout: &Layout, shape: &mut HomeShape) -> Result<()> {
         let first = self.hubs.len() as u32;
         let of_hubs = HOME_CLASSES - 3;
         for range in &shape.ranges[..of_hubs] {
             for hub in range.position..range.position + range.count {
-                self.hubs.push(range.place + (layout.hub_slots[hub as usize] - range.slot));
+                let slot = layout.hub_slots[hub as usize] - range.slot;
+                self.hubs.try_push(range.place + slot)?;
             }
         }
-        self.hubs.push(shape.ranges[of_hubs].place);
+        self.hubs.try_push(shape.ranges[of_hubs].place)?;
         shape.hubs = [first, self.hubs.len() as u32 - first];
         let last = shape.ranges[HOME_CLASSES - 1];
         shape.inbox = last.place + last.count;
         shape.variables = last.index + last.count;
+        Ok(())
     }
 
     /// Units of a block's factors, which are sorted, early ones first, and then by kinds. Of these and of late ones, units
@@ -264,7 +282,7 @@ impl FloodWork {
         factors: &[(bool, usize, u32)],
         place_of_edge: &[u32],
         shape: &mut HomeShape,
-    ) {
+    ) -> Result<()> {
         let [first, first_unit] = [self.factors.len(), self.factor_units.len()];
         let early = factors.partition_point(|&(is_late, ..)| !is_late);
         for stage in [&factors[..early], &factors[early..]] {
@@ -272,8 +290,8 @@ impl FloodWork {
                 let kind = same[0].1;
                 for unit in same.chunks(if kind == WIDE { 1 } else { WARP }) {
                     let row = ((self.factors.len() - first) / WARP) as u32;
-                    self.factor_units.push(row | (kind as u32) << KIND_SHIFT);
-                    self.add_unit(graph, layout, kind, unit, place_of_edge);
+                    self.factor_units.try_push(row | (kind as u32) << KIND_SHIFT)?;
+                    self.add_unit(graph, layout, kind, unit, place_of_edge)?;
                 }
             }
             let units = (self.factor_units.len() - first_unit) as u32;
@@ -281,6 +299,7 @@ impl FloodWork {
             shape.units = [first_unit as u32, units];
         }
         shape.words = [first as u32, (self.factors.len() - first) as u32];
+        Ok(())
     }
 
     fn add_unit(
@@ -290,9 +309,9 @@ impl FloodWork {
         kind: usize,
         unit: &[(bool, usize, u32)],
         place_of_edge: &[u32],
-    ) {
+    ) -> Result<()> {
         let first = self.factors.len();
-        self.factors.resize(first + rows(kind) * WARP, u32::MAX);
+        self.factors.try_resize(first + rows(kind) * WARP, u32::MAX)?;
         let words = &mut self.factors[first..];
         for (thread, f) in unit.iter().map(|&(_, _, f)| f as usize).enumerate() {
             for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
@@ -306,12 +325,13 @@ impl FloodWork {
                 }
             }
         }
+        Ok(())
     }
 }
 
 /// For each block the ranges of variables of each class that are at home there.
-fn ranges(layout: &Layout, homes: &Homes) -> Vec<[HomeRange; HOME_CLASSES]> {
-    let mut all = vec![[HomeRange::default(); HOME_CLASSES]; homes.blocks];
+fn ranges(layout: &Layout, homes: &Homes) -> Result<Vec<[HomeRange; HOME_CLASSES]>> {
+    let mut all = filled(homes.blocks, [HomeRange::default(); HOME_CLASSES])?;
     let hubs = layout.classes[1..].windows(2);
     let few = layout.few.windows(2);
     for (class, ends) in hubs.chain(few).enumerate() {
@@ -337,19 +357,19 @@ fn ranges(layout: &Layout, homes: &Homes) -> Vec<[HomeRange; HOME_CLASSES]> {
             index += range.count;
         }
     }
-    all
+    Ok(all)
 }
 
 /// Gives each of some units to one that has least to do so far, of such in turn, given what they have already.
-fn deal(units: usize, spent: Vec<u32>) -> Vec<usize> {
-    let least = spent.into_iter().enumerate().map(|(turn, spent)| Reverse((spent, turn)));
-    let mut least: BinaryHeap<Reverse<(u32, usize)>> = least.collect();
+fn deal(units: usize, spent: impl Iterator<Item = u32>) -> Result<Vec<usize>> {
+    let least = spent.enumerate().map(|(turn, spent)| Reverse((spent, turn)));
+    let mut least: BinaryHeap<Reverse<(u32, usize)>> = collected(least)?.into();
     let deal_one = |_| {
         let Some(mut first) = least.peek_mut() else { return 0 };
         first.0.0 += 1;
         first.0.1
     };
-    (0..units).map(deal_one).collect()
+    collected((0..units).map(deal_one))
 }
 
 /// Of so many warps of a block, one has large hubs at most.
@@ -364,10 +384,10 @@ struct Teams {
 }
 
 impl Teams {
-    fn new(layout: &Layout, blocks: usize, warps: usize) -> Self {
-        let pieces = layout.pieces().0.len();
+    fn new(layout: &Layout, blocks: usize, warps: usize) -> Result<Self> {
+        let pieces = layout.pieces()?.0.len();
         let of_block = pieces.div_ceil(blocks).min(warps.div_ceil(TEAM_SHARE));
-        Self { blocks, warps, of_block }
+        Ok(Self { blocks, warps, of_block })
     }
 
     /// Neighbouring ones on different multiprocessors.
@@ -378,7 +398,6 @@ impl Teams {
 }
 
 /// A unit of hubs: rows of words, and the places of edges among them.
-#[derive(Clone)]
 struct Unit {
     kind: usize,
     words: Vec<u32>,
@@ -386,9 +405,9 @@ struct Unit {
 }
 
 impl Unit {
-    fn new(kind: usize) -> Self {
-        let words = [u32::MAX, 0].repeat(WARP);
-        Self { kind, words, inputs: Vec::new() }
+    fn new(kind: usize) -> Result<Self> {
+        let words = collected((0..2 * WARP).map(|word| if word % 2 == 0 { u32::MAX } else { 0 }))?;
+        Ok(Self { kind, words, inputs: room(WARP)? })
     }
 
     /// All of a hub's messages from a piece on that some threads take, eight each.
@@ -415,34 +434,39 @@ impl Unit {
 }
 
 /// The pieces of large hubs.
-fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Vec<Unit> {
-    let (hubs, starts) = layout.pieces();
+fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Result<Vec<Unit>> {
+    let (hubs, starts) = layout.pieces()?;
     let unit = |(own, &hub): (usize, &u32)| {
         let [first, end] = [0, 1].map(|i| starts[hub as usize + i]);
-        let mut unit = Unit::new(kind);
+        let mut unit = Unit::new(kind)?;
         unit.set_hub(0..WARP, graph, layout, hub as usize, own - first as usize);
         for (thread, number) in [own as u32, first, end].into_iter().enumerate() {
             unit.words[2 * thread + 1] |= number;
         }
-        unit
+        Ok(unit)
     };
-    hubs.iter().enumerate().map(unit).collect()
+    all_collected(hubs.iter().enumerate().map(unit))
 }
 
 /// The hubs of all blocks of a class but the first, that of large ones.
-fn small_hubs(graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize) -> Vec<Unit> {
+fn small_hubs(
+    graph: &FactorGraph,
+    layout: &Layout,
+    homes: &Homes,
+    class: usize,
+) -> Result<Vec<Unit>> {
     let levels = layout.classes.len() - 2 - class;
     let is_shared =
         |&hub: &u32| homes.of_variable[layout.variable[hub as usize] as usize] == Home::Shared;
     let hubs = layout.classes[class]..layout.classes[class + 1];
-    let hubs: Vec<u32> = hubs.filter(is_shared).collect();
+    let hubs: Vec<u32> = collected(hubs.filter(is_shared))?;
     let unit = |own: &[u32]| {
-        let mut unit = Unit::new(HUBS);
+        let mut unit = Unit::new(HUBS)?;
         for (at, &hub) in own.iter().enumerate() {
             unit.set_hub(at << levels..(at + 1) << levels, graph, layout, hub as usize, 0);
         }
         (0..WARP).for_each(|thread| unit.words[2 * thread + 1] |= levels as u32);
-        unit
+        Ok(unit)
     };
-    hubs.chunks(WARP >> levels).map(unit).collect()
+    all_collected(hubs.chunks(WARP >> levels).map(unit))
 }

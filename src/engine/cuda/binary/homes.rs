@@ -1,6 +1,8 @@
 //! Which block of threads has which factors, so that most messages stay within one.
 
 use super::layout::{FEW, LARGE, TILE_ARITY};
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 
 /// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
@@ -37,16 +39,18 @@ fn cost(arity: usize) -> usize {
 
 impl Homes {
     /// For at most so many blocks, each of which has to do as much as with so many edges at least. O(edges).
-    pub(super) fn new(graph: &FactorGraph, blocks: usize, edges_of_block: usize) -> Self {
+    pub(super) fn new(graph: &FactorGraph, blocks: usize, edges_of_block: usize) -> Result<Self> {
         let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
         let blocks = blocks.min(total / edges_of_block).max(1);
-        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, blocks);
+        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, blocks)?;
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
-            return in_order;
+            return Ok(in_order);
         }
-        let along_variables = Self::in_order(graph, along_variables(graph), total, blocks);
-        if along_variables.joined_edges(graph) < joined { along_variables } else { in_order }
+        let order = along_variables(graph)?;
+        let along_variables = Self::in_order(graph, order.into_iter(), total, blocks)?;
+        let better = along_variables.joined_edges(graph) < joined;
+        Ok(if better { along_variables } else { in_order })
     }
 
     /// Gives factors to blocks one after the other, so that each takes about as long, given how long all take.
@@ -55,8 +59,8 @@ impl Homes {
         factors: impl Iterator<Item = usize>,
         total: usize,
         blocks: usize,
-    ) -> Self {
-        let mut of_factor = vec![0; graph.factor_count()];
+    ) -> Result<Self> {
+        let mut of_factor = filled(graph.factor_count(), 0)?;
         let mut spent = 0;
         for f in factors {
             of_factor[f] = (spent * blocks / total.max(1)).min(blocks - 1) as u16;
@@ -74,8 +78,8 @@ impl Homes {
                 _ => Home::Shared,
             }
         };
-        let of_variable = (0..graph.variable_count()).map(home).collect();
-        Self { of_factor, of_variable, blocks }
+        let of_variable = collected((0..graph.variable_count()).map(home))?;
+        Ok(Self { of_factor, of_variable, blocks })
     }
 
     /// How many edges there are whose messages leave blocks.
@@ -86,25 +90,26 @@ impl Homes {
 }
 
 /// All factors, each followed by such that share a variable with it, as far as possible.
-fn along_variables(graph: &FactorGraph) -> impl Iterator<Item = usize> + '_ {
-    let mut seen = vec![false; graph.factor_count()];
+fn along_variables(graph: &FactorGraph) -> Result<Vec<usize>> {
+    let mut seen = filled(graph.factor_count(), false)?;
+    let mut order = room(graph.factor_count())?;
     let mut waiting = Vec::new();
-    let mut starts = 0..graph.factor_count();
-    std::iter::from_fn(move || {
-        loop {
-            let f = waiting.pop().or_else(|| starts.next())?;
+    for start in 0..graph.factor_count() {
+        waiting.try_push(start)?;
+        while let Some(f) = waiting.pop() {
             if std::mem::replace(&mut seen[f], true) {
                 continue;
             }
+            order.push(f);
             for edge in graph.factor_edges(f) {
                 let v = graph.edge_variables()[edge] as usize;
                 if graph.degree(v) <= FEW {
                     let others = graph.variable_edges(v).iter();
                     let others = others.map(|&e| graph.edge_factors()[e as usize] as usize);
-                    waiting.extend(others.filter(|&f| !seen[f]));
+                    waiting.try_extend(others.filter(|&f| !seen[f]))?;
                 }
             }
-            return Some(f);
         }
-    })
+    }
+    Ok(order)
 }

@@ -1,7 +1,9 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
 use super::homes::{Home, Homes};
+use crate::error::Result;
 use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
+use crate::memory::{self, Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
 
@@ -93,9 +95,9 @@ impl Layout {
     ///
     /// Given the homes of variables, what is at home at a block lies together, in each class of hubs and of variables
     /// with few factors; first come those of all blocks, all of which are treated as hubs.
-    pub(super) fn new(graph: &FactorGraph, homes: Option<&Homes>) -> Option<Self> {
+    pub(super) fn new(graph: &FactorGraph, homes: Option<&Homes>) -> Result<Option<Self>> {
         if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
-            return None;
+            return Ok(None);
         }
         let count = graph.variable_count();
         // Variables that only have priors are treated as hubs: no other factor looks at them.
@@ -107,24 +109,24 @@ impl Layout {
                     .all(|&e| graph.arity(graph.edge_factors()[e as usize] as usize) == 1)
         };
         let home = |v: usize| homes.map_or(Home::Nowhere, |homes| homes.of_variable[v]);
-        let is_hub: Vec<bool> = (0..count)
-            .map(|v| graph.degree(v) > FEW || is_lonely(v) || home(v) == Home::Shared)
-            .collect();
-        let mut variable: Vec<u32> = (0..count as u32).filter(|&v| is_hub[v as usize]).collect();
-        variable.sort_by_key(|&v| {
+        let is_hub = |v: usize| graph.degree(v) > FEW || is_lonely(v) || home(v) == Home::Shared;
+        let is_hub: Vec<bool> = collected((0..count).map(is_hub))?;
+        let mut variable: Vec<u32> = room(count)?;
+        variable.extend((0..count as u32).filter(|&v| is_hub[v as usize]));
+        variable.sort_unstable_by_key(|&v| {
             let degree = graph.degree(v as usize);
-            (class_of(degree), home(v as usize), std::cmp::Reverse(degree))
+            (class_of(degree), home(v as usize), std::cmp::Reverse(degree), v)
         });
         let hubs = variable.len();
-        let mut order: Vec<u32> = (0..count as u32).filter(|&v| !is_hub[v as usize]).collect();
-        order.sort_by_key(|&v| home(v as usize));
+        let mut order: Vec<u32> = collected((0..count as u32).filter(|&v| !is_hub[v as usize]))?;
+        order.sort_unstable_by_key(|&v| (home(v as usize), v));
         let mut few = [0; 4];
         for (kind, degrees) in [3..=4, 2..=2, 1..=1, 0..=0].into_iter().enumerate() {
             few[kind] = variable.len() as u32;
             let own = |&v: &u32| degrees.contains(&graph.degree(v as usize));
             variable.extend(order.iter().copied().filter(own));
         }
-        let mut position = vec![0; count];
+        let mut position = filled(count, 0)?;
         for (at, &v) in variable.iter().enumerate() {
             position[v as usize] = at as u32;
         }
@@ -134,9 +136,9 @@ impl Layout {
                 .partition_point(|&v| class_of(graph.degree(v as usize)) <= class)
                 as u32;
         }
-        let mut starts = vec![0_u32; count];
+        let mut starts = filled(count, 0_u32)?;
         let mut next = 0_u32;
-        let mut hub_slots = Vec::with_capacity(hubs + 1);
+        let mut hub_slots = room(hubs + 1)?;
         for &v in &variable[..hubs] {
             hub_slots.push(next);
             starts[v as usize] = next;
@@ -151,7 +153,7 @@ impl Layout {
                 next += width;
             }
         }
-        let mut slot_of_edge = vec![0; graph.edge_count()];
+        let mut slot_of_edge = filled(graph.edge_count(), 0)?;
         for (v, &start) in starts.iter().enumerate() {
             for (slot, &edge) in (start..).zip(graph.variable_edges(v)) {
                 slot_of_edge[edge as usize] = slot;
@@ -167,43 +169,54 @@ impl Layout {
             slots: next as usize,
             slot_of_edge,
             coefficients: Vec::new(),
-            coefficients_of: vec![0; graph.factor_count()],
+            coefficients_of: filled(graph.factor_count(), 0)?,
             constants: Vec::new(),
         };
-        layout.add_factors(graph)?;
-        Some(layout)
+        Ok(if layout.add_factors(graph)? { Some(layout) } else { None })
     }
 
-    fn add_factors(&mut self, graph: &FactorGraph) -> Option<()> {
-        let horn = graph.horn_parameters().iter().map(HornCoefficients::of_horn);
-        let signed = graph.signed_parameters().iter().map(HornCoefficients::of_signed);
-        let all: Vec<HornCoefficients> = horn.chain(signed).collect();
+    /// `false` where the graph is not of this kind.
+    fn add_factors(&mut self, graph: &FactorGraph) -> Result<bool> {
+        let (horn, signed) = (graph.horn_parameters(), graph.signed_parameters());
+        let mut all: Vec<HornCoefficients> = room(horn.len() + signed.len())?;
+        all.extend(horn.iter().map(HornCoefficients::of_horn));
+        for parameters in signed {
+            all.push(HornCoefficients::of_signed(parameters)?);
+        }
         let mut numbers = HashMap::new();
         let scratch = &mut HornScratch::default();
         for f in 0..graph.factor_count() {
             let arity = graph.arity(f);
-            let parameter = graph.conjunction_parameter(f)?;
-            let head = graph.head_position(f)?;
+            let (Some(parameter), Some(head)) =
+                (graph.conjunction_parameter(f), graph.head_position(f))
+            else {
+                return Ok(false);
+            };
             if arity > MOST_VARIABLES {
-                return None;
+                return Ok(false);
             }
             let c = &all[parameter];
             if arity == 1 {
                 let inputs = &mut [Packed::ONE];
-                let message = horn_message(inputs, 0, 0, c, Inference::SumProduct, scratch);
+                let message = horn_message(inputs, 0, 0, c, Inference::SumProduct, scratch)?;
                 if message == Packed::CONTRADICTION {
-                    return None;
+                    return Ok(false);
                 }
-                self.constants.push((self.slot_of_edge[graph.factor_edges(f).start], message));
+                self.constants
+                    .try_push((self.slot_of_edge[graph.factor_edges(f).start], message))?;
                 continue;
             }
-            let next = self.coefficients.len() as u32;
-            self.coefficients_of[f] = *numbers.entry((parameter, head)).or_insert(next);
-            if self.coefficients_of[f] == next {
-                self.coefficients.push(c.to_device_head_first(head));
-            }
+            self.coefficients_of[f] = match numbers.get(&(parameter, head)) {
+                Some(&number) => number,
+                None => {
+                    let next = self.coefficients.len() as u32;
+                    memory::insert(&mut numbers, (parameter, head), next)?;
+                    self.coefficients.try_push(c.to_device_head_first(head))?;
+                    next
+                }
+            };
         }
-        Some(())
+        Ok(true)
     }
 
     /// Number of hubs.
@@ -212,15 +225,16 @@ impl Layout {
     }
 
     /// The hub of each piece of 256 slots of the large hubs, and the first piece of each, and the end.
-    pub(super) fn pieces(&self) -> (Vec<u32>, Vec<u32>) {
+    pub(super) fn pieces(&self) -> Result<(Vec<u32>, Vec<u32>)> {
         let mut hubs = Vec::new();
-        let mut starts = vec![0];
+        let mut starts = room(self.classes[1] as usize + 1)?;
+        starts.push(0);
         for hub in 0..self.classes[1] {
             let slots = self.hub_slots[hub as usize + 1] - self.hub_slots[hub as usize];
-            hubs.extend(std::iter::repeat_n(hub, slots.div_ceil(LARGE as u32) as usize));
+            hubs.try_resize(hubs.len() + slots.div_ceil(LARGE as u32) as usize, hub)?;
             starts.push(hubs.len() as u32);
         }
-        (hubs, starts)
+        Ok((hubs, starts))
     }
 
     /// A variable's first slot and number of slots.

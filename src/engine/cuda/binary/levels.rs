@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP, changes};
 use crate::error::Result;
+use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Levels, Preorder, Storage, analyse};
 
@@ -68,6 +69,8 @@ pub(super) struct LevelWork {
 
 /// Some edges of a factor that read the same messages.
 struct Item {
+    /// Its number among those of the level.
+    number: u32,
     factor: u32,
     /// Those of the factor's positions, the head's first, that are sent.
     sent: u32,
@@ -76,6 +79,8 @@ struct Item {
 
 /// What a variable sends to a factor, and which thread wants it.
 struct Read {
+    /// Its number among those of the unit.
+    number: usize,
     /// The number of threads that read the variable's messages; more than a warp's for hubs.
     width: usize,
     edge: usize,
@@ -121,18 +126,18 @@ impl<'a> Ranks<'a> {
         layout: &'a Layout,
         preorder: &'a Preorder,
         levels: &Levels,
-    ) -> Self {
+    ) -> Result<Self> {
         let rank = |e: u32| preorder.ranks()[e as usize];
         let rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
-        let rising = (0..graph.variable_count()).map(rising).collect();
-        let mut level_of = vec![0; graph.edge_count()];
+        let rising = collected((0..graph.variable_count()).map(rising))?;
+        let mut level_of = filled(graph.edge_count(), 0)?;
         for level in 0..levels.count() {
             for &edge in levels.edges(level) {
                 level_of[edge as usize] = level as u32;
             }
         }
         let period = (levels.count() as i64 - OVERLAP).max(1);
-        Self { graph, layout, preorder, rising, level_of, period }
+        Ok(Self { graph, layout, preorder, rising, level_of, period })
     }
 
     fn of(&self, edge: u32) -> u32 {
@@ -253,29 +258,36 @@ impl LevelWork {
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
-        let ranks = Ranks::new(graph, layout, preorder, &levels);
-        let mut all: Vec<Vec<Unit>> = Vec::new();
+        let ranks = Ranks::new(graph, layout, preorder, &levels)?;
+        let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
         // In turn, block by block, so that the warps of a level have not been busy in the one before.
         let (mut turn, mut words) = (0, 0);
         for level in 0..levels.count() {
-            let items = items_of(graph, &ranks, levels.edges(level));
-            for unit in units_of(&ranks, items, level as u32, count) {
+            let items = items_of(graph, &ranks, levels.edges(level))?;
+            for unit in units_of(&ranks, items, level as u32, count)? {
                 words += unit.words.len();
                 if words > MOST_WORDS {
                     return Ok(None);
                 }
-                all[turn % blocks * warps + turn / blocks].push(unit);
+                all[turn % blocks * warps + turn / blocks].try_push(unit)?;
                 turn = (turn + 1) % count;
             }
         }
-        let mut work =
-            Self { units: Vec::new(), starts: vec![0], words: Vec::new(), places: Vec::new() };
+        let units = all.iter().map(Vec::len).sum();
+        let places = all.iter().flatten().map(|unit| unit.inputs.len()).sum();
+        let mut work = Self {
+            units: room(units)?,
+            starts: room(all.len() + 1)?,
+            words: room(words)?,
+            places: room(places)?,
+        };
+        work.starts.push(0);
         for of_warp in all {
-            for mut unit in of_warp {
+            for unit in of_warp {
                 let start = work.words.len() as u32;
                 work.units.push([start / CHUNK as u32, unit.shape]);
-                work.words.append(&mut unit.words);
+                work.words.extend_from_slice(&unit.words);
                 work.places.extend(unit.inputs.iter().map(|&(at, edge)| (start + at, edge)));
             }
             work.starts.push(work.units.len() as u32);
@@ -310,44 +322,47 @@ impl Threads {
 }
 
 /// The units of a level, the longest first.
-fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize) -> Vec<Unit> {
+fn units_of(ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize) -> Result<Vec<Unit>> {
     let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
     let mut sorted: Vec<(Threads, Item)> =
-        items.into_iter().map(|item| (Threads::new(ranks, &item), item)).collect();
+        collected(items.into_iter().map(|item| (Threads::new(ranks, &item), item)))?;
     // Those that stay alone come first; then factors of one width together, and of these those with hubs.
-    sorted.sort_by_key(|(threads, item)| {
+    sorted.sort_unstable_by_key(|(threads, item)| {
         let alone = !threads.can_share();
-        std::cmp::Reverse((alone, if alone { 0 } else { thread_levels(arity(item)) }, *threads))
+        let levels = if alone { 0 } else { thread_levels(arity(item)) };
+        (std::cmp::Reverse((alone, levels, *threads)), item.number)
     });
     let alone = sorted.partition_point(|(threads, _)| !threads.can_share());
     let (hubs, others) = sorted.split_at(alone);
-    let mut units: Vec<Unit> =
-        hubs.iter().map(|(_, item)| Unit::new(ranks, &[item], level)).collect();
+    let mut units: Vec<Unit> = room(sorted.len())?;
+    for (_, item) in hubs {
+        units.push(Unit::new(ranks, &[item], level)?);
+    }
     let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
     let left = warps.saturating_sub(units.len());
     // Factors in a unit wait for each other.
     let spread = warps / LEVELS_AT_ONCE;
-    let fits = |&most: &usize| units.len() + groups(most, ROUNDS).len() <= spread;
+    let fits = |&most: &usize| units.len() + groups(most, ROUNDS).count() <= spread;
     let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
-    let fits = |&rounds: &usize| groups(most, rounds).len() <= left;
+    let fits = |&rounds: &usize| groups(most, rounds).count() <= left;
     let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
     for group in groups(most, rounds) {
-        let items: Vec<&Item> = group.iter().map(|(_, item)| item).collect();
-        units.push(Unit::new(ranks, &items, level));
+        let items: Vec<&Item> = collected(group.iter().map(|(_, item)| item))?;
+        units.push(Unit::new(ranks, &items, level)?);
     }
-    units
+    Ok(units)
 }
 
 impl Unit {
     /// Factors on as many threads each.
-    fn new(ranks: &Ranks<'_>, items: &[&Item], level: u32) -> Self {
+    fn new(ranks: &Ranks<'_>, items: &[&Item], level: u32) -> Result<Self> {
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
         let most = items.iter().map(|item| arity(item)).max().unwrap_or(2);
         let levels = thread_levels(most);
         let coefficients = |item: &Item| ranks.layout.coefficients_of[item.factor as usize];
         let mut unit = Self::default();
-        unit.words.resize(CHUNK, ranks.nothing());
+        unit.words.try_resize(CHUNK, ranks.nothing())?;
         for lane in 0..WARP {
             let item = items.get(lane >> levels).unwrap_or(&items[0]);
             unit.words[4 * lane] = ABSENT;
@@ -360,33 +375,32 @@ impl Unit {
             for (at, edge) in Layout::edges_head_first(graph, item.factor as usize).enumerate() {
                 unit.words[4 * lane(at)] = Source::None.word(ranks.layout.slot_of_edge[edge]);
                 unit.words[4 * lane(at) + 1] = ranks.flags(item, at);
-                unit.inputs.push((4 * lane(at) as u32, edge as u32));
+                unit.inputs.try_push((4 * lane(at) as u32, edge as u32))?;
             }
             for (at, edge) in ranks.reads(item) {
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
                 let (last, when) = ranks.last(edge, rank, level);
                 let input = &mut unit.words[4 * lane];
                 *input = Source::Read.in_word(*input) | last.away << LAST_SHIFT;
-                reads.push(Read { width, edge, lane, rank, last, when });
+                let number = reads.len();
+                reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
             }
         }
-        let old: Vec<usize> =
-            reads.iter().filter(|read| read.last.is_old).map(|read| read.lane).collect();
         // Wide reads come first, so that all begin at multiples of their widths.
-        reads.sort_by_key(|read| (std::cmp::Reverse(read.width), read.when));
-        let hubs: Vec<Read> = reads.extract_if(.., |read| read.width > FEW).collect();
-        let rounds = unit.place(ranks, &reads);
-        let giants = hubs.iter().take_while(|hub| hub.width > WARP_LEAVES).count();
-        let (giants, hubs) = hubs.split_at(giants);
-        let wide_rounds = unit.place_hubs(ranks, hubs, rounds);
+        reads.sort_unstable_by_key(|read| (std::cmp::Reverse(read.width), read.when, read.number));
+        let (wide, few) = reads.split_at(reads.partition_point(|read| read.width > FEW));
+        let rounds = unit.place(ranks, few)?;
+        let giants = wide.partition_point(|hub| hub.width > WARP_LEAVES);
+        let (giants, hubs) = wide.split_at(giants);
+        let wide_rounds = unit.place_hubs(ranks, hubs, rounds)?;
         for (number, hub) in giants.iter().enumerate() {
             let round = rounds + wide_rounds + number;
             unit.words[4 * hub.lane + 1] |=
                 unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
-            unit.place_hub(ranks, hub, WARP_LEAVES / 8);
+            unit.place_hub(ranks, hub, WARP_LEAVES / 8)?;
         }
-        for lane in old {
-            unit.words[4 * lane + 2] |= LAST_IS_OLD;
+        for read in reads.iter().filter(|read| read.last.is_old) {
+            unit.words[4 * read.lane + 2] |= LAST_IS_OLD;
         }
         let is_plain =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
@@ -396,11 +410,11 @@ impl Unit {
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
         unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
-        unit
+        Ok(unit)
     }
 
     /// Tells all threads what they read and where they find what they want. Returns the number of rounds.
-    fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> usize {
+    fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> Result<usize> {
         let mut at = 0;
         for &Read { width, edge, lane, rank, last, .. } in reads {
             let variable = ranks.graph.edge_variables()[edge] as usize;
@@ -420,41 +434,46 @@ impl Unit {
                 };
                 let place = leaf_place(thread);
                 if place >= self.words.len() {
-                    self.words.resize(self.words.len() + CHUNK, ranks.nothing());
+                    self.words.try_resize(self.words.len() + CHUNK, ranks.nothing())?;
                 }
                 self.words[place] = leaf | width.ilog2() << LEAF_SHIFT;
             }
             self.words[4 * lane + 1] |= unit_source(source / WARP, source % WARP);
             at += width;
         }
-        at.div_ceil(WARP)
+        Ok(at.div_ceil(WARP))
     }
 
     /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`; those come first
     /// whose messages are there first. Returns their number.
-    fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> usize {
+    fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> Result<usize> {
         let threads = |hub: &Read| hub.width / HUB_EACH as usize;
         let mut of_rounds: Vec<&[Read]> = Vec::new();
         let (mut first, mut sum) = (0, 0);
         for (at, hub) in hubs.iter().enumerate() {
             sum += threads(hub);
             if sum == WARP || at + 1 == hubs.len() {
-                of_rounds.push(&hubs[first..=at]);
+                of_rounds.try_push(&hubs[first..=at])?;
                 (first, sum) = (at + 1, 0);
             }
         }
-        of_rounds.sort_by_key(|of_round| of_round.iter().map(|hub| hub.when).max());
+        of_rounds.sort_unstable_by_key(|of_round| {
+            let when = of_round.iter().map(|hub| hub.when).max();
+            (when, of_round.as_ptr())
+        });
         for (round, of_round) in of_rounds.iter().enumerate() {
             let mut at = 0;
             for hub in *of_round {
                 let source = at + ranks.own_place(hub.edge) / HUB_EACH as usize;
                 self.words[4 * hub.lane + 1] |= unit_source(rounds + round, source);
-                self.place_hub(ranks, hub, threads(hub));
+                self.place_hub(ranks, hub, threads(hub))?;
                 at += threads(hub);
             }
-            self.words.extend([0, HUB_NOTHING, 0, 0].repeat(WARP - at));
+            for _ in at..WARP {
+                self.words.try_append(&[0, HUB_NOTHING, 0, 0])?;
+            }
         }
-        of_rounds.len()
+        Ok(of_rounds.len())
     }
 
     /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
@@ -463,7 +482,7 @@ impl Unit {
         ranks: &Ranks<'_>,
         &Read { edge, rank, last, .. }: &Read,
         threads: usize,
-    ) {
+    ) -> Result<()> {
         let variable = ranks.graph.edge_variables()[edge] as usize;
         let (first, count) = ranks.layout.slots_of(variable);
         let own = ranks.own_place(edge) as u32;
@@ -471,7 +490,7 @@ impl Unit {
         let all = count.div_ceil(HUB_EACH).next_multiple_of(threads as u32);
         for leaf in (0..all).map(|at| at * HUB_EACH) {
             if leaf >= count {
-                self.words.extend([first, HUB_NOTHING | width, own, count]);
+                self.words.try_append(&[first, HUB_NOTHING | width, own, count])?;
                 continue;
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
@@ -480,8 +499,9 @@ impl Unit {
                 let bit = 1 << ((own ^ last.away) % HUB_EACH);
                 news |= last.away << HUB_LAST_SHIFT | bit << HUB_LAST_BITS_SHIFT;
             }
-            self.words.extend([first + leaf, news | width, own, count]);
+            self.words.try_append(&[first + leaf, news | width, own, count])?;
         }
+        Ok(())
     }
 }
 
@@ -533,30 +553,31 @@ fn groups_of<'i>(
     items: &'i [(Threads, Item)],
     most: usize,
     rounds: usize,
-) -> Vec<&'i [(Threads, Item)]> {
+) -> impl Iterator<Item = &'i [(Threads, Item)]> {
     let levels = |item: &Item| thread_levels(graph.arity(item.factor as usize));
-    let mut groups = Vec::new();
-    let (mut first, mut sum) = (0, Threads::default());
-    for (at, (threads, item)) in items.iter().enumerate() {
-        let of_group = levels(&items[first].1);
-        let full = at - first >= most.min(WARP >> of_group)
-            || sum.of_rounds + threads.of_rounds > rounds * WARP
-            || sum.of_hubs + threads.of_hubs > WARP;
-        if at > first && (full || levels(item) != of_group) {
-            groups.push(&items[first..at]);
-            (first, sum) = (at, Threads::default());
+    let mut rest = items;
+    std::iter::from_fn(move || {
+        let of_group = levels(&rest.first()?.1);
+        let (mut count, mut sum) = (0, Threads::default());
+        for (at, (threads, item)) in rest.iter().enumerate() {
+            sum.of_rounds += threads.of_rounds;
+            sum.of_hubs += threads.of_hubs;
+            let full = at >= most.min(WARP >> of_group)
+                || sum.of_rounds > rounds * WARP
+                || sum.of_hubs > WARP;
+            if at > 0 && (full || levels(item) != of_group) {
+                break;
+            }
+            count = at + 1;
         }
-        sum.of_rounds += threads.of_rounds;
-        sum.of_hubs += threads.of_hubs;
-    }
-    if first < items.len() {
-        groups.push(&items[first..]);
-    }
-    groups
+        let (group, others) = rest.split_at(count);
+        rest = others;
+        Some(group)
+    })
 }
 
 /// The items of the edges of a level, which ascend. Factors with one variable have none.
-fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Vec<Item> {
+fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
     let factors = graph.edge_factors();
     let mut items: Vec<Item> = Vec::new();
     for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
@@ -577,9 +598,12 @@ fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Vec<Item> 
             let rank = ranks.of(edge);
             match items[first..].iter_mut().find(|item| ranks.read_the_same(f, item.rank, rank)) {
                 Some(item) => item.sent |= 1 << bit,
-                None => items.push(Item { factor, sent: 1 << bit, rank }),
+                None => {
+                    let number = items.len() as u32;
+                    items.try_push(Item { number, factor, sent: 1 << bit, rank })?;
+                }
             }
         }
     }
-    items
+    Ok(items)
 }

@@ -13,10 +13,10 @@ use crate::engine::cuda::program::Program;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, Inference, Packed};
+use crate::memory::{Grow, SortedMap, boxed, collected, copied, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use std::any::Any;
-use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// Threads of a block, and of one by levels.
@@ -71,11 +71,12 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// The places of each edge's input among the words: `places[offsets[e]..offsets[e + 1]]`.
     places: Vec<u32>,
     offsets: Vec<u32>,
-    /// Hard evidence; other evidence makes the program of no use for a run.
-    observed: BTreeMap<usize, bool>,
-    likelihoods: HashSet<usize>,
-    /// Variables whose evidence the device does not have yet.
-    changed: Vec<usize>,
+    /// The states of observed variables. Soft evidence makes the program of no use for a run.
+    observed: SortedMap<Known>,
+    /// Number of variables with soft evidence.
+    soft: usize,
+    /// Variables whose evidence the device does not have yet; some may be there several times.
+    changed: Vec<u32>,
     patches: Option<PinnedBuffer<u32>>,
     beliefs: DeviceBuffer<f64>,
     history: Option<DeviceBuffer<f64>>,
@@ -83,6 +84,13 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     results: DeviceBuffer<f64>,
     /// What stays as it is.
     _constant: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+/// What is known about a variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Known {
+    State(bool),
+    Likelihood,
 }
 
 /// Copies arrays to the device.
@@ -97,7 +105,8 @@ impl Loader<'_> {
     fn load<T: Element>(&mut self, content: &[T]) -> Result<u64> {
         let buffer = DeviceBuffer::from_slice(self.current, self.stream, content)?;
         let address = *buffer.address();
-        self.kept.push(Box::new(buffer));
+        self.kept.try_room(1)?;
+        self.kept.push(boxed(buffer)?);
         Ok(address)
     }
 
@@ -105,7 +114,8 @@ impl Loader<'_> {
     fn reserve(&mut self, words: usize) -> Result<u64> {
         let buffer = DeviceBuffer::<u64>::new(self.current, words)?;
         let address = *buffer.address();
-        self.kept.push(Box::new(buffer));
+        self.kept.try_room(1)?;
+        self.kept.push(boxed(buffer)?);
         Ok(address)
     }
 
@@ -122,7 +132,7 @@ impl Loader<'_> {
         binary.home_words = self.load(&work.factors)?;
         binary.home_hubs = self.load(&work.hubs)?;
         binary.home_constant_places = self.load(&work.constant_places)?;
-        let constants: Vec<u64> = work.constants.iter().map(|message| message.0).collect();
+        let constants: Vec<u64> = collected(work.constants.iter().map(|message| message.0))?;
         binary.home_constants = self.load(&constants)?;
         let blocks = work.homes.len();
         let mut launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) };
@@ -143,21 +153,24 @@ impl Loader<'_> {
 }
 
 /// Where each key's entries lie, and the entries sorted by key.
-fn group(count: usize, entries: impl Iterator<Item = (u32, u32)> + Clone) -> (Vec<u32>, Vec<u32>) {
-    let mut offsets = vec![0_u32; count + 1];
+fn group(
+    count: usize,
+    entries: impl Iterator<Item = (u32, u32)> + Clone,
+) -> Result<(Vec<u32>, Vec<u32>)> {
+    let mut offsets = filled(count + 1, 0_u32)?;
     for (_, key) in entries.clone() {
         offsets[key as usize + 1] += 1;
     }
     for key in 0..count {
         offsets[key + 1] += offsets[key];
     }
-    let mut next = offsets.clone();
-    let mut sorted = vec![0; offsets[count] as usize];
+    let mut next = copied(&offsets)?;
+    let mut sorted = filled(offsets[count] as usize, 0)?;
     for (entry, key) in entries {
         sorted[next[key as usize] as usize] = entry;
         next[key as usize] += 1;
     }
-    (offsets, sorted)
+    Ok((offsets, sorted))
 }
 
 impl BinaryProgram {
@@ -189,10 +202,11 @@ impl BinaryProgram {
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
         let multiprocessors = current.device().multiprocessors()?;
-        let homes = preorder
-            .is_none()
-            .then(|| Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK));
-        let Some(layout) = Layout::new(&graph, homes.as_ref()) else { return Ok(None) };
+        let homes = match &preorder {
+            None => Some(Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK)?),
+            Some(_) => None,
+        };
+        let Some(layout) = Layout::new(&graph, homes.as_ref())? else { return Ok(None) };
         let mut loader = Loader { current, stream, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
@@ -210,21 +224,22 @@ impl BinaryProgram {
             factors: graph.factor_count() as u32,
             ..Binary::default()
         };
-        let (slots, values): (Vec<u32>, Vec<u64>) =
-            layout.constants.iter().map(|&(slot, value)| (slot, value.0)).unzip();
+        let constants = layout.constants.iter();
+        let slots: Vec<u32> = collected(constants.clone().map(|&(slot, _)| slot))?;
         binary.constant_slots = loader.load(&slots)?;
+        let values: Vec<u64> = collected(constants.map(|&(_, value)| value.0))?;
         binary.constants = loader.load(&values)?;
-        let (piece_hubs, hub_pieces) = layout.pieces();
+        let (piece_hubs, hub_pieces) = layout.pieces()?;
         let largest = (0..variables).map(|v| graph.degree(v)).max().unwrap_or(0);
         let giant = largest > SHARED_MESSAGES;
         let more = if giant { 2 * (layout.slots / 256 + layout.hubs() + 1) } else { 0 };
-        binary.pieces = loader.load(&vec![0_u64; 3 * more])?;
+        binary.pieces = loader.load(&filled(3 * more, 0_u64)?)?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         let warps = |threads: u32| threads as usize / WARP;
         // Behind all slots there are ones to read; and all states begin where a line of the cache does.
         let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
-        let looked = vec![0_u64; 4 * 2 * piece_hubs.len()];
+        let looked = filled(4 * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
         match (&preorder, &homes) {
@@ -238,19 +253,19 @@ impl BinaryProgram {
                 binary.level_units = loader.load(work.units.as_flattened())?;
                 binary.level_starts = loader.load(&work.starts)?;
                 (base, input_places) = (work.words, work.places);
-                binary.sent = loader.load(&sent_slots(&graph, &layout, stride))?;
+                binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
                 states = LEVEL_STATES;
             }
             (None, Some(homes)) => {
-                let work = FloodWork::new(&graph, &layout, homes, warps(THREADS));
+                let work = FloodWork::new(&graph, &layout, homes, warps(THREADS))?;
                 // The messages of hubs; and for passes from either buffer two words of each piece.
-                let prepared = vec![UNSENT; layout.few_slots[0] as usize + 4 * piece_hubs.len()];
+                let prepared = filled(layout.few_slots[0] as usize + 4 * piece_hubs.len(), UNSENT)?;
                 binary.prepared = loader.load(&prepared)?;
                 let slots = layout.few_slots[0] as usize;
                 binary.far_prepared = loader.reserve(2 * slots)?;
                 binary.far_given = binary.far_prepared + 8 * slots as u64;
                 let degree = |&v: &u32| graph.degree(v as usize) as u32;
-                let degrees: Vec<u32> = layout.variable.iter().map(degree).collect();
+                let degrees: Vec<u32> = collected(layout.variable.iter().map(degree))?;
                 binary.degrees = loader.load(&degrees)?;
                 launch = loader.load_homes(&work, &kernels.flood, &mut binary)?;
                 (base, input_places) = (work.words, work.places);
@@ -259,7 +274,7 @@ impl BinaryProgram {
             }
             (None, None) => return Ok(None),
         }
-        let (offsets, places) = group(edges, input_places.iter().copied());
+        let (offsets, places) = group(edges, input_places.iter().copied())?;
         let known_start = base.len();
         let words = with_room(current, stream, &mut base, variables)?;
         (binary.flood_words, binary.level_words) = (*words.address(), *words.address());
@@ -280,8 +295,8 @@ impl BinaryProgram {
             known_start,
             places,
             offsets,
-            observed: BTreeMap::new(),
-            likelihoods: HashSet::new(),
+            observed: SortedMap::default(),
+            soft: 0,
             changed: Vec::new(),
             patches: None,
             beliefs: DeviceBuffer::new(current, variables)?,
@@ -325,9 +340,13 @@ impl BinaryProgram {
         let mut places = Vec::new();
         let mut values = Vec::new();
         for &v in &self.changed {
-            let known = self.observed.get(&v);
-            places.push(self.known_start as u32 + self.layout.position[v]);
-            values.push(known.map_or(0, |&state| 1 + u32::from(state)));
+            let known = match self.observed.get(v) {
+                Some(&Known::State(state)) => Some(state),
+                _ => None,
+            };
+            let v = v as usize;
+            places.try_push(self.known_start as u32 + self.layout.position[v])?;
+            values.try_push(known.map_or(0, |state| 1 + u32::from(state)))?;
             for &edge in self.graph.variable_edges(v) {
                 let range = self.offsets[edge as usize]..self.offsets[edge as usize + 1];
                 for &place in &self.places[range.start as usize..range.end as usize] {
@@ -336,12 +355,12 @@ impl BinaryProgram {
                         // An input that is not needed.
                         continue;
                     }
-                    places.push(place);
-                    values.push(match known {
+                    places.try_push(place)?;
+                    values.try_push(match known {
                         None => word,
                         Some(false) => Source::False.in_word(word),
                         Some(true) => Source::True.in_word(word),
-                    });
+                    })?;
                 }
             }
         }
@@ -399,11 +418,12 @@ impl BinaryProgram {
                 let mut loader = Loader { current, stream, kept: Vec::new() };
                 let factors = 0..self.graph.factor_count();
                 let start = |f| self.graph.factor_edges(f).start as u32;
-                let mut offsets: Vec<u32> = factors.map(start).collect();
+                let mut offsets: Vec<u32> = room(factors.len() + 1)?;
+                offsets.extend(factors.map(start));
                 offsets.push(self.graph.edge_count() as u32);
                 self.binary.factor_offsets = loader.load(&offsets)?;
                 self.binary.edge_slots = loader.load(&self.layout.slot_of_edge)?;
-                self._constant.append(&mut loader.kept);
+                self._constant.try_extend(loader.kept)?;
                 let new = || DeviceBuffer::new(current, self.layout.slots);
                 [new()?, new()?]
             }
@@ -418,14 +438,14 @@ impl BinaryProgram {
 }
 
 /// A bit for each of so many slots: whether its message is sent in every pass.
-fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Vec<u32> {
-    let mut bits = vec![0; slots.div_ceil(32)];
+fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Result<Vec<u32>> {
+    let mut bits = filled(slots.div_ceil(32), 0)?;
     for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
         if changes(graph, edge) {
             bits[slot as usize / 32] |= 1 << (slot % 32);
         }
     }
-    bits
+    Ok(bits)
 }
 
 /// The words on the device, with room for what is known about each variable, of which nothing is.
@@ -436,7 +456,7 @@ fn with_room(
     variables: usize,
 ) -> Result<DeviceBuffer<u32>> {
     let length = base.len();
-    base.resize(length + variables, 0);
+    base.try_resize(length + variables, 0)?;
     let words = DeviceBuffer::from_slice(current, stream, base);
     base.truncate(length);
     words
@@ -453,22 +473,27 @@ impl Program for BinaryProgram {
             && request.damping == 0.0
             && request.active_threshold.is_none()
             && !matches!(request.rule, StopRule::AllBeliefs { .. })
-            && self.likelihoods.is_empty()
+            && self.soft == 0
     }
 
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
-        self.observed.remove(&variable);
-        self.likelihoods.remove(&variable);
-        match evidence {
-            None => {}
-            Some(&VariableEvidence::Observed(state)) => {
-                self.observed.insert(variable, state == 1);
-            }
-            Some(VariableEvidence::Likelihood(_)) => {
-                self.likelihoods.insert(variable);
-            }
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        let variable = variable as u32;
+        self.changed.try_room(1)?;
+        let before = self.observed.get(variable).copied();
+        let known = evidence.map(|evidence| match *evidence {
+            VariableEvidence::Observed(state) => Known::State(state == 1),
+            VariableEvidence::Likelihood(_) => Known::Likelihood,
+        });
+        match known {
+            None => drop(self.observed.remove(variable)),
+            Some(known) => self.observed.insert(variable, known)?,
         }
-        self.changed.push(variable);
+        let is_soft = |known: Option<Known>| usize::from(known == Some(Known::Likelihood));
+        self.soft = self.soft + is_soft(known) - is_soft(before);
+        if self.changed.last() != Some(&variable) {
+            self.changed.push(variable);
+        }
+        Ok(())
     }
 
     fn begin(
@@ -533,9 +558,9 @@ impl Program for BinaryProgram {
     }
 
     fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
-        let mut by_slot = vec![0; self.layout.slots];
+        let mut by_slot = filled(self.layout.slots, 0)?;
         self.messages.download(current, stream, self.start_of(buffer), &mut by_slot)?;
-        Ok(self.layout.slot_of_edge.iter().map(|&slot| Packed(by_slot[slot as usize])).collect())
+        collected(self.layout.slot_of_edge.iter().map(|&slot| Packed(by_slot[slot as usize])))
     }
 
     fn set_messages(
@@ -545,7 +570,7 @@ impl Program for BinaryProgram {
         buffer: u32,
         messages: &[Packed],
     ) -> Result<()> {
-        let mut by_slot = vec![Packed::ONE.0; self.layout.slots];
+        let mut by_slot = filled(self.layout.slots, Packed::ONE.0)?;
         for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
             by_slot[slot as usize] = message.0;
         }

@@ -3,6 +3,7 @@
 use super::sys::CUresult;
 use super::{library, shims};
 use crate::error::{Error, Result};
+use crate::memory::out_of_memory;
 
 /// The last failed result on this thread, described by the driver.
 pub(super) fn describe(result: CUresult) -> String {
@@ -17,7 +18,7 @@ pub(super) fn check(result: CUresult, what: impl FnOnce() -> String) -> Result<(
     match result {
         CUresult::CUDA_SUCCESS => Ok(()),
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            Err(Error::OutOfMemory(format!("CUDA device: {}", what())))
+            Err(out_of_memory(format_args!("CUDA device: {}", what())))
         }
         CUresult::CUDA_ERROR_NO_DEVICE => {
             Err(Error::NoDevice(format!("CUDA: {}: {}", what(), describe(result))))

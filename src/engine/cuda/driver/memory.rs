@@ -4,6 +4,7 @@ use super::failure::check;
 use super::sys::CUdeviceptr;
 use super::{Context, Current, Stream, shims};
 use crate::error::{Error, Result};
+use crate::memory::out_of_memory;
 use cust::memory::DeviceCopy;
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -28,7 +29,7 @@ elements! { u8, u16, u32, u64, i32, i64, f32, f64 }
 /// The size of an array in bytes.
 fn size<T>(length: usize, what: &str) -> Result<usize> {
     length.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(
-        || Error::OutOfMemory(format!("{what}: {length} entries of {} bytes", size_of::<T>())),
+        || out_of_memory(format_args!("{what}: {length} entries of {} bytes", size_of::<T>())),
     )
 }
 

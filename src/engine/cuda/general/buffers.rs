@@ -6,6 +6,7 @@ use super::factors::{Factors, Values};
 use super::work::{Items, Shares, THREAD_DEGREE, Work};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Stream};
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled, out_of_memory, room};
 use crate::model::FactorGraph;
 
 /// Bytes of memory that threads, and that blocks, may have together, unless one needs more.
@@ -45,20 +46,20 @@ impl GraphBuffers {
         graph: &FactorGraph,
         values: &Values,
     ) -> Result<Self> {
-        let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Vec<u32> {
-            (0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]).collect()
+        let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
+            collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
         };
-        let variables = offsets(graph.variable_count(), &|v| graph.variable_slots(v).start);
-        let factors = offsets(graph.factor_count(), &|f| graph.factor_edges(f).start);
-        let mut slots = vec![0; graph.edge_count()];
+        let variables = offsets(graph.variable_count(), &|v| graph.variable_slots(v).start)?;
+        let factors = offsets(graph.factor_count(), &|f| graph.factor_edges(f).start)?;
+        let mut slots = filled(graph.edge_count(), 0)?;
         for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
             slots[edge as usize] = slot as u32;
         }
-        let numbers = |count: usize, wanted: &dyn Fn(usize) -> bool| -> Vec<u32> {
-            (0..count).filter(|&i| wanted(i)).map(|i| i as u32).collect()
+        let numbers = |count: usize, wanted: &dyn Fn(usize) -> bool| -> Result<Vec<u32>> {
+            collected((0..count).filter(|&i| wanted(i)).map(|i| i as u32))
         };
-        let hubs = numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE);
-        let constants = numbers(graph.factor_count(), &|f| graph.arity(f) == 1);
+        let hubs = numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE)?;
+        let constants = numbers(graph.factor_count(), &|f| graph.arity(f) == 1)?;
         let upload = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
         Ok(Self {
             variable_offsets: upload(&variables)?,
@@ -140,7 +141,7 @@ impl MessageBuffers {
     pub fn require_history(&mut self, current: &Current, rows: u64, count: usize) -> Result<()> {
         let length = usize::try_from(rows).ok().and_then(|rows| rows.checked_mul(count));
         let length = length.ok_or_else(|| {
-            Error::OutOfMemory(format!("CUDA device: a history of {rows} times {count} beliefs"))
+            out_of_memory(format_args!("CUDA device: a history of {rows} times {count} beliefs"))
         })?;
         if self.history.len() < length {
             self.history = DeviceBuffer::new(current, length)?;
@@ -196,7 +197,7 @@ impl MessageBuffers {
 
 /// All of a buffer.
 fn download(current: &Current, stream: &Stream, values: &DeviceBuffer<u64>) -> Result<Vec<u64>> {
-    let mut by_slot = vec![0; values.len()];
+    let mut by_slot = filled(values.len(), 0)?;
     values.download(current, stream, 0, &mut by_slot)?;
     Ok(by_slot)
 }
@@ -233,54 +234,42 @@ impl FactorBuffers {
         let numbers = |content: &[f64]| DeviceBuffer::from_slice(current, stream, content);
         let words = |content: &[u64]| DeviceBuffer::from_slice(current, stream, content);
         let counts = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
-        let horn: Vec<u64> = factors
-            .horn
-            .iter()
-            .flat_map(|horn| {
-                let [[a, b], [c, d]] = horn.values.map(|values| values.map(f64::to_bits));
-                [a, b, c, d, horn.negated, pair(horn.flags, horn.words)]
-            })
-            .collect();
+        let mut horn: Vec<u64> = room(6 * factors.horn.len())?;
+        for own in &factors.horn {
+            let [[a, b], [c, d]] = own.values.map(|values| values.map(f64::to_bits));
+            horn.extend([a, b, c, d, own.negated, pair(own.flags, own.words)]);
+        }
         let noisy_literals = numbers(&factors.noisy_literals)?;
         let literals = *noisy_literals.address();
-        let noisy: Vec<u64> = factors
-            .noisy
-            .iter()
-            .zip(&factors.noisy_starts)
-            .flat_map(|(values, &start)| {
-                let [[a, b], [c, d]] = values.map(|values| values.map(f64::to_bits));
-                [a, b, c, d, literals + 8 * start as u64]
-            })
-            .collect();
+        let mut noisy: Vec<u64> = room(5 * factors.noisy.len())?;
+        for (values, &start) in factors.noisy.iter().zip(&factors.noisy_starts) {
+            let [[a, b], [c, d]] = values.map(|values| values.map(f64::to_bits));
+            noisy.extend([a, b, c, d, literals + 8 * start as u64]);
+        }
         let table_values = numbers(&factors.table_values)?;
         let values = *table_values.address();
-        let tables: Vec<u64> = factors
-            .tables
-            .iter()
-            .flat_map(|table| {
-                let (low, high) = table.exponents;
-                [values + 8 * table.start as u64, low as u64, high as u64, table.entries.into()]
-            })
-            .collect();
+        let mut tables: Vec<u64> = room(4 * factors.tables.len())?;
+        for table in &factors.tables {
+            let (low, high) = table.exponents;
+            let start = values + 8 * table.start as u64;
+            tables.extend([start, low as u64, high as u64, table.entries.into()]);
+        }
         let term_weights = numbers(&factors.term_weights)?;
         let term_offsets = counts(&factors.term_offsets)?;
         let term_literals = counts(&factors.term_literals)?;
-        let terms: Vec<u64> = factors
-            .terms
-            .iter()
-            .flat_map(|terms| {
-                [
-                    term_weights.address() + 8 * terms.weights as u64,
-                    term_offsets.address() + 4 * terms.offsets as u64,
-                    term_literals.address() + 4 * terms.literals as u64,
-                    pair(terms.terms, terms.states),
-                    pair(terms.signed.into(), 0),
-                ]
-            })
-            .collect();
+        let mut terms: Vec<u64> = room(5 * factors.terms.len())?;
+        for own in &factors.terms {
+            terms.extend([
+                term_weights.address() + 8 * own.weights as u64,
+                term_offsets.address() + 4 * own.offsets as u64,
+                term_literals.address() + 4 * own.literals as u64,
+                pair(own.terms, own.states),
+                pair(own.signed.into(), 0),
+            ]);
+        }
         let radices: Vec<u32> = if factors.needs_radices {
             let radix = |&v: &u32| graph.cardinalities()[v as usize];
-            graph.edge_variables().iter().map(radix).collect()
+            collected(graph.edge_variables().iter().map(radix))?
         } else {
             Vec::new()
         };
@@ -403,7 +392,7 @@ fn scratch(
     let fitting = total.checked_div(bytes).unwrap_or(u64::MAX).clamp(1, count.into());
     let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
     let memory = DeviceBuffer::new(current, length).map_err(|error| match error {
-        Error::OutOfMemory(text) => Error::OutOfMemory(format!(
+        Error::OutOfMemory(text) => out_of_memory(format_args!(
             "{text}: the messages of the largest factor or hub take {bytes} bytes"
         )),
         error => error,

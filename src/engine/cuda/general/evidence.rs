@@ -5,8 +5,8 @@ use super::factors::Values;
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Stream};
 use crate::error::Result;
 use crate::kernel::{Packed, stored_message};
+use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
-use std::collections::BTreeSet;
 
 /// KNOWN_NOTHING and so on of general.cuh.
 const NOTHING: u32 = 0;
@@ -23,7 +23,10 @@ pub(super) struct EvidenceBuffers {
     known: Vec<u32>,
     /// A stored message per variable; read where `known` says so.
     weights: Vec<u64>,
-    changed: BTreeSet<usize>,
+    /// Some may be there several times; those beyond [`FEW`] are not listed.
+    changed: Vec<usize>,
+    /// Whether more have changed than are listed.
+    many_changed: bool,
     device_known: DeviceBuffer<u32>,
     device_weights: DeviceBuffer<u64>,
 }
@@ -35,14 +38,15 @@ impl EvidenceBuffers {
         graph: &FactorGraph,
         values: &Values,
     ) -> Result<Self> {
-        let known = vec![NOTHING; graph.variable_count()];
-        let weights = vec![Packed::ONE.0; values.belief_count];
+        let known = filled(graph.variable_count(), NOTHING)?;
+        let weights = filled(values.belief_count, Packed::ONE.0)?;
         Ok(Self {
             device_known: DeviceBuffer::from_slice(current, stream, &known)?,
             device_weights: DeviceBuffer::from_slice(current, stream, &weights)?,
             known,
             weights,
-            changed: BTreeSet::new(),
+            changed: room(FEW)?,
+            many_changed: false,
         })
     }
 
@@ -52,7 +56,7 @@ impl EvidenceBuffers {
         values: &Values,
         variable: usize,
         evidence: Option<&VariableEvidence>,
-    ) {
+    ) -> Result<()> {
         let radix = graph.cardinality(variable);
         let own = &mut self.weights[values.of_variable(variable)];
         self.known[variable] = match evidence {
@@ -66,18 +70,23 @@ impl EvidenceBuffers {
                 STATE
             }
             Some(VariableEvidence::Likelihood(likelihood)) => {
-                for (weight, value) in own.iter_mut().zip(stored_message(likelihood)) {
+                for (weight, value) in own.iter_mut().zip(stored_message(likelihood)?) {
                     *weight = value.0;
                 }
                 WEIGHTS
             }
         };
-        self.changed.insert(variable);
+        if self.changed.len() < FEW {
+            self.changed.push(variable);
+        } else {
+            self.many_changed = true;
+        }
+        Ok(())
     }
 
     /// Copies what has changed.
     pub fn upload(&mut self, current: &Current, stream: &Stream, values: &Values) -> Result<()> {
-        if self.changed.len() > FEW {
+        if self.many_changed {
             self.device_known.upload(current, stream, 0, &self.known)?;
             self.device_weights.upload(current, stream, 0, &self.weights)?;
         } else {
@@ -92,6 +101,7 @@ impl EvidenceBuffers {
             }
         }
         self.changed.clear();
+        self.many_changed = false;
         Ok(())
     }
 

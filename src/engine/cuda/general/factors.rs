@@ -6,6 +6,7 @@ use crate::kernel::{
     DeviceHorn, HornCoefficients, Inference, NoisyCoefficients, OwnedTable, TableValues,
     stored_values,
 };
+use crate::memory::{Grow, filled, room};
 use crate::model::{Factor, FactorGraph, TermLiteral, Terms as TermsView};
 
 const HORN: u32 = 0;
@@ -110,7 +111,9 @@ impl Factors {
     /// For sums, or for maxima, with the tables that these need. Errors: a table has too many entries.
     pub fn new(graph: &FactorGraph, inference: Inference) -> Result<Self> {
         let mut factors = Self::default();
-        factors.add_coefficients(graph);
+        factors.add_coefficients(graph)?;
+        factors.records = room(RECORD * graph.factor_count())?;
+        factors.scratch = room(graph.factor_count())?;
         for factor in 0..graph.factor_count() {
             let view = graph.factor(factor);
             let (kind, parameter, scratch) = if needs_table(&view, inference) {
@@ -121,13 +124,13 @@ impl Factors {
             } else {
                 match view {
                     Factor::Table(values) => factors.add_table(graph, factor, values)?,
-                    Factor::Terms(terms) => factors.add_terms(graph, factor, &terms),
+                    Factor::Terms(terms) => factors.add_terms(graph, factor, &terms)?,
                     Factor::Noisy(noisy) => {
                         let number = factors.noisy.len() as u32;
-                        factors.noisy.push(NoisyCoefficients::new(&noisy).to_device());
-                        factors.noisy_starts.push(factors.noisy_literals.len());
+                        factors.noisy.try_push(NoisyCoefficients::new(&noisy).to_device())?;
+                        factors.noisy_starts.try_push(factors.noisy_literals.len())?;
                         let numbers = noisy.literals.as_flattened().as_flattened();
-                        factors.noisy_literals.extend_from_slice(numbers);
+                        factors.noisy_literals.try_append(numbers)?;
                         (NOISY, number, body_memory(graph.arity(factor) as u64))
                     }
                     Factor::Singleton { .. }
@@ -157,19 +160,21 @@ impl Factors {
     }
 
     /// The coefficients of conjunctions of literals, each for the widest of its factors.
-    fn add_coefficients(&mut self, graph: &FactorGraph) {
-        let mut arities = vec![0; graph.horn_parameters().len() + graph.signed_parameters().len()];
+    fn add_coefficients(&mut self, graph: &FactorGraph) -> Result<()> {
+        let (horn, signed) = (graph.horn_parameters(), graph.signed_parameters());
+        let mut arities = filled(horn.len() + signed.len(), 0)?;
         for factor in 0..graph.factor_count() {
             if let Some(number) = graph.conjunction_parameter(factor) {
                 arities[number] = graph.arity(factor).max(arities[number]);
             }
         }
-        let horn = graph.horn_parameters().iter().map(HornCoefficients::of_horn);
-        let signed = graph.signed_parameters().iter().map(HornCoefficients::of_signed);
+        let horn = horn.iter().map(|own| Ok(HornCoefficients::of_horn(own)));
+        let signed = signed.iter().map(HornCoefficients::of_signed);
         for (coefficients, arity) in horn.chain(signed).zip(arities) {
-            let device = coefficients.to_device(arity, &mut self.words);
-            self.horn.push(device);
+            let device = coefficients?.to_device(arity, &mut self.words)?;
+            self.horn.try_push(device)?;
         }
+        Ok(())
     }
 
     fn add_table(
@@ -188,8 +193,9 @@ impl Factors {
         let states = graph.factor_cardinalities(factor).sum::<usize>() as u64;
         let number = self.tables.len() as u32;
         let start = self.table_values.len();
-        self.tables.push(Table { start, exponents: TableValues::F64(values).exponents(), entries });
-        self.table_values.extend_from_slice(values);
+        let exponents = TableValues::F64(values).exponents();
+        self.tables.try_push(Table { start, exponents, entries })?;
+        self.table_values.try_append(values)?;
         Ok((TABLE, number, table_memory(entries.into(), states, graph.arity(factor) as u64)))
     }
 
@@ -198,25 +204,27 @@ impl Factors {
         graph: &FactorGraph,
         factor: usize,
         terms: &TermsView<'_>,
-    ) -> (u32, u32, u64) {
+    ) -> Result<(u32, u32, u64)> {
         let states = graph.factor_cardinalities(factor).sum::<usize>();
         let number = self.terms.len() as u32;
-        self.terms.push(Terms {
+        self.terms.try_push(Terms {
             weights: self.term_weights.len(),
             offsets: self.term_offsets.len(),
             literals: self.term_literals.len(),
             terms: terms.weights.len() as u32,
             states: states as u32,
             signed: terms.weights.iter().any(|&weight| weight < 0.0),
-        });
-        self.term_weights.extend_from_slice(terms.weights);
+        })?;
+        self.term_weights.try_append(terms.weights)?;
         let first = terms.offsets[0];
-        self.term_offsets.extend(terms.offsets.iter().map(|&offset| (offset - first) as u32));
+        self.term_offsets
+            .try_extend(terms.offsets.iter().map(|&offset| (offset - first) as u32))?;
         let words = |literal: &TermLiteral| [literal.position, literal.state];
+        self.term_literals.try_room(2 * terms.literals.len())?;
         self.term_literals.extend(terms.literals.iter().flat_map(words));
         let longest = terms.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let memory = term_memory(states as u64, graph.arity(factor) as u64, longest as u64);
-        (TERMS, number, memory)
+        Ok((TERMS, number, memory))
     }
 }
 
@@ -238,7 +246,7 @@ impl Values {
     /// Errors: more values than 32 bits can count.
     pub fn new(graph: &FactorGraph) -> Result<Self> {
         let running = |sizes: &mut dyn Iterator<Item = u32>| -> Result<Vec<u32>> {
-            let mut starts = vec![0_u32];
+            let mut starts = filled(1, 0_u32)?;
             let mut next = 0_u32;
             for size in sizes {
                 next = next.checked_add(size).ok_or_else(|| {
@@ -246,7 +254,7 @@ impl Values {
                         "messages of more than 2^32 - 1 values, too many for a CUDA device".into(),
                     )
                 })?;
-                starts.push(next);
+                starts.try_push(next)?;
             }
             Ok(starts)
         };

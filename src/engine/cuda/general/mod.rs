@@ -16,6 +16,7 @@ use super::program::Program;
 use crate::engine::{RunRequest, Start, StopRule, needs_table};
 use crate::error::{Error, Result};
 use crate::kernel::{Inference, Packed};
+use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
 use buffers::{GraphBuffers, Machine, MessageBuffers};
@@ -51,7 +52,7 @@ impl Shape {
         preorder: &Preorder,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
-        let work = if self.by_levels { shares.by_levels(preorder)? } else { shares.flood() };
+        let work = if self.by_levels { shares.by_levels(preorder)? } else { shares.flood()? };
         let blocks = self.blocks(graph, &work);
         Machine::new(current, stream, graph, factors, &work, self.passes_differ, blocks)
     }
@@ -160,16 +161,16 @@ impl General {
     }
 
     /// Messages by edge, from those by slot.
-    fn by_edge(&self, by_slot: &[u64]) -> Vec<Packed> {
-        let mut messages = Vec::with_capacity(by_slot.len());
+    fn by_edge(&self, by_slot: &[u64]) -> Result<Vec<Packed>> {
+        let mut messages = room(by_slot.len())?;
         for &slot in &self.fixed.edge_slots_on_host {
             messages.extend(by_slot[self.values.of_slot(slot as usize)].iter().map(|&w| Packed(w)));
         }
-        messages
+        Ok(messages)
     }
 
-    fn by_slot(&self, messages: &[Packed]) -> Vec<u64> {
-        let mut by_slot = vec![Packed::ONE.0; self.values.count];
+    fn by_slot(&self, messages: &[Packed]) -> Result<Vec<u64>> {
+        let mut by_slot = filled(self.values.count, Packed::ONE.0)?;
         let mut next = messages.iter();
         for &slot in &self.fixed.edge_slots_on_host {
             let values = &mut by_slot[self.values.of_slot(slot as usize)];
@@ -177,7 +178,7 @@ impl General {
                 *value = message.0;
             }
         }
-        by_slot
+        Ok(by_slot)
     }
 
     fn machine(&self, inference: Inference) -> &Machine {
@@ -250,8 +251,8 @@ impl Program for General {
         self.passes = passes;
     }
 
-    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) {
-        self.evidence.set(&self.graph, &self.values, variable, evidence);
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        self.evidence.set(&self.graph, &self.values, variable, evidence)
     }
 
     fn begin(
@@ -344,7 +345,7 @@ impl Program for General {
     }
 
     fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
-        Ok(self.by_edge(&self.messages.download(current, stream, buffer)?))
+        self.by_edge(&self.messages.download(current, stream, buffer)?)
     }
 
     fn set_messages(
@@ -354,7 +355,7 @@ impl Program for General {
         buffer: u32,
         messages: &[Packed],
     ) -> Result<()> {
-        self.messages.upload(current, stream, buffer, &self.by_slot(messages))?;
+        self.messages.upload(current, stream, buffer, &self.by_slot(messages)?)?;
         self.newest_is_valid = false;
         self.constant_passes = Some(0);
         Ok(())
@@ -374,7 +375,7 @@ impl Program for General {
         if !self.newest_is_valid {
             return Ok(None);
         }
-        Ok(Some(self.by_edge(&self.messages.download_newest(current, stream, buffer)?)))
+        self.by_edge(&self.messages.download_newest(current, stream, buffer)?).map(Some)
     }
 
     fn set_undamped(
@@ -385,7 +386,7 @@ impl Program for General {
         messages: &[Packed],
     ) -> Result<()> {
         self.messages.require_newest(current, self.values.count)?;
-        self.messages.upload_newest(current, stream, buffer, &self.by_slot(messages))?;
+        self.messages.upload_newest(current, stream, buffer, &self.by_slot(messages)?)?;
         self.newest_is_valid = true;
         Ok(())
     }

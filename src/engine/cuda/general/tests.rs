@@ -2,6 +2,7 @@
 //! fake driver.
 
 use super::*;
+use crate::engine::Messages;
 use crate::engine::cpu::tests::{Case, case_of};
 use crate::engine::cuda::control::{PassLog, Rule, RunState, Standing};
 use crate::engine::cuda::driver::{Context, Device, Element, fake};
@@ -207,8 +208,8 @@ fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
     let mut cpu = CpuEngine::new(case.graph.clone(), schedule, options).unwrap();
     let mut program = Runner::new(&case.graph, schedule, size);
     for (variable, evidence) in case.evidence.iter() {
-        cpu.set_evidence(variable, Some(evidence));
-        program.general.set_evidence(variable, Some(evidence));
+        cpu.set_evidence(variable, Some(evidence)).unwrap();
+        program.general.set_evidence(variable, Some(evidence)).unwrap();
     }
     for (number, step) in steps.iter().enumerate() {
         match step {
@@ -227,8 +228,8 @@ fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
             Step::Clear(clear) => {
                 for (variable, evidence) in case.evidence.iter() {
                     let evidence = (!clear).then_some(evidence);
-                    cpu.set_evidence(variable, evidence);
-                    program.general.set_evidence(variable, evidence);
+                    cpu.set_evidence(variable, evidence).unwrap();
+                    program.general.set_evidence(variable, evidence).unwrap();
                 }
             }
             Step::Reload => {

@@ -3,6 +3,7 @@
 use super::factors::{HUB_DEGREE, PRODUCT, body_memory, tree_nodes};
 use crate::error::Result;
 use crate::kernel::stored_values;
+use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Preorder, Storage, analyse};
 
@@ -23,17 +24,17 @@ pub(super) struct Items {
 }
 
 impl Items {
-    fn new() -> Self {
-        Self { words: Vec::new(), levels: vec![0] }
+    fn new() -> Result<Self> {
+        Ok(Self { words: Vec::new(), levels: filled(1, 0)? })
     }
 
-    fn push(&mut self, factor: u32, first: usize, end: usize) {
+    fn push(&mut self, factor: u32, first: usize, end: usize) -> Result<()> {
         let item: [u32; ITEM] = [factor, first as u32, end as u32];
-        self.words.extend(item);
+        self.words.try_append(&item)
     }
 
-    fn end_level(&mut self) {
-        self.levels.push((self.words.len() / ITEM) as u32);
+    fn end_level(&mut self) -> Result<()> {
+        self.levels.try_push((self.words.len() / ITEM) as u32)
     }
 
     /// Number of items of the widest level.
@@ -112,16 +113,16 @@ impl<'a> Shares<'a> {
     }
 
     /// All messages at once.
-    pub fn flood(&self) -> Work {
-        let (mut thread_items, mut block_items) = (Items::new(), Items::new());
+    pub fn flood(&self) -> Result<Work> {
+        let (mut thread_items, mut block_items) = (Items::new()?, Items::new()?);
         for factor in (0..self.graph.factor_count()).filter(|&f| self.graph.arity(f) > 1) {
             let of_block = self.is_of_block(factor, false);
             let items = if of_block { &mut block_items } else { &mut thread_items };
-            items.push(factor as u32, 0, 0);
+            items.push(factor as u32, 0, 0)?;
         }
-        thread_items.end_level();
-        block_items.end_level();
-        Work { thread_items, block_items, targets: Vec::new(), ranks: Vec::new() }
+        thread_items.end_level()?;
+        block_items.end_level()?;
+        Ok(Work { thread_items, block_items, targets: Vec::new(), ranks: Vec::new() })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
@@ -132,10 +133,10 @@ impl<'a> Shares<'a> {
     pub fn by_levels(&self, preorder: &Preorder) -> Result<Work> {
         let graph = self.graph;
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
-        let runs = runs(graph, preorder);
+        let runs = runs(graph, preorder)?;
         let factors = graph.edge_factors();
-        let (mut thread_items, mut block_items) = (Items::new(), Items::new());
-        let mut targets = Vec::with_capacity(graph.edge_count());
+        let (mut thread_items, mut block_items) = (Items::new()?, Items::new()?);
+        let mut targets = room(graph.edge_count())?;
         for level in 0..levels.count() {
             let edges = levels.edges(level);
             for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
@@ -145,26 +146,26 @@ impl<'a> Shares<'a> {
                 }
                 let first = targets.len();
                 targets.extend_from_slice(group);
-                targets[first..].sort_by_key(|&edge| runs[edge as usize]);
+                targets[first..].sort_unstable_by_key(|&edge| (runs[edge as usize], edge));
                 let of_block = self.is_of_block(factor, true);
                 let items = if of_block { &mut block_items } else { &mut thread_items };
-                items.push(factor as u32, first, targets.len());
+                items.push(factor as u32, first, targets.len())?;
             }
-            thread_items.end_level();
-            block_items.end_level();
+            thread_items.end_level()?;
+            block_items.end_level()?;
         }
         let slots = graph.all_variable_edges().iter();
-        let ranks = slots.map(|&edge| runs[edge as usize]).collect();
+        let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
         Ok(Work { thread_items, block_items, targets, ranks })
     }
 }
 
 /// The run of each edge: the number of its class, counting classes that follow each other and concern one
 /// and the same factor once.
-fn runs(graph: &FactorGraph, preorder: &Preorder) -> Vec<u32> {
+fn runs(graph: &FactorGraph, preorder: &Preorder) -> Result<Vec<u32>> {
     let factors = graph.edge_factors();
-    let (edges, classes) = preorder.classes();
-    let mut runs = vec![0; edges.len()];
+    let (edges, classes) = preorder.classes()?;
+    let mut runs = filled(edges.len(), 0)?;
     let mut run = 0;
     let mut previous = None;
     for (number, class) in classes.windows(2).enumerate() {
@@ -180,7 +181,7 @@ fn runs(graph: &FactorGraph, preorder: &Preorder) -> Vec<u32> {
             runs[edge as usize] = run;
         }
     }
-    runs
+    Ok(runs)
 }
 
 #[cfg(test)]
@@ -209,7 +210,7 @@ mod tests {
     fn flooding_is_one_level_of_whole_factors() {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-        let work = Shares::new(&graph, &factors.scratch).flood();
+        let work = Shares::new(&graph, &factors.scratch).flood().unwrap();
         assert_eq!(work.thread_items.words, [0, 0, 0, 1, 0, 0]);
         assert_eq!((work.thread_items.levels, work.block_items.levels), (vec![0, 2], vec![0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
@@ -231,7 +232,8 @@ mod tests {
     #[test]
     fn classes_of_one_factor_are_one_run_unless_others_are_among_them() {
         let graph = chain();
-        let runs = |ranks: &[u64]| runs(&graph, &Preorder::from_ranks(&graph, ranks).unwrap());
+        let runs =
+            |ranks: &[u64]| runs(&graph, &Preorder::from_ranks(&graph, ranks).unwrap()).unwrap();
         assert_eq!(runs(&[0, 1, 2, 3, 4]), [0, 0, 1, 1, 2]);
         assert_eq!(runs(&[0, 1, 1, 2, 3]), [0, 1, 1, 2, 3]);
         assert_eq!(runs(&[0, 2, 1, 3, 3]), [0, 2, 1, 3, 3]);
@@ -263,7 +265,7 @@ mod tests {
         let graph = builder.build().unwrap();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let shares = Shares::new(&graph, &factors.scratch);
-        let flood = shares.flood();
+        let flood = shares.flood().unwrap();
         assert_eq!(flood.block_items.words, [0, 0, 0]);
         assert_eq!(flood.thread_items.width(), 300);
         let (threads, blocks) = shares.scratch(false);

@@ -197,7 +197,7 @@ impl Hubs {
                 assert!(group.iter().flatten().copied().eq(own.step_by(8)));
             }
         } else {
-            let (hubs, starts) = layout.pieces();
+            let (hubs, starts) = layout.pieces().unwrap();
             let [own, first, end] = [0, 1, 2].map(number);
             let hub = hubs[own as usize] as usize;
             assert_eq!([first, end], starts[hub..hub + 2]);
@@ -224,12 +224,12 @@ impl Hubs {
 
 /// Everything is sent once, by units of its kind, at its home.
 pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edges_of_block: usize) {
-    let homes = Homes::new(graph, blocks, edges_of_block);
+    let homes = Homes::new(graph, blocks, edges_of_block).unwrap();
     check_homes(graph, &homes, blocks);
-    let layout = Layout::new(graph, Some(&homes)).unwrap();
+    let layout = Layout::new(graph, Some(&homes)).unwrap().unwrap();
     check_layout(graph, &layout, Some(&homes));
     let laid = Laid::new(graph, &layout);
-    let all = FloodWork::new(graph, &layout, &homes, warps);
+    let all = FloodWork::new(graph, &layout, &homes, warps).unwrap();
     let parts = Parts { laid: &laid, homes: &homes, all: &all, warps };
     laid.check_places(&all.words, SLOT_MASK, &all.places);
     assert_eq!(all.homes.len(), homes.blocks);

@@ -1,0 +1,69 @@
+//! A set of variables that threads add to.
+
+use crate::error::Result;
+use crate::memory::collected;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// A bit per variable. A pass marks a few of millions at most, and marking must not allocate.
+pub(super) struct Marks {
+    words: Vec<AtomicU64>,
+    /// Whether some variable was marked since all were cleared.
+    any: AtomicBool,
+}
+
+impl Marks {
+    /// None of so many variables.
+    pub(super) fn new(variables: usize) -> Result<Self> {
+        let words = (0..variables.div_ceil(64)).map(|_| AtomicU64::new(0));
+        Ok(Self { words: collected(words)?, any: AtomicBool::new(false) })
+    }
+
+    pub(super) fn set(&self, variable: usize) {
+        self.words[variable / 64].fetch_or(1 << (variable % 64), Relaxed);
+        self.any.store(true, Relaxed);
+    }
+
+    pub(super) fn unset(&self, variable: usize) {
+        self.words[variable / 64].fetch_and(!(1 << (variable % 64)), Relaxed);
+    }
+
+    pub(super) fn clear(&mut self) {
+        if std::mem::take(self.any.get_mut()) {
+            self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+        }
+    }
+
+    /// The marked variables, ascending.
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let words: &[AtomicU64] = if self.any.load(Relaxed) { &self.words } else { &[] };
+        words.iter().enumerate().flat_map(|(index, word)| {
+            let mut bits = word.load(Relaxed);
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros() as usize;
+                bits &= bits.wrapping_sub(1);
+                (bit < 64).then_some(64 * index + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_kept_until_they_are_cleared() {
+        let mut marks = Marks::new(200).unwrap();
+        let marked = |marks: &Marks| marks.iter().collect::<Vec<_>>();
+        assert!(marked(&marks).is_empty());
+        for v in [199, 3, 64, 3, 63] {
+            marks.set(v);
+        }
+        assert_eq!(marked(&marks), [3, 63, 64, 199]);
+        marks.unset(63);
+        marks.unset(5);
+        assert_eq!(marked(&marks), [3, 64, 199]);
+        marks.clear();
+        assert!(marked(&marks).is_empty());
+    }
+}

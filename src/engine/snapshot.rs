@@ -1,0 +1,72 @@
+//! What one engine hands over to another, and what a saved state holds.
+
+#[cfg(cuda)]
+use crate::error::Result;
+use crate::kernel::{Inference, Packed};
+#[cfg(cuda)]
+use crate::memory::{copied, filled};
+
+/// All that a warm run goes on from, but for schedule and evidence: an engine that has imported it goes on with
+/// the same bits as the one that exported it. By edge, in stored values.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Snapshot {
+    /// The messages to the variables.
+    pub(crate) messages: Vec<Packed>,
+    /// What the messages were before damping, if the last run damped them; with SEQMAX, what they will be when
+    /// they are sent. Beliefs are made of these.
+    pub(crate) newest: Option<Vec<Packed>>,
+    /// The queue of SEQMAX, if that ran last.
+    pub(crate) queue: Option<Queue>,
+    /// Passes since the messages were uniform.
+    pub(crate) passes: u64,
+    /// Whether what factors with one variable send is among the messages: it never changes.
+    pub(crate) constants_sent: bool,
+}
+
+/// The order in which SEQMAX takes messages, by edge.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Queue {
+    /// What the residuals belong to: a run that asks for something else computes them anew.
+    pub(crate) inference: Inference,
+    pub(crate) damping: f64,
+    pub(crate) log_domain: bool,
+    /// Whether the message has been sent since all were uniform.
+    pub(crate) sent: Vec<bool>,
+    /// Sum over the states of the damped message as libDAI stores it.
+    pub(crate) sums: Vec<f64>,
+    /// When the residual was computed: of equal residuals the latest goes first.
+    pub(crate) stamps: Vec<u64>,
+}
+
+impl Snapshot {
+    /// Uniform messages, before the first pass, of so many stored values.
+    #[cfg(cuda)]
+    pub(crate) fn uniform(values: usize) -> Result<Self> {
+        Ok(Self::of_messages(filled(values, Packed::ONE)?, 0))
+    }
+
+    /// Messages alone, with the number of passes that they come from.
+    pub(crate) fn of_messages(messages: Vec<Packed>, passes: u64) -> Self {
+        Self { messages, newest: None, queue: None, passes, constants_sent: false }
+    }
+
+    /// A copy.
+    #[cfg(cuda)]
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        let newest = self.newest.as_deref().map(copied).transpose()?;
+        let queue = self.queue.as_ref().map(Queue::try_clone).transpose()?;
+        Ok(Self { messages: copied(&self.messages)?, newest, queue, ..*self })
+    }
+}
+
+#[cfg(cuda)]
+impl Queue {
+    fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            sent: copied(&self.sent)?,
+            sums: copied(&self.sums)?,
+            stamps: copied(&self.stamps)?,
+            ..*self
+        })
+    }
+}

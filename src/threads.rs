@@ -1,0 +1,314 @@
+//! Threads that all sessions of the process share: started when a run needs them, ended when none has needed
+//! them for a while.
+//!
+//! A run takes a [`Gang`] of them for as long as it lasts, so that its steps, which may take microseconds, find
+//! them awake. Only the start of a thread allocates memory; where one cannot be started, a gang is smaller.
+
+use crate::memory::{Grow, boxed, room};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// How long a thread waits for a gang that wants it.
+const IDLE_TIME: Duration = Duration::from_secs(10);
+
+/// Looks at the next task before a thread sleeps: some tens of microseconds, the time between two steps of a run.
+const SPINS_BEFORE_SLEEP: u32 = 4000;
+
+/// Looks at the end of a task before the waiting thread yields its core.
+const SPINS_BEFORE_YIELD: u32 = 100;
+
+/// Stack of a thread: passes need little.
+const STACK_BYTES: usize = 1 << 20;
+
+/// Number of the processor's cores that this process may use: physical ones, at least 1.
+pub(crate) fn physical_cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| {
+        let available = std::thread::available_parallelism().map_or(1, usize::from);
+        num_cpus::get_physical().clamp(1, available)
+    })
+}
+
+/// Threads without a gang.
+static IDLE: Mutex<Vec<Arc<Seat>>> = Mutex::new(Vec::new());
+
+/// A lock's content; no code that holds one of these locks can leave it half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a thread finds what it is to do.
+#[derive(Default)]
+struct Seat {
+    slot: Mutex<Slot>,
+    /// Whether there is a task in the slot: looked at without the lock.
+    is_posted: AtomicBool,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Slot {
+    task: Option<Task>,
+    is_asleep: bool,
+    /// The thread is to end.
+    is_dismissed: bool,
+}
+
+/// A call of a function that the poster keeps alive until `end` says that it has returned.
+struct Task {
+    /// Calls what is behind the pointer.
+    call: unsafe fn(*const (), usize),
+    job: *const (),
+    index: usize,
+    end: *const End,
+}
+
+// SAFETY: what the pointers name is shared by all threads of a gang (`job` is `Sync`, `End` is made of atomics)
+// and lives until all of them are done with it.
+unsafe impl Send for Task {}
+
+/// How many threads have yet to end, and whether one of them panicked.
+struct End {
+    left: AtomicUsize,
+    has_panicked: AtomicBool,
+}
+
+impl Seat {
+    fn post(&self, task: Task) {
+        let mut slot = lock(&self.slot);
+        slot.task = Some(task);
+        self.is_posted.store(true, Ordering::Release);
+        let is_asleep = slot.is_asleep;
+        drop(slot);
+        if is_asleep {
+            self.wake.notify_one();
+        }
+    }
+
+    fn dismiss(&self) {
+        lock(&self.slot).is_dismissed = true;
+        self.wake.notify_one();
+    }
+
+    /// The next task; `None` when the thread is to end.
+    fn next(self: &Arc<Self>) -> Option<Task> {
+        for _ in 0..SPINS_BEFORE_SLEEP {
+            if self.is_posted.load(Ordering::Acquire) {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        let mut slot = lock(&self.slot);
+        loop {
+            if let Some(task) = slot.task.take() {
+                self.is_posted.store(false, Ordering::Relaxed);
+                return Some(task);
+            }
+            if slot.is_dismissed {
+                return None;
+            }
+            slot.is_asleep = true;
+            let (woken, timeout) =
+                self.wake.wait_timeout(slot, IDLE_TIME).unwrap_or_else(PoisonError::into_inner);
+            slot = woken;
+            slot.is_asleep = false;
+            if timeout.timed_out() && slot.task.is_none() {
+                drop(slot);
+                // Who is not among the idle ones belongs to a gang, and goes on waiting.
+                let mut idle = lock(&IDLE);
+                if let Some(place) = idle.iter().position(|seat| Arc::ptr_eq(seat, self)) {
+                    idle.swap_remove(place);
+                    return None;
+                }
+                drop(idle);
+                slot = lock(&self.slot);
+            }
+        }
+    }
+
+    /// What a thread does all its life.
+    fn serve(self: &Arc<Self>) {
+        while let Some(Task { call, job, index, end }) = self.next() {
+            // SAFETY: the poster waits for the end of this task before what the pointers name goes.
+            let outcome = std::panic::catch_unwind(|| unsafe { call(job, index) });
+            // SAFETY: as above; this is the last use, and the count falls with it.
+            let end = unsafe { &*end };
+            if outcome.is_err() {
+                end.has_panicked.store(true, Ordering::Relaxed);
+            }
+            end.left.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
+/// Starts a thread; `None` where that is not possible.
+fn start() -> Option<Arc<Seat>> {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    let seat = Arc::new(Seat::default());
+    let own = boxed(seat.clone()).ok()?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    std::thread::Builder::new()
+        .name(format!("fastlbp-{number}"))
+        .stack_size(STACK_BYTES)
+        .spawn(move || own.serve())
+        .ok()?;
+    Some(seat)
+}
+
+/// Some threads beside the calling one.
+pub(crate) struct Gang {
+    others: Vec<Arc<Seat>>,
+}
+
+impl Gang {
+    /// The calling thread alone.
+    pub(crate) const ALONE: Self = Self { others: Vec::new() };
+
+    /// So many threads with the calling one, or fewer where no more can be had.
+    pub(crate) fn of(threads: usize) -> Self {
+        let wanted = threads.saturating_sub(1);
+        let Ok(mut others) = room(wanted) else { return Self::ALONE };
+        if wanted > 0 {
+            let mut idle = lock(&IDLE);
+            let kept = idle.len().saturating_sub(wanted);
+            others.extend(idle.drain(kept..));
+            drop(idle);
+            others.extend(std::iter::from_fn(start).take(wanted - others.len()));
+        }
+        Self { others }
+    }
+
+    /// Number of threads, with the calling one.
+    pub(crate) fn threads(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    /// Calls `job` once on every thread, at the same time, with the thread's number; 0 is the calling one.
+    /// Returns when all calls have. Panics if one of them does.
+    pub(crate) fn run<F: Fn(usize) + Sync>(&self, job: &F) {
+        self.run_beside(job, || job(0));
+    }
+
+    /// As [`Self::run`], where the calling thread does something else.
+    pub(crate) fn run_beside<F: Fn(usize) + Sync>(&self, job: &F, own: impl FnOnce()) {
+        /// Calls the job behind a pointer.
+        ///
+        /// # Safety
+        ///
+        /// `job` points to a live `F`.
+        unsafe fn call<F: Fn(usize)>(job: *const (), index: usize) {
+            // SAFETY: by the contract.
+            unsafe { (*job.cast::<F>())(index) }
+        }
+        let left = AtomicUsize::new(self.others.len());
+        let end = End { left, has_panicked: AtomicBool::new(false) };
+        // Also where the own part panics.
+        let wait = WaitOnDrop(&end);
+        for (index, seat) in self.others.iter().enumerate() {
+            seat.post(Task {
+                call: call::<F>,
+                job: std::ptr::from_ref(job).cast(),
+                index: index + 1,
+                end: &raw const end,
+            });
+        }
+        own();
+        drop(wait);
+        assert!(!end.has_panicked.load(Ordering::Relaxed), "a thread of the run panicked");
+    }
+}
+
+impl Drop for Gang {
+    fn drop(&mut self) {
+        let mut idle = lock(&IDLE);
+        for seat in self.others.drain(..) {
+            // One that nobody could find again ends.
+            if idle.try_room(1).is_ok() {
+                idle.push(seat);
+            } else {
+                seat.dismiss();
+            }
+        }
+    }
+}
+
+struct WaitOnDrop<'a>(&'a End);
+
+impl Drop for WaitOnDrop<'_> {
+    fn drop(&mut self) {
+        let mut spins = 0;
+        while self.0.left.load(Ordering::Acquire) > 0 {
+            if spins < SPINS_BEFORE_YIELD {
+                spins += 1;
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_does_its_part() {
+        for threads in [1, 2, 5, 3] {
+            let gang = Gang::of(threads);
+            assert_eq!(gang.threads(), threads);
+            for _ in 0..100 {
+                let done: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+                gang.run(&|index| {
+                    done[index].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(done.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn gangs_of_several_threads_run_side_by_side() {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for round in 0..50 {
+                        let gang = Gang::of(1 + round % 4);
+                        let sum = AtomicUsize::new(0);
+                        gang.run(&|index| {
+                            sum.fetch_add(index + 1, Ordering::Relaxed);
+                        });
+                        let n = gang.threads();
+                        assert_eq!(sum.load(Ordering::Relaxed), n * (n + 1) / 2);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_harms_no_later_run() {
+        for panicking in 0..3 {
+            let gang = Gang::of(3);
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                gang.run(&|index| assert_ne!(index, panicking, "on purpose"));
+            }));
+            assert!(result.is_err());
+            gang.run(&|_| {});
+        }
+    }
+
+    #[test]
+    fn threads_that_sleep_are_woken() {
+        let gang = Gang::of(2);
+        let count = AtomicUsize::new(0);
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(20));
+            gang.run(&|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        assert_eq!(count.load(Ordering::Relaxed), 6);
+    }
+}
