@@ -498,8 +498,8 @@ FASTLBP_API fastlbp_status fastlbp_graph_new(fastlbp_graph **out);
 
 /**
  * Reads a graph from a file. The name's suffix tells the format: `.causal_fg` (the format of the
- * CausalBP extension of libDAI), `.fg` (libDAI) or `.uai` (UAI competitions), each also compressed
- * with a further `.gz`. O(size of the file).
+ * CausalBP extension of libDAI), `.fg` (libDAI), `.uai` (UAI competitions) or `.bif` (Bayesian
+ * networks, whose names are left out), each also compressed with a further `.gz`. O(size of the file).
  *
  * @param path Name of the file.
  * @param out Where the handle is written; free it with fastlbp_graph_free.
@@ -704,7 +704,7 @@ FASTLBP_API fastlbp_status fastlbp_graph_build(const fastlbp_graph *graph);
  * @param path Name of the file.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown
  *         suffix or as in fastlbp_graph_build; FASTLBP_STATUS_UNSUPPORTED where the format cannot
- *         hold the graph.
+ *         hold the graph; FASTLBP_STATUS_INVALID_UTF8.
  */
 FASTLBP_API fastlbp_status fastlbp_graph_write_file(const fastlbp_graph *graph, const char *path);
 
@@ -1753,7 +1753,7 @@ FASTLBP_API fastlbp_status fastlbp_bp_clear_all_evidence(fastlbp_bp *bp);
  * @param unknown Where the number of observations is written whose variable the graph does not have:
  *        they are left out, with a message to the log. NULL to make them an error.
  * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
- *         text; FASTLBP_STATUS_INVALID_UTF8.
+ *         text; FASTLBP_STATUS_INVALID_ARGUMENT for an empty name; FASTLBP_STATUS_INVALID_UTF8.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_read_evidence(fastlbp_bp *bp,
@@ -2463,7 +2463,8 @@ fastlbp_status fastlbp_bp_schedule(const fastlbp_bp *bp,
  * @param buffer Where the ranks are written.
  * @param length Length of the buffer; the number of edges is enough.
  * @param needed Where the length needed is written, or NULL.
- * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_UNSUPPORTED for SEQMAX,
+ *         which has no preorder.
  *
  * O(edges).
  */
@@ -2481,7 +2482,7 @@ fastlbp_status fastlbp_bp_schedule_ranks(const fastlbp_bp *bp,
  *
  * @param bp The session.
  * @param out Where the number is written.
- * @return FASTLBP_STATUS_OK.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_UNSUPPORTED for SEQMAX, which has no preorder.
  *
  * Analyses the schedule when called for the first time after the schedule was set: near-linear in
  * the number of edges.
@@ -2495,7 +2496,7 @@ FASTLBP_API fastlbp_status fastlbp_bp_level_count(const fastlbp_bp *bp, size_t *
  * @param buffer Where the numbers are written.
  * @param length Length of the buffer; fastlbp_bp_level_count is enough.
  * @param needed Where the length needed is written, or NULL.
- * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+ * @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_bp_level_count.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_level_widths(const fastlbp_bp *bp,

@@ -159,7 +159,7 @@ pub unsafe extern "C" fn fastlbp_bp_clear_all_evidence(bp: *mut fastlbp_bp) -> f
 /// @param unknown Where the number of observations is written whose variable the graph does not have:
 ///        they are left out, with a message to the log. NULL to make them an error.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_PARSE, with file and line in the
-///         text; FASTLBP_STATUS_INVALID_UTF8.
+///         text; FASTLBP_STATUS_INVALID_ARGUMENT for an empty name; FASTLBP_STATUS_INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_read_evidence(
     bp: *mut fastlbp_bp,

@@ -148,8 +148,8 @@ pub unsafe extern "C" fn fastlbp_graph_new(out: *mut *mut fastlbp_graph) -> fast
 }
 
 /// Reads a graph from a file. The name's suffix tells the format: `.causal_fg` (the format of the
-/// CausalBP extension of libDAI), `.fg` (libDAI) or `.uai` (UAI competitions), each also compressed
-/// with a further `.gz`. O(size of the file).
+/// CausalBP extension of libDAI), `.fg` (libDAI), `.uai` (UAI competitions) or `.bif` (Bayesian
+/// networks, whose names are left out), each also compressed with a further `.gz`. O(size of the file).
 ///
 /// @param path Name of the file.
 /// @param out Where the handle is written; free it with fastlbp_graph_free.
@@ -469,7 +469,7 @@ pub unsafe extern "C" fn fastlbp_graph_build(graph: *const fastlbp_graph) -> fas
 /// @param path Name of the file.
 /// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_IO; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown
 ///         suffix or as in fastlbp_graph_build; FASTLBP_STATUS_UNSUPPORTED where the format cannot
-///         hold the graph.
+///         hold the graph; FASTLBP_STATUS_INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_write_file(
     graph: *const fastlbp_graph,

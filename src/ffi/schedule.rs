@@ -169,7 +169,8 @@ pub unsafe extern "C" fn fastlbp_bp_schedule(
 /// @param buffer Where the ranks are written.
 /// @param length Length of the buffer; the number of edges is enough.
 /// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_UNSUPPORTED for SEQMAX,
+///         which has no preorder.
 ///
 /// O(edges).
 #[unsafe(no_mangle)]
@@ -196,7 +197,7 @@ pub unsafe extern "C" fn fastlbp_bp_schedule_ranks(
 ///
 /// @param bp The session.
 /// @param out Where the number is written.
-/// @return FASTLBP_STATUS_OK.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_UNSUPPORTED for SEQMAX, which has no preorder.
 ///
 /// Analyses the schedule when called for the first time after the schedule was set: near-linear in
 /// the number of edges.
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn fastlbp_bp_level_count(
 /// @param buffer Where the numbers are written.
 /// @param length Length of the buffer; fastlbp_bp_level_count is enough.
 /// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL.
+/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_bp_level_count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_level_widths(
     bp: *const fastlbp_bp,
