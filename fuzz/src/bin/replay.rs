@@ -192,7 +192,11 @@ fn run_target(target: &Target, options: &Options) -> Result<(), String> {
         println!("engine: {} comparisons", comparisons());
     }
     if target.name == "c_api" {
-        print!("{}", report_of_calls(done > 1000)?);
+        let strict = done >= 1000;
+        print!("{}", report_of_calls(strict)?);
+        if !strict {
+            println!("skipped: c_api: whether every function can succeed: {done} runs are too few");
+        }
     }
     Ok(())
 }

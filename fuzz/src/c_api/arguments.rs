@@ -6,6 +6,7 @@ use super::objects::{Objects, Shape, states_of_label};
 use super::table::{Callback, Element, Function, Kind, Length, Values, Wanted};
 use super::texts;
 use crate::choices::Choices;
+use crate::known;
 
 /// The most entries that arrays are really given.
 const ENTRIES: usize = 1 << 12;
@@ -511,9 +512,9 @@ impl Maker<'_, '_, '_> {
             return self.entry(element, values, usize::MAX);
         }
         let word = self.nasty(element);
-        if values == Values::Cardinality {
-            // until item 4 of the issue is in: as many states as fit 32 bits take as much memory.
-            return if (10_000..1 << 32).contains(&word) { 0 } else { word };
+        let many = values == Values::Cardinality && (10_000..1 << 32).contains(&word);
+        if many && known::STATES_WITHOUT_MEMORY {
+            return 0;
         }
         word
     }

@@ -20,6 +20,7 @@ mod texts;
 pub use counts::report;
 
 use crate::choices::Choices;
+use crate::known;
 use arguments::{Argument, Arguments};
 use memory::Block;
 use objects::Objects;
@@ -141,9 +142,9 @@ fn check_outputs(function: &Function, arguments: &Arguments, blocks: &[Option<Bl
         let block = matches!(parameter.kind, Kind::Needed).then_some(block.as_ref()).flatten()?;
         Some(block.words(Element::U64)[0] as usize)
     });
-    // What entries of a batch failed with is in their statuses, and their marginals are NaN; that the
-    // logarithm of a partition can be NaN is item 2 of the issue: until it is in.
-    let any_number = name.contains("run_batch") || name == "fastlbp_bp_log_partition";
+    // What entries of a batch failed with is in their statuses, and their marginals are NaN.
+    let any_number = name.contains("run_batch")
+        || known::LOG_PARTITION_NAN && name == "fastlbp_bp_log_partition";
     for (parameter, block) in function.parameters.iter().zip(blocks) {
         let Some(block) = block else { continue };
         let (element, written) = match parameter.kind {

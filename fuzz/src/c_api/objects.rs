@@ -9,7 +9,7 @@ use crate::choices::Choices;
 /// Most handles of each type; the oldest goes when one more comes.
 const HANDLES: usize = 5;
 /// Every session has a time limit at most so long, so that any number of passes may be asked for.
-const SECONDS: f64 = 0.002;
+const SECONDS: f64 = 0.0005;
 
 /// States of the variable with a label, in all graphs of a run.
 pub fn states_of_label(label: u64) -> usize {

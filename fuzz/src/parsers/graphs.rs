@@ -1,6 +1,7 @@
 //! Files of graphs.
 
 use super::{check_memory, check_parse_error, scratch};
+use crate::known;
 use crate::memory::peak_of;
 use fastlbp::engine::Backend;
 use fastlbp::format::{
@@ -198,11 +199,11 @@ fn results_of(graph: &FactorGraph, compile_tables: bool) -> Option<Results> {
         ..RunRequest::new(StopRule::Passes(1))
     };
     let mut contradictions = 0;
-    // until item 1 of the issue is in: ratios below 2^-1022 are decoded wrongly.
-    let mut extreme = (0..graph.factor_count()).any(|factor| spans_much(graph, factor));
+    let skip = known::RATIOS_BEYOND_F64;
+    let mut extreme = skip && (0..graph.factor_count()).any(|factor| spans_much(graph, factor));
     for _ in 0..PASSES {
         contradictions += bp.run(&request).expect("a run").contradictions;
-        extreme |= bp.messages().iter().any(|&p| p > 0.0 && p < 1e-200);
+        extreme |= skip && bp.messages().iter().any(|&p| p > 0.0 && p < 1e-200);
     }
     let marginals = bp.marginals().expect("results").to_vec();
     assert!(marginals.iter().all(|p| (0.0..=1.0).contains(p)), "{marginals:?}");
