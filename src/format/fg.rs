@@ -7,10 +7,11 @@
 
 use super::output::Output;
 use super::table::{
-    check_not_all_zero, entry_limit, for_each_entry, joint_states, start_table, table_size,
+    EXPANSION_LIMIT, check_not_all_zero, entry_limit, for_each_entry, joint_states, start_table,
+    table_size,
 };
 use super::text::Cursor;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{self, Grow};
 use crate::model::{FactorGraph, FactorGraphBuilder, Label, check_cardinality};
 use std::collections::HashMap;
@@ -170,6 +171,14 @@ impl Reader<'_> {
 
 pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> {
     let isolated = || (0..graph.variable_count()).filter(|&variable| graph.degree(variable) == 0);
+    if let Some(wide) = isolated().find(|&v| graph.cardinality(v) > EXPANSION_LIMIT) {
+        return Err(Error::Unsupported(format!(
+            "variable {} occurs in no factor and has {} states: the table of ones that would keep it \
+             would have more than 2^26 entries; .uai holds it without one",
+            graph.label(wide),
+            graph.cardinality(wide)
+        )));
+    }
     output.integer((graph.factor_count() + isolated().count()) as u64);
     output.end_line()?;
     let mut entries = 0;
@@ -235,6 +244,16 @@ mod tests {
 
     fn read(text: &[u8]) -> Result<FactorGraph> {
         parse(text, Path::new("g.fg"))?.build()
+    }
+
+    #[test]
+    fn a_variable_of_billions_of_states_is_refused_without_writing_them() {
+        let mut builder = FactorGraphBuilder::new();
+        builder.add_variable(7, 1 << 31).unwrap();
+        let graph = builder.build().unwrap();
+        let error = write_graph_to_bytes(&graph, GraphFormat::Fg).unwrap_err().to_string();
+        assert!(error.starts_with("variable 7 occurs in no factor and has 2147483648"), "{error}");
+        assert!(write_graph_to_bytes(&graph, GraphFormat::Uai).is_ok());
     }
 
     fn error(text: &str) -> String {

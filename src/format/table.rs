@@ -6,7 +6,7 @@ use crate::memory::{self, Grow, out_of_memory};
 use crate::model::{Factor, FactorGraph, is_zero_everywhere, next_joint_state};
 
 /// Most entries of an AND, OR or singleton factor that is written as a table.
-const EXPANSION_LIMIT: usize = 1 << 26;
+pub(super) const EXPANSION_LIMIT: usize = 1 << 26;
 
 /// Most entries that all tables of a text of this size may have together; see
 /// [`super::GraphFormat::Fg`].
