@@ -12,9 +12,6 @@ pub const LOG_PARTITION_NAN: bool = true;
 /// until item 3 of the issue is in: a saved state of SEQMAX does not go on with the same bits.
 pub const SEQMAX_STATE: bool = true;
 
-/// until item 4 of the issue is in: memory for billions of states ends the process.
-pub const STATES_WITHOUT_MEMORY: bool = true;
-
 /// until item 5 of the issue is in: evidence that a factor excludes may go unnoticed.
 pub const IMPOSSIBLE_EVIDENCE: bool = true;
 

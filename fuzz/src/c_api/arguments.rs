@@ -6,7 +6,6 @@ use super::objects::{Objects, Shape, states_of_label};
 use super::table::{Callback, Element, Function, Kind, Length, Values, Wanted};
 use super::texts;
 use crate::choices::Choices;
-use crate::known;
 
 /// The most entries that arrays are really given.
 const ENTRIES: usize = 1 << 12;
@@ -415,7 +414,7 @@ impl Maker<'_, '_, '_> {
         }
         if !self.careful(index) && count > 0 {
             let at = self.choices.below(count);
-            words[at] = self.nasty(element);
+            words[at] = self.nasty(element, values);
         }
         Argument::Array(element, words)
     }
@@ -511,19 +510,17 @@ impl Maker<'_, '_, '_> {
         if self.careful(index) {
             return self.entry(element, values, usize::MAX);
         }
-        let word = self.nasty(element);
-        let many = values == Values::Cardinality && (10_000..1 << 32).contains(&word);
-        if many && known::STATES_WITHOUT_MEMORY {
-            return 0;
-        }
-        word
+        self.nasty(element, values)
     }
 
-    fn nasty(&mut self, element: Element) -> u64 {
+    fn nasty(&mut self, element: Element, values: Values) -> u64 {
         if element == Element::F64 {
             return self.choices.pick(&NASTY_DOUBLES).to_bits();
         }
-        self.choices.pick(&NASTY_NUMBERS)
+        let word = self.choices.pick(&NASTY_NUMBERS);
+        // A variable may have billions of states; to go through them takes minutes, and as much memory.
+        let many = values == Values::Cardinality && (10_000..1 << 32).contains(&word);
+        if many { 0 } else { word }
     }
 
     /// Makes lengths wrong without making the arrays shorter than they say: less than there is, or more
