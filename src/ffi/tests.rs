@@ -41,9 +41,9 @@ impl Handle {
         // SAFETY: a live handle, a string and a buffer of that length; the result is a string.
         unsafe {
             let status =
-                fastlbp_bp_get_property(self.0, key.as_ptr(), &mut text[0], 64, null_mut());
+                fastlbp_bp_get_property(self.0, key.as_ptr(), text.as_mut_ptr(), 64, null_mut());
             assert_eq!(status, fastlbp_status::Ok);
-            CStr::from_ptr(&text[0]).to_str().unwrap().to_owned()
+            CStr::from_ptr(text.as_ptr()).to_str().unwrap().to_owned()
         }
     }
 
