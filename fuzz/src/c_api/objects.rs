@@ -76,7 +76,7 @@ impl Objects {
     /// A graph and a session to begin with, mostly.
     pub fn new(choices: &mut Choices) -> Self {
         let mut objects = Self::default();
-        let recipe = choices.below(4);
+        let recipe = choices.below(5);
         if recipe == 0 {
             return objects;
         }
@@ -246,6 +246,12 @@ fn fill(graph: u64, recipe: usize) {
     ok("fastlbp_graph_add_singleton", &[1, p]);
     ok("fastlbp_graph_add_and", &[3, body, 2, p, 0]);
     if recipe == 1 {
+        return;
+    }
+    if recipe == 4 {
+        // Contradictory: runs fail, or take votes.
+        ok("fastlbp_graph_add_singleton", &[2, 0]);
+        ok("fastlbp_graph_add_singleton", &[2, 1.0_f64.to_bits()]);
         return;
     }
     if recipe == 2 {
