@@ -12,7 +12,6 @@
 mod c_api;
 mod choices;
 mod engine;
-mod known;
 mod memory;
 mod parsers;
 #[path = "../../tests/common/random.rs"]

@@ -438,10 +438,16 @@ fn modes(world: &World, mixed: bool, schedule: &str) -> Answer {
     c!(fastlbp_bp_run(bp));
     answer.extend(marginals(bp)?);
     // SAFETY: a live handle, and a buffer of the length given.
-    let maximum: Vec<u32> = unsafe { list(|b, l, n| fastlbp_bp_find_maximum(bp, b, l, n)) }?;
-    let mut score = 0.0;
-    c!(fastlbp_bp_log_score(bp, maximum.as_ptr(), maximum.len(), &mut score));
-    answer.push(score.to_bits());
+    match unsafe { list(|b, l, n| fastlbp_bp_find_maximum(bp, b, l, n)) } {
+        Ok(maximum) => {
+            let mut score = 0.0;
+            c!(fastlbp_bp_log_score(bp, maximum.as_ptr(), maximum.len(), &mut score));
+            answer.push(score.to_bits());
+        }
+        // What is decoded on a graph with cycles can be impossible.
+        Err(Status::Contradiction) => {}
+        Err(status) => return Err(status),
+    }
     Ok(answer)
 }
 

@@ -2,7 +2,6 @@
 
 use super::definition::dense;
 use crate::choices::Choices;
-use crate::known;
 use crate::random::{Definition, Input, Model};
 use fastlbp::model::WILDCARD;
 use fastlbp::schedule::Preorder;
@@ -142,7 +141,7 @@ struct Values(u8);
 impl Values {
     fn probability(self, choices: &mut Choices) -> f64 {
         let kind = if self.0 == 3 { choices.byte() % 3 } else { self.0 };
-        if !known::RATIOS_BEYOND_F64 && kind == 2 && choices.once_in(4) {
+        if kind == 2 && choices.once_in(4) {
             return choices.pick(&[5e-324, 1e-310, f64::MIN_POSITIVE, 1e-300, 1e-150]);
         }
         let certain = [0.0, 1.0, 0.5, 0.99, 0.01];

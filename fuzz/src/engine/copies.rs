@@ -53,7 +53,7 @@ pub fn check(case: &Case, choices: &mut Choices) {
     small.run(&case.request(case.passes)).expect("a run");
     count();
     for (got, wanted) in [
-        (bp.messages(), small.messages()),
+        (bp.messages().expect("memory"), small.messages().expect("memory")),
         (bp.marginals().expect("results").to_vec(), small.marginals().expect("results").to_vec()),
     ] {
         let wanted = bits_of(&wanted);

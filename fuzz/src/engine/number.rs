@@ -106,10 +106,6 @@ impl Number {
         let rest = (self.exponent.clamp(-4000, 4000) as i32) - half;
         self.significand * 2_f64.powi(half) * 2_f64.powi(rest)
     }
-
-    pub fn exponent(self) -> i64 {
-        self.exponent
-    }
 }
 
 /// Divides by the sum; `None` for 0/0.

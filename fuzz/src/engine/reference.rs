@@ -20,8 +20,6 @@ pub struct Reference<'a> {
     pub messages: Vec<Distribution>,
     /// The same as they were computed.
     undamped: Vec<Distribution>,
-    /// Smallest and largest exponent of a positive message, relative to the greatest of its states.
-    pub lowest: i64,
 }
 
 impl<'a> Reference<'a> {
@@ -32,7 +30,7 @@ impl<'a> Reference<'a> {
             vec![Number::ONE.over(Number::new(r as f64)); r]
         };
         let messages: Vec<Distribution> = graph.edge_variables().iter().map(uniform).collect();
-        Self { case, graph, undamped: messages.clone(), messages, lowest: 0 }
+        Self { case, graph, undamped: messages.clone(), messages }
     }
 
     fn ends(&self, edge: usize) -> (usize, usize) {
@@ -104,7 +102,7 @@ impl<'a> Reference<'a> {
     pub fn pass(&mut self, preorder: &Preorder) -> Result<(), Contradiction> {
         let ranks = preorder.ranks();
         let before = self.messages.clone();
-        for edge in preorder.order() {
+        for edge in preorder.order().expect("memory") {
             let edge = edge as usize;
             let new = self.message(edge, |other| {
                 if ranks[other] < ranks[edge] { &self.messages[other] } else { &before[other] }
@@ -112,9 +110,6 @@ impl<'a> Reference<'a> {
             let damped = damped(&before[edge], &new, self.case.damping);
             self.messages[edge] = shares(&damped).ok_or(Contradiction)?;
             self.undamped[edge] = new;
-            let positive = self.messages[edge].iter().chain(&self.undamped[edge]);
-            let exponents = positive.filter(|p| !p.is_zero()).map(|p| p.exponent());
-            self.lowest = exponents.fold(self.lowest, i64::min);
         }
         Ok(())
     }

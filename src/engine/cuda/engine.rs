@@ -5,11 +5,11 @@ use super::programs::{Place, Programs, lost, reason_for_cpu};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
 use crate::engine::{
-    Backend, Control, CpuEngine, Engine, EngineOptions, Progress, RunReport, RunRequest, Snapshot,
-    Start, StopReason, StopRule, value_count,
+    Backend, Control, CpuEngine, Engine, EngineOptions, Inference, Progress, RunReport, RunRequest,
+    Snapshot, Start, StopReason, StopRule, expand, needs_table, value_count,
 };
 use crate::error::{Error, Result};
-use crate::kernel::Packed;
+use crate::kernel::{OwnedTable, Packed};
 use crate::memory::{Grow, text};
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -36,6 +36,8 @@ pub(super) struct CudaEngine {
     notes: Vec<String>,
     /// What runs on the processor and has been told.
     told: Vec<&'static str>,
+    /// Whether a factor that max-product needs as a table is wider than f64; unknown before such a run.
+    has_wide_tables: Option<bool>,
     inner: Mutex<Inner>,
 }
 
@@ -166,6 +168,7 @@ impl CudaEngine {
             backend: if place == Place::Cpu { Backend::Cpu } else { Backend::Cuda },
             notes: Vec::new(),
             told: Vec::new(),
+            has_wide_tables: None,
             inner: Mutex::new(inner),
         };
         if place == Place::Cpu {
@@ -173,6 +176,20 @@ impl CudaEngine {
             engine.with_cpu(false, |_| Ok(()))?;
         }
         Ok(engine)
+    }
+
+    fn has_wide_tables(&mut self) -> Result<bool> {
+        if let Some(known) = self.has_wide_tables {
+            return Ok(known);
+        }
+        let mut found = false;
+        for factor in 0..self.graph.factor_count() {
+            if needs_table(&self.graph.factor(factor), Inference::MaxProduct) {
+                found |= matches!(expand(&self.graph, factor)?, OwnedTable::Wide(_));
+            }
+        }
+        self.has_wide_tables = Some(found);
+        Ok(found)
     }
 
     /// The CPU engine, with the evidence and, if wanted, the messages as they are.
@@ -374,7 +391,17 @@ impl Engine for CudaEngine {
         request: &RunRequest,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
-        let Some(reason) = reason_for_cpu(&self.graph, &self.schedule, request) else {
+        let mut reason = reason_for_cpu(&self.graph, &self.schedule, request);
+        if reason.is_none()
+            && request.inference == Inference::MaxProduct
+            && self.has_wide_tables()?
+        {
+            reason = Some(
+                "max-product over factors whose values span more than f64 runs on the CPU: devices hold \
+                 the tables that it needs in f64",
+            );
+        }
+        let Some(reason) = reason else {
             let place = self.inner.get_mut().programs.place(request);
             return self.run_on_device(place, request, monitor);
         };
