@@ -56,6 +56,7 @@ fn check(status: Status) -> Result<(), Status> {
     match status {
         Status::Ok => Ok(()),
         Status::OutOfMemory => Err(status),
+        Status::Contradiction | Status::LimitExceeded => Err(status),
         _ => {
             let error = fastlbp_last_error();
             // SAFETY: a string, up to the next call in this thread.
@@ -451,6 +452,14 @@ fn modes(world: &World, mixed: bool, schedule: &str) -> Answer {
     Ok(answer)
 }
 
+/// A result that a vote can have left contradictory, or that is too large a table.
+fn if_there_is_one(result: Result<Vec<f64>, Status>) -> Result<Vec<f64>, Status> {
+    match result {
+        Err(Status::LimitExceeded | Status::Contradiction) => Ok(Vec::new()),
+        other => other,
+    }
+}
+
 fn results(world: &World, mixed: bool) -> Answer {
     let session = session(world.handle(mixed), "SEQFIX", 1)?;
     let bp = session.0;
@@ -472,26 +481,26 @@ fn results(world: &World, mixed: bool) -> Answer {
     for factor in [0, factors - 1] {
         // SAFETY: a live handle, and a buffer of the length given.
         let belief = unsafe { list(|b, l, n| fastlbp_bp_factor_belief(bp, factor, b, l, n)) };
-        match belief {
-            Ok(belief) => answer.extend(bits(&belief)),
-            Err(Status::LimitExceeded) => {}
-            Err(status) => return Err(status),
-        }
+        answer.extend(bits(&if_there_is_one(belief)?));
         let mut at = 0.0;
-        c!(fastlbp_bp_factor_belief_at(bp, factor, 0, &mut at));
+        // SAFETY: as above, and a place for a number.
+        let status = call(|| unsafe { fastlbp_bp_factor_belief_at(bp, factor, 0, &mut at) });
+        if_there_is_one(check(status).map(|()| Vec::<f64>::new()))?;
         answer.push(at.to_bits());
     }
     let (a, b) = (variables[0], variables[1]);
     // SAFETY: as above.
     let pair =
-        unsafe { list(|p, l, n| fastlbp_bp_pair_belief(bp, a as usize, b as usize, p, l, n)) }?;
+        unsafe { list(|p, l, n| fastlbp_bp_pair_belief(bp, a as usize, b as usize, p, l, n)) };
     // SAFETY: as above.
     let joint =
-        unsafe { list(|b, l, n| fastlbp_bp_joint_belief(bp, variables.as_ptr(), 2, b, l, n)) }?;
-    answer.extend(bits(&pair));
-    answer.extend(bits(&joint));
+        unsafe { list(|b, l, n| fastlbp_bp_joint_belief(bp, variables.as_ptr(), 2, b, l, n)) };
+    answer.extend(bits(&if_there_is_one(pair)?));
+    answer.extend(bits(&if_there_is_one(joint)?));
     let mut log_partition = 0.0;
-    c!(fastlbp_bp_log_partition(bp, &mut log_partition));
+    // SAFETY: a live handle, and a place for a number.
+    let status = call(|| unsafe { fastlbp_bp_log_partition(bp, &mut log_partition) });
+    if_there_is_one(check(status).map(|()| Vec::<f64>::new()))?;
     answer.push(log_partition.to_bits());
     // SAFETY: as above.
     answer.extend(bits(&unsafe { list(|b, l, n| fastlbp_bp_messages(bp, b, l, n)) }?));

@@ -1,0 +1,96 @@
+//! What is saved, restored or cloned goes on with the same bits as what is not, by every schedule, damped
+//! or not, on random graphs.
+
+mod common;
+
+#[path = "common/cases.rs"]
+#[allow(dead_code, reason = "only its graphs and schedules are used")]
+mod cases;
+#[path = "common/random.rs"]
+#[allow(dead_code, reason = "what factors are by their definition is not needed here")]
+mod random;
+
+use cases::{binary_graph, mixed_graph, numbers, random_schedule};
+use fastlbp::{
+    Backend, BeliefPropagation, Contradiction, EngineOptions, FactorGraph, Inference, RunRequest,
+    Schedule, Start, StopRule,
+};
+use random::Choices;
+use std::sync::Arc;
+
+const GRAPHS: usize = 100;
+
+fn session(graph: &Arc<FactorGraph>, schedule: &Schedule) -> BeliefPropagation {
+    let options =
+        EngineOptions { backend: Backend::Cpu, threads: Some(1), ..EngineOptions::default() };
+    BeliefPropagation::new(graph.clone(), schedule.clone(), options).unwrap()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+fn same(one: &BeliefPropagation, other: &BeliefPropagation, what: &str) {
+    assert_eq!(bits(one.marginals().unwrap()), bits(other.marginals().unwrap()), "{what}: results");
+    assert!(one.save_state().unwrap() == other.save_state().unwrap(), "{what}: states");
+}
+
+/// One run of all passes, and runs of parts of them with a saved state between any two.
+fn check(graph: &Arc<FactorGraph>, schedule: &Schedule, request: RunRequest, what: &str) {
+    let parts = [2, 1, 3];
+    let passes = |count| RunRequest { rule: StopRule::Passes(count), ..request };
+    let warm = |count| RunRequest { start: Start::Warm, ..passes(count) };
+    let mut whole = session(graph, schedule);
+    whole.run(&passes(parts.iter().sum())).unwrap();
+    let mut going_on = session(graph, schedule);
+    going_on.run(&passes(parts[0])).unwrap();
+    for (index, &part) in parts.iter().enumerate().skip(1) {
+        let what = format!("{what}, part {index}");
+        let state = going_on.save_state().unwrap();
+        let mut restored = session(graph, schedule);
+        // Whatever it did before.
+        restored.run(&RunRequest { inference: Inference::MaxProduct, ..passes(1) }).unwrap();
+        restored.restore_state(&state).unwrap();
+        assert!(restored.save_state().unwrap() == state, "{what}: what is saved again");
+        going_on.run(&warm(part)).unwrap();
+        restored.run(&warm(part)).unwrap();
+        same(&going_on, &restored, &what);
+        // The same session, back to where it was.
+        going_on.restore_state(&state).unwrap();
+        going_on.run(&warm(part)).unwrap();
+        same(&going_on, &restored, &format!("{what}, back"));
+    }
+    same(&whole, &going_on, what);
+}
+
+fn check_all(schedule_of: impl Fn(&mut Choices, &FactorGraph) -> Schedule) {
+    for seed in 0..GRAPHS {
+        let numbers = numbers(seed as u64, 1 << 14);
+        let mut choices = Choices::new(&numbers, 10);
+        let graphs = [binary_graph, mixed_graph];
+        let graph = graphs[seed % 2](&mut choices, 4);
+        let schedule = schedule_of(&mut choices, &graph);
+        for damping in [0.0, 0.3, 0.9] {
+            for inference in [Inference::SumProduct, Inference::MaxProduct] {
+                let what = format!("seed {seed}, {}, {damping}, {inference:?}", schedule.name());
+                let request = RunRequest {
+                    damping,
+                    inference,
+                    contradiction: Contradiction::Vote,
+                    ..RunRequest::new(StopRule::Passes(1))
+                };
+                check(&graph, &schedule, request, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_message_that_would_change_most_stays_the_next_one() {
+    check_all(|choices, _| Schedule::MaximumResidual { log_domain: choices.flag() });
+}
+
+#[test]
+fn every_other_schedule_goes_on() {
+    check_all(|choices, graph| random_schedule(choices, graph));
+}
