@@ -33,7 +33,7 @@ use steps::{World, steps};
 fn fail_all(size: Size, failures: Failures, first: (usize, u64)) {
     let stride = if failures == Failures::AllFromThere && !are_all_wanted() { 5 } else { 1 };
     // Of a large graph, those that the small one has too are left out.
-    let smallest = if size == Size::Large && !are_all_wanted() { 1 << 15 } else { 0 };
+    let smallest = if size == Size::Large && !are_all_wanted() { 1 << 17 } else { 0 };
     allocator::fail_from_bytes(smallest);
     let world = World::new(size);
     let witness = World::witness();

@@ -102,13 +102,19 @@ NATIVE(void, graphAddFactorsDirect)
 (JNIEnv *env, jclass type, jlong graph, jint count, jint bodies_length, jobject kinds, jobject heads,
  jobject offsets, jobject bodies, jobject p, jobject q) {
     UNUSED_CLASS;
-    check(env, fastlbp_graph_add_factors(to_graph(graph), (size_t)count,
-                                         (*env)->GetDirectBufferAddress(env, kinds),
-                                         (*env)->GetDirectBufferAddress(env, heads),
-                                         (*env)->GetDirectBufferAddress(env, offsets),
-                                         (*env)->GetDirectBufferAddress(env, bodies), (size_t)bodies_length,
-                                         (*env)->GetDirectBufferAddress(env, p),
-                                         (*env)->GetDirectBufferAddress(env, q)));
+    inputs in = {.env = env};
+    const size_t factors = (size_t)count;
+    const uint32_t *kind = input_direct(&in, kinds, factors, sizeof *kind);
+    const uint64_t *head = input_direct(&in, heads, factors, sizeof *head);
+    const size_t *offset = input_direct(&in, offsets, factors + 1, sizeof *offset);
+    const uint64_t *body = input_direct(&in, bodies, (size_t)bodies_length, sizeof *body);
+    const double *if_true = input_direct(&in, p, factors, sizeof *if_true);
+    const double *otherwise = input_direct(&in, q, factors, sizeof *otherwise);
+    if (!in.failed) {
+        check(env, fastlbp_graph_add_factors(to_graph(graph), factors, kind, head, offset, body,
+                                             (size_t)bodies_length, if_true, otherwise));
+    }
+    free_inputs(&in);
 }
 
 NATIVE(void, graphAddTable)

@@ -85,6 +85,12 @@ const void *input(inputs *in, jarray array, size_t size, size_t *length) {
     return copy;
 }
 
+const void *input_direct(inputs *in, jobject buffer, size_t count, size_t size) {
+    void *copy = scratch(in, count, size);
+    if (copy != NULL && count > 0) memcpy(copy, (*in->env)->GetDirectBufferAddress(in->env, buffer), count * size);
+    return copy;
+}
+
 const size_t *input_offsets(inputs *in, jintArray array, size_t *length) {
     size_t count = 0;
     const int32_t *given = input(in, array, sizeof *given, &count);

@@ -53,6 +53,9 @@ typedef struct inputs {
 /* A copy of a primitive array with elements of `size` bytes; `length` may be NULL. */
 const void *input(inputs *in, jarray array, size_t size, size_t *length);
 
+/* A copy of what a direct buffer has at this moment, whatever other threads do with it. */
+const void *input_direct(inputs *in, jobject buffer, size_t count, size_t size);
+
 /* A copy of an array of offsets, which must not be negative. */
 const size_t *input_offsets(inputs *in, jintArray array, size_t *length);
 

@@ -360,8 +360,8 @@ public final class FactorGraph extends NativeObject {
 
         /**
          * As {@link #addFactors(int[], long[], int[], long[], double[], double[])}, from direct buffers in native byte
-         * order, without copying them first: they must not change during the call. Of each buffer, what is from its
-         * position to its limit counts; positions stay.
+         * order. They are copied before anything is read: what another thread writes to them meanwhile is in the copy
+         * or not. Of each buffer, what is from its position to its limit counts; positions stay.
          *
          * @param kinds {@link #SINGLETON}, {@link #AND} or {@link #OR}
          * @param heads as many labels

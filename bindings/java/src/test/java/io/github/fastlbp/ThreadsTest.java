@@ -146,6 +146,13 @@ class ThreadsTest {
         }
     }
 
+    /** Each call takes what the buffers have, or refuses it: no crash, and no word on the standard error. */
+    @Test
+    void directBuffersMayChangeWhileTheyAreRead() throws Exception {
+        String printed = Data.run(Data.java(ChangingBuffersProgram.class.getName()));
+        assertTrue(printed.matches("(some|none) refused\\R?exit code 0"), printed);
+    }
+
     @Test
     void listenersOfTheLogChangeWhileItIsUsed() throws Exception {
         AtomicInteger messages = new AtomicInteger();
