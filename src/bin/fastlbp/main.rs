@@ -14,6 +14,7 @@ mod generate;
 mod infer;
 mod info;
 mod inputs;
+mod memory;
 mod options;
 mod run_options;
 #[cfg_attr(not(unix), path = "no_signals.rs")]
@@ -86,6 +87,7 @@ struct BingoCommandLine {
 }
 
 fn main() -> ExitCode {
+    memory::report_missing();
     signals::start();
     match run(std::env::args_os().collect()) {
         Ok(()) => ExitCode::SUCCESS,

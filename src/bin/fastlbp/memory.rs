@@ -1,0 +1,100 @@
+//! Memory that cannot be had ends the program with an error, wherever it is missing.
+//!
+//! The library returns an error for it, and so what is large is said with its size. What the program itself
+//! and the libraries that it uses for options, JSON and progress allocate is small, and the standard library
+//! has no error for it: where even that is missing, the program says so and exits as for other errors.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The system's allocator, but for what happens when there is no memory.
+struct Ending;
+
+#[global_allocator]
+static ALLOCATOR: Ending = Ending;
+
+/// Where less than so many bytes are missing, the program ends at once: what would be done about the error
+/// needs memory, too. (The standard library's own report can even wait for itself then.)
+#[cfg(unix)]
+const SMALL: usize = 1 << 16;
+
+/// Whether there was no memory for a larger allocation.
+#[cfg(unix)]
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(not(unix))]
+fn checked(memory: *mut u8, _: usize) -> *mut u8 {
+    memory
+}
+
+#[cfg(unix)]
+#[inline]
+fn checked(memory: *mut u8, bytes: usize) -> *mut u8 {
+    if memory.is_null() {
+        missing(bytes);
+    }
+    memory
+}
+
+#[cfg(unix)]
+#[cold]
+fn missing(bytes: usize) {
+    if bytes < SMALL {
+        end();
+    }
+    HAS_FAILED.store(true, Ordering::Relaxed);
+}
+
+#[cfg(unix)]
+fn end() -> ! {
+    const TEXT: &[u8] = b"fastlbp: error: out of memory\n";
+    // SAFETY: the text has this length; both calls need no memory, and handlers of signals may make them.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, TEXT.as_ptr().cast(), TEXT.len());
+        libc::_exit(1)
+    }
+}
+
+// SAFETY: memory is that of the system's allocator, or none.
+unsafe impl GlobalAlloc for Ending {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        checked(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        checked(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        checked(unsafe { System.realloc(pointer, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// From now on, a missing allocation for which there is no other error ends the program with exit code 1.
+pub fn report_missing() {
+    #[cfg(unix)]
+    {
+        let handler: extern "C" fn(libc::c_int) = on_abort;
+        // SAFETY: the handler is a function of the right type, which does only what handlers may do.
+        unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
+    }
+}
+
+/// The process is about to be aborted.
+#[cfg(unix)]
+extern "C" fn on_abort(signal: libc::c_int) {
+    if HAS_FAILED.load(Ordering::Relaxed) {
+        end();
+    }
+    // SAFETY: handlers may do this; `abort` raises the signal again.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+}
