@@ -507,7 +507,9 @@ FASTLBP_API fastlbp_status fastlbp_graph_new(fastlbp_graph **out);
  *         text; FASTLBP_STATUS_INVALID_ARGUMENT for an unknown suffix or a graph with errors as in
  *         fastlbp_graph_build; FASTLBP_STATUS_LIMIT_EXCEEDED; FASTLBP_STATUS_INVALID_UTF8.
  */
-FASTLBP_API fastlbp_status fastlbp_graph_read_file(const char *path, fastlbp_graph **out);
+FASTLBP_API
+fastlbp_status fastlbp_graph_read_file(const char *path,
+                                       fastlbp_graph **out);
 
 /**
  * Frees a graph. Sessions made from it go on working: they share what they need.

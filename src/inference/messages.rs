@@ -76,6 +76,9 @@ impl BeliefPropagation {
     /// belongs to this version of the library. Errors: no memory.
     pub fn save_state(&self) -> Result<Vec<u64>> {
         let Snapshot { messages, newest, queue, passes, constants_sent } = self.engine.export()?;
+        // Without a queue, undamped messages that are the messages say nothing; whether there are any then
+        // depends on the engine.
+        let newest = newest.filter(|newest| queue.is_some() || *newest != messages);
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
         let mut parts = flag(constants_sent, CONSTANTS_SENT) | flag(newest.is_some(), NEWEST);
         let mut length = STATE_HEADER + messages.len();

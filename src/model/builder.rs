@@ -239,7 +239,7 @@ impl FactorGraphBuilder {
         for (index, &value) in values.iter().enumerate() {
             if !value.is_finite() || value < 0.0 {
                 return Err(Error::InvalidArgument(format!(
-                    "factor {factor}: table value {value} at index {index}: \
+                    "factor {factor}: table value {value:?} at index {index}: \
                      a finite value >= 0 is needed"
                 )));
             }
@@ -391,7 +391,7 @@ impl FactorGraphBuilder {
         for &(parameter, value) in checked {
             if !(0.0..=1.0).contains(&value) {
                 return Err(Error::InvalidArgument(format!(
-                    "factor {factor} ({name}): {parameter} = {value}: \
+                    "factor {factor} ({name}): {parameter} = {value:?}: \
                      a probability in [0, 1] is needed"
                 )));
             }

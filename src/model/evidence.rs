@@ -154,7 +154,7 @@ pub(crate) fn check_weights_by(
     for (at, &weight) in weights.iter().enumerate() {
         if !weight.is_finite() || weight < 0.0 {
             return Err(Error::InvalidArgument(format!(
-                "{}: {weight} for {index} {at}: a finite value >= 0 is needed",
+                "{}: {weight:?} for {index} {at}: a finite value >= 0 is needed",
                 what()
             )));
         }

@@ -257,7 +257,7 @@ pub(super) fn check_sum(factor: usize, terms: &Terms<'_>, cardinalities: &[usize
         let value = Factor::Terms(*terms).value(&states, cardinalities.iter().copied());
         if value < -ROUNDING * scale {
             return Err(Error::InvalidArgument(format!(
-                "factor {factor}: its terms add up to {value} at the joint state {states:?}: a \
+                "factor {factor}: its terms add up to {value:?} at the joint state {states:?}: a \
                  factor must not be negative"
             )));
         }

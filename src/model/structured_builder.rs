@@ -162,8 +162,8 @@ impl FactorGraphBuilder {
                     && (holds + fails - 1.0).abs() <= 1e-12;
                 if !fine {
                     return Err(Error::InvalidArgument(format!(
-                        "factor {factor}: literal {index} holds with probability {holds} and fails \
-                         with {fails} in state {state}: two probabilities that add up to 1 are \
+                        "factor {factor}: literal {index} holds with probability {holds:?} and fails \
+                         with {fails:?} in state {state}: two probabilities that add up to 1 are \
                          needed"
                     )));
                 }
@@ -297,7 +297,7 @@ fn check_probabilities(factor: usize, probabilities: &[(&str, f64)]) -> Result<(
     for &(name, value) in probabilities {
         if !(0.0..=1.0).contains(&value) {
             return Err(Error::InvalidArgument(format!(
-                "factor {factor}: {name} = {value}: a probability in [0, 1] is needed"
+                "factor {factor}: {name} = {value:?}: a probability in [0, 1] is needed"
             )));
         }
     }

@@ -267,13 +267,9 @@ impl Engine for CpuEngine {
             Plan::Residual(plan) => plan.export(&self.state)?,
             _ => None,
         };
-        // SEQMAX has undamped messages all the time: also where they are the messages that it was given.
-        let is_copy = matches!(self.plan, Plan::Residual(_))
-            && queue.is_none()
-            && (0..newest.len()).all(|i| newest.get(i) == self.state.to_variable.get(i));
         Ok(Snapshot {
             messages: self.by_edge(&self.state.to_variable)?,
-            newest: if newest.len() > 0 && !is_copy { Some(self.by_edge(newest)?) } else { None },
+            newest: if newest.len() > 0 { Some(self.by_edge(newest)?) } else { None },
             queue,
             passes: self.passes,
             constants_sent: self.constants_sent,
