@@ -43,7 +43,7 @@ impl std::fmt::Display for Case {
 impl Case {
     pub fn new(choices: &mut Choices) -> Self {
         let tree = choices.flag();
-        let values = Values(choices.byte() % 4);
+        let values = Values { kind: choices.byte() % 4, has_ends: true };
         let count = 1 + choices.below(if tree { 9 } else { 7 });
         let labels: Vec<u64> = (0..count as u64).map(|v| 3 * v + 5).collect();
         let mut joint_states = 1;
@@ -136,12 +136,21 @@ impl Case {
 
 /// What values a case has: moderate, with zeros and ones, far apart, any of these.
 #[derive(Clone, Copy)]
-struct Values(u8);
+struct Values {
+    kind: u8,
+    /// Whether those at the ends of f64 are among them.
+    has_ends: bool,
+}
 
 impl Values {
+    /// For factors whose values are products of several of them, which the definition computes as f64.
+    fn of_products(self) -> Self {
+        Self { has_ends: false, ..self }
+    }
+
     fn probability(self, choices: &mut Choices) -> f64 {
-        let kind = if self.0 == 3 { choices.byte() % 3 } else { self.0 };
-        if kind == 2 && choices.once_in(4) {
+        let kind = if self.kind == 3 { choices.byte() % 3 } else { self.kind };
+        if kind == 2 && choices.once_in(4) && self.has_ends {
             return choices.pick(&[5e-324, 1e-310, f64::MIN_POSITIVE, 1e-300, 1e-150]);
         }
         let certain = [0.0, 1.0, 0.5, 0.99, 0.01];
@@ -227,6 +236,7 @@ fn factor(choices: &mut Choices, values: Values, scope: &[u64], cardinalities: &
             Definition::Clause { negated, satisfied: 1.0 + choices.share(), violated }
         }
         9 => {
+            let values = values.of_products();
             let literals = (0..body).map(|_| {
                 let [p, q] = [values.probability(choices), values.probability(choices)];
                 [[p, 1.0 - p], [q, 1.0 - q]]
@@ -235,12 +245,12 @@ fn factor(choices: &mut Choices, values: Values, scope: &[u64], cardinalities: &
             Definition::Noisy { literals, values: values.conditionals(choices) }
         }
         10 | 11 => Definition::NoisyOr {
-            links: values.probabilities(choices, body),
-            leak: values.probability(choices),
+            links: values.of_products().probabilities(choices, body),
+            leak: values.of_products().probability(choices),
         },
         _ => Definition::NoisyAnd {
-            links: values.probabilities(choices, body),
-            p: values.probability(choices),
+            links: values.of_products().probabilities(choices, body),
+            p: values.of_products().probability(choices),
         },
     };
     Input { scope, definition }
