@@ -63,7 +63,7 @@ fn check(graph: &Arc<FactorGraph>, schedule: &Schedule, request: RunRequest, wha
     same(&whole, &going_on, what);
 }
 
-fn check_all(schedule_of: impl Fn(&mut Choices, &Arc<FactorGraph>) -> Schedule) {
+fn check_all(schedule_of: impl Fn(&mut Choices, &FactorGraph) -> Schedule) {
     for seed in 0..GRAPHS {
         let numbers = numbers(seed as u64, 1 << 14);
         let mut choices = Choices::new(&numbers, 10);
