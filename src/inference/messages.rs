@@ -13,10 +13,9 @@ const STATE_FORMAT: u64 = 0x666c_6270_0000_0002;
 const STATE_HEADER: usize = 5;
 
 /// Bits of the last word of the header: which parts follow the messages, and what the queue of SEQMAX is for.
-const CONSTANTS_SENT: u64 = 1;
-const NEWEST: u64 = 2;
-const QUEUE: u64 = 4;
-const QUEUE_OF_MAXIMA: u64 = 8;
+const NEWEST: u64 = 1;
+const QUEUE: u64 = 2;
+const QUEUE_OF_MAXIMA: u64 = 4;
 const QUEUE_OF_LOGARITHMS: u64 = 16;
 const PARTS: u64 = 31;
 
@@ -75,12 +74,12 @@ impl BeliefPropagation {
     /// warm run then goes on with the same bits, damping and SEQMAX included. A sequence of words whose meaning
     /// belongs to this version of the library. Errors: no memory.
     pub fn save_state(&self) -> Result<Vec<u64>> {
-        let Snapshot { messages, newest, queue, passes, constants_sent } = self.engine.export()?;
+        let Snapshot { messages, newest, queue, passes, .. } = self.engine.export()?;
         // Without a queue, undamped messages that are the messages say nothing; whether there are any then
         // depends on the engine.
         let newest = newest.filter(|newest| queue.is_some() || *newest != messages);
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
-        let mut parts = flag(constants_sent, CONSTANTS_SENT) | flag(newest.is_some(), NEWEST);
+        let mut parts = flag(newest.is_some(), NEWEST);
         let mut length = STATE_HEADER + messages.len();
         length += newest.as_ref().map_or(0, Vec::len);
         if let Some(queue) = &queue {
@@ -102,7 +101,8 @@ impl BeliefPropagation {
         Ok(state)
     }
 
-    /// Goes back to a saved state. Evidence, schedule and results are not part of it; a queue of SEQMAX is
+    /// Goes back to a saved state. Evidence, schedule and results are not part of it. On another graph of the same
+    /// variables and scopes, or with other evidence, a warm run goes on from these messages; a queue of SEQMAX is
     /// worked out anew if evidence is set after this.
     pub fn restore_state(&mut self, state: &[u64]) -> Result<()> {
         let graph = self.graph();
@@ -163,7 +163,8 @@ impl BeliefPropagation {
             newest: if has(NEWEST) { Some(self.checked_messages(newest)?) } else { None },
             queue,
             passes,
-            constants_sent: has(CONSTANTS_SENT),
+            // Factors with one variable send once more: the graph may have other ones than where it was saved.
+            constants_sent: false,
         };
         self.engine.import(&snapshot)
     }

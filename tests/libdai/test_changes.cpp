@@ -22,8 +22,8 @@ static void check_exact(const BP& bp) {
     NEAR(bp.logZ(), exact_log_sum(bp));
 }
 
-static void clamping() {
-    BP bp(chain(5), PropertySet(OPTIONS));
+static void clamping(const char* updates) {
+    BP bp(chain(5), PropertySet(OPTIONS)("updates", updates));
     InfAlg& algorithm = bp;
     bp.init();
     bp.run();
@@ -131,7 +131,8 @@ static void contradictions() {
 }
 
 void test_changes() {
-    clamping();
+    for (const char* updates : {"SEQFIX", "SEQRND", "SEQMAX", "PARALL"})
+        clamping(updates);
     copies();
     contradictions();
 }

@@ -8,7 +8,7 @@ use super::workspace::Workspace;
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
-use crate::memory::{Grow, NoMemory, collected, filled, fit, room};
+use crate::memory::{Grow, NoMemory, all_collected, collected, filled, fit, room};
 
 /// Largest change of a node, and number of nodes that changed by more than the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,17 +50,22 @@ impl Tracker {
     pub(super) fn new(state: &State, measure: Measure) -> Result<Self> {
         let graph = &state.graph;
         let radices = graph.cardinalities();
+        let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
+        let beliefs = Values::numbers(count, 0.5)?;
         let starts = if graph.all_binary() {
             None
         } else {
             let mut next = 0;
-            Some(collected(radices.iter().map(|&radix| {
-                let start = next;
-                next += stored_values(radix) as u32;
+            Some(all_collected(radices.iter().map(|&radix| {
+                let start = u32::try_from(next).map_err(|_| {
+                    Error::LimitExceeded(format!(
+                        "{count} beliefs of states of variables: at most 2^32 can be compared"
+                    ))
+                });
+                next += stored_values(radix);
                 start
             }))?)
         };
-        let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
         let inputs = if measure == Measure::Inputs { state.value_count } else { 0 };
         let mut factor_starts = Vec::new();
         let mut entries = 0_usize;
@@ -82,7 +87,7 @@ impl Tracker {
         }
         let tracker = Self {
             starts,
-            beliefs: Values::numbers(count, 0.5)?,
+            beliefs,
             inputs: Values::numbers(inputs, 0.0)?,
             factor_beliefs: Values::numbers(entries, 0.0)?,
             factor_starts,

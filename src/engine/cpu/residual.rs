@@ -27,6 +27,8 @@ pub(super) struct Residual {
     log_domain: bool,
     /// Whether messages or evidence were changed from outside, so that all must be computed again.
     pub(super) stale: bool,
+    /// Whether the queue was saved elsewhere, and factors or evidence may be other ones here.
+    unchecked: bool,
     scratch: Scratch,
 }
 
@@ -67,6 +69,7 @@ impl Residual {
             sums: filled(state.graph.edge_count(), 1.0)?,
             log_domain,
             stale: true,
+            unchecked: false,
             scratch: Scratch::new(state)?,
         })
     }
@@ -86,9 +89,11 @@ impl Residual {
         }))
     }
 
-    /// Goes on as the queue that this came from, whose messages and other settings `state` has.
+    /// Goes on as the queue that this came from, whose messages and other settings `state` has. What factors or
+    /// evidence make different here is found by the next pass.
     pub(super) fn import(&mut self, state: &State, queue: &Queue) {
         self.stale = self.log_domain != queue.log_domain;
+        self.unchecked = true;
         if self.stale {
             return;
         }
@@ -105,8 +110,11 @@ impl Residual {
     /// out, which would change nothing either. `fresh` says that no message was sent since all were
     /// uniform.
     pub(super) fn run(&mut self, state: &State, fresh: bool, workspace: &mut Workspace) {
+        let is_unchecked = std::mem::take(&mut self.unchecked);
         if std::mem::take(&mut self.stale) {
             self.compute_all(state, fresh, workspace);
+        } else if is_unchecked {
+            self.check_all(state, workspace);
         }
         for _ in 0..state.graph.edge_count() {
             match self.queue.best() {
@@ -129,6 +137,33 @@ impl Residual {
         }
         for &edge in graph.all_variable_edges() {
             self.set_residual(state, edge as usize);
+        }
+    }
+
+    /// Computes all messages, and puts those that differ from what waits to be sent into the queue: none where the
+    /// queue is that of this graph and evidence.
+    fn check_all(&mut self, state: &State, workspace: &mut Workspace) {
+        for factor in 0..state.graph.factor_count() {
+            let edges = state.graph.factor_edges(factor);
+            self.scratch.wanted.clear();
+            self.scratch.wanted.extend(edges.clone().map(|edge| edge as u32));
+            let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
+            if edges.is_empty()
+                || !messages(state, &mut hubs, factor, &self.scratch.wanted, workspace)
+            {
+                continue;
+            }
+            let mut at = 0;
+            for edge in edges {
+                let slot = state.links[edge].slot as usize;
+                let values = state.slot_values(slot);
+                let message = &workspace.outputs[at..at + values.len()];
+                at += values.len();
+                if values.zip(message).any(|(i, &value)| state.newest.get(i) != value) {
+                    state.keep_computed(slot, message);
+                    self.set_residual(state, edge);
+                }
+            }
         }
     }
 
