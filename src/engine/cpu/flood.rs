@@ -43,11 +43,17 @@ impl Nodes {
         let mut order: Vec<u32> = collected(0..count as u32)?;
         let mut chunks = filled(1, 0)?;
         let mut work = 0;
+        // Shapes are looked up once per node, not once per comparison.
+        let mut chunk = Vec::new();
         for node in 0..count {
+            chunk.try_push((shape(node), node as u32))?;
             work += 1 + degree(node);
             if work >= CHUNK_WORK || node + 1 == count {
                 let start = chunks[chunks.len() - 1] as usize;
-                order[start..=node].sort_unstable_by_key(|&node| (shape(node as usize), node));
+                chunk.sort_unstable();
+                for (place, (_, node)) in order[start..=node].iter_mut().zip(chunk.drain(..)) {
+                    *place = node;
+                }
                 chunks.try_push(node as u32 + 1)?;
                 work = 0;
             }
