@@ -50,12 +50,7 @@ impl Case {
         let mut sums: Vec<Vec<Exact>> =
             self.pair.cardinalities.iter().map(|&r| vec![Exact::zero(); r]).collect();
         for states in joint_states(&self.pair.cardinalities) {
-            let mut product = Exact::of(1.0);
-            for (scope, values) in &self.pair.factors {
-                let index =
-                    scope.iter().rev().fold(0, |i, &v| i * self.pair.cardinalities[v] + states[v]);
-                product = product.times(&values[index]);
-            }
+            let product = self.product(&states);
             for (sum, &state) in sums.iter_mut().zip(&states) {
                 let sum = &mut sum[state];
                 *sum = match inference {

@@ -12,8 +12,8 @@ mod random;
 
 use cases::{binary_graph, mixed_graph, numbers, random_schedule};
 use fastlbp::{
-    Backend, BeliefPropagation, Contradiction, EngineOptions, FactorGraph, Inference, RunRequest,
-    Schedule, Start, StopRule,
+    Backend, BeliefPropagation, Contradiction, EngineOptions, FactorGraph, FactorGraphBuilder,
+    Inference, RunRequest, Schedule, Start, StopRule,
 };
 use random::Choices;
 use std::sync::Arc;
@@ -90,7 +90,49 @@ fn the_message_that_would_change_most_stays_the_next_one() {
     check_all(|choices, _| Schedule::MaximumResidual { log_domain: choices.flag() });
 }
 
+/// Also of a state with all parts, none that this version does not know is taken.
+#[test]
+fn unknown_parts_of_a_state_are_refused() {
+    let numbers = numbers(7, 1 << 14);
+    let graph = binary_graph(&mut Choices::new(&numbers, 10), 4);
+    let mut bp = session(&graph, &Schedule::MaximumResidual { log_domain: true });
+    let inference = Inference::MaxProduct;
+    let contradiction = Contradiction::Vote;
+    bp.run(&RunRequest { inference, contradiction, ..RunRequest::new(StopRule::Passes(1)) })
+        .unwrap();
+    let state = bp.save_state().unwrap();
+    for bit in 0..64 {
+        let mut other = state.clone();
+        other[4] |= 1 << bit;
+        assert_eq!(bp.restore_state(&other).is_ok(), other == state, "part {bit}");
+    }
+}
+
 #[test]
 fn every_other_schedule_goes_on() {
     check_all(random_schedule);
+}
+
+/// A variable of many factors has products that are kept from message to message.
+#[test]
+fn busy_variables_go_on() {
+    let mut builder = FactorGraphBuilder::new();
+    for i in 0..150_u64 {
+        builder.add_singleton(10 + i, 0.1 + i as f64 / 200.0).unwrap();
+        builder.add_and(10 + i, &[1, 10 + (i * 7 + 1) % 150], 0.9, 0.2).unwrap();
+        builder.add_or(1, &[10 + i, 10 + (i * 11 + 3) % 150], 0.55, 0.45).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    for schedule in [
+        Schedule::MaximumResidual { log_domain: false },
+        Schedule::SequentialFixed,
+        Schedule::Parallel,
+        Schedule::Tree,
+    ] {
+        for damping in [0.0, 0.5] {
+            let what = format!("{}, {damping}", schedule.name());
+            let request = RunRequest { damping, ..RunRequest::new(StopRule::Passes(1)) };
+            check(&graph, &schedule, request, &what);
+        }
+    }
 }

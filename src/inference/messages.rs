@@ -16,8 +16,8 @@ const STATE_HEADER: usize = 5;
 const NEWEST: u64 = 1;
 const QUEUE: u64 = 2;
 const QUEUE_OF_MAXIMA: u64 = 4;
-const QUEUE_OF_LOGARITHMS: u64 = 16;
-const PARTS: u64 = 31;
+const QUEUE_OF_LOGARITHMS: u64 = 8;
+const PARTS: u64 = NEWEST | QUEUE | QUEUE_OF_MAXIMA | QUEUE_OF_LOGARITHMS;
 
 impl BeliefPropagation {
     /// Length of [`Self::messages`]: the cardinalities of all edges' variables, added up.

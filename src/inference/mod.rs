@@ -197,10 +197,7 @@ impl BeliefPropagation {
 
     /// Forgets all evidence. Errors: no memory.
     pub fn clear_all_evidence(&mut self) -> Result<()> {
-        for variable in collected(self.evidence.iter().map(|(variable, _)| variable))? {
-            self.know(variable, None)?;
-        }
-        Ok(())
+        self.set_evidence(&Evidence::new())
     }
 
     /// Replaces all evidence. The evidence must have been made for this graph. Errors: no memory; some of the

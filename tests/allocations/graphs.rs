@@ -95,11 +95,16 @@ impl Inputs {
     }
 }
 
+/// The label of a head, and those of the body.
+fn split(labels: &[u64], head: usize) -> (u64, Vec<u64>) {
+    let mut body = labels.to_vec();
+    (body.remove(head), body)
+}
+
 fn lists(graph: &FactorGraph) -> Lists {
     let mut lists = Lists { body_offsets: vec![0], ..Lists::default() };
     for factor in 0..graph.factor_count() {
         let variables = graph.factor_variables(factor);
-        let label = |v: u32| graph.label(v as usize);
         let (kind, p, q) = match graph.factor(factor) {
             Factor::Singleton { p } => (fastlbp::ffi::FASTLBP_FACTOR_SINGLETON, p, 0.0),
             Factor::And(horn) => (fastlbp::ffi::FASTLBP_FACTOR_AND, horn.p, horn.q),
@@ -108,9 +113,10 @@ fn lists(graph: &FactorGraph) -> Lists {
         };
         let head = graph.head_position(factor).unwrap();
         lists.kinds.push(kind);
-        lists.heads.push(label(variables[head]));
-        let body = variables.iter().enumerate().filter(|&(at, _)| at != head);
-        lists.bodies.extend(body.map(|(_, &v)| label(v)));
+        let labels: Vec<u64> = variables.iter().map(|&v| graph.label(v as usize)).collect();
+        let (head, body) = split(&labels, head);
+        lists.heads.push(head);
+        lists.bodies.extend(body);
         lists.body_offsets.push(lists.bodies.len());
         lists.p.push(p);
         lists.q.push(q);
@@ -134,14 +140,12 @@ fn tables(graph: &FactorGraph, format: GraphFormat) -> FactorGraph {
                 builder.add_singleton(labels[0], 0.5).unwrap();
             }
             Factor::And(horn) => {
-                let body: Vec<u64> =
-                    labels.iter().copied().filter(|&l| l != labels[horn.head]).collect();
-                builder.add_and(labels[horn.head], &body, horn.p, horn.q).unwrap();
+                let (head, body) = split(&labels, horn.head);
+                builder.add_and(head, &body, horn.p, horn.q).unwrap();
             }
             Factor::Or(horn) => {
-                let body: Vec<u64> =
-                    labels.iter().copied().filter(|&l| l != labels[horn.head]).collect();
-                builder.add_or(labels[horn.head], &body, horn.p, horn.q).unwrap();
+                let (head, body) = split(&labels, horn.head);
+                builder.add_or(head, &body, horn.p, horn.q).unwrap();
             }
             other => unreachable!("{other:?}"),
         }

@@ -27,6 +27,7 @@ use super::{
     StopRule, value_count,
 };
 use crate::error::{Error, Result};
+use crate::kernel::Packed;
 use crate::memory::Grow;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -432,7 +433,7 @@ impl Engine for AutoEngine {
         self.with_results().map_or(&[], |side| side.engine.results())
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<crate::kernel::Packed>) -> Result<()> {
+    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
         let engine = match &self.holder {
             Some(holder) => &holder.engine,
             None => self.reader.get_or_try_init(|| self.make_first(Place::Cpu))?,

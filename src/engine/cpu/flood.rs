@@ -8,7 +8,7 @@ use super::variable::send_to_factors;
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
-use crate::memory::{Grow, NoMemory, collected, filled, fit};
+use crate::memory::{Grow, NoMemory, collected, filled, fit, room};
 use std::ops::Range;
 
 /// The nodes of a graph, cut into chunks of about equal work.
@@ -40,7 +40,7 @@ impl Nodes {
         degree: impl Fn(usize) -> usize,
         shape: impl Fn(usize) -> K,
     ) -> Result<Self> {
-        let mut order: Vec<u32> = collected(0..count as u32)?;
+        let mut order = room(count)?;
         let mut chunks = filled(1, 0)?;
         let mut work = 0;
         // Shapes are looked up once per node, not once per comparison.
@@ -49,11 +49,8 @@ impl Nodes {
             chunk.try_push((shape(node), node as u32))?;
             work += 1 + degree(node);
             if work >= CHUNK_WORK || node + 1 == count {
-                let start = chunks[chunks.len() - 1] as usize;
                 chunk.sort_unstable();
-                for (place, (_, node)) in order[start..=node].iter_mut().zip(chunk.drain(..)) {
-                    *place = node;
-                }
+                order.extend(chunk.drain(..).map(|(_, node)| node));
                 chunks.try_push(node as u32 + 1)?;
                 work = 0;
             }

@@ -22,6 +22,7 @@ mod temporaries;
 pub(super) use native::{Native, hold_writes};
 pub use temporaries::abort_writes;
 
+use crate::memory;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -185,10 +186,8 @@ pub(super) trait FileSystem {
 
 /// A copy of a file's name.
 pub(super) fn copy_of_name(name: &OsStr) -> io::Result<OsString> {
-    let mut copy = OsString::new();
-    copy.try_reserve_exact(name.len()).map_err(|_| ErrorKind::OutOfMemory)?;
-    copy.push(name);
-    Ok(copy)
+    let copy = memory::path(Path::new(name)).map_err(|_| ErrorKind::OutOfMemory)?;
+    Ok(copy.into_os_string())
 }
 
 /// Does something again as long as signals interrupt it.
