@@ -59,11 +59,11 @@ pub mod error;
 pub mod ffi;
 pub mod format;
 pub mod generate;
-pub mod inference;
 mod kernel;
 mod memory;
 pub mod model;
 pub mod schedule;
+pub mod session;
 pub mod structure;
 mod threads;
 
@@ -72,9 +72,11 @@ pub use engine::{
     Start, StopReason, StopRule,
 };
 pub use error::{Error, Result};
-pub use inference::{BatchResults, BeliefPropagation, run_all, run_all_monitored};
 pub use model::{Evidence, FactorGraph, FactorGraphBuilder, VariableEvidence};
 pub use schedule::Schedule;
+pub use session::{
+    BatchResults, BeliefPropagation, Contradictions, Measure, Settings, run_all, run_all_monitored,
+};
 
 /// The Rust example of README.md, as a test.
 #[cfg(doctest)]

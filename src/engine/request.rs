@@ -1,5 +1,6 @@
 //! What a run is asked to do and what it reports.
 
+use crate::error::{Error, Result};
 use crate::kernel::Inference;
 use std::time::Duration;
 
@@ -120,6 +121,60 @@ impl RunRequest {
             inference: Inference::SumProduct,
             damping: 0.0,
             active_threshold: None,
+        }
+    }
+
+    /// Errors: a tolerance or threshold that is negative or NaN, a damping outside [0, 1), an active set with
+    /// damping, an empty history, a minimum of iterations above the maximum.
+    pub(crate) fn check(&self) -> Result<()> {
+        let check_tolerance = |tolerance: f64| {
+            if tolerance >= 0.0 {
+                Ok(())
+            } else {
+                Err(Error::InvalidArgument(format!(
+                    "tolerance {tolerance}: a value >= 0 is needed"
+                )))
+            }
+        };
+        if !(0.0..1.0).contains(&self.damping) {
+            return Err(Error::InvalidArgument(format!(
+                "damping {}: a value in [0, 1) is needed",
+                self.damping
+            )));
+        }
+        if let Some(threshold) = self.active_threshold {
+            if threshold.is_nan() || threshold < 0.0 {
+                return Err(Error::InvalidArgument(format!(
+                    "threshold {threshold} of the active set: a value >= 0 is needed"
+                )));
+            }
+            if self.damping > 0.0 {
+                return Err(Error::Unsupported(format!(
+                    "an active set with damping {}: only one of the two is possible",
+                    self.damping
+                )));
+            }
+        }
+        match self.rule {
+            StopRule::Passes(_) => Ok(()),
+            StopRule::Tolerance { tolerance, .. } | StopRule::AllBeliefs { tolerance, .. } => {
+                check_tolerance(tolerance)
+            }
+            StopRule::Bingo { tolerance, min_passes, max_passes, history } => {
+                check_tolerance(tolerance)?;
+                if min_passes > max_passes {
+                    return Err(Error::InvalidArgument(format!(
+                        "at least {min_passes} passes but at most {max_passes}: \
+                         the minimum must not exceed the maximum"
+                    )));
+                }
+                if history == 0 {
+                    return Err(Error::InvalidArgument(
+                        "history 0: at least one belief must be kept".into(),
+                    ));
+                }
+                Ok(())
+            }
         }
     }
 }

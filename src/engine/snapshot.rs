@@ -1,9 +1,7 @@
 //! What one engine hands over to another, and what a saved state holds.
 
-#[cfg(cuda)]
 use crate::error::Result;
 use crate::kernel::{Inference, Packed};
-#[cfg(cuda)]
 use crate::memory::{copied, filled};
 
 /// All that a warm run goes on from, but for schedule and evidence: an engine that has imported it goes on with
@@ -40,7 +38,6 @@ pub(crate) struct Queue {
 
 impl Snapshot {
     /// Uniform messages, before the first pass, of so many stored values.
-    #[cfg(cuda)]
     pub(crate) fn uniform(values: usize) -> Result<Self> {
         Ok(Self::of_messages(filled(values, Packed::ONE)?, 0))
     }
@@ -51,7 +48,6 @@ impl Snapshot {
     }
 
     /// A copy.
-    #[cfg(cuda)]
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let newest = self.newest.as_deref().map(copied).transpose()?;
         let queue = self.queue.as_ref().map(Queue::try_clone).transpose()?;
@@ -59,7 +55,6 @@ impl Snapshot {
     }
 }
 
-#[cfg(cuda)]
 impl Queue {
     fn try_clone(&self) -> Result<Self> {
         Ok(Self {

@@ -9,8 +9,8 @@ use super::session::{Session, send_notes};
 use super::status::{Failure, Outcome, fastlbp_status};
 use crate::BeliefPropagation;
 use crate::engine::{Control, Start};
-use crate::inference::{run_together, thread_limit};
 use crate::model::{Evidence, check_offsets};
+use crate::session::{run_together, thread_limit};
 
 /// Runs many evidence sets on the session's graph as fastlbp_bp_run would, each as a fresh run of its
 /// own with exactly that evidence: entry `i` observes `variables[j]` in `states[j]` for all `j` from

@@ -448,7 +448,7 @@ impl Session {
     /// Probability of state 1 of a variable.
     pub fn probability(&self, variable: usize) -> Outcome<f64> {
         let probability = self.marginal(variable)?.get(1).copied();
-        Ok(probability.ok_or_else(|| crate::inference::no_state_1(self.graph.label(variable)))?)
+        Ok(probability.ok_or_else(|| crate::session::no_state_1(self.graph.label(variable)))?)
     }
 
     /// Fails unless every variable has two states.

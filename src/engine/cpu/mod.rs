@@ -20,11 +20,14 @@ mod workspace;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, Snapshot};
+use super::interface::{Engine, Monitor, Provider};
+use super::options::{Backend, EngineOptions};
+use super::request::{RunReport, RunRequest};
+use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::kernel::{Inference, Packed};
-use crate::memory::{Grow, room};
-use crate::model::{FactorGraph, VariableEvidence};
+use crate::memory::{Grow, boxed, room};
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use active::Active;
 use factor::expand_for_maxima;
@@ -54,9 +57,47 @@ pub(crate) struct CpuEngine {
     has_begun: bool,
     /// Whether the stored trees no longer follow the messages.
     trees_stale: bool,
-    results: Vec<f64>,
-    /// Where results are written before it is known whether the run succeeds.
-    next_results: Vec<f64>,
+}
+
+/// What is wrong with the arguments of an engine; else the number of threads that it would use.
+pub(super) fn check(
+    graph: &FactorGraph,
+    schedule: &Schedule,
+    options: EngineOptions,
+) -> Result<usize> {
+    schedule.check(graph)?;
+    team::size(options.threads, graph.edge_count(), &Tuning::default())
+}
+
+/// The backend `cpu`.
+pub(super) struct Cpu;
+
+impl Provider for Cpu {
+    fn backend(&self) -> Backend {
+        Backend::Cpu
+    }
+
+    fn is_present(&self) -> bool {
+        true
+    }
+
+    fn reason_against(
+        &self,
+        _: &FactorGraph,
+        _: &Schedule,
+        _: &RunRequest,
+    ) -> Option<&'static str> {
+        None
+    }
+
+    fn make(
+        &self,
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Box<dyn Engine>> {
+        Ok(boxed(CpuEngine::new(graph, schedule, options)?)?)
+    }
 }
 
 impl CpuEngine {
@@ -66,17 +107,6 @@ impl CpuEngine {
         options: EngineOptions,
     ) -> Result<Self> {
         Self::with_tuning(graph, schedule, options, Tuning::default())
-    }
-
-    /// What is wrong with the arguments of [`Self::new`]; else the number of threads that it would use.
-    #[cfg(any(cuda, test))]
-    pub(crate) fn check(
-        graph: &FactorGraph,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<usize> {
-        schedule.check(graph)?;
-        team::size(options.threads, graph.edge_count(), &Tuning::default())
     }
 
     fn with_tuning(
@@ -101,27 +131,7 @@ impl CpuEngine {
             constants_sent: false,
             has_begun: false,
             trees_stale: true,
-            results: Vec::new(),
-            next_results: Vec::new(),
         })
-    }
-
-    /// Passes since the messages were uniform.
-    #[cfg(cuda)]
-    pub(crate) fn passes(&self) -> u64 {
-        self.passes
-    }
-
-    /// Whether the factors with one variable have sent what never changes.
-    #[cfg(cuda)]
-    pub(crate) fn constants_sent(&self) -> bool {
-        self.constants_sent
-    }
-
-    /// Whether the last run changed messages, before it failed perhaps.
-    #[cfg(cuda)]
-    pub(crate) fn has_begun(&self) -> bool {
-        self.has_begun
     }
 
     fn by_edge(&self, values: &Values) -> Result<Vec<Packed>> {
@@ -155,8 +165,6 @@ impl CpuEngine {
         if measure != Measure::Variables {
             self.state.require_by_edge()?;
         }
-        self.next_results.clear();
-        self.next_results.try_resize(self.state.graph.state_count(), 0.0)?;
         self.active = match request.active_threshold {
             Some(threshold) => Some(Active::new(&mut self.state, &self.schedule, threshold)?),
             None => None,
@@ -214,15 +222,11 @@ impl CpuEngine {
 }
 
 impl Engine for CpuEngine {
-    fn backend(&self) -> Backend {
-        Backend::Cpu
-    }
-
     fn threads(&self) -> usize {
         self.team.threads()
     }
 
-    fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
+    fn set_schedule(&mut self, schedule: &Schedule, _evidence: &Evidence) -> Result<()> {
         self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
         self.schedule = schedule.clone();
         self.trees_stale = true;
@@ -238,16 +242,14 @@ impl Engine for CpuEngine {
     fn run(
         &mut self,
         request: &RunRequest,
-        monitor: &mut dyn FnMut(&Progress) -> Control,
+        _evidence: &Evidence,
+        results: &mut [f64],
+        monitor: &mut Monitor<'_>,
     ) -> Result<RunReport> {
-        run::run(self, request, monitor)
+        run::run(self, request, results, monitor)
     }
 
-    fn results(&self) -> &[f64] {
-        &self.results
-    }
-
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<Packed>) -> Result<bool> {
         let edges = self.state.graph.factor_edges(factor);
         out.try_room(edges.clone().map(|edge| self.state.edge_values(edge).len()).sum())?;
         self.team.run_alone(|workspace| {
@@ -257,11 +259,11 @@ impl Engine for CpuEngine {
                 variable::message_to_factor(&self.state, hubs, edge, workspace, out)?;
             }
             workspace.met = None;
-            Ok(())
+            Ok(true)
         })
     }
 
-    fn export(&self) -> Result<Snapshot> {
+    fn export(&mut self) -> Result<Snapshot> {
         let newest = &self.state.newest;
         let queue = match &self.plan {
             Plan::Residual(plan) => plan.export(&self.state)?,

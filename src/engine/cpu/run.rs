@@ -8,6 +8,7 @@ use super::plan::{BatchPlan, Order, Plan};
 use super::state::Contradictions;
 use super::trees::Hubs;
 use super::variable::{belief, is_contradictory};
+use crate::engine::interface::Monitor;
 use crate::engine::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
@@ -22,11 +23,12 @@ use std::time::Instant;
 pub(super) fn run(
     engine: &mut CpuEngine,
     request: &RunRequest,
-    monitor: &mut dyn FnMut(&Progress) -> Control,
+    results: &mut [f64],
+    monitor: &mut Monitor<'_>,
 ) -> Result<RunReport> {
     engine.has_begun = false;
     engine.team.assemble();
-    let result = run_passes(engine, request, monitor);
+    let result = run_passes(engine, request, results, monitor);
     engine.team.dismiss();
     engine.active = None;
     if engine.has_begun && result.as_ref().is_err_and(|e| !matches!(e, Error::Contradiction { .. }))
@@ -39,7 +41,8 @@ pub(super) fn run(
 fn run_passes(
     engine: &mut CpuEngine,
     request: &RunRequest,
-    monitor: &mut dyn FnMut(&Progress) -> Control,
+    results: &mut [f64],
+    monitor: &mut Monitor<'_>,
 ) -> Result<RunReport> {
     let started = Instant::now();
     let tolerance = match request.rule {
@@ -124,7 +127,7 @@ fn run_passes(
         };
         cancelled = monitor(&progress) == Control::Cancel;
     };
-    loops.finish(reason)
+    loops.finish(reason, results)
 }
 
 struct Loop<'a> {
@@ -378,14 +381,13 @@ impl Loop<'_> {
         self.check_memory()
     }
 
-    fn finish(mut self, reason: StopReason) -> Result<RunReport> {
+    fn finish(mut self, reason: StopReason, results: &mut [f64]) -> Result<RunReport> {
         if !self.scanned {
             self.scan()?;
             self.judge()?;
         }
-        self.write_results(reason == StopReason::Converged);
+        self.write_results(reason == StopReason::Converged, results);
         self.check_memory()?;
-        std::mem::swap(&mut self.engine.results, &mut self.engine.next_results);
         Ok(RunReport {
             passes: self.passes,
             total_passes: self.engine.passes,
@@ -399,17 +401,17 @@ impl Loop<'_> {
         })
     }
 
-    fn write_results(&mut self, converged: bool) {
-        let CpuEngine { state, team, next_results, .. } = self.engine;
+    fn write_results(&mut self, converged: bool, results: &mut [f64]) {
+        let CpuEngine { state, team, .. } = self.engine;
         if let (false, Some(history)) = (converged, &mut self.history)
-            && history.means(state, &self.tracker, next_results).is_some()
+            && history.means(state, &self.tracker, results).is_some()
         {
             return;
         }
         team.run_alone(|workspace| {
             let mut at = 0;
             for (v, &radix) in state.graph.cardinalities().iter().enumerate() {
-                let states = &mut next_results[at..at + radix as usize];
+                let states = &mut results[at..at + radix as usize];
                 at += states.len();
                 belief(state, v, workspace, states);
             }

@@ -14,7 +14,9 @@ mod run;
 mod tests;
 
 use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion};
-use super::{Engine, EngineOptions};
+use super::interface::{Engine, Provider};
+use super::options::{Backend, EngineOptions};
+use super::request::RunRequest;
 use crate::error::Result;
 use crate::memory::boxed;
 use crate::model::FactorGraph;
@@ -22,14 +24,46 @@ use crate::schedule::Schedule;
 use driver::{Context, Device};
 use engine::CudaEngine;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The engine on the device of the options. Errors: why there is none.
-pub(super) fn engine(
-    graph: Arc<FactorGraph>,
-    schedule: &Schedule,
-    options: EngineOptions,
-) -> Result<Box<dyn Engine>> {
-    Ok(boxed(CudaEngine::new(graph, schedule, options)?)?)
+/// Whether the driver has been started by an engine of this process.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// The backend `cuda`.
+pub(super) struct Cuda;
+
+impl Provider for Cuda {
+    fn backend(&self) -> Backend {
+        Backend::Cuda
+    }
+
+    fn is_present(&self) -> bool {
+        Device::count().is_ok()
+    }
+
+    fn is_started(&self) -> bool {
+        STARTED.load(Ordering::Relaxed)
+    }
+
+    fn reason_against(
+        &self,
+        graph: &FactorGraph,
+        schedule: &Schedule,
+        request: &RunRequest,
+    ) -> Option<&'static str> {
+        programs::reason_against(graph, schedule, request)
+    }
+
+    fn make(
+        &self,
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Box<dyn Engine>> {
+        let engine = boxed(CudaEngine::new(graph, schedule, options)?)?;
+        STARTED.store(true, Ordering::Relaxed);
+        Ok(engine)
+    }
 }
 
 pub(super) fn driver_version() -> Result<DriverVersion> {

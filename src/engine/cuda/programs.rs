@@ -1,4 +1,4 @@
-//! What runs passes of a graph, and which of it runs a request.
+//! The programs of a graph, and which of them runs a request.
 
 use super::binary::BinaryProgram;
 use super::driver::{Current, Stream};
@@ -11,12 +11,12 @@ use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
 use std::sync::Arc;
 
-/// What runs passes.
+/// Which program runs iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ProgramKind {
+    /// Conjunctions over binary variables.
     Binary,
     General,
-    Cpu,
 }
 
 /// What there is for a graph and a schedule on the device.
@@ -27,7 +27,7 @@ pub(super) struct Programs {
 }
 
 /// What a request or a schedule has that the device does not do; `None` if it does all of it.
-pub(super) fn reason_for_cpu(
+pub(super) fn reason_against(
     graph: &FactorGraph,
     schedule: &Schedule,
     request: &RunRequest,
@@ -95,29 +95,28 @@ impl Programs {
         Ok(())
     }
 
-    /// What will most likely run first.
-    pub(super) fn first(&self) -> Place {
+    /// What will most likely run first; none where nothing of the graph or schedule runs on a device.
+    pub(super) fn first(&self) -> Option<ProgramKind> {
         match self {
-            Self { binary: Some(_), .. } => Place::Binary,
-            Self { general: Some(_), .. } => Place::General,
-            _ => Place::Cpu,
+            Self { binary: Some(_), .. } => Some(ProgramKind::Binary),
+            Self { general: Some(_), .. } => Some(ProgramKind::General),
+            _ => None,
         }
     }
 
-    /// What runs a request that nothing keeps on the CPU, if it has been made.
-    pub(super) fn place(&self, request: &RunRequest) -> Place {
+    /// What runs a request that the device serves; the general program may have to be made first.
+    pub(super) fn kind(&self, request: &RunRequest) -> ProgramKind {
         match &self.binary {
-            Some(binary) if binary.serves(request) => Place::Binary,
-            _ => Place::General,
+            Some(binary) if binary.serves(request) => ProgramKind::Binary,
+            _ => ProgramKind::General,
         }
     }
 
-    /// Errors: `place` is the CPU, or its program has not been made.
-    pub(super) fn at(&mut self, place: Place) -> Result<&mut dyn Program> {
-        let program: Option<&mut dyn Program> = match place {
-            Place::Binary => self.binary.as_mut().map(|program| program as _),
-            Place::General => self.general.as_mut().map(|program| program as _),
-            Place::Cpu => None,
+    /// Errors: the program has not been made.
+    pub(super) fn at(&mut self, kind: ProgramKind) -> Result<&mut dyn Program> {
+        let program: Option<&mut dyn Program> = match kind {
+            ProgramKind::Binary => self.binary.as_mut().map(|program| program as _),
+            ProgramKind::General => self.general.as_mut().map(|program| program as _),
         };
         program.ok_or_else(lost)
     }
@@ -137,7 +136,7 @@ fn general(
     General::new(current, stream, &kernels::general(current)?, graph.clone(), schedule)
 }
 
-/// What cannot be: the messages are always somewhere.
-pub(super) fn lost() -> Error {
-    Error::Device("CUDA engine: no program holds the messages".into())
+/// An invariant is broken: a program is asked for that has not been made.
+fn lost() -> Error {
+    Error::Device("internal error: the CUDA engine has no such program".into())
 }

@@ -2,12 +2,11 @@
 //! what moves from one place to another, and what does not.
 
 use super::driver::fake;
-use super::engine::CudaEngine;
-use crate::engine::Messages;
 use crate::engine::cpu::tests::{Case, case};
+use crate::engine::trial::Trial;
 use crate::engine::{
-    Backend, Contradiction, Control, CpuEngine, Engine, EngineOptions, Inference, Progress,
-    RunReport, RunRequest, Start, StopReason, StopRule,
+    Backend, Contradiction, Control, EngineOptions, Inference, Progress, Router, RunReport,
+    RunRequest, Start, StopReason, StopRule,
 };
 use crate::error::{Error, Result};
 use crate::model::{Evidence, FactorGraph, FactorGraphBuilder};
@@ -18,6 +17,22 @@ use std::time::Duration;
 
 const OPTIONS: EngineOptions =
     EngineOptions { backend: Backend::Cuda, threads: Some(1), device: None, compile_tables: true };
+
+/// A router with a backend of its own, which is there.
+fn made(backend: Backend, graph: &Arc<FactorGraph>, schedule: &Schedule) -> Result<Trial<Router>> {
+    let options = EngineOptions { backend, ..OPTIONS };
+    let mut router = Router::new(graph.clone(), schedule, options)?;
+    router.prepare_fixed(&Evidence::new())?;
+    Ok(Trial::new(router, graph))
+}
+
+fn cpu(graph: &Arc<FactorGraph>, schedule: &Schedule) -> Trial<Router> {
+    made(Backend::Cpu, graph, schedule).unwrap()
+}
+
+fn cuda(graph: &Arc<FactorGraph>, schedule: &Schedule) -> Trial<Router> {
+    made(Backend::Cuda, graph, schedule).unwrap()
+}
 
 fn within(test: &str, settings: &[&str]) {
     fake::run_within(&format!("engine::cuda::tests::{test}"), settings, Some(&["-O1"]));
@@ -38,7 +53,7 @@ enum Step {
 }
 
 /// What is seen of a step: the outcome of a run, what its monitor heard, and all messages afterwards.
-fn show(engine: &mut dyn Engine, case: &Case, schedules: &[Schedule], step: &Step) -> String {
+fn show(engine: &mut Trial<Router>, case: &Case, schedules: &[Schedule], step: &Step) -> String {
     let mut heard = Vec::new();
     let mut outcome = String::new();
     match step {
@@ -123,8 +138,8 @@ proptest! {
         let mut schedules = case.schedules();
         schedules.push(Schedule::MaximumResidual { log_domain: false });
         let schedule = &schedules[first % schedules.len()];
-        let mut cpu = CpuEngine::new(case.graph.clone(), schedule, OPTIONS).unwrap();
-        let mut cuda = CudaEngine::new(case.graph.clone(), schedule, OPTIONS).unwrap();
+        let mut cpu = cpu(&case.graph, schedule);
+        let mut cuda = cuda(&case.graph, schedule);
         for (number, step) in steps.iter().enumerate() {
             let expected = show(&mut cpu, &case, &schedules, step);
             let found = show(&mut cuda, &case, &schedules, step);
@@ -152,8 +167,8 @@ fn graph() -> Arc<FactorGraph> {
     Arc::new(builder.build().unwrap())
 }
 
-fn run(engine: &mut dyn Engine, request: &RunRequest) -> Result<RunReport> {
-    engine.run(request, &mut |_| Control::Continue)
+fn run(engine: &mut Trial<Router>, request: &RunRequest) -> Result<RunReport> {
+    engine.go(request)
 }
 
 /// What the device does not do runs on the processor, with one note for each reason.
@@ -163,7 +178,7 @@ fn what_runs_on_the_processor_is_told_once() {
         return within("what_runs_on_the_processor_is_told_once", &[""]);
     }
     let residual = Schedule::MaximumResidual { log_domain: false };
-    let mut engine = CudaEngine::new(graph(), &Schedule::Parallel, OPTIONS).unwrap();
+    let mut engine = cuda(&graph(), &Schedule::Parallel);
     let passes = RunRequest::new(StopRule::Passes(2));
     let active = RunRequest { active_threshold: Some(0.1), ..passes };
     let beliefs = RunRequest::new(StopRule::AllBeliefs { tolerance: 0.0, max_passes: 2 });
@@ -200,8 +215,8 @@ fn runs_can_be_ended_early() {
         return within("runs_can_be_ended_early", &[""]);
     }
     let case = Case::new(graph(), Evidence::new(), Vec::new());
-    let mut cuda = CudaEngine::new(case.graph.clone(), &Schedule::Parallel, OPTIONS).unwrap();
-    let mut cpu = CpuEngine::new(case.graph.clone(), &Schedule::Parallel, OPTIONS).unwrap();
+    let mut cuda = cuda(&case.graph, &Schedule::Parallel);
+    let mut cpu = cpu(&case.graph, &Schedule::Parallel);
     let long = RunRequest::new(StopRule::Passes(1 << 40));
     let cancelled = cuda.run(&long, &mut |_| Control::Cancel).unwrap();
     assert_eq!((cancelled.reason, cancelled.converged), (StopReason::Cancelled, false));
@@ -230,12 +245,10 @@ fn a_schedule_for_another_graph_is_refused() {
     let mut builder = FactorGraphBuilder::new();
     builder.add_noisy_or(0, &[1], &[0.5], 0.1).unwrap();
     let other = Arc::new(builder.build().unwrap());
-    let [expected, found] = [
-        CpuEngine::new(other.clone(), custom, OPTIONS).err().unwrap(),
-        CudaEngine::new(other.clone(), custom, OPTIONS).err().unwrap(),
-    ];
+    let [expected, found] =
+        [Backend::Cpu, Backend::Cuda].map(|backend| made(backend, &other, custom).err().unwrap());
     assert_eq!(expected.to_string(), found.to_string());
-    let mut engine = CudaEngine::new(other, &Schedule::Parallel, OPTIONS).unwrap();
+    let mut engine = cuda(&other, &Schedule::Parallel);
     assert!(matches!(engine.set_schedule(custom), Err(Error::InvalidArgument(_))));
     run(&mut engine, &RunRequest::new(StopRule::Passes(1))).unwrap();
 }
@@ -268,9 +281,9 @@ fn context_and_kernels_are_made_once() {
 /// An engine of its own has the results of the CPU engine.
 fn check_bits() {
     let request = RunRequest::new(StopRule::Passes(3));
-    let mut cuda = CudaEngine::new(graph(), &Schedule::Parallel, OPTIONS).unwrap();
-    let mut cpu = CpuEngine::new(graph(), &Schedule::Parallel, OPTIONS).unwrap();
-    for engine in [&mut cuda as &mut dyn Engine, &mut cpu] {
+    let mut cuda = cuda(&graph(), &Schedule::Parallel);
+    let mut cpu = cpu(&graph(), &Schedule::Parallel);
+    for engine in [&mut cuda, &mut cpu] {
         run(engine, &request).unwrap();
     }
     assert!(cuda.results() == cpu.results() && cuda.messages() == cpu.messages());
@@ -284,7 +297,7 @@ fn a_context_that_has_failed_is_made_anew() {
         return within("a_context_that_has_failed_is_made_anew", &settings);
     }
     let request = RunRequest::new(StopRule::Passes(3));
-    let new = || CudaEngine::new(graph(), &Schedule::Parallel, OPTIONS);
+    let new = || made(Backend::Cuda, &graph(), &Schedule::Parallel);
     let mut beside = new().unwrap();
     let mut failing = new().unwrap();
     let fails = |result: Result<RunReport>| match result {

@@ -293,7 +293,8 @@ fn active_sets_spare_messages() {
     builder.add_singleton(0, 0.3).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let options = EngineOptions::default();
-    let mut engine = CpuEngine::new(graph, &Schedule::SequentialFixed, options).unwrap();
+    let engine = CpuEngine::new(graph.clone(), &Schedule::SequentialFixed, options).unwrap();
+    let mut engine = Trial::new(engine, &graph);
     let rule = StopRule::Tolerance { tolerance: 1e-12, max_passes: 100 };
     let all = go(&mut engine, &RunRequest::new(rule));
     let expected = engine.results().to_vec();

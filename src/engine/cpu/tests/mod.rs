@@ -3,8 +3,8 @@
 
 use super::plan::{Order, Plan, Tuning};
 use super::*;
-use crate::engine::Messages;
-use crate::engine::{Contradiction, Start, StopRule};
+use crate::engine::trial::Trial;
+use crate::engine::{Contradiction, Control, Start, StopRule};
 use crate::model::{Evidence, FactorGraphBuilder, WILDCARD};
 use crate::schedule::Preorder;
 use proptest::prelude::*;
@@ -214,10 +214,10 @@ impl Case {
         ]
     }
 
-    fn engine(&self, schedule: &Schedule, threads: usize, tuning: Tuning) -> CpuEngine {
+    fn engine(&self, schedule: &Schedule, threads: usize, tuning: Tuning) -> Trial<CpuEngine> {
         let options = EngineOptions { threads: Some(threads), ..Default::default() };
-        let mut engine =
-            CpuEngine::with_tuning(self.graph.clone(), schedule, options, tuning).unwrap();
+        let engine = CpuEngine::with_tuning(self.graph.clone(), schedule, options, tuning).unwrap();
+        let mut engine = Trial::new(engine, &self.graph);
         for (v, evidence) in self.evidence.iter() {
             engine.set_evidence(v, Some(evidence)).unwrap();
         }
@@ -237,8 +237,8 @@ impl Case {
     }
 }
 
-fn go(engine: &mut CpuEngine, request: &RunRequest) -> RunReport {
-    engine.run(request, &mut |_| Control::Continue).unwrap()
+fn go(engine: &mut Trial<CpuEngine>, request: &RunRequest) -> RunReport {
+    engine.go(request).unwrap()
 }
 
 proptest! {

@@ -2,14 +2,13 @@
 //! fake driver.
 
 use super::*;
-use crate::engine::Messages;
+use crate::engine::cpu::CpuEngine;
 use crate::engine::cpu::tests::{Case, case_of};
 use crate::engine::cuda::control::{PassLog, Rule, RunState, Standing};
 use crate::engine::cuda::driver::{Context, Device, Element, fake};
 use crate::engine::cuda::kernels;
-use crate::engine::{
-    Contradiction, Control, CpuEngine, Engine, EngineOptions, Progress, StopReason,
-};
+use crate::engine::trial::Trial;
+use crate::engine::{Contradiction, Control, EngineOptions, Progress, StopReason};
 use crate::model::FactorGraphBuilder;
 use proptest::prelude::*;
 
@@ -177,7 +176,7 @@ impl Runner {
     }
 }
 
-fn run_on_cpu(engine: &mut CpuEngine, request: &RunRequest) -> Shown {
+fn run_on_cpu(engine: &mut Trial<CpuEngine>, request: &RunRequest) -> Shown {
     let before = if request.start == Start::Fresh { 0 } else { engine.messages().1 };
     let mut progress = Vec::new();
     let report = engine.run(request, &mut |now| {
@@ -205,7 +204,8 @@ fn run_on_cpu(engine: &mut CpuEngine, request: &RunRequest) -> Shown {
 /// Runs the steps with both engines.
 fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
     let options = EngineOptions { threads: Some(1), ..Default::default() };
-    let mut cpu = CpuEngine::new(case.graph.clone(), schedule, options).unwrap();
+    let cpu = CpuEngine::new(case.graph.clone(), schedule, options).unwrap();
+    let mut cpu = Trial::new(cpu, &case.graph);
     let mut program = Runner::new(&case.graph, schedule, size);
     for (variable, evidence) in case.evidence.iter() {
         cpu.set_evidence(variable, Some(evidence)).unwrap();

@@ -1,6 +1,6 @@
 //! Decoding the most probable joint state.
 
-use super::BeliefPropagation;
+use super::base::BeliefPropagation;
 use super::partition::ln;
 use crate::engine::state_weight;
 use crate::error::Result;
@@ -23,10 +23,10 @@ impl BeliefPropagation {
     /// with cycles. O(edges * cost of a message).
     pub fn find_maximum(&self) -> Result<Vec<usize>> {
         self.marginals()?;
-        let graph = &self.graph;
+        let graph = self.graph();
         const FREE: usize = usize::MAX;
         let mut states = filled(graph.variable_count(), FREE)?;
-        for (variable, evidence) in self.evidence.iter() {
+        for (variable, evidence) in self.runner.evidence().iter() {
             if let VariableEvidence::Observed(state) = evidence {
                 states[variable] = *state as usize;
             }
@@ -63,7 +63,7 @@ impl BeliefPropagation {
     /// Gives the free variables of a factor their states, or checks those that they have.
     fn take_states(&self, factor: usize, states: &mut [usize], free: usize) -> Result<()> {
         let mut inputs = self.inputs(factor)?;
-        let scope = self.graph.factor_variables(factor);
+        let scope = self.graph().factor_variables(factor);
         for (position, &v) in scope.iter().enumerate() {
             if states[v as usize] != free {
                 inputs.fix(position, states[v as usize]);
@@ -75,7 +75,7 @@ impl BeliefPropagation {
             }
             let message = inputs.message(position, Inference::MaxProduct)?;
             let message = message.ok_or_else(|| self.contradictory_factor(factor))?;
-            let radix = self.graph.cardinality(v as usize);
+            let radix = self.graph().cardinality(v as usize);
             let value = |x: usize| state_weight(&message, x).multiply(inputs.weight(position, x));
             let best = (1..radix).fold((0, value(0)), |(best, highest), x| {
                 let candidate = value(x);
@@ -101,7 +101,7 @@ impl BeliefPropagation {
     /// Errors: another number of states than variables; a state that its variable does not have.
     /// O(edges + size of the terms).
     pub fn log_score(&self, states: &[usize]) -> Result<f64> {
-        let graph = &self.graph;
+        let graph = self.graph();
         if states.len() != graph.variable_count() {
             return Err(crate::Error::InvalidArgument(format!(
                 "{} states: the graph has {} variables, and needs one for each",
@@ -126,7 +126,7 @@ impl BeliefPropagation {
             let view = graph.factor(factor);
             score += ln(factor_value(&view, &own, graph.factor_cardinalities(factor)));
         }
-        for (v, evidence) in self.evidence.iter() {
+        for (v, evidence) in self.runner.evidence().iter() {
             score += match evidence {
                 VariableEvidence::Observed(state) if *state as usize == states[v] => 0.0,
                 VariableEvidence::Observed(_) => f64::NEG_INFINITY,

@@ -1,8 +1,10 @@
-//! The choice between two places, with stand-ins for both and a clock that only passes move.
+//! The choice between two backends, with stand-ins for both and a clock that only passes move.
 
+use super::cost::{Lengths, Shape};
 use super::*;
-use crate::engine::Messages;
-use crate::engine::{CpuEngine, EngineOptions};
+use crate::engine::cpu::CpuEngine;
+use crate::engine::interface::Engine;
+use crate::engine::trial::Trial;
 use crate::generate::bingo;
 use crate::kernel::Packed;
 use crate::model::FactorGraphBuilder;
@@ -25,82 +27,76 @@ struct World {
     cpus_made: usize,
     devices_made: usize,
     /// Places of all runs that were begun.
-    runs: Vec<Place>,
+    runs: Vec<usize>,
 }
 
 type Shared = Arc<Mutex<World>>;
 
-struct StandIn(Shared);
-
-struct Fake {
-    engine: CpuEngine,
-    place: Place,
+/// A backend, which counts what is made of it.
+struct StandIn {
+    place: usize,
     world: Shared,
 }
 
-impl Machine for StandIn {
-    fn threads(&self) -> usize {
-        1
+struct Fake {
+    engine: CpuEngine,
+    place: usize,
+    world: Shared,
+}
+
+impl Provider for StandIn {
+    fn backend(&self) -> Backend {
+        if self.place == CPU { Backend::Cpu } else { Backend::Cuda }
     }
 
-    fn check(&self, graph: &FactorGraph, schedule: &Schedule) -> Result<usize> {
-        let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
-        CpuEngine::check(graph, schedule, options)
-    }
-
-    fn has_device(&self) -> bool {
-        let mut world = self.0.lock();
+    fn is_present(&self) -> bool {
+        let mut world = self.world.lock();
         world.asked_for_device += 1;
         world.has_device
     }
 
     fn is_started(&self) -> bool {
-        self.0.lock().started
+        self.world.lock().started
+    }
+
+    fn reason_against(
+        &self,
+        _graph: &FactorGraph,
+        schedule: &Schedule,
+        request: &RunRequest,
+    ) -> Option<&'static str> {
+        let serves = !matches!(schedule, Schedule::MaximumResidual { .. })
+            && request.active_threshold.is_none()
+            && !matches!(request.rule, StopRule::AllBeliefs { .. });
+        (!serves && self.place != CPU).then_some("the stand-in does not do this")
     }
 
     fn make(
         &self,
-        place: Place,
-        graph: &Arc<FactorGraph>,
+        graph: Arc<FactorGraph>,
         schedule: &Schedule,
+        options: EngineOptions,
     ) -> Result<Box<dyn Engine>> {
-        let mut world = self.0.lock();
-        match place {
-            Place::Cpu => world.cpus_made += 1,
-            Place::Device => {
-                world.devices_made += 1;
-                if let Some(error) = world.make_error {
-                    return Err(error());
-                }
-                world.started = true;
+        let mut world = self.world.lock();
+        if self.place == CPU {
+            world.cpus_made += 1;
+        } else {
+            world.devices_made += 1;
+            if let Some(error) = world.make_error {
+                return Err(error());
             }
+            world.started = true;
         }
-        let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
-        let engine = CpuEngine::new(graph.clone(), schedule, options)?;
-        Ok(Box::new(Fake { engine, place, world: self.0.clone() }))
-    }
-
-    fn now(&self) -> f64 {
-        self.0.lock().now
+        let engine = CpuEngine::new(graph, schedule, options)?;
+        Ok(Box::new(Fake { engine, place: self.place, world: self.world.clone() }))
     }
 }
 
 impl Engine for Fake {
-    fn backend(&self) -> Backend {
-        match self.place {
-            Place::Cpu => Backend::Cpu,
-            Place::Device => Backend::Cuda,
-        }
-    }
-
-    fn threads(&self) -> usize {
-        1
-    }
-
-    fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
+    fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()> {
         match self.world.lock().schedule_error {
-            Some(error) if self.place == Place::Device => Err(error()),
-            _ => self.engine.set_schedule(schedule),
+            Some(error) if self.place == DEVICE => Err(error()),
+            _ => self.engine.set_schedule(schedule, evidence),
         }
     }
 
@@ -111,41 +107,32 @@ impl Engine for Fake {
     fn run(
         &mut self,
         request: &RunRequest,
-        monitor: &mut dyn FnMut(&Progress) -> Control,
+        evidence: &Evidence,
+        results: &mut [f64],
+        monitor: &mut Monitor<'_>,
     ) -> Result<RunReport> {
         self.world.lock().runs.push(self.place);
         match self.world.lock().run_error {
-            Some(error) if self.place == Place::Device => return Err(error()),
+            Some(error) if self.place == DEVICE => return Err(error()),
             _ => {}
         }
-        let report = self.engine.run(request, monitor)?;
+        let report = self.engine.run(request, evidence, results, monitor)?;
         let mut world = self.world.lock();
-        let pass = match self.place {
-            Place::Cpu => world.cpu_pass,
-            Place::Device => world.device_pass,
-        };
+        let pass = if self.place == CPU { world.cpu_pass } else { world.device_pass };
         world.now += report.passes as f64 * pass;
         Ok(report)
     }
 
-    fn results(&self) -> &[f64] {
-        self.engine.results()
+    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<Packed>) -> Result<bool> {
+        if self.place == CPU { self.engine.factor_inputs(factor, out) } else { Ok(false) }
     }
 
-    fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
-        self.engine.factor_inputs(factor, out)
-    }
-
-    fn export(&self) -> Result<Snapshot> {
+    fn export(&mut self) -> Result<Snapshot> {
         self.engine.export()
     }
 
     fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
         self.engine.import(snapshot)
-    }
-
-    fn take_notes(&mut self) -> Vec<String> {
-        Vec::new()
     }
 }
 
@@ -197,14 +184,35 @@ fn world() -> Shared {
     }))
 }
 
-fn engine_with(world: &Shared, change: impl FnOnce(&mut Costs)) -> AutoEngine {
+const OPTIONS: EngineOptions =
+    EngineOptions { backend: Backend::Auto, threads: Some(1), device: None, compile_tables: true };
+
+/// A router between the two stand-ins.
+fn router(
+    world: &Shared,
+    costs: Costs,
+    schedule: &Schedule,
+    backend: Backend,
+) -> Result<Trial<Router>> {
+    let provider = |place| -> &'static dyn Provider {
+        Box::leak(Box::new(StandIn { place, world: world.clone() }))
+    };
+    let clock = world.clone();
+    let clock = Box::new(move || clock.lock().now);
     let graph = graph();
-    let mut costs = costs(graph.edge_count());
-    change(&mut costs);
-    AutoEngine::new(Box::new(StandIn(world.clone())), costs, graph, &Schedule::Parallel).unwrap()
+    let options = EngineOptions { backend, ..OPTIONS };
+    let providers = [provider(CPU), provider(DEVICE)];
+    let made = Router::with(&providers, clock, costs, graph.clone(), schedule, options)?;
+    Ok(Trial::new(made, &graph))
 }
 
-fn engine(world: &Shared) -> AutoEngine {
+fn engine_with(world: &Shared, change: impl FnOnce(&mut Costs)) -> Trial<Router> {
+    let mut costs = costs(graph().edge_count());
+    change(&mut costs);
+    router(world, costs, &Schedule::Parallel, Backend::Auto).unwrap()
+}
+
+fn engine(world: &Shared) -> Trial<Router> {
     engine_with(world, |_| {})
 }
 
@@ -216,19 +224,18 @@ fn warm(count: u64) -> RunRequest {
     RunRequest { start: Start::Warm, ..passes(count) }
 }
 
-fn run(engine: &mut AutoEngine, request: &RunRequest) -> Result<RunReport> {
-    engine.run(request, &mut |_| Control::Continue)
+fn run(engine: &mut Trial<Router>, request: &RunRequest) -> Result<RunReport> {
+    engine.go(request)
 }
 
 /// The place of the last run.
-fn last(world: &Shared) -> Place {
+fn last(world: &Shared) -> usize {
     *world.lock().runs.last().unwrap()
 }
 
 /// A CPU engine on the same graph.
-fn reference(schedule: &Schedule) -> CpuEngine {
-    let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
-    CpuEngine::new(graph(), schedule, options).unwrap()
+fn reference(schedule: &Schedule) -> Trial<CpuEngine> {
+    Trial::new(CpuEngine::new(graph(), schedule, OPTIONS).unwrap(), &graph())
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {
@@ -241,12 +248,12 @@ fn made(world: &Shared) -> (usize, usize) {
     (world.devices_made, world.cpus_made)
 }
 
-fn runs(world: &Shared) -> Vec<Place> {
+fn runs(world: &Shared) -> Vec<usize> {
     world.lock().runs.clone()
 }
 
-const CPU: Place = Place::Cpu;
-const DEVICE: Place = Place::Device;
+/// The number of the device.
+const DEVICE: usize = 1;
 
 #[test]
 fn each_run_is_made_where_it_ends_first() {
@@ -311,7 +318,7 @@ fn a_long_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
     assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
     let mut plain = reference(&Schedule::MaximumResidual { log_domain: false });
     plain.set_evidence(1, Some(&VariableEvidence::Observed(1))).unwrap();
-    plain.run(&passes(2), &mut |_| Control::Continue).unwrap();
+    plain.go(&passes(2)).unwrap();
     assert_eq!(bits(engine.results()), bits(plain.results()));
 }
 
@@ -347,7 +354,8 @@ fn levels_are_looked_up_where_that_takes_a_small_share() {
         engine.set_schedule(&Schedule::SequentialFixed).unwrap();
         run(&mut engine, &passes(20)).unwrap();
         assert_eq!(last(&world), expected, "level {level}, analysis {analysis}");
-        assert_eq!(engine.shape == Shape::Unknown, analysis > 0.0);
+        let Policy::Auto(choice) = &engine.policy else { panic!("the policy is auto") };
+        assert_eq!(choice.shape() == Shape::Unknown, analysis > 0.0);
     }
 }
 
@@ -383,7 +391,7 @@ fn messages_and_evidence_move_along() {
     let world = world();
     let mut engine = engine(&world);
     let mut plain = reference(&Schedule::Parallel);
-    let steps: [(u64, Place, Option<VariableEvidence>); 5] = [
+    let steps: [(u64, usize, Option<VariableEvidence>); 5] = [
         (2, CPU, Some(VariableEvidence::Observed(1))),
         (15, DEVICE, None),
         (3, DEVICE, Some(VariableEvidence::Likelihood(vec![0.25, 0.75]))),
@@ -399,7 +407,7 @@ fn messages_and_evidence_move_along() {
             plain.set_evidence(variable, evidence.as_ref()).unwrap();
         }
         let report = run(&mut engine, &request).unwrap();
-        let expected = plain.run(&request, &mut |_| Control::Continue).unwrap();
+        let expected = plain.go(&request).unwrap();
         assert_eq!(last(&world), place, "step {index}");
         assert_eq!(report.total_passes, expected.total_passes);
         assert_eq!(report.max_diff.to_bits(), expected.max_diff.to_bits());
@@ -410,15 +418,28 @@ fn messages_and_evidence_move_along() {
         plain.factor_inputs(7, &mut others).unwrap();
         assert_eq!(inputs, others);
     }
-    // Undamped messages are known to the engine of the last run only.
-    let damped = RunRequest { damping: 0.5, ..warm(1) };
-    run(&mut engine, &damped).unwrap();
-    assert_eq!(last(&world), DEVICE);
-    engine.set_schedule(&Schedule::SequentialRandom { seed: 1 }).unwrap();
-    run(&mut engine, &RunRequest { start: Start::Fresh, ..damped }).unwrap();
-    engine.set_schedule(&Schedule::Parallel).unwrap();
-    run(&mut engine, &RunRequest { damping: 0.5, ..warm(500) }).unwrap();
-    assert_eq!(last(&world), CPU);
+    // Undamped messages move along.
+    let damped = RunRequest { damping: 0.5, ..warm(3) };
+    for (threshold, place) in [(None, DEVICE), (Some(0.0), CPU), (None, DEVICE)] {
+        let kind = if threshold.is_some() { warm(2) } else { damped };
+        let request = RunRequest { active_threshold: threshold, ..kind };
+        run(&mut engine, &request).unwrap();
+        plain.go(&request).unwrap();
+        assert_eq!(last(&world), place);
+        assert_eq!(bits(engine.results()), bits(plain.results()));
+    }
+    for (schedule, place) in
+        [(Schedule::SequentialRandom { seed: 1 }, CPU), (Schedule::Parallel, DEVICE)]
+    {
+        let request = RunRequest { damping: 0.5, ..warm(50) };
+        engine.set_schedule(&schedule).unwrap();
+        plain.set_schedule(&schedule).unwrap();
+        run(&mut engine, &request).unwrap();
+        plain.go(&request).unwrap();
+        assert_eq!(last(&world), place);
+        assert_eq!(bits(engine.results()), bits(plain.results()));
+        assert_eq!(engine.messages(), plain.messages());
+    }
 }
 
 #[test]
@@ -487,9 +508,9 @@ fn what_is_known_before_the_first_run_is_that_of_an_engine() {
         let mut engine = engine(&world);
         let mut plain = reference(&Schedule::SequentialFixed);
         let mut earlier = reference(&Schedule::Parallel);
-        earlier.run(&passes(2), &mut |_| Control::Continue).unwrap();
+        earlier.go(&passes(2)).unwrap();
         let (given, total) = earlier.messages();
-        let same_inputs = |engine: &AutoEngine, plain: &CpuEngine| {
+        let same_inputs = |engine: &mut Trial<Router>, plain: &mut Trial<CpuEngine>| {
             let (mut inputs, mut others) = (Vec::new(), Vec::new());
             for factor in 0..graph().factor_count() {
                 engine.factor_inputs(factor, &mut inputs).unwrap();
@@ -499,23 +520,23 @@ fn what_is_known_before_the_first_run_is_that_of_an_engine() {
         };
         assert_eq!(engine.messages(), plain.messages());
         assert_eq!((engine.results(), engine.threads()), (&[][..], 1));
-        same_inputs(&engine, &plain);
+        same_inputs(&mut engine, &mut plain);
         for known in [Some(VariableEvidence::Observed(1)), None] {
             engine.set_evidence(3, known.as_ref()).unwrap();
             plain.set_evidence(3, known.as_ref()).unwrap();
-            same_inputs(&engine, &plain);
+            same_inputs(&mut engine, &mut plain);
         }
         engine.set_evidence(5, Some(&VariableEvidence::Observed(0))).unwrap();
         plain.set_evidence(5, Some(&VariableEvidence::Observed(0))).unwrap();
         engine.set_messages(&given, total);
         plain.set_messages(&given, total);
         assert_eq!(engine.messages(), (given, total));
-        same_inputs(&engine, &plain);
+        same_inputs(&mut engine, &mut plain);
         engine.set_schedule(&Schedule::SequentialFixed).unwrap();
-        same_inputs(&engine, &plain);
+        same_inputs(&mut engine, &mut plain);
         let before = made(&world).1;
         let report = run(&mut engine, &warm(count)).unwrap();
-        plain.run(&warm(count), &mut |_| Control::Continue).unwrap();
+        plain.go(&warm(count)).unwrap();
         assert_eq!(last(&world), if count == 3 { CPU } else { DEVICE });
         assert_eq!(made(&world).1, before, "what answered before is what runs");
         assert_eq!((report.total_passes, engine.messages()), (total + count, plain.messages()));
@@ -530,12 +551,9 @@ fn errors_of_the_caller_are_those_of_the_cpu() {
     builder.add_and(1, &[2], 0.5, 0.5).unwrap();
     let other = builder.build().unwrap();
     let wrong = Schedule::Custom(Arc::new(Preorder::from_ranks(&other, &[0, 1]).unwrap()));
-    let graph = graph();
-    let machine = Box::new(StandIn(world.clone()));
-    let made = AutoEngine::new(machine, costs(graph.edge_count()), graph.clone(), &wrong);
+    let made = router(&world, costs(1), &wrong, Backend::Auto);
     let text = made.map(drop).unwrap_err().to_string();
-    let options = EngineOptions { threads: Some(1), ..EngineOptions::default() };
-    let plain = CpuEngine::new(graph, &wrong, options).map(drop).unwrap_err();
+    let plain = CpuEngine::new(graph(), &wrong, OPTIONS).map(drop).unwrap_err();
     assert_eq!(text, plain.to_string());
     for count in [3, 50] {
         let mut engine = engine(&world);
@@ -563,10 +581,10 @@ fn a_device_that_fails_in_a_run_hands_over_to_the_cpu() {
             let world = world();
             let mut engine = engine(&world);
             let mut plain = reference(&Schedule::Parallel);
-            let mut both = |engine: &mut AutoEngine, request: &RunRequest| {
+            let mut both = |engine: &mut Trial<Router>, request: &RunRequest| {
                 let report = run(engine, request);
                 if report.is_ok() {
-                    plain.run(request, &mut |_| Control::Continue).unwrap();
+                    plain.go(request).unwrap();
                     assert_eq!(bits(engine.results()), bits(plain.results()));
                     assert_eq!(engine.messages(), plain.messages());
                 }
@@ -605,7 +623,7 @@ fn messages_that_were_still_on_the_cpu_are_not_lost() {
     world.lock().run_error = Some(|| Error::Device("it burns".into()));
     run(&mut engine, &warm(30)).unwrap();
     assert_eq!(runs(&world), [CPU, DEVICE, CPU]);
-    plain.run(&passes(33), &mut |_| Control::Continue).unwrap();
+    plain.go(&passes(33)).unwrap();
     assert_eq!(engine.messages(), plain.messages());
 }
 
@@ -621,7 +639,7 @@ fn schedules_change_on_both_sides() {
         let active_threshold = (index % 2 == 1).then_some(0.0);
         let request = RunRequest { active_threshold, ..warm(20) };
         run(&mut engine, &request).unwrap();
-        plain.run(&request, &mut |_| Control::Continue).unwrap();
+        plain.go(&request).unwrap();
         assert_eq!(last(&world), if index % 2 == 1 { CPU } else { DEVICE });
         assert_eq!(engine.messages(), plain.messages(), "{}", schedule.name());
     }
@@ -629,10 +647,10 @@ fn schedules_change_on_both_sides() {
     world.lock().schedule_error = Some(|| Error::OutOfMemory("for levels".into()));
     engine.set_schedule(&Schedule::Tree).unwrap();
     assert_eq!(engine.messages(), plain.messages());
-    assert_eq!(engine.take_notes().len(), 1);
     plain.set_schedule(&Schedule::Tree).unwrap();
     run(&mut engine, &warm(20)).unwrap();
-    plain.run(&warm(20), &mut |_| Control::Continue).unwrap();
+    assert_eq!(engine.take_notes().len(), 1);
+    plain.go(&warm(20)).unwrap();
     assert_eq!((last(&world), engine.messages()), (CPU, plain.messages()));
 }
 
@@ -648,7 +666,7 @@ fn batches_count_together() {
     }
     assert_eq!(runs(&world), [DEVICE; 4]);
     world.lock().has_device = false;
-    let mut engine = self::engine(&world);
+    let engine = self::engine(&world);
     assert!(!engine.prefers_device(&passes(300), 400));
 }
 

@@ -1,6 +1,6 @@
 //! Reading, replacing, saving and restoring messages.
 
-use super::BeliefPropagation;
+use super::base::BeliefPropagation;
 use crate::engine::snapshot::Queue;
 use crate::engine::{Snapshot, value_count};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ impl BeliefPropagation {
     /// All factor-to-variable messages, edge by edge: one probability per state of the edge's
     /// variable. For exact resumption see [`Self::save_state`]. Errors: no memory.
     pub fn messages(&self) -> Result<Vec<f64>> {
-        let stored = self.engine.export()?.messages;
+        let stored = self.runner.export()?.messages;
         let mut out = filled(self.message_length(), 0.0)?;
         let (mut from, mut to) = (0, 0);
         for &v in self.graph().edge_variables() {
@@ -66,7 +66,7 @@ impl BeliefPropagation {
             check_weights(weights, || format!("message of edge {edge}"))?;
             stored.extend(stored_message(weights)?);
         }
-        self.engine.import(&Snapshot::of_messages(stored, 0))
+        self.runner.import(&Snapshot::of_messages(stored, 0))
     }
 
     /// The exact state of the messages and the number of passes done, to be given to
@@ -74,7 +74,7 @@ impl BeliefPropagation {
     /// warm run then goes on with the same bits, damping and SEQMAX included. A sequence of words whose meaning
     /// belongs to this version of the library. Errors: no memory.
     pub fn save_state(&self) -> Result<Vec<u64>> {
-        let Snapshot { messages, newest, queue, passes, .. } = self.engine.export()?;
+        let Snapshot { messages, newest, queue, passes, .. } = self.runner.export()?;
         // Without a queue, undamped messages that are the messages say nothing; whether there are any then
         // depends on the engine.
         let newest = newest.filter(|newest| queue.is_some() || *newest != messages);
@@ -166,7 +166,7 @@ impl BeliefPropagation {
             // Factors with one variable send once more: the graph may have other ones than where it was saved.
             constants_sent: false,
         };
-        self.engine.import(&snapshot)
+        self.runner.import(&snapshot)
     }
 
     /// Words as stored messages of all edges. Errors: one that is none.

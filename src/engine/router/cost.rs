@@ -1,7 +1,8 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
-use crate::engine::{Inference, RunRequest, Start, StopRule};
+use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
+use crate::kernel::Inference;
 use crate::memory::Grow;
 use crate::model::{FactorGraph, FactorKind};
 use crate::schedule::{Schedule, Storage, analyse};
@@ -256,15 +257,10 @@ impl Costs {
     }
 }
 
-/// Whether a device does the passes of such a run itself. It does not do SEQMAX, whose next message
-/// follows from the last, active sets and the beliefs of factors; and the order of SEQRND is another one
-/// in every pass, which takes longer to analyse than a pass takes on the CPU.
-pub(super) fn is_for_devices(schedule: &Schedule, request: &RunRequest) -> bool {
-    let ordered =
-        !matches!(schedule, Schedule::MaximumResidual { .. } | Schedule::SequentialRandom { .. });
-    ordered
-        && request.active_threshold.is_none()
-        && !matches!(request.rule, StopRule::AllBeliefs { .. })
+/// Whether a device can be worth while for a schedule. The order of SEQRND is another one in every iteration,
+/// which takes longer to analyse than an iteration takes on the CPU.
+pub(super) fn is_worth_a_device(schedule: &Schedule) -> bool {
+    !matches!(schedule, Schedule::SequentialRandom { .. })
 }
 
 /// Numbers of passes that runs turned out to make.

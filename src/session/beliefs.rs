@@ -1,6 +1,6 @@
 //! Beliefs of factors, of pairs of variables and of other sets of variables that share a factor.
 
-use super::BeliefPropagation;
+use super::base::BeliefPropagation;
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{Real, Wide};
@@ -16,8 +16,8 @@ impl BeliefPropagation {
     ///
     /// Errors: more than 2^26 entries; a belief that would be 0/0.
     pub fn factor_belief(&self, factor: usize) -> Result<Vec<f64>> {
-        check_factor(&self.graph, factor)?;
-        let size = self.graph.joint_states(factor).filter(|&size| size <= BELIEF_LIMIT);
+        check_factor(self.graph(), factor)?;
+        let size = self.graph().joint_states(factor).filter(|&size| size <= BELIEF_LIMIT);
         let mut belief = filled(size.ok_or_else(|| self.too_large(factor))?, 0.0)?;
         if self.inputs(factor)?.belief(&mut belief)? {
             Ok(belief)
@@ -29,20 +29,20 @@ impl BeliefPropagation {
     /// One entry of [`Self::factor_belief`]. O(arity) for factors with a head, of any arity up to 63;
     /// O(entries) for tables.
     pub fn factor_belief_at(&self, factor: usize, index: u64) -> Result<f64> {
-        check_factor(&self.graph, factor)?;
-        let size = self.graph.joint_states(factor);
+        check_factor(self.graph(), factor)?;
+        let size = self.graph().joint_states(factor);
         if size.is_some_and(|size| index >= size as u64) {
             return Err(Error::OutOfRange(format!(
                 "index {index} into the belief of factor {factor}: it has {} entries",
                 size.unwrap_or_default()
             )));
         }
-        if let Factor::Table(_) = self.graph.factor(factor) {
+        if let Factor::Table(_) = self.graph().factor(factor) {
             return Ok(self.factor_belief(factor)?[index as usize]);
         }
         let mut rest = index;
         let states: Vec<usize> =
-            collected(self.graph.factor_cardinalities(factor).map(|cardinality| {
+            collected(self.graph().factor_cardinalities(factor).map(|cardinality| {
                 let state = rest % cardinality as u64;
                 rest /= cardinality as u64;
                 state as usize
@@ -63,11 +63,11 @@ impl BeliefPropagation {
     /// belief that would be 0/0.
     pub fn joint_belief(&self, variables: &[usize]) -> Result<Vec<f64>> {
         for (position, &variable) in variables.iter().enumerate() {
-            check_variable(&self.graph, variable)?;
+            check_variable(self.graph(), variable)?;
             if variables[..position].contains(&variable) {
                 return Err(Error::InvalidArgument(format!(
                     "variable {} is asked for twice: once is enough",
-                    self.graph.label(variable)
+                    self.graph().label(variable)
                 )));
             }
         }
@@ -76,14 +76,14 @@ impl BeliefPropagation {
                 .first()
                 .map_or_else(|| filled(1, 1.0), |&v| copied(self.marginal(v)?));
         };
-        let factors = self.graph.edge_factors();
-        let candidates = self.graph.variable_edges(first).iter().map(|&e| factors[e as usize]);
+        let factors = self.graph().edge_factors();
+        let candidates = self.graph().variable_edges(first).iter().map(|&e| factors[e as usize]);
         let common = candidates.map(|factor| factor as usize).find(|&factor| {
-            variables.iter().all(|&variable| self.graph.edge(factor, variable).is_some())
+            variables.iter().all(|&variable| self.graph().edge(factor, variable).is_some())
         });
         let factor = common.ok_or_else(|| {
             let labels: Vec<String> =
-                variables.iter().map(|&v| self.graph.label(v).to_string()).collect();
+                variables.iter().map(|&v| self.graph().label(v).to_string()).collect();
             Error::InvalidArgument(format!(
                 "joint belief of the variables {}: no factor contains all of them",
                 labels.join(", ")
@@ -101,14 +101,14 @@ impl BeliefPropagation {
     /// The belief of some variables of a factor.
     fn belief_within(&self, factor: usize, variables: &[usize]) -> Result<Vec<f64>> {
         let cardinalities: Vec<usize> =
-            collected(variables.iter().map(|&v| self.graph.cardinality(v)))?;
+            collected(variables.iter().map(|&v| self.graph().cardinality(v)))?;
         let size = cardinalities.iter().try_fold(1_usize, |size, &r| size.checked_mul(r));
         let size = size.filter(|&size| size <= BELIEF_LIMIT);
         let size = size.ok_or_else(|| self.too_large(factor))?;
-        let scope = self.graph.factor_variables(factor);
+        let scope = self.graph().factor_variables(factor);
         let position = |&variable: &usize| scope.partition_point(|&v| (v as usize) < variable);
         let positions: Vec<usize> = collected(variables.iter().map(position))?;
-        if let Factor::Table(_) = self.graph.factor(factor) {
+        if let Factor::Table(_) = self.graph().factor(factor) {
             return self.marginalise_table(factor, &positions, &cardinalities, size);
         }
         // The factor's total with the variables fixed, for each of their joint states.
@@ -140,7 +140,7 @@ impl BeliefPropagation {
         size: usize,
     ) -> Result<Vec<f64>> {
         let belief = self.factor_belief(factor)?;
-        let all: Vec<usize> = collected(self.graph.factor_cardinalities(factor))?;
+        let all: Vec<usize> = collected(self.graph().factor_cardinalities(factor))?;
         let mut states = filled(all.len(), 0)?;
         let mut out = filled(size, 0.0)?;
         for probability in belief {
@@ -158,8 +158,8 @@ impl BeliefPropagation {
     /// The messages to a factor as they are now.
     pub(super) fn inputs(&self, factor: usize) -> Result<Inputs<'_>> {
         let mut messages = Vec::new();
-        self.engine.factor_inputs(factor, &mut messages)?;
-        Inputs::new(&self.graph, factor, messages)
+        self.runner.factor_inputs(factor, &mut messages)?;
+        Inputs::new(self.graph(), factor, messages)
     }
 
     fn share(&self, factor: usize, weight: Wide, total: Wide) -> Result<f64> {
@@ -174,18 +174,18 @@ impl BeliefPropagation {
         Error::LimitExceeded(format!(
             "belief of factor {factor}: over {} variables it has more than {BELIEF_LIMIT} entries; \
              ask for single ones",
-            self.graph.arity(factor)
+            self.graph().arity(factor)
         ))
     }
 
     /// The error of a factor that its inputs contradict.
     pub(super) fn contradictory_factor(&self, factor: usize) -> Error {
-        let variable = self.graph.factor_variables(factor).first().map_or(0, |&v| v as usize);
+        let variable = self.graph().factor_variables(factor).first().map_or(0, |&v| v as usize);
         Error::Contradiction {
-            label: self.graph.labels().get(variable).copied().unwrap_or_default(),
+            label: self.graph().labels().get(variable).copied().unwrap_or_default(),
             variable,
             factor: None,
-            pass: self.report.map_or(0, |report| report.total_passes),
+            pass: self.report().map_or(0, |report| report.total_passes),
             count: 1,
         }
     }

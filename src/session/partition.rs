@@ -1,6 +1,6 @@
 //! The Bethe approximation of the partition function.
 
-use super::BeliefPropagation;
+use super::base::BeliefPropagation;
 use crate::engine::state_weight;
 use crate::error::Result;
 use crate::kernel::{Inference, Real, Wide};
@@ -28,19 +28,19 @@ impl BeliefPropagation {
     /// everywhere, the logarithm itself is the platform's.
     pub fn log_partition(&self) -> Result<f64> {
         let mut sum = Sum::default();
-        for v in 0..self.graph.variable_count() {
+        for v in 0..self.graph().variable_count() {
             let belief = self.marginal(v)?;
-            let degree = self.graph.degree(v) as f64;
+            let degree = self.graph().degree(v) as f64;
             sum.add((1.0 - degree) * entropy(belief));
             // Soft evidence is one more factor over the variable: with its belief as its own, its
             // entropy cancels the one that the degree would count.
-            if let Some(VariableEvidence::Likelihood(likelihood)) = self.evidence.get(v) {
+            if let Some(VariableEvidence::Likelihood(likelihood)) = self.runner.evidence().get(v) {
                 for (&p, &weight) in belief.iter().zip(likelihood) {
                     sum.add(if p == 0.0 { 0.0 } else { p * weight.ln() });
                 }
             }
         }
-        for factor in 0..self.graph.factor_count() {
+        for factor in 0..self.graph().factor_count() {
             sum.add(self.negative_divergence(factor)?);
         }
         Ok(sum.total())
@@ -56,7 +56,7 @@ impl BeliefPropagation {
         }
         let mut sum = Sum::default();
         sum.add(ln(total));
-        for (position, radix) in self.graph.factor_cardinalities(factor).enumerate() {
+        for (position, radix) in self.graph().factor_cardinalities(factor).enumerate() {
             let message = inputs
                 .message(position, Inference::SumProduct)?
                 .ok_or_else(|| self.contradictory_factor(factor))?;

@@ -1,17 +1,14 @@
 //! Many evidence sets on one graph, and many graphs, in one call.
 
+use super::base::{BeliefPropagation, check_evidence};
 use super::distribute::distribute;
-use super::impossible::Impossible;
-use super::{BeliefPropagation, check_evidence, check_request, schedule_for};
-use crate::engine::{
-    Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, Start, make,
-};
+use super::runner::Runner;
+use crate::engine::{Backend, Control, EngineOptions, Progress, RunReport, RunRequest, Start};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, out_of_memory, room, shared};
-use crate::model::{Evidence, FactorGraph, VariableEvidence};
+use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
 use crate::threads::physical_cores;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most edges that the engines of several entries at once may have together: each takes up to 80 bytes
@@ -45,18 +42,11 @@ impl BatchResults {
 #[derive(Default)]
 pub(super) struct Workers {
     /// One thread each.
-    single: Vec<Worker>,
+    single: Vec<Runner>,
     /// All threads together.
-    team: Option<Worker>,
+    team: Option<Runner>,
     /// The schedule in the form that all of them share.
     schedule: Option<Schedule>,
-}
-
-struct Worker {
-    engine: Box<dyn Engine>,
-    /// What the engine has as evidence.
-    evidence: Evidence,
-    impossible: Impossible,
 }
 
 /// One entry: what is known, and where its marginals go.
@@ -129,7 +119,7 @@ impl BeliefPropagation {
         cancelled: &AtomicBool,
         monitor: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<BatchResults> {
-        check_request(request)?;
+        request.check()?;
         if request.start != Start::Fresh {
             return Err(Error::InvalidArgument(
                 "a batch with a warm start: each entry is a fresh run, and Start::Fresh is needed"
@@ -137,9 +127,9 @@ impl BeliefPropagation {
             ));
         }
         for (number, evidence) in entries.iter().enumerate() {
-            check_evidence(&self.graph, evidence).map_err(|error| in_entry(number, error))?;
+            check_evidence(self.graph(), evidence).map_err(|error| in_entry(number, error))?;
         }
-        let states = self.graph.state_count();
+        let states = self.graph().state_count();
         let mut marginals = unset(entries.len(), states)?;
         let mut rest = marginals.as_mut_slice();
         let mut jobs = room(entries.len())?;
@@ -150,10 +140,9 @@ impl BeliefPropagation {
         }
         let mut reports: Vec<Option<Result<RunReport>>> = room(entries.len())?;
         reports.resize_with(entries.len(), || None);
-        let graph = self.graph.clone();
-        let work = |worker: &mut Worker, entry: Entry<'_>| {
+        let work = |runner: &mut Runner, entry: Entry<'_>| {
             (!cancelled.load(Ordering::Relaxed))
-                .then(|| worker.run(&graph, request, entry, cancelled))
+                .then(|| run_entry(runner, request, entry, cancelled))
         };
         let mut done = 0;
         let finished = |index: usize, report: Option<Result<RunReport>>| {
@@ -171,7 +160,7 @@ impl BeliefPropagation {
             distribute(workers, jobs, work, finished)?;
             let mut notes = Vec::new();
             for worker in workers {
-                notes.try_extend(worker.engine.take_notes())?;
+                notes.try_extend(worker.router_mut()?.take_notes())?;
             }
             self.notes.try_extend(notes)?;
         }
@@ -183,92 +172,56 @@ impl BeliefPropagation {
     }
 
     /// Engines for a batch of so many entries: several with one thread, or one with all.
-    fn workers(&mut self, entries: usize, request: &RunRequest) -> Result<&mut [Worker]> {
-        let edges = self.graph.edge_count().max(1);
-        let at_once = entries_at_once(entries, thread_limit(&self.options), edges);
-        let workers = &mut self.workers;
+    fn workers(&mut self, entries: usize, request: &RunRequest) -> Result<&mut [Runner]> {
+        let edges = self.graph().edge_count().max(1);
+        let at_once = entries_at_once(entries, thread_limit(&self.options()), edges);
+        let (runner, workers) = (&mut self.runner, &mut self.workers);
         let schedule = match &workers.schedule {
             Some(schedule) => schedule,
-            None => {
-                let own = schedule_for(&self.graph, &self.compiled, &self.schedule)?;
-                workers.schedule.insert(shared_order(&self.compiled, own)?)
-            }
+            None => workers.schedule.insert(shared_order(runner.graph(), runner.schedule())?),
         };
         let on_one_thread = |schedule: &Schedule| match schedule {
             Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. } => true,
             _ => request.active_threshold.is_some(),
         };
-        let team = if on_one_thread(schedule) { 1 } else { self.engine.threads() };
+        let team = if on_one_thread(schedule) { 1 } else { runner.router_mut()?.threads() };
         // A device runs one entry faster than several at once.
-        let on_device = self.engine.prefers_device(request, entries);
+        let on_device = runner.router_mut()?.prefers_device(request, entries);
+        let sibling = |options| {
+            let mut sibling = runner.sibling(schedule.clone(), options)?;
+            sibling.prepare(None)?;
+            Ok::<_, Error>(sibling)
+        };
+        let options = runner.options();
         if !on_device && at_once > 1 && pays(entries, at_once, team) {
-            let options = EngineOptions { backend: Backend::Cpu, threads: Some(1), ..self.options };
+            let options = EngineOptions { backend: Backend::Cpu, threads: Some(1), ..options };
             while workers.single.len() < at_once {
-                let worker = Worker::new(self.compiled.clone(), schedule, options)?;
-                workers.single.try_push(worker)?;
+                workers.single.try_push(sibling(options)?)?;
             }
             return Ok(&mut workers.single[..at_once]);
         }
         let mut team = match workers.team.take() {
             Some(team) => team,
-            None => Worker::new(self.compiled.clone(), schedule, self.options)?,
+            None => sibling(options)?,
         };
-        team.engine.expect_runs(entries);
+        team.router_mut()?.expect_runs(entries);
         Ok(std::slice::from_mut(workers.team.insert(team)))
     }
 }
 
-impl Worker {
-    fn new(graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions) -> Result<Self> {
-        Ok(Self {
-            engine: make(graph, schedule, options)?,
-            evidence: Evidence::new(),
-            impossible: Impossible::default(),
-        })
-    }
-
-    /// Sets or clears what is known about a variable of the graph.
-    fn know(
-        &mut self,
-        graph: &FactorGraph,
-        variable: usize,
-        known: Option<&VariableEvidence>,
-    ) -> Result<()> {
-        let mut set = |known: Option<&VariableEvidence>| {
-            self.evidence.set(variable, known)?;
-            self.impossible.change(graph, variable, known)?;
-            self.engine.set_evidence(variable, known)
-        };
-        set(known).inspect_err(|_| {
-            // All three agree that nothing is known, which needs no memory.
-            let _ = set(None);
-        })
-    }
-
-    /// Runs an entry, and writes its marginals if there are any.
-    fn run(
-        &mut self,
-        graph: &FactorGraph,
-        request: &RunRequest,
-        entry: Entry<'_>,
-        cancelled: &AtomicBool,
-    ) -> Result<RunReport> {
-        let gone = |&variable: &usize| entry.evidence.get(variable).is_none();
-        let known = self.evidence.iter().map(|(variable, _)| variable);
-        for variable in collected(known.filter(gone))? {
-            self.know(graph, variable, None)?;
-        }
-        for (variable, known) in entry.evidence.iter() {
-            if self.evidence.get(variable) != Some(known) {
-                self.know(graph, variable, Some(known))?;
-            }
-        }
-        self.impossible.judge(graph, request.contradiction)?;
-        let mut report = self.engine.run(request, &mut |_| control(cancelled))?;
-        self.impossible.add_to(graph, &mut report);
-        entry.marginals.copy_from_slice(self.engine.results());
-        Ok(report)
-    }
+/// Runs an entry, and writes its marginals: NaN after an error.
+fn run_entry(
+    runner: &mut Runner,
+    request: &RunRequest,
+    entry: Entry<'_>,
+    cancelled: &AtomicBool,
+) -> Result<RunReport> {
+    let Entry { evidence, marginals } = entry;
+    let mut run = |marginals: &mut [f64]| {
+        runner.set_evidence(evidence)?;
+        runner.run(request, marginals, &mut |_| control(cancelled))
+    };
+    run(marginals).inspect_err(|_| marginals.fill(f64::NAN))
 }
 
 /// Runs many sessions, each with its own graph, schedule and evidence, as [`BeliefPropagation::run`]
@@ -310,7 +263,7 @@ pub fn run_all_monitored(
 ) -> Result<Vec<Result<RunReport>>> {
     let total = sessions.len();
     let cancelled = AtomicBool::new(false);
-    let limits = sessions.iter().map(|session| thread_limit(&session.options));
+    let limits = sessions.iter().map(|session| thread_limit(&session.options()));
     let threads = limits.max().unwrap_or(1);
     let mut done = 0;
     let reports = run_together(
@@ -390,12 +343,12 @@ fn pays(entries: usize, at_once: usize, team: usize) -> bool {
 }
 
 /// A schedule as all engines of a batch can share it: its order is worked out once.
-fn shared_order(graph: &FactorGraph, schedule: Schedule) -> Result<Schedule> {
+fn shared_order(graph: &FactorGraph, schedule: &Schedule) -> Result<Schedule> {
     match schedule {
         Schedule::Parallel
         | Schedule::SequentialRandom { .. }
         | Schedule::MaximumResidual { .. }
-        | Schedule::Custom(_) => Ok(schedule),
+        | Schedule::Custom(_) => Ok(schedule.clone()),
         _ => Ok(Schedule::Custom(shared(schedule.preorder(graph, 0)?)?)),
     }
 }

@@ -1,0 +1,98 @@
+//! What a backend is to the rest of the library: a provider that makes engines, and the engines.
+
+use super::options::{Backend, EngineOptions};
+use super::request::{Control, Progress, RunReport, RunRequest};
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::kernel::Packed;
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// Hears of each iteration, and can end the run after it.
+pub(crate) type Monitor<'a> = dyn FnMut(&Progress) -> Control + 'a;
+
+/// A backend as the registry lists it.
+pub(crate) trait Provider: Send + Sync {
+    /// Its name in [`EngineOptions`]: never [`Backend::Auto`].
+    fn backend(&self) -> Backend;
+
+    /// Whether engines can be made on this machine. Takes as long as loading a driver, the first time.
+    fn is_present(&self) -> bool;
+
+    /// Whether what the first engine of a process waits for, such as the start of a driver, is done.
+    fn is_started(&self) -> bool {
+        true
+    }
+
+    /// What a graph, a schedule or a request has that engines of this backend do not serve; `None` if they
+    /// serve all of it. O(1) or O(variables).
+    fn reason_against(
+        &self,
+        graph: &FactorGraph,
+        schedule: &Schedule,
+        request: &RunRequest,
+    ) -> Option<&'static str>;
+
+    /// Makes an engine: messages are uniform, and there is no evidence. Errors: a schedule for another graph;
+    /// no memory; why the backend cannot be had.
+    fn make(
+        &self,
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Box<dyn Engine>>;
+}
+
+/// Holds the messages of one graph and runs iterations over them.
+///
+/// An engine is bound to a graph. The schedule and the evidence are replaced between runs; the evidence belongs
+/// to the caller and reaches the engine as changes. Between runs the factor-to-variable messages are all of an
+/// engine's state: a [`Snapshot`] of them moves to another engine, which goes on with the same bits.
+pub(crate) trait Engine: Send + Sync {
+    /// Number of CPU threads in use.
+    fn threads(&self) -> usize {
+        1
+    }
+
+    /// Replaces the schedule; messages stay. `evidence` is all that has been set, for what has to be made anew.
+    /// Errors: a schedule for another graph; no memory; nothing has changed then.
+    fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()>;
+
+    /// Sets or, with `None`, clears what is known about a variable. The arguments are valid. Errors: no
+    /// memory; nothing has changed then. Clearing never fails.
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()>;
+
+    /// What a request has that this engine does not serve; `None` if it serves all of it. May look at every
+    /// factor, once. Errors: no memory.
+    fn reason_against(&mut self, _request: &RunRequest) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
+    /// Runs iterations until the request's rule ends them, and writes the probabilities of all states of all
+    /// variables, by the rule of the run: beliefs, or means of beliefs. `evidence` is all that has been set;
+    /// `results` has one entry per state of each variable, and is of no meaning after an error.
+    ///
+    /// After an error other than a contradiction the messages are unchanged, or, where memory was missing in the
+    /// middle of the run, uniform.
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        evidence: &Evidence,
+        results: &mut [f64],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<RunReport>;
+
+    /// Appends the current messages from a factor's variables to it, one after the other. `false` where the
+    /// engine cannot: another one has to import its messages first.
+    fn factor_inputs(&mut self, _factor: usize, _out: &mut Vec<Packed>) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// All that another engine needs to go on from here. Errors: no memory.
+    fn export(&mut self) -> Result<Snapshot>;
+
+    /// Goes on from there; the lengths are right. The evidence that it belongs to has been set before. Errors:
+    /// no memory; nothing has changed then.
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()>;
+}

@@ -1,0 +1,69 @@
+//! In the place of `cuda`, where that is not built: there are no devices.
+
+use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion, choose_device};
+use super::interface::{Engine, Provider};
+use super::options::{Backend, EngineOptions};
+use super::request::RunRequest;
+use crate::error::{Error, Result};
+use crate::model::FactorGraph;
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// The backend `cuda`, which cannot be had.
+pub(super) struct Cuda;
+
+impl Provider for Cuda {
+    fn backend(&self) -> Backend {
+        Backend::Cuda
+    }
+
+    fn is_present(&self) -> bool {
+        false
+    }
+
+    fn reason_against(
+        &self,
+        _: &FactorGraph,
+        _: &Schedule,
+        _: &RunRequest,
+    ) -> Option<&'static str> {
+        None
+    }
+
+    fn make(
+        &self,
+        _graph: Arc<FactorGraph>,
+        _schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Box<dyn Engine>> {
+        choose_device(options.device)?;
+        Err(not_built())
+    }
+}
+
+fn not_built() -> Error {
+    Error::NoDevice(
+        "this build of fastlbp has no CUDA: it needs the feature 'cuda' on Linux, x86-64 or 64-bit Arm"
+            .into(),
+    )
+}
+
+pub(super) fn driver_version() -> Result<DriverVersion> {
+    Err(not_built())
+}
+
+pub(super) fn device_count() -> Result<u32> {
+    Err(not_built())
+}
+
+pub(super) fn device_info(_index: u32) -> Result<DeviceInfo> {
+    Err(not_built())
+}
+
+pub(super) fn device_memory(_index: u32) -> Result<DeviceMemory> {
+    Err(not_built())
+}
+
+pub(super) fn check_device(_index: u32) -> Result<DeviceTimes> {
+    Err(not_built())
+}

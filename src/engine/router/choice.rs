@@ -1,0 +1,272 @@
+//! Which backend a run of `auto` is made on.
+//!
+//! Each run is made where it is expected to end first, with all that has to be made before it: the start
+//! of the driver, engines, the move of messages. What is expected comes from a model of the costs (see
+//! [`super::cost`]), corrected by what earlier runs took. A device that is slower for each of many runs only
+//! because its engine is not made yet gets its chance when these runs have together lost on the CPU what
+//! making it takes: that costs at most twice what knowing their number would have.
+
+use super::cost::{Costs, Lengths, RunCost, Seen, Shape, Work, is_worth_a_device, limited};
+use super::engines::{CPU, Engines};
+use crate::engine::interface::Provider;
+use crate::engine::options::EngineOptions;
+use crate::engine::request::{RunReport, RunRequest, Start, StopReason, StopRule};
+use crate::error::Result;
+use crate::memory::collected;
+use crate::model::FactorGraph;
+use crate::schedule::Schedule;
+use crate::threads::physical_cores;
+use once_cell::sync::OnceCell;
+
+/// What is known of a backend.
+#[derive(Default)]
+struct Candidate {
+    is_present: OnceCell<bool>,
+    /// It failed, and is not used any more.
+    is_given_up: bool,
+    seen: Seen,
+    /// Seconds that runs so far would have been shorter here, had the engine been there; and the shape of
+    /// the schedule by which that was estimated.
+    missed: Option<(f64, Shape)>,
+}
+
+/// What the choice goes by.
+pub(super) struct Choice {
+    costs: Costs,
+    work: Work,
+    /// Number of CPU threads that engines may use.
+    threads: usize,
+    /// What the schedule tells of its levels.
+    declared: Shape,
+    /// Its levels, once they have been found.
+    found: OnceCell<Shape>,
+    /// By number of the engine; those after the first are devices.
+    candidates: Vec<Candidate>,
+    lengths: Lengths,
+    /// Number of runs like the next one that will most likely follow, with it.
+    coming: usize,
+}
+
+/// A run that a backend is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub(super) graph: &'a FactorGraph,
+    pub(super) schedule: &'a Schedule,
+    pub(super) engines: &'a Engines,
+    pub(super) request: &'a RunRequest,
+}
+
+impl Choice {
+    /// Errors: no memory.
+    pub(super) fn new(
+        graph: &FactorGraph,
+        schedule: &Schedule,
+        options: EngineOptions,
+        costs: Costs,
+        providers: &[&'static dyn Provider],
+    ) -> Result<Self> {
+        Ok(Self {
+            work: Work::of(graph, &costs),
+            costs,
+            threads: options.threads.unwrap_or_else(physical_cores),
+            declared: Shape::of(schedule),
+            found: OnceCell::new(),
+            candidates: collected(providers.iter().map(|_| Candidate::default()))?,
+            lengths: Lengths::default(),
+            coming: 1,
+        })
+    }
+
+    /// What was learned belongs to the old schedule.
+    pub(super) fn schedule_has_changed(&mut self, schedule: &Schedule) {
+        self.declared = Shape::of(schedule);
+        self.found = OnceCell::new();
+        self.lengths.clear();
+        for candidate in &mut self.candidates {
+            candidate.seen = Seen::default();
+            candidate.missed = None;
+        }
+    }
+
+    pub(super) fn give_up(&mut self, number: usize) {
+        self.candidates[number].is_given_up = true;
+    }
+
+    /// Whether a backend is known not to be there, or was given up.
+    pub(super) fn is_gone(&self, number: usize) -> bool {
+        let Candidate { is_present, is_given_up, .. } = &self.candidates[number];
+        *is_given_up || is_present.get() == Some(&false)
+    }
+
+    pub(super) fn expect_runs(&mut self, runs: usize) {
+        self.coming = runs;
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        self.found.get().copied().unwrap_or(self.declared)
+    }
+
+    /// One of the runs that were expected begins.
+    pub(super) fn run_begins(&mut self) {
+        self.coming = self.coming.saturating_sub(1);
+    }
+
+    /// A run of typical length.
+    pub(super) fn typical(&self) -> RunRequest {
+        RunRequest::new(StopRule::Passes(self.costs.typical_passes))
+    }
+
+    /// Whether a device makes so many runs, with an engine that is yet to be made, faster than the CPU makes
+    /// them several at once.
+    pub(super) fn prefers_device(&self, question: Question<'_>, runs: usize) -> bool {
+        let Question { schedule, request, .. } = question;
+        let threads = self.threads.clamp(1, runs.max(1));
+        let one = self.costs.cpu(&self.work, schedule, 1, request);
+        let passes = self.lengths.expected(request, &self.costs);
+        let cpu = limited(one, passes, request) * runs.div_ceil(threads) as f64;
+        (CPU + 1..self.candidates.len()).any(|device| {
+            let set_up = self.making_first(device, question.engines);
+            self.seconds_if_faster(question, device, runs as f64, set_up, cpu).is_some()
+        })
+    }
+
+    /// The backend where a run, and those that are expected after it, are done first.
+    pub(super) fn fastest(&self, question: Question<'_>) -> usize {
+        let runs = self.coming.max(1) as f64;
+        let cpu = runs * self.seconds(question, CPU) + self.set_up(question, CPU);
+        let mut best = (CPU, cpu);
+        for device in CPU + 1..self.candidates.len() {
+            let set_up = (self.set_up(question, device) - self.missed(device)).max(0.0);
+            if let Some(seconds) = self.seconds_if_faster(question, device, runs, set_up, best.1) {
+                best = (device, seconds);
+            }
+        }
+        best.0
+    }
+
+    /// Seconds until so many runs are done on a device after `set_up` seconds, if these are less than `limit`.
+    /// What costs time is only looked up where it can change the answer: that there is a device, and the
+    /// levels of the schedule, which may take a small share of the time on the CPU.
+    fn seconds_if_faster(
+        &self,
+        question: Question<'_>,
+        device: usize,
+        runs: f64,
+        set_up: f64,
+        limit: f64,
+    ) -> Option<f64> {
+        let Question { graph, schedule, engines, request } = question;
+        let candidate = &self.candidates[device];
+        let provider = engines.provider(device);
+        if candidate.is_given_up
+            || !is_worth_a_device(schedule)
+            || provider.reason_against(graph, schedule, request).is_some()
+        {
+            return None;
+        }
+        let passes = self.lengths.expected(request, &self.costs);
+        let moving = self.moving(question, device);
+        let seconds = |shape| {
+            let cost = candidate.seen.correct(self.costs.device(&self.work, shape, request));
+            runs * (limited(cost, passes, request) + moving) + set_up
+        };
+        if limit <= seconds(self.shape())
+            || !candidate.is_present.get_or_init(|| provider.is_present())
+        {
+            return None;
+        }
+        if self.shape() == Shape::Unknown {
+            if limit * self.costs.analysis_share < self.costs.analysis * self.work.edges {
+                return None;
+            }
+            // What is wrong with the schedule the CPU engine says.
+            self.found.get_or_try_init(|| Shape::found(graph, schedule)).ok()?;
+        }
+        let seconds = seconds(self.shape());
+        (limit > seconds).then_some(seconds)
+    }
+
+    /// Seconds that a run is expected to take on a backend whose engine is there.
+    fn seconds(&self, question: Question<'_>, number: usize) -> f64 {
+        let Question { schedule, request, .. } = question;
+        let passes = self.lengths.expected(request, &self.costs);
+        let cost = self.candidates[number].seen.correct(self.modelled(schedule, number, request));
+        limited(cost, passes, request) + self.moving(question, number)
+    }
+
+    fn modelled(&self, schedule: &Schedule, number: usize, request: &RunRequest) -> RunCost {
+        match number {
+            CPU => self.costs.cpu(&self.work, schedule, self.threads, request),
+            _ => self.costs.device(&self.work, self.shape(), request),
+        }
+    }
+
+    /// Moving the messages to a backend where a run needs them.
+    fn moving(&self, question: Question<'_>, number: usize) -> f64 {
+        let owner = question.engines.owner();
+        let moves = question.request.start == Start::Warm && owner.is_some_and(|n| n != number);
+        if moves { self.costs.handover * self.work.edges } else { 0.0 }
+    }
+
+    /// Making the engine of a backend, or giving it the schedule.
+    fn set_up(&self, question: Question<'_>, number: usize) -> f64 {
+        let Question { schedule, engines, .. } = question;
+        match number {
+            _ if engines.is_ready(number) => 0.0,
+            CPU => self.costs.making_cpu(&self.work, schedule),
+            _ if engines.engine(number).is_some() => {
+                self.costs.making_device(&self.work, self.shape())
+            }
+            _ => self.making_first(number, engines),
+        }
+    }
+
+    /// Making the engine of a device, with the start of its driver.
+    fn making_first(&self, device: usize, engines: &Engines) -> f64 {
+        let is_started = engines.provider(device).is_started();
+        let start = if is_started { 0.0 } else { self.costs.driver_start };
+        start + self.costs.making_device(&self.work, self.shape())
+    }
+
+    /// What runs have lost that were not made on a device. An estimate by another shape of the schedule took it
+    /// for more than it is.
+    fn missed(&self, device: usize) -> f64 {
+        match self.candidates[device].missed {
+            Some((seconds, shape)) if shape == self.shape() => seconds,
+            _ => 0.0,
+        }
+    }
+
+    /// Corrects what is expected of runs by what one took on a backend.
+    pub(super) fn learn(
+        &mut self,
+        question: Question<'_>,
+        number: usize,
+        report: &RunReport,
+        seconds: f64,
+    ) {
+        let Question { graph, schedule, engines, request } = question;
+        if !matches!(report.reason, StopReason::Time | StopReason::Cancelled) {
+            self.lengths.note(request, report.passes);
+        }
+        if request.active_threshold.is_some() {
+            return; // which messages it computes is not known beforehand
+        }
+        let model = self.modelled(schedule, number, request);
+        self.candidates[number].seen.note(model, report.passes, seconds);
+        for device in CPU + 1..self.candidates.len() {
+            let provider = engines.provider(device);
+            if self.is_gone(device)
+                || engines.engine(device).is_some()
+                || !is_worth_a_device(schedule)
+                || provider.reason_against(graph, schedule, request).is_some()
+            {
+                continue;
+            }
+            let model = self.modelled(schedule, device, request);
+            let there = self.candidates[device].seen.correct(model).of_passes(report.passes);
+            let missed = self.missed(device) + (seconds - there).max(0.0);
+            self.candidates[device].missed = Some((missed, self.shape()));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The engines of a graph, at most one per backend, which are made when they are needed; and which of them has
+//! the newest messages.
+
+use crate::engine::interface::{Engine, Provider};
+use crate::engine::options::EngineOptions;
+use crate::engine::request::Start;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::value_count;
+use crate::error::{Error, Result};
+use crate::kernel::Packed;
+use crate::memory::collected;
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// The engine that serves every request: the first of the registry.
+pub(super) const CPU: usize = 0;
+
+/// What engines are made for.
+#[derive(Clone, Copy)]
+pub(super) struct Problem<'a> {
+    pub(super) graph: &'a Arc<FactorGraph>,
+    pub(super) schedule: &'a Schedule,
+    pub(super) options: EngineOptions,
+    /// All that has been set so far.
+    pub(super) evidence: &'a Evidence,
+}
+
+/// A backend and its engine, if that has been made.
+struct Slot {
+    provider: &'static dyn Provider,
+    engine: Option<Box<dyn Engine>>,
+    /// Whether the engine has the current schedule.
+    is_current: bool,
+}
+
+/// Who has the newest messages.
+enum Owner {
+    /// No engine yet: they are these, or uniform.
+    Host(Option<Snapshot>),
+    /// The engine of this number.
+    Engine(usize),
+}
+
+/// Invariant: where the owner is an engine, it has been made.
+pub(super) struct Engines {
+    slots: Vec<Slot>,
+    owner: Owner,
+    /// Whether the CPU engine has a copy of the newest messages.
+    is_mirrored: bool,
+}
+
+impl Engines {
+    /// None is made yet, and messages are uniform.
+    pub(super) fn new(providers: &[&'static dyn Provider]) -> Result<Self> {
+        let slot = |&provider| Slot { provider, engine: None, is_current: false };
+        Ok(Self {
+            slots: collected(providers.iter().map(slot))?,
+            owner: Owner::Host(None),
+            is_mirrored: false,
+        })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn provider(&self, number: usize) -> &'static dyn Provider {
+        self.slots[number].provider
+    }
+
+    pub(super) fn engine(&self, number: usize) -> Option<&dyn Engine> {
+        self.slots[number].engine.as_deref()
+    }
+
+    /// Whether an engine is there, and has the current schedule.
+    pub(super) fn is_ready(&self, number: usize) -> bool {
+        let slot = &self.slots[number];
+        slot.engine.is_some() && slot.is_current
+    }
+
+    /// The engine with the newest messages.
+    pub(super) fn owner(&self) -> Option<usize> {
+        match self.owner {
+            Owner::Host(_) => None,
+            Owner::Engine(number) => Some(number),
+        }
+    }
+
+    /// Engines get the new schedule when they are next needed.
+    pub(super) fn schedule_has_changed(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.is_current = false);
+        // A queue that was given with them reaches only an engine that has its schedule.
+        self.is_mirrored &= self.owner().is_some();
+    }
+
+    /// Sets or clears what is known about a variable in all engines there are. Errors: no memory; some
+    /// engines have changed then.
+    pub(super) fn set_evidence(
+        &mut self,
+        variable: usize,
+        evidence: Option<&VariableEvidence>,
+    ) -> Result<()> {
+        let mut engines = self.slots.iter_mut().filter_map(|slot| slot.engine.as_mut());
+        engines.try_for_each(|engine| engine.set_evidence(variable, evidence))
+    }
+
+    /// Makes an engine, or gives it the schedule that it has missed. Its messages may be old ones.
+    pub(super) fn make_ready(
+        &mut self,
+        number: usize,
+        problem: Problem<'_>,
+    ) -> Result<&mut dyn Engine> {
+        let slot = &mut self.slots[number];
+        let Problem { graph, schedule, options, evidence } = problem;
+        let engine = match &mut slot.engine {
+            Some(engine) => {
+                if !slot.is_current {
+                    engine.set_schedule(schedule, evidence)?;
+                }
+                engine
+            }
+            empty => {
+                let mut engine = slot.provider.make(graph.clone(), schedule, options)?;
+                for (variable, known) in evidence.iter() {
+                    engine.set_evidence(variable, Some(known))?;
+                }
+                empty.insert(engine)
+            }
+        };
+        slot.is_current = true;
+        Ok(engine.as_mut())
+    }
+
+    /// As [`Self::make_ready`]; and the newest messages are there if the start needs them.
+    pub(super) fn move_to(
+        &mut self,
+        number: usize,
+        start: Start,
+        problem: Problem<'_>,
+    ) -> Result<&mut dyn Engine> {
+        self.make_ready(number, problem)?;
+        let has_them = self.owner() == Some(number) || (number == CPU && self.is_mirrored);
+        if start == Start::Warm && !has_them {
+            self.copy_to(number, problem)?;
+        }
+        self.slots[number].engine.as_deref_mut().map_or_else(|| Err(not_made()), |e| Ok(e as _))
+    }
+
+    /// Gives an engine a copy of the newest messages.
+    fn copy_to(&mut self, number: usize, problem: Problem<'_>) -> Result<()> {
+        let exported;
+        let snapshot = match &self.owner {
+            Owner::Host(Some(given)) => given,
+            Owner::Host(None) => {
+                exported = Snapshot::uniform(value_count(problem.graph))?;
+                &exported
+            }
+            &Owner::Engine(owner) => {
+                let engine = self.slots[owner].engine.as_mut().ok_or_else(not_made)?;
+                exported = engine.export()?;
+                &exported
+            }
+        };
+        let engine = self.slots[number].engine.as_mut().ok_or_else(not_made)?;
+        engine.import(snapshot)
+    }
+
+    /// An engine that is there has changed its messages, and these are the newest ones.
+    pub(super) fn has_run(&mut self, number: usize) {
+        self.owner = Owner::Engine(number);
+        self.is_mirrored = false;
+    }
+
+    /// The messages are lost with their engine: they are uniform now.
+    pub(super) fn lose_messages(&mut self) {
+        self.owner = Owner::Host(None);
+        self.is_mirrored = false;
+    }
+
+    /// Gives an engine that is not the owner back.
+    pub(super) fn discard(&mut self, number: usize) {
+        if self.owner() != Some(number) {
+            self.slots[number].engine = None;
+        }
+    }
+
+    pub(super) fn export(&mut self, graph: &FactorGraph) -> Result<Snapshot> {
+        match &self.owner {
+            Owner::Host(Some(given)) => given.try_clone(),
+            Owner::Host(None) => Snapshot::uniform(value_count(graph)),
+            &Owner::Engine(owner) => {
+                self.slots[owner].engine.as_mut().ok_or_else(not_made)?.export()
+            }
+        }
+    }
+
+    pub(super) fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
+        match self.owner {
+            Owner::Engine(owner) if self.is_ready(owner) => {
+                self.slots[owner].engine.as_mut().ok_or_else(not_made)?.import(snapshot)?;
+            }
+            _ => self.owner = Owner::Host(Some(snapshot.try_clone()?)),
+        }
+        self.is_mirrored = false;
+        Ok(())
+    }
+
+    /// Appends the current messages from a factor's variables to it. Where the owner cannot read them, the CPU
+    /// engine does, from a copy.
+    pub(super) fn factor_inputs(
+        &mut self,
+        factor: usize,
+        problem: Problem<'_>,
+        out: &mut Vec<Packed>,
+    ) -> Result<()> {
+        if let Some(owner) = self.owner()
+            && let Some(engine) = &mut self.slots[owner].engine
+            && engine.factor_inputs(factor, out)?
+        {
+            return Ok(());
+        }
+        if !self.is_mirrored {
+            self.make_ready(CPU, problem)?;
+            self.copy_to(CPU, problem)?;
+            self.is_mirrored = true;
+        }
+        self.slots[CPU].engine.as_mut().ok_or_else(not_made)?.factor_inputs(factor, out)?;
+        Ok(())
+    }
+}
+
+/// An invariant is broken: an engine is asked for that has not been made.
+fn not_made() -> Error {
+    Error::NoResult("internal error: no engine has the messages".into())
+}

@@ -1,0 +1,18 @@
+//! A session: one graph, one schedule, evidence that changes, settings, and runs.
+
+mod base;
+mod batch;
+mod beliefs;
+mod distribute;
+mod impossible;
+mod maximum;
+mod messages;
+mod partition;
+mod runner;
+mod settings;
+
+pub(crate) use base::no_state_1;
+pub use base::{BeliefPropagation, Contradictions};
+pub use batch::{BatchResults, run_all, run_all_monitored};
+pub(crate) use batch::{run_together, thread_limit};
+pub use settings::{Measure, Settings};
