@@ -82,3 +82,8 @@ pub use session::{
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The Rust examples of the book, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/guides/languages.md")]
+struct Book;

@@ -318,7 +318,7 @@ fn contradictions_end_with_exit_code_3_or_are_voted_on() {
 
 #[test]
 fn the_contradictory_reference_graph_ends_with_exit_code_3() {
-    let Some(directory) = common::shared("golden/robust") else { return };
+    let directory = common::data("golden/robust");
     let directory = directory.display();
     for schedule in SCHEDULES {
         let text = fail(

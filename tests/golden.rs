@@ -1,6 +1,7 @@
-//! Reference values in `../shared/golden`, computed in 128-bit arithmetic, against the library.
+//! Reference values, computed in 128-bit arithmetic, against the library.
 //!
-//! Every test is skipped, with a line that says so, where that directory is absent.
+//! Those of `tests/data/golden` are always checked; the larger ones are skipped, with a line that says so,
+//! where `../shared` is absent.
 
 mod common;
 
@@ -8,21 +9,26 @@ mod common;
 mod golden;
 
 use fastlbp::EngineOptions;
-use golden::{check_directory, check_real};
+use golden::{Set, check_directory, check_real};
 
 #[test]
 fn tiny_graphs() {
-    check_directory("tiny", 360, true, EngineOptions::default());
+    check_directory(Set::InTree, "tiny", 360, true, EngineOptions::default());
 }
 
 #[test]
 fn middle_sized_graphs() {
-    check_directory("fixed", 40, false, EngineOptions::default());
+    check_directory(Set::InTree, "fixed", 32, false, EngineOptions::default());
+}
+
+#[test]
+fn larger_graphs() {
+    check_directory(Set::Larger, "fixed", 8, false, EngineOptions::default());
 }
 
 #[test]
 fn graphs_that_need_care() {
-    check_directory("robust", 6, true, EngineOptions::default());
+    check_directory(Set::InTree, "robust", 6, true, EngineOptions::default());
 }
 
 #[test]
@@ -47,10 +53,20 @@ fn bingo_runs() {
 
 #[test]
 fn real_smartfl_graphs() {
-    check_real("smartfl", 12, EngineOptions::default());
+    check_real(Set::InTree, "smartfl", 6, EngineOptions::default());
 }
 
 #[test]
 fn real_bingo_graphs() {
-    check_real("bingo", 14, EngineOptions::default());
+    check_real(Set::InTree, "bingo", 6, EngineOptions::default());
+}
+
+#[test]
+fn large_smartfl_graphs() {
+    check_real(Set::Larger, "smartfl", 6, EngineOptions::default());
+}
+
+#[test]
+fn large_bingo_graphs() {
+    check_real(Set::Larger, "bingo", 8, EngineOptions::default());
 }

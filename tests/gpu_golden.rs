@@ -8,24 +8,30 @@ mod backend;
 mod golden;
 
 use backend::tested;
-use golden::{check_directory, check_real};
+use golden::{Set, check_directory, check_real};
 
 #[test]
 fn tiny_graphs() {
     let Some(options) = tested() else { return };
-    check_directory("tiny", 360, true, options);
+    check_directory(Set::InTree, "tiny", 360, true, options);
 }
 
 #[test]
 fn middle_sized_graphs() {
     let Some(options) = tested() else { return };
-    check_directory("fixed", 40, false, options);
+    check_directory(Set::InTree, "fixed", 32, false, options);
+}
+
+#[test]
+fn larger_graphs() {
+    let Some(options) = tested() else { return };
+    check_directory(Set::Larger, "fixed", 8, false, options);
 }
 
 #[test]
 fn graphs_that_need_care() {
     let Some(options) = tested() else { return };
-    check_directory("robust", 6, true, options);
+    check_directory(Set::InTree, "robust", 6, true, options);
 }
 
 #[test]
@@ -55,11 +61,23 @@ fn bingo_runs() {
 #[test]
 fn real_smartfl_graphs() {
     let Some(options) = tested() else { return };
-    check_real("smartfl", 12, options);
+    check_real(Set::InTree, "smartfl", 6, options);
 }
 
 #[test]
 fn real_bingo_graphs() {
     let Some(options) = tested() else { return };
-    check_real("bingo", 14, options);
+    check_real(Set::InTree, "bingo", 6, options);
+}
+
+#[test]
+fn large_smartfl_graphs() {
+    let Some(options) = tested() else { return };
+    check_real(Set::Larger, "smartfl", 6, options);
+}
+
+#[test]
+fn large_bingo_graphs() {
+    let Some(options) = tested() else { return };
+    check_real(Set::Larger, "bingo", 8, options);
 }

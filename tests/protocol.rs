@@ -64,7 +64,7 @@ fn own_transcript_byte_for_byte() {
 
 #[test]
 fn reference_transcripts_byte_for_byte() {
-    let Some(golden) = common::shared("golden") else { return };
+    let golden = common::data("golden");
     let directory = tempfile::tempdir().unwrap();
     let wrapper = wrapper(directory.path());
     let mut checked = 0;

@@ -1,9 +1,28 @@
-//! What README.md shows is what happens. (Its Rust example is a documentation test.)
+//! What README.md and the book (`docs/src`) show is what happens: commands are run, programs are files that
+//! other tests compile and run, and links lead somewhere. Their Rust blocks are documentation tests (`src/lib.rs`).
 
 #![cfg(feature = "cli")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The programs that a document may show, each with the file that has it compiled, run, and compared with the
+/// text beside it.
+const PROGRAMS: [(&str, &str); 9] = [
+    ("examples/c/first.c", "tests/c/CMakeLists.txt"),
+    ("examples/c/find_fault.c", "tests/c/CMakeLists.txt"),
+    ("examples/cpp/first.cpp", "tests/cpp/CMakeLists.txt"),
+    ("examples/cpp/rank_alarms.cpp", "tests/cpp/CMakeLists.txt"),
+    ("examples/java/First.java", "scripts/test-java"),
+    ("examples/java/FindFault.java", "scripts/test-java"),
+    ("examples/java/RankStatements.java", "scripts/test-java"),
+    ("examples/libdai/alarms.cpp", "tests/libdai/CMakeLists.txt"),
+    ("tests/libdai/registered.cpp", "tests/libdai/with_libdai"),
+];
+
+/// Blocks that nothing runs: commands for the reader, parts of other projects' files, and output.
+const NOT_RUN: [&str; 5] = ["sh", "cmake", "xml", "text", ""];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -14,19 +33,93 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The contents of the fenced blocks of a language.
-fn blocks(language: &str) -> Vec<String> {
-    let readme = file("README.md");
-    let mut blocks = Vec::new();
-    let mut lines = readme.lines();
-    while let Some(line) = lines.next() {
-        let Some(found) = line.strip_prefix("```") else { continue };
-        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        if found == language {
-            blocks.push(block.join("\n") + "\n");
+/// README.md, or a chapter of the book.
+struct Document {
+    /// From the root of the tree.
+    name: String,
+    /// With its `{{#include}}` lines replaced by what they include.
+    text: String,
+}
+
+impl Document {
+    fn read(name: &str) -> Self {
+        let mut text = String::new();
+        for line in file(name).lines() {
+            if let Some(included) = line.strip_prefix("{{#include ") {
+                let included = included.strip_suffix("}}").expect("}}");
+                let directory = Path::new(name).parent().unwrap();
+                text += &file(directory.join(included).to_str().unwrap());
+            } else {
+                text += line;
+                text.push('\n');
+            }
+        }
+        Self { name: name.to_string(), text }
+    }
+
+    /// Language and contents of the fenced blocks.
+    fn blocks(&self) -> Vec<(&str, String)> {
+        let mut blocks = Vec::new();
+        let mut lines = self.text.lines();
+        while let Some(line) = lines.next() {
+            let Some(language) = line.strip_prefix("```") else { continue };
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push((language, block.join("\n") + "\n"));
+        }
+        blocks
+    }
+
+    /// The blocks of one language.
+    fn blocks_in(&self, language: &str) -> Vec<String> {
+        let blocks = self.blocks().into_iter();
+        blocks.filter(|(found, _)| *found == language).map(|(_, block)| block).collect()
+    }
+
+    /// The targets of its links and pictures.
+    fn links(&self) -> Vec<&str> {
+        // Every other part is a block of code.
+        let prose = self.text.split("```").step_by(2);
+        let links = prose.flat_map(|part| part.split("](").skip(1));
+        links.map(|link| link.split(')').next().unwrap()).collect()
+    }
+
+    /// The anchors that mdBook gives its headings.
+    fn anchors(&self) -> BTreeSet<String> {
+        let headings = self.text.lines().filter(|line| line.starts_with('#'));
+        headings.map(|line| anchor(line.trim_start_matches('#').trim())).collect()
+    }
+}
+
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The chapters of the book, as paths below `docs/src`.
+fn chapters() -> Vec<String> {
+    fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
         }
     }
-    blocks
+    let book = root().join("docs/src");
+    let mut found = Vec::new();
+    collect(&book, &mut found);
+    let names = found.iter().map(|path| path.strip_prefix(&book).unwrap().to_str().unwrap());
+    names.filter(|name| *name != "SUMMARY.md").map(String::from).collect()
+}
+
+fn documents() -> Vec<Document> {
+    let chapters = chapters().into_iter().map(|chapter| format!("docs/src/{chapter}"));
+    let names = chapters.chain(["README.md".into(), "CONTRIBUTING.md".into()]);
+    let mut documents: Vec<Document> = names.map(|name| Document::read(&name)).collect();
+    documents.sort_by(|a, b| a.name.cmp(&b.name));
+    documents
 }
 
 /// Runs shell commands in a directory that has the project's `tests`, with the program in the path;
@@ -65,25 +158,32 @@ impl Shell {
 
 #[test]
 fn commands_print_what_is_shown() {
-    let mut shell = Shell::new();
     let mut commands = 0;
-    for block in blocks("console") {
-        // A line that begins with `$ ` is a command, the lines up to the next one its output.
-        let (nothing, rest) = block.split_at(block.find("$ ").expect("a command"));
-        assert_eq!(nothing, "");
-        for part in format!("\n{rest}").split("\n$ ").skip(1) {
-            let (command, wanted) = part.split_once('\n').unwrap_or((part, ""));
-            let printed = shell.run(command);
-            assert_eq!(printed.trim_end_matches('\n'), wanted.trim_end_matches('\n'), "{command}");
-            commands += 1;
+    let mut wrong = String::new();
+    for document in documents() {
+        // The commands of a document see the files of those before.
+        let mut shell = Shell::new();
+        for block in document.blocks_in("console") {
+            // A line that begins with `$ ` is a command, the lines up to the next one its output.
+            let (nothing, rest) = block.split_at(block.find("$ ").expect("a command"));
+            assert_eq!(nothing, "", "{}", document.name);
+            for part in format!("\n{rest}").split("\n$ ").skip(1) {
+                let (command, wanted) = part.split_once('\n').unwrap_or((part, ""));
+                let printed = shell.run(command);
+                if printed.trim_end_matches('\n') != wanted.trim_end_matches('\n') {
+                    wrong += &format!("{}: $ {command}\n{printed}", document.name);
+                }
+                commands += 1;
+            }
         }
     }
-    assert!(commands > 10, "{commands} commands in README.md");
+    assert!(wrong.is_empty(), "these print something else than is shown, namely\n{wrong}");
+    assert!(commands > 20, "{commands} commands in all documents");
 }
 
 #[test]
 fn the_first_command_runs_the_main_job() {
-    let first = blocks("sh").swap_remove(0);
+    let first = Document::read("README.md").blocks_in("sh").swap_remove(0);
     let arguments = first.strip_prefix("cargo run --release -- ").expect("a cargo command").trim();
     let mut shell = Shell::new();
     let printed = shell.run(&format!("fastlbp {arguments}"));
@@ -91,40 +191,83 @@ fn the_first_command_runs_the_main_job() {
     assert!(printed.starts_with("# label P(x=1)\n"), "{printed}");
 }
 
-/// `ctest` compiles and runs these files, and compares what they print.
+/// `ctest` and `scripts/test-java` compile and run the files, and compare what they print.
 #[test]
-fn the_examples_in_c_and_cpp_are_those_that_are_compiled() {
-    assert_eq!(blocks("c"), [file("examples/c/find_fault.c")]);
-    assert!(blocks("cpp").contains(&file("examples/cpp/rank_alarms.cpp")));
-    for printed in ["examples/c/find_fault.txt", "examples/cpp/rank_alarms.txt"] {
-        assert!(blocks("text").contains(&file(printed)), "{printed}");
+fn programs_are_files_that_are_compiled_and_print_what_is_shown() {
+    let mut shown = BTreeSet::new();
+    for document in documents() {
+        let mut to_print: Option<String> = None;
+        for (language, block) in document.blocks() {
+            if matches!(language, "c" | "cpp" | "java") {
+                let program = PROGRAMS.iter().find(|(program, _)| file(program) == block);
+                let Some((program, _)) = program else {
+                    panic!("{}: no file that is compiled:\n{block}", document.name)
+                };
+                shown.insert(*program);
+                let printed = Path::new(program).with_extension("txt");
+                to_print = root().join(&printed).exists().then(|| file(printed.to_str().unwrap()));
+            } else if let ("text", Some(printed)) = (language, to_print.take()) {
+                assert_eq!(block, printed, "{}", document.name);
+            } else {
+                let is_tested = matches!(language, "console" | "rust");
+                assert!(is_tested || NOT_RUN.contains(&language), "{}: {language}", document.name);
+            }
+        }
+    }
+    for (program, compiled_by) in PROGRAMS {
+        assert!(shown.contains(program), "{program} is in no document");
+        let stem = Path::new(program).file_stem().unwrap().to_str().unwrap();
+        assert!(file(compiled_by).contains(stem), "{compiled_by} does not compile {program}");
     }
 }
 
-/// `scripts/test-java` compiles and runs that file, and compares what it prints.
 #[test]
-fn the_java_example_is_the_one_that_is_compiled() {
-    assert_eq!(blocks("java"), [file("examples/java/FindFault.java")]);
-    assert!(blocks("text").contains(&file("examples/java/FindFault.txt")));
+fn rust_blocks_are_documentation_tests() {
+    let library = file("src/lib.rs");
+    for document in documents() {
+        if !document.blocks_in("rust").is_empty() {
+            let included = format!("include_str!(\"../{}\")", document.name);
+            assert!(library.contains(&included), "{}: src/lib.rs lacks it", document.name);
+        }
+    }
 }
 
-/// As the C example.
 #[test]
-fn the_libdai_example_is_the_one_that_is_compiled() {
-    assert!(blocks("cpp").contains(&file("examples/libdai/alarms.cpp")));
-    assert!(blocks("text").contains(&file("examples/libdai/alarms.txt")));
+fn the_book_lists_every_chapter_once() {
+    let summary = Document::read("docs/src/SUMMARY.md");
+    let mut listed: Vec<&str> = summary.links();
+    listed.sort_unstable();
+    let mut chapters = chapters();
+    chapters.sort_unstable();
+    assert_eq!(listed, chapters);
 }
 
 #[test]
 fn links_lead_somewhere() {
-    // Every other part is a block of code.
-    let readme = file("README.md");
-    let prose: String = readme.split("```").step_by(2).collect();
     let mut links = 0;
-    for link in prose.split("](").skip(1) {
-        let target = link.split(')').next().unwrap();
-        assert!(root().join(target).exists(), "README.md links to {target}");
-        links += 1;
+    for document in documents() {
+        let directory = root().join(&document.name).parent().unwrap().to_path_buf();
+        for link in document.links() {
+            if link.starts_with("https://") {
+                continue;
+            }
+            links += 1;
+            let what = format!("{} links to {link}", document.name);
+            let (path, fragment) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => root().join(&document.name),
+                _ => directory.join(path),
+            };
+            let target = target.canonicalize().unwrap_or_else(|error| panic!("{what}: {error}"));
+            let name = target.strip_prefix(root().canonicalize().unwrap()).expect(&what);
+            // mdBook copies what is beside its chapters, and nothing else.
+            let in_book = Path::new(&document.name).starts_with("docs/src");
+            assert!(!in_book || name.starts_with("docs/src"), "{what}");
+            if !fragment.is_empty() {
+                let anchors = Document::read(name.to_str().unwrap()).anchors();
+                assert!(anchors.contains(fragment), "{what}, which has {anchors:?}");
+            }
+        }
     }
-    assert!(links > 0);
+    assert!(links > 40, "{links} links in all documents");
 }

@@ -2,6 +2,9 @@
 //! memory than its input warrants.
 #![cfg(all(feature = "cli", unix))]
 
+mod common;
+
+use common::report_skipped;
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -132,9 +135,9 @@ fn files_without_permission_are_named() {
     let output = command.args(["infer", "secret.fg"]).current_dir(directory.path()).output();
     match output {
         Ok(output) if String::from_utf8_lossy(&output.stderr).starts_with("setpriv: ") => {
-            println!("skipped: setpriv cannot start the program as another user");
+            report_skipped("setpriv cannot start the program as another user");
         }
         Ok(output) => assert_refused(&output, "secret.fg: Permission denied"),
-        Err(_) => println!("skipped: setpriv is not installed"),
+        Err(_) => report_skipped("setpriv is not installed"),
     }
 }

@@ -144,7 +144,7 @@ FASTLBP_DEVICE bool is_measured(const Rule &rule, uint64_t passes) {
     return rule.kind != RULE_PASSES || passes + 1 >= rule.max_passes;
 }
 
-/// The rules of semantics.md section 3, before each pass, for `n` passes done.
+/// When a run ends, by docs/src/reference/contract.md; asked before each iteration, with `n` done.
 FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_diff, double frac) {
     if (rule.kind != RULE_PASSES && n > 0 && max_diff <= rule.tolerance) {
         return CONVERGED;

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Inference;
 use std::time::Duration;
 
-/// When a run ends (semantics.md section 3).
+/// When a run ends; `docs/src/reference/contract.md` has the rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopRule {
     /// After this many passes.
@@ -69,7 +69,7 @@ pub enum Start {
 /// What happens where certain messages that disagree meet, that is where a belief or message would
 /// be 0/0.
 ///
-/// An observed variable is in its observed state whatever its factors say (semantics.md section 2),
+/// An observed variable is in its observed state whatever its factors say,
 /// so messages to it contradict nothing; those of its neighbours may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contradiction {

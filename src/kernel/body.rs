@@ -3,7 +3,7 @@
 //!
 //! A body of literals is the pair (Q, C): Q the weight of "all literals hold", C that of "one of
 //! them fails". Bodies are joined by (Q1, C1)(Q2, C2) = (Q1 Q2, C1 (Q2 + C2) + Q1 C2), which has no
-//! subtraction (design.md section 2; the form without normalisation saves the divisions). With
+//! subtraction (see `docs/src/inside/bits.md`; the form without normalisation saves the divisions). With
 //! maxima in place of sums, the same gives max-product.
 
 use super::number::{Max, Real, Wide};

@@ -3,7 +3,7 @@
 use super::packed::Packed;
 use super::power::geometric_mean;
 
-/// Replaces a message by old^d * new^(1-d), renormalised (semantics.md section 2). A state that either
+/// Replaces a message by old^d * new^(1-d), renormalised. A state that either
 /// message excludes stays excluded. `false` where no state is left, with `new` in no certain state.
 pub(crate) fn damp(old: &[Packed], new: &mut [Packed], damping: f64) -> bool {
     if let ([old], [new]) = (old, &mut *new) {

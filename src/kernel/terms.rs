@@ -1,9 +1,10 @@
-//! Messages of factors with local structure: sums of weighted terms (paper section 3).
+//! Messages of factors with local structure: sums of weighted terms.
 //!
 //! Inputs are normalised first, so that a variable that a term does not name contributes a factor of
 //! one. For each term, one sweep gives the products of all its inputs but one; all messages of a
-//! factor together cost O(terms * arity), where the paper's Algorithm 1 spends that on each. Each
-//! state's sum runs over the terms in their order.
+//! factor together cost O(terms * arity), where FastLBP ("GPU-Accelerated Belief Propagation for
+//! Program Analysis", Algorithm 1) spends that on each. Each state's sum runs over the terms in
+//! their order.
 
 use super::Inference;
 use super::number::{Max, Real, Wide};

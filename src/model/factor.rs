@@ -1,6 +1,6 @@
 //! What a factor computes.
 
-/// Kind of a factor (`semantics.md` section 1; paper section 3).
+/// Kind of a factor; `docs/src/reference/contract.md` defines the value of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum FactorKind {
@@ -154,7 +154,7 @@ pub struct TermLiteral {
     pub state: u32,
 }
 
-/// A factor with local structure (paper section 3): f(x) = the sum of the weights of all terms whose
+/// A factor with local structure: f(x) = the sum of the weights of all terms whose
 /// conditions hold. Variables that a term does not name may be in any state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms<'a> {

@@ -205,7 +205,7 @@ impl FactorGraphBuilder {
         self.add_noisy(head, body, &literals, [p, 1.0 - p, 0.0, 1.0])
     }
 
-    /// Adds a factor with local structure (paper section 3): the sum over terms t of `weights[t]`
+    /// Adds a factor with local structure: the sum over terms t of `weights[t]`
     /// where every variable i of `scope` is in the state `indicators[t * scope.len() + i]`, or that is
     /// [`WILDCARD`]. Any cardinalities, any number of terms; the variables are different. All messages
     /// of the factor together cost O(terms * arity).

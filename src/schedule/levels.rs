@@ -1,9 +1,10 @@
 //! Dependency levels: the fewest groups of edges that can be updated at once.
 //!
-//! The paper's Algorithm 1 cuts the order of a schedule into contiguous greedy batches, in
-//! O(edges^2). Levels need not be contiguous: an edge is put as early as its own dependencies
-//! allow, which gives several times fewer groups, and the fewest possible ones. This is the level
-//! scheduling (wavefronts) known from sparse triangular solves.
+//! FastLBP's Algorithm 1 ("GPU-Accelerated Belief Propagation for Program Analysis") cuts the order
+//! of a schedule into contiguous greedy batches, in O(edges^2). Levels need not be contiguous: an
+//! edge is put as early as its own dependencies allow, which gives several times fewer groups, and
+//! the fewest possible ones. This is the level scheduling (wavefronts) known from sparse triangular
+//! solves.
 //!
 //! # The constraints
 //!

@@ -1,8 +1,7 @@
-//! Reference values in `../shared/golden`, computed in 128-bit arithmetic, against the library.
-//!
-//! Every check is skipped, with a line that says so, where that directory is absent.
+//! Reference values, computed in 128-bit arithmetic, against the library: those of `tests/data`, and the
+//! larger ones of `../shared`, which are skipped, with a line that says so, where that directory is absent.
 
-use crate::common::shared;
+use crate::common::{data, shared};
 use fastlbp::format::{read_graph, read_partial_evidence};
 use fastlbp::model::Factor;
 use fastlbp::schedule::Preorder;
@@ -13,8 +12,38 @@ use fastlbp::{
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Which of the reference values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    /// Those of the tree.
+    InTree,
+    /// Those that only `../shared` has.
+    Larger,
+}
+
+impl Set {
+    /// A part of the data; `None`, reported as skipped, where it is not there.
+    fn part(self, part: &str) -> Option<PathBuf> {
+        match self {
+            Self::InTree => Some(data(part)),
+            Self::Larger => shared(part),
+        }
+    }
+
+    /// The files of a part, sorted by name.
+    fn files(self, part: &str) -> Option<(PathBuf, Vec<String>)> {
+        let directory = self.part(part)?;
+        let mut names = file_names(&directory);
+        if self == Self::Larger {
+            let in_tree = file_names(&data(part));
+            names.retain(|name| in_tree.binary_search(name).is_err());
+        }
+        Some((directory, names))
+    }
+}
 
 /// Largest absolute difference from a reference value.
 const ABSOLUTE: f64 = 1e-12;
@@ -185,12 +214,17 @@ fn parse_reference_name(file: &str) -> Option<(&str, &str, u64)> {
     Some((name, schedule, passes.parse().ok()?))
 }
 
-/// Runs all references of a directory for fixed numbers of passes.
-pub fn check_directory(part: &str, cases: usize, exact_at_zero: bool, options: EngineOptions) {
-    let Some(directory) = shared(&format!("golden/{part}")) else { return };
+/// Runs all references of a directory for fixed numbers of iterations.
+pub fn check_directory(
+    set: Set,
+    part: &str,
+    cases: usize,
+    exact_at_zero: bool,
+    options: EngineOptions,
+) {
+    let Some((directory, names)) = set.files(&format!("golden/{part}")) else { return };
     let mut checked = 0;
     let mut largest = 0.0_f64;
-    let names = file_names(&directory);
     for file in &names {
         let Some((name, schedule_name, passes)) = parse_reference_name(file) else { continue };
         let values = reference(&directory.join(file));
@@ -221,7 +255,7 @@ pub fn check_directory(part: &str, cases: usize, exact_at_zero: bool, options: E
 
 /// Brute-force posteriors of the tree-shaped graphs (`tree*`, `u_*`).
 pub fn trees_are_exact(options: EngineOptions) {
-    let Some(directory) = shared("golden/tiny") else { return };
+    let directory = data("golden/tiny");
     let mut checked = 0;
     for file in file_names(&directory) {
         let Some(name) = file.strip_suffix(".exact") else { continue };
@@ -251,7 +285,7 @@ pub fn trees_are_exact(options: EngineOptions) {
 }
 
 pub fn contradictory_evidence_is_reported(options: EngineOptions) {
-    let Some(directory) = shared("golden/robust") else { return };
+    let directory = data("golden/robust");
     let graph = load_graph(&directory, "contra");
     let evidence = load_evidence(&directory, "contra", &graph);
     for schedule in [
@@ -278,9 +312,7 @@ pub fn contradictory_evidence_is_reported(options: EngineOptions) {
 /// Explicit orders: every pass has one of its own, as a schedule that is changed between warm runs
 /// of one pass each.
 pub fn explicit_orders(options: EngineOptions) {
-    let (Some(directory), Some(graphs)) = (shared("golden/order"), shared("golden/fixed")) else {
-        return;
-    };
+    let (directory, graphs) = (data("golden/order"), data("golden/fixed"));
     for (name, passes) in [("bingo_700", 3), ("smartfl_1000", 3)] {
         let graph = load_graph(&graphs, name);
         let evidence = load_evidence(&graphs, name, &graph);
@@ -344,10 +376,7 @@ fn check_bingo_run(session: &mut BeliefPropagation, rule: StopRule, trace: &Path
 }
 
 pub fn bingo_runs(options: EngineOptions) {
-    let (Some(directory), Some(graphs)) = (shared("golden/bingo_run"), shared("golden/fixed"))
-    else {
-        return;
-    };
+    let (directory, graphs) = (data("golden/bingo_run"), data("golden/fixed"));
     let mut checked = 0;
     for file in file_names(&directory) {
         let Some(stem) = file.strip_suffix(".trace") else { continue };
@@ -376,16 +405,16 @@ pub fn bingo_runs(options: EngineOptions) {
 }
 
 /// The graphs of the applications, on the large ones for a sample of the variables.
-pub fn check_real(kind: &str, cases: usize, options: EngineOptions) {
-    let (Some(directory), Some(graphs)) =
-        (shared("golden/real"), shared(&format!("graphs/{kind}")))
+pub fn check_real(set: Set, kind: &str, cases: usize, options: EngineOptions) {
+    let (Some((directory, files)), Some(graphs)) =
+        (set.files("golden/real"), set.part(&format!("graphs/{kind}")))
     else {
         return;
     };
     let mut checked = 0;
     // Files of one graph are neighbours: it is read once.
     let mut loaded: Option<(String, Arc<FactorGraph>, Evidence)> = None;
-    for file in file_names(&directory) {
+    for file in files {
         let Some(stem) = file.strip_suffix(".ref.gz") else { continue };
         let (rest, passes) = stem.rsplit_once('.').unwrap();
         let (name, schedule_name) = rest.rsplit_once('.').unwrap();

@@ -188,7 +188,8 @@ void golden(const std::string &path) {
     long limit = check_setting("FASTLBP_TEST_CYCLES", 1000000), references = 0;
     DIR *directory = path.empty() ? nullptr : opendir(path.c_str());
     if (directory == nullptr) {
-        std::printf("skipped: no golden values in '%s'\n", path.c_str());
+        std::printf("no reference values in '%s'\n", path.c_str());
+        CHECK(false);
         return;
     }
     while (const dirent *entry = references < limit ? readdir(directory) : nullptr)

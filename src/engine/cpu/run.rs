@@ -155,7 +155,7 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// The rules of semantics.md section 3, before each pass. Differences are never NaN.
+    /// When a run ends, by `docs/src/reference/contract.md`; asked before each iteration. Differences are never NaN.
     fn reason_to_stop(&self, rule: &StopRule) -> Option<StopReason> {
         let n = self.passes;
         match *rule {

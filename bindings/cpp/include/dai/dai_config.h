@@ -2,7 +2,7 @@
 /// @file
 /// @brief What these headers are: libDAI's interface, as far as users of belief propagation need it, in front
 /// of fastlbp. They are written from libDAI's documented interface, are used instead of libDAI's own, and
-/// need C++11 and nothing else. docs/libdai.md says what is there and what differs.
+/// need C++11 and nothing else. docs/src/guides/libdai.md says what is there and what differs.
 #ifndef FASTLBP_DAI_CONFIG_H
 #define FASTLBP_DAI_CONFIG_H
 

@@ -12,7 +12,7 @@
 ///
 /// C++11 and C++14, as libDAI itself; link libDAI and fastlbp, and let libDAI's include directory come
 /// before this one. It works with the headers of fastlbp in place of libDAI's as well (C++11 and later).
-/// docs/libdai.md says what is served and what differs.
+/// docs/src/guides/libdai.md says what is served and what differs.
 #ifndef FASTLBP_LIBDAI_HPP
 #define FASTLBP_LIBDAI_HPP
 

@@ -29,7 +29,7 @@ using ::dai::Real;
 using ::dai::Var;
 using ::dai::VarSet;
 
-/// An order in which messages are updated; docs/libdai.md describes them.
+/// An order in which messages are updated; docs/src/guides/libdai.md describes them.
 class UpdateType {
 public:
     /// libDAI's orders, that of BINGO's version (SEQRNDPAR, which is SEQRND here), and fastlbp's others.

@@ -9,7 +9,7 @@ use crate::schedule::Preorder;
 
 pub(super) type Message = Vec<Packed>;
 
-/// The definition of a pass, in semantics.md section 2.
+/// The definition of an iteration, in `docs/src/reference/contract.md`.
 pub(super) struct Reference<'a> {
     pub(super) graph: &'a FactorGraph,
     pub(super) evidence: &'a Evidence,

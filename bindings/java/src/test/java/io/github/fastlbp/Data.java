@@ -36,13 +36,25 @@ public final class Data {
         return module().resolve("../..").normalize();
     }
 
-    /** Ends a test that cannot run here; scripts/test lists such lines. */
+    /** Ends a test that cannot run here; scripts/test lists such lines, and knows them by their names. */
     public static void skip(String reason) {
-        System.out.println("skipped: java: " + reason);
+        String test = "";
+        for (StackTraceElement frame : new Throwable().getStackTrace()) {
+            String type = frame.getClassName();
+            if (type.startsWith("io.github.fastlbp.") && type.endsWith("Test")) {
+                test = type.substring(type.lastIndexOf('.') + 1) + "." + frame.getMethodName();
+            }
+        }
+        System.out.println("skipped: java: " + test + ": " + reason);
         Assumptions.abort(reason);
     }
 
-    /** A directory of ../shared, beside the tree. */
+    /** A part of tests/data. */
+    public static Path data(String name) {
+        return root().resolve("tests/data").resolve(name);
+    }
+
+    /** A directory of ../shared, beside the tree, which has more and larger data. */
     public static Path shared(String name) {
         Path path = root().resolve("../shared").resolve(name).normalize();
         if (!Files.isDirectory(path)) skip(path + " does not exist");

@@ -1,4 +1,5 @@
 /**
- * The belief propagation of SmartFL, a probabilistic fault localiser for Java. See docs/smartfl.md in fastlbp's sources.
+ * The belief propagation of SmartFL, a probabilistic fault localiser for Java. See docs/src/guides/smartfl.md in
+ * fastlbp's sources.
  */
 package io.github.fastlbp.smartfl;
