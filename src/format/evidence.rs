@@ -7,8 +7,9 @@
 //! front, and then one such list per sample. Blank lines and '#' comments are allowed.
 
 use super::file;
-use super::names::{Mention, NamedGraph, parse_state};
+use super::named_graph::{Mention, NamedGraph, parse_state};
 use super::output::Output;
+use super::save::save;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
 use crate::memory::{self, Grow};
@@ -117,7 +118,7 @@ pub fn write_observations(
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
     let label = |variable| graph.label(variable);
-    file::save(path, |output| write_pairs(evidence, label, output))
+    save(path, |output| write_pairs(evidence, label, output))
 }
 
 /// Writes (variable index, state) pairs after their number.
@@ -127,7 +128,7 @@ pub fn write_uai_evidence(
     path: &Path,
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
-    file::save(path, |output| {
+    save(path, |output| {
         output.integer(evidence.len() as u64);
         output.end_line()?;
         write_pairs(evidence, |variable| variable as u64, output)

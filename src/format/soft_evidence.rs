@@ -1,7 +1,7 @@
 //! Soft evidence: a weight per state of a variable, by label or name.
 
 use super::file;
-use super::names::{Mention, NamedGraph};
+use super::named_graph::{Mention, NamedGraph};
 use super::number::parse_f64;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};

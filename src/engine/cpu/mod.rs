@@ -1,18 +1,28 @@
 //! Belief propagation on the processor.
+//!
+//! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
+//! what one iteration does, `flood`, `serial`, `parallel`, `residual` and `active` do it, with `variable` and
+//! `factor` for the messages of one node; `run` is the loop over iterations, and `measure` tells it how far
+//! beliefs moved.
 
 mod active;
 mod batches;
+mod engine;
 mod factor;
 mod flood;
 mod marks;
 mod measure;
+mod parallel;
 mod plan;
 mod residual;
 mod run;
+mod serial;
 mod state;
+mod store;
 mod team;
 mod tournament;
 mod trees;
+mod tuning;
 mod variable;
 mod wide;
 mod workspace;
@@ -20,92 +30,18 @@ mod workspace;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::{Backend, Control, Engine, EngineOptions, Progress, RunReport, RunRequest, Snapshot};
-use crate::error::{Error, Result};
-use crate::kernel::{Inference, Packed};
-use crate::memory::{Grow, room};
-use crate::model::{FactorGraph, VariableEvidence};
-use crate::schedule::Schedule;
-use active::Active;
-use factor::expand_for_maxima;
-use flood::Flood;
-use measure::Measure;
-use plan::{Plan, Tuning};
-use state::{State, Values};
-use std::sync::Arc;
-use team::Team;
+pub(crate) use engine::CpuEngine;
 
-/// The CPU engine. See the modules: `state` for its data, `flood` and `batches` for the two ways to
-/// run a pass, `variable` and `factor` for what a node does, `run` for the loop over passes.
-pub(crate) struct CpuEngine {
-    state: State,
-    team: Team,
-    tuning: Tuning,
-    flood: Flood,
-    plan: Plan,
-    schedule: Schedule,
-    /// Of the current run, if it was asked for.
-    active: Option<Active>,
-    /// Passes since the messages were uniform.
-    passes: u64,
-    /// Whether the factors with one variable have sent: their messages never change.
-    constants_sent: bool,
-    /// Whether the last run came to change messages.
-    has_begun: bool,
-    /// Whether the stored trees no longer follow the messages.
-    trees_stale: bool,
-    results: Vec<f64>,
-    /// Where results are written before it is known whether the run succeeds.
-    next_results: Vec<f64>,
-}
+use super::{Backend, Control, Engine, Progress, RunReport, RunRequest, Snapshot};
+use crate::error::Result;
+use crate::kernel::Packed;
+use crate::memory::{Grow, room};
+use crate::model::VariableEvidence;
+use crate::schedule::Schedule;
+use plan::Plan;
+use state::Values;
 
 impl CpuEngine {
-    pub(crate) fn new(
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<Self> {
-        Self::with_tuning(graph, schedule, options, Tuning::default())
-    }
-
-    /// What is wrong with the arguments of [`Self::new`]; else the number of threads that it would use.
-    #[cfg(any(cuda, test))]
-    pub(crate) fn check(
-        graph: &FactorGraph,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<usize> {
-        schedule.check(graph)?;
-        team::size(options.threads, graph.edge_count(), &Tuning::default())
-    }
-
-    fn with_tuning(
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-        tuning: Tuning,
-    ) -> Result<Self> {
-        let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
-        let mut state = State::new(graph)?;
-        let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
-        let flood = Flood::new(&state)?;
-        Ok(Self {
-            state,
-            team,
-            tuning,
-            flood,
-            plan,
-            schedule: schedule.clone(),
-            active: None,
-            passes: 0,
-            constants_sent: false,
-            has_begun: false,
-            trees_stale: true,
-            results: Vec::new(),
-            next_results: Vec::new(),
-        })
-    }
-
     /// Passes since the messages were uniform.
     #[cfg(cuda)]
     pub(crate) fn passes(&self) -> u64 {
@@ -137,79 +73,6 @@ impl CpuEngine {
         for (index, &message) in slots.zip(messages) {
             values.set(index, message);
         }
-    }
-
-    /// Takes over what a request says of messages, and makes what it needs. Messages have not changed if this
-    /// fails.
-    fn prepare(&mut self, request: &RunRequest, measure: Measure) -> Result<()> {
-        if request.active_threshold.is_some() && matches!(self.plan, Plan::Residual(_)) {
-            return Err(Error::Unsupported(
-                "an active set with the schedule SEQMAX, which has its own choice of messages: \
-                 another schedule, or no threshold, is needed"
-                    .into(),
-            ));
-        }
-        if request.inference == Inference::MaxProduct {
-            expand_for_maxima(&mut self.state)?;
-        }
-        if measure != Measure::Variables {
-            self.state.require_by_edge()?;
-        }
-        self.next_results.clear();
-        self.next_results.try_resize(self.state.graph.state_count(), 0.0)?;
-        self.active = match request.active_threshold {
-            Some(threshold) => Some(Active::new(&mut self.state, &self.schedule, threshold)?),
-            None => None,
-        };
-        let RunRequest { inference, damping, .. } = *request;
-        if (inference, damping) != (self.state.inference, self.state.damping) {
-            self.forget_residuals();
-        }
-        let is_residual = matches!(self.plan, Plan::Residual(_));
-        self.state.keep_newest(damping > 0.0 || is_residual)?;
-        (self.state.inference, self.state.damping) = (inference, damping);
-        Ok(())
-    }
-
-    /// Brings what follows from messages and evidence up to date, at the start of a run.
-    fn begin(&mut self) {
-        if let Plan::Batches(plan) = &mut self.plan {
-            if std::mem::take(&mut self.trees_stale) {
-                plan.trees.rebuild_all(&self.state);
-                plan.cursors.reset();
-            }
-            plan.wide.invalidate();
-        }
-        if let Plan::Residual(plan) = &mut self.plan
-            && std::mem::take(&mut self.trees_stale)
-        {
-            plan.trees.rebuild_all(&self.state);
-            plan.cursors.reset();
-        }
-        if let Some(active) = &mut self.active {
-            active.begin(&self.state);
-            // It has trees of its own: those of the plan are not kept up to date.
-            self.trees_stale = true;
-        }
-    }
-
-    /// Residuals have to be computed anew, after a change of evidence or of what messages are.
-    fn forget_residuals(&mut self) {
-        if let Plan::Residual(plan) = &mut self.plan {
-            plan.stale = true;
-        }
-    }
-
-    /// Makes all messages uniform.
-    fn reset(&mut self) {
-        for index in 0..self.state.value_count {
-            self.state.to_variable.set(index, Packed::ONE);
-        }
-        self.state.restart_newest();
-        self.passes = 0;
-        self.constants_sent = false;
-        self.trees_stale = true;
-        self.forget_residuals();
     }
 }
 

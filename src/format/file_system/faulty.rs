@@ -1,6 +1,7 @@
 //! A file system of which any one operation fails, or in the middle of which the process dies.
 
-use super::{Access, FileSystem, Native, Readers, Status};
+use super::interface::{Access, FileSystem, Readers, Status};
+use super::native::Native;
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
 //! The file system of a system that is no Unix: what `std` has of it.
 
+use super::interface::{Access, FileSystem, Kind, Readers, Status};
 use super::temporaries::Temporaries;
-use super::{Access, FileSystem, Kind, Readers, Status};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Seek};
@@ -12,7 +12,8 @@ pub(in crate::format) struct Native;
 
 static TEMPORARIES: Temporaries<PathBuf> = Temporaries::new();
 
-pub(super) fn abort_writes() {
+/// Removes all temporary files, for good; see [`super::abort_writes`].
+pub(super) fn remove_temporaries() {
     TEMPORARIES.abort(|directory, name| {
         // Nothing better can be done about a file that cannot be removed.
         let _ = fs::remove_file(directory.join(name));

@@ -1,7 +1,7 @@
 //! The file system of a Unix system.
 
+use super::interface::{Access, FileSystem, Kind, Readers, Status};
 use super::temporaries::Temporaries;
-use super::{Access, FileSystem, Kind, Readers, Status};
 use crate::memory::shared;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -32,7 +32,8 @@ impl PartialEq for Directory {
 
 static TEMPORARIES: Temporaries<Directory> = Temporaries::new();
 
-pub(super) fn abort_writes() {
+/// Removes all temporary files, for good; see [`super::abort_writes`].
+pub(super) fn remove_temporaries() {
     TEMPORARIES.abort(|directory, name| {
         // Nothing better can be done about a file that cannot be removed.
         let _ = fs::unlinkat(&*directory.descriptor, name, AtFlags::empty());
