@@ -35,6 +35,8 @@ mod save;
 mod soft_evidence;
 mod states;
 mod table;
+#[cfg(test)]
+mod testing;
 mod text;
 mod uai;
 

@@ -1,7 +1,8 @@
 //! The operations on files and directories, for any file system.
 
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// What a name stands for.
@@ -47,11 +48,37 @@ pub(in crate::format) enum Readers {
     Default,
 }
 
+/// An open file. Each operation may fail.
+pub(in crate::format) trait OpenFile: Read + Write {
+    /// Continues at the first byte.
+    fn rewind(&mut self) -> io::Result<()>;
+
+    /// Cuts the file off, or fills it up.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+
+    /// Waits until content and attributes are on the disk.
+    fn sync(&self) -> io::Result<()>;
+}
+
+impl OpenFile for File {
+    fn rewind(&mut self) -> io::Result<()> {
+        Seek::rewind(self)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
 /// Operations on files. Names are those in a directory that is open, so that neither the length of
 /// a path nor the renaming of a directory matters.
 pub(in crate::format) trait FileSystem {
     /// An open file, closed when it is dropped.
-    type File: Read + Write;
+    type File: OpenFile;
     /// An open directory.
     type Directory;
 
@@ -119,15 +146,6 @@ pub(in crate::format) trait FileSystem {
         new: &Self::File,
     ) -> io::Result<()>;
 
-    /// Continues at the first byte.
-    fn rewind(&self, file: &mut Self::File) -> io::Result<()>;
-
-    /// Cuts a file off, or fills it up.
-    fn set_length(&self, file: &Self::File, length: u64) -> io::Result<()>;
-
-    /// Waits until content and attributes are on the disk.
-    fn sync(&self, file: &Self::File) -> io::Result<()>;
-
     /// Gives a file without a name one that nothing has yet.
     fn link(&self, file: &Self::File, directory: &Self::Directory, name: &OsStr) -> io::Result<()>;
 
@@ -139,12 +157,12 @@ pub(in crate::format) trait FileSystem {
         name: &OsStr,
     ) -> io::Result<()>;
 
-    /// Puts the file with a temporary name in the place of another name, in one step.
+    /// Puts the file with the temporary name `from` in the place of the name `to`, in one step.
     fn rename_temporary(
         &self,
         directory: &Self::Directory,
-        temporary: &OsStr,
-        name: &OsStr,
+        from: &OsStr,
+        to: &OsStr,
     ) -> io::Result<()>;
 
     /// Removes a temporary name.

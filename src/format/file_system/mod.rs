@@ -24,6 +24,6 @@ mod temporaries;
 
 pub use abort::abort_writes;
 pub(super) use again::{Patient, retry};
-pub(super) use interface::{Access, FileSystem, Kind, Readers, Status};
+pub(super) use interface::{Access, FileSystem, Kind, OpenFile, Readers, Status};
 pub(super) use native::{Native, hold_writes};
 pub(super) use temporaries::copy_of_name;
