@@ -1,6 +1,5 @@
 //! The one error type of the library: what was wrong, where, and what would be right.
 
-use crate::memory::{self, out_of_memory};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -81,25 +80,5 @@ fn describe_contradiction(label: u64, factor: Option<usize>, pass: u64, count: u
             "contradiction at variable {label}: the evidence is impossible, factor {factor} is 0 at the \
              observed states of its variables ({count} such factors)"
         ),
-    }
-}
-
-impl Error {
-    /// A parse error at a line of a file.
-    pub(crate) fn parse(path: &std::path::Path, line: u64, message: impl Into<String>) -> Self {
-        match memory::path(path) {
-            Ok(path) => Error::Parse { path, line, message: message.into() },
-            Err(no_memory) => no_memory,
-        }
-    }
-    /// An input/output error on a file.
-    pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
-        if source.kind() == std::io::ErrorKind::OutOfMemory {
-            return out_of_memory(format_args!("{}", path.display()));
-        }
-        match memory::path(path) {
-            Ok(path) => Error::Io { path, source },
-            Err(no_memory) => no_memory,
-        }
     }
 }

@@ -3,64 +3,12 @@
 
 #![cfg(feature = "cli")]
 
+#[path = "common/workplace.rs"]
+mod workplace;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-
-/// A directory with files, in which the program runs.
-struct Workplace(TempDir);
-
-impl Workplace {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let workplace = Self(tempfile::tempdir().unwrap());
-        for (name, text) in files {
-            fs::write(workplace.path(name), text).unwrap();
-        }
-        workplace
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
-        command.args(arguments.split_whitespace()).stdin(Stdio::null()).current_dir(&self.0);
-        command.output().unwrap()
-    }
-
-    /// Standard output of a run that succeeds without a word on the standard error.
-    #[track_caller]
-    fn succeed(&self, arguments: &str) -> String {
-        let (out, err) = self.warned(arguments);
-        assert_eq!(err, "", "{arguments}");
-        out
-    }
-
-    /// Standard output and error of a run that succeeds.
-    #[track_caller]
-    fn warned(&self, arguments: &str) -> (String, String) {
-        let output = self.run(arguments);
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{arguments}: {err}");
-        (String::from_utf8(output.stdout).unwrap(), err)
-    }
-
-    /// Text of the error with which a run ends.
-    #[track_caller]
-    fn fail(&self, code: i32, arguments: &str) -> String {
-        let output = self.run(arguments);
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments}: {text}");
-        assert!(output.stdout.is_empty(), "{arguments}");
-        text.strip_prefix("fastlbp: error: ").expect("an error").to_string()
-    }
-}
-
-fn data(name: &str) -> String {
-    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
-}
+use std::path::Path;
+use workplace::{Workplace, data};
 
 /// Probabilities of a line, by what stands before them.
 #[track_caller]

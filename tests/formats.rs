@@ -170,15 +170,7 @@ fn same_values(one: &FactorGraph, other: &FactorGraph) -> bool {
             one.factor_variables(factor).iter().map(|&v| one.cardinality(v as usize)).collect();
         let size: usize = cardinalities.iter().product();
         (0..size).all(|index| {
-            let mut rest = index;
-            let states: Vec<usize> = cardinalities
-                .iter()
-                .map(|&cardinality| {
-                    let state = rest % cardinality;
-                    rest /= cardinality;
-                    state
-                })
-                .collect();
+            let states = common::joint_state(index, &cardinalities);
             let value = |graph: &FactorGraph| {
                 graph.factor(factor).value(&states, cardinalities.iter().copied())
             };

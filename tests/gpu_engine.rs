@@ -44,6 +44,18 @@ const SIZE: usize = 40;
 type Graphs = fn(&mut Choices, usize) -> Arc<FactorGraph>;
 const GRAPHS: [(&str, Graphs); 2] = [("binary", binary_graph), ("mixed", mixed_graph)];
 
+/// Runs a test on random graphs; see [`on_cases`].
+fn on_graphs(
+    rarity: usize,
+    graph: impl Fn(&mut Choices, usize) -> Arc<FactorGraph>,
+    test: impl Fn(&mut Choices, &Arc<FactorGraph>, EngineOptions) -> Checked,
+) {
+    on_cases(rarity, |choices, size, options| {
+        let graph = graph(choices, size);
+        test(choices, &graph, options)
+    });
+}
+
 /// Runs a test on random cases; `rarity` is that of probabilities of 0 and 1. Gives the number of cases.
 fn on_cases(rarity: usize, test: impl Fn(&mut Choices, usize, EngineOptions) -> Checked) -> usize {
     let Some(options) = tested() else { return 0 };
@@ -163,18 +175,12 @@ fn check_every_schedule(
 
 #[test]
 fn binary_graphs_by_every_schedule() {
-    on_cases(12, |choices, size, options| {
-        let graph = binary_graph(choices, size);
-        check_every_schedule(choices, &graph, options)
-    });
+    on_graphs(12, binary_graph, check_every_schedule);
 }
 
 #[test]
 fn mixed_graphs_by_every_schedule() {
-    on_cases(12, |choices, size, options| {
-        let graph = mixed_graph(choices, size);
-        check_every_schedule(choices, &graph, options)
-    });
+    on_graphs(12, mixed_graph, check_every_schedule);
 }
 
 /// Graphs of programs that are too large for one block: narrow levels, on one cluster, and levels that are
@@ -426,18 +432,12 @@ fn check_sequence(
 
 #[test]
 fn runs_on_binary_graphs_follow_each_other() {
-    on_cases(20, |choices, size, options| {
-        let graph = binary_graph(choices, size);
-        check_sequence(choices, &graph, options)
-    });
+    on_graphs(20, binary_graph, check_sequence);
 }
 
 #[test]
 fn runs_on_mixed_graphs_follow_each_other() {
-    on_cases(20, |choices, size, options| {
-        let graph = mixed_graph(choices, size);
-        check_sequence(choices, &graph, options)
-    });
+    on_graphs(20, mixed_graph, check_sequence);
 }
 
 /// Rules that look at changes, up to many passes.
@@ -457,18 +457,12 @@ fn check_rules(choices: &mut Choices, graph: &Arc<FactorGraph>, options: EngineO
 
 #[test]
 fn rules_end_runs_on_binary_graphs() {
-    on_cases(200, |choices, size, options| {
-        let graph = binary_graph(choices, size.min(30));
-        check_rules(choices, &graph, options)
-    });
+    on_graphs(200, |choices, size| binary_graph(choices, size.min(30)), check_rules);
 }
 
 #[test]
 fn rules_end_runs_on_mixed_graphs() {
-    on_cases(200, |choices, size, options| {
-        let graph = mixed_graph(choices, size.min(30));
-        check_rules(choices, &graph, options)
-    });
+    on_graphs(200, |choices, size| mixed_graph(choices, size.min(30)), check_rules);
 }
 
 /// Graphs with many certain factors: runs that end at contradictions, and such that vote.

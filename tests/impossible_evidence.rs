@@ -66,62 +66,66 @@ fn run(
     bp.run(&RunRequest { contradiction: policy, start, ..RunRequest::new(StopRule::Passes(3)) })
 }
 
+/// A name, the graph, a session, and the states that the factor excludes and allows.
+type Case = (String, Arc<FactorGraph>, BeliefPropagation, &'static [usize], &'static [usize]);
+
+/// Each factor with each schedule.
+fn cases(schedules: &[&str]) -> impl Iterator<Item = Case> {
+    FACTORS.into_iter().flat_map(move |(name, add, excluded, allowed)| {
+        let graph = graph(name, add, excluded.len());
+        schedules.iter().map(move |schedule| {
+            let bp = session(&graph, schedule);
+            (format!("{name}, {schedule}"), graph.clone(), bp, excluded, allowed)
+        })
+    })
+}
+
 #[test]
 fn excluded_evidence_is_an_error_that_names_the_factor() {
-    for (name, add, excluded, allowed) in FACTORS {
-        let graph = graph(name, add, excluded.len());
-        for schedule in SCHEDULES {
-            let what = format!("{name}, {schedule}");
-            let mut bp = session(&graph, schedule);
-            observe(&mut bp, allowed);
-            run(&mut bp, Contradiction::Error, Start::Fresh).expect(&what);
-            let before = bp.marginals().unwrap().to_vec();
-            for start in [Start::Fresh, Start::Warm] {
-                observe(&mut bp, excluded);
-                let error = run(&mut bp, Contradiction::Error, start).expect_err(&what);
-                let Error::Contradiction { label, factor, pass, count, .. } = error else {
-                    panic!("{what}: {error}");
-                };
-                assert_eq!((label, factor, pass, count), (1, Some(1), 0, 1), "{what}");
-                let text = error.to_string();
-                assert!(text.contains("variable 1") && text.contains("factor 1 is 0"), "{text}");
-                // The results are those of the last run that had some.
-                assert_eq!(bp.marginals().unwrap(), before, "{what}");
-            }
-            // Nothing is lost by it.
-            observe(&mut bp, allowed);
-            run(&mut bp, Contradiction::Error, Start::Fresh).expect(&what);
+    for (what, _, mut bp, excluded, allowed) in cases(&SCHEDULES) {
+        observe(&mut bp, allowed);
+        run(&mut bp, Contradiction::Error, Start::Fresh).expect(&what);
+        let before = bp.marginals().unwrap().to_vec();
+        for start in [Start::Fresh, Start::Warm] {
+            observe(&mut bp, excluded);
+            let error = run(&mut bp, Contradiction::Error, start).expect_err(&what);
+            let Error::Contradiction { label, factor, pass, count, .. } = error else {
+                panic!("{what}: {error}");
+            };
+            assert_eq!((label, factor, pass, count), (1, Some(1), 0, 1), "{what}");
+            let text = error.to_string();
+            assert!(text.contains("variable 1") && text.contains("factor 1 is 0"), "{text}");
+            // The results are those of the last run that had some.
             assert_eq!(bp.marginals().unwrap(), before, "{what}");
         }
+        // Nothing is lost by it.
+        observe(&mut bp, allowed);
+        run(&mut bp, Contradiction::Error, Start::Fresh).expect(&what);
+        assert_eq!(bp.marginals().unwrap(), before, "{what}");
     }
 }
 
 #[test]
 fn a_vote_counts_the_factors_that_exclude_the_evidence() {
-    for (name, add, excluded, allowed) in FACTORS {
-        let graph = graph(name, add, excluded.len());
-        for schedule in SCHEDULES {
-            let what = format!("{name}, {schedule}");
-            let mut bp = session(&graph, schedule);
-            observe(&mut bp, allowed);
-            let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
-            assert_eq!((report.contradictions, report.first_contradiction), (0, None), "{what}");
-            observe(&mut bp, excluded);
-            let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
-            let first = graph.variable_of_label(1);
-            assert!(report.contradictions >= 1, "{what}: {report:?}");
-            assert_eq!(report.first_contradiction, first, "{what}");
-            for (v, p) in excluded.iter().enumerate() {
-                let variable = graph.variable_of_label(1 + v as u64).unwrap();
-                assert_eq!(bp.marginal(variable).unwrap()[*p], 1.0, "{what}");
-            }
-            assert!(bp.marginals().unwrap().iter().all(|p| (0.0..=1.0).contains(p)), "{what}");
-            // The sum over no joint state, or an error: never a number, and never NaN.
-            match bp.log_partition() {
-                Ok(log) => assert_eq!(log, f64::NEG_INFINITY, "{what}"),
-                Err(error) => {
-                    assert!(matches!(error, Error::Contradiction { .. }), "{what}: {error}");
-                }
+    for (what, graph, mut bp, excluded, allowed) in cases(&SCHEDULES) {
+        observe(&mut bp, allowed);
+        let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
+        assert_eq!((report.contradictions, report.first_contradiction), (0, None), "{what}");
+        observe(&mut bp, excluded);
+        let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
+        let first = graph.variable_of_label(1);
+        assert!(report.contradictions >= 1, "{what}: {report:?}");
+        assert_eq!(report.first_contradiction, first, "{what}");
+        for (v, p) in excluded.iter().enumerate() {
+            let variable = graph.variable_of_label(1 + v as u64).unwrap();
+            assert_eq!(bp.marginal(variable).unwrap()[*p], 1.0, "{what}");
+        }
+        assert!(bp.marginals().unwrap().iter().all(|p| (0.0..=1.0).contains(p)), "{what}");
+        // The sum over no joint state, or an error: never a number, and never NaN.
+        match bp.log_partition() {
+            Ok(log) => assert_eq!(log, f64::NEG_INFINITY, "{what}"),
+            Err(error) => {
+                assert!(matches!(error, Error::Contradiction { .. }), "{what}: {error}");
             }
         }
     }
@@ -130,21 +134,16 @@ fn a_vote_counts_the_factors_that_exclude_the_evidence() {
 /// Where soft evidence excludes a state, as where it is observed.
 #[test]
 fn excluded_soft_evidence_is_a_contradiction() {
-    for (name, add, excluded, _) in FACTORS {
-        let graph = graph(name, add, excluded.len());
-        for schedule in ["PARALL", "SEQFIX", "TREE"] {
-            let what = format!("{name}, {schedule}");
-            let mut bp = session(&graph, schedule);
-            observe(&mut bp, excluded);
-            let states = graph.cardinality(graph.variable_of_label(1).unwrap());
-            let certain: Vec<f64> =
-                (0..states).map(|state| f64::from(u8::from(state == excluded[0]))).collect();
-            bp.set_likelihood(graph.variable_of_label(1).unwrap(), &certain).unwrap();
-            let error = run(&mut bp, Contradiction::Error, Start::Fresh).expect_err(&what);
-            assert!(matches!(error, Error::Contradiction { label: 1, .. }), "{what}: {error}");
-            let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
-            assert!(report.contradictions >= 1, "{what}");
-        }
+    for (what, graph, mut bp, excluded, _) in cases(&["PARALL", "SEQFIX", "TREE"]) {
+        observe(&mut bp, excluded);
+        let states = graph.cardinality(graph.variable_of_label(1).unwrap());
+        let certain: Vec<f64> =
+            (0..states).map(|state| f64::from(u8::from(state == excluded[0]))).collect();
+        bp.set_likelihood(graph.variable_of_label(1).unwrap(), &certain).unwrap();
+        let error = run(&mut bp, Contradiction::Error, Start::Fresh).expect_err(&what);
+        assert!(matches!(error, Error::Contradiction { label: 1, .. }), "{what}: {error}");
+        let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
+        assert!(report.contradictions >= 1, "{what}");
     }
 }
 

@@ -42,15 +42,8 @@ fn enumerate(graph: &FactorGraph, observed: &[(usize, usize)]) -> Vec<Vec<f64>> 
         (0..graph.variable_count()).map(|variable| graph.cardinality(variable)).collect();
     let mut sums: Vec<Vec<f64>> = cardinalities.iter().map(|&r| vec![0.0; r]).collect();
     let joint_states: usize = cardinalities.iter().product();
-    for mut index in 0..joint_states {
-        let states: Vec<usize> = cardinalities
-            .iter()
-            .map(|&r| {
-                let state = index % r;
-                index /= r;
-                state
-            })
-            .collect();
+    for index in 0..joint_states {
+        let states = common::joint_state(index, &cardinalities);
         if observed.iter().any(|&(variable, state)| states[variable] != state) {
             continue;
         }

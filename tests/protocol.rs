@@ -131,14 +131,16 @@ fn each_bad_input_is_answered_by_one_error_line() {
     }
 }
 
+/// The program, started on a small graph.
+fn start_on_chain() -> Child {
+    let mut command = program();
+    command.args(["bingo", &data("chain.causal_fg")]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
 #[test]
 fn bytes_that_are_no_text_are_answered_too() {
-    let mut child = program()
-        .args(["bingo", &data("chain.causal_fg")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start_on_chain();
     child.stdin.take().unwrap().write_all(b"\xff\xfe\x00Q 1\n\xc3\x28\nNL\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -224,13 +226,7 @@ fn arguments() {
 
 #[test]
 fn a_driver_that_goes_away_is_no_error() {
-    let mut child = program()
-        .args(["bingo", &data("chain.causal_fg")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start_on_chain();
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     let _ = stdin.write_all(b"NL\nNL\nNL\n");

@@ -7,8 +7,9 @@
 //! front, and then one such list per sample. Blank lines and '#' comments are allowed.
 
 use super::file;
-use super::names::{Mention, NamedGraph, parse_state};
+use super::named_graph::{Mention, NamedGraph, parse_state};
 use super::output::Output;
+use super::save::save;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
 use crate::memory::{self, Grow};
@@ -117,7 +118,7 @@ pub fn write_observations(
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
     let label = |variable| graph.label(variable);
-    file::save(path, |output| write_pairs(evidence, label, output))
+    save(path, |output| write_pairs(evidence, label, output))
 }
 
 /// Writes (variable index, state) pairs after their number.
@@ -127,7 +128,7 @@ pub fn write_uai_evidence(
     path: &Path,
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
-    file::save(path, |output| {
+    save(path, |output| {
         output.integer(evidence.len() as u64);
         output.end_line()?;
         write_pairs(evidence, |variable| variable as u64, output)
@@ -307,13 +308,8 @@ fn parse_uai_sample(cursor: &mut Cursor<'_>, graph: &FactorGraph) -> Result<Vec<
             )));
         }
         let index = cursor.next_integer("the index of a variable")?;
-        let variable = usize::try_from(index).ok().filter(|&v| v < graph.variable_count());
-        let variable = variable.ok_or_else(|| {
-            cursor.error(format!(
-                "variable index {index}: the graph has {} variables, counted from 0",
-                graph.variable_count()
-            ))
-        })?;
+        let variable =
+            cursor.counted(index, "variable index", "variables", graph.variable_count())?;
         let token = cursor.next_token("the state of a variable")?;
         let cardinality = graph.cardinality(variable);
         let state = parse_state(token, cardinality).ok_or_else(|| {
@@ -344,25 +340,18 @@ fn count_tokens(mut cursor: Cursor<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::testing::{assert_refused, three_variables};
     use crate::format::{GraphFormat, Network};
-    use crate::model::FactorGraphBuilder;
-
-    /// Labels 3 (3 states), 10 and 20 (binary).
-    fn graph() -> FactorGraph {
-        let mut builder = FactorGraphBuilder::new();
-        builder.add_variables(&[10, 20, 3], &[2, 2, 3]).unwrap();
-        builder.build().unwrap()
-    }
 
     fn observations(text: &str) -> Result<Vec<(usize, usize)>> {
         let path = Path::new("e.obs");
-        let graph = graph();
+        let graph = three_variables();
         parse_observations(text.as_bytes(), path, (&graph).into())?.all_known(path, (&graph).into())
     }
 
     fn uai(text: &str) -> Result<Vec<(usize, usize)>> {
         let path = Path::new("e.evid");
-        only_sample(parse_uai_samples(text.as_bytes(), path, &graph())?, path)
+        only_sample(parse_uai_samples(text.as_bytes(), path, &three_variables())?, path)
     }
 
     #[test]
@@ -374,7 +363,7 @@ mod tests {
 
     #[test]
     fn labels_that_the_graph_does_not_have_can_be_set_aside() {
-        let graph = graph();
+        let graph = three_variables();
         let read =
             |text: &str| parse_observations(text.as_bytes(), Path::new("e.obs"), (&graph).into());
         let evidence = read("7 true\n10 1\n8 5\n7 1\n").unwrap();
@@ -400,7 +389,7 @@ mod tests {
         assert_eq!(evidence.observed, [(0, 1), (1, 2)]);
         assert_eq!(evidence.unknown, [("snow".to_string(), 4)]);
         assert_eq!(read("0 1\n1 3\n1 \"3\"\n").unwrap().observed, [(0, 1), (1, 0)]);
-        for (text, wanted) in [
+        let cases = [
             ("rain maybe\n", "1: variable rain has the value 'maybe': one of no, yes is needed"),
             ("rain true\n", "1: variable rain has the value 'true': one of no, yes is needed"),
             ("1 0\n", "1: variable \"wet grass\" has the value '0': one of 3, 2, \"a bit\" is nee"),
@@ -408,10 +397,8 @@ mod tests {
             ("\n\"wet\n", "2: the line ends inside of quotes"),
             ("rain yes no\n", "1: 'no' after the value: the line must end there"),
             ("rain yes\n0 0\n", "2: variable rain is observed in state no, but in state yes in"),
-        ] {
-            let found = read(text).unwrap_err().to_string();
-            assert!(found.starts_with(&format!("e.obs:{wanted}")), "{text:?}: {found}");
-        }
+        ];
+        assert_refused("e.obs", read, &cases);
         let found = evidence.all_known(Path::new("e.obs"), named).unwrap_err().to_string();
         assert_eq!(found, "e.obs:4: variable snow: the graph has no such variable");
     }
@@ -429,7 +416,9 @@ mod tests {
 
     #[test]
     fn several_samples_are_read_where_they_are_asked_for() {
-        let read = |text: &str| parse_uai_samples(text.as_bytes(), Path::new("e.evid"), &graph());
+        let read = |text: &str| {
+            parse_uai_samples(text.as_bytes(), Path::new("e.evid"), &three_variables())
+        };
         let text = "3\n 1 0 2\n 0\n 2 1 0 2 1\n";
         assert_eq!(read(text).unwrap(), [vec![(0, 2)], vec![], vec![(1, 0), (2, 1)]]);
         assert_eq!(read("2\n1 0 1\n1 0 2").unwrap(), [[(0, 1)], [(0, 2)]]);
@@ -439,20 +428,18 @@ mod tests {
         assert_eq!(read("2 0 0").unwrap(), vec![Vec::new(); 2]);
         let error = uai(text).unwrap_err().to_string();
         assert_eq!(error, "e.evid:1: the file has 3 samples: one is needed here");
-        for (text, wanted) in [
+        let cases = [
             ("2\n1 0 3\n1 0 0\n", "2: variable 0 has the state '3'"),
             ("2\n1 0 1\n1 7 0", "3: variable index 7: the graph has 3 variables"),
             ("2\n2 0 1 0 2\n0", "2: variable 0 is observed in state 2, but in state 1 in line 2"),
             ("18446744073709551615 18446744073709551615", "1: variable index 18446744073709551615"),
-        ] {
-            let found = read(text).unwrap_err().to_string();
-            assert!(found.starts_with(&format!("e.evid:{wanted}")), "{text:?}: {found}");
-        }
+        ];
+        assert_refused("e.evid", read, &cases);
     }
 
     #[test]
     fn errors_name_the_line_the_value_and_what_would_be_right() {
-        for (text, wanted) in [
+        let cases = [
             ("\n7 1\n", "2: variable 7: the graph has no such label"),
             ("-7 1\n", "1: the label of a variable is '-7': it must not be negative"),
             ("10 2\n", "1: variable 10 has the value '2': 0, 1, false or true is needed"),
@@ -463,11 +450,9 @@ mod tests {
             ("10 +1\n", "1: variable 10 has the value '+1': 0, 1, false or true is needed"),
             ("10 1 1\n", "1: '1' after the value: the line must end there"),
             ("10 1\n3 0\n10 false", "3: variable 10 is observed in state 0, but in state 1 in l"),
-        ] {
-            let found = observations(text).unwrap_err().to_string();
-            assert!(found.starts_with(&format!("e.obs:{wanted}")), "{text:?}: {found}");
-        }
-        for (text, wanted) in [
+        ];
+        assert_refused("e.obs", observations, &cases);
+        let cases = [
             ("", "1: the file ends where the number of observed variables is needed"),
             ("2 0 1\n", "1: the file ends after 1 'index state' pairs: 2 are announced"),
             ("1\n3 1 0\n", "2: the file ends after 1 'index state' pairs: 3 are announced"),
@@ -477,10 +462,8 @@ mod tests {
             ("2 0 1\n0 2\n", "2: variable 0 is observed in state 2, but in state 1 in line 1"),
             ("1 0 1\n0 2\n", "2: '0' after the last of 1 'index state' pairs: the file must end"),
             ("2 1 0 1\n", "1: the file ends where the state of a variable is needed"),
-        ] {
-            let found = uai(text).unwrap_err().to_string();
-            assert!(found.starts_with(&format!("e.evid:{wanted}")), "{text:?}: {found}");
-        }
+        ];
+        assert_refused("e.evid", uai, &cases);
     }
 
     #[test]
@@ -489,18 +472,18 @@ mod tests {
         let evidence = [(2, 1), (0, 2)];
         for name in ["a.obs", "a.obs.gz", "a.evid", "a.uai.evid.gz"] {
             let path = directory.path().join(name);
-            write_evidence(&evidence, &graph(), &path).unwrap();
-            assert_eq!(read_evidence(&path, &graph()).unwrap(), evidence, "{name}");
+            write_evidence(&evidence, &three_variables(), &path).unwrap();
+            assert_eq!(read_evidence(&path, &three_variables()).unwrap(), evidence, "{name}");
         }
         let text = std::fs::read_to_string(directory.path().join("a.obs")).unwrap();
         assert_eq!(text, "20 1\n3 2\n");
         let path = directory.path().join("b.obs");
         assert!(matches!(
-            write_evidence(&[(3, 0)], &graph(), &path),
+            write_evidence(&[(3, 0)], &three_variables(), &path),
             Err(Error::OutOfRange(text)) if text.contains("variable index 3")
         ));
         assert!(matches!(
-            write_evidence(&[(0, 3)], &graph(), &path),
+            write_evidence(&[(0, 3)], &three_variables(), &path),
             Err(Error::OutOfRange(text)) if text.contains("state 3 of variable 3")
         ));
         assert!(!path.exists());

@@ -7,8 +7,6 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub(super) use super::save::save;
-
 /// Most bytes of a file that are read.
 const SIZE_LIMIT: u64 = 64 << 30;
 

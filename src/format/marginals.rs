@@ -9,9 +9,10 @@
 //! and `no` is state 1 is nothing to remember. A name with blanks is in double quotes; numbers have
 //! no `=`, so that the last one of an item ends the name of its state.
 
-use super::file;
-use super::names::{NamedGraph, Quoted};
+use super::named_graph::NamedGraph;
+use super::names::Quoted;
 use super::output::{Output, send_to};
+use super::save::save;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::check_variable;
@@ -31,7 +32,7 @@ pub fn write_marginals<'a>(
     marginals: &[f64],
     path: &Path,
 ) -> Result<()> {
-    save(graph.into(), marginals, None, path)
+    write_file(graph.into(), marginals, None, path)
 }
 
 /// As [`write_marginals`], but only those of some variables (by index), in the order given.
@@ -41,7 +42,7 @@ pub fn write_marginals_of<'a>(
     variables: &[usize],
     path: &Path,
 ) -> Result<()> {
-    save(graph.into(), marginals, Some(variables), path)
+    write_file(graph.into(), marginals, Some(variables), path)
 }
 
 /// As [`write_marginals`], but anywhere.
@@ -63,14 +64,14 @@ pub fn write_marginals_of_to<'a>(
     send(graph.into(), marginals, Some(variables), sink)
 }
 
-fn save(
+fn write_file(
     graph: NamedGraph<'_>,
     marginals: &[f64],
     variables: Option<&[usize]>,
     path: &Path,
 ) -> Result<()> {
     check(graph, marginals, variables)?;
-    file::save(path, |output| fill(graph, marginals, variables, output))
+    save(path, |output| fill(graph, marginals, variables, output))
 }
 
 fn send(
@@ -156,6 +157,7 @@ fn write_line(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::file;
     use crate::format::{GraphFormat, Network, read_network_from_bytes};
     use crate::model::{FactorGraph, FactorGraphBuilder};
 

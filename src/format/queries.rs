@@ -1,7 +1,7 @@
 //! Queries: the variables whose marginals are wanted.
 
 use super::file;
-use super::names::{Mention, NamedGraph};
+use super::named_graph::{Mention, NamedGraph};
 use super::text::Cursor;
 use crate::error::Result;
 use crate::memory::Grow;

@@ -1,7 +1,7 @@
 //! Soft evidence: a weight per state of a variable, by label or name.
 
 use super::file;
-use super::names::{Mention, NamedGraph};
+use super::named_graph::{Mention, NamedGraph};
 use super::number::parse_f64;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
@@ -138,17 +138,11 @@ fn read_weights(cursor: &mut Cursor<'_>, variable: &dyn Fn() -> String) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{FactorGraph, FactorGraphBuilder, VariableEvidence};
-
-    /// Labels 3 (3 states), 10 and 20 (binary).
-    fn graph() -> FactorGraph {
-        let mut builder = FactorGraphBuilder::new();
-        builder.add_variables(&[10, 20, 3], &[2, 2, 3]).unwrap();
-        builder.build().unwrap()
-    }
+    use crate::format::testing::{assert_refused, three_variables};
+    use crate::model::VariableEvidence;
 
     fn read(text: &str) -> Result<SoftEvidence> {
-        parse(text.as_bytes(), Path::new("s"), (&graph()).into())
+        parse(text.as_bytes(), Path::new("s"), (&three_variables()).into())
     }
 
     #[test]
@@ -156,8 +150,8 @@ mod tests {
         let soft = read("# c\n\n20 0.5 1e300\r\n7 1\n 3 0 2 1").unwrap();
         assert_eq!(soft.unknown, [("7".to_string(), 4)]);
         let mut evidence = Evidence::new();
-        evidence.observe(&graph(), 1, 0).unwrap();
-        soft.add_to(&graph(), &mut evidence).unwrap();
+        evidence.observe(&three_variables(), 1, 0).unwrap();
+        soft.add_to(&three_variables(), &mut evidence).unwrap();
         assert_eq!(evidence.len(), 3);
         let weights = |weights: &[f64]| Some(VariableEvidence::Likelihood(weights.to_vec()));
         assert_eq!(evidence.get(2).cloned(), weights(&[0.5, 1e300]));
@@ -167,16 +161,16 @@ mod tests {
     #[test]
     fn observed_variables_are_refused() {
         let mut evidence = Evidence::new();
-        evidence.observe(&graph(), 0, 0).unwrap();
+        evidence.observe(&three_variables(), 0, 0).unwrap();
         let soft = read("20 0.5 1\n\n3 1 1 1\n").unwrap();
-        let error = soft.add_to(&graph(), &mut evidence).unwrap_err().to_string();
+        let error = soft.add_to(&three_variables(), &mut evidence).unwrap_err().to_string();
         assert!(error.starts_with("s:3: variable 3 is observed"), "{error}");
         assert_eq!(evidence.len(), 1);
     }
 
     #[test]
     fn errors_name_the_line_the_value_and_what_would_be_right() {
-        for (text, wanted) in [
+        let cases = [
             ("20 1 1\n20 1 1\n", "2: variable 20 has its weights already, in line 1: once is nee"),
             ("7 1\n7 1\n", "2: variable 7 has its weights already, in line 1: once is needed"),
             ("20 1\n", "1: 1 weights for variable 20: it has 2 states, and each needs one"),
@@ -188,9 +182,7 @@ mod tests {
             ("20 1 1e999\n", "1: variable 20 has the weight '1e999': a finite number >= 0 is ne"),
             ("7 x\n", "1: variable 7 has the weight 'x': a finite number >= 0 is needed"),
             ("x 1 1\n", "1: 'x' is not the label of a variable: an integer >= 0 in decimal is nee"),
-        ] {
-            let found = read(text).unwrap_err().to_string();
-            assert!(found.starts_with(&format!("s:{wanted}")), "{text:?}: {found}");
-        }
+        ];
+        assert_refused("s", read, &cases);
     }
 }

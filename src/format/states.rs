@@ -1,7 +1,8 @@
 //! Joint states as text: a line `label state` per variable, or `name state` where variables have
 //! names, as files of observations have them.
 
-use super::names::{NamedGraph, Quoted};
+use super::named_graph::NamedGraph;
+use super::names::Quoted;
 use super::output::{Output, send_to};
 use crate::error::{Error, Result};
 use crate::model::check_variable;

@@ -63,6 +63,19 @@ impl<'a> Cursor<'a> {
         self.line - u64::from(past_last_line)
     }
 
+    /// What a file calls number `index` of `count` things of the graph, counted from 0.
+    pub(super) fn counted(
+        &self,
+        index: u64,
+        what: &str,
+        things: &str,
+        count: usize,
+    ) -> Result<usize> {
+        usize::try_from(index).ok().filter(|&index| index < count).ok_or_else(|| {
+            self.error(format!("{what} {index}: the graph has {count} {things}, counted from 0"))
+        })
+    }
+
     /// An error at the cursor's line.
     #[cold]
     pub(super) fn error(&self, message: impl Into<String>) -> Error {

@@ -1,6 +1,6 @@
 //! A map in ascending order of its keys whose insertions can fail.
 
-use super::{Grow, room};
+use super::allocation::{Grow, room};
 use crate::error::Result;
 
 /// Entries by ascending key, in chunks: what the ordered maps of the standard library are, but that an insertion

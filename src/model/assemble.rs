@@ -1,8 +1,8 @@
 //! Brings the factors of a builder into the form of the graph: variables ascending, edges, parameters.
 
-use super::builder::ParameterTable;
 use super::factor::HornParameters;
 use super::graph::FactorGraph;
+use super::parameters::ParameterTable;
 use super::structured_scope::not_binary;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, copied, filled, room};

@@ -3,15 +3,12 @@
 use super::assemble::{add_horn_scope, add_table_scope, connect};
 use super::factor::{FactorKind, HornParameters};
 use super::graph::{FactorGraph, Label};
-use super::labels::LabelIndex;
+use super::labels::{INDEX_LIMIT, LabelIndex};
+use super::parameters::ParameterTable;
 use super::structured::{SignedTable, Structured};
 use super::structured_scope::add_structured_scope;
 use crate::error::{Error, Result};
-use crate::memory::{self, Grow, copied, filled, room};
-use std::collections::HashMap;
-
-/// Largest number of edges, variables or factors: indices are 32 bits wide.
-pub(super) const INDEX_LIMIT: usize = u32::MAX as usize - 1;
+use crate::memory::{Grow, copied, filled, room};
 
 /// Singleton, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
 ///
@@ -56,47 +53,6 @@ pub struct FactorGraphBuilder {
     table_values: Vec<f64>,
     /// Signed, noisy and term factors, by position in `members`.
     pub(super) structured: Structured,
-}
-
-/// Distinct parameter sets, found again by their bits.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ParameterTable {
-    pub(super) entries: Vec<HornParameters>,
-    index: HashMap<(u8, bool, u64, u64), u32>,
-    last: Option<u32>,
-}
-
-impl ParameterTable {
-    pub(super) fn intern(&mut self, entry: HornParameters) -> Result<u32> {
-        // Neighbouring factors mostly share their parameters.
-        if let Some(last) = self.last
-            && self.entries[last as usize] == entry
-        {
-            return Ok(last);
-        }
-        let key = (entry.kind as u8, entry.head_in_body, entry.p.to_bits(), entry.q.to_bits());
-        let id = match self.index.get(&key) {
-            Some(&id) => id,
-            None => {
-                let id = self.entries.len() as u32;
-                self.entries.try_room(1)?;
-                memory::insert(&mut self.index, key, id)?;
-                self.entries.push(entry);
-                id
-            }
-        };
-        self.last = Some(id);
-        Ok(id)
-    }
-
-    /// A copy that knows its own entries only.
-    fn of(entries: &[HornParameters]) -> Result<Self> {
-        let mut table = Self::default();
-        for &entry in entries {
-            table.intern(entry)?;
-        }
-        Ok(table)
-    }
 }
 
 impl Default for FactorGraphBuilder {
@@ -267,7 +223,7 @@ impl FactorGraphBuilder {
     /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of
     /// the labels. Tables and terms head no variable. O(variables + edges) for labels without large gaps.
     pub fn add_missing_priors(&mut self, p: f64) -> Result<()> {
-        let labels = LabelIndex::new(self)?.labels_without_head(self)?;
+        let labels = self.label_index()?.labels_without(self.headed_labels())?;
         self.make_room(labels.len(), 0)?;
         self.all_or_none(|builder| {
             labels.into_iter().try_for_each(|label| builder.add_singleton(label, p))
@@ -289,7 +245,7 @@ impl FactorGraphBuilder {
                 "{edge_bound} edges: at most {INDEX_LIMIT} can be indexed"
             )));
         }
-        let index = LabelIndex::new(self)?;
+        let index = self.label_index()?;
         let mut table_offsets = room(self.table_ends.len() + 1)?;
         table_offsets.push(0);
         table_offsets.extend_from_slice(&self.table_ends);
@@ -340,6 +296,21 @@ impl FactorGraphBuilder {
         }
         connect(&mut graph)?;
         Ok(graph)
+    }
+
+    /// The index of all labels that occur.
+    fn label_index(&self) -> Result<LabelIndex> {
+        let used = || {
+            let declared = self.declared.iter().map(|&(label, _)| label);
+            self.members.iter().copied().chain(self.headed_labels()).chain(declared)
+        };
+        LabelIndex::new(used, self.members.len() + self.heads.len() + self.declared.len())
+    }
+
+    /// The heads of all factors that have one.
+    fn headed_labels(&self) -> impl Iterator<Item = Label> {
+        let heads = self.heads.iter().zip(&self.kinds).filter(|&(_, kind)| kind.has_head());
+        heads.map(|(&head, _)| head)
     }
 
     /// Makes room for so many more factors with so many members together, so that

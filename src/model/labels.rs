@@ -1,9 +1,11 @@
 //! From labels to the indices of variables.
 
-use super::builder::{FactorGraphBuilder, INDEX_LIMIT};
 use super::graph::Label;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, room};
+
+/// Largest number of edges, variables or factors: indices are 32 bits wide.
+pub(super) const INDEX_LIMIT: usize = u32::MAX as usize - 1;
 
 /// Maps labels to their ranks: by a direct table where labels are dense, else by binary search.
 pub(super) struct LabelIndex {
@@ -12,22 +14,11 @@ pub(super) struct LabelIndex {
 }
 
 impl LabelIndex {
-    pub(super) fn new(builder: &FactorGraphBuilder) -> Result<Self> {
-        let used = || {
-            let horn_heads = builder
-                .heads
-                .iter()
-                .zip(&builder.kinds)
-                .filter(|&(_, kind)| kind.has_head())
-                .map(|(&head, _)| head);
-            builder
-                .members
-                .iter()
-                .copied()
-                .chain(horn_heads)
-                .chain(builder.declared.iter().map(|&(label, _)| label))
-        };
-        let total = builder.members.len() + builder.heads.len() + builder.declared.len();
+    /// The index of the labels that `used` lists, in any order and with repetitions, at most `total` of them.
+    pub(super) fn new<I>(used: impl Fn() -> I, total: usize) -> Result<Self>
+    where
+        I: Iterator<Item = Label>,
+    {
         let highest = used().max().unwrap_or(0);
         let dense = usize::try_from(highest).is_ok_and(|highest| highest / 2 <= total);
         let (labels, direct) = if dense {
@@ -58,19 +49,15 @@ impl LabelIndex {
         Ok(Self { labels, direct })
     }
 
-    /// Labels that head no factor of the builder, ascending.
-    pub(super) fn labels_without_head(&self, builder: &FactorGraphBuilder) -> Result<Vec<Label>> {
+    /// The labels that are not among `heads`, ascending.
+    pub(super) fn labels_without(&self, heads: impl Iterator<Item = Label>) -> Result<Vec<Label>> {
         let mut headed = filled(self.labels.len(), false)?;
-        for (&head, &kind) in builder.heads.iter().zip(&builder.kinds) {
-            if kind.has_head() {
-                headed[self.of(head) as usize] = true;
-            }
-        }
+        heads.for_each(|head| headed[self.of(head) as usize] = true);
         let labels = self.labels.iter().zip(headed);
         collected(labels.filter(|&(_, headed)| !headed).map(|(&label, _)| label))
     }
 
-    /// Index of a label that the builder holds.
+    /// Index of a label that [`Self::new`] was given.
     pub(super) fn of(&self, label: Label) -> u32 {
         match &self.direct {
             Some(direct) => direct[label as usize],

@@ -7,6 +7,7 @@ mod factor;
 mod from_graph;
 mod graph;
 mod labels;
+mod parameters;
 mod replace;
 mod structured;
 mod structured_builder;

@@ -30,6 +30,7 @@
 
 use super::preorder::{Preorder, counting_sort};
 use super::settle::ClassSettler;
+use super::top_two::TopTwo;
 use super::wide::WideFactors;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
@@ -94,36 +95,6 @@ impl Levels {
     /// The edges of a level, ascending. Panics if there is no such level.
     pub fn edges(&self, level: usize) -> &[u32] {
         &self.order[self.offsets[level] as usize..self.offsets[level + 1] as usize]
-    }
-}
-
-/// The two highest levels by distinct owners (factors or variables).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TopTwo {
-    first: u32,
-    owner: u32,
-    second: u32,
-}
-
-impl TopTwo {
-    pub const NONE: Self = Self { first: 0, owner: u32::MAX, second: 0 };
-
-    /// Takes in a level of `owner`.
-    #[inline]
-    pub fn raise(&mut self, owner: u32, level: u32) {
-        if owner == self.owner {
-            self.first = self.first.max(level);
-        } else if level > self.first {
-            *self = Self { first: level, owner, second: self.first };
-        } else {
-            self.second = self.second.max(level);
-        }
-    }
-
-    /// The highest level of all owners but this one, 0 if there is none.
-    #[inline]
-    pub fn without(&self, owner: u32) -> u32 {
-        if owner == self.owner { self.second } else { self.first }
     }
 }
 

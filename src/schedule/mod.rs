@@ -17,6 +17,7 @@ mod random;
 mod relation;
 mod settle;
 mod strategy;
+mod top_two;
 mod topological;
 mod tree;
 mod wide;

@@ -4,7 +4,7 @@
 //! at all variables of the factor. For such a factor the analysis keeps what it reads and where it
 //! is read in the factor itself, and lets its variables know it. There can be only few of them.
 
-use super::levels::TopTwo;
+use super::top_two::TopTwo;
 use crate::error::Result;
 use crate::memory::{Grow, copied, filled, room};
 use crate::model::FactorGraph;

@@ -1,9 +1,10 @@
 //! The tables of a graph, each in its cheapest form.
 
-use super::{Class, Recognised, Structure, recognise};
+use super::class::{Class, Recognised};
+use super::recognise::recognise;
 use crate::error::Result;
 use crate::memory::{Grow, collected};
-use crate::model::{Factor, FactorGraph};
+use crate::model::{Factor, FactorGraph, TableStructure as Structure};
 
 /// The graph with each table in the form that is cheapest to run; `None` where none gains. Edges,
 /// variables and the factors' values stay as they are. O(table entries * arity).

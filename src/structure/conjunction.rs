@@ -1,8 +1,9 @@
 //! Conjunctions: AND, OR, clauses.
 
-use super::{Class, Recognised, Structure};
+use super::class::{Class, Recognised};
 use crate::error::Result;
 use crate::memory::{filled, room};
+use crate::model::TableStructure as Structure;
 
 /// From this arity on, a few entries are looked at before all of them.
 const PROBED_ARITY: usize = 6;

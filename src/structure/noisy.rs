@@ -4,9 +4,10 @@
 //! body; the other state then has f = holds' * Q + fails' * (1 - Q). All numbers come from the entry
 //! where every literal surely holds and from its neighbours; then every entry is compared.
 
-use super::{Class, Recognised, Structure};
+use super::class::{Class, Recognised};
 use crate::error::Result;
 use crate::memory::filled;
+use crate::model::TableStructure as Structure;
 
 /// Bodies are never larger: a table has fewer entries than an address space has bytes.
 const MAX_ARITY: usize = 64;

@@ -1,8 +1,8 @@
 //! Disjoint terms: the leaves of a decision tree, for tables with context-specific independence.
 
-use super::Structure;
 use crate::error::Result;
 use crate::memory::Grow;
+use crate::model::TableStructure as Structure;
 
 /// Nodes of up to this many entries choose their variable by all entries, larger ones by samples.
 const EXACT_ENTRIES: usize = 4096;

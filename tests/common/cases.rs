@@ -137,23 +137,7 @@ pub fn mixed_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     let binary: Vec<usize> = (0..count).filter(|&v| cardinalities[v] == 2).collect();
     let mut inputs = Vec::new();
     for _ in 0..1 + count / 2 + choices.below(2 * count) {
-        let among_binary = choices.flag() && !binary.is_empty();
-        let mut scope: Vec<usize> = Vec::new();
-        let mut entries = 1;
-        for _ in 0..1 + choices.below(5) {
-            let variable = if among_binary {
-                binary[choices.below(binary.len())]
-            } else {
-                choices.below(count)
-            };
-            if !scope.contains(&variable) && entries * cardinalities[variable] <= ENTRIES {
-                entries *= cardinalities[variable];
-                scope.push(variable);
-            }
-        }
-        let names: Vec<u64> = scope.iter().map(|&variable| labels[variable]).collect();
-        let own: Vec<usize> = scope.iter().map(|&variable| cardinalities[variable]).collect();
-        inputs.push(Input::random(choices, &names, &own));
+        inputs.push(Input::among(choices, &labels, &cardinalities, &binary, ENTRIES));
     }
     let binary: Vec<u64> = binary.iter().map(|&variable| labels[variable]).collect();
     if !binary.is_empty() {

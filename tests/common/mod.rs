@@ -53,3 +53,12 @@ pub fn shared(part: &str) -> Option<PathBuf> {
     report_skipped(&format!("{} is not there", path.display()));
     None
 }
+
+/// The states of some variables in their joint state number `index`, the first variable fastest.
+#[allow(dead_code, reason = "not all test files use it")]
+pub fn joint_state(index: usize, cardinalities: &[usize]) -> Vec<usize> {
+    let digit = |rest: &mut usize, &cardinality: &usize| {
+        Some(std::mem::replace(rest, *rest / cardinality) % cardinality)
+    };
+    cardinalities.iter().scan(index, digit).collect()
+}

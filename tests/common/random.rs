@@ -158,6 +158,35 @@ impl Input {
         Self { scope, definition }
     }
 
+    /// A random factor over up to five of some variables, often over binary ones only (`binary` has their
+    /// positions), with no more joint states than `most_states`.
+    #[allow(dead_code, reason = "not all test files use it")]
+    pub fn among(
+        choices: &mut Choices,
+        labels: &[u64],
+        cardinalities: &[usize],
+        binary: &[usize],
+        most_states: usize,
+    ) -> Self {
+        let among_binary = choices.flag() && !binary.is_empty();
+        let mut scope: Vec<usize> = Vec::new();
+        let mut states = 1;
+        for _ in 0..1 + choices.below(5) {
+            let variable = if among_binary {
+                binary[choices.below(binary.len())]
+            } else {
+                choices.below(labels.len())
+            };
+            if !scope.contains(&variable) && states * cardinalities[variable] <= most_states {
+                states *= cardinalities[variable];
+                scope.push(variable);
+            }
+        }
+        let names: Vec<u64> = scope.iter().map(|&variable| labels[variable]).collect();
+        let own: Vec<usize> = scope.iter().map(|&variable| cardinalities[variable]).collect();
+        Input::random(choices, &names, &own)
+    }
+
     pub fn add_to(&self, builder: &mut FactorGraphBuilder) -> fastlbp::Result<()> {
         let scope = &self.scope;
         let (head, body) = (scope[0], &scope[1..]);
@@ -189,30 +218,32 @@ impl Input {
         }
     }
 
-    /// The factor's value by its definition; one state per entry of the scope.
+    /// The factor's value by its definition; one state per entry of the scope. A probability and its
+    /// complement are computed side by side, since either may be lost in rounding the other.
     fn value(&self, states: &[usize], cardinalities: &[usize]) -> f64 {
         let (head, body) = (states[0], &states[1..]);
-        let of_head = |true_with: f64| if head == 1 { true_with } else { 1.0 - true_with };
-        let all = |negated: &[bool]| {
-            body.iter().zip(negated).all(|(&state, &negated)| (state == 0) == negated)
-        };
+        // P(head = 1) or P(head = 0) is given.
+        let of_true = |p: f64| if head == 1 { p } else { 1.0 - p };
+        let of_false = |p: f64| if head == 0 { p } else { 1.0 - p };
+        let holds = |state: usize, negated: bool| (state == 0) == negated;
+        let all = |negated: &[bool]| body.iter().zip(negated).all(|(&x, &not)| holds(x, not));
         let any = |states: &[usize], negated: &[bool]| {
-            states.iter().zip(negated).any(|(&state, &negated)| (state == 0) == negated)
+            states.iter().zip(negated).any(|(&x, &not)| holds(x, not))
         };
         match &self.definition {
             Definition::Table { values } => {
                 let digits = states.iter().zip(cardinalities).rev();
                 values[digits.fold(0, |index, (&state, &r)| index * r + state)]
             }
-            &Definition::Singleton { p } => of_head(p),
-            &Definition::And { p, q } => of_head(if body.contains(&0) { q } else { p }),
-            &Definition::Or { p, q } => of_head(1.0 - if body.contains(&1) { q } else { p }),
+            &Definition::Singleton { p } => of_true(p),
+            &Definition::And { p, q } => of_true(if body.contains(&0) { q } else { p }),
+            &Definition::Or { p, q } => of_false(if body.contains(&1) { q } else { p }),
             Definition::Signed { negated, values } => {
                 values[if all(negated) { 0 } else { 2 } + usize::from(head == 0)]
             }
-            Definition::SignedAnd { negated, p, q } => of_head(if all(negated) { *p } else { *q }),
+            Definition::SignedAnd { negated, p, q } => of_true(if all(negated) { *p } else { *q }),
             Definition::SignedOr { negated, p, q } => {
-                of_head(1.0 - if any(body, negated) { *q } else { *p })
+                of_false(if any(body, negated) { *q } else { *p })
             }
             Definition::Clause { negated, satisfied, violated } => {
                 if any(states, negated) {
@@ -222,7 +253,6 @@ impl Input {
                 }
             }
             Definition::Noisy { literals, values } => {
-                // The first literal to fail is any one of them.
                 let each = body.iter().zip(literals).map(|(&x, literal)| literal[x]);
                 let [holds, fails] = each.fold([1.0, 0.0], |[before, failed], [holds, fails]| {
                     [before * holds, failed + before * fails]
@@ -232,20 +262,24 @@ impl Input {
             }
             Definition::NoisyOr { links, leak } => {
                 let active = body.iter().zip(links).filter(|&(&state, _)| state == 1);
-                of_head(1.0 - (1.0 - leak) * active.map(|(_, &link)| 1.0 - link).product::<f64>())
+                // No cause works, or one does.
+                let none = active.fold([1.0 - leak, *leak], |[none, some], (_, &link)| {
+                    [none * (1.0 - link), some + none * link]
+                });
+                none[head]
             }
             Definition::NoisyAnd { links, p } => {
                 let inactive = body.iter().zip(links).filter(|&(&state, _)| state == 0);
-                of_head(p * inactive.map(|(_, &link)| link).product::<f64>())
+                let pair = inactive.fold([*p, 1.0 - p], |pair, (_, &link)| and(pair, link));
+                pair[usize::from(head == 0)]
             }
             Definition::Terms { weights, indicators } => {
                 let rows = weights.iter().zip(indicators.chunks(states.len()));
-                rows.filter(|(_, row)| {
+                let held = rows.filter(|(_, row)| {
                     let mut wanted = row.iter().zip(states);
                     wanted.all(|(&w, &state)| w == WILDCARD || w == state as i32)
-                })
-                .map(|(weight, _)| weight)
-                .sum()
+                });
+                held.map(|(weight, _)| weight).sum()
             }
         }
     }
@@ -269,6 +303,11 @@ impl Input {
         }
         dense
     }
+}
+
+/// (q, c) and a probability p of a further condition: all hold, one fails.
+fn and([holds, fails]: [f64; 2], p: f64) -> [f64; 2] {
+    [holds * p, fails + holds * (1.0 - p)]
 }
 
 /// A factor as a table over variables of a graph, ascending, the first one fastest.

@@ -1,6 +1,5 @@
 //! What an input makes: a small graph of factors of every kind, evidence, a schedule, a run.
 
-use super::definition::dense;
 use crate::choices::Choices;
 use crate::random::{Definition, Input, Model};
 use fastlbp::model::WILDCARD;
@@ -88,7 +87,7 @@ impl Case {
             inputs.push(factor(choices, values, &names, &own));
         }
         let mut model = Model::build(&labels, &cardinalities, &inputs);
-        model.factors = inputs.iter().map(|input| dense(input, &model.graph)).collect();
+        model.factors = inputs.iter().map(|input| input.dense(&model.graph)).collect();
         let negative = inputs.iter().any(|input| match &input.definition {
             Definition::Terms { weights, .. } => weights.iter().any(|&weight| weight < 0.0),
             _ => false,

@@ -3,7 +3,6 @@
 mod bits;
 mod case;
 mod copies;
-mod definition;
 mod number;
 mod reference;
 mod values;

@@ -2,9 +2,10 @@
 
 use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
-use crate::failure::{Failure, Outcome, print, warn};
+use crate::failure::{Failure, Outcome, warn};
 use crate::options::{BackendName, ScheduleName};
 use crate::signals;
+use crate::standard_streams::print;
 use fastlbp::engine::device::device_count;
 use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
 use fastlbp::model::Factor;

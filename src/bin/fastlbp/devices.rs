@@ -1,6 +1,7 @@
 //! `fastlbp devices`: the CUDA devices, or why there are none.
 
-use crate::failure::{Failure, Outcome, print};
+use crate::failure::{Failure, Outcome};
+use crate::standard_streams::print;
 use fastlbp::Error;
 use fastlbp::engine::device::{
     DeviceInfo, DeviceMemory, DeviceTimes, check_device, device_count, device_info, device_memory,

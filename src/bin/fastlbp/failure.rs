@@ -1,15 +1,14 @@
 //! How the program fails: one place for messages and exit codes.
 
 use crate::signals::Signal;
-use crate::standard_streams::standard_output;
 use fastlbp::Error;
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
 
 /// What a subcommand returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
-const OTHER: u8 = 1;
+/// The exit code of what has none of its own.
+pub const OTHER: u8 = 1;
 const BAD_INPUT: u8 = 2;
 const CONTRADICTION: u8 = 3;
 
@@ -142,27 +141,6 @@ impl Failure {
     pub fn other(text: impl Into<String>) -> Self {
         Failure::Message { code: OTHER, text: text.into() }
     }
-
-    /// Shows the failure and gives the exit code.
-    pub fn report(self) -> ExitCode {
-        match self {
-            Failure::Message { code, text } => {
-                // If even this cannot be written, the exit code still says it.
-                let _ = writeln!(io::stderr(), "fastlbp: error: {text}");
-                ExitCode::from(code)
-            }
-            Failure::Interrupted { signal, text } => {
-                inform(format!("{} {text}", signal.name()));
-                ExitCode::from(signal.exit_code())
-            }
-            Failure::NotRun => ExitCode::from(OTHER),
-            Failure::Information(text) => match print(&text) {
-                Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
-                Err(failure) => failure.report(),
-            },
-            Failure::OutputClosed => ExitCode::SUCCESS,
-        }
-    }
 }
 
 /// Says something that is worth knowing on the standard error.
@@ -173,11 +151,4 @@ pub fn warn(text: impl AsRef<str>) {
 /// Says on the standard error what was done.
 pub fn inform(text: impl AsRef<str>) {
     let _ = writeln!(io::stderr(), "fastlbp: {}", text.as_ref());
-}
-
-/// Writes text to the standard output.
-pub fn print(text: &str) -> Outcome {
-    let mut output = standard_output()?;
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|error| Failure::standard_output(&error))
 }

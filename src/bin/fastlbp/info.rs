@@ -1,8 +1,9 @@
 //! `fastlbp info`: what a graph looks like.
 
 use crate::activity::Activity;
-use crate::failure::{Failure, Outcome, print};
+use crate::failure::{Failure, Outcome};
 use crate::options::ScheduleName;
+use crate::standard_streams::print;
 use fastlbp::format::read_graph;
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::{Storage, analyse};

@@ -24,8 +24,10 @@ mod standard_streams;
 mod stats;
 
 use clap::{Parser, Subcommand};
-use failure::{Failure, Outcome};
+use failure::{Failure, OTHER, Outcome, inform};
+use standard_streams::print;
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -91,7 +93,28 @@ fn main() -> ExitCode {
     signals::start();
     match run(std::env::args_os().collect()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => report(failure),
+    }
+}
+
+/// Shows a failure and gives the exit code.
+fn report(failure: Failure) -> ExitCode {
+    match failure {
+        Failure::Message { code, text } => {
+            // If even this cannot be written, the exit code still says it.
+            let _ = writeln!(io::stderr(), "fastlbp: error: {text}");
+            ExitCode::from(code)
+        }
+        Failure::Interrupted { signal, text } => {
+            inform(format!("{} {text}", signal.name()));
+            ExitCode::from(signal.exit_code())
+        }
+        Failure::NotRun => ExitCode::from(OTHER),
+        Failure::Information(text) => match print(&text) {
+            Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+            Err(failure) => report(failure),
+        },
+        Failure::OutputClosed => ExitCode::SUCCESS,
     }
 }
 

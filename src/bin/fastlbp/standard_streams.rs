@@ -4,7 +4,7 @@
 //! an error. So it is found out before that.
 
 use crate::failure::{Failure, Outcome};
-use std::io::{StdinLock, StdoutLock, stdin, stdout};
+use std::io::{StdinLock, StdoutLock, Write, stdin, stdout};
 
 /// The standard output; an error if it was closed when the program was started.
 pub fn standard_output() -> Outcome<StdoutLock<'static>> {
@@ -20,6 +20,13 @@ pub fn standard_input() -> Outcome<StdinLock<'static>> {
         Some(error) => Err(Failure::standard_input(&error)),
         None => Ok(stdin().lock()),
     }
+}
+
+/// Writes text to the standard output.
+pub fn print(text: &str) -> Outcome {
+    let mut output = standard_output()?;
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|error| Failure::standard_output(&error))
 }
 
 #[cfg(unix)]

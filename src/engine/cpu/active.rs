@@ -6,9 +6,10 @@
 //! counted in classes of the preorder, and each variable remembers when it was last reached by a
 //! changed message, and from which factor, and when from another one.
 
-use super::batches::{Batches, by_factor, store};
+use super::batches::{Batches, by_factor};
 use super::factor::messages;
 use super::state::State;
+use super::store::store;
 use super::trees::{Cursors, Hubs, Trees};
 use super::workspace::Workspace;
 use crate::error::Result;

@@ -40,6 +40,8 @@ pub(super) struct Tracker {
     /// The beliefs of factors, one after the other, and where each starts; empty if not wanted.
     factor_beliefs: Values,
     factor_starts: Vec<usize>,
+    /// A node moved if it did so by more than this.
+    tolerance: f64,
 }
 
 /// Most entries of a factor's belief that libDAI's rule looks at.
@@ -47,7 +49,7 @@ const FACTOR_BELIEF_LIMIT: usize = 1 << 20;
 
 impl Tracker {
     /// Uniform beliefs of variables and factors, inputs of 0: what a fresh run compares its first pass with.
-    pub(super) fn new(state: &State, measure: Measure) -> Result<Self> {
+    pub(super) fn new(state: &State, measure: Measure, tolerance: f64) -> Result<Self> {
         let graph = &state.graph;
         let radices = graph.cardinalities();
         let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
@@ -91,6 +93,7 @@ impl Tracker {
             inputs: Values::numbers(inputs, 0.0)?,
             factor_beliefs: Values::numbers(entries, 0.0)?,
             factor_starts,
+            tolerance,
         };
         for range in tracker.factor_starts.windows(2) {
             for index in range[0]..range[1] {
@@ -114,13 +117,7 @@ impl Tracker {
     }
 
     /// Takes over the current beliefs and returns how far they moved.
-    pub(super) fn measure_beliefs(
-        &self,
-        state: &State,
-        flood: &Flood,
-        team: &mut Team,
-        tolerance: f64,
-    ) -> Movement {
+    pub(super) fn beliefs_moved(&self, state: &State, flood: &Flood, team: &mut Team) -> Movement {
         flood.for_variables(team, |v, workspace| {
             let at = self.start(v);
             let diff = if state.is_binary(v) {
@@ -136,9 +133,15 @@ impl Tracker {
                 workspace.probabilities = states;
                 diff
             };
-            note(workspace, diff, tolerance);
+            self.note(workspace, diff);
         });
         collect(team)
+    }
+
+    #[inline(always)]
+    fn note(&self, workspace: &mut Workspace, diff: f64) {
+        workspace.max_diff = workspace.max_diff.max(diff);
+        workspace.moved += u64::from(diff > self.tolerance);
     }
 
     #[inline(always)]
@@ -150,26 +153,26 @@ impl Tracker {
 
     /// Takes over the beliefs of the factors or the messages to them, whichever is measured, from the
     /// messages in `by_edge`, and returns how far they moved.
-    pub(super) fn measure_factors(
-        &self,
-        state: &State,
-        flood: &Flood,
-        team: &mut Team,
-        tolerance: f64,
-    ) -> Movement {
+    pub(super) fn factors_moved(&self, state: &State, flood: &Flood, team: &mut Team) -> Movement {
         if self.factor_starts.is_empty() {
-            return self.measure_inputs(state, flood, team, tolerance);
+            flood.for_factors(team, |f, workspace| {
+                match self.inputs_of_moved(state, f, workspace) {
+                    Ok(mean) => self.note(workspace, mean),
+                    Err(NoMemory) => workspace.lacks_memory = true,
+                }
+            });
+        } else {
+            flood.for_factors(team, |f, workspace| match self.belief_of_moved(state, f) {
+                Ok(diff) => self.note(workspace, diff),
+                Err(_) => workspace.lacks_memory = true,
+            });
         }
-        flood.for_factors(team, |f, workspace| match self.factor_movement(state, f) {
-            Ok(diff) => note(workspace, diff, tolerance),
-            Err(_) => workspace.lacks_memory = true,
-        });
         collect(team)
     }
 
     /// Takes over the belief of a factor and returns its largest change; one that is 0/0 has not moved.
     /// Errors: no memory.
-    fn factor_movement(&self, state: &State, factor: usize) -> Result<f64> {
+    fn belief_of_moved(&self, state: &State, factor: usize) -> Result<f64> {
         let range = self.factor_starts[factor]..self.factor_starts[factor + 1];
         let edges = state.graph.factor_edges(factor);
         let messages = edges.flat_map(|edge| state.by_edge.slice(state.edge_values(edge)));
@@ -185,31 +188,23 @@ impl Tracker {
         Ok(diff)
     }
 
-    /// Takes over the factors' inputs, which stand in `by_edge`, and returns how far they moved: for
-    /// each factor half the mean over its edges of the change of the probability of state 1 (of the
-    /// largest change, for more than two states).
-    fn measure_inputs(
+    /// Takes over the inputs of a factor, which stand in `by_edge`, and returns half the mean over its edges
+    /// of the change of the probability of state 1 (of the largest change, for more than two states).
+    #[inline(always)]
+    fn inputs_of_moved(
         &self,
         state: &State,
-        flood: &Flood,
-        team: &mut Team,
-        tolerance: f64,
-    ) -> Movement {
-        flood.for_factors(team, |f, workspace| {
-            let mean = if state.graph.all_binary() && state.graph.arity(f) <= 8 {
-                Ok(self.movement_of_few(state, f))
-            } else {
-                self.movement(state, f, workspace)
-            };
-            match mean {
-                Ok(mean) => note(workspace, mean, tolerance),
-                Err(NoMemory) => workspace.lacks_memory = true,
-            }
-        });
-        collect(team)
+        factor: usize,
+        workspace: &mut Workspace,
+    ) -> Result<f64, NoMemory> {
+        if state.graph.all_binary() && state.graph.arity(factor) <= 8 {
+            Ok(self.movement_of_few(state, factor))
+        } else {
+            self.movement(state, factor, workspace)
+        }
     }
 
-    /// Takes over the inputs of a factor and returns half the mean of their changes.
+    /// See [`Self::inputs_of_moved`].
     fn movement(
         &self,
         state: &State,
@@ -265,12 +260,6 @@ impl Tracker {
         self.inputs.set_number(index, value);
         diff
     }
-}
-
-#[inline(always)]
-fn note(workspace: &mut Workspace, diff: f64, tolerance: f64) {
-    workspace.max_diff = workspace.max_diff.max(diff);
-    workspace.moved += u64::from(diff > tolerance);
 }
 
 fn collect(team: &mut Team) -> Movement {

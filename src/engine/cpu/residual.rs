@@ -1,9 +1,9 @@
 //! SEQMAX: the message that would change most is sent next (residual belief propagation, as in
 //! libDAI). What is computed but not sent yet stands in `State::newest`.
 
-use super::batches::store;
 use super::factor::messages;
 use super::state::{State, Values};
+use super::store::store;
 use super::tournament::Tournament;
 use super::trees::{Cursors, Hubs, Trees};
 use super::workspace::Workspace;

@@ -1,10 +1,10 @@
 //! The loop over passes: stop rules, measurements, contradictions.
 
-use super::CpuEngine;
-use super::batches::Serial;
+use super::engine::CpuEngine;
 use super::marks::Marks;
 use super::measure::{History, Measure, Movement, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
+use super::serial::Serial;
 use super::state::Contradictions;
 use super::trees::Hubs;
 use super::variable::{belief, is_contradictory};
@@ -57,7 +57,7 @@ fn run_passes(
         StopRule::Bingo { .. } => Measure::Inputs,
     };
     // What can fail is made before anything changes.
-    let tracker = Tracker::new(&engine.state, measure)?;
+    let tracker = Tracker::new(&engine.state, measure, tolerance)?;
     let history = match request.rule {
         StopRule::Bingo { history, .. } => Some(History::new(history, &tracker)?),
         _ => None,
@@ -76,7 +76,6 @@ fn run_passes(
         policy: request.contradiction,
         measure,
         history,
-        tolerance,
         inputs_sent: false,
         // Uniform messages contradict nothing.
         scanned: fresh,
@@ -136,7 +135,6 @@ struct Loop<'a> {
     policy: Contradiction,
     measure: Measure,
     history: Option<History>,
-    tolerance: f64,
     /// Whether `by_edge` holds the variables' messages to the factors.
     inputs_sent: bool,
     /// Whether the contradictory variables of the current messages are known.
@@ -348,19 +346,18 @@ impl Loop<'_> {
     /// Lets the next measurement compare with the messages as they are.
     fn compare_with_current(&mut self) -> Result<()> {
         let CpuEngine { state, team, flood, .. } = self.engine;
-        self.tracker.measure_beliefs(state, flood, team, 0.0);
+        self.tracker.beliefs_moved(state, flood, team);
         if self.measure != Measure::Variables {
             flood.variables_send(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
-            self.tracker.measure_factors(state, flood, team, 0.0);
+            self.tracker.factors_moved(state, flood, team);
         }
         self.check_memory()
     }
 
     fn measure(&mut self) -> Result<()> {
         let CpuEngine { state, team, flood, .. } = self.engine;
-        let Movement { max_diff, moved } =
-            self.tracker.measure_beliefs(state, flood, team, self.tolerance);
+        let Movement { max_diff, moved } = self.tracker.beliefs_moved(state, flood, team);
         self.max_diff = max_diff;
         if self.measure == Measure::Variables {
             return self.check_memory();
@@ -369,7 +366,7 @@ impl Loop<'_> {
         self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
         self.note_variables()?;
         let CpuEngine { state, team, flood, .. } = self.engine;
-        let inputs = self.tracker.measure_factors(state, flood, team, self.tolerance);
+        let inputs = self.tracker.factors_moved(state, flood, team);
         self.max_diff = max_diff.max(inputs.max_diff);
         let nodes = state.graph.variable_count() + state.graph.factor_count();
         if nodes > 0 {

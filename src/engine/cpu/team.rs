@@ -1,6 +1,6 @@
 //! Threads that run the steps of a pass together.
 
-use super::plan::Tuning;
+use super::tuning::Tuning;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::memory::collected;

@@ -23,8 +23,10 @@ mod probability;
 mod scanner;
 #[cfg(test)]
 mod tests;
+mod variables;
 
-use super::names::{NameClash, Names, ParsedNetwork};
+use super::names::{NameClash, Names};
+use super::network::ParsedNetwork;
 use super::text::{Cursor, show};
 use crate::error::{Error, Result};
 use crate::memory::Grow;
@@ -32,6 +34,7 @@ use crate::model::{FactorGraphBuilder, check_cardinality};
 use probability::Tables;
 use scanner::{List, Scanner, Token};
 use std::path::Path;
+use variables::{Variables, quote};
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<ParsedNetwork> {
     let mut reader = Reader {
@@ -50,14 +53,6 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<ParsedNetwork> {
     }
     tables.finish(&end)?;
     Ok(ParsedNetwork { builder, names: Some(variables.names) })
-}
-
-/// The variables of a network, indexed by label.
-struct Variables {
-    names: Names,
-    cardinalities: Vec<usize>,
-    /// Line of each declaration.
-    lines: Vec<u64>,
 }
 
 /// Reads networks and variables, and finds the probability blocks, which may come before variables
@@ -249,9 +244,4 @@ impl<'a> Reader<'a> {
             }
         }
     }
-}
-
-/// A name for a message.
-fn quote(name: &str) -> String {
-    show(name.as_bytes())
 }

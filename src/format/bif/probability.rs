@@ -4,7 +4,7 @@ use super::super::number::parse_f64;
 use super::super::table::{entry_limit, joint_states, start_table};
 use super::super::text::show;
 use super::scanner::{List, Scanner, Token, joined};
-use super::{Variables, quote};
+use super::variables::{Variables, quote};
 use crate::error::{Error, Result};
 use crate::memory::{self, Grow};
 use crate::model::{FactorGraphBuilder, Label};

@@ -1,6 +1,7 @@
 //! A file system of which any one operation fails, or in the middle of which the process dies.
 
-use super::{Access, FileSystem, Native, Readers, Status};
+use super::interface::{Access, FileSystem, OpenFile, Readers, Status};
+use super::native::Native;
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -159,6 +160,21 @@ impl Write for File {
     }
 }
 
+impl OpenFile for File {
+    fn rewind(&mut self) -> io::Result<()> {
+        self.state.run("rewind", || OpenFile::rewind(&mut self.file))
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.state.run("set_length", || self.file.set_length(length))
+    }
+
+    /// Waits for nothing: the machine does not stop.
+    fn sync(&self) -> io::Result<()> {
+        self.state.run("sync", || Ok(()))
+    }
+}
+
 pub struct Directory {
     native: <Native as FileSystem>::Directory,
     is_temporary: bool,
@@ -240,19 +256,6 @@ impl FileSystem for Faulty {
         })
     }
 
-    fn rewind(&self, file: &mut File) -> io::Result<()> {
-        self.state.run("rewind", || Native.rewind(&mut file.file))
-    }
-
-    fn set_length(&self, file: &File, length: u64) -> io::Result<()> {
-        self.state.run("set_length", || Native.set_length(&file.file, length))
-    }
-
-    /// Waits for nothing: the machine does not stop.
-    fn sync(&self, _: &File) -> io::Result<()> {
-        self.state.run("sync", || Ok(()))
-    }
-
     fn link(&self, file: &File, directory: &Directory, name: &OsStr) -> io::Result<()> {
         self.state.run("link", || {
             if self.lacks.links {
@@ -271,17 +274,12 @@ impl FileSystem for Faulty {
         })
     }
 
-    fn rename_temporary(
-        &self,
-        directory: &Directory,
-        temporary: &OsStr,
-        name: &OsStr,
-    ) -> io::Result<()> {
+    fn rename_temporary(&self, directory: &Directory, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.state.run("rename_temporary", || {
             if self.lacks.replacing {
                 return Err(lacking(libc::EBUSY));
             }
-            Native.rename_temporary(&directory.native, temporary, name)
+            Native.rename_temporary(&directory.native, from, to)
         })
     }
 

@@ -8,213 +8,22 @@
 //! A file that is being written has no name, where the system can make such files, or a temporary
 //! name, which [`abort_writes`] removes before a process ends by a signal.
 
+mod abort;
+mod again;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod attributes;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod descriptors;
 #[cfg(all(test, unix))]
 pub(super) mod faulty;
+mod interface;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(not(unix), path = "portable.rs")]
 mod native;
 mod temporaries;
 
+pub use abort::abort_writes;
+pub(super) use again::{Patient, retry};
+pub(super) use interface::{Access, FileSystem, Kind, OpenFile, Readers, Status};
 pub(super) use native::{Native, hold_writes};
-pub use temporaries::abort_writes;
-
-use crate::memory;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Directory,
-    /// A symbolic link.
-    Link,
-    /// A pipe, a device, a socket.
-    Other,
-}
-
-/// What there is to know about a file.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(unix), allow(dead_code, reason = "there are no owners"))]
-pub(super) struct Status {
-    pub kind: Kind,
-    /// In bytes.
-    pub length: u64,
-    /// Number of names (hard links).
-    pub links: u64,
-    /// Owner, group and permissions; 0 where there are no such things.
-    pub owner: u32,
-    pub group: u32,
-    pub mode: u32,
-}
-
-/// What is done with a file that is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    Read,
-    /// Nothing is cut off: writing begins at the first byte.
-    Write,
-}
-
-/// Who may read a new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Readers {
-    /// Its owner alone.
-    Owner,
-    /// Those who may read any new file: by the process's umask, or the directory's default list.
-    Default,
-}
-
-/// Operations on files. Names are those in a directory that is open, so that neither the length of
-/// a path nor the renaming of a directory matters.
-pub(super) trait FileSystem {
-    /// An open file, closed when it is dropped.
-    type File: Read + Write;
-    /// An open directory.
-    type Directory;
-
-    /// Opens any file by its path, following links.
-    fn open_path(&self, path: &Path) -> io::Result<Self::File>;
-
-    /// The status of an open file.
-    fn status(&self, file: &Self::File) -> io::Result<Status>;
-
-    /// Opens a directory; a relative path starts at `base`, or else at the working directory.
-    fn open_directory(
-        &self,
-        base: Option<&Self::Directory>,
-        path: &Path,
-    ) -> io::Result<Self::Directory>;
-
-    /// What a name stands for; links are not followed.
-    fn status_of(&self, directory: &Self::Directory, name: &OsStr) -> io::Result<Status>;
-
-    /// Where a symbolic link leads.
-    fn read_link(&self, directory: &Self::Directory, name: &OsStr) -> io::Result<PathBuf>;
-
-    /// Where the link stands for an open descriptor of this or another process, as `/dev/stdout`
-    /// and `/dev/fd/5` finally do on Linux: that, to be written.
-    fn open_descriptor(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-    ) -> io::Result<Option<Self::File>>;
-
-    /// Whether the process may write a file that is there; an error says why not.
-    fn check_writable(&self, directory: &Self::Directory, name: &OsStr) -> io::Result<()>;
-
-    /// Opens what is there and is no symbolic link.
-    fn open(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-        access: Access,
-    ) -> io::Result<Self::File>;
-
-    /// Makes a file without a name, to be read and written: it goes away with the process, however
-    /// that ends.
-    fn create_unnamed(
-        &self,
-        directory: &Self::Directory,
-        readers: Readers,
-    ) -> io::Result<Self::File>;
-
-    /// Makes a file with a temporary name that nothing has yet, to be read and written.
-    fn create_temporary(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-        readers: Readers,
-    ) -> io::Result<Self::File>;
-
-    /// Gives `new` the owner, group, permissions and extended attributes of `old`, whose status is
-    /// `status`; fails where that cannot be done. `new` was made for [`Readers::Owner`], and has
-    /// at no time more readers than `old`.
-    fn copy_attributes(
-        &self,
-        old: &Self::File,
-        status: &Status,
-        new: &Self::File,
-    ) -> io::Result<()>;
-
-    /// Continues at the first byte.
-    fn rewind(&self, file: &mut Self::File) -> io::Result<()>;
-
-    /// Cuts a file off, or fills it up.
-    fn set_length(&self, file: &Self::File, length: u64) -> io::Result<()>;
-
-    /// Waits until content and attributes are on the disk.
-    fn sync(&self, file: &Self::File) -> io::Result<()>;
-
-    /// Gives a file without a name one that nothing has yet.
-    fn link(&self, file: &Self::File, directory: &Self::Directory, name: &OsStr) -> io::Result<()>;
-
-    /// As [`Self::link`], for a temporary name.
-    fn link_temporary(
-        &self,
-        file: &Self::File,
-        directory: &Self::Directory,
-        name: &OsStr,
-    ) -> io::Result<()>;
-
-    /// Puts the file with a temporary name in the place of another name, in one step.
-    fn rename_temporary(
-        &self,
-        directory: &Self::Directory,
-        temporary: &OsStr,
-        name: &OsStr,
-    ) -> io::Result<()>;
-
-    /// Removes a temporary name.
-    fn remove_temporary(&self, directory: &Self::Directory, temporary: &OsStr) -> io::Result<()>;
-
-    /// Where temporary files may be made that cannot be made beside their target.
-    fn temporary_directory(&self) -> PathBuf;
-
-    /// Lets a temporary name stay for good.
-    fn keep_temporary(&self, directory: &Self::Directory, temporary: &OsStr);
-
-    /// Waits until the names of a directory are on the disk. No error where the file system, or the
-    /// directory's permissions, do not allow that.
-    fn sync_directory(&self, directory: &Self::Directory) -> io::Result<()>;
-}
-
-/// A copy of a file's name.
-pub(super) fn copy_of_name(name: &OsStr) -> io::Result<OsString> {
-    let copy = memory::path(Path::new(name)).map_err(|_| ErrorKind::OutOfMemory)?;
-    Ok(copy.into_os_string())
-}
-
-/// Does something again as long as signals interrupt it.
-pub(super) fn retry<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    loop {
-        match work() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
-/// Reads and writes again where signals interrupt that: the codecs of gzip would take it for a failure.
-pub(super) struct Patient<T>(pub T);
-
-impl<T: Read> Read for Patient<T> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        retry(|| self.0.read(bytes))
-    }
-}
-
-impl<T: Write> Write for Patient<T> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        retry(|| self.0.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        retry(|| self.0.flush())
-    }
-}
+pub(super) use temporaries::copy_of_name;

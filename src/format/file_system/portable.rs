@@ -1,10 +1,10 @@
 //! The file system of a system that is no Unix: what `std` has of it.
 
+use super::interface::{Access, FileSystem, Kind, Readers, Status};
 use super::temporaries::Temporaries;
-use super::{Access, FileSystem, Kind, Readers, Status};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Seek};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The real file system.
@@ -12,7 +12,8 @@ pub(in crate::format) struct Native;
 
 static TEMPORARIES: Temporaries<PathBuf> = Temporaries::new();
 
-pub(super) fn abort_writes() {
+/// Removes all temporary files, for good; see [`super::abort_writes`].
+pub(super) fn remove_temporaries() {
     TEMPORARIES.abort(|directory, name| {
         // Nothing better can be done about a file that cannot be removed.
         let _ = fs::remove_file(directory.join(name));
@@ -89,18 +90,6 @@ impl FileSystem for Native {
         new.set_permissions(old.metadata()?.permissions())
     }
 
-    fn rewind(&self, file: &mut File) -> io::Result<()> {
-        Seek::rewind(file)
-    }
-
-    fn set_length(&self, file: &File, length: u64) -> io::Result<()> {
-        file.set_len(length)
-    }
-
-    fn sync(&self, file: &File) -> io::Result<()> {
-        file.sync_all()
-    }
-
     fn link(&self, _: &File, _: &PathBuf, _: &OsStr) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
     }
@@ -109,14 +98,9 @@ impl FileSystem for Native {
         Err(ErrorKind::Unsupported.into())
     }
 
-    fn rename_temporary(
-        &self,
-        directory: &PathBuf,
-        temporary: &OsStr,
-        name: &OsStr,
-    ) -> io::Result<()> {
-        let rename = || fs::rename(directory.join(temporary), directory.join(name));
-        TEMPORARIES.take(directory, temporary, rename)
+    fn rename_temporary(&self, directory: &PathBuf, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let rename = || fs::rename(directory.join(from), directory.join(to));
+        TEMPORARIES.take(directory, from, rename)
     }
 
     fn remove_temporary(&self, directory: &PathBuf, temporary: &OsStr) -> io::Result<()> {

@@ -1,10 +1,11 @@
 //! The temporary names that there are at this moment, so that a process that ends can remove them.
 
-use super::copy_of_name;
+use crate::memory;
 use parking_lot::ReentrantMutex;
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 /// Temporary names in directories of type `D`. All that makes or removes one goes through here.
 pub(super) struct Temporaries<D> {
@@ -58,15 +59,10 @@ impl<D: Clone + PartialEq> Temporaries<D> {
     }
 }
 
-/// Removes the temporary files of all writes that this process is at, for good: whoever writes a file
-/// at this moment, or later, waits forever. Waits itself while a file is overwritten in place.
-///
-/// For programs, to be called by an ordinary thread (not in a signal handler) right before the process
-/// ends, as by a signal: files that are not complete then leave nothing behind. Those that are already
-/// complete stay. Where the process ends without it, only a file system without unnamed files
-/// (`O_TMPFILE`), or the instant in which an old file is replaced, may leave a file `.fastlbp-*.tmp`.
-pub fn abort_writes() {
-    super::native::abort_writes();
+/// A copy of a file's name.
+pub(in crate::format) fn copy_of_name(name: &OsStr) -> io::Result<OsString> {
+    let copy = memory::path(Path::new(name)).map_err(|_| ErrorKind::OutOfMemory)?;
+    Ok(copy.into_os_string())
 }
 
 #[cfg(test)]

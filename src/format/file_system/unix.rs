@@ -1,13 +1,13 @@
 //! The file system of a Unix system.
 
+use super::interface::{Access, FileSystem, Kind, Readers, Status};
 use super::temporaries::Temporaries;
-use super::{Access, FileSystem, Kind, Readers, Status};
 use crate::memory::shared;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,8 @@ impl PartialEq for Directory {
 
 static TEMPORARIES: Temporaries<Directory> = Temporaries::new();
 
-pub(super) fn abort_writes() {
+/// Removes all temporary files, for good; see [`super::abort_writes`].
+pub(super) fn remove_temporaries() {
     TEMPORARIES.abort(|directory, name| {
         // Nothing better can be done about a file that cannot be removed.
         let _ = fs::unlinkat(&*directory.descriptor, name, AtFlags::empty());
@@ -173,18 +174,6 @@ impl FileSystem for Native {
         Ok(())
     }
 
-    fn rewind(&self, file: &mut File) -> io::Result<()> {
-        Seek::rewind(file)
-    }
-
-    fn set_length(&self, file: &File, length: u64) -> io::Result<()> {
-        file.set_len(length)
-    }
-
-    fn sync(&self, file: &File) -> io::Result<()> {
-        file.sync_all()
-    }
-
     fn link(&self, file: &File, directory: &Directory, name: &OsStr) -> io::Result<()> {
         link_unnamed(file, directory, name)
     }
@@ -193,15 +182,10 @@ impl FileSystem for Native {
         TEMPORARIES.add(directory, name, || link_unnamed(file, directory, name))
     }
 
-    fn rename_temporary(
-        &self,
-        directory: &Directory,
-        temporary: &OsStr,
-        name: &OsStr,
-    ) -> io::Result<()> {
+    fn rename_temporary(&self, directory: &Directory, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let descriptor = &*directory.descriptor;
-        let rename = || Ok(fs::renameat(descriptor, temporary, descriptor, name)?);
-        TEMPORARIES.take(directory, temporary, rename)
+        let rename = || Ok(fs::renameat(descriptor, from, descriptor, to)?);
+        TEMPORARIES.take(directory, from, rename)
     }
 
     fn remove_temporary(&self, directory: &Directory, temporary: &OsStr) -> io::Result<()> {

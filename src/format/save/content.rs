@@ -1,6 +1,6 @@
 //! New content on its way to its name.
 
-use super::super::file_system::{FileSystem, Patient, Readers, retry};
+use super::super::file_system::{FileSystem, OpenFile, Patient, Readers, retry};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ impl<'a, F: FileSystem> Content<'a, F> {
     /// The same content in another file, which has a temporary name from the beginning.
     pub(super) fn copy(&mut self, readers: Readers) -> io::Result<Self> {
         let mut copy = Self::create_named(self.files, self.directory, readers)?;
-        copy_all(self.files, &mut self.file, &mut copy.file)?;
+        copy_all(&mut self.file, &mut copy.file)?;
         Ok(copy)
     }
 
@@ -92,12 +92,8 @@ fn with_new_name<T>(mut work: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result
 }
 
 /// Copies a file from its first byte on to where another one is.
-pub(super) fn copy_all<F: FileSystem>(
-    files: &F,
-    from: &mut F::File,
-    to: &mut F::File,
-) -> io::Result<()> {
-    retry(|| files.rewind(from))?;
+pub(super) fn copy_all<F: OpenFile>(from: &mut F, to: &mut F) -> io::Result<()> {
+    retry(|| from.rewind())?;
     const STEP: usize = 1 << 16;
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(STEP).map_err(|_| ErrorKind::OutOfMemory)?;

@@ -17,7 +17,9 @@ mod place;
 mod tests;
 
 use super::file::{CODEC_BYTES, is_gzip};
-use super::file_system::{Access, FileSystem, Kind, Native, Patient, Readers, hold_writes, retry};
+use super::file_system::{
+    Access, FileSystem, Kind, Native, OpenFile, Patient, Readers, hold_writes, retry,
+};
 use super::output::Output;
 use crate::error::{Error, Result};
 use crate::memory::probe;
@@ -128,7 +130,7 @@ fn publish<F: FileSystem>(
     let Slot { directory, name, existing } = slot;
     let mut existing = *existing;
     if existing.is_none() && content.name.is_none() {
-        retry(|| files.sync(&content.file))?;
+        retry(|| content.file.sync())?;
         match retry(|| files.link(&content.file, directory, name)) {
             Ok(()) => return Ok(()),
             // Somebody has made one meanwhile.
@@ -161,14 +163,14 @@ fn publish<F: FileSystem>(
     if dress(&content).is_err() {
         return overwrite(files, slot, content);
     }
-    retry(|| files.sync(&content.file))?;
+    retry(|| content.file.sync())?;
     if content.link().is_err() {
         let readers = if old.is_some() { Readers::Owner } else { Readers::Default };
         content = content.copy(readers)?;
         if dress(&content).is_err() {
             return overwrite(files, slot, content);
         }
-        retry(|| files.sync(&content.file))?;
+        retry(|| content.file.sync())?;
     }
     let Some(temporary) = &content.name else { return overwrite(files, slot, content) };
     match retry(|| files.rename_temporary(directory, temporary, name)) {
@@ -194,15 +196,15 @@ fn overwrite<F: FileSystem>(
         Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
         old => {
             let mut backup = Content::create(files, content.directory, Readers::Owner)?;
-            copy_all(files, &mut old?, &mut backup.file)?;
+            copy_all(&mut old?, &mut backup.file)?;
             Some(backup)
         }
     };
-    retry(|| files.sync(&content.file))?;
+    retry(|| content.file.sync())?;
     // So that the new content is not lost whatever happens to the process.
     if content.link().is_err() {
         content = content.copy(Readers::Owner)?;
-        retry(|| files.sync(&content.file))?;
+        retry(|| content.file.sync())?;
     }
     let held = hold_writes();
     let Err(error) = fill(files, &mut content, &mut target) else { return Ok(()) };
@@ -226,9 +228,9 @@ fn fill<F: FileSystem>(
     content: &mut Content<'_, F>,
     target: &mut F::File,
 ) -> io::Result<()> {
-    retry(|| files.rewind(target))?;
-    copy_all(files, &mut content.file, target)?;
+    retry(|| target.rewind())?;
+    copy_all(&mut content.file, target)?;
     let length = retry(|| files.status(&content.file))?.length;
-    retry(|| files.set_length(target, length))?;
-    retry(|| files.sync(target))
+    retry(|| target.set_length(length))?;
+    retry(|| target.sync())
 }

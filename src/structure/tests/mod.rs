@@ -5,7 +5,9 @@ mod noisy;
 mod terms;
 mod timing;
 
-use super::*;
+use super::class::{Class, Recognised};
+use super::recognise::recognise;
+use crate::model::TableStructure as Structure;
 
 /// Evenly distributed numbers in [0, 1) from a seed (SplitMix64).
 pub(super) struct Random(pub(super) u64);
@@ -126,26 +128,13 @@ fn recognised_binary(values: &[f64]) -> Recognised {
 
 #[test]
 fn names_are_lower_case_and_differ() {
-    use Class::*;
-    let classes = [
-        Constant,
-        Prior,
-        And,
-        Or,
-        Clause,
-        Conjunction,
-        NoisyOr,
-        NoisyAnd,
-        Noisy,
-        Deterministic,
-        ContextSpecific,
-        Dense,
-    ];
-    let mut names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+    for (number, class) in Class::ALL.into_iter().enumerate() {
+        assert_eq!(class as usize, number);
+    }
+    let mut names = Class::ALL.map(Class::name);
     assert!(names.iter().all(|name| name.to_lowercase() == *name));
     names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), classes.len());
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
 }
 
 #[test]

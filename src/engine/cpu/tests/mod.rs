@@ -1,14 +1,19 @@
 //! The engine against the definition: one edge at a time, old and new messages apart, every product
 //! taken from scratch.
 
-use super::plan::{Order, Plan, Tuning};
+use super::plan::{Order, Plan};
+use super::tuning::Tuning;
 use super::*;
+use crate::engine::request::{Contradiction, Control, RunReport, RunRequest, Start, StopRule};
+use crate::engine::options::EngineOptions;
 use crate::engine::trial::Trial;
-use crate::engine::{Contradiction, Control, Start, StopRule};
-use crate::model::{Evidence, FactorGraphBuilder, WILDCARD};
+use crate::error::Error;
+use crate::kernel::{Inference, Packed};
+use crate::model::{Evidence, FactorGraph, FactorGraphBuilder, WILDCARD};
 use crate::schedule::Preorder;
 use proptest::prelude::*;
 use reference::{Mode, Reference};
+use std::sync::Arc;
 
 mod dynamic;
 mod reference;

@@ -2,7 +2,8 @@
 //! binary_home.cuh.
 
 use super::homes::{Home, Homes};
-use super::layout::{LARGE, Layout, Source, TILE_ARITY, WARP, changes};
+use super::layout::{Layout, Source, changes};
+use super::limits::{LARGE, TILE_ARITY, WARP};
 use crate::error::Result;
 use crate::kernel::Packed;
 use crate::memory::{Grow, all_collected, collected, filled, room};

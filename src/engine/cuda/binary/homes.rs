@@ -1,6 +1,6 @@
 //! Which block of threads has which factors, so that most messages stay within one.
 
-use super::layout::{FEW, LARGE, TILE_ARITY};
+use super::limits::{FEW, LARGE, TILE_ARITY};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;

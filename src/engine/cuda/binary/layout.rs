@@ -1,6 +1,7 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
 use super::homes::{Home, Homes};
+use super::limits::{FEW, LARGE, MOST_VARIABLES};
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
 use crate::memory::{self, Grow, collected, filled, room};
@@ -43,17 +44,6 @@ impl Source {
         word >> SOURCE_SHIFT == Source::None as u32
     }
 }
-
-/// More factors than this make a variable a hub.
-pub(super) const FEW: usize = 4;
-/// More messages than one warp takes at a time.
-pub(super) const LARGE: usize = 256;
-/// Most variables of a factor.
-pub(super) const MOST_VARIABLES: usize = 32;
-/// Most variables of a factor that a single thread takes.
-pub(super) const TILE_ARITY: usize = 8;
-/// Threads of a warp.
-pub(super) const WARP: usize = 32;
 
 /// Whether a factor's message is another one in each pass: those of factors with one variable stay as they are.
 pub(super) fn changes(graph: &FactorGraph, edge: usize) -> bool {

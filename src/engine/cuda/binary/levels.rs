@@ -1,6 +1,7 @@
 //! Factors and their edges level by level: see cuda/engine/binary_levels.cuh.
 
-use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, WARP, changes};
+use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, changes};
+use super::limits::WARP;
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;

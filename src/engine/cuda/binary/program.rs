@@ -1,10 +1,11 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
-use super::Binary;
+use super::device::Binary;
 use super::flood::{FloodWork, HomeShape};
 use super::homes::Homes;
-use super::layout::{Layout, Source, WARP, changes};
+use super::layout::{Layout, Source, changes};
 use super::levels::LevelWork;
+use super::limits::WARP;
 use crate::engine::cuda::control::Loop;
 use crate::engine::cuda::driver::{
     Argument, Current, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Stream,

@@ -1,8 +1,9 @@
 //! Layouts and units, read as cuda/engine/binary_levels.cuh reads them.
 
 use super::homes::{Home, Homes};
-use super::layout::{Layout, SLOT_MASK, Source, WARP};
+use super::layout::{Layout, SLOT_MASK, Source};
 use super::levels::{ABSENT, LevelWork};
+use super::limits::WARP;
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};

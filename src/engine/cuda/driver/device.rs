@@ -1,6 +1,6 @@
 //! The devices, and whether there are any.
 
-use super::failure::{check, describe};
+use super::failure::{NEEDED_DRIVER, check, describe};
 use super::{library, shims, sys};
 use crate::engine::device::DriverVersion;
 use crate::error::{Error, Result};
@@ -9,10 +9,8 @@ use cust::device::DeviceAttribute;
 use cust::error::{CudaError, CudaResult};
 use once_cell::sync::Lazy;
 
-/// The oldest driver that loads the kernels, as CUDA counts.
+/// The oldest driver that loads the kernels, as CUDA counts: [`NEEDED_DRIVER`] in words.
 const NEEDED_VERSION: DriverVersion = DriverVersion { major: 12, minor: 0 };
-/// The same in words.
-pub(super) const NEEDED_DRIVER: &str = "NVIDIA's driver 525 or later (CUDA 12.0)";
 /// The oldest compute capability that the kernels are made for.
 const NEEDED_CAPABILITY: (u32, u32) = (7, 0);
 

@@ -5,6 +5,9 @@ use super::{library, shims};
 use crate::error::{Error, Result};
 use crate::memory::out_of_memory;
 
+/// The oldest driver that has all functions and loads the kernels.
+pub(super) const NEEDED_DRIVER: &str = "NVIDIA's driver 525 or later (CUDA 12.0)";
+
 /// The last failed result on this thread, described by the driver.
 pub(super) fn describe(result: CUresult) -> String {
     let code = result as u32;
@@ -26,7 +29,7 @@ pub(super) fn check(result: CUresult, what: impl FnOnce() -> String) -> Result<(
         CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => Err(Error::NoDevice(format!(
             "CUDA: {}: the driver does not have this function: {} is needed",
             what(),
-            super::device::NEEDED_DRIVER
+            NEEDED_DRIVER
         ))),
         _ => Err(Error::Device(format!("CUDA: {}: {}", what(), describe(result)))),
     }

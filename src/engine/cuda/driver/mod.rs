@@ -1,7 +1,7 @@
 //! The CUDA driver: the only place that names its functions or the crate `cust`.
 //!
 //! `cust` declares the driver's functions and would link to `libcuda`. Here they are defined instead
-//! ([`names`]), as shims that open the driver's library when they are first called ([`shims`],
+//! ([`names`], [`forwards`]), as shims that open the driver's library when they are first called ([`shims`],
 //! [`library`]): one build of the library loads everywhere, and finds the driver where there is one.
 //!
 //! On top is what an engine needs. All functions that use a context ask for a [`Current`], the proof
@@ -13,6 +13,7 @@ mod device;
 mod failure;
 #[cfg(test)]
 pub(crate) mod fake;
+mod forwards;
 mod graph;
 mod library;
 mod memory;

@@ -6,6 +6,7 @@
 // The names are those of the driver.
 #![allow(non_snake_case)]
 
+use super::forwards;
 use super::library::{self, Entry};
 use super::sys::{self, *};
 use std::cell::Cell;
@@ -79,12 +80,12 @@ macro_rules! bound_shims {
     };
 }
 
-/// Starts the driver, and finds what [`super::names`] forwards to.
+/// Starts the driver, and finds the functions that [`forwards`] jumps to.
 ///
 /// # Safety
 /// As the driver's function of this name.
 pub(super) unsafe extern "C" fn cuInit(flags: c_uint) -> CUresult {
-    super::names::fill();
+    forwards::fill();
     // SAFETY: as the caller promises.
     unsafe { driver::cuInit(flags) }
 }

@@ -1,7 +1,6 @@
 //! The arrays of the general program on the device.
 
-use super::THREADS;
-use super::device::{DeviceGeneral, DeviceScratch};
+use super::device::{DeviceGeneral, DeviceScratch, THREADS};
 use super::factors::{Factors, Values};
 use super::work::{Items, Shares, THREAD_DEGREE, Work};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Stream};
@@ -12,6 +11,13 @@ use crate::model::FactorGraph;
 /// Bytes of memory that threads, and that blocks, may have together, unless one needs more.
 const THREAD_TOTAL: u64 = 128 << 20;
 const BLOCK_TOTAL: u64 = 256 << 20;
+
+/// Tells the kernels where arrays are, each under its own name.
+macro_rules! addresses {
+    ($device:ident, $own:ident; $($name:ident),*) => {
+        $($device.$name = *$own.$name.address();)*
+    };
+}
 
 /// An array, or nothing.
 fn optional<T: Element>(
@@ -78,18 +84,10 @@ impl GraphBuffers {
     }
 
     pub fn fill(&self, device: &mut DeviceGeneral) {
-        device.variable_offsets = *self.variable_offsets.address();
-        device.variable_edges = *self.variable_edges.address();
-        device.variable_values = *self.variable_values.address();
-        device.variable_states = *self.variable_states.address();
-        device.edge_variables = *self.edge_variables.address();
-        device.edge_slots = *self.edge_slots.address();
-        device.slot_values = *self.slot_values.address();
-        device.edge_values = *self.edge_values.address();
-        device.factor_offsets = *self.factor_offsets.address();
-        device.hubs = *self.hubs.address();
+        addresses!(device, self; variable_offsets, variable_edges, variable_values, variable_states);
+        addresses!(device, self; edge_variables, edge_slots, slot_values, edge_values, factor_offsets);
+        addresses!(device, self; hubs, constants);
         device.hub_count = self.hubs.len() as u32;
-        device.constants = *self.constants.address();
         device.constant_count = self.constants.len() as u32;
     }
 }
@@ -187,11 +185,7 @@ impl MessageBuffers {
         if damped {
             device.newest = [0, 1].map(|buffer| *self.newest[buffer].address());
         }
-        device.by_edge = *self.by_edge.address();
-        device.beliefs = *self.beliefs.address();
-        device.inputs = *self.inputs.address();
-        device.history = *self.history.address();
-        device.constant_passes = *self.constant_passes.address();
+        addresses!(device, self; by_edge, beliefs, inputs, history, constant_passes);
     }
 }
 
@@ -292,14 +286,7 @@ impl FactorBuffers {
     }
 
     fn fill(&self, device: &mut DeviceGeneral) {
-        device.records = *self.records.address();
-        device.horn = *self.horn.address();
-        device.words = *self.words.address();
-        device.noisy = *self.noisy.address();
-        device.tables = *self.tables.address();
-        device.terms = *self.terms.address();
-        device.edge_radices = *self.edge_radices.address();
-        device.outputs = *self.outputs.address();
+        addresses!(device, self; records, horn, words, noisy, tables, terms, edge_radices, outputs);
     }
 }
 

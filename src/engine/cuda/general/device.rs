@@ -3,6 +3,9 @@
 use crate::engine::cuda::driver::Element;
 use cust::memory::DeviceCopy;
 
+/// Threads of a block.
+pub(super) const THREADS: u32 = 128;
+
 /// `Scratch`: memory for each of some threads or blocks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]

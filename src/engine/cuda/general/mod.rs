@@ -20,14 +20,12 @@ use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
 use buffers::{GraphBuffers, Machine, MessageBuffers};
-use device::DeviceGeneral;
+use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
 use std::sync::Arc;
 use work::{Shares, Work};
 
-/// Threads of a block.
-const THREADS: u32 = 128;
 /// Variables that a thread looks at in each pass by levels, where waiting for each other takes most time.
 const VARIABLES_PER_THREAD: usize = 8;
 

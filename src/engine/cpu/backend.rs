@@ -1,0 +1,142 @@
+//! The CPU engine as the registry and the router see it.
+
+use super::engine::CpuEngine;
+use super::plan::Plan;
+use super::state::Values;
+use super::trees::{Hubs, Trees};
+use super::{run, variable};
+use crate::engine::interface::{Engine, Monitor, Provider};
+use crate::engine::options::{Backend, EngineOptions};
+use crate::engine::request::{RunReport, RunRequest};
+use crate::engine::snapshot::Snapshot;
+use crate::error::Result;
+use crate::kernel::Packed;
+use crate::memory::{Grow, boxed, room};
+use crate::model::{Evidence, FactorGraph, VariableEvidence};
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// The backend `cpu`.
+pub(super) struct Cpu;
+
+impl Provider for Cpu {
+    fn backend(&self) -> Backend {
+        Backend::Cpu
+    }
+
+    fn is_present(&self) -> bool {
+        true
+    }
+
+    fn reason_against(
+        &self,
+        _: &FactorGraph,
+        _: &Schedule,
+        _: &RunRequest,
+    ) -> Option<&'static str> {
+        None
+    }
+
+    fn make(
+        &self,
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Box<dyn Engine>> {
+        Ok(boxed(CpuEngine::new(graph, schedule, options)?)?)
+    }
+}
+
+impl CpuEngine {
+    fn by_edge(&self, values: &Values) -> Result<Vec<Packed>> {
+        let mut messages = room(self.state.value_count)?;
+        for link in &self.state.links {
+            messages.extend(values.slice(self.state.slot_values(link.slot as usize)));
+        }
+        Ok(messages)
+    }
+
+    fn store(&self, values: &Values, messages: &[Packed]) {
+        let slots = self.state.links.iter().flat_map(|l| self.state.slot_values(l.slot as usize));
+        for (index, &message) in slots.zip(messages) {
+            values.set(index, message);
+        }
+    }
+}
+
+impl Engine for CpuEngine {
+    fn threads(&self) -> usize {
+        self.team.threads()
+    }
+
+    fn set_schedule(&mut self, schedule: &Schedule, _evidence: &Evidence) -> Result<()> {
+        self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
+        self.schedule = schedule.clone();
+        self.trees_stale = true;
+        Ok(())
+    }
+
+    fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
+        self.state.set_evidence(variable, evidence)?;
+        self.forget_residuals();
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        request: &RunRequest,
+        _evidence: &Evidence,
+        results: &mut [f64],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<RunReport> {
+        run::run(self, request, results, monitor)
+    }
+
+    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<Packed>) -> Result<bool> {
+        let edges = self.state.graph.factor_edges(factor);
+        out.try_room(edges.clone().map(|edge| self.state.edge_values(edge).len()).sum())?;
+        self.team.run_alone(|workspace| {
+            let trees = Trees::default();
+            let hubs = &mut Hubs { trees: &trees, cursors: None };
+            for edge in edges {
+                variable::message_to_factor(&self.state, hubs, edge, workspace, out)?;
+            }
+            workspace.met = None;
+            Ok(true)
+        })
+    }
+
+    fn export(&mut self) -> Result<Snapshot> {
+        let newest = &self.state.newest;
+        let queue = match &self.plan {
+            Plan::Residual(plan) => plan.export(&self.state)?,
+            _ => None,
+        };
+        Ok(Snapshot {
+            messages: self.by_edge(&self.state.to_variable)?,
+            newest: if newest.len() > 0 { Some(self.by_edge(newest)?) } else { None },
+            queue,
+            passes: self.passes,
+            constants_sent: self.constants_sent,
+        })
+    }
+
+    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let is_residual = matches!(self.plan, Plan::Residual(_));
+        self.state.keep_newest(snapshot.newest.is_some() || is_residual)?;
+        self.store(&self.state.to_variable, &snapshot.messages);
+        self.state.restart_newest();
+        if let Some(newest) = &snapshot.newest {
+            self.store(&self.state.newest, newest);
+        }
+        self.passes = snapshot.passes;
+        self.constants_sent = snapshot.constants_sent;
+        self.trees_stale = true;
+        self.forget_residuals();
+        if let (Plan::Residual(plan), Some(queue)) = (&mut self.plan, &snapshot.queue) {
+            (self.state.inference, self.state.damping) = (queue.inference, queue.damping);
+            plan.import(&self.state, queue);
+        }
+        Ok(())
+    }
+}

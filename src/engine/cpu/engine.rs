@@ -1,0 +1,152 @@
+//! What the CPU engine holds between runs, and how a run is prepared.
+
+use super::active::Active;
+use super::factor::expand_for_maxima;
+use super::flood::Flood;
+use super::measure::Measure;
+use super::plan::Plan;
+use super::state::State;
+use super::team::{self, Team};
+use super::tuning::Tuning;
+use crate::engine::{EngineOptions, RunRequest};
+use crate::error::{Error, Result};
+use crate::kernel::{Inference, Packed};
+use crate::model::FactorGraph;
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// The CPU engine.
+pub(crate) struct CpuEngine {
+    pub(super) state: State,
+    pub(super) team: Team,
+    pub(super) tuning: Tuning,
+    pub(super) flood: Flood,
+    pub(super) plan: Plan,
+    pub(super) schedule: Schedule,
+    /// Of the current run, if it was asked for.
+    pub(super) active: Option<Active>,
+    /// Passes since the messages were uniform.
+    pub(super) passes: u64,
+    /// Whether the factors with one variable have sent: their messages never change.
+    pub(super) constants_sent: bool,
+    /// Whether the last run came to change messages.
+    pub(super) has_begun: bool,
+    /// Whether the stored trees no longer follow the messages.
+    pub(super) trees_stale: bool,
+}
+
+/// What is wrong with the arguments of an engine; else the number of threads that it would use.
+pub(in crate::engine) fn check(
+    graph: &FactorGraph,
+    schedule: &Schedule,
+    options: EngineOptions,
+) -> Result<usize> {
+    schedule.check(graph)?;
+    team::size(options.threads, graph.edge_count(), &Tuning::default())
+}
+
+impl CpuEngine {
+    pub(crate) fn new(
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Self> {
+        Self::with_tuning(graph, schedule, options, Tuning::default())
+    }
+
+    pub(super) fn with_tuning(
+        graph: Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+        tuning: Tuning,
+    ) -> Result<Self> {
+        let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
+        let mut state = State::new(graph)?;
+        let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
+        let flood = Flood::new(&state)?;
+        Ok(Self {
+            state,
+            team,
+            tuning,
+            flood,
+            plan,
+            schedule: schedule.clone(),
+            active: None,
+            passes: 0,
+            constants_sent: false,
+            has_begun: false,
+            trees_stale: true,
+        })
+    }
+
+    /// Takes over what a request says of messages, and makes what it needs. Messages have not changed if this
+    /// fails.
+    pub(super) fn prepare(&mut self, request: &RunRequest, measure: Measure) -> Result<()> {
+        if request.active_threshold.is_some() && matches!(self.plan, Plan::Residual(_)) {
+            return Err(Error::Unsupported(
+                "an active set with the schedule SEQMAX, which has its own choice of messages: \
+                 another schedule, or no threshold, is needed"
+                    .into(),
+            ));
+        }
+        if request.inference == Inference::MaxProduct {
+            expand_for_maxima(&mut self.state)?;
+        }
+        if measure != Measure::Variables {
+            self.state.require_by_edge()?;
+        }
+        self.active = match request.active_threshold {
+            Some(threshold) => Some(Active::new(&mut self.state, &self.schedule, threshold)?),
+            None => None,
+        };
+        let RunRequest { inference, damping, .. } = *request;
+        if (inference, damping) != (self.state.inference, self.state.damping) {
+            self.forget_residuals();
+        }
+        let is_residual = matches!(self.plan, Plan::Residual(_));
+        self.state.keep_newest(damping > 0.0 || is_residual)?;
+        (self.state.inference, self.state.damping) = (inference, damping);
+        Ok(())
+    }
+
+    /// Brings what follows from messages and evidence up to date, at the start of a run.
+    pub(super) fn begin(&mut self) {
+        if let Plan::Batches(plan) = &mut self.plan {
+            if std::mem::take(&mut self.trees_stale) {
+                plan.trees.rebuild_all(&self.state);
+                plan.cursors.reset();
+            }
+            plan.wide.invalidate();
+        }
+        if let Plan::Residual(plan) = &mut self.plan
+            && std::mem::take(&mut self.trees_stale)
+        {
+            plan.trees.rebuild_all(&self.state);
+            plan.cursors.reset();
+        }
+        if let Some(active) = &mut self.active {
+            active.begin(&self.state);
+            // It has trees of its own: those of the plan are not kept up to date.
+            self.trees_stale = true;
+        }
+    }
+
+    /// Residuals have to be computed anew, after a change of evidence or of what messages are.
+    pub(super) fn forget_residuals(&mut self) {
+        if let Plan::Residual(plan) = &mut self.plan {
+            plan.stale = true;
+        }
+    }
+
+    /// Makes all messages uniform.
+    pub(super) fn reset(&mut self) {
+        for index in 0..self.state.value_count {
+            self.state.to_variable.set(index, Packed::ONE);
+        }
+        self.state.restart_newest();
+        self.passes = 0;
+        self.constants_sent = false;
+        self.trees_stale = true;
+        self.forget_residuals();
+    }
+}

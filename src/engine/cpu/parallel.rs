@@ -1,0 +1,158 @@
+//! Batches on several threads.
+
+use super::batches::{Batches, by_factor};
+use super::factor::is_constant;
+use super::serial::Serial;
+use super::state::State;
+use super::store::store;
+use super::team::{Team, Worker};
+use super::trees::{Hubs, Trees};
+use super::tuning::Tuning;
+use super::wide::WideFactors;
+use super::workspace::Workspace;
+use crate::error::Result;
+use crate::memory::{Grow, room};
+
+/// Batches that are worth several threads, and runs of batches that are not.
+pub(super) struct ParallelBatches {
+    batches: Batches,
+    /// Ranges of batches: either one wide batch or a run of narrow ones.
+    segments: Vec<Segment>,
+    /// Per batch, the slots of its edges into variables with trees, ascending.
+    tree_offsets: Vec<u32>,
+    tree_slots: Vec<u32>,
+}
+
+struct Segment {
+    batches: std::ops::Range<u32>,
+    wide: bool,
+}
+
+impl ParallelBatches {
+    /// `None` if the batches are too narrow for several threads to pay.
+    pub(super) fn new(
+        state: &State,
+        trees: &Trees,
+        batches: Batches,
+        threads: usize,
+        tuning: &Tuning,
+    ) -> Result<Option<Self>> {
+        if !batches.pays(state, threads, tuning) {
+            return Ok(None);
+        }
+        let mut segments: Vec<Segment> = Vec::new();
+        for index in 0..batches.count() {
+            let wide = batches.batch(index).len() >= tuning.wide_batch;
+            let index = index as u32;
+            match segments.last_mut() {
+                Some(last) if !wide && !last.wide => last.batches.end = index + 1,
+                _ => segments.try_push(Segment { batches: index..index + 1, wide })?,
+            }
+        }
+        let mut tree_slots = Vec::new();
+        let mut tree_offsets = room(batches.count() + 1)?;
+        tree_offsets.push(0);
+        for index in 0..batches.count() {
+            let start = tree_slots.len();
+            for &edge in batches.batch(index) {
+                let variable = state.graph.edge_variables()[edge as usize] as usize;
+                if trees.covers(variable) {
+                    tree_slots.try_push(state.links[edge as usize].slot)?;
+                }
+            }
+            tree_slots[start..].sort_unstable();
+            tree_offsets.push(tree_slots.len() as u32);
+        }
+        Ok(Some(Self { batches, segments, tree_offsets, tree_slots }))
+    }
+
+    /// One pass on all threads.
+    pub(super) fn run(&self, state: &State, trees: &Trees, team: &Team, constants_sent: bool) {
+        team.run(|worker| {
+            for segment in &self.segments {
+                if segment.wide {
+                    let index = segment.batches.start as usize;
+                    self.run_wide(state, trees, worker, index, constants_sent);
+                } else if worker.index == 0 {
+                    let mut wide = WideFactors::default();
+                    let workspace = &mut *worker.workspace;
+                    let mut serial = uncached(state, trees, &mut wide, constants_sent, workspace);
+                    for index in segment.batches.clone() {
+                        serial.run_batch(self.batches.batch(index as usize));
+                    }
+                }
+                worker.wait();
+            }
+        });
+    }
+
+    fn run_wide(
+        &self,
+        state: &State,
+        trees: &Trees,
+        worker: &mut Worker<'_>,
+        index: usize,
+        constants_sent: bool,
+    ) {
+        let batch = self.batches.batch(index);
+        let factors = state.graph.edge_factors();
+        let share = worker.share(batch.len());
+        let same_factor = |&a: &u32, &b: &u32| factors[a as usize] == factors[b as usize];
+        let skipped = |factor: usize| constants_sent && is_constant(state, factor);
+        let mut wide = WideFactors::default();
+        let workspace = &mut *worker.workspace;
+        let mut serial = uncached(state, trees, &mut wide, constants_sent, workspace);
+        for group in by_factor(state, aligned(batch, share.clone(), same_factor)) {
+            serial.run_factor(group, |_, edge, message| state.hold(edge, message));
+        }
+        worker.wait();
+        let mut message = std::mem::take(&mut worker.workspace.message);
+        for &edge in &batch[share] {
+            if !skipped(factors[edge as usize] as usize) {
+                if state.take_held(edge as usize, &mut message).is_err() {
+                    worker.workspace.lacks_memory = true;
+                    break;
+                }
+                let link = state.links[edge as usize];
+                store(state, edge as usize, link, &message, worker.workspace);
+            }
+        }
+        worker.workspace.message = message;
+        let slots = &self.tree_slots
+            [self.tree_offsets[index] as usize..self.tree_offsets[index + 1] as usize];
+        if !slots.is_empty() {
+            worker.wait();
+            let edges = state.graph.all_variable_edges();
+            let variable = |slot: u32| state.graph.edge_variables()[edges[slot as usize] as usize];
+            let same_variable = |&a: &u32, &b: &u32| variable(a) == variable(b);
+            let own = aligned(slots, worker.share(slots.len()), same_variable);
+            for group in own.chunk_by(same_variable) {
+                trees.update_slots(state, variable(group[0]) as usize, group);
+            }
+        }
+    }
+}
+
+/// What runs a batch, or a part of one, on one of several threads: with no cursors and no trees of factors,
+/// which only one thread could follow.
+fn uncached<'a>(
+    state: &'a State,
+    trees: &'a Trees,
+    wide: &'a mut WideFactors,
+    constants_sent: bool,
+    workspace: &'a mut Workspace,
+) -> Serial<'a> {
+    let hubs = Hubs { trees, cursors: None };
+    Serial { state, hubs, wide, constants_sent, workspace }
+}
+
+/// The part of `items` that a share covers, with both ends moved forward so that no group is cut.
+fn aligned<T>(items: &[T], share: std::ops::Range<usize>, same: impl Fn(&T, &T) -> bool) -> &[T] {
+    let forward = |mut at: usize| {
+        while at > 0 && at < items.len() && same(&items[at - 1], &items[at]) {
+            at += 1;
+        }
+        at
+    };
+    &items[forward(share.start)..forward(share.end)]
+}

@@ -1,0 +1,251 @@
+//! Batches on one thread, one after the other.
+
+use super::batches::{Batches, Task, by_factor};
+use super::factor::{is_constant, messages};
+use super::state::{Source, State};
+use super::store::{note_certain, store};
+use super::trees::Hubs;
+use super::variable::{hub_odds, odds_to_factor, simple_odds};
+use super::wide::WideFactors;
+use super::workspace::Workspace;
+use crate::kernel::{HornCoefficients, Inference, Packed, small_horn_messages};
+
+/// How many tasks ahead of the one at work the messages are brought near.
+const PREFETCH_DISTANCE: usize = 8;
+
+/// What one thread needs to run batches in their order.
+pub(super) struct Serial<'a> {
+    pub(super) state: &'a State,
+    pub(super) hubs: Hubs<'a>,
+    pub(super) wide: &'a mut WideFactors,
+    pub(super) constants_sent: bool,
+    pub(super) workspace: &'a mut Workspace,
+}
+
+impl Serial<'_> {
+    pub(super) fn run(&mut self, batches: &Batches) {
+        if !self.constants_sent || !self.state.is_plain_run() {
+            for index in 0..batches.count() {
+                self.run_batch(batches.batch(index));
+            }
+            return;
+        }
+        if self.wide.is_empty() {
+            self.run_tasks::<false>(batches);
+        } else {
+            self.run_tasks::<true>(batches);
+        }
+    }
+
+    fn run_tasks<const WIDE: bool>(&mut self, batches: &Batches) {
+        let mut ahead = batches.tasks().iter().skip(PREFETCH_DISTANCE);
+        for task in batches.tasks() {
+            if let Some(next) = ahead.next() {
+                let links = self.state.links.get(next.first as usize..);
+                if let Some(links) = links.and_then(|links| links.first_chunk::<4>()) {
+                    for link in links {
+                        self.state.to_variable.prefetch(link.slot as usize);
+                    }
+                }
+            }
+            match task.arity {
+                2 => self.run_task::<2, WIDE>(task),
+                3 => self.run_task::<3, WIDE>(task),
+                4 => self.run_task::<4, WIDE>(task),
+                5 => self.run_task::<5, WIDE>(task),
+                6 => self.run_task::<6, WIDE>(task),
+                7 => self.run_task::<7, WIDE>(task),
+                8 => self.run_task::<8, WIDE>(task),
+                _ => self.run_batch(batches.batch(task.first as usize)),
+            }
+        }
+    }
+
+    /// All messages of a factor with `N` variables, where some factors are wide if `WIDE`.
+    #[inline(always)]
+    fn run_task<const N: usize, const WIDE: bool>(&mut self, task: &Task) {
+        let state = self.state;
+        let first = task.first as usize;
+        let Some(links) = state.links[first..].first_chunk::<N>() else { return };
+        let mut inputs = [Packed::ONE; N];
+        for (position, input) in inputs.iter_mut().enumerate() {
+            let (edge, link) = (first + position, links[position]);
+            *input = match simple_odds(state, link) {
+                Some(odds) => odds,
+                None if link.source == Source::Hub => {
+                    hub_odds(state, &mut self.hubs, edge, self.workspace)
+                }
+                None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
+            };
+        }
+        let c = state.coefficients(task.coefficients as usize);
+        let outputs = small_horn_messages(&inputs, task.head as usize, c);
+        for (position, &output) in outputs.iter().enumerate() {
+            let (edge, link) = (first + position, links[position]);
+            let mut odds = output;
+            if odds.may_be_certain() {
+                odds = self.checked(odds, edge);
+                note_certain(state, edge, link.slot as usize, odds);
+            }
+            state.to_variable.set(link.slot as usize, odds);
+            if link.hub {
+                self.hubs.changed(state, edge);
+            }
+            if WIDE {
+                let variable = state.graph.edge_variables()[edge] as usize;
+                let factor = state.graph.edge_factors()[edge] as usize;
+                self.wide.message_arrived(state, variable, factor);
+            }
+        }
+    }
+
+    /// Runs edges one after the other.
+    pub(super) fn run_sequence(&mut self, edges: &[u32]) {
+        for edge in edges {
+            self.run_batch(std::slice::from_ref(edge));
+        }
+    }
+
+    pub(super) fn run_batch(&mut self, batch: &[u32]) {
+        let factors = self.state.graph.edge_factors();
+        if factors[batch[0] as usize] == factors[batch[batch.len() - 1] as usize] {
+            self.run_factor(batch, |this, edge, message| this.arrive(edge, message));
+            return;
+        }
+        let state = self.state;
+        for group in by_factor(state, batch) {
+            self.run_factor(group, |_, edge, message| state.hold(edge, message));
+        }
+        let mut message = std::mem::take(&mut self.workspace.message);
+        for &edge in batch {
+            let factor = factors[edge as usize] as usize;
+            if self.constants_sent && is_constant(state, factor) {
+                continue;
+            }
+            if state.take_held(edge as usize, &mut message).is_err() {
+                self.workspace.lacks_memory = true;
+                break;
+            }
+            self.arrive(edge as usize, &message);
+        }
+        self.workspace.message = message;
+    }
+
+    /// Computes the messages along some edges of one factor.
+    #[inline]
+    pub(super) fn run_factor(
+        &mut self,
+        edges: &[u32],
+        mut emit: impl FnMut(&mut Self, usize, &[Packed]),
+    ) {
+        let state = self.state;
+        let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
+        let arity = state.graph.arity(factor);
+        if arity == 1 && self.constants_sent {
+            return;
+        }
+        if state.graph.all_binary()
+            && state.is_plain_run()
+            && let Some((head, c)) = state.conjunction(factor)
+        {
+            match arity {
+                2 => return self.run_small_factor::<2>(edges, head, c, emit),
+                3 => return self.run_small_factor::<3>(edges, head, c, emit),
+                4 => return self.run_small_factor::<4>(edges, head, c, emit),
+                5 => return self.run_small_factor::<5>(edges, head, c, emit),
+                6 => return self.run_small_factor::<6>(edges, head, c, emit),
+                7 => return self.run_small_factor::<7>(edges, head, c, emit),
+                8 => return self.run_small_factor::<8>(edges, head, c, emit),
+                _ => {}
+            }
+        }
+        if state.inference == Inference::SumProduct && self.wide.serves(factor, edges.len(), arity)
+        {
+            // Its own messages change none of its inputs, so they may be sent one by one.
+            for &edge in edges {
+                let edge = edge as usize;
+                let message =
+                    self.wide.message(state, &mut self.hubs, factor, edge, self.workspace);
+                let message = self.checked(message, edge);
+                emit(self, edge, &[message]);
+            }
+            return;
+        }
+        if !messages(state, &mut self.hubs, factor, edges, self.workspace) {
+            return;
+        }
+        let outputs = std::mem::take(&mut self.workspace.outputs);
+        let mut at = 0;
+        for &edge in edges {
+            let length = state.edge_values(edge as usize).len();
+            emit(self, edge as usize, &outputs[at..at + length]);
+            at += length;
+        }
+        self.workspace.outputs = outputs;
+    }
+
+    /// As [`Self::run_factor`] for the common case: binary, `N` variables, nothing on the heap.
+    #[inline(always)]
+    fn run_small_factor<const N: usize>(
+        &mut self,
+        edges: &[u32],
+        head: usize,
+        c: &HornCoefficients,
+        mut emit: impl FnMut(&mut Self, usize, &[Packed]),
+    ) {
+        let state = self.state;
+        let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
+        let first = state.graph.factor_edges(factor).start;
+        let mut inputs = [Packed::ONE; N];
+        // A message's own input is not needed, and must not be read for it alone.
+        let unneeded = if edges.len() == 1 { edges[0] as usize } else { usize::MAX };
+        for (position, input) in inputs.iter_mut().enumerate() {
+            let edge = first + position;
+            if edge != unneeded {
+                *input = match simple_odds(state, state.links[edge]) {
+                    Some(odds) => odds,
+                    None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
+                };
+            }
+        }
+        let outputs = small_horn_messages(&inputs, head, c);
+        if edges.len() == N {
+            for (position, &output) in outputs.iter().enumerate() {
+                let message = self.checked(output, first + position);
+                emit(self, first + position, &[message]);
+            }
+        } else {
+            for &edge in edges {
+                let edge = edge as usize;
+                let message = self.checked(outputs[edge - first], edge);
+                emit(self, edge, &[message]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn checked(&mut self, message: Packed, edge: usize) -> Packed {
+        if message == Packed::CONTRADICTION {
+            let variable = self.state.graph.edge_variables()[edge] as usize;
+            self.workspace.contradictions.add(variable);
+            Packed::ONE
+        } else {
+            message
+        }
+    }
+
+    /// Stores a message and brings the trees up to date.
+    #[inline(always)]
+    fn arrive(&mut self, edge: usize, message: &[Packed]) {
+        let state = self.state;
+        let link = state.links[edge];
+        store(state, edge, link, message, self.workspace);
+        if link.hub {
+            self.hubs.changed(state, edge);
+        }
+        if !self.wide.is_empty() {
+            let variable = state.graph.edge_variables()[edge] as usize;
+            self.wide.message_arrived(state, variable, state.graph.edge_factors()[edge] as usize);
+        }
+    }
+}

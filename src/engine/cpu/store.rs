@@ -1,0 +1,62 @@
+//! How a computed message is stored.
+
+use super::state::{Link, State};
+use super::workspace::Workspace;
+use crate::kernel::Packed;
+use crate::memory::fit;
+
+/// Stores a message, damped if the run is, and notes where a certain one came.
+#[inline(always)]
+pub(super) fn store(
+    state: &State,
+    edge: usize,
+    link: Link,
+    message: &[Packed],
+    workspace: &mut Workspace,
+) {
+    state.keep_computed(link.slot as usize, message);
+    if state.damping > 0.0 {
+        return store_damped(state, edge, link, message, workspace);
+    }
+    store_settled(state, edge, link, message);
+}
+
+#[cold]
+#[inline(never)]
+fn store_damped(
+    state: &State,
+    edge: usize,
+    link: Link,
+    message: &[Packed],
+    workspace: &mut Workspace,
+) {
+    let Workspace { damped, old, contradictions, lacks_memory, .. } = workspace;
+    damped.clear();
+    if fit(damped, message.len()).and_then(|()| fit(old, message.len())).is_err() {
+        *lacks_memory = true;
+        return;
+    }
+    damped.extend_from_slice(message);
+    if state.damp(link.slot as usize, damped, old) {
+        contradictions.add(state.graph.edge_variables()[edge] as usize);
+    }
+    store_settled(state, edge, link, damped);
+}
+
+/// Stores a message as it is and notes where a certain one came.
+#[inline(always)]
+fn store_settled(state: &State, edge: usize, link: Link, message: &[Packed]) {
+    for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
+        if value.may_be_certain() {
+            note_certain(state, edge, index, value);
+        }
+        state.to_variable.set(index, value);
+    }
+}
+
+#[cold]
+pub(super) fn note_certain(state: &State, edge: usize, at: usize, value: Packed) {
+    if value.is_certain() && state.to_variable.get(at) != value {
+        state.newly_certain.set(state.graph.edge_variables()[edge] as usize);
+    }
+}

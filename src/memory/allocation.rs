@@ -1,0 +1,300 @@
+//! Allocations that return an error where there is no memory.
+
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::fmt::{Arguments, Display, Write};
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The error of an allocation of so many bytes.
+#[cold]
+fn no_memory_for(bytes: usize) -> Error {
+    out_of_memory(format_args!("{bytes} bytes"))
+}
+
+/// The error of an allocation, with a text that says what was to be allocated. Memory for the text may be missing,
+/// too: then it is shorter.
+#[cold]
+pub(crate) fn out_of_memory(what: Arguments<'_>) -> Error {
+    /// Writes as long as nothing has to be allocated.
+    struct Reserved(String);
+    impl Write for Reserved {
+        fn write_str(&mut self, part: &str) -> std::fmt::Result {
+            let fits = self.0.capacity() - self.0.len() >= part.len();
+            if fits {
+                self.0.push_str(part);
+                Ok(())
+            } else {
+                Err(std::fmt::Error)
+            }
+        }
+    }
+    let mut text = String::new();
+    if text.try_reserve(256).is_ok() {
+        let mut text = Reserved(text);
+        // What does not fit is left out.
+        let _ = text.write_fmt(what);
+        return Error::OutOfMemory(text.0.into());
+    }
+    Error::OutOfMemory("not even the text of this error can be stored".into())
+}
+
+/// There is no memory for the scratch space of a computation: of no size, so that hot functions can return it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoMemory;
+
+impl From<NoMemory> for Error {
+    #[cold]
+    fn from(_: NoMemory) -> Self {
+        Error::OutOfMemory("the scratch space of a factor or variable".into())
+    }
+}
+
+/// Makes room for so many items in all, in a list that is cleared and filled again and again.
+#[inline]
+pub(crate) fn fit<T>(list: &mut Vec<T>, capacity: usize) -> Result<(), NoMemory> {
+    if list.capacity() >= capacity {
+        return Ok(());
+    }
+    list.try_reserve(capacity - list.len()).map_err(|_| NoMemory)
+}
+
+fn bytes_of<T>(length: usize) -> usize {
+    length.saturating_mul(size_of::<T>())
+}
+
+/// An empty list with room for so many items.
+pub(crate) fn room<T>(length: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(length).map_err(|_| no_memory_for(bytes_of::<T>(length)))?;
+    Ok(list)
+}
+
+/// A list of equal items.
+pub(crate) fn filled<T: Clone>(length: usize, value: T) -> Result<Vec<T>> {
+    let mut list = room(length)?;
+    list.resize(length, value);
+    Ok(list)
+}
+
+/// A copy of a list.
+pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
+    let mut list = room(items.len())?;
+    list.extend_from_slice(items);
+    Ok(list)
+}
+
+/// A copy of a text.
+pub(crate) fn text(value: &str) -> Result<String> {
+    let mut copy = String::new();
+    copy.try_reserve_exact(value.len()).map_err(|_| no_memory_for(value.len()))?;
+    copy.push_str(value);
+    Ok(copy)
+}
+
+/// A value as a text.
+pub(crate) fn display(value: &dyn Display) -> Result<String> {
+    struct Growing(String);
+    impl Write for Growing {
+        fn write_str(&mut self, part: &str) -> std::fmt::Result {
+            self.0.try_reserve(part.len()).map_err(|_| std::fmt::Error)?;
+            self.0.push_str(part);
+            Ok(())
+        }
+    }
+    let mut text = Growing(String::new());
+    match write!(text, "{value}") {
+        Ok(()) => Ok(text.0),
+        Err(_) => Err(no_memory_for(text.0.len())),
+    }
+}
+
+/// A copy of a path.
+pub(crate) fn path(value: &Path) -> Result<PathBuf> {
+    let mut copy = PathBuf::new();
+    let length = value.as_os_str().len();
+    copy.try_reserve_exact(length).map_err(|_| no_memory_for(length))?;
+    copy.push(value);
+    Ok(copy)
+}
+
+/// The items of an iterator as a list.
+pub(crate) fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
+    let items = items.into_iter();
+    let mut list = room(items.size_hint().0)?;
+    list.try_extend(items)?;
+    Ok(list)
+}
+
+/// The items of an iterator as a list, or its first error.
+pub(crate) fn all_collected<T>(items: impl IntoIterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let items = items.into_iter();
+    let mut list = room(items.size_hint().0)?;
+    for item in items {
+        list.try_push(item?)?;
+    }
+    Ok(list)
+}
+
+/// A value on the heap.
+pub(crate) fn boxed<T>(value: T) -> Result<Box<T>> {
+    let mut list = room(1)?;
+    list.push(value);
+    let single: Box<[T]> = list.into_boxed_slice();
+    // SAFETY: the slice has one item, so its memory is that of a `T`, with the same layout.
+    Ok(unsafe { Box::from_raw(Box::into_raw(single).cast::<T>()) })
+}
+
+/// An error where there is no memory for so many bytes at this moment: what is called next allocates at most as
+/// many, without a way to fail.
+pub(crate) fn probe(bytes: usize) -> Result<()> {
+    room::<u8>(bytes).map(drop)
+}
+
+/// A value that is shared. The standard library cannot fail here; what is shared is a structure of fixed size,
+/// for which there was memory a moment ago.
+pub(crate) fn shared<T>(value: T) -> Result<Arc<T>> {
+    probe(size_of::<T>() + 2 * size_of::<usize>())?;
+    Ok(Arc::new(value))
+}
+
+/// Growing a list, with an error where there is no memory for it; the list is then as it was, but for
+/// [`Grow::try_extend`].
+pub(crate) trait Grow<T> {
+    /// Makes room for so many more items.
+    fn try_room(&mut self, more: usize) -> Result<()>;
+
+    /// Appends an item.
+    fn try_push(&mut self, item: T) -> Result<()>;
+
+    /// Appends the items of an iterator, up to the first for which there is no memory.
+    fn try_extend(&mut self, items: impl IntoIterator<Item = T>) -> Result<()>;
+
+    /// Appends copies of items.
+    fn try_append(&mut self, items: &[T]) -> Result<()>
+    where
+        T: Copy;
+
+    /// Makes the list so long, with equal new items.
+    fn try_resize(&mut self, length: usize, value: T) -> Result<()>
+    where
+        T: Clone;
+}
+
+impl<T> Grow<T> for Vec<T> {
+    #[inline]
+    fn try_room(&mut self, more: usize) -> Result<()> {
+        if self.capacity() - self.len() >= more {
+            return Ok(());
+        }
+        self.try_reserve(more)
+            .map_err(|_| no_memory_for(bytes_of::<T>(self.len().saturating_add(more))))
+    }
+
+    #[inline]
+    fn try_push(&mut self, item: T) -> Result<()> {
+        if self.len() == self.capacity() {
+            self.try_room(1)?;
+        }
+        self.push(item);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, items: impl IntoIterator<Item = T>) -> Result<()> {
+        let mut items = items.into_iter();
+        self.try_room(items.size_hint().0)?;
+        loop {
+            let free = self.capacity() - self.len();
+            self.extend(items.by_ref().take(free));
+            if self.len() < self.capacity() {
+                return Ok(());
+            }
+            match items.next() {
+                None => return Ok(()),
+                Some(item) => self.try_push(item)?,
+            }
+        }
+    }
+
+    #[inline]
+    fn try_append(&mut self, items: &[T]) -> Result<()>
+    where
+        T: Copy,
+    {
+        self.try_room(items.len())?;
+        self.extend_from_slice(items);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_resize(&mut self, length: usize, value: T) -> Result<()>
+    where
+        T: Clone,
+    {
+        self.try_room(length.saturating_sub(self.len()))?;
+        self.resize(length, value);
+        Ok(())
+    }
+}
+
+/// Makes room for one more entry in a map.
+#[inline]
+pub(crate) fn entry_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>) -> Result<()> {
+    if map.len() < map.capacity() {
+        return Ok(());
+    }
+    map.try_reserve(1).map_err(|_| no_memory_for(bytes_of::<(K, V)>(map.len() + 1)))
+}
+
+/// Puts an entry into a map; returns the value that it replaced.
+pub(crate) fn insert<K: Eq + Hash, V>(
+    map: &mut HashMap<K, V>,
+    key: K,
+    value: V,
+) -> Result<Option<V>> {
+    entry_room(map)?;
+    Ok(map.insert(key, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_have_their_items() {
+        assert_eq!(filled(3, 7).unwrap(), [7, 7, 7]);
+        assert_eq!(copied(&[1, 2]).unwrap(), [1, 2]);
+        assert_eq!(collected((0..10).filter(|x| x % 3 == 0)).unwrap(), [0, 3, 6, 9]);
+        assert_eq!(collected([(); 5]).unwrap().len(), 5);
+        assert_eq!(all_collected([Ok(1), Ok(2)]).unwrap(), [1, 2]);
+        assert!(all_collected([Ok(1), Err(Error::OutOfMemory("".into()))]).is_err());
+        assert_eq!(text("ab").unwrap(), "ab");
+        assert_eq!(path(Path::new("a/b")).unwrap(), Path::new("a/b"));
+        assert_eq!(*boxed("value").unwrap(), "value");
+        assert_eq!(*shared("value").unwrap(), "value");
+        let mut list = vec![1];
+        list.try_extend(std::iter::successors(Some(2), |x| (*x < 100).then_some(x + 1))).unwrap();
+        assert!(list.iter().copied().eq(1..=100));
+        list.try_resize(2, 0).unwrap();
+        list.try_append(&[9]).unwrap();
+        assert_eq!(list, [1, 2, 9]);
+        let mut map = HashMap::new();
+        assert_eq!(insert(&mut map, 1, 'a').unwrap(), None);
+        assert_eq!(insert(&mut map, 1, 'b').unwrap(), Some('a'));
+    }
+
+    #[test]
+    fn what_no_allocator_has_is_an_error_that_says_how_much() {
+        let error = room::<u64>(usize::MAX / 16).unwrap_err();
+        assert_eq!(error.to_string(), format!("out of memory: {} bytes", usize::MAX / 16 * 8));
+        let mut list = vec![1_u64];
+        assert!(list.try_room(usize::MAX).is_err());
+        assert!(list.try_resize(usize::MAX, 0).is_err());
+        assert_eq!(list, [1]);
+        assert!(filled(isize::MAX as usize, 0_u8).is_err());
+        let long = out_of_memory(format_args!("{:300}", 1));
+        assert!(matches!(long, Error::OutOfMemory(_)));
+    }
+}
