@@ -20,8 +20,8 @@ int main(void) {
     fastlbp_graph *graph = NULL;
     fastlbp_bp *bp = NULL;
     double right[5]; /* by ascending label: 1, 2, 11, 21, 22 */
-    uint64_t passes;
-    bool converged;
+    uint32_t variables[2];
+    uint64_t iterations, converged;
 
     if (fastlbp_graph_new(&graph) != FASTLBP_STATUS_OK
         || fastlbp_graph_add_factors(graph, 3, kinds, heads, body_offsets, bodies, 4, p, q)
@@ -29,18 +29,19 @@ int main(void) {
         || fastlbp_bp_new(graph, &bp) != FASTLBP_STATUS_OK
         || fastlbp_bp_set_schedule(bp, "PARALL", 0) != FASTLBP_STATUS_OK
         || fastlbp_bp_set_tolerance(bp, 1e-8) != FASTLBP_STATUS_OK
-        || fastlbp_bp_set_max_passes(bp, 500) != FASTLBP_STATUS_OK
-        || fastlbp_bp_observe_labels(bp, observed, states, 2) != FASTLBP_STATUS_OK
+        || fastlbp_bp_set_max_iterations(bp, 500) != FASTLBP_STATUS_OK
+        || fastlbp_graph_variables_of_labels(graph, observed, 2, variables) != FASTLBP_STATUS_OK
+        || fastlbp_bp_observe(bp, variables, states, 2) != FASTLBP_STATUS_OK
         || fastlbp_bp_run(bp) != FASTLBP_STATUS_OK
         || fastlbp_bp_probabilities(bp, right, 5, NULL) != FASTLBP_STATUS_OK
-        || fastlbp_bp_passes(bp, &passes) != FASTLBP_STATUS_OK
-        || fastlbp_bp_converged(bp, &converged) != FASTLBP_STATUS_OK) {
+        || fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations) != FASTLBP_STATUS_OK
+        || fastlbp_bp_report_u64(bp, FASTLBP_REPORT_CONVERGED, &converged) != FASTLBP_STATUS_OK) {
         fprintf(stderr, "find_fault: %s\n", fastlbp_last_error());
         fastlbp_bp_free(bp);
         fastlbp_graph_free(graph);
         return 1;
     }
-    printf("%s after %u passes\n", converged ? "converged" : "not converged", (unsigned)passes);
+    printf("%s after %u iterations\n", converged ? "converged" : "not converged", (unsigned)iterations);
     printf("statement 1 is right with probability %.4f\n", right[0]);
     printf("statement 2 is right with probability %.4f\n", right[1]);
     fastlbp_bp_free(bp);

@@ -12,8 +12,8 @@ static void print(const fastlbp::BeliefPropagation &bp, const std::vector<std::u
 
 int main() try {
     fastlbp::Graph graph;
-    graph.add_singleton(1, 0.6);
-    graph.add_singleton(2, 0.5);
+    graph.add_prior(1, 0.6);
+    graph.add_prior(2, 0.5);
     graph.add_and(11, {1}, 0.9, 0.0); // 11 follows from 1 by a rule that is right in 9 of 10 cases
     graph.add_and(12, {1, 2}, 0.9, 0.0);
     graph.add_and(101, {11}, 0.9, 0.0);
@@ -22,7 +22,7 @@ int main() try {
 
     fastlbp::BeliefPropagation bp(graph);
     bp.set_schedule("SEQFIX");
-    bp.set_progress([](const fastlbp::Progress &run) { return run.passes < 1000; });
+    bp.set_progress([](const fastlbp::Progress &run) { return run.iterations < 1000; });
     bp.run();
     std::printf("before any inspection:\n");
     print(bp, {101, 102, 103});

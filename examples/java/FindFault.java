@@ -17,12 +17,12 @@ public final class FindFault {
             builder.addAnd(22, new long[] {2, 21}, 1.0, 0.01);
             try (FactorGraph graph = builder.build();
                     BeliefPropagation bp = new BeliefPropagation(graph)) {
-                bp.setSchedule(Schedule.PARALL).setTolerance(1e-8).setMaxPasses(500);
+                bp.setSchedule(Schedule.PARALL).setTolerance(1e-8).setMaxIterations(500);
                 bp.observeLabels(new long[] {11, 22}, new int[] {1, 0});
                 RunResult result = bp.run();
                 double[] right = new double[graph.variableCount()]; // by ascending label
                 bp.probabilities(right);
-                System.out.printf("%s after %d passes%n", result.stopReason(), result.passes());
+                System.out.printf("%s after %d iterations%n", result.stopReason(), result.iterations());
                 System.out.printf("statement 1 is right with probability %.4f%n", right[0]);
                 System.out.printf("statement 2 is right with probability %.4f%n", right[1]);
             }

@@ -27,7 +27,7 @@ int main() {
     tables->init();
     tables->run();
     std::cout << "by tables:       " << tables->belief(first) << " after " << tables->Iterations()
-              << " passes, log Z = " << tables->logZ() << "\n";
+              << " iterations, log Z = " << tables->logZ() << "\n";
     delete tables;
     return 0;
 }

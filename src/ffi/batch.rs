@@ -1,33 +1,30 @@
-//! Many evidence sets on one graph, and many graphs, in one call.
+//! # Many at once
+//!
+//! For those with many questions on one graph, or many small graphs: several run at once, and results are those of
+//! running them one by one. One that fails spoils none of the others: its status says why, and a warning with the reason
+//! goes to the log.
 
-use super::arguments::{Buffer, array};
-use super::bp::*;
-use super::guard::{self, Locked, enter, lock_all};
+use super::arguments::Buffer;
+use super::bp::fastlbp_bp;
+use super::guard::{Locked, lock_all};
 use super::log::{self, FASTLBP_LOG_WARNING};
 use super::memory;
 use super::session::{Session, send_notes};
-use super::status::{Failure, Outcome, fastlbp_status};
+use super::status::{DONE, Failure, Outcome, fastlbp_status};
 use crate::BeliefPropagation;
 use crate::engine::{Control, Start};
 use crate::model::{Evidence, check_offsets};
 use crate::session::{run_together, thread_limit};
 
-/// Runs many evidence sets on the session's graph as fastlbp_bp_run would, each as a fresh run of its
-/// own with exactly that evidence: entry `i` observes `variables[j]` in `states[j]` for all `j` from
-/// `entry_offsets[i]` up to, but not including, `entry_offsets[i + 1]`; of several states for one
-/// variable the last one counts. The session's own evidence, messages and results stay as they are; its
-/// settings are those of the runs, but for the start, which is fresh, and the time limit is one per
-/// entry.
+/// Runs many evidence sets on the session's graph as fastlbp_bp_run would, each as a fresh run of its own with exactly
+/// that evidence: entry i observes `variables[j]` in `states[j]` for all j from `entry_offsets[i]` up to, but not
+/// including, `entry_offsets[i + 1]`; of several states for one variable the last one counts. The session's own evidence,
+/// messages and results stay as they are; its settings are those of the runs, but for the start, which is fresh, and the
+/// time limit is one per entry. The marginals of an entry that fails are NaN.
 ///
-/// On small graphs several entries run at once, on one thread each; results do not depend on that.
-///
-/// An entry that fails, as by a contradiction, spoils none of the others: its marginals are NaN, its
-/// status says why, and a warning with the reason goes to the log.
-///
-/// The progress callback is called after each entry, on the calling thread: `passes` is the number of
-/// finished entries, `max_passes` that of all, `max_diff` infinity and `frac` 1. If it ends the
-/// call, entries that run at that moment end before their next pass, with the results of their
-/// passes so far, and those that have not begun get FASTLBP_STATUS_NO_RESULT.
+/// The progress callback is called after each entry, on the calling thread: `iterations` is the number of finished entries,
+/// `max_iterations` that of all, `max_diff` infinity and `active_fraction` 1. If it ends the call, entries that run at that
+/// moment end before their next iteration, with the results so far, and those that have not begun get NO_RESULT.
 ///
 /// @param bp The session; changed only in that it is prepared and keeps what the next batch can use.
 /// @param entry_offsets `entries + 1` offsets, not descending, from 0 to `count`.
@@ -35,16 +32,14 @@ use crate::session::{run_together, thread_limit};
 /// @param variables `count` indices of variables.
 /// @param states `count` states.
 /// @param count Number of observations in all entries.
-/// @param marginals Where the marginals of all entries are written, one entry after the other, each
-///        laid out as by fastlbp_bp_marginals.
-/// @param length Length of that buffer; entries * fastlbp_graph_state_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @param statuses Where `entries` statuses are written, or NULL: FASTLBP_STATUS_OK, or that with
-///        which fastlbp_bp_run would have failed.
-/// @return FASTLBP_STATUS_OK if the entries were run, whatever their own statuses;
-///         FASTLBP_STATUS_BUFFER_TOO_SMALL, FASTLBP_STATUS_INVALID_ARGUMENT or
-///         FASTLBP_STATUS_OUT_OF_RANGE before anything is run; as in fastlbp_bp_prepare.
+/// @param marginals Where the marginals of all entries are written, one entry after the other, each laid out as by
+///        fastlbp_bp_marginals.
+/// @param length Length of that buffer; entries * FASTLBP_COUNT_STATES is enough.
+/// @param statuses Where `entries` statuses are written, or NULL: OK, or that with which fastlbp_bp_run would have failed.
+/// @return OK if the entries were run, whatever their own statuses; INVALID_ARGUMENT or OUT_OF_RANGE before anything is
+///         run; LIMIT_EXCEEDED; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn fastlbp_bp_run_batch(
     bp: *mut fastlbp_bp,
     entry_offsets: *const usize,
@@ -57,139 +52,57 @@ pub unsafe extern "C" fn fastlbp_bp_run_batch(
     needed: *mut usize,
     statuses: *mut fastlbp_status,
 ) -> fastlbp_status {
-    let body = |session: &mut Session| {
-        // SAFETY: by the header, arrays and buffers of these lengths.
-        let (observed, results) = unsafe {
-            let variables = array("variables", variables, count)?;
-            let states = array("states", states, count)?;
-            let observed = Observed::new(entry_offsets, entries, variables, states)?;
-            (observed, Results::new(marginals, length, needed, statuses, entries)?)
+    change!(bp, |session| {
+        let variables = array!(variables, count);
+        let states = array!(states, count);
+        let offsets = array!(entry_offsets, entries.saturating_add(1));
+        check_offsets("entry_offsets", offsets, variables.len())?;
+        let marginals = Buffer::named("marginals", marginals, length, needed)?;
+        let statuses = match statuses.is_null() {
+            true => None,
+            false => Some(Buffer::array("statuses", statuses, entries)?),
         };
-        run_batch(session, &observed, results, |_, &variable| Ok(variable as usize))
-    };
-    // SAFETY: by the header, NULL or live.
-    unsafe { guard::write(bp, body) }
-}
-
-/// As fastlbp_bp_run_batch, for variables with labels.
-///
-/// @param bp The session; changed only in that it is prepared and keeps what the next batch can use.
-/// @param entry_offsets `entries + 1` offsets, not descending, from 0 to `count`.
-/// @param entries Number of entries.
-/// @param labels `count` labels.
-/// @param states `count` states.
-/// @param count Number of observations in all entries.
-/// @param marginals Where the marginals of all entries are written.
-/// @param length Length of that buffer; entries * fastlbp_graph_state_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @param statuses Where `entries` statuses are written, or NULL.
-/// @return As fastlbp_bp_run_batch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_run_batch_labels(
-    bp: *mut fastlbp_bp,
-    entry_offsets: *const usize,
-    entries: usize,
-    labels: *const u64,
-    states: *const u32,
-    count: usize,
-    marginals: *mut f64,
-    length: usize,
-    needed: *mut usize,
-    statuses: *mut fastlbp_status,
-) -> fastlbp_status {
-    let body = |session: &mut Session| {
-        // SAFETY: by the header, arrays and buffers of these lengths.
-        let (observed, results) = unsafe {
-            let labels = array("labels", labels, count)?;
-            let states = array("states", states, count)?;
-            let observed = Observed::new(entry_offsets, entries, labels, states)?;
-            (observed, Results::new(marginals, length, needed, statuses, entries)?)
-        };
-        run_batch(session, &observed, results, |session, &label| session.variable_of_label(label))
-    };
-    // SAFETY: by the header, NULL or live.
-    unsafe { guard::write(bp, body) }
+        run_batch(session, Observed { offsets, variables, states }, marginals, statuses)
+    })
 }
 
 /// The evidence of a batch as C hands it over.
-struct Observed<'a, V> {
+struct Observed<'a> {
     offsets: &'a [usize],
-    variables: &'a [V],
+    variables: &'a [u32],
     states: &'a [u32],
 }
 
-impl<'a, V> Observed<'a, V> {
-    /// # Safety
-    /// `offsets` is NULL or points to `entries + 1` offsets that nobody changes during `'a`.
-    unsafe fn new(
-        offsets: *const usize,
-        entries: usize,
-        variables: &'a [V],
-        states: &'a [u32],
-    ) -> Outcome<Self> {
-        // SAFETY: as the caller promises.
-        let offsets = unsafe { array("entry_offsets", offsets, entries.saturating_add(1)) }?;
-        check_offsets("entry_offsets", offsets, variables.len())?;
-        Ok(Self { offsets, variables, states })
-    }
-}
-
-/// Where the results of a batch go.
-struct Results {
-    marginals: Buffer<f64>,
-    statuses: Option<Buffer<fastlbp_status>>,
-}
-
-impl Results {
-    /// # Safety
-    /// As for [`Buffer::new`]; `statuses` is NULL or may be written to, `entries` values of it.
-    unsafe fn new(
-        marginals: *mut f64,
-        length: usize,
-        needed: *mut usize,
-        statuses: *mut fastlbp_status,
-        entries: usize,
-    ) -> Outcome<Self> {
-        // SAFETY: as the caller promises.
-        unsafe {
-            let marginals = Buffer::named("marginals", marginals, length, needed)?;
-            let statuses = match statuses.is_null() {
-                true => None,
-                false => Some(Buffer::array("statuses", statuses, entries)?),
-            };
-            Ok(Self { marginals, statuses })
-        }
-    }
-}
-
-fn run_batch<V>(
-    session: &mut Session,
-    observed: &Observed<'_, V>,
-    results: Results,
-    variable: impl Fn(&Session, &V) -> Outcome<usize>,
-) -> Outcome {
-    let graph = session.graph().clone();
-    let count = observed.offsets.len() - 1;
-    let wanted = count.checked_mul(graph.state_count()).ok_or_else(|| {
-        Failure::new(
-            fastlbp_status::LimitExceeded,
-            format!("{count} entries with {} states each", graph.state_count()),
-        )
-    })?;
-    let marginals = results.marginals.check(wanted)?;
-    let mut entries = memory::vector("evidence", count)?;
-    for (number, range) in observed.offsets.windows(2).enumerate() {
-        let range = range[0]..range[1];
+impl Observed<'_> {
+    /// The evidence of one entry.
+    fn entry(&self, session: &Session, number: usize) -> Outcome<Evidence> {
+        let range = self.offsets[number]..self.offsets[number + 1];
+        let pairs = self.variables[range.clone()].iter().zip(&self.states[range]);
         let mut evidence = Evidence::new();
-        for (v, &state) in observed.variables[range.clone()].iter().zip(&observed.states[range]) {
-            let known = variable(session, v)
-                .and_then(|variable| Ok(evidence.observe(&graph, variable, state as usize)?));
-            known.map_err(|failure| Failure {
-                message: format!("entry {number}: {}", failure.message),
-                ..failure
-            })?;
+        for (&variable, &state) in pairs {
+            let known = evidence.observe(session.graph(), variable as usize, state as usize);
+            known.map_err(|error| Failure::from(error).at(format_args!("entry {number}")))?;
         }
-        entries.push(evidence);
+        Ok(evidence)
+    }
+}
+
+fn run_batch(
+    session: &mut Session,
+    observed: Observed<'_>,
+    marginals: Buffer<f64>,
+    statuses_out: Option<Buffer<fastlbp_status>>,
+) -> Outcome {
+    let count = observed.offsets.len() - 1;
+    let state_count = session.graph().state_count();
+    let wanted = count.checked_mul(state_count).ok_or_else(|| {
+        let text = format!("{count} entries with {state_count} states each");
+        Failure::new(fastlbp_status::LimitExceeded, text)
+    })?;
+    let marginals = marginals.check(wanted)?;
+    let mut entries = memory::vector("evidence", count)?;
+    for number in 0..count {
+        entries.push(observed.entry(session, number)?);
     }
     let mut request = session.request(session.tolerance_rule());
     request.start = Start::Fresh;
@@ -219,39 +132,29 @@ fn run_batch<V>(
             }
         });
     }
-    results.statuses.map_or(Ok(()), |buffer| buffer.fill(&statuses))
+    statuses_out.map_or(DONE, |buffer| buffer.fill(&statuses))
 }
 
-/// Prepares and runs many sessions, such as those of many small graphs, as fastlbp_bp_run would run
-/// each of them; afterwards each has its own results and report. Sessions on small graphs run
-/// several at once, on one thread each: as many as the session with the most threads may use
-/// (fastlbp_bp_set_threads). Then the others, among them those on a device, run one after the other on
-/// the calling thread, and so do those with a progress callback. Results do not depend on that.
-///
-/// One that fails spoils none of the others: its status says why, and a warning with the reason goes
-/// to the log. Other messages to the log may come from threads of the library's own.
+/// Prepares and runs many sessions as fastlbp_bp_run would run each of them; afterwards each has its own results and
+/// report. Sessions on small graphs run several at once, on one thread each: as many as the session with the most threads
+/// may use (fastlbp_bp_set_threads). Then the others, among them those on a device, run one after the other on the calling
+/// thread, and so do those with a progress callback. Other messages to the log may come from threads of the library's own.
 ///
 /// @param sessions `count` sessions, all different; changed.
 /// @param count Number of sessions.
-/// @param statuses Where `count` statuses are written: what fastlbp_bp_run would have returned for
-///        each.
-/// @return FASTLBP_STATUS_OK if the sessions were run, whatever their own statuses;
-///         FASTLBP_STATUS_NULL_POINTER, FASTLBP_STATUS_BUSY (also for a session that is given twice) or
-///         FASTLBP_STATUS_POISONED, with its position in the text, before anything is run.
+/// @param statuses Where `count` statuses are written: what fastlbp_bp_run would have returned for each.
+/// @return OK if the sessions were run, whatever their own statuses; NULL_POINTER, BUSY (also for a session that is given
+///         twice) or POISONED, with its position in the text, before anything is run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_run_all(
     sessions: *const *mut fastlbp_bp,
     count: usize,
     statuses: *mut fastlbp_status,
 ) -> fastlbp_status {
-    enter(|| {
-        // SAFETY: by the header, arrays of `count` entries.
-        let (handles, statuses) = unsafe {
-            let handles = array("sessions", sessions, count)?;
-            (handles, Buffer::array("statuses", statuses, count)?)
-        };
-        // SAFETY: by the header, each is NULL or live.
-        unsafe { lock_all(handles, "sessions", |sessions| run_all(sessions, statuses)) }
+    call!({
+        let handles = array!(sessions, count);
+        let statuses = Buffer::array("statuses", statuses, count)?;
+        lock_all(handles, "sessions", |sessions| run_all(sessions, statuses))
     })
 }
 

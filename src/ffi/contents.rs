@@ -1,120 +1,77 @@
-//! What a graph holds: counts, labels, factors and edges, as arrays.
+//! # Reading a graph
+//!
+//! For those who did not build the graph themselves, make schedules of their own, or convert graphs. A factor is
+//! its kind, its variables (which ascend), a head among them or none, and by its kind:
+//!
+//! | kind | parameters | indicators |
+//! |---|---|---|
+//! | TABLE | its values, the first variable fastest | none |
+//! | PRIOR | p | none |
+//! | AND | p, q | 1 for a variable of the body, FASTLBP_WILDCARD for a head that is not in it |
+//! | OR | p, q | 0 for a variable of the body, FASTLBP_WILDCARD for a head that is not in it |
+//! | SIGNED | the 4 values | 1 for a literal x = 1, 0 for x = 0, FASTLBP_WILDCARD for the head |
+//! | NOISY | the 4 values, then 4 probabilities per variable; the head's literal always holds | none |
+//! | TERMS | the weight of each term | for each term a state or FASTLBP_WILDCARD per variable |
+//!
+//! With FASTLBP_WILDCARD for any state, an indicator is the state that a condition wants of a variable. A SIGNED
+//! factor whose head is in its body, or whose body has both signs of a variable, is read as the factor that this
+//! comes to without such literals.
 
-use super::arguments::{Buffer, Output, array};
+use super::arguments::Buffer;
+use super::graph::fastlbp_graph;
 use super::memory;
-use super::status::fastlbp_status;
+use super::status::{Failure, Outcome, fastlbp_status};
+use super::structured::FASTLBP_WILDCARD;
 use crate::error::Error;
-use crate::model::{check_factor, check_variable};
+use crate::memory::{collected, filled};
+use crate::model::{Factor, FactorGraph, Label, check_factor, next_joint_state};
 
-use super::graph::*;
+/// Count: the variables.
+pub const FASTLBP_COUNT_VARIABLES: u32 = 0;
+/// Count: the factors.
+pub const FASTLBP_COUNT_FACTORS: u32 = 1;
+/// Count: the edges, that is the pairs of a factor and one of its variables.
+pub const FASTLBP_COUNT_EDGES: u32 = 2;
+/// Count: the states of all variables together, the length of an array of all marginals.
+pub const FASTLBP_COUNT_STATES: u32 = 3;
 
-/// Number of variables.
+/// In arrays of variable indices: no variable.
+pub const FASTLBP_NO_VARIABLE: u32 = u32::MAX;
+
+/// Most values of a factor that are written out.
+const FACTOR_VALUE_LIMIT: usize = 1 << 26;
+
+/// How many of something the graph has.
 ///
-/// @param graph The graph.
-/// @param out Where the number is written.
-/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
+/// @param what FASTLBP_COUNT_VARIABLES, FASTLBP_COUNT_FACTORS, FASTLBP_COUNT_EDGES or FASTLBP_COUNT_STATES.
+/// @return INVALID_ARGUMENT for another number; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_variable_count(
+pub unsafe extern "C" fn fastlbp_graph_count(
     graph: *const fastlbp_graph,
+    what: u32,
     out: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            Output::new("out", out)?.set(graph.variable_count());
-            Ok(())
-        })
-    }
+    of_graph!(graph, |graph| put!(out, count(graph, what)?))
 }
 
-/// Number of factors.
-///
-/// @param graph The graph.
-/// @param out Where the number is written.
-/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_factor_count(
-    graph: *const fastlbp_graph,
-    out: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            Output::new("out", out)?.set(graph.factor_count());
-            Ok(())
-        })
-    }
-}
-
-/// Number of edges, that is of pairs of a factor and one of its variables.
-///
-/// @param graph The graph.
-/// @param out Where the number is written.
-/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_edge_count(
-    graph: *const fastlbp_graph,
-    out: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            Output::new("out", out)?.set(graph.edge_count());
-            Ok(())
-        })
-    }
-}
-
-/// Sum of all cardinalities: the length of the array of all marginals, twice the number of variables
-/// if all are binary.
-///
-/// @param graph The graph.
-/// @param out Where the number is written.
-/// @return FASTLBP_STATUS_OK; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_state_count(
-    graph: *const fastlbp_graph,
-    out: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            Output::new("out", out)?.set(graph.state_count());
-            Ok(())
-        })
-    }
-}
-
-/// Label of a variable.
-///
-/// @param graph The graph.
-/// @param variable Index of the variable.
-/// @param out Where the label is written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_label(
-    graph: *const fastlbp_graph,
-    variable: usize,
-    out: *mut u64,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            let out = Output::new("out", out)?;
-            check_variable(graph, variable)?;
-            out.set(graph.label(variable));
-            Ok(())
-        })
-    }
+fn count(graph: &FactorGraph, what: u32) -> Outcome<usize> {
+    Ok(match what {
+        FASTLBP_COUNT_VARIABLES => graph.variable_count(),
+        FASTLBP_COUNT_FACTORS => graph.factor_count(),
+        FASTLBP_COUNT_EDGES => graph.edge_count(),
+        FASTLBP_COUNT_STATES => graph.state_count(),
+        _ => {
+            return Err(Failure::invalid(format!(
+                "count {what}: FASTLBP_COUNT_VARIABLES (0), FASTLBP_COUNT_FACTORS (1), \
+                 FASTLBP_COUNT_EDGES (2) or FASTLBP_COUNT_STATES (3) is needed"
+            )));
+        }
+    })
 }
 
 /// Labels of all variables, ascending.
 ///
-/// @param graph The graph.
-/// @param buffer Where the labels are written.
-/// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+/// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_labels(
     graph: *const fastlbp_graph,
@@ -122,91 +79,12 @@ pub unsafe extern "C" fn fastlbp_graph_labels(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.labels())) }
-}
-
-/// Index of the variable with a label. O(log variables), O(1) for labels without gaps.
-///
-/// @param graph The graph.
-/// @param label The label.
-/// @param out Where the index is written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no such variable; as in
-///         fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_variable_of_label(
-    graph: *const fastlbp_graph,
-    label: u64,
-    out: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            let out = Output::new("out", out)?;
-            out.set(variable_of_label(graph, label)?);
-            Ok(())
-        })
-    }
-}
-
-/// Indices of the variables with many labels.
-///
-/// @param graph The graph.
-/// @param labels `count` labels.
-/// @param count Number of labels.
-/// @param out Where `count` indices are written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if one label names no variable; as in
-///         fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_variables_of_labels(
-    graph: *const fastlbp_graph,
-    labels: *const u64,
-    count: usize,
-    out: *mut u32,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, an array and a buffer of `count` entries.
-    unsafe {
-        read(graph, |graph| {
-            let labels = array("labels", labels, count)?;
-            let out = Buffer::array("out", out, count)?;
-            let variables = memory::converted("indices", labels, |_, label| {
-                Ok(variable_of_label(graph, label)? as u32)
-            })?;
-            out.fill(&variables)
-        })
-    }
-}
-
-/// Number of states of a variable.
-///
-/// @param graph The graph.
-/// @param variable Index of the variable.
-/// @param out Where the number is written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_cardinality(
-    graph: *const fastlbp_graph,
-    variable: usize,
-    out: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            let out = Output::new("out", out)?;
-            check_variable(graph, variable)?;
-            out.set(graph.cardinality(variable));
-            Ok(())
-        })
-    }
+    of_graph!(graph, |graph| fill!(buffer, length, needed, graph.labels()))
 }
 
 /// Numbers of states of all variables, by index.
 ///
-/// @param graph The graph.
-/// @param buffer Where the numbers are written.
-/// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+/// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_cardinalities(
     graph: *const fastlbp_graph,
@@ -214,25 +92,38 @@ pub unsafe extern "C" fn fastlbp_graph_cardinalities(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.cardinalities())) }
+    of_graph!(graph, |graph| fill!(buffer, length, needed, graph.cardinalities()))
 }
 
-/// Kinds of all factors:
+/// Indices of the variables with some labels. O(log variables) for each, O(1) where labels have no gaps.
 ///
-/// | kind | parameters are read by |
-/// |---|---|
-/// | FASTLBP_FACTOR_TABLE | fastlbp_graph_factor_values |
-/// | FASTLBP_FACTOR_SINGLETON, FASTLBP_FACTOR_AND, FASTLBP_FACTOR_OR | fastlbp_graph_factor_heads, fastlbp_graph_factor_heads_in_bodies, fastlbp_graph_factor_parameters |
-/// | FASTLBP_FACTOR_SIGNED | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_edge_signs |
-/// | FASTLBP_FACTOR_NOISY | fastlbp_graph_factor_heads, fastlbp_graph_factor_conditionals, fastlbp_graph_factor_literals |
-/// | FASTLBP_FACTOR_TERMS | fastlbp_graph_factor_weights, fastlbp_graph_factor_indicators |
+/// @param labels `count` labels.
+/// @param count Number of labels.
+/// @param out Where `count` indices are written.
+/// @return OUT_OF_RANGE if one label names no variable; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_variables_of_labels(
+    graph: *const fastlbp_graph,
+    labels: *const u64,
+    count: usize,
+    out: *mut u32,
+) -> fastlbp_status {
+    of_graph!(graph, |graph| {
+        let labels = array!(labels, count);
+        let out = Buffer::array("out", out, count)?;
+        let of_label = |_, label| Ok(variable_of_label(graph, label)? as u32);
+        out.fill(&memory::converted("indices", labels, of_label)?)
+    })
+}
+
+fn variable_of_label(graph: &FactorGraph, label: Label) -> Outcome<usize> {
+    let unknown = || Error::OutOfRange(format!("label {label}: the graph has no such variable"));
+    Ok(graph.variable_of_label(label).ok_or_else(unknown)?)
+}
+
+/// Kinds of all factors: FASTLBP_FACTOR_TABLE and so on.
 ///
-/// @param graph The graph.
-/// @param buffer Where the kinds are written.
-/// @param length Length of the buffer; fastlbp_graph_factor_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+/// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
     graph: *const fastlbp_graph,
@@ -240,23 +131,15 @@ pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            Buffer::new(buffer, length, needed)?
-                .fill_with(graph.factor_count(), |factor| graph.kind(factor) as u32)
-        })
-    }
+    of_graph!(graph, |graph| {
+        let kind = |factor| graph.kind(factor) as u32;
+        Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), kind)
+    })
 }
 
-/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which
-/// have none.
+/// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which have none.
 ///
-/// @param graph The graph.
-/// @param buffer Where the indices are written.
-/// @param length Length of the buffer; fastlbp_graph_factor_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+/// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     graph: *const fastlbp_graph,
@@ -264,83 +147,19 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), |factor| {
-                graph.head_position(factor).map_or(FASTLBP_NO_VARIABLE, |position| {
-                    graph.factor_variables(factor)[position]
-                })
-            })
-        })
-    }
+    of_graph!(graph, |graph| {
+        let head = |factor| {
+            let position = graph.head_position(factor);
+            position.map_or(FASTLBP_NO_VARIABLE, |i| graph.factor_variables(factor)[i])
+        };
+        Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), head)
+    })
 }
 
-/// Whether each factor's head is in its own body as well: 1 or 0. Only AND and OR factors keep it
-/// apart: a SIGNED factor's values already say what it makes of its head.
+/// Where the edges of each factor start, and behind them the number of edges: those of factor f are the numbers from
+/// `buffer[f]` up to, but not including, `buffer[f + 1]`. With fastlbp_graph_edge_variables, the scopes of all factors.
 ///
-/// @param graph The graph.
-/// @param buffer Where the answers are written.
-/// @param length Length of the buffer; fastlbp_graph_factor_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_factor_heads_in_bodies(
-    graph: *const fastlbp_graph,
-    buffer: *mut u8,
-    length: usize,
-    needed: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), |factor| {
-                let parameter = graph.horn_parameter(factor);
-                u8::from(parameter.is_some_and(|i| graph.horn_parameters()[i].head_in_body))
-            })
-        })
-    }
-}
-
-/// The probabilities p and q of all factors: 0 where there is none (q for a singleton, both for all
-/// kinds but singleton, AND and OR).
-///
-/// @param graph The graph.
-/// @param p Where the probabilities p are written.
-/// @param q Where the probabilities q are written.
-/// @param length Length of each of the two buffers; fastlbp_graph_factor_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_factor_parameters(
-    graph: *const fastlbp_graph,
-    p: *mut f64,
-    q: *mut f64,
-    length: usize,
-    needed: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and two buffers of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            let p = Buffer::named("p", p, length, needed)?;
-            let q = Buffer::array("q", q, length)?;
-            let count = graph.factor_count();
-            let parameter =
-                |factor| graph.horn_parameter(factor).map(|i| graph.horn_parameters()[i]);
-            p.fill_with(count, |factor| parameter(factor).map_or(0.0, |horn| horn.p))?;
-            q.fill_with(count, |factor| parameter(factor).map_or(0.0, |horn| horn.q))
-        })
-    }
-}
-
-/// Where the edges of each factor start: those of factor f are the numbers from `buffer[f]` up to,
-/// but not including, `buffer[f + 1]`. With fastlbp_graph_edge_variables, the scopes of all factors.
-///
-/// @param graph The graph.
-/// @param buffer Where the offsets are written.
-/// @param length Length of the buffer; fastlbp_graph_factor_count + 1 is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+/// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_offsets(
     graph: *const fastlbp_graph,
@@ -348,24 +167,17 @@ pub unsafe extern "C" fn fastlbp_graph_factor_offsets(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            let count = graph.factor_count();
-            Buffer::new(buffer, length, needed)?.fill_with(count + 1, |factor| {
-                if factor < count { graph.factor_edges(factor).start } else { graph.edge_count() }
-            })
-        })
-    }
+    of_graph!(graph, |graph| {
+        let count = graph.factor_count();
+        let end = graph.edge_count();
+        let start = |f| if f < count { graph.factor_edges(f).start } else { end };
+        Buffer::new(buffer, length, needed)?.fill_with(count + 1, start)
+    })
 }
 
 /// The variable of each edge, as an index.
 ///
-/// @param graph The graph.
-/// @param buffer Where the indices are written.
-/// @param length Length of the buffer; fastlbp_graph_edge_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
+/// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_edge_variables(
     graph: *const fastlbp_graph,
@@ -373,71 +185,13 @@ pub unsafe extern "C" fn fastlbp_graph_edge_variables(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.edge_variables()))
-    }
-}
-
-/// The factor of each edge.
-///
-/// @param graph The graph.
-/// @param buffer Where the indices are written.
-/// @param length Length of the buffer; fastlbp_graph_edge_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_edge_factors(
-    graph: *const fastlbp_graph,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe { read(graph, |graph| Buffer::new(buffer, length, needed)?.fill(graph.edge_factors())) }
-}
-
-/// The edge that joins a factor and a variable. O(log arity).
-///
-/// @param graph The graph.
-/// @param factor Index of the factor.
-/// @param variable Index of the variable.
-/// @param out Where the number of the edge is written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE if there is no such factor or variable, or
-///         no edge between the two; as in fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_edge(
-    graph: *const fastlbp_graph,
-    factor: usize,
-    variable: usize,
-    out: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        read(graph, |graph| {
-            let out = Output::new("out", out)?;
-            check_factor(graph, factor)?;
-            check_variable(graph, variable)?;
-            let edge = graph.edge(factor, variable).ok_or_else(|| {
-                Error::OutOfRange(format!(
-                    "factor {factor} and variable {variable}: no edge joins the two"
-                ))
-            })?;
-            out.set(edge);
-            Ok(())
-        })
-    }
+    of_graph!(graph, |graph| fill!(buffer, length, needed, graph.edge_variables()))
 }
 
 /// The variables of a factor, as ascending indices.
 ///
-/// @param graph The graph.
 /// @param factor Index of the factor.
-/// @param buffer Where the indices are written.
-/// @param length Length of the buffer.
-/// @param needed Where the length needed, the factor's arity, is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL; as in
-///         fastlbp_graph_build.
+/// @return OUT_OF_RANGE; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_variables(
     graph: *const fastlbp_graph,
@@ -446,12 +200,127 @@ pub unsafe extern "C" fn fastlbp_graph_factor_variables(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        read(graph, |graph| {
-            let buffer = Buffer::new(buffer, length, needed)?;
-            check_factor(graph, factor)?;
-            buffer.fill(graph.factor_variables(factor))
-        })
+    of_graph!(graph, |graph| fill!(buffer, length, needed, {
+        check_factor(graph, factor)?;
+        graph.factor_variables(factor)
+    }))
+}
+
+/// The parameters of a factor, see the table above. O(their number).
+///
+/// @param factor Index of the factor.
+/// @return OUT_OF_RANGE; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_parameters(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    of_graph!(graph, |graph| {
+        write_parameters(view(graph, factor)?, Buffer::new(buffer, length, needed)?)
+    })
+}
+
+fn view(graph: &FactorGraph, factor: usize) -> Outcome<Factor<'_>> {
+    check_factor(graph, factor)?;
+    Ok(graph.factor(factor))
+}
+
+fn write_parameters(factor: Factor<'_>, buffer: Buffer<f64>) -> Outcome {
+    match factor {
+        Factor::Table(values) => buffer.fill(values),
+        Factor::Singleton { p } => buffer.fill(&[p]),
+        Factor::And(horn) | Factor::Or(horn) => buffer.fill(&[horn.p, horn.q]),
+        Factor::Signed(signed) => buffer.fill(&signed.values),
+        Factor::Noisy(noisy) => {
+            let literals = noisy.literals.as_flattened().as_flattened();
+            let all: Vec<f64> = collected(noisy.values.iter().chain(literals).copied())?;
+            buffer.fill(&all)
+        }
+        Factor::Terms(terms) => buffer.fill(terms.weights),
     }
+}
+
+/// The indicators of a factor, see the table above: those of its variables in their order, for TERMS term by term.
+/// O(their number).
+///
+/// @param factor Index of the factor.
+/// @return OUT_OF_RANGE; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_indicators(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    buffer: *mut i32,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    of_graph!(graph, |graph| {
+        let (factor, arity) = (view(graph, factor)?, graph.arity(factor));
+        write_indicators(factor, arity, Buffer::new(buffer, length, needed)?)
+    })
+}
+
+fn write_indicators(factor: Factor<'_>, arity: usize, buffer: Buffer<i32>) -> Outcome {
+    let head_or = |is_head: bool, state: i32| if is_head { FASTLBP_WILDCARD } else { state };
+    match factor {
+        Factor::Table(_) | Factor::Singleton { .. } | Factor::Noisy(_) => buffer.fill(&[]),
+        Factor::And(horn) | Factor::Or(horn) => {
+            let state = i32::from(matches!(factor, Factor::And(_)));
+            buffer.fill_with(arity, |i| head_or(i == horn.head && !horn.head_in_body, state))
+        }
+        Factor::Signed(signed) => {
+            buffer.fill_with(arity, |i| head_or(i == signed.head, i32::from(!signed.is_negated(i))))
+        }
+        Factor::Terms(terms) => {
+            let size = terms.weights.len().saturating_mul(arity);
+            let buffer = buffer.check(size)?;
+            let mut indicators = memory::filled("indicators", size, FASTLBP_WILDCARD)?;
+            for index in 0..terms.weights.len() {
+                for literal in terms.term(index) {
+                    indicators[index * arity + literal.position as usize] = literal.state as i32;
+                }
+            }
+            buffer.fill(&indicators)
+        }
+    }
+}
+
+/// The values of a factor of any kind as a table: one per joint state of its variables, the first one (lowest index)
+/// fastest. O(values * arity).
+///
+/// @param factor Index of the factor.
+/// @return OUT_OF_RANGE; LIMIT_EXCEEDED for more than 2^26 values; as in fastlbp_graph_build.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_factor_values(
+    graph: *const fastlbp_graph,
+    factor: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    of_graph!(graph, |graph| write_values(graph, factor, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) -> Outcome {
+    let view = view(graph, factor)?;
+    if let Factor::Table(values) = view {
+        return buffer.fill(values);
+    }
+    let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_VALUE_LIMIT);
+    let size = size.ok_or_else(|| {
+        Error::LimitExceeded(format!(
+            "values of factor {factor}: over {} variables it has more than {FACTOR_VALUE_LIMIT}",
+            graph.arity(factor)
+        ))
+    })?;
+    let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
+    let mut states = filled(cardinalities.len(), 0)?;
+    buffer.fill_with(size, |_| {
+        // Terms with weights of both signs may round to less than zero.
+        let value = view.value(&states, cardinalities.iter().copied()).max(0.0);
+        next_joint_state(&mut states, &cardinalities);
+        value
+    })
 }

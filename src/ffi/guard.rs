@@ -156,12 +156,7 @@ pub(super) unsafe fn lock_all<O: Object>(
     name: &str,
     body: impl FnOnce(Vec<Locked<'_, O>>) -> Outcome,
 ) -> Outcome {
-    let at = |index: usize| {
-        move |failure: Failure| Failure {
-            message: format!("{name}[{index}]: {}", failure.message),
-            ..failure
-        }
-    };
+    let at = |index: usize| move |failure: Failure| failure.at(format_args!("{name}[{index}]"));
     let mut objects = room(handles.len())?;
     for (index, &handle) in handles.iter().enumerate() {
         // SAFETY: as this function's caller promises.

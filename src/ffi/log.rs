@@ -66,14 +66,12 @@ pub(super) fn send(level: u32, message: impl FnOnce() -> String) {
 
 /// Sets where the library's messages go; by default, and with NULL, nowhere. The library writes
 /// nothing to stdout or stderr (the one exception is a call that ends with FASTLBP_STATUS_PANIC: the
-/// language's runtime then describes the defect on stderr).
+/// language's runtime then describes the defect on stderr). It waits until calls of the previous callback on other
+/// threads have ended: after its return, the previous callback is not called any more.
 ///
 /// @param callback The function to call, or NULL.
 /// @param user Handed to the callback as it is; may be NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_BUSY from inside the callback itself.
-///
-/// May be called from any thread. It waits until calls of the previous callback on other threads
-/// have ended: after its return, the previous callback is not called any more.
+/// @return BUSY from inside the callback itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_set_log_callback(
     callback: fastlbp_log_callback,

@@ -1,10 +1,12 @@
-//! Settings by name: libDAI's names and values, and a few more.
+//! Settings by name: libDAI's names and values, and a few more. Each is a typed setter and its way back to text.
 
-use super::device::FASTLBP_DEVICE_DEFAULT;
-use super::session::{Measure, Session};
-use super::status::{Failure, Outcome};
-use crate::engine::{Backend, Contradiction, Inference, Start};
-use crate::schedule::Schedule;
+use super::arguments::Buffer;
+use super::bp::fastlbp_bp;
+use super::schedule::{set_blocks, set_log_domain, set_schedule, set_seed};
+use super::session::Session;
+use super::settings::*;
+use super::status::{Failure, Outcome, fastlbp_status};
+use std::ffi::c_char;
 
 /// The known keys, for the error text.
 const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomain, verbose, \
@@ -12,6 +14,63 @@ const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomai
 
 /// Stands for the device of the environment variable.
 const DEFAULT_DEVICE: &str = "default";
+
+/// Stands for no active set.
+const OFF: &str = "off";
+
+/// Sets a property by its name, as libDAI's users know them.
+///
+/// | key | value | |
+/// |---|---|---|
+/// | `tol` | number >= 0 | fastlbp_bp_set_tolerance |
+/// | `maxiter` | whole number | fastlbp_bp_set_max_iterations |
+/// | `maxtime` | seconds or `inf` | fastlbp_bp_set_max_time |
+/// | `updates` | `SEQFIX`, `SEQRND`, `SEQMAX`, `PARALL`, `BLOCKS`, `TOPO`, `FWDBWD` or `TREE` | fastlbp_bp_set_schedule, with the seed of `seed` |
+/// | `damping` | number in [0, 1) | fastlbp_bp_set_damping |
+/// | `inference` | `SUMPROD` or `MAXPROD` | fastlbp_bp_set_inference |
+/// | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
+/// | `verbose` | whole number | from 1 on, each run sends a message to the log |
+/// | `threads` | whole number | fastlbp_bp_set_threads |
+/// | `seed` | whole number | seed of SEQRND and BLOCKS |
+/// | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
+/// | `backend` | `auto`, `cpu` or `cuda` | fastlbp_bp_set_backend |
+/// | `device` | `default` or whole number | fastlbp_bp_set_device |
+/// | `contradiction` | `error` or `vote` | fastlbp_bp_set_contradiction |
+/// | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
+/// | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
+/// | `active` | `off` or number >= 0 | fastlbp_bp_set_active_threshold |
+///
+/// @param key The key, a string.
+/// @param value The value, a string.
+/// @return INVALID_ARGUMENT for an unknown key (the text lists the known ones) or a wrong value; INVALID_UTF8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_set_property(
+    bp: *mut fastlbp_bp,
+    key: *const c_char,
+    value: *const c_char,
+) -> fastlbp_status {
+    change!(bp, |session| set(session, text!(key), text!(value)))
+}
+
+/// The value of a property, as a string that sets it again; see fastlbp_bp_set_property. `updates` is the name of the
+/// schedule in use, `CUSTOM` for one set by ranks or a relation, which no string sets.
+///
+/// @param key The key, a string.
+/// @param buffer Where the characters are written, with the final NUL; 64 are enough for all of them.
+/// @return INVALID_ARGUMENT for an unknown key; INVALID_UTF8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_get_property(
+    bp: *const fastlbp_bp,
+    key: *const c_char,
+    buffer: *mut c_char,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    read!(bp, |session| {
+        let key = text!(key);
+        Buffer::new(buffer, length, needed)?.fill_text(&get(session, key)?)
+    })
+}
 
 fn unknown_key(key: &str) -> Failure {
     Failure::invalid(format!("unknown property '{key}': known are {KEYS}"))
@@ -21,229 +80,73 @@ fn wrong(key: &str, value: &str, needed: &str) -> Failure {
     Failure::invalid(format!("property {key} = '{value}': {needed} is needed"))
 }
 
-fn number<T: std::str::FromStr>(key: &str, value: &str, needed: &str) -> Outcome<T> {
-    value.trim().parse().map_err(|_| wrong(key, value, needed))
-}
-
-pub(super) fn check_tolerance(tolerance: f64) -> Outcome<f64> {
-    if tolerance >= 0.0 {
-        Ok(tolerance)
-    } else {
-        Err(Failure::invalid(format!("tolerance {tolerance}: a value >= 0 is needed")))
+fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
+    fn number<T: std::str::FromStr>(key: &str, value: &str, needed: &str) -> Outcome<T> {
+        value.parse().map_err(|_| wrong(key, value, needed))
     }
-}
-
-pub(super) fn check_max_time(seconds: f64) -> Outcome<f64> {
-    if seconds >= 0.0 {
-        Ok(seconds)
-    } else {
-        Err(Failure::invalid(format!(
-            "time limit of {seconds} seconds: a value >= 0, or infinity for none, is needed"
-        )))
+    fn choice<T: Copy + PartialEq>(key: &str, value: &str, choices: &Choices<T>) -> Outcome<T> {
+        choices.named(value).map_err(|known| wrong(key, value, &known))
     }
-}
-
-pub(super) fn check_damping(damping: f64) -> Outcome<f64> {
-    if (0.0..1.0).contains(&damping) {
-        // Not the zero with a sign.
-        Ok(damping.abs())
-    } else {
-        Err(Failure::invalid(format!("damping {damping}: a number in [0, 1) is needed")))
-    }
-}
-
-/// The threshold of an active set.
-pub(super) fn check_threshold(threshold: f64) -> Outcome<f64> {
-    if threshold >= 0.0 {
-        Ok(threshold.abs())
-    } else {
-        Err(Failure::invalid(format!(
-            "threshold {threshold} of the active set: a number >= 0 is needed"
-        )))
-    }
-}
-
-/// Sets threads; 0 stands for one per physical core.
-pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
-    const LIMIT: usize = 4096;
-    if threads > LIMIT {
-        return Err(Failure::invalid(format!(
-            "{threads} threads: at most {LIMIT}, or 0 for one per physical core, are possible"
-        )));
-    }
-    let threads = (threads > 0).then_some(threads);
-    session.set_options(crate::EngineOptions { threads, ..session.options() });
-    Ok(())
-}
-
-pub(super) fn set_backend(session: &mut Session, backend: Backend) {
-    session.set_options(crate::EngineOptions { backend, ..session.options() });
-}
-
-/// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
-pub(super) fn set_device(session: &mut Session, device: Option<u32>) {
-    let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
-    session.set_options(crate::EngineOptions { device, ..session.options() });
-}
-
-/// Sets the schedule of a name.
-pub(super) fn set_schedule(session: &mut Session, name: &str, seed: u64) -> Outcome {
-    let schedule = Schedule::from_name(name, seed)?;
-    session.settings.seed = seed;
-    session.set_schedule(schedule);
-    renew_schedule(session);
-    Ok(())
-}
-
-/// Sets the number of blocks of BLOCKS.
-pub(super) fn set_blocks(session: &mut Session, blocks: u32) -> Outcome {
-    if blocks == 0 {
-        return Err(Failure::invalid("0 blocks: 1 or more are needed"));
-    }
-    session.settings.blocks = blocks;
-    renew_schedule(session);
-    Ok(())
-}
-
-/// Gives the schedule in use what it takes from the settings.
-fn renew_schedule(session: &mut Session) {
-    let (seed, blocks) = (session.settings.seed, session.settings.blocks);
-    let log_domain = session.settings.log_domain;
-    match session.schedule() {
-        Schedule::SequentialRandom { .. } => {
-            session.set_schedule(Schedule::SequentialRandom { seed });
-        }
-        Schedule::Blocks { .. } => session.set_schedule(Schedule::Blocks { blocks, seed }),
-        Schedule::MaximumResidual { .. } => {
-            session.set_schedule(Schedule::MaximumResidual { log_domain });
-        }
-        _ => {}
-    }
-}
-
-pub(super) fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
-    let word = value.trim().to_ascii_lowercase();
-    let settings = &mut session.settings;
+    let value = value.trim();
+    let is = |word: &str| value.eq_ignore_ascii_case(word);
     match key {
-        "tol" => settings.tolerance = check_tolerance(number(key, value, "a number >= 0")?)?,
-        "maxiter" => settings.max_passes = number(key, value, "a whole number >= 0")?,
-        "maxtime" => {
-            settings.max_time = check_max_time(number(key, value, "a number of seconds >= 0")?)?;
-        }
-        "updates" => set_schedule(session, value.trim(), session.settings.seed)?,
-        "damping" => {
-            settings.damping = check_damping(number(key, value, "a number in [0, 1)")?)?;
-        }
-        "inference" => {
-            settings.inference = match word.as_str() {
-                "sumprod" => Inference::SumProduct,
-                "maxprod" => Inference::MaxProduct,
-                _ => return Err(wrong(key, value, "SUMPROD or MAXPROD")),
-            }
-        }
-        "logdomain" => {
-            settings.log_domain = match word.as_str() {
-                "0" | "false" => false,
-                "1" | "true" => true,
-                _ => return Err(wrong(key, value, "0 or 1")),
-            };
-            renew_schedule(session);
-        }
-        "verbose" => settings.verbose = number(key, value, "a whole number >= 0")?,
+        "tol" => set_tolerance(session, number(key, value, "a number >= 0")?)?,
+        "maxiter" => set_max_iterations(session, number(key, value, "a whole number >= 0")?)?,
+        "maxtime" => set_max_time(session, number(key, value, "a number of seconds >= 0")?)?,
+        "updates" => set_schedule(session, value, session.settings.seed)?,
+        "damping" => set_damping(session, number(key, value, "a number in [0, 1)")?)?,
+        "inference" => session.settings.inference = choice(key, value, &INFERENCES)?,
+        "logdomain" => match value {
+            _ if is("0") || is("false") => set_log_domain(session, false),
+            _ if is("1") || is("true") => set_log_domain(session, true),
+            _ => return Err(wrong(key, value, "0 or 1")),
+        },
+        "verbose" => session.settings.verbose = number(key, value, "a whole number >= 0")?,
         "threads" => {
             let needed = "a whole number, or 0 for one thread per physical core,";
             set_threads(session, number(key, value, needed)?)?;
         }
-        "seed" => {
-            let seed = number(key, value, "a whole number from 0 to 2^64 - 1")?;
-            settings.seed = seed;
-            renew_schedule(session);
-        }
-        "blocks" => {
-            set_blocks(session, number(key, value, "a whole number from 1 to 2^32 - 1")?)?;
-        }
-        "backend" => {
-            let known = [Backend::Auto, Backend::Cpu, Backend::Cuda];
-            let backend = known.into_iter().find(|backend| backend.name() == word);
-            let backend = backend.ok_or_else(|| wrong(key, value, "auto, cpu or cuda"))?;
-            set_backend(session, backend);
-        }
+        "seed" => set_seed(session, number(key, value, "a whole number from 0 to 2^64 - 1")?),
+        "blocks" => set_blocks(session, number(key, value, "a whole number from 1 to 2^32 - 1")?)?,
+        "backend" => set_backend(session, choice(key, value, &BACKENDS)?)?,
+        "device" if is(DEFAULT_DEVICE) => set_device(session, None)?,
         "device" => {
-            let device = match word.as_str() {
-                DEFAULT_DEVICE => None,
-                _ => Some(number(key, value, "default or the number of a CUDA device")?),
-            };
-            set_device(session, device);
+            let needed = "default or the number of a CUDA device";
+            set_device(session, Some(number(key, value, needed)?))?;
         }
-        "contradiction" => {
-            settings.contradiction = match word.as_str() {
-                "error" => Contradiction::Error,
-                "vote" => Contradiction::Vote,
-                _ => return Err(wrong(key, value, "error or vote")),
-            }
-        }
-        "start" => {
-            settings.start = match word.as_str() {
-                "fresh" => Start::Fresh,
-                "warm" => Start::Warm,
-                _ => return Err(wrong(key, value, "fresh or warm")),
-            }
-        }
-        "measure" => {
-            settings.measure = match word.as_str() {
-                "variables" => Measure::Variables,
-                "all" => Measure::All,
-                _ => return Err(wrong(key, value, "variables or all")),
-            }
-        }
+        "contradiction" => session.settings.contradiction = choice(key, value, &CONTRADICTIONS)?,
+        "start" => session.settings.start = choice(key, value, &STARTS)?,
+        "measure" => session.settings.measure = choice(key, value, &MEASURES)?,
+        "active" if is(OFF) => set_active_threshold(session, None)?,
         "active" => {
-            settings.active_threshold = match word.as_str() {
-                "off" => None,
-                _ => Some(check_threshold(number(key, value, "off or a number >= 0")?)?),
-            }
+            set_active_threshold(session, Some(number(key, value, "off or a number >= 0")?))?;
         }
         _ => return Err(unknown_key(key)),
     }
     Ok(())
 }
 
-/// The value of a property: text that sets it again, but for the schedule CUSTOM, which has no name.
-pub(super) fn get(session: &Session, key: &str) -> Outcome<String> {
+fn get(session: &Session, key: &str) -> Outcome<String> {
     let settings = &session.settings;
+    let options = session.options();
     Ok(match key {
         "tol" => format!("{:?}", settings.tolerance),
         "maxiter" => settings.max_passes.to_string(),
         "maxtime" => format!("{:?}", settings.max_time),
         "updates" => session.schedule().name().into(),
         "damping" => format!("{:?}", settings.damping),
-        "inference" => match settings.inference {
-            Inference::SumProduct => "SUMPROD".into(),
-            Inference::MaxProduct => "MAXPROD".into(),
-        },
+        "inference" => INFERENCES.word(settings.inference).into(),
         "logdomain" => u8::from(settings.log_domain).to_string(),
         "verbose" => settings.verbose.to_string(),
-        "threads" => session.options().threads.unwrap_or(0).to_string(),
+        "threads" => options.threads.unwrap_or(0).to_string(),
         "seed" => settings.seed.to_string(),
         "blocks" => settings.blocks.to_string(),
-        "backend" => session.options().backend.name().into(),
-        "device" => {
-            session.options().device.map_or(DEFAULT_DEVICE.into(), |index: u32| index.to_string())
-        }
-        "contradiction" => match settings.contradiction {
-            Contradiction::Error => "error".into(),
-            Contradiction::Vote => "vote".into(),
-        },
-        "start" => match settings.start {
-            Start::Fresh => "fresh".into(),
-            Start::Warm => "warm".into(),
-        },
-        "measure" => match settings.measure {
-            Measure::Variables => "variables".into(),
-            Measure::All => "all".into(),
-        },
-        "active" => {
-            settings.active_threshold.map_or("off".into(), |threshold| format!("{threshold:?}"))
-        }
+        "backend" => BACKENDS.word(options.backend).into(),
+        "device" => options.device.map_or(DEFAULT_DEVICE.into(), |index: u32| index.to_string()),
+        "contradiction" => CONTRADICTIONS.word(settings.contradiction).into(),
+        "start" => STARTS.word(settings.start).into(),
+        "measure" => MEASURES.word(settings.measure).into(),
+        "active" => settings.active_threshold.map_or(OFF.into(), |value| format!("{value:?}")),
         _ => return Err(unknown_key(key)),
     })
 }

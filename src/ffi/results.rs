@@ -1,24 +1,25 @@
-//! Marginals and factor beliefs.
+//! # Results
+//!
+//! For everyone. Marginals are those of the last run that ended without an error, NO_RESULT before there is one. Beliefs
+//! of factors and joint beliefs are of the current messages and evidence, need no run, and prepare a session that is not
+//! yet prepared.
 
-use super::arguments::{Buffer, Output, array};
-use super::bp::*;
-use super::guard::{self};
+use super::arguments::Buffer;
+use super::bp::fastlbp_bp;
 use super::memory;
 use super::session::Session;
 use super::status::{Outcome, fastlbp_status};
 use crate::error::Error;
 use crate::model::{check_factor, check_variable};
 
-/// Marginals of all variables from the last run that ended without an error: the probabilities of the
-/// states of variable 0, then those of variable 1, and so on. Each is exact to rounding on its own,
-/// so that a probability next to 1 can be had from its complement.
+/// Most entries of a belief that are written out.
+const BELIEF_LIMIT: usize = 1 << 26;
+
+/// Marginals of all variables: the probabilities of the states of variable 0, then those of variable 1, and so on;
+/// FASTLBP_COUNT_STATES in all. Each is exact to rounding on its own, so that a probability next to 1 can be had from
+/// its complement.
 ///
-/// @param bp The session.
-/// @param buffer Where the probabilities are written.
-/// @param length Length of the buffer; fastlbp_graph_state_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_BUFFER_TOO_SMALL.
+/// @return NO_RESULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_marginals(
     bp: *const fastlbp_bp,
@@ -26,73 +27,12 @@ pub unsafe extern "C" fn fastlbp_bp_marginals(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            Buffer::new(buffer, length, needed)?.fill(session.marginals()?)
-        })
-    }
+    read!(bp, |session| fill!(buffer, length, needed, session.marginals()?))
 }
 
-/// Marginal (belief) of one variable from the last run that ended without an error: one probability
-/// per state.
+/// P(x = 1) of all variables of a graph with binary variables only.
 ///
-/// @param bp The session.
-/// @param variable Index of the variable.
-/// @param buffer Where the probabilities are written.
-/// @param length Length of the buffer; the variable's cardinality is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_marginal(
-    bp: *const fastlbp_bp,
-    variable: usize,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            Buffer::new(buffer, length, needed)?.fill(session.marginal(variable)?)
-        })
-    }
-}
-
-/// Probability of state 1 of one variable from the last run that ended without an error.
-///
-/// @param bp The session.
-/// @param variable Index of the variable.
-/// @param out Where the probability is written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_OUT_OF_RANGE, also for a variable with one state.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_probability(
-    bp: *const fastlbp_bp,
-    variable: usize,
-    out: *mut f64,
-) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            let out = Output::new("out", out)?;
-            out.set(session.probability(variable)?);
-            Ok(())
-        })
-    }
-}
-
-/// P(x = 1) of all variables of a graph with binary variables only, from the last run that ended
-/// without an error.
-///
-/// @param bp The session.
-/// @param buffer Where the probabilities are written.
-/// @param length Length of the buffer; fastlbp_graph_variable_count is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_UNSUPPORTED if a variable has more or fewer than two states;
-///         FASTLBP_STATUS_BUFFER_TOO_SMALL.
+/// @return NO_RESULT; UNSUPPORTED if a variable has more or fewer than two states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probabilities(
     bp: *const fastlbp_bp,
@@ -100,26 +40,20 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            let buffer = Buffer::new(buffer, length, needed)?;
-            session.check_binary()?;
-            let marginals = session.marginals()?;
-            buffer
-                .fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
-        })
-    }
+    read!(bp, |session| {
+        let buffer = Buffer::new(buffer, length, needed)?;
+        session.check_binary()?;
+        let marginals = session.marginals()?;
+        buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
+    })
 }
 
-/// P(x = 1) of some variables from the last run that ended without an error.
+/// P(x = 1) of some variables.
 ///
-/// @param bp The session.
 /// @param variables `count` indices of variables.
 /// @param count Number of variables.
 /// @param out Where `count` probabilities are written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_NO_RESULT before there is such a run;
-///         FASTLBP_STATUS_OUT_OF_RANGE, also for a variable with one state.
+/// @return NO_RESULT; OUT_OF_RANGE, also for a variable with one state.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
     bp: *const fastlbp_bp,
@@ -127,32 +61,76 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
     count: usize,
     out: *mut f64,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, an array and a buffer of `count` entries.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            let variables = array("variables", variables, count)?;
-            let out = Buffer::array("out", out, count)?;
-            let probabilities = memory::converted("probabilities", variables, |_, variable| {
-                session.probability(variable as usize)
-            })?;
-            out.fill(&probabilities)
-        })
-    }
+    read!(bp, |session| {
+        let variables = array!(variables, count);
+        let out = Buffer::array("out", out, count)?;
+        let of = |variable: u32| session.probability(variable as usize);
+        match variables {
+            // Without memory of its own: callers ask for one at a time, too.
+            &[variable] => out.fill(&[of(variable)?]),
+            _ => out.fill(&memory::converted("probabilities", variables, |_, v| of(v))?),
+        }
+    })
 }
 
-/// Belief of a factor from the current messages and evidence: one probability per joint state of its
-/// variables, which ascend; the first one (lowest index) varies fastest.
+/// Belief of some variables: of one alone its marginal, of several that share a factor their joint belief, one
+/// probability per joint state, the first given variable fastest, from the lowest factor that contains all of them. None
+/// at all gives the number 1. O(entries * size of the factor) at most.
 ///
-/// @param bp The session.
+/// @param variables `count` indices of variables, all different, in any order.
+/// @param count Number of variables.
+/// @return OUT_OF_RANGE; INVALID_ARGUMENT if a variable is given twice or no factor contains all of them; LIMIT_EXCEEDED
+///         for more than 2^26 entries; CONTRADICTION if the belief would be 0/0; NO_RESULT for one variable before there
+///         is a run; as in fastlbp_bp_prepare.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_belief(
+    bp: *const fastlbp_bp,
+    variables: *const u32,
+    count: usize,
+    buffer: *mut f64,
+    length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    read!(bp, |session| {
+        let variables = array!(variables, count);
+        let buffer = Buffer::new(buffer, length, needed)?;
+        match variables {
+            // Also from a run whose engine is gone.
+            &[variable] => buffer.fill(session.marginal(variable as usize)?),
+            _ => write_joint_belief(session, variables, buffer),
+        }
+    })
+}
+
+fn write_joint_belief(session: &Session, variables: &[u32], buffer: Buffer<f64>) -> Outcome {
+    let graph = session.graph();
+    let checked = |_, variable: u32| {
+        check_variable(graph, variable as usize)?;
+        Ok(variable as usize)
+    };
+    let variables = memory::converted("variables", variables, checked)?;
+    let cardinalities = variables.iter().map(|&variable| graph.cardinality(variable));
+    let size = belief_size(cardinalities).ok_or_else(|| {
+        Error::LimitExceeded(format!(
+            "joint belief of {} variables: it has more than {BELIEF_LIMIT} entries",
+            variables.len()
+        ))
+    })?;
+    buffer.check(size)?.fill(&session.engine()?.joint_belief(&variables)?)
+}
+
+/// Number of joint states, unless these are too many to be written out.
+fn belief_size(mut cardinalities: impl Iterator<Item = usize>) -> Option<usize> {
+    let size = cardinalities.try_fold(1_usize, usize::checked_mul);
+    size.filter(|&size| size <= BELIEF_LIMIT)
+}
+
+/// Belief of a factor: one probability per joint state of its variables, which ascend; the first one (lowest index)
+/// varies fastest. O(entries * arity).
+///
 /// @param factor Index of the factor.
-/// @param buffer Where the probabilities are written.
-/// @param length Length of the buffer: the product of the variables' cardinalities is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_BUFFER_TOO_SMALL;
-///         FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26 entries; FASTLBP_STATUS_CONTRADICTION if
-///         the belief would be 0/0; as in fastlbp_bp_prepare.
-///
-/// O(entries * arity). Prepares a session that is not yet prepared.
+/// @return OUT_OF_RANGE; LIMIT_EXCEEDED for more than 2^26 entries; CONTRADICTION if the belief would be 0/0; as in
+///         fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_factor_belief(
     bp: *const fastlbp_bp,
@@ -161,35 +139,24 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    let body = |session: &Session| {
-        // SAFETY: by the header, a buffer of `length` entries, and NULL or writable.
-        let mut buffer = unsafe { Buffer::new(buffer, length, needed) }?;
-        let graph = session.graph();
-        check_factor(graph, factor)?;
-        let variables = graph.factor_variables(factor).iter();
-        let size =
-            variables.map(|&v| graph.cardinality(v as usize)).try_fold(1_usize, usize::checked_mul);
+    read!(bp, |session| {
+        let mut buffer = Buffer::new(buffer, length, needed)?;
+        check_factor(session.graph(), factor)?;
         // A larger one is refused below.
-        if let Some(size) = size.filter(|&size| size <= 1 << 26) {
+        if let Some(size) = belief_size(session.graph().factor_cardinalities(factor)) {
             buffer = buffer.check(size)?;
         }
         buffer.fill(&session.engine()?.factor_belief(factor)?)
-    };
-    // SAFETY: by the header, NULL or live.
-    unsafe { guard::read(bp, body) }
+    })
 }
 
-/// One entry of the belief of a factor; see fastlbp_bp_factor_belief.
+/// One entry of the belief of a factor, for factors that are too large to write out. O(arity) for factors with a head,
+/// O(terms * arity) for terms, O(entries) for tables.
 ///
-/// @param bp The session.
 /// @param factor Index of the factor.
-/// @param index Index of the joint state: the sum over the factor's variables of state times the
-///        product of the cardinalities of the variables before it.
-/// @param out Where the probability is written.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE; FASTLBP_STATUS_CONTRADICTION if the belief
-///         would be 0/0; as in fastlbp_bp_prepare.
-///
-/// O(arity) for factors with a head, O(terms * arity) for terms, O(entries) for tables. Prepares a session that is not yet prepared.
+/// @param index Index of the joint state: the sum over the factor's variables of state times the product of the
+///        cardinalities of the variables before it.
+/// @return OUT_OF_RANGE; CONTRADICTION if the belief would be 0/0; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
     bp: *const fastlbp_bp,
@@ -197,108 +164,75 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
     index: u64,
     out: *mut f64,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and NULL or writable.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            let out = Output::new("out", out)?;
-            out.set(session.engine()?.factor_belief_at(factor, index)?);
-            Ok(())
-        })
-    }
+    read!(bp, |session| put!(out, session.engine()?.factor_belief_at(factor, index)?))
 }
 
-/// Most entries of a joint belief that are written out.
-const JOINT_BELIEF_LIMIT: usize = 1 << 26;
-
-/// Writes the belief of some variables, given by index.
-fn write_joint_belief(session: &Session, variables: &[usize], buffer: Buffer<f64>) -> Outcome {
-    let graph = session.graph();
-    for &variable in variables {
-        check_variable(graph, variable)?;
-    }
-    let size = variables
-        .iter()
-        .try_fold(1_usize, |size, &variable| size.checked_mul(graph.cardinality(variable)))
-        .filter(|&size| size <= JOINT_BELIEF_LIMIT);
-    let size = size.ok_or_else(|| {
-        Error::LimitExceeded(format!(
-            "joint belief of {} variables: it has more than {JOINT_BELIEF_LIMIT} entries",
-            variables.len()
-        ))
-    })?;
-    let buffer = buffer.check(size)?;
-    if let [variable] = variables {
-        // Also from a run whose engine is gone.
-        return buffer.fill(session.marginal(*variable)?);
-    }
-    buffer.fill(&session.engine()?.joint_belief(variables)?)
-}
-
-/// Joint belief of two variables that share a factor, from the current messages and evidence: entry
-/// `x + y * cardinality(first)` is the probability of the states x and y. See fastlbp_bp_joint_belief.
+/// Natural logarithm of the partition function by the Bethe approximation (libDAI's `logZ`), from the current messages
+/// and the beliefs of the last run, a sum-product one: the sum over variables i of (1 - d_i) H(b_i), less the sum over
+/// factors f of KL(b_f || f), where d_i is the number of factors of variable i, b its belief and b_f that of a factor
+/// (Yedidia, Freeman, Weiss: Constructing free-energy approximations, 2005). Exact on a graph without cycles after a
+/// converged run. With evidence, the partition function sums over the joint states that agree with it, weighted by
+/// likelihoods: less the value without evidence, it is the log-probability of the evidence.
 ///
-/// @param bp The session.
-/// @param first Index of one variable.
-/// @param second Index of another variable.
-/// @param buffer Where the probabilities are written.
-/// @param length Length of the buffer; the product of the two cardinalities is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return As fastlbp_bp_joint_belief.
+/// Run again first if evidence or messages were changed since the last run. O(edges * states), for tables O(entries *
+/// arity). The bits of all that leads to it are the same everywhere; the logarithm is the platform's.
+///
+/// @return NO_RESULT before there is such a run, and in a clone or after a change of backend or threads until the session
+///         has run again (0 iterations from a warm start will do); CONTRADICTION if a factor's belief would be 0/0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_pair_belief(
+pub unsafe extern "C" fn fastlbp_bp_log_partition(
     bp: *const fastlbp_bp,
-    first: usize,
-    second: usize,
-    buffer: *mut f64,
+    out: *mut f64,
+) -> fastlbp_status {
+    read!(bp, |session| put!(out, session.engine_of_run("the log-partition")?.log_partition()?))
+}
+
+/// A joint state decoded from the current messages, one state per variable, in general after a run with
+/// FASTLBP_INFERENCE_MAX_PRODUCT: on a graph without cycles, after a converged run, one of the most probable joint states;
+/// elsewhere a good guess, whose score fastlbp_bp_log_score tells. O(edges * cost of a message).
+///
+/// Factors are visited depth first, as in libDAI: from the lowest of each connected component, then always the highest of
+/// the factors of the variables that got their states last. The variables of a factor that are still free take the joint
+/// state that maximises the factor's belief, given the states already taken; so what is decoded is one joint state, not a
+/// mixture of several. Of joint states whose values are equal, bit for bit, the one with the lower state at the highest
+/// variable where they differ wins. Observed variables keep their observed state.
+///
+/// @return NO_RESULT as in fastlbp_bp_log_partition; CONTRADICTION if a factor excludes the states already taken, as can
+///         happen on graphs with cycles; UNSUPPORTED for a factor that max-product cannot handle (see fastlbp_bp_run).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_find_maximum(
+    bp: *const fastlbp_bp,
+    buffer: *mut u32,
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, and a buffer of `length` entries.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            let buffer = Buffer::new(buffer, length, needed)?;
-            write_joint_belief(session, &[first, second], buffer)
-        })
-    }
+    read!(bp, |session| {
+        let buffer = Buffer::new(buffer, length, needed)?;
+        let engine = session.engine_of_run("the maximum")?;
+        let buffer = buffer.check(session.graph().variable_count())?;
+        let states = engine.find_maximum()?;
+        buffer.fill_with(states.len(), |variable| states[variable] as u32)
+    })
 }
 
-/// Joint belief of some variables that share a factor: one probability per joint state, the first
-/// given variable fastest, from the lowest factor that contains all of them and the current messages
-/// and evidence. One variable alone gives its marginal from the last run that ended without an error
-/// (see fastlbp_bp_marginal), none at all the number 1.
+/// Natural logarithm of the product of all factors, and of the likelihoods of soft evidence, at a joint state: minus
+/// infinity where a factor or an observation excludes it. Less fastlbp_bp_log_partition, it is the log-probability of the
+/// joint state. Needs no run. O(edges + conditions of terms). The logarithm is the platform's.
 ///
-/// @param bp The session.
-/// @param variables `count` indices of variables, all different, in any order.
-/// @param count Number of variables.
-/// @param buffer Where the probabilities are written.
-/// @param length Length of the buffer; the product of the variables' cardinalities is enough.
-/// @param needed Where the length needed is written, or NULL.
-/// @return FASTLBP_STATUS_OK; FASTLBP_STATUS_OUT_OF_RANGE for an index that names no variable;
-///         FASTLBP_STATUS_INVALID_ARGUMENT if a variable is given twice or no factor contains all of
-///         them; FASTLBP_STATUS_BUFFER_TOO_SMALL; FASTLBP_STATUS_LIMIT_EXCEEDED for more than 2^26
-///         entries; FASTLBP_STATUS_CONTRADICTION if the belief would be 0/0; FASTLBP_STATUS_NO_RESULT
-///         for one variable before there is a run; as in fastlbp_bp_prepare.
-///
-/// O(factor + entries * arity) for factors with a head, O(entries * terms * arity) for terms, for tables
-/// O(their entries * arity); finding the factor takes O(degree of the first variable * count * log
-/// arity). Prepares a session that is not yet prepared.
+/// @param states `length` states, by variable index.
+/// @param length Must be the number of variables.
+/// @return INVALID_ARGUMENT for another length; OUT_OF_RANGE for a state that its variable does not have; as in
+///         fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_joint_belief(
+pub unsafe extern "C" fn fastlbp_bp_log_score(
     bp: *const fastlbp_bp,
-    variables: *const u32,
-    count: usize,
-    buffer: *mut f64,
+    states: *const u32,
     length: usize,
-    needed: *mut usize,
+    out: *mut f64,
 ) -> fastlbp_status {
-    // SAFETY: by the header, NULL or live, an array of `count` and a buffer of `length` entries.
-    unsafe {
-        guard::read(bp, |session: &Session| {
-            let variables = array("variables", variables, count)?;
-            let buffer = Buffer::new(buffer, length, needed)?;
-            let variables =
-                memory::converted("variables", variables, |_, variable| Ok(variable as usize))?;
-            write_joint_belief(session, &variables, buffer)
-        })
-    }
+    read!(bp, |session| {
+        let states = array!(states, length);
+        let states = memory::converted("a joint state", states, |_, state| Ok(state as usize))?;
+        put!(out, session.engine()?.log_score(&states)?)
+    })
 }

@@ -21,10 +21,10 @@ use std::time::Duration;
 /// The header's `fastlbp_progress_callback` when there is one.
 pub(super) type ProgressFunction = unsafe extern "C" fn(
     user: *mut c_void,
-    passes: u64,
-    max_passes: u64,
+    iterations: u64,
+    max_iterations: u64,
     max_diff: f64,
-    frac: f64,
+    active_fraction: f64,
 ) -> i32;
 
 /// Whose changes end a run by tolerance.
@@ -296,10 +296,6 @@ impl Session {
         Ok(())
     }
 
-    pub fn variable_of_label(&self, label: Label) -> Outcome<usize> {
-        super::graph::variable_of_label(&self.graph, label)
-    }
-
     /// Makes the messages uniform.
     pub fn reset(&mut self) -> Outcome {
         if let Some(engine) = self.engine.get_mut() {
@@ -375,7 +371,7 @@ impl Session {
             log::send(FASTLBP_LOG_WARNING, || {
                 let first = first.map_or("none".into(), |label| label.to_string());
                 format!(
-                    "contradictions decided by vote: up to {count} places in a pass; \
+                    "contradictions decided by vote: up to {count} places in an iteration; \
                      first variable: {first}"
                 )
             });
@@ -384,7 +380,7 @@ impl Session {
             log::send(FASTLBP_LOG_INFO, || {
                 let RunReport { passes, max_diff, reason, .. } = report;
                 let reason = stop_reason_name(*reason);
-                format!("run: {passes} passes, {reason}, max_diff {max_diff:e}")
+                format!("run: {passes} iterations, {reason}, max_diff {max_diff:e}")
             });
         }
     }
@@ -420,7 +416,7 @@ impl Session {
             Some(engine) => Ok(engine),
             None if self.kept.is_some() => Err(Error::NoResult(format!(
                 "no {what}: the session is a clone, or got another backend or number of threads, \
-                 since the last run; it is there after a run, of 0 passes from a warm start at least"
+                 since the last run; it is there after a run, of 0 iterations from a warm start at least"
             ))
             .into()),
             None => Err(no_result(what)),
@@ -481,8 +477,8 @@ fn no_result(what: &str) -> Failure {
 fn stop_reason_name(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Converged => "converged",
-        StopReason::Passes => "all passes made",
-        StopReason::Share => "share of moving nodes low",
+        StopReason::Passes => "all iterations made",
+        StopReason::Share => "active fraction low",
         StopReason::Time => "time up",
         StopReason::Cancelled => "cancelled",
     }

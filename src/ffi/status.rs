@@ -1,14 +1,11 @@
-//! Status codes and the text of the last error.
+//! Status codes and the text of the last error; what a function of the header ends with.
 
 use crate::error::Error;
 use crate::memory::{collected, display};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char};
 
-/// What a call came to. Numbers are fixed: later versions only add some.
-///
-/// Any function that takes a handle can also return NULL_POINTER, BUSY, POISONED and PANIC, and any
-/// that allocates OUT_OF_MEMORY; the functions' own lists leave these out.
+/// Result of a call. Numbers are fixed: later versions only add some.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum fastlbp_status {
@@ -28,7 +25,7 @@ pub enum fastlbp_status {
     Parse = 6,
     /// A file could not be opened, read or written.
     Io = 7,
-    /// Certain messages that disagree meet; the text names the variable.
+    /// Deterministic messages disagree; the text names the variable.
     Contradiction = 8,
     /// There are no results yet.
     NoResult = 9,
@@ -66,6 +63,11 @@ impl Failure {
         Self::new(fastlbp_status::InvalidArgument, message)
     }
 
+    /// The same failure, with where it happened.
+    pub fn at(self, place: std::fmt::Arguments<'_>) -> Self {
+        Self { message: format!("{place}: {}", self.message), ..self }
+    }
+
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(fastlbp_status::Unsupported, message)
     }
@@ -97,6 +99,9 @@ fn text_of(error: &Error) -> String {
 
 pub(super) type Outcome<T = ()> = Result<T, Failure>;
 
+/// The outcome of a call that did what it should.
+pub(super) const DONE: Outcome = Ok(());
+
 thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
     /// Whether there was no memory for the last text.
@@ -119,8 +124,6 @@ pub(super) fn set_last_error(message: String) {
 ///
 /// @param status Any number.
 /// @return A static string, never NULL; "unknown status" for a number that names none.
-///
-/// May be called from any thread at any time.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastlbp_status_string(status: i32) -> *const c_char {
     const NAMES: [&std::ffi::CStr; 18] = [
@@ -148,13 +151,10 @@ pub extern "C" fn fastlbp_status_string(status: i32) -> *const c_char {
 }
 
 /// What was wrong in the last call on this thread that failed: with which value, and what would be
-/// right.
+/// right. Each thread has its own text. Calls that succeed do not change it.
 ///
 /// @return UTF-8 text, never NULL; "" if no call on this thread has failed yet. It belongs to the
 ///         library and stays valid until the next fastlbp call on this thread; copy it to keep it.
-///         Calls that succeed do not change it.
-///
-/// May be called from any thread at any time; each thread has its own text.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastlbp_last_error() -> *const c_char {
     if HAS_NO_TEXT.get() {

@@ -55,7 +55,7 @@ impl Handle {
     fn probability(&self) -> Result<f64, fastlbp_status> {
         let mut value = 0.0;
         // SAFETY: a live handle and a place for the result.
-        match unsafe { fastlbp_bp_probability(self.0, 0, &mut value) } {
+        match unsafe { fastlbp_bp_probabilities_of(self.0, &0, 1, &mut value) } {
             fastlbp_status::Ok => Ok(value),
             status => Err(status),
         }
@@ -162,17 +162,22 @@ fn calls_that_read_run_together() {
 #[test]
 fn the_log_callback_may_use_the_handle_that_is_being_prepared() {
     use std::ffi::c_void;
-    use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
     /// The session of this test: other tests run on other threads and send messages too.
     static SESSION: AtomicPtr<fastlbp_bp> = AtomicPtr::new(null_mut());
-    static ANSWER: AtomicUsize = AtomicUsize::new(0);
+    static ANSWER: AtomicU64 = AtomicU64::new(0);
     thread_local!(static MINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    /// # Safety
+    /// A live handle.
+    unsafe fn threads_of(bp: *const fastlbp_bp, out: &mut u64) -> fastlbp_status {
+        // SAFETY: as the caller promises, and a place for the result.
+        unsafe { fastlbp_bp_report_u64(bp, FASTLBP_REPORT_THREADS, out) }
+    }
     unsafe extern "C" fn callback(_: *mut c_void, _: u32, _: *const c_char) {
         if MINE.get() {
             let mut threads = 0;
             // SAFETY: a live handle and a place for the result.
-            let status =
-                unsafe { fastlbp_bp_threads(SESSION.load(Ordering::Acquire), &mut threads) };
+            let status = unsafe { threads_of(SESSION.load(Ordering::Acquire), &mut threads) };
             if status == fastlbp_status::Ok {
                 ANSWER.store(threads, Ordering::Release);
             }
@@ -185,7 +190,7 @@ fn the_log_callback_may_use_the_handle_that_is_being_prepared() {
     // SAFETY: a live handle and a place for the result; the callback outlives the program.
     unsafe {
         fastlbp_set_log_callback(Some(callback), null_mut());
-        assert_eq!(fastlbp_bp_threads(handle.0, &mut threads), fastlbp_status::Ok);
+        assert_eq!(threads_of(handle.0, &mut threads), fastlbp_status::Ok);
         fastlbp_set_log_callback(None, null_mut());
     }
     assert!(threads > 0);

@@ -1,4 +1,7 @@
-//! Version and build.
+//! # The library
+//!
+//! For everyone: what is loaded, what statuses mean, and where messages go. All of it may be called from any thread at
+//! any time.
 
 use once_cell::sync::Lazy;
 use std::ffi::{CString, c_char};
@@ -43,8 +46,6 @@ fn build_info() -> String {
 /// FASTLBP_VERSION_MINOR and FASTLBP_VERSION_PATCH of the header.
 ///
 /// @return A static string, never NULL.
-///
-/// May be called from any thread at any time.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastlbp_version() -> *const c_char {
     VERSION.as_ptr()
@@ -54,8 +55,6 @@ pub extern "C" fn fastlbp_version() -> *const c_char {
 /// logs and bug reports.
 ///
 /// @return A static string, never NULL.
-///
-/// May be called from any thread at any time.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastlbp_build_info() -> *const c_char {
     BUILD_INFO.as_ptr()

@@ -47,7 +47,7 @@ impl Witness {
     pub fn answer(&self) -> Vec<u64> {
         let bp = self.0.0;
         // SAFETY: a live handle.
-        check(unsafe { fastlbp_bp_run_passes(bp, 3) }).unwrap();
+        check(unsafe { fastlbp_bp_run_iterations(bp, 3) }).unwrap();
         marginals(bp).unwrap()
     }
 }
@@ -182,7 +182,7 @@ fn add_others(inputs: &Inputs, graph: &GraphHandle) -> Result<(), Status> {
     let large = 1 << 40;
     let states = [3_u32];
     c!(fastlbp_graph_add_variables(graph, &large, states.as_ptr(), 1));
-    c!(fastlbp_graph_add_variable(graph, large + 1, 2));
+    c!(fastlbp_graph_add_variables(graph, &(large + 1), &2, 1));
     let values: Vec<f64> = (0..8 * count).map(|i| 1.0 + (i % 11) as f64).collect();
     let (three, eight) = (ends(3), ends(8));
     c!(fastlbp_graph_add_tables(
@@ -198,7 +198,7 @@ fn add_others(inputs: &Inputs, graph: &GraphHandle) -> Result<(), Status> {
     let table = [large, scopes[0]];
     let six = [1.0, 2.0, 3.0, 4.0, 5.0, 6.5];
     c!(fastlbp_graph_add_table(graph, table.as_ptr(), 2, six.as_ptr(), 6));
-    c!(fastlbp_graph_add_singleton(graph, scopes[0], 0.4));
+    c!(fastlbp_graph_add_prior(graph, scopes[0], 0.4));
     c!(fastlbp_graph_add_and(graph, scopes[0], scopes[1..].as_ptr(), 2, 0.9, 0.2));
     c!(fastlbp_graph_add_or(graph, scopes[0], scopes[1..].as_ptr(), 2, 0.9, 0.2));
     let negated = vec![1_u8; 2 * count];
@@ -219,14 +219,8 @@ fn add_others(inputs: &Inputs, graph: &GraphHandle) -> Result<(), Status> {
     let flags = negated.as_ptr();
     let head = heads[0];
     c!(fastlbp_graph_add_signed(graph, head, body, flags, 2, four[0].as_ptr()));
-    c!(fastlbp_graph_add_signed_and(graph, head, body, flags, 2, 0.75, 0.125));
-    c!(fastlbp_graph_add_signed_or(graph, head, body, flags, 2, 0.75, 0.125));
-    c!(fastlbp_graph_add_clause(graph, body, flags, 2, 2.0, 1.0));
     let literals = [0.1, 0.9, 0.3, 0.7, 0.75, 0.25, 1.0, 0.0];
     c!(fastlbp_graph_add_noisy(graph, head, body, literals.as_ptr(), 2, four[0].as_ptr()));
-    let links = [0.25, 0.5];
-    c!(fastlbp_graph_add_noisy_or(graph, head, body, links.as_ptr(), 2, 0.1));
-    c!(fastlbp_graph_add_noisy_and(graph, head, body, links.as_ptr(), 2, 0.1));
     let weights: Vec<f64> = (0..2 * count).map(|i| 0.5 + i as f64).collect();
     let indicators: Vec<i32> = (0..6 * count).map(|i| (i % 3) as i32 - 1).collect();
     c!(fastlbp_graph_add_term_factors(
@@ -261,10 +255,16 @@ fn session(graph: &GraphHandle, schedule: &str, threads: usize) -> Result<Sessio
 fn observe(world: &World, bp: *mut Bp) -> Result<(), Status> {
     let labels: Vec<u64> = world.inputs.observations.iter().map(|&(label, _)| label).collect();
     let states: Vec<u32> = world.inputs.observations.iter().map(|&(_, state)| state).collect();
-    c!(fastlbp_bp_observe_labels(bp, labels.as_ptr(), states.as_ptr(), labels.len()));
+    let mut observed = vec![0_u32; labels.len()];
+    let mut graph = null_mut();
+    c!(fastlbp_bp_graph(bp, &mut graph));
+    let graph = GraphHandle(graph);
+    let indices = observed.as_mut_ptr();
+    c!(fastlbp_graph_variables_of_labels(graph.0, labels.as_ptr(), labels.len(), indices));
+    c!(fastlbp_bp_observe(bp, observed.as_ptr(), states.as_ptr(), observed.len()));
     let variables = [1_u32, 3];
     c!(fastlbp_bp_clear_evidence(bp, 5));
-    c!(fastlbp_bp_observe_variables(bp, variables.as_ptr(), [0, 1].as_ptr(), 2));
+    c!(fastlbp_bp_observe(bp, variables.as_ptr(), [0, 1].as_ptr(), 2));
     let likelihood = [0.5, 0.75];
     c!(fastlbp_bp_set_likelihood(bp, 5, likelihood.as_ptr(), 2));
     Ok(())
@@ -342,14 +342,10 @@ pub fn steps(size: Size, are_all_wanted: bool) -> Vec<Step> {
 fn contents(graph: &GraphHandle) -> Answer {
     let graph = graph.0;
     let (mut factors, mut edges) = (0, 0);
-    c!(fastlbp_graph_factor_count(graph, &mut factors));
-    c!(fastlbp_graph_edge_count(graph, &mut edges));
+    c!(fastlbp_graph_count(graph, FASTLBP_COUNT_FACTORS, &mut factors));
+    c!(fastlbp_graph_count(graph, FASTLBP_COUNT_EDGES, &mut edges));
     // SAFETY: a live handle, and buffers of the lengths given.
     let mut answer = unsafe { list(|b, l, n| fastlbp_graph_labels(graph, b, l, n)) }?;
-    // SAFETY: as above.
-    let parameters = unsafe { list(|b, l, n| fastlbp_graph_factor_conditionals(graph, b, l, n)) }?;
-    // SAFETY: as above.
-    let signs: Vec<u8> = unsafe { list(|b, l, n| fastlbp_graph_edge_signs(graph, b, l, n)) }?;
     for factor in [0, factors - 1] {
         // SAFETY: as above.
         let values = unsafe { list(|b, l, n| fastlbp_graph_factor_values(graph, factor, b, l, n)) };
@@ -359,15 +355,15 @@ fn contents(graph: &GraphHandle) -> Answer {
             Err(status) => return Err(status),
         }
         // SAFETY: as above.
-        let literals =
-            unsafe { list(|b, l, n| fastlbp_graph_factor_literals(graph, factor, b, l, n)) };
-        if literals == Err(Status::OutOfMemory) {
-            return Err(Status::OutOfMemory);
-        }
+        let parameters =
+            unsafe { list(|b, l, n| fastlbp_graph_factor_parameters(graph, factor, b, l, n)) };
+        answer.extend(bits(&parameters?));
+        // SAFETY: as above.
+        let indicators: Vec<i32> =
+            unsafe { list(|b, l, n| fastlbp_graph_factor_indicators(graph, factor, b, l, n)) }?;
+        answer.extend(indicators.iter().map(|&state| state as u64));
     }
     answer.extend([factors as u64, edges as u64]);
-    answer.extend(bits(&parameters));
-    answer.extend(signs.iter().map(|&sign| u64::from(sign)));
     Ok(answer)
 }
 
@@ -406,16 +402,16 @@ fn run(world: &World, mixed: bool, schedule: &str, threads: usize) -> Answer {
     let session = session(world.handle(mixed), schedule, threads)?;
     let bp = session.0;
     observe(world, bp)?;
-    c!(fastlbp_bp_run_passes(bp, 2));
+    c!(fastlbp_bp_run_iterations(bp, 2));
     let mut answer = marginals(bp)?;
     // Goes on, with other evidence.
     let other = CString::new("PARALL").unwrap();
     c!(fastlbp_bp_clear_all_evidence(bp));
     c!(fastlbp_bp_set_start(bp, FASTLBP_START_WARM));
-    c!(fastlbp_bp_run_passes(bp, 1));
+    c!(fastlbp_bp_run_iterations(bp, 1));
     answer.extend(marginals(bp)?);
     c!(fastlbp_bp_set_schedule(bp, other.as_ptr(), 0));
-    c!(fastlbp_bp_run_passes(bp, 1));
+    c!(fastlbp_bp_run_iterations(bp, 1));
     answer.extend(marginals(bp)?);
     Ok(answer)
 }
@@ -427,7 +423,7 @@ fn modes(world: &World, mixed: bool, schedule: &str) -> Answer {
     let likelihood = [0.5, 0.75];
     c!(fastlbp_bp_set_likelihood(bp, 5, likelihood.as_ptr(), 2));
     c!(fastlbp_bp_set_tolerance(bp, 1e-3));
-    c!(fastlbp_bp_set_max_passes(bp, 2));
+    c!(fastlbp_bp_set_max_iterations(bp, 2));
     let mut answer = Vec::new();
     let mut frac = 0.0;
     c!(fastlbp_bp_run_bingo(bp, 1e-3, 1, 3, 2, &mut frac));
@@ -471,10 +467,10 @@ fn if_there_is_one(result: Result<Vec<f64>, Status>) -> Result<Vec<f64>, Status>
 fn results(world: &World, mixed: bool) -> Answer {
     let session = session(world.handle(mixed), "SEQFIX", 1)?;
     let bp = session.0;
-    c!(fastlbp_bp_run_passes(bp, 2));
+    c!(fastlbp_bp_run_iterations(bp, 2));
     let graph = world.handle(mixed).0;
     let mut factors = 0;
-    c!(fastlbp_graph_factor_count(graph, &mut factors));
+    c!(fastlbp_graph_count(graph, FASTLBP_COUNT_FACTORS, &mut factors));
     let mut answer = Vec::new();
     let mut variables = Vec::new();
     for factor in 0..factors {
@@ -496,14 +492,8 @@ fn results(world: &World, mixed: bool) -> Answer {
         if_there_is_one(check(status).map(|()| Vec::<f64>::new()))?;
         answer.push(at.to_bits());
     }
-    let (a, b) = (variables[0], variables[1]);
     // SAFETY: as above.
-    let pair =
-        unsafe { list(|p, l, n| fastlbp_bp_pair_belief(bp, a as usize, b as usize, p, l, n)) };
-    // SAFETY: as above.
-    let joint =
-        unsafe { list(|b, l, n| fastlbp_bp_joint_belief(bp, variables.as_ptr(), 2, b, l, n)) };
-    answer.extend(bits(&if_there_is_one(pair)?));
+    let joint = unsafe { list(|b, l, n| fastlbp_bp_belief(bp, variables.as_ptr(), 2, b, l, n)) };
     answer.extend(bits(&if_there_is_one(joint)?));
     let mut log_partition = 0.0;
     // SAFETY: a live handle, and a place for a number.
@@ -527,7 +517,7 @@ fn state(world: &World, size: Size, mixed: bool) -> Answer {
         let first = session(world.handle(mixed), schedule, 1)?;
         let bp = first.0;
         c!(fastlbp_bp_set_damping(bp, 0.125));
-        c!(fastlbp_bp_run_passes(bp, 1));
+        c!(fastlbp_bp_run_iterations(bp, 1));
         // SAFETY: a live handle, and a buffer of the length given.
         let saved = unsafe { list(|b, l, n| fastlbp_bp_save_state(bp, b, l, n)) }?;
         let mut copy = null_mut();
@@ -538,13 +528,13 @@ fn state(world: &World, size: Size, mixed: bool) -> Answer {
         c!(fastlbp_bp_restore_state(other.0, saved.as_ptr(), saved.len()));
         for bp in [bp, copy.0, other.0] {
             c!(fastlbp_bp_set_start(bp, FASTLBP_START_WARM));
-            c!(fastlbp_bp_run_passes(bp, 1));
+            c!(fastlbp_bp_run_iterations(bp, 1));
             answer.extend(marginals(bp)?);
         }
         // SAFETY: as above.
         let messages = unsafe { list(|b, l, n| fastlbp_bp_messages(bp, b, l, n)) }?;
         c!(fastlbp_bp_set_messages(other.0, messages.as_ptr(), messages.len()));
-        c!(fastlbp_bp_run_passes(other.0, 1));
+        c!(fastlbp_bp_run_iterations(other.0, 1));
         answer.extend(marginals(other.0)?);
     }
     Ok(answer)
@@ -553,23 +543,20 @@ fn state(world: &World, size: Size, mixed: bool) -> Answer {
 /// Orders of the caller's own, and what is told of them.
 fn orders(world: &World, mixed: bool) -> Answer {
     let mut edges = 0;
-    c!(fastlbp_graph_edge_count(world.handle(mixed).0, &mut edges));
+    c!(fastlbp_graph_count(world.handle(mixed).0, FASTLBP_COUNT_EDGES, &mut edges));
     let session = session(world.handle(mixed), "SEQFIX", 2)?;
     let bp = session.0;
     let mut answer = Vec::new();
     let ranks: Vec<u64> = (0..edges as u64).map(|edge| edge * 7 % 13).collect();
     c!(fastlbp_bp_set_schedule_ranks(bp, ranks.as_ptr(), edges));
-    c!(fastlbp_bp_run_passes(bp, 1));
+    c!(fastlbp_bp_run_iterations(bp, 1));
     answer.extend(marginals(bp)?);
     let before: Vec<u32> = (0..edges as u32 - 1).collect();
     let after: Vec<u32> = before.iter().map(|edge| edge + 1).collect();
     c!(fastlbp_bp_set_schedule_relation(bp, before.as_ptr(), after.as_ptr(), before.len()));
-    c!(fastlbp_bp_run_passes(bp, 1));
+    c!(fastlbp_bp_run_iterations(bp, 1));
     answer.extend(marginals(bp)?);
     c!(fastlbp_bp_set_schedule_blocks(bp, 3, 5));
-    let mut levels = 0;
-    c!(fastlbp_bp_level_count(bp, &mut levels));
-    answer.push(levels as u64);
     // SAFETY: a live handle, and buffers of the lengths given.
     let widths = unsafe { list(|b, l, n| fastlbp_bp_level_widths(bp, b, l, n)) }?;
     // SAFETY: as above.
@@ -583,10 +570,10 @@ fn batch(world: &World, mixed: bool, threads: usize) -> Answer {
     let bp = session.0;
     let offsets = [0_usize, 1, 2, 4];
     let (variables, states) = ([1_u32, 2, 3, 4], [0_u32, 1, 1, 0]);
-    c!(fastlbp_bp_set_max_passes(bp, 2));
+    c!(fastlbp_bp_set_max_iterations(bp, 2));
     let mut statuses = [Status::Ok; 3];
     let mut count = 0;
-    c!(fastlbp_graph_state_count(world.handle(mixed).0, &mut count));
+    c!(fastlbp_graph_count(world.handle(mixed).0, FASTLBP_COUNT_STATES, &mut count));
     let mut values = vec![0.0; 3 * count];
     c!(fastlbp_bp_run_batch(
         bp,
@@ -608,7 +595,7 @@ fn run_all(world: &World, mixed: bool) -> Answer {
     let sessions =
         [session(world.handle(mixed), "SEQFIX", 1)?, session(world.handle(mixed), "PARALL", 1)?];
     for session in &sessions {
-        c!(fastlbp_bp_set_max_passes(session.0, 2));
+        c!(fastlbp_bp_set_max_iterations(session.0, 2));
     }
     let handles = [sessions[0].0, sessions[1].0];
     let mut statuses = [Status::Ok; 2];
@@ -622,8 +609,8 @@ fn evidence_file(world: &World) -> Answer {
     let path = text(&world.inputs.path("e.obs"));
     let (mut unknown, mut count) = (0, 0);
     c!(fastlbp_bp_read_evidence(session.0, path.as_ptr(), &mut unknown));
-    c!(fastlbp_bp_evidence_count(session.0, &mut count));
-    Ok(vec![unknown as u64, count as u64])
+    c!(fastlbp_bp_report_u64(session.0, FASTLBP_REPORT_EVIDENCE, &mut count));
+    Ok(vec![unknown as u64, count])
 }
 
 fn files_beside(world: &World) -> Answer {

@@ -73,6 +73,66 @@ static inline long check_setting(const char *name, long fallback) {
     return text == NULL ? fallback : strtol(text, NULL, 10);
 }
 
+/* --- The functions of the header for one entry, or by label ------------------------------------------------ */
+
+static inline fastlbp_status check_add_variable(fastlbp_graph *graph, uint64_t label, size_t cardinality) {
+    const uint32_t states = (uint32_t)cardinality;
+    return fastlbp_graph_add_variables(graph, &label, &states, 1);
+}
+
+static inline fastlbp_status check_variable_of_label(const fastlbp_graph *graph, uint64_t label,
+                                                     uint32_t *out) {
+    return fastlbp_graph_variables_of_labels(graph, &label, 1, out);
+}
+
+static inline fastlbp_status check_observe(fastlbp_bp *bp, uint32_t variable, uint32_t state) {
+    return fastlbp_bp_observe(bp, &variable, &state, 1);
+}
+
+static inline fastlbp_status check_observe_labels(fastlbp_bp *bp, const uint64_t *labels,
+                                                  const uint32_t *states, size_t count) {
+    uint32_t variables[16];
+    fastlbp_graph *graph = NULL;
+    fastlbp_status status = fastlbp_bp_graph(bp, &graph);
+    if (status == FASTLBP_STATUS_OK)
+        status = fastlbp_graph_variables_of_labels(graph, labels, count, variables);
+    fastlbp_graph_free(graph);
+    return status == FASTLBP_STATUS_OK ? fastlbp_bp_observe(bp, variables, states, count) : status;
+}
+
+static inline fastlbp_status check_observe_label(fastlbp_bp *bp, uint64_t label, uint32_t state) {
+    return check_observe_labels(bp, &label, &state, 1);
+}
+
+static inline fastlbp_status check_probability(const fastlbp_bp *bp, uint32_t variable, double *out) {
+    return fastlbp_bp_probabilities_of(bp, &variable, 1, out);
+}
+
+static inline fastlbp_status check_marginal(const fastlbp_bp *bp, size_t variable, double *buffer,
+                                            size_t length, size_t *needed) {
+    const uint32_t variables[] = {(uint32_t)variable};
+    return fastlbp_bp_belief(bp, variables, 1, buffer, length, needed);
+}
+
+static inline fastlbp_status check_pair_belief(const fastlbp_bp *bp, size_t first, size_t second,
+                                               double *buffer, size_t length, size_t *needed) {
+    const uint32_t variables[] = {(uint32_t)first, (uint32_t)second};
+    return fastlbp_bp_belief(bp, variables, 2, buffer, length, needed);
+}
+
+/* OK for a call that has told the length that it needs. */
+static inline fastlbp_status check_told(fastlbp_status status) {
+    return status == FASTLBP_STATUS_BUFFER_TOO_SMALL ? FASTLBP_STATUS_OK : status;
+}
+
+static inline fastlbp_status check_message_length(const fastlbp_bp *bp, size_t *out) {
+    return check_told(fastlbp_bp_messages(bp, NULL, 0, out));
+}
+
+static inline fastlbp_status check_level_count(const fastlbp_bp *bp, size_t *out) {
+    return check_told(fastlbp_bp_level_widths(bp, NULL, 0, out));
+}
+
 /* The tree that most tests use: priors of 1 and 2, an AND of both to 3, an OR of 3 to 4.
  *
  *   P(3) = 0.24 * 0.9 + 0.76 * 0.1 = 0.292
@@ -83,8 +143,8 @@ static inline fastlbp_graph *check_tree(void) {
     const uint64_t third[] = {3};
     fastlbp_graph *graph = NULL;
     OK(fastlbp_graph_new(&graph));
-    OK(fastlbp_graph_add_singleton(graph, 1, 0.3));
-    OK(fastlbp_graph_add_singleton(graph, 2, 0.8));
+    OK(fastlbp_graph_add_prior(graph, 1, 0.3));
+    OK(fastlbp_graph_add_prior(graph, 2, 0.8));
     OK(fastlbp_graph_add_and(graph, 3, both, 2, 0.9, 0.1));
     OK(fastlbp_graph_add_or(graph, 4, third, 1, 0.7, 0.2));
     return graph;
@@ -100,7 +160,7 @@ static inline fastlbp_graph *check_ring(uint64_t size) {
         body[1] = (i + size / 2) % size;
         OK(i % 2 == 0 ? fastlbp_graph_add_and(graph, i, body, 2, 0.9, 0.05)
                       : fastlbp_graph_add_or(graph, i, body, 2, 0.8, 0.15));
-        OK(fastlbp_graph_add_singleton(graph, i, 0.3 + 0.4 * (double)i / (double)size));
+        OK(fastlbp_graph_add_prior(graph, i, 0.3 + 0.4 * (double)i / (double)size));
     }
     return graph;
 }

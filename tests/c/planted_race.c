@@ -19,9 +19,9 @@ int main(void) {
     fastlbp_graph *graph = NULL;
     pthread_t threads[2];
     OK(fastlbp_graph_new(&graph));
-    OK(fastlbp_graph_add_singleton(graph, 1, 0.25));
+    OK(fastlbp_graph_add_prior(graph, 1, 0.25));
     OK(fastlbp_bp_new(graph, &bp));
-    OK(fastlbp_bp_run_passes(bp, 1));
+    OK(fastlbp_bp_run_iterations(bp, 1));
     pthread_barrier_init(&both, NULL, 2);
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, read_into_shared, NULL);

@@ -77,7 +77,7 @@ static void build_info(void) {
 /* The property and the function are one setting, which the CPU does not mind. */
 static void settings(void) {
     fastlbp_bp *bp = check_session(check_tree()), *copy = NULL;
-    uint32_t backend = UNTOUCHED;
+    uint64_t backend = UNTOUCHED;
     char value[32];
     OK(fastlbp_bp_get_property(bp, "device", value, sizeof value, NULL));
     CHECK(strcmp(value, "default") == 0);
@@ -91,7 +91,7 @@ static void settings(void) {
     for (uint32_t asked = FASTLBP_BACKEND_AUTO; asked <= FASTLBP_BACKEND_CPU; asked++) {
         OK(fastlbp_bp_set_backend(bp, asked));
         OK(fastlbp_bp_run(bp));
-        OK(fastlbp_bp_backend(bp, &backend));
+        OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_BACKEND, &backend));
         CHECK(backend == FASTLBP_BACKEND_CPU);
     }
     fastlbp_bp_free(copy);

@@ -16,20 +16,18 @@ static void null_graph(void) {
     const uint32_t kinds[] = {1, 1};
     uint64_t wide[8];
     uint32_t narrow[8];
-    uint8_t bytes[8];
+    int32_t states[8];
     size_t size = UNTOUCHED, sizes[8];
     double doubles[8];
-    uint64_t label = UNTOUCHED;
 
     NULL_POINTER(fastlbp_graph_new(NULL), "out");
     fastlbp_graph_free(NULL);
     NULL_POINTER(fastlbp_graph_read_file(NULL, &graph), "path");
     NULL_POINTER(fastlbp_graph_read_file("x.fg", NULL), "out");
-    NULL_HANDLE(fastlbp_graph_add_variable(no_graph, 1, 2));
     NULL_HANDLE(fastlbp_graph_add_variables(no_graph, labels, numbers, 2));
     NULL_POINTER(fastlbp_graph_add_variables(graph, NULL, numbers, 2), "labels");
     NULL_POINTER(fastlbp_graph_add_variables(graph, labels, NULL, 2), "cardinalities");
-    NULL_HANDLE(fastlbp_graph_add_singleton(no_graph, 1, 0.5));
+    NULL_HANDLE(fastlbp_graph_add_prior(no_graph, 1, 0.5));
     NULL_HANDLE(fastlbp_graph_add_and(no_graph, 1, labels, 2, 0.5, 0.5));
     NULL_POINTER(fastlbp_graph_add_and(graph, 1, NULL, 2, 0.5, 0.5), "body");
     NULL_HANDLE(fastlbp_graph_add_or(no_graph, 1, labels, 2, 0.5, 0.5));
@@ -53,14 +51,13 @@ static void null_graph(void) {
     NULL_HANDLE(fastlbp_graph_write_file(no_graph, "x.fg"));
     NULL_POINTER(fastlbp_graph_write_file(graph, NULL), "path");
 
-#define COUNT(function)                          \
-    NULL_HANDLE(function(no_graph, &size));      \
-    NULL_POINTER(function(graph, NULL), "out");  \
-    CHECK(size == UNTOUCHED)
-    COUNT(fastlbp_graph_variable_count);
-    COUNT(fastlbp_graph_factor_count);
-    COUNT(fastlbp_graph_edge_count);
-    COUNT(fastlbp_graph_state_count);
+    for (uint32_t what = FASTLBP_COUNT_VARIABLES; what <= FASTLBP_COUNT_STATES; what++) {
+        NULL_HANDLE(fastlbp_graph_count(no_graph, what, &size));
+        NULL_POINTER(fastlbp_graph_count(graph, what, NULL), "out");
+    }
+    FAILS(fastlbp_graph_count(graph, 4, &size), FASTLBP_STATUS_INVALID_ARGUMENT,
+          "FASTLBP_COUNT_EDGES (2) or FASTLBP_COUNT_STATES (3)");
+    CHECK(size == UNTOUCHED);
 
 /* An array: no handle, no buffer, a buffer that is too short, and the length alone. */
 #define ARRAY(function, array, wanted)                                                     \
@@ -79,50 +76,31 @@ static void null_graph(void) {
     ARRAY(fastlbp_graph_cardinalities, narrow, 4);
     ARRAY(fastlbp_graph_factor_kinds, narrow, 4);
     ARRAY(fastlbp_graph_factor_heads, narrow, 4);
-    ARRAY(fastlbp_graph_factor_heads_in_bodies, bytes, 4);
     ARRAY(fastlbp_graph_factor_offsets, sizes, 5);
     ARRAY(fastlbp_graph_edge_variables, narrow, 7);
-    ARRAY(fastlbp_graph_edge_factors, narrow, 7);
 
-    NULL_HANDLE(fastlbp_graph_factor_parameters(no_graph, doubles, doubles, 4, &size));
-    NULL_POINTER(fastlbp_graph_factor_parameters(graph, NULL, doubles, 4, &size), "p");
-    NULL_POINTER(fastlbp_graph_factor_parameters(graph, doubles, NULL, 4, &size), "q");
-    CHECK(size == UNTOUCHED);
-    doubles[0] = UNTOUCHED;
-    FAILS(fastlbp_graph_factor_parameters(graph, doubles, doubles, 3, &size),
-          FASTLBP_STATUS_BUFFER_TOO_SMALL, "4 are needed");
-    CHECK(size == 4 && doubles[0] == UNTOUCHED);
-    size = UNTOUCHED;
-
-    NULL_HANDLE(fastlbp_graph_label(no_graph, 0, &label));
-    NULL_POINTER(fastlbp_graph_label(graph, 0, NULL), "out");
-    FAILS(fastlbp_graph_label(graph, 4, &label), FASTLBP_STATUS_OUT_OF_RANGE, "4 variables");
-    NULL_HANDLE(fastlbp_graph_variable_of_label(no_graph, 1, &size));
-    NULL_POINTER(fastlbp_graph_variable_of_label(graph, 1, NULL), "out");
-    FAILS(fastlbp_graph_variable_of_label(graph, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE, "label 8");
     NULL_HANDLE(fastlbp_graph_variables_of_labels(no_graph, labels, 2, narrow));
     NULL_POINTER(fastlbp_graph_variables_of_labels(graph, NULL, 2, narrow), "labels");
     NULL_POINTER(fastlbp_graph_variables_of_labels(graph, labels, 2, NULL), "out");
-    NULL_HANDLE(fastlbp_graph_cardinality(no_graph, 0, &size));
-    NULL_POINTER(fastlbp_graph_cardinality(graph, 0, NULL), "out");
-    FAILS(fastlbp_graph_cardinality(graph, SIZE_MAX, &size), FASTLBP_STATUS_OUT_OF_RANGE, "index");
-    NULL_HANDLE(fastlbp_graph_edge(no_graph, 0, 0, &size));
-    NULL_POINTER(fastlbp_graph_edge(graph, 0, 0, NULL), "out");
-    FAILS(fastlbp_graph_edge(graph, 0, 1, &size), FASTLBP_STATUS_OUT_OF_RANGE, "no edge");
-    FAILS(fastlbp_graph_edge(graph, 9, 1, &size), FASTLBP_STATUS_OUT_OF_RANGE, "factor index 9");
-    FAILS(fastlbp_graph_edge(graph, 0, 9, &size), FASTLBP_STATUS_OUT_OF_RANGE, "variable index 9");
-    NULL_HANDLE(fastlbp_graph_factor_variables(no_graph, 2, narrow, 8, &size));
-    NULL_POINTER(fastlbp_graph_factor_variables(graph, 2, NULL, 8, &size), "buffer");
-    FAILS(fastlbp_graph_factor_variables(graph, 4, narrow, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE,
-          "factor index 4");
-    NULL_HANDLE(fastlbp_graph_factor_values(no_graph, 2, doubles, 8, &size));
-    NULL_POINTER(fastlbp_graph_factor_values(graph, 2, NULL, 8, &size), "buffer");
-    FAILS(fastlbp_graph_factor_values(graph, 4, doubles, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE,
-          "factor index 4");
-    CHECK(label == UNTOUCHED && size == UNTOUCHED);
-    FAILS(fastlbp_graph_factor_values(graph, 2, doubles, 7, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL,
-          "8 are needed");
-    CHECK(size == 8);
+    narrow[0] = UNTOUCHED;
+    FAILS(check_variable_of_label(graph, 8, narrow), FASTLBP_STATUS_OUT_OF_RANGE, "label 8");
+    CHECK(narrow[0] == UNTOUCHED);
+
+/* An array of one factor: the same, and a factor that there is not. */
+#define OF_FACTOR(function, array, wanted)                                                 \
+    NULL_HANDLE(function(no_graph, 2, array, 8, &size));                                   \
+    NULL_POINTER(function(graph, 2, NULL, 8, &size), "buffer");                            \
+    FAILS(function(graph, 4, array, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE, "factor index 4"); \
+    FAILS(function(graph, SIZE_MAX, array, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE, "index"); \
+    CHECK(size == UNTOUCHED);                                                              \
+    FAILS(function(graph, 2, array, wanted - 1, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL,   \
+          #wanted " are needed");                                                          \
+    CHECK(size == wanted);                                                                 \
+    size = UNTOUCHED
+    OF_FACTOR(fastlbp_graph_factor_variables, narrow, 3);
+    OF_FACTOR(fastlbp_graph_factor_parameters, doubles, 2);
+    OF_FACTOR(fastlbp_graph_factor_indicators, states, 3);
+    OF_FACTOR(fastlbp_graph_factor_values, doubles, 8);
     fastlbp_graph_free(graph);
 }
 
@@ -130,14 +108,12 @@ static void null_session(void) {
     fastlbp_graph *graph = check_tree(), *got_graph = NULL;
     fastlbp_bp *bp = NULL, *got = NULL;
     const uint32_t numbers[] = {0, 1};
-    const uint64_t labels[] = {1, 2};
     const double values[] = {0.5, 0.5};
     uint64_t words[18], number = UNTOUCHED;
-    uint32_t code = UNTOUCHED, narrow[8];
+    uint32_t narrow[8];
     size_t size = UNTOUCHED;
     double value = UNTOUCHED, doubles[18];
     char text[64];
-    bool flag = true;
 
     NULL_HANDLE(fastlbp_bp_new(NULL, &bp));
     NULL_POINTER(fastlbp_bp_new(graph, NULL), "out");
@@ -155,7 +131,7 @@ static void null_session(void) {
     NULL_HANDLE(fastlbp_bp_set_backend(no_bp, FASTLBP_BACKEND_CPU));
     NULL_HANDLE(fastlbp_bp_set_device(no_bp, 0));
     NULL_HANDLE(fastlbp_bp_set_tolerance(no_bp, 0));
-    NULL_HANDLE(fastlbp_bp_set_max_passes(no_bp, 1));
+    NULL_HANDLE(fastlbp_bp_set_max_iterations(no_bp, 1));
     NULL_HANDLE(fastlbp_bp_set_max_time(no_bp, 1));
     NULL_HANDLE(fastlbp_bp_set_contradiction(no_bp, FASTLBP_CONTRADICTION_VOTE));
     NULL_HANDLE(fastlbp_bp_set_start(no_bp, FASTLBP_START_WARM));
@@ -174,61 +150,46 @@ static void null_session(void) {
     NULL_HANDLE(fastlbp_bp_set_schedule_relation(no_bp, numbers, numbers, 2));
     NULL_POINTER(fastlbp_bp_set_schedule_relation(bp, NULL, numbers, 2), "before");
     NULL_POINTER(fastlbp_bp_set_schedule_relation(bp, numbers, NULL, 2), "after");
-    NULL_HANDLE(fastlbp_bp_schedule(no_bp, text, sizeof text, &size));
-    NULL_POINTER(fastlbp_bp_schedule(bp, NULL, 8, &size), "buffer");
     NULL_HANDLE(fastlbp_bp_schedule_ranks(no_bp, 1, narrow, 8, &size));
     NULL_POINTER(fastlbp_bp_schedule_ranks(bp, 1, NULL, 8, &size), "buffer");
-    NULL_HANDLE(fastlbp_bp_level_count(no_bp, &size));
-    NULL_POINTER(fastlbp_bp_level_count(bp, NULL), "out");
     NULL_HANDLE(fastlbp_bp_level_widths(no_bp, narrow, 8, &size));
     NULL_POINTER(fastlbp_bp_level_widths(bp, NULL, 8, &size), "buffer");
 
-    NULL_HANDLE(fastlbp_bp_observe(no_bp, 0, 0));
-    NULL_HANDLE(fastlbp_bp_observe_label(no_bp, 1, 0));
-    NULL_HANDLE(fastlbp_bp_observe_variables(no_bp, numbers, numbers, 2));
-    NULL_POINTER(fastlbp_bp_observe_variables(bp, NULL, numbers, 2), "variables");
-    NULL_POINTER(fastlbp_bp_observe_variables(bp, numbers, NULL, 2), "states");
-    NULL_HANDLE(fastlbp_bp_observe_labels(no_bp, labels, numbers, 2));
-    NULL_POINTER(fastlbp_bp_observe_labels(bp, NULL, numbers, 2), "labels");
-    NULL_POINTER(fastlbp_bp_observe_labels(bp, labels, NULL, 2), "states");
+    NULL_HANDLE(fastlbp_bp_observe(no_bp, numbers, numbers, 2));
+    NULL_POINTER(fastlbp_bp_observe(bp, NULL, numbers, 2), "variables");
+    NULL_POINTER(fastlbp_bp_observe(bp, numbers, NULL, 2), "states");
     NULL_HANDLE(fastlbp_bp_set_likelihood(no_bp, 0, values, 2));
     NULL_POINTER(fastlbp_bp_set_likelihood(bp, 0, NULL, 2), "likelihood");
     NULL_HANDLE(fastlbp_bp_clear_evidence(no_bp, 0));
     NULL_HANDLE(fastlbp_bp_clear_all_evidence(no_bp));
     NULL_HANDLE(fastlbp_bp_read_evidence(no_bp, "x.obs", &size));
     NULL_POINTER(fastlbp_bp_read_evidence(bp, NULL, &size), "path");
-    NULL_HANDLE(fastlbp_bp_evidence_count(no_bp, &size));
-    NULL_POINTER(fastlbp_bp_evidence_count(bp, NULL), "out");
 
     NULL_HANDLE(fastlbp_bp_run(no_bp));
-    NULL_HANDLE(fastlbp_bp_run_passes(no_bp, 1));
+    NULL_HANDLE(fastlbp_bp_run_iterations(no_bp, 1));
     NULL_HANDLE(fastlbp_bp_run_bingo(no_bp, 1e-6, 5, 10, 2, &value));
     NULL_HANDLE(fastlbp_bp_reset(no_bp));
 
-/* A result: no handle, no place for it, no run yet. */
-#define RESULT(function, place)                              \
-    NULL_HANDLE(function(no_bp, &place));                    \
-    NULL_POINTER(function(bp, NULL), "out");                 \
-    FAILS(function(bp, &place), FASTLBP_STATUS_NO_RESULT, "no results yet")
-    RESULT(fastlbp_bp_passes, number);
-    RESULT(fastlbp_bp_total_passes, number);
-    RESULT(fastlbp_bp_converged, flag);
-    RESULT(fastlbp_bp_stop_reason, code);
-    RESULT(fastlbp_bp_max_diff, value);
-    RESULT(fastlbp_bp_frac, value);
-    RESULT(fastlbp_bp_contradictions, number);
-    RESULT(fastlbp_bp_first_contradiction, number);
-    CHECK(flag);
+    for (uint32_t key = FASTLBP_REPORT_ITERATIONS; key <= FASTLBP_REPORT_EVIDENCE; key++) {
+        NULL_HANDLE(fastlbp_bp_report_u64(no_bp, key, &number));
+        NULL_POINTER(fastlbp_bp_report_u64(bp, key, NULL), "out");
+        FAILS(fastlbp_bp_report_f64(bp, key, &value), FASTLBP_STATUS_INVALID_ARGUMENT, "report key");
+        if (key < FASTLBP_REPORT_BACKEND)
+            FAILS(fastlbp_bp_report_u64(bp, key, &number), FASTLBP_STATUS_NO_RESULT, "no results yet");
+    }
+    for (uint32_t key = FASTLBP_REPORT_MAX_DIFF; key <= FASTLBP_REPORT_ACTIVE_FRACTION; key++) {
+        NULL_HANDLE(fastlbp_bp_report_f64(no_bp, key, &value));
+        NULL_POINTER(fastlbp_bp_report_f64(bp, key, NULL), "out");
+        FAILS(fastlbp_bp_report_u64(bp, key, &number), FASTLBP_STATUS_INVALID_ARGUMENT, "report key");
+        FAILS(fastlbp_bp_report_f64(bp, key, &value), FASTLBP_STATUS_NO_RESULT, "no results yet");
+    }
+    FAILS(fastlbp_bp_report_u64(bp, 12, &number), FASTLBP_STATUS_INVALID_ARGUMENT, "report key 12");
 
     NULL_HANDLE(fastlbp_bp_marginals(no_bp, doubles, 8, &size));
     NULL_POINTER(fastlbp_bp_marginals(bp, NULL, 8, &size), "buffer");
     FAILS(fastlbp_bp_marginals(bp, doubles, 8, &size), FASTLBP_STATUS_NO_RESULT, "no results yet");
-    NULL_HANDLE(fastlbp_bp_marginal(no_bp, 0, doubles, 2, &size));
-    NULL_POINTER(fastlbp_bp_marginal(bp, 0, NULL, 2, &size), "buffer");
-    FAILS(fastlbp_bp_marginal(bp, 0, doubles, 2, &size), FASTLBP_STATUS_NO_RESULT, "no results yet");
-    NULL_HANDLE(fastlbp_bp_probability(no_bp, 0, &value));
-    NULL_POINTER(fastlbp_bp_probability(bp, 0, NULL), "out");
-    FAILS(fastlbp_bp_probability(bp, 0, &value), FASTLBP_STATUS_NO_RESULT, "no results yet");
+    FAILS(check_marginal(bp, 0, doubles, 2, &size), FASTLBP_STATUS_NO_RESULT, "no results yet");
+    FAILS(check_probability(bp, 0, &value), FASTLBP_STATUS_NO_RESULT, "no results yet");
     NULL_HANDLE(fastlbp_bp_probabilities(no_bp, doubles, 4, &size));
     NULL_POINTER(fastlbp_bp_probabilities(bp, NULL, 4, &size), "buffer");
     FAILS(fastlbp_bp_probabilities(bp, doubles, 4, &size), FASTLBP_STATUS_NO_RESULT,
@@ -242,8 +203,6 @@ static void null_session(void) {
     NULL_POINTER(fastlbp_bp_factor_belief(bp, 2, NULL, 8, &size), "buffer");
     NULL_HANDLE(fastlbp_bp_factor_belief_at(no_bp, 2, 0, &value));
     NULL_POINTER(fastlbp_bp_factor_belief_at(bp, 2, 0, NULL), "out");
-    NULL_HANDLE(fastlbp_bp_message_length(no_bp, &size));
-    NULL_POINTER(fastlbp_bp_message_length(bp, NULL), "out");
     NULL_HANDLE(fastlbp_bp_messages(no_bp, doubles, 14, &size));
     NULL_POINTER(fastlbp_bp_messages(bp, NULL, 14, &size), "buffer");
     NULL_HANDLE(fastlbp_bp_set_messages(no_bp, doubles, 14));
@@ -252,11 +211,7 @@ static void null_session(void) {
     NULL_POINTER(fastlbp_bp_save_state(bp, NULL, 18, &size), "buffer");
     NULL_HANDLE(fastlbp_bp_restore_state(no_bp, words, 18));
     NULL_POINTER(fastlbp_bp_restore_state(bp, NULL, 18), "state");
-    NULL_HANDLE(fastlbp_bp_backend(no_bp, &code));
-    NULL_POINTER(fastlbp_bp_backend(bp, NULL), "out");
-    NULL_HANDLE(fastlbp_bp_threads(no_bp, &size));
-    NULL_POINTER(fastlbp_bp_threads(bp, NULL), "out");
-    CHECK(number == UNTOUCHED && code == UNTOUCHED && value == UNTOUCHED && size == UNTOUCHED);
+    CHECK(number == UNTOUCHED && value == UNTOUCHED && size == UNTOUCHED);
     fastlbp_bp_free(bp);
 }
 
@@ -275,11 +230,11 @@ static void wrong_graphs(void) {
     size_t count = UNTOUCHED;
 
     OK(fastlbp_graph_new(&graph));
-    FAILS(fastlbp_graph_add_variable(graph, 7, 0), FASTLBP_STATUS_INVALID_ARGUMENT, "variable 7");
+    FAILS(check_add_variable(graph, 7, 0), FASTLBP_STATUS_INVALID_ARGUMENT, "variable 7");
     FAILS(fastlbp_graph_add_variables(graph, labels, cardinalities, 2),
           FASTLBP_STATUS_INVALID_ARGUMENT, "cardinality 0");
-    FAILS(fastlbp_graph_add_singleton(graph, 1, 1.5), FASTLBP_STATUS_INVALID_ARGUMENT, "1.5");
-    FAILS(fastlbp_graph_add_singleton(graph, 1, NAN), FASTLBP_STATUS_INVALID_ARGUMENT, "NaN");
+    FAILS(fastlbp_graph_add_prior(graph, 1, 1.5), FASTLBP_STATUS_INVALID_ARGUMENT, "1.5");
+    FAILS(fastlbp_graph_add_prior(graph, 1, NAN), FASTLBP_STATUS_INVALID_ARGUMENT, "NaN");
     FAILS(fastlbp_graph_add_and(graph, 1, labels, 2, -0.5, 0), FASTLBP_STATUS_INVALID_ARGUMENT, "-0.5");
     FAILS(fastlbp_graph_add_or(graph, 1, labels, 2, 0.5, INFINITY), FASTLBP_STATUS_INVALID_ARGUMENT,
           "inf");
@@ -316,27 +271,27 @@ static void wrong_graphs(void) {
           FASTLBP_STATUS_INVALID_ARGUMENT, "value_offsets");
     FAILS(fastlbp_graph_add_tables(graph, 2, offsets, labels, 2, table_offsets, values, 6),
           FASTLBP_STATUS_INVALID_ARGUMENT, "table 1");
-    OK(fastlbp_graph_factor_count(graph, &count)); /* none of these added anything */
+    OK(fastlbp_graph_count(graph, FASTLBP_COUNT_FACTORS, &count)); /* none of these added anything */
     CHECK(count == 0);
-    OK(fastlbp_graph_variable_count(graph, &count));
+    OK(fastlbp_graph_count(graph, FASTLBP_COUNT_VARIABLES, &count));
     CHECK(count == 0);
 
     /* These show when all is known. */
     OK(fastlbp_graph_add_table(graph, labels, 2, values, 3));
     FAILS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT, "4 joint states");
-    FAILS(fastlbp_graph_variable_count(graph, &count), FASTLBP_STATUS_INVALID_ARGUMENT, "factor 0");
+    FAILS(fastlbp_graph_count(graph, FASTLBP_COUNT_VARIABLES, &count), FASTLBP_STATUS_INVALID_ARGUMENT, "factor 0");
     FAILS(fastlbp_bp_new(graph, &bp), FASTLBP_STATUS_INVALID_ARGUMENT, "factor 0");
     CHECK(count == 0 && bp == NULL);
     fastlbp_graph_free(graph);
     OK(fastlbp_graph_new(&graph));
-    OK(fastlbp_graph_add_variable(graph, 1, 3));
-    OK(fastlbp_graph_add_variable(graph, 1, 4));
+    OK(check_add_variable(graph, 1, 3));
+    OK(check_add_variable(graph, 1, 4));
     FAILS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT, "variable 1");
     fastlbp_graph_free(graph);
     for (uint32_t states = 1; states <= 3; states += 2) {
         OK(fastlbp_graph_new(&graph));
-        OK(fastlbp_graph_add_variable(graph, 1, states));
-        OK(fastlbp_graph_add_singleton(graph, 1, 0.5));
+        OK(check_add_variable(graph, 1, states));
+        OK(fastlbp_graph_add_prior(graph, 1, 0.5));
         FAILS(fastlbp_graph_build(graph), FASTLBP_STATUS_INVALID_ARGUMENT, "binary");
         fastlbp_graph_free(graph);
     }
@@ -371,7 +326,7 @@ static void wrong_files(const char *directory) {
     graph = check_tree();
     FAILS(fastlbp_graph_write_file(graph, "/no/such/file.fg"), FASTLBP_STATUS_IO, "/no/such/file.fg");
     FAILS(fastlbp_graph_write_file(graph, "file.txt"), FASTLBP_STATUS_INVALID_ARGUMENT, "suffix");
-    OK(fastlbp_graph_add_variable(graph, 20, 3));
+    OK(check_add_variable(graph, 20, 3));
     snprintf(path, sizeof path, "%s/test_errors_2.causal_fg", directory);
     CHECK_STATUS(fastlbp_graph_write_file(graph, path), FASTLBP_STATUS_UNSUPPORTED);
     file = fopen(path, "r");
@@ -408,9 +363,9 @@ static void wrong_values(void) {
           "no edge 7");
     FAILS(fastlbp_bp_set_schedule_relation(bp, before, after, 1), FASTLBP_STATUS_INVALID_ARGUMENT,
           "edge");
-    FAILS(fastlbp_bp_schedule(bp, text, 6, &count), FASTLBP_STATUS_BUFFER_TOO_SMALL, "7 are needed");
+    FAILS(fastlbp_bp_get_property(bp, "updates", text, 6, &count), FASTLBP_STATUS_BUFFER_TOO_SMALL, "7 are needed");
     CHECK(count == 7 && strcmp(text, "untouched") == 0);
-    OK(fastlbp_bp_schedule(bp, text, 7, NULL));
+    OK(fastlbp_bp_get_property(bp, "updates", text, 7, NULL));
     CHECK(strcmp(text, "SEQFIX") == 0); /* none of the wrong ones */
     count = UNTOUCHED;
     FAILS(fastlbp_bp_schedule_ranks(bp, 1, narrow, 6, &count),
@@ -418,34 +373,34 @@ static void wrong_values(void) {
     FAILS(fastlbp_bp_level_widths(bp, narrow, 1, &count), FASTLBP_STATUS_BUFFER_TOO_SMALL,
           "are needed");
 
-    FAILS(fastlbp_bp_observe(bp, 4, 0), FASTLBP_STATUS_OUT_OF_RANGE, "variable index 4");
-    FAILS(fastlbp_bp_observe(bp, 0, 2), FASTLBP_STATUS_OUT_OF_RANGE, "state 2");
-    FAILS(fastlbp_bp_observe_label(bp, 9, 0), FASTLBP_STATUS_OUT_OF_RANGE, "label 9");
-    FAILS(fastlbp_bp_observe_variables(bp, variables, states, 2), FASTLBP_STATUS_OUT_OF_RANGE,
+    FAILS(check_observe(bp, 4, 0), FASTLBP_STATUS_OUT_OF_RANGE, "variable index 4");
+    FAILS(check_observe(bp, 0, 2), FASTLBP_STATUS_OUT_OF_RANGE, "state 2");
+    FAILS(check_observe_label(bp, 9, 0), FASTLBP_STATUS_OUT_OF_RANGE, "label 9");
+    FAILS(fastlbp_bp_observe(bp, variables, states, 2), FASTLBP_STATUS_OUT_OF_RANGE,
           "variable index 4");
-    FAILS(fastlbp_bp_observe_variables(bp, states, three, 2), FASTLBP_STATUS_OUT_OF_RANGE, "state 3");
-    FAILS(fastlbp_bp_observe_labels(bp, labels, states, 2), FASTLBP_STATUS_OUT_OF_RANGE, "label 9");
+    FAILS(fastlbp_bp_observe(bp, states, three, 2), FASTLBP_STATUS_OUT_OF_RANGE, "state 3");
+    FAILS(check_observe_labels(bp, labels, states, 2), FASTLBP_STATUS_OUT_OF_RANGE, "label 9");
     FAILS(fastlbp_bp_set_likelihood(bp, 0, negative, 2), FASTLBP_STATUS_INVALID_ARGUMENT, "-0.5");
     FAILS(fastlbp_bp_set_likelihood(bp, 0, zero, 2), FASTLBP_STATUS_INVALID_ARGUMENT, "zero");
     FAILS(fastlbp_bp_set_likelihood(bp, 0, good, 1), FASTLBP_STATUS_INVALID_ARGUMENT, "2 states");
     FAILS(fastlbp_bp_set_likelihood(bp, 4, good, 2), FASTLBP_STATUS_OUT_OF_RANGE, "index 4");
     FAILS(fastlbp_bp_clear_evidence(bp, 4), FASTLBP_STATUS_OUT_OF_RANGE, "index 4");
-    OK(fastlbp_bp_evidence_count(bp, &count));
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_EVIDENCE, &count));
     CHECK(count == 0);
 
     FAILS(fastlbp_bp_run_bingo(bp, -1, 1, 2, 1, &value), FASTLBP_STATUS_INVALID_ARGUMENT, "-1");
     FAILS(fastlbp_bp_run_bingo(bp, 1, 3, 2, 1, &value), FASTLBP_STATUS_INVALID_ARGUMENT, "minimum");
     FAILS(fastlbp_bp_run_bingo(bp, 1, 1, 2, 0, &value), FASTLBP_STATUS_INVALID_ARGUMENT, "history");
     OK(fastlbp_bp_run(bp));
-    FAILS(fastlbp_bp_marginal(bp, 4, messages, 2, NULL), FASTLBP_STATUS_OUT_OF_RANGE, "index 4");
-    FAILS(fastlbp_bp_probability(bp, SIZE_MAX, &value), FASTLBP_STATUS_OUT_OF_RANGE, "index");
+    FAILS(check_marginal(bp, 4, messages, 2, NULL), FASTLBP_STATUS_OUT_OF_RANGE, "index 4");
+    FAILS(check_probability(bp, UINT32_MAX, &value), FASTLBP_STATUS_OUT_OF_RANGE, "index");
     FAILS(fastlbp_bp_probabilities_of(bp, variables, 2, messages), FASTLBP_STATUS_OUT_OF_RANGE,
           "index 4");
     FAILS(fastlbp_bp_factor_belief(bp, 4, messages, 8, NULL), FASTLBP_STATUS_OUT_OF_RANGE, "factor");
     FAILS(fastlbp_bp_factor_belief_at(bp, 2, 8, &value), FASTLBP_STATUS_OUT_OF_RANGE, "8 entries");
     FAILS(fastlbp_bp_factor_belief_at(bp, 4, 0, &value), FASTLBP_STATUS_OUT_OF_RANGE, "factor");
     CHECK(value == UNTOUCHED);
-    FAILS(fastlbp_bp_first_contradiction(bp, words), FASTLBP_STATUS_NO_RESULT, "contradictory");
+    FAILS(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_FIRST_CONTRADICTION, words), FASTLBP_STATUS_NO_RESULT, "contradictory");
 
 #define SHORT(call, wanted)                                                              \
     count = UNTOUCHED;                                                                   \
@@ -453,7 +408,7 @@ static void wrong_values(void) {
     FAILS(call, FASTLBP_STATUS_BUFFER_TOO_SMALL, #wanted " are needed");                 \
     CHECK(count == wanted && messages[0] == UNTOUCHED)
     SHORT(fastlbp_bp_marginals(bp, messages, 7, &count), 8);
-    SHORT(fastlbp_bp_marginal(bp, 0, messages, 1, &count), 2);
+    SHORT(check_marginal(bp, 0, messages, 1, &count), 2);
     SHORT(fastlbp_bp_probabilities(bp, messages, 3, &count), 4);
     SHORT(fastlbp_bp_factor_belief(bp, 2, messages, 7, &count), 8);
     SHORT(fastlbp_bp_messages(bp, messages, 13, &count), 14);
@@ -528,7 +483,7 @@ static void wrong_properties(void) {
 static void missing_backend(void) {
     fastlbp_bp *bp = check_session(check_tree());
     fastlbp_status status;
-    uint32_t backend = UNTOUCHED;
+    uint64_t backend = UNTOUCHED;
     OK(fastlbp_bp_set_backend(bp, FASTLBP_BACKEND_CUDA));
     status = fastlbp_bp_run(bp);
     if (status == FASTLBP_STATUS_OK) {
@@ -536,7 +491,7 @@ static void missing_backend(void) {
     } else {
         CHECK(status == FASTLBP_STATUS_UNSUPPORTED || status == FASTLBP_STATUS_NO_DEVICE);
         CHECK(strstr(fastlbp_last_error(), "CUDA") != NULL);
-        CHECK(fastlbp_bp_backend(bp, &backend) == status && backend == UNTOUCHED);
+        CHECK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_BACKEND, &backend) == status && backend == UNTOUCHED);
         OK(fastlbp_bp_set_backend(bp, FASTLBP_BACKEND_CPU));
         OK(fastlbp_bp_run(bp));
     }
@@ -549,7 +504,7 @@ static void out_of_memory(void) {
     fastlbp_bp *bp;
     OK(fastlbp_graph_new(&graph));
     for (uint64_t label = 0; label < 20000; label++)
-        OK(fastlbp_graph_add_variable(graph, label, UINT32_MAX));
+        OK(check_add_variable(graph, label, UINT32_MAX));
     bp = check_session(graph);
     FAILS(fastlbp_bp_run(bp), FASTLBP_STATUS_OUT_OF_MEMORY, "bytes");
     CHECK_STATUS(fastlbp_bp_run(bp), FASTLBP_STATUS_OUT_OF_MEMORY); /* not poisoned */
@@ -565,8 +520,8 @@ struct other_thread {
 static void *call_from_other_thread(void *argument) {
     struct other_thread *other = argument;
     double value;
-    other->reading = fastlbp_bp_probability(other->bp, 0, &value);
-    other->changing = fastlbp_bp_observe(other->bp, 0, 1);
+    other->reading = check_probability(other->bp, 0, &value);
+    other->changing = check_observe(other->bp, 0, 1);
     snprintf(other->text, sizeof other->text, "%s", fastlbp_last_error());
     return NULL;
 }
@@ -580,8 +535,8 @@ static int32_t call_back(void *user, uint64_t passes, uint64_t max_passes, doubl
     double value = UNTOUCHED;
     (void)passes, (void)max_passes, (void)max_diff, (void)frac;
     FAILS(fastlbp_bp_run(bp), FASTLBP_STATUS_BUSY, "busy");
-    FAILS(fastlbp_bp_observe(bp, 0, 1), FASTLBP_STATUS_BUSY, "busy");
-    FAILS(fastlbp_bp_probability(bp, 0, &value), FASTLBP_STATUS_BUSY, "busy");
+    FAILS(check_observe(bp, 0, 1), FASTLBP_STATUS_BUSY, "busy");
+    FAILS(check_probability(bp, 0, &value), FASTLBP_STATUS_BUSY, "busy");
     FAILS(fastlbp_bp_clone(bp, &copy), FASTLBP_STATUS_BUSY, "busy");
     CHECK(value == UNTOUCHED && copy == NULL);
     other.bp = bp;
@@ -604,12 +559,12 @@ static void busy(void) {
     fastlbp_bp *bp = check_session(check_tree());
     double value = UNTOUCHED;
     OK(fastlbp_bp_set_progress(bp, call_back, bp));
-    OK(fastlbp_bp_run_passes(bp, 2));
+    OK(fastlbp_bp_run_iterations(bp, 2));
     OK(fastlbp_bp_set_progress(bp, NULL, NULL));
-    OK(fastlbp_bp_run_passes(bp, 2)); /* no longer busy */
-    OK(fastlbp_bp_probability(bp, 0, &value));
+    OK(fastlbp_bp_run_iterations(bp, 2)); /* no longer busy */
+    OK(check_probability(bp, 0, &value));
     OK(fastlbp_bp_set_progress(bp, free_itself, bp));
-    OK(fastlbp_bp_run_passes(bp, 3)); /* goes when the run ends */
+    OK(fastlbp_bp_run_iterations(bp, 3)); /* goes when the run ends */
 }
 
 static void *read_last_error(void *argument) {
@@ -622,10 +577,10 @@ static void error_texts(void) {
     pthread_t thread;
     double value;
     fastlbp_bp *bp = check_session(check_tree());
-    FAILS(fastlbp_bp_observe(bp, 1000, 0), FASTLBP_STATUS_OUT_OF_RANGE,
+    FAILS(check_observe(bp, 1000, 0), FASTLBP_STATUS_OUT_OF_RANGE,
           "variable index 1000: the graph has 4 variables");
     OK(fastlbp_bp_run(bp));
-    OK(fastlbp_bp_probability(bp, 0, &value));
+    OK(check_probability(bp, 0, &value));
     CHECK(strstr(fastlbp_last_error(), "1000") != NULL); /* successes do not change it */
     CHECK(pthread_create(&thread, NULL, read_last_error, text) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
@@ -645,7 +600,7 @@ static void poisoned(void) {
         FAILS(reading ? fastlbp_test_panic_reading(bp) : fastlbp_test_panic(bp),
               FASTLBP_STATUS_PANIC, "a panic for tests");
         FAILS(fastlbp_bp_run(bp), FASTLBP_STATUS_POISONED, "poisoned");
-        FAILS(fastlbp_bp_probability(bp, 0, &value), FASTLBP_STATUS_POISONED, "freed");
+        FAILS(check_probability(bp, 0, &value), FASTLBP_STATUS_POISONED, "freed");
         FAILS(fastlbp_bp_clone(bp, &copy), FASTLBP_STATUS_POISONED, "poisoned");
         CHECK(value == UNTOUCHED && copy == NULL);
         fastlbp_bp_free(bp);

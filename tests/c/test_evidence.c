@@ -7,7 +7,7 @@ static fastlbp_graph *certain_factors(void) {
     const double values[] = {1, 1, 1, 1, 1, 1, 1, 0};
     fastlbp_graph *graph = NULL;
     OK(fastlbp_graph_new(&graph));
-    OK(fastlbp_graph_add_singleton(graph, 1, 0.0));
+    OK(fastlbp_graph_add_prior(graph, 1, 0.0));
     OK(fastlbp_graph_add_and(graph, 3, (const uint64_t[]){2}, 1, 1.0, 0.0));
     OK(fastlbp_graph_add_table(graph, scope, 3, values, 8));
     return graph;
@@ -28,17 +28,17 @@ static void excluded_by_one_factor(void) {
         fastlbp_bp *bp = check_session(certain_factors());
         uint64_t count = 99, label = 99;
         double p[5] = {UNTOUCHED};
-        OK(fastlbp_bp_observe_labels(bp, cases[i].labels, cases[i].states, cases[i].count));
+        OK(check_observe_labels(bp, cases[i].labels, cases[i].states, cases[i].count));
         FAILS(fastlbp_bp_run(bp), FASTLBP_STATUS_CONTRADICTION, cases[i].factor);
-        OK(fastlbp_bp_first_contradiction(bp, &label));
-        OK(fastlbp_bp_contradictions(bp, &count));
+        OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_FIRST_CONTRADICTION, &label));
+        OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_CONTRADICTIONS, &count));
         CHECK(label == cases[i].labels[0] && count == 1);
         FAILS(fastlbp_bp_probabilities(bp, p, 5, NULL), FASTLBP_STATUS_NO_RESULT, "no results");
         CHECK(p[0] == UNTOUCHED);
         OK(fastlbp_bp_set_contradiction(bp, FASTLBP_CONTRADICTION_VOTE));
         OK(fastlbp_bp_run(bp));
-        OK(fastlbp_bp_first_contradiction(bp, &label));
-        OK(fastlbp_bp_contradictions(bp, &count));
+        OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_FIRST_CONTRADICTION, &label));
+        OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_CONTRADICTIONS, &count));
         CHECK(label == cases[i].labels[0] && count >= 1);
         OK(fastlbp_bp_probabilities(bp, p, 5, NULL));
         for (size_t j = 0; j < cases[i].count; j++)
@@ -75,20 +75,20 @@ static void copies_go_on(void) {
         size_t needed = 0;
         OK(fastlbp_bp_set_schedule(bp, "SEQMAX", 0));
         OK(fastlbp_bp_set_damping(bp, factors[i]));
-        OK(fastlbp_bp_run_passes(bp, 1));
+        OK(fastlbp_bp_run_iterations(bp, 1));
         OK(fastlbp_bp_clone(bp, &copy));
         OK(fastlbp_bp_clone(bp, &other));
         CHECK_STATUS(fastlbp_bp_save_state(bp, NULL, 0, &needed), FASTLBP_STATUS_BUFFER_TOO_SMALL);
         words = malloc(needed * sizeof *words);
         OK(fastlbp_bp_save_state(bp, words, needed, NULL));
-        OK(fastlbp_bp_run_passes(other, 5)); /* away from it, and back */
+        OK(fastlbp_bp_run_iterations(other, 5)); /* away from it, and back */
         OK(fastlbp_bp_restore_state(other, words, needed));
         OK(fastlbp_bp_set_start(bp, FASTLBP_START_WARM));
         OK(fastlbp_bp_set_start(copy, FASTLBP_START_WARM));
         OK(fastlbp_bp_set_start(other, FASTLBP_START_WARM));
-        OK(fastlbp_bp_run_passes(bp, 2));
-        OK(fastlbp_bp_run_passes(copy, 2));
-        OK(fastlbp_bp_run_passes(other, 2));
+        OK(fastlbp_bp_run_iterations(bp, 2));
+        OK(fastlbp_bp_run_iterations(copy, 2));
+        OK(fastlbp_bp_run_iterations(other, 2));
         OK(fastlbp_bp_probabilities(bp, p[0], VARIABLES, NULL));
         OK(fastlbp_bp_probabilities(copy, p[1], VARIABLES, NULL));
         OK(fastlbp_bp_probabilities(other, p[2], VARIABLES, NULL));

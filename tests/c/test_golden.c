@@ -23,14 +23,14 @@ static void compare(fastlbp_bp *bp, const char *path) {
     while (fgets(line, sizeof line, file) != NULL) {
         char *end;
         uint64_t label;
-        size_t variable = 0;
+        uint32_t variable = 0;
         double wanted, got = NAN;
         if (line[0] == '#')
             continue;
         label = strtoull(line, &end, 10);
         wanted = strtod(end, NULL);
-        OK(fastlbp_graph_variable_of_label(graph, label, &variable));
-        OK(fastlbp_bp_probability(bp, variable, &got));
+        OK(check_variable_of_label(graph, label, &variable));
+        OK(check_probability(bp, variable, &got));
         if (!(fabs(got - wanted) <= 1e-12)) {
             printf("%s: label %llu: %.17g instead of %.17g\n", path, (unsigned long long)label, got,
                    wanted);
@@ -38,7 +38,7 @@ static void compare(fastlbp_bp *bp, const char *path) {
         }
         compared++;
     }
-    OK(fastlbp_graph_variable_count(graph, &count));
+    OK(fastlbp_graph_count(graph, FASTLBP_COUNT_VARIABLES, &count));
     CHECK(compared == count);
     fastlbp_graph_free(graph);
     fclose(file);
@@ -65,7 +65,7 @@ static int test_reference(const char *directory, const char *file) {
     if (file_exists(path))
         OK(fastlbp_bp_read_evidence(bp, path, NULL));
     OK(fastlbp_bp_set_schedule(bp, schedule, 0));
-    OK(fastlbp_bp_run_passes(bp, passes));
+    OK(fastlbp_bp_run_iterations(bp, passes));
     snprintf(path, sizeof path, "%s/%s", directory, file);
     compare(bp, path);
     fastlbp_bp_free(bp);

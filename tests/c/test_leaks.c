@@ -39,16 +39,16 @@ static void cycle(long number) {
     if (number % 5 == 0)
         OK(fastlbp_bp_set_threads(bp, 2));
     OK(fastlbp_bp_set_schedule(bp, number % 2 == 0 ? "PARALL" : "SEQRND", (uint64_t)number));
-    OK(fastlbp_bp_observe(bp, 3, 1));
+    OK(check_observe(bp, 3, 1));
     OK(fastlbp_bp_run_bingo(bp, 1e-6, 2, 4, 3, NULL));
     OK(fastlbp_bp_clone(bp, &copy));
     OK(fastlbp_bp_set_threads(copy, 1 + (size_t)number % 2));
     OK(fastlbp_bp_set_progress(copy, cancel, NULL));
-    OK(fastlbp_bp_run_passes(copy, 5));
+    OK(fastlbp_bp_run_iterations(copy, 5));
     OK(fastlbp_bp_save_state(copy, state, LENGTH(state), &length));
     OK(fastlbp_bp_restore_state(bp, state, length));
     OK(fastlbp_bp_probabilities(copy, p, LENGTH(p), NULL));
-    CHECK_STATUS(fastlbp_bp_observe(copy, 100000, 1), FASTLBP_STATUS_OUT_OF_RANGE);
+    CHECK_STATUS(check_observe(copy, 100000, 1), FASTLBP_STATUS_OUT_OF_RANGE);
     CHECK_STATUS(fastlbp_bp_restore_state(bp, state, 3), FASTLBP_STATUS_INVALID_ARGUMENT);
     OK(fastlbp_bp_graph(copy, &shared));
     fastlbp_bp_free(bp);

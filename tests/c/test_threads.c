@@ -18,7 +18,7 @@ static void *run_own(void *argument) {
     struct worker *worker = argument;
     double got[SIZE];
     for (long round = 0; round < rounds; round++) {
-        if (fastlbp_bp_run_passes(worker->bp, 20) != FASTLBP_STATUS_OK
+        if (fastlbp_bp_run_iterations(worker->bp, 20) != FASTLBP_STATUS_OK
             || fastlbp_bp_probabilities(worker->bp, got, SIZE, NULL) != FASTLBP_STATUS_OK
             || memcmp(got, wanted, sizeof got) != 0)
             worker->wrong++;
@@ -35,8 +35,8 @@ static void *read_shared(void *argument) {
         if (fastlbp_bp_probabilities(worker->bp, got, SIZE, NULL) != FASTLBP_STATUS_OK
             || memcmp(got, wanted, sizeof got) != 0
             || fastlbp_bp_factor_belief(worker->bp, 0, belief, 8, NULL) != FASTLBP_STATUS_OK
-            || fastlbp_bp_level_count(worker->bp, &length) != FASTLBP_STATUS_OK
-            || fastlbp_bp_message_length(worker->bp, &length) != FASTLBP_STATUS_OK)
+            || check_level_count(worker->bp, &length) != FASTLBP_STATUS_OK
+            || check_message_length(worker->bp, &length) != FASTLBP_STATUS_OK)
             worker->wrong++;
     }
     return NULL;
@@ -50,7 +50,7 @@ static void *make_sessions(void *argument) {
         fastlbp_bp *bp = NULL;
         double got[SIZE];
         if (fastlbp_bp_new(graph, &bp) != FASTLBP_STATUS_OK
-            || fastlbp_bp_run_passes(bp, 20) != FASTLBP_STATUS_OK
+            || fastlbp_bp_run_iterations(bp, 20) != FASTLBP_STATUS_OK
             || fastlbp_bp_probabilities(bp, got, SIZE, NULL) != FASTLBP_STATUS_OK
             || memcmp(got, wanted, sizeof got) != 0)
             wrong++;
@@ -63,7 +63,7 @@ static void *make_sessions(void *argument) {
 static void *contend(void *argument) {
     struct worker *worker = argument;
     for (long round = 0; round < rounds * 10; round++) {
-        fastlbp_status status = fastlbp_bp_run_passes(worker->bp, 3);
+        fastlbp_status status = fastlbp_bp_run_iterations(worker->bp, 3);
         if (status != FASTLBP_STATUS_OK && status != FASTLBP_STATUS_BUSY)
             worker->wrong++;
     }
@@ -101,7 +101,7 @@ struct pair {
 
 static void *run_pair(void *argument) {
     struct pair *pair = argument;
-    if (fastlbp_bp_run_passes(pair->bp, 5) == FASTLBP_STATUS_OK)
+    if (fastlbp_bp_run_iterations(pair->bp, 5) == FASTLBP_STATUS_OK)
         pair->status = fastlbp_bp_probabilities(pair->bp, pair->got, 3000, NULL);
     return NULL;
 }
@@ -109,7 +109,7 @@ static void *run_pair(void *argument) {
 static void teams(void) {
     static struct pair pairs[3];
     pthread_t threads[2];
-    size_t count = 0;
+    uint64_t count = 0;
     pairs[0].bp = check_session(check_ring(3000));
     for (size_t i = 1; i < 3; i++)
         OK(fastlbp_bp_clone(pairs[0].bp, &pairs[i].bp));
@@ -117,7 +117,7 @@ static void teams(void) {
         OK(fastlbp_bp_set_schedule(pairs[i].bp, "PARALL", 0));
         OK(fastlbp_bp_set_threads(pairs[i].bp, i == 0 ? 1 : 2));
         OK(fastlbp_bp_prepare(pairs[i].bp));
-        OK(fastlbp_bp_threads(pairs[i].bp, &count));
+        OK(fastlbp_bp_report_u64(pairs[i].bp, FASTLBP_REPORT_THREADS, &count));
         CHECK(count == (i == 0 ? 1 : 2));
         pairs[i].status = FASTLBP_STATUS_PANIC; /* until it has run */
     }
@@ -141,7 +141,7 @@ int main(void) {
     pthread_t threads[READERS];
     rounds = check_setting("FASTLBP_TEST_CYCLES", 100);
     OK(fastlbp_bp_new(graph, &bp));
-    OK(fastlbp_bp_run_passes(bp, 20));
+    OK(fastlbp_bp_run_iterations(bp, 20));
     OK(fastlbp_bp_probabilities(bp, wanted, SIZE, NULL));
     for (int i = 0; i < READERS; i++) {
         workers[i].wrong = 0;

@@ -88,8 +88,8 @@ inline long check_setting(const char *name, long fallback) {
 //   P(4) = 0.292 * 0.8 + 0.708 * 0.3 = 0.446
 inline fastlbp::Graph tree() {
     fastlbp::Graph graph;
-    graph.add_singleton(1, 0.3);
-    graph.add_singleton(2, 0.8);
+    graph.add_prior(1, 0.3);
+    graph.add_prior(2, 0.8);
     graph.add_and(3, {1, 2}, 0.9, 0.1);
     graph.add_or(4, {3}, 0.7, 0.2);
     return graph;
@@ -104,7 +104,7 @@ inline fastlbp::Graph ring(std::uint64_t size) {
             graph.add_and(i, body, 0.9, 0.05);
         else
             graph.add_or(i, body, 0.8, 0.15);
-        graph.add_singleton(i, 0.3 + 0.4 * static_cast<double>(i) / static_cast<double>(size));
+        graph.add_prior(i, 0.3 + 0.4 * static_cast<double>(i) / static_cast<double>(size));
     }
     return graph;
 }
@@ -112,7 +112,7 @@ inline fastlbp::Graph ring(std::uint64_t size) {
 // x2 is x1, which is true.
 inline fastlbp::Graph certain() {
     fastlbp::Graph graph;
-    graph.add_singleton(1, 1.0);
+    graph.add_prior(1, 1.0);
     graph.add_and(2, {1}, 1.0, 0.0);
     return graph;
 }

@@ -10,7 +10,8 @@ cmake_minimum_required(VERSION 3.19)
 set(renamed
   fastlbp_last_error=what fastlbp_status_string=status_name fastlbp_set_log_callback=Log
   fastlbp_graph_new=Graph fastlbp_graph_free=Graph fastlbp_bp_new=BeliefPropagation
-  fastlbp_bp_free=BeliefPropagation fastlbp_bp_get_property=property)
+  fastlbp_bp_free=BeliefPropagation fastlbp_bp_get_property=property fastlbp_graph_count=variable_count
+  fastlbp_bp_report_u64=iterations fastlbp_bp_report_f64=max_diff)
 # What says something of the header itself.
 set(exempt FASTLBP_API FASTLBP_H FASTLBP_VERSION_MAJOR FASTLBP_VERSION_MINOR FASTLBP_VERSION_PATCH)
 
@@ -43,7 +44,7 @@ set(constants ${declared})
 list(FILTER constants INCLUDE REGEX "^FASTLBP_")
 list(REMOVE_ITEM constants ${exempt})
 list(LENGTH functions count)
-if(count LESS 120)
+if(count LESS 85)
   message(FATAL_ERROR "only ${count} functions found in fastlbp.h")
 endif()
 

@@ -27,34 +27,34 @@ void progress_and_cancelling() {
     std::uint64_t calls = 0;
     bp.set_progress([&](const fastlbp::Progress &progress) {
         ++calls;
-        CHECK(progress.passes == calls && progress.max_passes == 20 && progress.frac == 1.0);
+        CHECK(progress.iterations == calls && progress.max_iterations == 20 && progress.active_fraction == 1.0);
         return calls < 3;
     });
-    bp.run_passes(20);
-    CHECK(calls == 3 && bp.passes() == 3 && bp.stop_reason() == fastlbp::StopReason::cancelled);
+    bp.run_iterations(20);
+    CHECK(calls == 3 && bp.iterations() == 3 && bp.stop_reason() == fastlbp::StopReason::cancelled);
     bp.set_progress(nullptr);
-    bp.run_passes(4);
-    CHECK(calls == 3 && bp.passes() == 4);
+    bp.run_iterations(4);
+    CHECK(calls == 3 && bp.iterations() == 4);
 }
 
 void exceptions_end_runs() {
     fastlbp::BeliefPropagation bp(ring(12));
     bool armed = true;
     bp.set_progress([&](const fastlbp::Progress &progress) {
-        if (armed && progress.passes == 2)
+        if (armed && progress.iterations == 2)
             throw Thrown(7);
         return true;
     });
-    CHECK(thrown_by([&] { bp.run_passes(20); }) == 7);
-    CHECK(bp.passes() == 2 && bp.stop_reason() == fastlbp::StopReason::cancelled);
+    CHECK(thrown_by([&] { bp.run_iterations(20); }) == 7);
+    CHECK(bp.iterations() == 2 && bp.stop_reason() == fastlbp::StopReason::cancelled);
     bp.set_tolerance(0.0);
     CHECK(thrown_by([&] { bp.run(); }) == 7);
     CHECK(thrown_by([&] { bp.run_bingo(0.0, 10, 20, 5); }) == 7);
     CHECK(thrown_by([&] { bp.run_batch({0, 1, 2, 3, 4}, {1, 2, 3, 4}, {1, 1, 1, 1}); }) == 7);
     // It is thrown once, and the session goes on working.
     armed = false;
-    bp.run_passes(20);
-    CHECK(bp.passes() == 20 && bp.stop_reason() == fastlbp::StopReason::passes);
+    bp.run_iterations(20);
+    CHECK(bp.iterations() == 20 && bp.stop_reason() == fastlbp::StopReason::iterations);
 
     // Anything can be thrown.
     bp.set_progress([](const fastlbp::Progress &) -> bool { throw 3; });
@@ -67,7 +67,7 @@ void exceptions_end_runs() {
     CHECK(caught == 3);
     // A moved session keeps its function, a clone has none.
     fastlbp::BeliefPropagation copy = bp.clone();
-    copy.run_passes(2);
+    copy.run_iterations(2);
     fastlbp::BeliefPropagation moved = std::move(bp);
     caught = 0;
     try {
@@ -78,9 +78,9 @@ void exceptions_end_runs() {
     CHECK(caught == 3);
     // A handle that was released has none either: its function would be gone.
     fastlbp_bp *handle = moved.release();
-    CHECK(fastlbp_bp_run_passes(handle, 2) == FASTLBP_STATUS_OK);
+    CHECK(fastlbp_bp_run_iterations(handle, 2) == FASTLBP_STATUS_OK);
     fastlbp::BeliefPropagation adopted(handle);
-    CHECK(adopted.passes() == 2);
+    CHECK(adopted.iterations() == 2);
 }
 
 void exceptions_of_many_sessions() {
@@ -106,7 +106,7 @@ void calls_inside_of_runs() {
         THROWS(busy, "", bp->release());
         return true;
     });
-    bp->run_passes(2);
+    bp->run_iterations(2);
     CHECK(calls == 2);
     // Errors of such calls leave the run, too, when the function lets them.
     bp->set_progress([&](const fastlbp::Progress &) {
@@ -142,7 +142,7 @@ void exceptions_find_their_thread() {
             std::this_thread::yield();
         for (long cycle = 0; cycle < cycles;) {
             try {
-                bp.run_passes(1);
+                bp.run_iterations(1);
                 CHECK(false);
             } catch (const Thrown &thrown) {
                 CHECK(thrown.number == own);
@@ -209,7 +209,7 @@ void threads() {
     const fastlbp::Graph graph = ring(30);
     fastlbp::BeliefPropagation shared(graph);
     shared.set_threads(1);
-    shared.run_passes(5);
+    shared.run_iterations(5);
     const std::vector<double> wanted = shared.marginals();
     std::vector<std::thread> workers;
     for (int worker = 0; worker < 4; ++worker)
@@ -220,11 +220,11 @@ void threads() {
                 fastlbp::BeliefPropagation own(graph);
                 own.set_threads(1);
                 own.set_progress([](const fastlbp::Progress &progress) -> bool {
-                    if (progress.passes == 5)
+                    if (progress.iterations == 5)
                         throw Thrown(6);
                     return true;
                 });
-                CHECK(thrown_by([&] { own.run_passes(9); }) == 6);
+                CHECK(thrown_by([&] { own.run_iterations(9); }) == 6);
                 CHECK(own.marginals() == wanted);
                 THROWS(out_of_range, std::to_string(1000 + cycle),
                        own.observe(static_cast<std::size_t>(1000 + cycle), 0));

@@ -12,24 +12,22 @@ void graph_contents() {
     CHECK(graph.edge_count() == 7);
     CHECK(graph.state_count() == 8);
     CHECK(graph.labels() == std::vector<std::uint64_t>({1, 2, 3, 4}));
-    CHECK(graph.label(2) == 3);
     CHECK(graph.variable_of_label(4) == 3);
     CHECK(graph.variables_of_labels({4, 1}) == std::vector<std::uint32_t>({3, 0}));
-    CHECK(graph.cardinality(1) == 2);
     CHECK(graph.cardinalities() == std::vector<std::uint32_t>({2, 2, 2, 2}));
     CHECK(graph.factor_kinds()
-          == std::vector<fastlbp::FactorKind>({fastlbp::FactorKind::singleton,
-                                               fastlbp::FactorKind::singleton,
+          == std::vector<fastlbp::FactorKind>({fastlbp::FactorKind::prior,
+                                               fastlbp::FactorKind::prior,
                                                fastlbp::FactorKind::conjunction,
                                                fastlbp::FactorKind::disjunction}));
     CHECK(graph.factor_heads() == std::vector<std::uint32_t>({0, 1, 2, 3}));
-    CHECK(graph.factor_heads_in_bodies() == std::vector<std::uint8_t>({0, 0, 0, 0}));
-    CHECK(graph.factor_parameters().first == std::vector<double>({0.3, 0.8, 0.9, 0.7}));
-    CHECK(graph.factor_parameters().second == std::vector<double>({0.0, 0.0, 0.1, 0.2}));
+    CHECK(graph.factor_parameters(1) == std::vector<double>({0.8}));
+    CHECK(graph.factor_parameters(2) == std::vector<double>({0.9, 0.1}));
+    CHECK(graph.factor_indicators(0).empty());
+    CHECK(graph.factor_indicators(2) == std::vector<std::int32_t>({1, 1, fastlbp::wildcard}));
+    CHECK(graph.factor_indicators(3) == std::vector<std::int32_t>({0, fastlbp::wildcard}));
     CHECK(graph.factor_offsets() == std::vector<std::size_t>({0, 1, 2, 5, 7}));
     CHECK(graph.edge_variables() == std::vector<std::uint32_t>({0, 1, 0, 1, 2, 2, 3}));
-    CHECK(graph.edge_factors() == std::vector<std::uint32_t>({0, 1, 2, 2, 2, 3, 3}));
-    CHECK(graph.edge(2, 2) == 4);
     CHECK(graph.factor_variables(3) == std::vector<std::uint32_t>({2, 3}));
     const std::vector<double> values = graph.factor_values(2);
     CHECK(values.size() == 8 && values[7] == 0.9 && values[4] == 0.1 && values[3] == 1 - 0.9);
@@ -43,33 +41,29 @@ void graph_buffers() {
     CHECK(labels == std::vector<std::uint64_t>({1, 2, 3, 4, 77}));
     std::array<std::uint32_t, 7> indices = {};
     CHECK(graph.edge_variables(indices) == 7 && indices[6] == 3);
-    CHECK(graph.edge_factors(indices) == 7 && indices[6] == 3);
     CHECK(graph.factor_heads(indices) == 4 && indices[2] == 2);
     CHECK(graph.cardinalities(indices) == 4 && indices[3] == 2);
     CHECK(graph.factor_variables(2, indices) == 3 && indices[2] == 2);
     std::uint32_t found[2] = {};
     graph.variables_of_labels({2, 4}, found);
     CHECK(found[0] == 1 && found[1] == 3);
-    std::uint8_t flags[7];
-    CHECK(graph.factor_heads_in_bodies(flags) == 4 && flags[3] == 0);
-    CHECK(graph.edge_signs(flags) == 7 && flags[6] == 0);
+    std::int32_t states[3];
+    CHECK(graph.factor_indicators(2, states) == 3 && states[2] == fastlbp::wildcard);
     std::size_t offsets[5];
     CHECK(graph.factor_offsets(offsets) == 5 && offsets[4] == 7);
-    double values[16], q[16];
+    double values[8];
     CHECK(graph.factor_values(2, values) == 8 && values[7] == 0.9);
-    CHECK(graph.factor_conditionals(values) == 16 && values[8] == 0.0);
-    CHECK(graph.factor_parameters(values, q) == 4 && values[3] == 0.7 && q[3] == 0.2);
+    CHECK(graph.factor_parameters(3, values) == 2 && values[0] == 0.7 && values[1] == 0.2);
     std::uint64_t few[3];
     THROWS(buffer_too_small, "4", graph.labels(few));
     THROWS(buffer_too_small, "4", graph.labels(fastlbp::Span<std::uint64_t>()));
-    THROWS(invalid_argument, "q has length 3", graph.factor_parameters(values, fastlbp::Span<double>(q, 3)));
     THROWS(invalid_argument, "buffer has length 2", graph.variables_of_labels({1}, found));
 }
 
 void bulk_equals_single() {
     using fastlbp::FactorKind;
     fastlbp::Graph bulk, single = tree();
-    bulk.add_factors({FactorKind::singleton, FactorKind::singleton, FactorKind::conjunction,
+    bulk.add_factors({FactorKind::prior, FactorKind::prior, FactorKind::conjunction,
                       FactorKind::disjunction},
                      {1, 2, 3, 4}, {0, 0, 0, 2, 3}, {1, 2, 3}, {0.3, 0.8, 0.9, 0.7},
                      {0.0, 0.0, 0.1, 0.2});
@@ -97,18 +91,18 @@ void bulk_equals_single() {
     for (std::size_t factor = 0; factor < single.factor_count(); ++factor)
         CHECK(bulk.factor_values(factor) == single.factor_values(factor));
     fastlbp::BeliefPropagation one(bulk), other(single);
-    one.run_passes(3);
-    other.run_passes(3);
+    one.run_iterations(3);
+    other.run_iterations(3);
     CHECK(one.marginals() == other.marginals());
 
     THROWS(invalid_argument, "heads has length 1: it must be 2",
-           bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1}, {0, 0, 0}, {}, {1, 1}, {0, 0}));
+           bulk.add_factors({FactorKind::prior, FactorKind::prior}, {1}, {0, 0, 0}, {}, {1, 1}, {0, 0}));
     THROWS(invalid_argument, "body_offsets has length 2: it must be 3",
-           bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1, 2}, {0, 0}, {}, {1, 1}, {0, 0}));
+           bulk.add_factors({FactorKind::prior, FactorKind::prior}, {1, 2}, {0, 0}, {}, {1, 1}, {0, 0}));
     THROWS(invalid_argument, "p has length 1: it must be 2",
-           bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1, 2}, {0, 0, 0}, {}, {1}, {0, 0}));
+           bulk.add_factors({FactorKind::prior, FactorKind::prior}, {1, 2}, {0, 0, 0}, {}, {1}, {0, 0}));
     THROWS(invalid_argument, "q has length 3: it must be 2",
-           bulk.add_factors({FactorKind::singleton, FactorKind::singleton}, {1, 2}, {0, 0, 0}, {}, {1, 1},
+           bulk.add_factors({FactorKind::prior, FactorKind::prior}, {1, 2}, {0, 0, 0}, {}, {1, 1},
                             {0, 0, 0}));
     THROWS(invalid_argument, "negated has length 1: it must be 2", bulk.add_signed_and(9, {1, 2}, {0}, 1, 0));
     THROWS(invalid_argument, "links has length 1: it must be 2", bulk.add_noisy_or(9, {1, 2}, {0.5}, 0));
@@ -134,8 +128,8 @@ void structured_factors() {
         graph.add_signed_and(9, {1, 2}, {0, 1}, 0.9, 0.2);
         NEAR(head_given(graph, {1, 0}), 0.9);
         NEAR(head_given(graph, {1, 1}), 0.2);
-        CHECK(graph.edge_signs() == std::vector<std::uint8_t>({0, 1, 0}));
-        CHECK(graph.factor_conditionals() == std::vector<double>({0.9, 1 - 0.9, 0.2, 1 - 0.2}));
+        CHECK(graph.factor_indicators(0) == std::vector<std::int32_t>({1, 0, fastlbp::wildcard}));
+        CHECK(graph.factor_parameters(0) == std::vector<double>({0.9, 1 - 0.9, 0.2, 1 - 0.2}));
         CHECK(graph.factor_kinds()[0] == fastlbp::FactorKind::signed_literals);
     }
     {
@@ -149,15 +143,15 @@ void structured_factors() {
         graph.add_clause({1, 9}, {1, 0}, 1.0, 0.25); // x1 -> x9
         NEAR(head_given(graph, {1}), 0.8);
         NEAR(head_given(graph, {0}), 0.5);
+        THROWS(invalid_argument, "without literals", graph.add_clause({}, {}, 1.0, 0.25));
     }
     {
         fastlbp::Graph graph;
         graph.add_noisy_or(9, {1, 2}, {0.5, 0.25}, 0.1);
         NEAR(head_given(graph, {1, 1}), 1 - 0.9 * 0.5 * 0.75);
         CHECK(graph.factor_kinds()[0] == fastlbp::FactorKind::noisy_literals);
-        CHECK(graph.factor_literals(0).size() == 12);
-        double literals[12];
-        CHECK(graph.factor_literals(0, literals) == 12);
+        CHECK(graph.factor_parameters(0)
+              == std::vector<double>({0.1, 1 - 0.1, 1, 0, 1, 0, 0.5, 0.5, 1, 0, 0.75, 0.25, 1, 0, 1, 0}));
     }
     {
         fastlbp::Graph graph;
@@ -180,14 +174,11 @@ void structured_factors() {
         graph.add_terms({1, 9}, {1.0, 3.0, 1.0}, {0, 1, 0, 0, 2, fastlbp::wildcard});
         NEAR(head_given(graph, {0}), 0.25);
         NEAR(head_given(graph, {2}), 0.5);
-        CHECK(graph.factor_weights(0) == std::vector<double>({1, 3, 1}));
+        CHECK(graph.factor_parameters(0) == std::vector<double>({1, 3, 1}));
         CHECK(graph.factor_indicators(0) == std::vector<std::int32_t>({0, 1, 0, 0, 2, -1}));
-        double weights[3];
         std::int32_t indicators[6];
-        CHECK(graph.factor_weights(0, weights) == 3 && weights[1] == 3);
         CHECK(graph.factor_indicators(0, indicators) == 6 && indicators[5] == fastlbp::wildcard);
         CHECK(graph.factor_heads() == std::vector<std::uint32_t>({fastlbp::no_variable}));
-        THROWS(invalid_argument, "", graph.factor_literals(0));
     }
 }
 

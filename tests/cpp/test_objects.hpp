@@ -51,17 +51,17 @@ void moving() {
     CHECK(moved.factor_count() == 4 && graph.get() == nullptr);
     THROWS(null_pointer, "handle is NULL", graph.factor_count());
     THROWS(null_pointer, "handle is NULL", graph.labels());
-    THROWS(null_pointer, "handle is NULL", graph.add_singleton(1, 0.5));
+    THROWS(null_pointer, "handle is NULL", graph.add_prior(1, 0.5));
     THROWS(null_pointer, "handle is NULL", fastlbp::BeliefPropagation(graph));
     graph = ternary();
     CHECK(graph.state_count() == 5);
 
     fastlbp::BeliefPropagation bp(moved);
-    bp.run_passes(6);
+    bp.run_iterations(6);
     bp = std::move(itself(bp));
-    CHECK(bp.passes() == 6);
+    CHECK(bp.iterations() == 6);
     fastlbp::BeliefPropagation other(std::move(bp));
-    CHECK(other.passes() == 6 && bp.get() == nullptr);
+    CHECK(other.iterations() == 6 && bp.get() == nullptr);
     THROWS(null_pointer, "handle is NULL", bp.run());
     THROWS(null_pointer, "handle is NULL", bp.set_progress([](const fastlbp::Progress &) { return true; }));
     THROWS(null_pointer, "handle is NULL", bp.graph());
@@ -72,7 +72,7 @@ void moving() {
     bp.run();
     NEAR(bp.marginal(1)[1], 0.62);
     bp = other.clone();
-    CHECK(bp.passes() == 6);
+    CHECK(bp.iterations() == 6);
 
     fastlbp_graph *handle = moved.release();
     CHECK(handle != nullptr && moved.get() == nullptr && moved.release() == nullptr);
@@ -82,30 +82,30 @@ void moving() {
     fastlbp::Graph growing = tree();
     fastlbp::BeliefPropagation early(growing);
     growing.add_and(7, {7, 4}, 0.5, 0.25); // its head is in its body
-    CHECK(growing.factor_heads_in_bodies()[4] == 1 && growing.variable_count() == 5);
+    CHECK(growing.factor_indicators(4) == std::vector<std::int32_t>({1, 1}) && growing.variable_count() == 5);
     CHECK(early.graph().variable_count() == 4);
 }
 
 void errors() {
     fastlbp::Graph graph;
-    THROWS(invalid_argument, "1.5", graph.add_singleton(1, 1.5));
+    THROWS(invalid_argument, "1.5", graph.add_prior(1, 1.5));
     THROWS(invalid_argument, "cardinality", graph.add_variable(1, 0));
-    THROWS(out_of_range, "0", graph.label(0));
+    THROWS(out_of_range, "0", graph.factor_variables(0));
     THROWS(invalid_utf8, "", fastlbp::Graph::read_file("\xff.fg"));
     THROWS(null_pointer, "path", fastlbp::Graph::read_file(static_cast<const char *>(nullptr)));
     THROWS(invalid_argument, "NUL at byte 4", graph.write_file(std::string("a.fg\0b", 6)));
     // Two cardinalities: only seen when the graph is built, and for good.
     graph.add_variable(5, 3);
-    graph.add_singleton(5, 0.5);
+    graph.add_prior(5, 0.5);
     THROWS(invalid_argument, "5", graph.build());
     THROWS(invalid_argument, "5", graph.variable_count());
     THROWS(invalid_argument, "5", fastlbp::BeliefPropagation(graph));
     // It is a std::runtime_error, and keeps its text when other calls fail.
     try {
-        fastlbp::Graph().add_singleton(1, 2.5);
+        fastlbp::Graph().add_prior(1, 2.5);
         CHECK(false);
     } catch (const std::runtime_error &error) {
-        THROWS(out_of_range, "", fastlbp::Graph().label(3));
+        THROWS(out_of_range, "", fastlbp::Graph().factor_variables(3));
         CHECK(std::string(error.what()).find("2.5") != std::string::npos);
     }
 }
@@ -163,7 +163,7 @@ bool golden_file(const std::string &directory, const std::string &file) {
     if (std::ifstream(path))
         bp.read_evidence(path);
     bp.set_schedule(schedule);
-    bp.run_passes(std::stoull(passes));
+    bp.run_iterations(std::stoull(passes));
     const std::vector<double> p = bp.probabilities();
     std::ifstream wanted(directory + "/" + file);
     std::string line;

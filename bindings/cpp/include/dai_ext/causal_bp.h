@@ -49,7 +49,7 @@ public:
 
 protected:
     size_t run_passes(size_t passes) override {
-        // BINGO's rule makes one pass more than its maximum; without a history, its results are the beliefs.
+        // BINGO's rule makes one iteration more than its maximum; without a history, its results are the beliefs.
         return session_.run_bingo(props, props.updates.name(), props.inference.name(), props.tol, passes - 1,
                                   passes - 1, 1, nullptr);
     }
@@ -79,8 +79,8 @@ protected:
         }
         fastlbp::dai::check(fastlbp_bp_clear_all_evidence(session_.bp()), "fastlbp_bp_clear_all_evidence");
         fastlbp::dai::check(
-            fastlbp_bp_observe_variables(session_.bp(), variables.data(), states.data(), variables.size()),
-            "fastlbp_bp_observe_variables");
+            fastlbp_bp_observe(session_.bp(), variables.data(), states.data(), variables.size()),
+            "fastlbp_bp_observe");
         observed_ = clamps();
         session_.touch();
     }

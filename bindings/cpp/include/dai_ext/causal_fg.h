@@ -184,41 +184,41 @@ inline void CausalFactorGraph::ReadFromFile(const char* filename) {
     check(status, "fastlbp_graph_read_file");
     const fastlbp::dai::Graph owner(read, fastlbp_graph_free);
     size_t variables = 0, count = 0, edges = 0;
-    check(fastlbp_graph_variable_count(read, &variables), "fastlbp_graph_variable_count");
-    check(fastlbp_graph_factor_count(read, &count), "fastlbp_graph_factor_count");
-    check(fastlbp_graph_edge_count(read, &edges), "fastlbp_graph_edge_count");
+    check(fastlbp_graph_count(read, FASTLBP_COUNT_VARIABLES, &variables), "fastlbp_graph_count");
+    check(fastlbp_graph_count(read, FASTLBP_COUNT_FACTORS, &count), "fastlbp_graph_count");
+    check(fastlbp_graph_count(read, FASTLBP_COUNT_EDGES, &edges), "fastlbp_graph_count");
     std::vector<uint64_t> labels(variables);
     std::vector<uint32_t> kinds(count), heads(count), scopes(edges);
-    std::vector<uint8_t> twice(count);
     std::vector<size_t> offsets(count + 1);
-    std::vector<double> p(count), q(count);
     check(fastlbp_graph_labels(read, labels.data(), variables, nullptr), "fastlbp_graph_labels");
     check(fastlbp_graph_factor_kinds(read, kinds.data(), count, nullptr), "fastlbp_graph_factor_kinds");
     check(fastlbp_graph_factor_heads(read, heads.data(), count, nullptr), "fastlbp_graph_factor_heads");
-    check(fastlbp_graph_factor_heads_in_bodies(read, twice.data(), count, nullptr),
-          "fastlbp_graph_factor_heads_in_bodies");
-    check(fastlbp_graph_factor_parameters(read, p.data(), q.data(), count, nullptr),
-          "fastlbp_graph_factor_parameters");
     check(fastlbp_graph_factor_offsets(read, offsets.data(), count + 1, nullptr),
           "fastlbp_graph_factor_offsets");
     check(fastlbp_graph_edge_variables(read, scopes.data(), edges, nullptr), "fastlbp_graph_edge_variables");
     std::vector<CausalFactor> factors;
     factors.reserve(count);
     for (size_t I = 0; I < count; ++I) {
-        if (kinds[I] > FASTLBP_FACTOR_OR || kinds[I] < FASTLBP_FACTOR_SINGLETON)
+        if (kinds[I] > FASTLBP_FACTOR_OR || kinds[I] < FASTLBP_FACTOR_PRIOR)
             DAI_THROWE(INVALID_FACTORGRAPH_FILE, std::string(filename)
                                                      + ": has factors that are no causal ones; name a .causal_fg");
         const Var head(labels[heads[I]], 2);
-        if (kinds[I] == FASTLBP_FACTOR_SINGLETON) {
-            factors.push_back(CausalFactor(head, p[I]));
+        double p[] = {0, 0}; // p and q
+        check(fastlbp_graph_factor_parameters(read, I, p, 2, nullptr), "fastlbp_graph_factor_parameters");
+        if (kinds[I] == FASTLBP_FACTOR_PRIOR) {
+            factors.push_back(CausalFactor(head, p[0]));
             continue;
         }
+        const size_t arity = offsets[I + 1] - offsets[I];
+        std::vector<int32_t> literals(arity);
+        check(fastlbp_graph_factor_indicators(read, I, literals.data(), arity, nullptr),
+              "fastlbp_graph_factor_indicators");
         std::vector<Var> body;
-        for (size_t edge = offsets[I]; edge < offsets[I + 1]; ++edge)
-            if (scopes[edge] != heads[I] || twice[I])
-                body.push_back(Var(labels[scopes[edge]], 2));
+        for (size_t i = 0; i < arity; ++i)
+            if (literals[i] != FASTLBP_WILDCARD)
+                body.push_back(Var(labels[scopes[offsets[I] + i]], 2));
         factors.push_back(CausalFactor(head, VarSet(body.begin(), body.end()),
-                                       kinds[I] == FASTLBP_FACTOR_AND, p[I], q[I]));
+                                       kinds[I] == FASTLBP_FACTOR_AND, p[0], p[1]));
     }
     *this = CausalFactorGraph(factors);
     graph_ = owner;
@@ -232,7 +232,7 @@ inline const fastlbp::dai::Graph& CausalFactorGraph::graph() const {
     std::vector<size_t> offsets(1, 0);
     std::vector<double> p, q;
     for (const CausalFactor& f : factors()) {
-        kinds.push_back(f.type == CausalFactor::Singleton     ? FASTLBP_FACTOR_SINGLETON
+        kinds.push_back(f.type == CausalFactor::Singleton     ? FASTLBP_FACTOR_PRIOR
                         : f.type == CausalFactor::DefiniteAnd ? FASTLBP_FACTOR_AND
                                                               : FASTLBP_FACTOR_OR);
         heads.push_back(f.head().label());

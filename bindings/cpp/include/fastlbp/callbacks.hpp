@@ -92,18 +92,18 @@ private:
 
 /// How a run goes.
 struct Progress {
-    /// Passes done in this run; finished entries in a batch.
-    std::uint64_t passes;
-    /// Largest number of passes that this run can make; number of all entries in a batch.
-    std::uint64_t max_passes;
-    /// Largest change in the last pass; infinity where the run does not measure it.
+    /// Iterations done in this run; finished entries in a batch.
+    std::uint64_t iterations;
+    /// Largest number of iterations that this run can make; number of all entries in a batch.
+    std::uint64_t max_iterations;
+    /// Largest change in the last iteration; infinity where the run does not measure it.
     double max_diff;
-    /// Share of variables and factors that still move (BINGO's rule), else 1.
-    double frac;
+    /// Fraction of variables and factors that still move (BINGO's rule), else 1.
+    double active_fraction;
 };
 
 /**
- * Is told after each pass how a run goes; returns true to go on and false to end the run before its next pass.
+ * Is told after each iteration how a run goes; returns true to go on and false to end the run before the next one.
  *
  * Called on the thread that runs the session. An exception that it throws ends the run in the same way, and
  * the function that runs throws it again after that. Calls on the running session throw Status::busy;
@@ -158,11 +158,12 @@ public:
     };
 
     /// What the library calls.
-    static std::int32_t call(void *user, std::uint64_t passes, std::uint64_t max_passes, double max_diff,
-                             double frac) noexcept {
+    static std::int32_t call(void *user, std::uint64_t iterations, std::uint64_t max_iterations,
+                             double max_diff, double active_fraction) noexcept {
         ProgressState &state = *static_cast<ProgressState *>(user);
         try {
-            return state.function_(Progress{passes, max_passes, max_diff, frac}) ? 0 : 1;
+            const Progress progress = {iterations, max_iterations, max_diff, active_fraction};
+            return state.function_(progress) ? 0 : 1;
         } catch (...) {
             state.keep(std::current_exception());
             return 1;

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <fastlbp/span.hpp>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace fastlbp {
@@ -20,7 +19,7 @@ enum class FactorKind : std::uint32_t {
     /// A dense table.
     table = FASTLBP_FACTOR_TABLE,
     /// The prior of a binary variable.
-    singleton = FASTLBP_FACTOR_SINGLETON,
+    prior = FASTLBP_FACTOR_PRIOR,
     /// A noisy conjunction.
     conjunction = FASTLBP_FACTOR_AND,
     /// A noisy disjunction.
@@ -88,9 +87,9 @@ public:
     /// @{
 
     /// Declares a variable with `cardinality` >= 1 states. Labels that are not declared are binary variables:
-    /// fastlbp_graph_add_variable().
-    void add_variable(std::uint64_t label, std::size_t cardinality) {
-        detail::check(fastlbp_graph_add_variable(get(), label, cardinality));
+    /// fastlbp_graph_add_variables().
+    void add_variable(std::uint64_t label, std::uint32_t cardinality) {
+        add_variables({label}, {cardinality});
     }
 
     /// Declares many variables, or none if one is wrong: fastlbp_graph_add_variables().
@@ -100,9 +99,9 @@ public:
             fastlbp_graph_add_variables(get(), labels.data(), cardinalities.data(), labels.size()));
     }
 
-    /// Adds the prior of a binary variable, P(x = 1) = p: fastlbp_graph_add_singleton().
-    void add_singleton(std::uint64_t label, double p) {
-        detail::check(fastlbp_graph_add_singleton(get(), label, p));
+    /// Adds the prior of a binary variable, P(x = 1) = p: fastlbp_graph_add_prior().
+    void add_prior(std::uint64_t label, double p) {
+        detail::check(fastlbp_graph_add_prior(get(), label, p));
     }
 
     /// Adds a noisy conjunction: P(head = 1) = p if the whole body is true, and q otherwise:
@@ -117,7 +116,7 @@ public:
         detail::check(fastlbp_graph_add_or(get(), head, body.data(), body.size(), p, q));
     }
 
-    /// Adds many singleton, AND and OR factors, or none if one is wrong. Factor i has the kind `kinds[i]`, the
+    /// Adds many priors, AND and OR factors, or none if one is wrong. Factor i has the kind `kinds[i]`, the
     /// head `heads[i]`, the body `bodies[body_offsets[i]]` up to, but not including,
     /// `bodies[body_offsets[i + 1]]`, and the probabilities `p[i]` and `q[i]`: fastlbp_graph_add_factors().
     void add_factors(Span<const FactorKind> kinds, Span<const std::uint64_t> heads,
@@ -166,31 +165,31 @@ public:
                                                values.data()));
     }
 
-    /// Adds a noisy conjunction of signed literals: P(head = 1) = p if all hold, and q otherwise:
-    /// fastlbp_graph_add_signed_and().
+    /// Adds a noisy conjunction of signed literals: P(head = 1) = p if all hold, and q otherwise; add_signed().
     void add_signed_and(std::uint64_t head, Span<const std::uint64_t> body,
                         Span<const std::uint8_t> negated, double p, double q) {
-        detail::check_length("negated", negated.size(), body.size());
-        detail::check(fastlbp_graph_add_signed_and(get(), head, body.data(), negated.data(), body.size(),
-                                                   p, q));
+        add_signed(head, body, negated, {p, 1 - p, q, 1 - q});
     }
 
-    /// Adds a noisy disjunction of signed literals: P(head = 0) = p if none holds, and q otherwise:
-    /// fastlbp_graph_add_signed_or().
+    /// Adds a noisy disjunction of signed literals: P(head = 0) = p if none holds, and q otherwise; add_signed().
     void add_signed_or(std::uint64_t head, Span<const std::uint64_t> body,
                        Span<const std::uint8_t> negated, double p, double q) {
-        detail::check_length("negated", negated.size(), body.size());
-        detail::check(
-            fastlbp_graph_add_signed_or(get(), head, body.data(), negated.data(), body.size(), p, q));
+        add_signed(head, body, turned(negated), {1 - p, p, 1 - q, q});
     }
 
-    /// Adds a clause: `satisfied` where one of the signed literals holds, `violated` where none does:
-    /// fastlbp_graph_add_clause().
+    /// Adds a clause: `satisfied` where one of the signed literals holds, `violated` where none does; add_signed().
+    /// Status::invalid_argument for a clause without literals.
     void add_clause(Span<const std::uint64_t> variables, Span<const std::uint8_t> negated,
                     double satisfied, double violated) {
         detail::check_length("negated", negated.size(), variables.size());
-        detail::check(fastlbp_graph_add_clause(get(), variables.data(), negated.data(), variables.size(),
-                                               satisfied, violated));
+        if (variables.size() == 0)
+            throw Error(Status::invalid_argument, "a clause without literals: one is needed at least");
+        // The first literal decides where all others are violated.
+        const std::vector<std::uint8_t> signs = turned({negated.data() + 1, negated.size() - 1});
+        const bool is_negated = negated[0] != 0;
+        add_signed(variables[0], {variables.data() + 1, signs.size()}, signs,
+                   {is_negated ? violated : satisfied, is_negated ? satisfied : violated, satisfied,
+                    satisfied});
     }
 
     /// Adds many factors as add_signed(), or none if one is wrong; factor i has the values `values[4 * i]` to
@@ -219,21 +218,25 @@ public:
     }
 
     /// Adds a noisy-OR: `links[i]` is the probability that `body[i]` = 1 alone causes head = 1, `leak` that of
-    /// head = 1 without any cause: fastlbp_graph_add_noisy_or().
+    /// head = 1 without any cause; add_noisy().
     void add_noisy_or(std::uint64_t head, Span<const std::uint64_t> body, Span<const double> links,
                       double leak) {
         detail::check_length("links", links.size(), body.size());
-        detail::check(
-            fastlbp_graph_add_noisy_or(get(), head, body.data(), links.data(), body.size(), leak));
+        std::vector<double> literals;
+        for (double link : links)
+            literals.insert(literals.end(), {1.0, 0.0, 1 - link, link});
+        add_noisy(head, body, literals, {leak, 1 - leak, 1.0, 0.0});
     }
 
     /// Adds a noisy-AND: `links[i]` is the probability that head = 1 survives `body[i]` = 0, `p` that of
-    /// head = 1 if the whole body is true: fastlbp_graph_add_noisy_and().
+    /// head = 1 if the whole body is true; add_noisy().
     void add_noisy_and(std::uint64_t head, Span<const std::uint64_t> body, Span<const double> links,
                        double p) {
         detail::check_length("links", links.size(), body.size());
-        detail::check(
-            fastlbp_graph_add_noisy_and(get(), head, body.data(), links.data(), body.size(), p));
+        std::vector<double> literals;
+        for (double link : links)
+            literals.insert(literals.end(), {link, 1 - link, 1.0, 0.0});
+        add_noisy(head, body, literals, {p, 1 - p, 0.0, 1.0});
     }
 
     /// Adds a sum of weighted terms: term t has the weight `weights[t]` and wants variable i of the scope in
@@ -265,23 +268,17 @@ public:
     /// @name Variables
     /// @{
 
-    /// Number of variables: fastlbp_graph_variable_count().
-    std::size_t variable_count() const { return number(&fastlbp_graph_variable_count); }
+    /// Number of variables: fastlbp_graph_count().
+    std::size_t variable_count() const { return count(FASTLBP_COUNT_VARIABLES); }
 
-    /// Number of factors: fastlbp_graph_factor_count().
-    std::size_t factor_count() const { return number(&fastlbp_graph_factor_count); }
+    /// Number of factors: fastlbp_graph_count().
+    std::size_t factor_count() const { return count(FASTLBP_COUNT_FACTORS); }
 
-    /// Number of pairs of a factor and one of its variables: fastlbp_graph_edge_count().
-    std::size_t edge_count() const { return number(&fastlbp_graph_edge_count); }
+    /// Number of pairs of a factor and one of its variables: fastlbp_graph_count().
+    std::size_t edge_count() const { return count(FASTLBP_COUNT_EDGES); }
 
-    /// Sum of all cardinalities, the length of all marginals together: fastlbp_graph_state_count().
-    std::size_t state_count() const { return number(&fastlbp_graph_state_count); }
-
-    /// Label of a variable: fastlbp_graph_label().
-    std::uint64_t label(std::size_t variable) const {
-        return detail::value<std::uint64_t>(
-            [&](std::uint64_t *out) { return fastlbp_graph_label(get(), variable, out); });
-    }
+    /// Sum of all cardinalities, the length of all marginals together: fastlbp_graph_count().
+    std::size_t state_count() const { return count(FASTLBP_COUNT_STATES); }
 
     /// Labels of all variables, ascending: fastlbp_graph_labels().
     std::vector<std::uint64_t> labels() const { return all(&fastlbp_graph_labels); }
@@ -289,11 +286,8 @@ public:
     std::size_t labels(Span<std::uint64_t> buffer) const { return all(&fastlbp_graph_labels, buffer); }
 
     /// Index of the variable with a label, Status::out_of_range if there is none:
-    /// fastlbp_graph_variable_of_label().
-    std::size_t variable_of_label(std::uint64_t label) const {
-        return detail::value<std::size_t>(
-            [&](std::size_t *out) { return fastlbp_graph_variable_of_label(get(), label, out); });
-    }
+    /// fastlbp_graph_variables_of_labels().
+    std::size_t variable_of_label(std::uint64_t label) const { return variables_of_labels({label})[0]; }
 
     /// Indices of the variables with some labels: fastlbp_graph_variables_of_labels().
     std::vector<std::uint32_t> variables_of_labels(Span<const std::uint64_t> labels) const {
@@ -309,12 +303,6 @@ public:
             fastlbp_graph_variables_of_labels(get(), labels.data(), labels.size(), buffer.data()));
     }
 
-    /// Number of states of a variable: fastlbp_graph_cardinality().
-    std::size_t cardinality(std::size_t variable) const {
-        return detail::value<std::size_t>(
-            [&](std::size_t *out) { return fastlbp_graph_cardinality(get(), variable, out); });
-    }
-
     /// Numbers of states of all variables: fastlbp_graph_cardinalities().
     std::vector<std::uint32_t> cardinalities() const { return all(&fastlbp_graph_cardinalities); }
     /// @copydoc cardinalities() const
@@ -326,7 +314,7 @@ public:
     /// @name Factors and edges
     /// @{
 
-    /// Kinds of all factors: fastlbp_graph_factor_kinds(), which says what reads their parameters.
+    /// Kinds of all factors: fastlbp_graph_factor_kinds().
     std::vector<FactorKind> factor_kinds() const {
         std::vector<FactorKind> kinds;
         for (std::uint32_t kind : all(&fastlbp_graph_factor_kinds))
@@ -339,31 +327,6 @@ public:
     /// @copydoc factor_heads() const
     std::size_t factor_heads(Span<std::uint32_t> buffer) const {
         return all(&fastlbp_graph_factor_heads, buffer);
-    }
-
-    /// Whether the head of each AND or OR factor is in its own body, 1 or 0:
-    /// fastlbp_graph_factor_heads_in_bodies().
-    std::vector<std::uint8_t> factor_heads_in_bodies() const {
-        return all(&fastlbp_graph_factor_heads_in_bodies);
-    }
-    /// @copydoc factor_heads_in_bodies() const
-    std::size_t factor_heads_in_bodies(Span<std::uint8_t> buffer) const {
-        return all(&fastlbp_graph_factor_heads_in_bodies, buffer);
-    }
-
-    /// The probabilities p (first) and q (second) of all factors: fastlbp_graph_factor_parameters().
-    std::pair<std::vector<double>, std::vector<double>> factor_parameters() const {
-        std::vector<double> p(factor_count()), q(p.size());
-        factor_parameters(p, q);
-        return std::make_pair(std::move(p), std::move(q));
-    }
-    /// @copydoc factor_parameters() const
-    /// The two buffers must be equally long.
-    std::size_t factor_parameters(Span<double> p, Span<double> q) const {
-        detail::check_length("q", q.size(), p.size());
-        return detail::fill(p, [&](double *out, std::size_t length, std::size_t *needed) {
-            return fastlbp_graph_factor_parameters(get(), out, q.data(), length, needed);
-        });
     }
 
     /// Where the edges of each factor start, with the number of edges at the end:
@@ -379,34 +342,6 @@ public:
     /// @copydoc edge_variables() const
     std::size_t edge_variables(Span<std::uint32_t> buffer) const {
         return all(&fastlbp_graph_edge_variables, buffer);
-    }
-
-    /// The factor of each edge: fastlbp_graph_edge_factors().
-    std::vector<std::uint32_t> edge_factors() const { return all(&fastlbp_graph_edge_factors); }
-    /// @copydoc edge_factors() const
-    std::size_t edge_factors(Span<std::uint32_t> buffer) const {
-        return all(&fastlbp_graph_edge_factors, buffer);
-    }
-
-    /// The edge that joins a factor and a variable: fastlbp_graph_edge().
-    std::size_t edge(std::size_t factor, std::size_t variable) const {
-        return detail::value<std::size_t>(
-            [&](std::size_t *out) { return fastlbp_graph_edge(get(), factor, variable, out); });
-    }
-
-    /// The signs of the literals of SIGNED factors, by edge: fastlbp_graph_edge_signs().
-    std::vector<std::uint8_t> edge_signs() const { return all(&fastlbp_graph_edge_signs); }
-    /// @copydoc edge_signs() const
-    std::size_t edge_signs(Span<std::uint8_t> buffer) const {
-        return all(&fastlbp_graph_edge_signs, buffer);
-    }
-
-    /// The four values of each SIGNED and NOISY factor, factor by factor; 0 for other kinds:
-    /// fastlbp_graph_factor_conditionals().
-    std::vector<double> factor_conditionals() const { return all(&fastlbp_graph_factor_conditionals); }
-    /// @copydoc factor_conditionals() const
-    std::size_t factor_conditionals(Span<double> buffer) const {
-        return all(&fastlbp_graph_factor_conditionals, buffer);
     }
 
     /// The variables of a factor, ascending: fastlbp_graph_factor_variables().
@@ -428,26 +363,17 @@ public:
         return of(&fastlbp_graph_factor_values, factor, buffer);
     }
 
-    /// The literals of a NOISY factor, four probabilities per variable: fastlbp_graph_factor_literals().
-    std::vector<double> factor_literals(std::size_t factor) const {
-        return of(&fastlbp_graph_factor_literals, factor);
+    /// The parameters of a factor, which its kind gives a meaning: fastlbp_graph_factor_parameters().
+    std::vector<double> factor_parameters(std::size_t factor) const {
+        return of(&fastlbp_graph_factor_parameters, factor);
     }
-    /// @copydoc factor_literals(std::size_t) const
-    std::size_t factor_literals(std::size_t factor, Span<double> buffer) const {
-        return of(&fastlbp_graph_factor_literals, factor, buffer);
-    }
-
-    /// The weights of the terms of a TERMS factor: fastlbp_graph_factor_weights().
-    std::vector<double> factor_weights(std::size_t factor) const {
-        return of(&fastlbp_graph_factor_weights, factor);
-    }
-    /// @copydoc factor_weights(std::size_t) const
-    std::size_t factor_weights(std::size_t factor, Span<double> buffer) const {
-        return of(&fastlbp_graph_factor_weights, factor, buffer);
+    /// @copydoc factor_parameters(std::size_t) const
+    std::size_t factor_parameters(std::size_t factor, Span<double> buffer) const {
+        return of(&fastlbp_graph_factor_parameters, factor, buffer);
     }
 
-    /// The indicators of the terms of a TERMS factor, term by term, over its ascending variables:
-    /// fastlbp_graph_factor_indicators().
+    /// The states that a factor's conditions want of its ascending variables, ::fastlbp::wildcard for any; for TERMS
+    /// term by term: fastlbp_graph_factor_indicators().
     std::vector<std::int32_t> factor_indicators(std::size_t factor) const {
         return of(&fastlbp_graph_factor_indicators, factor);
     }
@@ -465,10 +391,12 @@ private:
     using OfFunction = fastlbp_status (*)(const fastlbp_graph *, std::size_t, T *, std::size_t,
                                           std::size_t *);
 
-    // What a function of the C interface says of the graph: a number, or one array for all of it.
-    std::size_t number(fastlbp_status (*function)(const fastlbp_graph *, std::size_t *)) const {
-        return detail::value<std::size_t>([&](std::size_t *out) { return function(get(), out); });
+    std::size_t count(std::uint32_t what) const {
+        return detail::value<std::size_t>(
+            [&](std::size_t *out) { return fastlbp_graph_count(get(), what, out); });
     }
+
+    // What a function of the C interface says of the whole graph.
     template <typename T> std::vector<T> all(AllFunction<T> function) const {
         return detail::collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
             return function(get(), out, length, needed);
@@ -491,6 +419,14 @@ private:
         return detail::fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
             return function(get(), factor, out, length, needed);
         });
+    }
+
+    // The signs of the negated literals.
+    static std::vector<std::uint8_t> turned(Span<const std::uint8_t> negated) {
+        std::vector<std::uint8_t> signs;
+        for (std::uint8_t sign : negated)
+            signs.push_back(sign == 0 ? 1 : sign == 1 ? 0 : sign); // another number is refused by the library
+        return signs;
     }
 
     // Number of factors that an array of offsets cuts out: an empty array is that of none.

@@ -62,7 +62,7 @@ inline Graph new_graph() {
 /// How to run.
 struct Settings {
     double tol = 1e-9;                                           ///< Largest change that counts as none.
-    std::size_t maxiter = 10000;                                 ///< Passes after which a run ends.
+    std::size_t maxiter = 10000;                                 ///< Iterations after which a run ends.
     double maxtime = std::numeric_limits<double>::infinity();    ///< Seconds after which a run ends.
     std::size_t verbose = 0;                                     ///< From 1 on, runs are told on stderr.
     bool logdomain = false;                                      ///< In which domain SEQMAX compares.
@@ -149,18 +149,20 @@ public:
     void reset(const Contains& contains) {
         if (!bp_ || messages_ == UNIFORM)
             return;
-        std::size_t edges = 0, length = 0;
-        check(fastlbp_graph_edge_count(graph(), &edges), "fastlbp_graph_edge_count");
-        check(fastlbp_bp_message_length(bp(), &length), "fastlbp_bp_message_length");
-        std::vector<std::uint32_t> variables(edges);
+        std::size_t edges = 0, count = 0, length = 0;
+        check(fastlbp_graph_count(graph(), FASTLBP_COUNT_EDGES, &edges), "fastlbp_graph_count");
+        check(fastlbp_graph_count(graph(), FASTLBP_COUNT_VARIABLES, &count), "fastlbp_graph_count");
+        fastlbp_bp_messages(bp(), nullptr, 0, &length);
+        std::vector<std::uint32_t> variables(edges), cardinalities(count);
         std::vector<double> messages(length);
+        check(fastlbp_graph_cardinalities(graph(), cardinalities.data(), count, nullptr),
+              "fastlbp_graph_cardinalities");
         check(fastlbp_graph_edge_variables(graph(), variables.data(), edges, nullptr),
               "fastlbp_graph_edge_variables");
         check(fastlbp_bp_messages(bp(), messages.data(), length, nullptr), "fastlbp_bp_messages");
         std::size_t from = 0;
         for (std::size_t edge = 0; edge < edges; ++edge) {
-            std::size_t states = 0;
-            check(fastlbp_graph_cardinality(graph(), variables[edge], &states), "fastlbp_graph_cardinality");
+            const std::size_t states = cardinalities[variables[edge]];
             if (contains(variables[edge]))
                 for (std::size_t x = 0; x < states; ++x)
                     messages[from + x] = 1;
@@ -171,35 +173,33 @@ public:
     }
 
     /// Runs by libDAI's rule, or, where `measure` is FASTLBP_MEASURE_VARIABLES, by that part of it; at most
-    /// `passes` passes. Returns the passes made.
-    std::size_t run(const Settings& settings, const char* updates, const char* inference, std::size_t passes,
-                    std::uint32_t measure) {
+    /// `iterations` iterations. Returns how many were made.
+    std::size_t run(const Settings& settings, const char* updates, const char* inference,
+                    std::size_t iterations, std::uint32_t measure) {
         apply(settings, updates, inference, FASTLBP_CONTRADICTION_ERROR);
         check(fastlbp_bp_set_measure(bp(), measure), "fastlbp_bp_set_measure");
         check(fastlbp_bp_set_tolerance(bp(), settings.tol), "fastlbp_bp_set_tolerance");
-        check(fastlbp_bp_set_max_passes(bp(), passes), "fastlbp_bp_set_max_passes");
+        check(fastlbp_bp_set_max_iterations(bp(), iterations), "fastlbp_bp_set_max_iterations");
         begin();
         check(fastlbp_bp_run(bp()), "fastlbp_bp_run");
         return end(true);
     }
 
-    /// Runs by BINGO's rule; `frac` is the share that still moves, unless it is NULL. Results are the means
-    /// of the last beliefs, unless it converged. Returns the passes made.
+    /// Runs by BINGO's rule; `frac` is the fraction that still moves, unless it is NULL. Results are the means
+    /// of the last beliefs, unless it converged. Returns the iterations made.
     std::size_t run_bingo(const Settings& settings, const char* updates, const char* inference,
                           double tolerance, std::size_t minimum, std::size_t maximum, std::size_t history,
                           double* frac) {
         apply(settings, updates, inference, FASTLBP_CONTRADICTION_VOTE);
         begin();
         check(fastlbp_bp_run_bingo(bp(), tolerance, minimum, maximum, history, frac), "fastlbp_bp_run_bingo");
-        bool converged = false;
-        check(fastlbp_bp_converged(bp(), &converged), "fastlbp_bp_converged");
-        return end(converged || history == 1);
+        return end(report(FASTLBP_REPORT_CONVERGED) != 0 || history == 1);
     }
 
-    /// Largest change in the last pass of the last run.
+    /// Largest change in the last iteration of the last run.
     double max_diff() {
         double value = 0;
-        check(fastlbp_bp_max_diff(bp(), &value), "fastlbp_bp_max_diff");
+        check(fastlbp_bp_report_f64(bp(), FASTLBP_REPORT_MAX_DIFF, &value), "fastlbp_bp_report_f64");
         return value;
     }
 
@@ -207,7 +207,7 @@ public:
     fastlbp_bp* results() {
         if (!current_) {
             check(fastlbp_bp_set_start(bp(), FASTLBP_START_WARM), "fastlbp_bp_set_start");
-            check(fastlbp_bp_run_passes(bp(), 0), "fastlbp_bp_run_passes");
+            check(fastlbp_bp_run_iterations(bp(), 0), "fastlbp_bp_run_iterations");
         }
         current_ = true;
         return bp();
@@ -218,8 +218,9 @@ public:
 
     /// Belief of a variable.
     void marginal(std::size_t variable, std::vector<double>& belief) {
-        check(fastlbp_bp_marginal(results(), variable, belief.data(), belief.size(), nullptr),
-              "fastlbp_bp_marginal");
+        const std::uint32_t variables[] = {static_cast<std::uint32_t>(variable)};
+        check(fastlbp_bp_belief(results(), variables, 1, belief.data(), belief.size(), nullptr),
+              "fastlbp_bp_belief");
     }
 
     /// Belief of a factor.
@@ -230,12 +231,12 @@ public:
 
     /// Joint belief of variables, the first one fastest; BELIEF_NOT_AVAILABLE if no factor has all of them.
     void joint_belief(const std::vector<std::uint32_t>& variables, std::vector<double>& belief) {
-        const fastlbp_status status = fastlbp_bp_joint_belief(results(), variables.data(), variables.size(),
-                                                              belief.data(), belief.size(), nullptr);
+        const fastlbp_status status = fastlbp_bp_belief(results(), variables.data(), variables.size(),
+                                                        belief.data(), belief.size(), nullptr);
         if (status == FASTLBP_STATUS_INVALID_ARGUMENT)
-            throw Exception(Exception::BELIEF_NOT_AVAILABLE, __FILE__, "fastlbp_bp_joint_belief", "0",
+            throw Exception(Exception::BELIEF_NOT_AVAILABLE, __FILE__, "fastlbp_bp_belief", "0",
                             fastlbp_last_error());
-        check(status, "fastlbp_bp_joint_belief");
+        check(status, "fastlbp_bp_belief");
     }
 
     /// Natural logarithm of the partition function.
@@ -309,9 +310,13 @@ private:
 
     std::size_t end(bool results_are_current) {
         current_ = results_are_current;
-        std::uint64_t passes = 0;
-        check(fastlbp_bp_passes(bp(), &passes), "fastlbp_bp_passes");
-        return static_cast<std::size_t>(passes);
+        return static_cast<std::size_t>(report(FASTLBP_REPORT_ITERATIONS));
+    }
+
+    std::uint64_t report(std::uint32_t key) {
+        std::uint64_t value = 0;
+        check(fastlbp_bp_report_u64(bp(), key, &value), "fastlbp_bp_report_u64");
+        return value;
     }
 
     Graph graph_;

@@ -79,15 +79,15 @@ public:
 
     /// Sets the number of CPU threads, 0 for one per physical core: fastlbp_bp_set_threads().
     void set_threads(std::size_t threads) { detail::check(fastlbp_bp_set_threads(get(), threads)); }
-    /// Number of CPU threads that passes run on: fastlbp_bp_threads().
-    std::size_t threads() const { return value<std::size_t>(&fastlbp_bp_threads); }
+    /// Number of CPU threads that iterations run on: FASTLBP_REPORT_THREADS.
+    std::size_t threads() const { return static_cast<std::size_t>(whole(FASTLBP_REPORT_THREADS)); }
 
-    /// Sets where passes run: fastlbp_bp_set_backend().
+    /// Sets where iterations run: fastlbp_bp_set_backend().
     void set_backend(Backend backend) {
         detail::check(fastlbp_bp_set_backend(get(), static_cast<std::uint32_t>(backend)));
     }
-    /// Where the last run was made, or the first one will most likely be: fastlbp_bp_backend().
-    Backend backend() const { return static_cast<Backend>(value<std::uint32_t>(&fastlbp_bp_backend)); }
+    /// Where the last run was made, or the first one will most likely be: FASTLBP_REPORT_BACKEND.
+    Backend backend() const { return static_cast<Backend>(whole(FASTLBP_REPORT_BACKEND)); }
 
     /// Sets which CUDA device is used, ::fastlbp::default_device for the default: fastlbp_bp_set_device().
     void set_device(std::uint32_t index) { detail::check(fastlbp_bp_set_device(get(), index)); }
@@ -95,13 +95,15 @@ public:
     /// Sets the largest change of a probability that counts as none: fastlbp_bp_set_tolerance().
     void set_tolerance(double tolerance) { detail::check(fastlbp_bp_set_tolerance(get(), tolerance)); }
 
-    /// Sets after how many passes run() ends in any case: fastlbp_bp_set_max_passes().
-    void set_max_passes(std::uint64_t passes) { detail::check(fastlbp_bp_set_max_passes(get(), passes)); }
+    /// Sets after how many iterations run() ends in any case: fastlbp_bp_set_max_iterations().
+    void set_max_iterations(std::uint64_t iterations) {
+        detail::check(fastlbp_bp_set_max_iterations(get(), iterations));
+    }
 
-    /// Sets after how many seconds no further pass begins: fastlbp_bp_set_max_time().
+    /// Sets after how many seconds no further iteration begins: fastlbp_bp_set_max_time().
     void set_max_time(double seconds) { detail::check(fastlbp_bp_set_max_time(get(), seconds)); }
 
-    /// Sets what happens where certain messages that disagree meet: fastlbp_bp_set_contradiction().
+    /// Sets what happens where deterministic messages disagree: fastlbp_bp_set_contradiction().
     void set_contradiction(Contradiction policy) {
         detail::check(fastlbp_bp_set_contradiction(get(), static_cast<std::uint32_t>(policy)));
     }
@@ -178,25 +180,21 @@ public:
         detail::check(fastlbp_bp_set_schedule_relation(get(), before.data(), after.data(), before.size()));
     }
 
-    /// Name of the schedule; "CUSTOM" for one set by ranks or a relation: fastlbp_bp_schedule().
-    std::string schedule() const {
-        return detail::collect_string([&](char *out, std::size_t length, std::size_t *needed) {
-            return fastlbp_bp_schedule(get(), out, length, needed);
-        });
-    }
+    /// Name of the schedule; "CUSTOM" for one set by ranks or a relation: fastlbp_bp_get_property().
+    std::string schedule() const { return property("updates"); }
 
-    /// Rank of every edge in a pass, from 0 without gaps; `pass` counts those since the messages were
+    /// Rank of every edge in an iteration, from 0 without gaps; `iteration` counts those since the messages were
     /// uniform: fastlbp_bp_schedule_ranks().
-    std::vector<std::uint32_t> schedule_ranks(std::uint64_t pass = 0) const {
-        return of(&fastlbp_bp_schedule_ranks, pass);
+    std::vector<std::uint32_t> schedule_ranks(std::uint64_t iteration = 0) const {
+        return of(&fastlbp_bp_schedule_ranks, iteration);
     }
     /// @copydoc schedule_ranks(std::uint64_t) const
-    std::size_t schedule_ranks(std::uint64_t pass, Span<std::uint32_t> buffer) const {
-        return of(&fastlbp_bp_schedule_ranks, pass, buffer);
+    std::size_t schedule_ranks(std::uint64_t iteration, Span<std::uint32_t> buffer) const {
+        return of(&fastlbp_bp_schedule_ranks, iteration, buffer);
     }
 
-    /// Number of dependency levels of the schedule: fastlbp_bp_level_count().
-    std::size_t level_count() const { return value<std::size_t>(&fastlbp_bp_level_count); }
+    /// Number of dependency levels of the schedule: fastlbp_bp_level_widths().
+    std::size_t level_count() const { return length_of(&fastlbp_bp_level_widths); }
 
     /// Number of edges of each dependency level: fastlbp_bp_level_widths().
     std::vector<std::uint32_t> level_widths() const { return all(&fastlbp_bp_level_widths); }
@@ -209,27 +207,25 @@ public:
     /// @name Evidence
     /// @{
 
+    /// Observes variables, or none if one of them cannot be: fastlbp_bp_observe().
+    void observe(Span<const std::uint32_t> variables, Span<const std::uint32_t> states) {
+        detail::check_length("states", states.size(), variables.size());
+        detail::check(fastlbp_bp_observe(get(), variables.data(), states.data(), variables.size()));
+    }
     /// Observes the variable with an index in a state: fastlbp_bp_observe().
     void observe(std::size_t variable, std::size_t state) {
-        detail::check(fastlbp_bp_observe(get(), variable, state));
+        const std::uint32_t variables[] = {detail::narrow(variable)}, states[] = {detail::narrow(state)};
+        detail::check(fastlbp_bp_observe(get(), variables, states, 1));
     }
 
-    /// Observes the variable with a label in a state: fastlbp_bp_observe_label().
-    void observe_label(std::uint64_t label, std::size_t state) {
-        detail::check(fastlbp_bp_observe_label(get(), label, state));
-    }
-
-    /// Observes many variables, or none if one of them cannot be: fastlbp_bp_observe_variables().
-    void observe_variables(Span<const std::uint32_t> variables, Span<const std::uint32_t> states) {
-        detail::check_length("states", states.size(), variables.size());
-        detail::check(
-            fastlbp_bp_observe_variables(get(), variables.data(), states.data(), variables.size()));
-    }
-
-    /// Observes many variables by their labels, or none if one cannot be: fastlbp_bp_observe_labels().
+    /// As observe(), for the variables with some labels.
     void observe_labels(Span<const std::uint64_t> labels, Span<const std::uint32_t> states) {
         detail::check_length("states", states.size(), labels.size());
-        detail::check(fastlbp_bp_observe_labels(get(), labels.data(), states.data(), labels.size()));
+        observe(graph().variables_of_labels(labels), states);
+    }
+    /// As observe(), for the variable with a label.
+    void observe_label(std::uint64_t label, std::size_t state) {
+        observe(graph().variable_of_label(label), state);
     }
 
     /// Sets soft evidence on a variable, a weight per state: fastlbp_bp_set_likelihood().
@@ -254,34 +250,34 @@ public:
         return count;
     }
 
-    /// Number of variables about which something is known: fastlbp_bp_evidence_count().
-    std::size_t evidence_count() const { return value<std::size_t>(&fastlbp_bp_evidence_count); }
+    /// Number of variables about which something is known: FASTLBP_REPORT_EVIDENCE.
+    std::size_t evidence_count() const { return static_cast<std::size_t>(whole(FASTLBP_REPORT_EVIDENCE)); }
 
     /// @}
     /// @name Runs
     /// @{
 
-    /// Runs passes until no belief changes by more than the tolerance, or until the greatest number of passes
+    /// Runs iterations until no belief changes by more than the tolerance, or until the greatest number of iterations
     /// or the time limit is reached; stop_reason() tells which. Status::contradiction under
     /// Contradiction::error; whatever the progress function throws: fastlbp_bp_run().
     void run() {
         run_by([&] { return fastlbp_bp_run(get()); });
     }
 
-    /// Runs a number of passes: fastlbp_bp_run_passes().
-    void run_passes(std::uint64_t passes) {
-        run_by([&] { return fastlbp_bp_run_passes(get(), passes); });
+    /// Runs a number of iterations: fastlbp_bp_run_iterations().
+    void run_iterations(std::uint64_t iterations) {
+        run_by([&] { return fastlbp_bp_run_iterations(get(), iterations); });
     }
 
-    /// Runs passes by the rule of BINGO, `run(tolerance, minIters, maxIters, histLength)`, and returns the
-    /// share of variables and factors that still moved: fastlbp_bp_run_bingo().
-    double run_bingo(double tolerance, std::uint64_t min_passes, std::uint64_t max_passes,
+    /// Runs iterations by the rule of BINGO, `run(tolerance, minIters, maxIters, histLength)`, and returns the
+    /// fraction of variables and factors that still moved: fastlbp_bp_run_bingo().
+    double run_bingo(double tolerance, std::uint64_t min_iterations, std::uint64_t max_iterations,
                      std::uint64_t history) {
-        double frac = 1.0;
+        double fraction = 1.0;
         run_by([&] {
-            return fastlbp_bp_run_bingo(get(), tolerance, min_passes, max_passes, history, &frac);
+            return fastlbp_bp_run_bingo(get(), tolerance, min_iterations, max_iterations, history, &fraction);
         });
-        return frac;
+        return fraction;
     }
 
     /// Makes all messages uniform: fastlbp_bp_reset().
@@ -292,26 +288,28 @@ public:
     /// `entry_offsets[i + 1]`. One that fails spoils none of the others: fastlbp_bp_run_batch().
     Batch run_batch(Span<const std::size_t> entry_offsets, Span<const std::uint32_t> variables,
                     Span<const std::uint32_t> states) {
-        return batch(&fastlbp_bp_run_batch, entry_offsets, variables, states);
+        Batch batch;
+        batch.state_count = graph().state_count();
+        if (entry_offsets.size() > 1)
+            batch.marginals.resize((entry_offsets.size() - 1) * batch.state_count);
+        batch.statuses = run_batch(entry_offsets, variables, states, batch.marginals);
+        return batch;
     }
     /// As run_batch(), with the marginals of all entries into an array of the caller's; returns the statuses.
     std::vector<Status> run_batch(Span<const std::size_t> entry_offsets,
                                   Span<const std::uint32_t> variables,
                                   Span<const std::uint32_t> states, Span<double> marginals) {
-        return batch(&fastlbp_bp_run_batch, entry_offsets, variables, states, marginals);
-    }
-
-    /// As run_batch(), for variables with labels: fastlbp_bp_run_batch_labels().
-    Batch run_batch_labels(Span<const std::size_t> entry_offsets, Span<const std::uint64_t> labels,
-                           Span<const std::uint32_t> states) {
-        return batch(&fastlbp_bp_run_batch_labels, entry_offsets, labels, states);
-    }
-    /// As run_batch_labels(), with the marginals of all entries into an array of the caller's; returns the
-    /// statuses.
-    std::vector<Status> run_batch_labels(Span<const std::size_t> entry_offsets,
-                                         Span<const std::uint64_t> labels,
-                                         Span<const std::uint32_t> states, Span<double> marginals) {
-        return batch(&fastlbp_bp_run_batch_labels, entry_offsets, labels, states, marginals);
+        const std::size_t none[] = {0};
+        if (entry_offsets.size() == 0)
+            entry_offsets = none;
+        detail::check_length("states", states.size(), variables.size());
+        std::vector<fastlbp_status> got(entry_offsets.size() - 1);
+        run_by([&] {
+            return fastlbp_bp_run_batch(get(), entry_offsets.data(), got.size(), variables.data(),
+                                        states.data(), variables.size(), marginals.data(),
+                                        marginals.size(), nullptr, got.data());
+        });
+        return detail::statuses(got);
     }
 
     /// @}
@@ -320,42 +318,38 @@ public:
 
     /// All of the following at once.
     Report report() const {
-        return Report{passes(),   total_passes(), converged(),       stop_reason(),
-                      max_diff(), frac(),         spared_messages(), contradictions()};
+        return Report{iterations(), total_iterations(), converged(),       stop_reason(),
+                      max_diff(),   active_fraction(),  spared_messages(), contradictions()};
     }
 
-    /// Number of passes: fastlbp_bp_passes().
-    std::uint64_t passes() const { return value<std::uint64_t>(&fastlbp_bp_passes); }
+    /// Number of iterations: FASTLBP_REPORT_ITERATIONS.
+    std::uint64_t iterations() const { return whole(FASTLBP_REPORT_ITERATIONS); }
 
-    /// Number of passes since the messages were uniform: fastlbp_bp_total_passes().
-    std::uint64_t total_passes() const { return value<std::uint64_t>(&fastlbp_bp_total_passes); }
+    /// Number of iterations since the messages were uniform: FASTLBP_REPORT_TOTAL_ITERATIONS.
+    std::uint64_t total_iterations() const { return whole(FASTLBP_REPORT_TOTAL_ITERATIONS); }
 
-    /// Whether the changes fell to the tolerance: fastlbp_bp_converged().
-    bool converged() const { return value<bool>(&fastlbp_bp_converged); }
+    /// Whether the changes fell to the tolerance: FASTLBP_REPORT_CONVERGED.
+    bool converged() const { return whole(FASTLBP_REPORT_CONVERGED) != 0; }
 
-    /// Why the run ended: fastlbp_bp_stop_reason().
-    StopReason stop_reason() const {
-        return static_cast<StopReason>(value<std::uint32_t>(&fastlbp_bp_stop_reason));
-    }
+    /// Why the run ended: FASTLBP_REPORT_STOP_REASON.
+    StopReason stop_reason() const { return static_cast<StopReason>(whole(FASTLBP_REPORT_STOP_REASON)); }
 
-    /// Largest change in the last pass: fastlbp_bp_max_diff().
-    double max_diff() const { return value<double>(&fastlbp_bp_max_diff); }
+    /// Largest change in the last iteration: FASTLBP_REPORT_MAX_DIFF.
+    double max_diff() const { return real(FASTLBP_REPORT_MAX_DIFF); }
 
-    /// Share of variables and factors that still moved (run_bingo()), else 1: fastlbp_bp_frac().
-    double frac() const { return value<double>(&fastlbp_bp_frac); }
+    /// Fraction of variables and factors that still moved (run_bingo()), else 1: FASTLBP_REPORT_ACTIVE_FRACTION.
+    double active_fraction() const { return real(FASTLBP_REPORT_ACTIVE_FRACTION); }
 
-    /// Number of messages that the active set spared: fastlbp_bp_spared_messages().
-    std::uint64_t spared_messages() const { return value<std::uint64_t>(&fastlbp_bp_spared_messages); }
+    /// Number of messages that the active set spared: FASTLBP_REPORT_SPARED_MESSAGES.
+    std::uint64_t spared_messages() const { return whole(FASTLBP_REPORT_SPARED_MESSAGES); }
 
     /// Number of contradictory places of the last run, also of one that failed by them:
-    /// fastlbp_bp_contradictions().
-    std::uint64_t contradictions() const { return value<std::uint64_t>(&fastlbp_bp_contradictions); }
+    /// FASTLBP_REPORT_CONTRADICTIONS.
+    std::uint64_t contradictions() const { return whole(FASTLBP_REPORT_CONTRADICTIONS); }
 
     /// Label of the lowest contradictory variable; Status::no_result if there was none:
-    /// fastlbp_bp_first_contradiction().
-    std::uint64_t first_contradiction() const {
-        return value<std::uint64_t>(&fastlbp_bp_first_contradiction);
-    }
+    /// FASTLBP_REPORT_FIRST_CONTRADICTION.
+    std::uint64_t first_contradiction() const { return whole(FASTLBP_REPORT_FIRST_CONTRADICTION); }
 
     /// @}
     /// @name Results
@@ -367,18 +361,21 @@ public:
     /// @copydoc marginals() const
     std::size_t marginals(Span<double> buffer) const { return all(&fastlbp_bp_marginals, buffer); }
 
-    /// Marginal (belief) of one variable, a probability per state: fastlbp_bp_marginal().
-    std::vector<double> marginal(std::size_t variable) const { return of(&fastlbp_bp_marginal, variable); }
-    /// @copydoc marginal(std::size_t) const
-    std::size_t marginal(std::size_t variable, Span<double> buffer) const {
-        return of(&fastlbp_bp_marginal, variable, buffer);
+    /// Belief of some variables: of one its marginal, a probability per state, of several that share a factor their joint
+    /// belief, the first given one fastest: fastlbp_bp_belief().
+    std::vector<double> belief(Span<const std::uint32_t> variables) const {
+        return detail::collect<double>(belief_of(variables));
+    }
+    /// @copydoc belief(Span<const std::uint32_t>) const
+    std::size_t belief(Span<const std::uint32_t> variables, Span<double> buffer) const {
+        return detail::fill(buffer, belief_of(variables));
     }
 
-    /// Probability of state 1 of one variable: fastlbp_bp_probability().
-    double probability(std::size_t variable) const {
-        return detail::value<double>(
-            [&](double *out) { return fastlbp_bp_probability(get(), variable, out); });
-    }
+    /// Marginal (belief) of one variable, a probability per state: fastlbp_bp_belief().
+    std::vector<double> marginal(std::size_t variable) const { return belief({detail::narrow(variable)}); }
+
+    /// Probability of state 1 of one variable: fastlbp_bp_probabilities_of().
+    double probability(std::size_t variable) const { return probabilities_of({detail::narrow(variable)})[0]; }
 
     /// P(x = 1) of all variables, if all are binary: fastlbp_bp_probabilities().
     std::vector<double> probabilities() const { return all(&fastlbp_bp_probabilities); }
@@ -416,33 +413,6 @@ public:
             [&](double *out) { return fastlbp_bp_factor_belief_at(get(), factor, index, out); });
     }
 
-    /// Joint belief of two variables that share a factor, `first` fastest: fastlbp_bp_pair_belief().
-    std::vector<double> pair_belief(std::size_t first, std::size_t second) const {
-        return detail::collect<double>([&](double *out, std::size_t length, std::size_t *needed) {
-            return fastlbp_bp_pair_belief(get(), first, second, out, length, needed);
-        });
-    }
-    /// @copydoc pair_belief(std::size_t, std::size_t) const
-    std::size_t pair_belief(std::size_t first, std::size_t second, Span<double> buffer) const {
-        return detail::fill(buffer, [&](double *out, std::size_t length, std::size_t *needed) {
-            return fastlbp_bp_pair_belief(get(), first, second, out, length, needed);
-        });
-    }
-
-    /// Joint belief of some variables that share a factor, the first given one fastest:
-    /// fastlbp_bp_joint_belief().
-    std::vector<double> joint_belief(Span<const std::uint32_t> variables) const {
-        return detail::collect<double>([&](double *out, std::size_t length, std::size_t *needed) {
-            return fastlbp_bp_joint_belief(get(), variables.data(), variables.size(), out, length, needed);
-        });
-    }
-    /// @copydoc joint_belief(Span<const std::uint32_t>) const
-    std::size_t joint_belief(Span<const std::uint32_t> variables, Span<double> buffer) const {
-        return detail::fill(buffer, [&](double *out, std::size_t length, std::size_t *needed) {
-            return fastlbp_bp_joint_belief(get(), variables.data(), variables.size(), out, length, needed);
-        });
-    }
-
     /// Natural logarithm of the partition function, by the Bethe approximation: fastlbp_bp_log_partition().
     double log_partition() const { return value<double>(&fastlbp_bp_log_partition); }
 
@@ -465,8 +435,8 @@ public:
     /// @name Messages
     /// @{
 
-    /// Length of the array of all messages: fastlbp_bp_message_length().
-    std::size_t message_length() const { return value<std::size_t>(&fastlbp_bp_message_length); }
+    /// Length of the array of all messages: fastlbp_bp_messages().
+    std::size_t message_length() const { return length_of(&fastlbp_bp_messages); }
 
     /// All factor-to-variable messages, edge by edge, a probability per state: fastlbp_bp_messages().
     std::vector<double> messages() const { return all(&fastlbp_bp_messages); }
@@ -499,6 +469,20 @@ private:
     }
     template <typename T>
     using AllFunction = fastlbp_status (*)(const fastlbp_bp *, T *, std::size_t, std::size_t *);
+    std::uint64_t whole(std::uint32_t key) const {
+        return detail::value<std::uint64_t>(
+            [&](std::uint64_t *out) { return fastlbp_bp_report_u64(get(), key, out); });
+    }
+    double real(std::uint32_t key) const {
+        return detail::value<double>([&](double *out) { return fastlbp_bp_report_f64(get(), key, out); });
+    }
+    template <typename T> std::size_t length_of(AllFunction<T> function) const {
+        std::size_t needed = 0;
+        const fastlbp_status status = function(get(), nullptr, 0, &needed);
+        if (status != FASTLBP_STATUS_BUFFER_TOO_SMALL)
+            detail::check(status);
+        return needed;
+    }
     template <typename T> std::vector<T> all(AllFunction<T> function) const {
         return detail::collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
             return function(get(), out, length, needed);
@@ -526,48 +510,23 @@ private:
         });
     }
 
+    // Writes the belief of some variables.
+    struct BeliefOf {
+        const fastlbp_bp *bp;
+        Span<const std::uint32_t> variables;
+
+        fastlbp_status operator()(double *out, std::size_t length, std::size_t *needed) const {
+            return fastlbp_bp_belief(bp, variables.data(), variables.size(), out, length, needed);
+        }
+    };
+    BeliefOf belief_of(Span<const std::uint32_t> variables) const { return BeliefOf{get(), variables}; }
+
     // Afterwards the session may be gone: the progress function can destroy it.
     template <typename Call> void run_by(Call call) {
         const detail::ProgressState::Run run(progress_);
         const fastlbp_status status = call();
         run.rethrow();
         detail::check(status);
-    }
-
-    // The two functions for batches differ in how entries name variables.
-    template <typename Name>
-    using BatchFunction = fastlbp_status (*)(fastlbp_bp *, const std::size_t *, std::size_t, const Name *,
-                                             const std::uint32_t *, std::size_t, double *, std::size_t,
-                                             std::size_t *, fastlbp_status *);
-    template <typename Name>
-    std::vector<Status> batch(BatchFunction<Name> function, Span<const std::size_t> entry_offsets,
-                              Span<const Name> names, Span<const std::uint32_t> states,
-                              Span<double> marginals) {
-        const std::size_t none[] = {0};
-        if (entry_offsets.size() == 0)
-            entry_offsets = none;
-        detail::check_length("states", states.size(), names.size());
-        std::vector<fastlbp_status> got(entry_offsets.size() - 1);
-        run_by([&] {
-            return function(get(), entry_offsets.data(), got.size(), names.data(), states.data(),
-                            names.size(), marginals.data(), marginals.size(), nullptr, got.data());
-        });
-        std::vector<Status> statuses;
-        statuses.reserve(got.size());
-        for (fastlbp_status status : got)
-            statuses.push_back(static_cast<Status>(status));
-        return statuses;
-    }
-    template <typename Name>
-    Batch batch(BatchFunction<Name> function, Span<const std::size_t> entry_offsets,
-                Span<const Name> names, Span<const std::uint32_t> states) {
-        Batch batch;
-        batch.state_count = graph().state_count();
-        if (entry_offsets.size() > 1)
-            batch.marginals.resize((entry_offsets.size() - 1) * batch.state_count);
-        batch.statuses =
-            this->batch(function, entry_offsets, names, states, Span<double>(batch.marginals));
-        return batch;
     }
 
     struct Free {
@@ -594,11 +553,7 @@ inline std::vector<Status> run_all(Span<BeliefPropagation *const> sessions) {
     detail::check(fastlbp_run_all(handles.data(), handles.size(), got.data()));
     for (const std::unique_ptr<detail::ProgressState::Run> &run : runs)
         run->rethrow();
-    std::vector<Status> statuses;
-    statuses.reserve(got.size());
-    for (fastlbp_status status : got)
-        statuses.push_back(static_cast<Status>(status));
-    return statuses;
+    return detail::statuses(got);
 }
 
 /// As the other run_all(), for sessions that lie side by side, as in a std::vector.

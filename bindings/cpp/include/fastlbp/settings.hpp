@@ -13,7 +13,7 @@
 
 namespace fastlbp {
 
-/// Where passes run. Results do not depend on it.
+/// Where iterations run. Results do not depend on it.
 enum class Backend : std::uint32_t {
     /// Where each run is expected to end first.
     automatic = FASTLBP_BACKEND_AUTO,
@@ -32,11 +32,11 @@ enum class Start : std::uint32_t {
     warm = FASTLBP_START_WARM
 };
 
-/// What happens where certain messages that disagree meet.
+/// What happens where deterministic messages disagree.
 enum class Contradiction : std::uint32_t {
     /// The run throws Status::contradiction.
     error = FASTLBP_CONTRADICTION_ERROR,
-    /// The state backed by more certain messages wins, a tie is uniform.
+    /// The state backed by more deterministic messages wins, a tie is uniform.
     vote = FASTLBP_CONTRADICTION_VOTE
 };
 
@@ -71,10 +71,10 @@ constexpr double active_off = FASTLBP_ACTIVE_OFF;
 enum class StopReason : std::uint32_t {
     /// The changes fell to the tolerance.
     converged = FASTLBP_STOP_CONVERGED,
-    /// All passes asked for were made.
-    passes = FASTLBP_STOP_PASSES,
+    /// All iterations asked for were made.
+    iterations = FASTLBP_STOP_ITERATIONS,
     /// By BINGO's rule, since few variables and factors still moved.
-    share = FASTLBP_STOP_SHARE,
+    active_fraction = FASTLBP_STOP_ACTIVE_FRACTION,
     /// The time was up.
     time = FASTLBP_STOP_TIME,
     /// The progress function asked for it.
@@ -83,21 +83,21 @@ enum class StopReason : std::uint32_t {
 
 /// What a run reports; see BeliefPropagation::report().
 struct Report {
-    /// Number of passes.
-    std::uint64_t passes;
-    /// Number of passes since the messages were uniform: with warm starts, those of several runs.
-    std::uint64_t total_passes;
+    /// Number of iterations.
+    std::uint64_t iterations;
+    /// Number of iterations since the messages were uniform: with warm starts, those of several runs.
+    std::uint64_t total_iterations;
     /// Whether the changes fell to the tolerance.
     bool converged;
     /// Why the run ended.
     StopReason stop_reason;
-    /// Largest change in the last pass; infinity if no pass was made.
+    /// Largest change in the last iteration; infinity if none was made.
     double max_diff;
-    /// Share of variables and factors that still moved (BINGO's rule), else 1.
-    double frac;
+    /// Fraction of variables and factors that still moved (BINGO's rule), else 1.
+    double active_fraction;
     /// Number of messages that the active set spared.
     std::uint64_t spared_messages;
-    /// Number of contradictory places, in the pass with most of them.
+    /// Number of contradictory places, in the iteration with most of them.
     std::uint64_t contradictions;
 };
 

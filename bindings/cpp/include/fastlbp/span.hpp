@@ -7,6 +7,7 @@
 #define FASTLBP_SPAN_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <fastlbp/error.hpp>
 #include <initializer_list>
 #include <string>
@@ -178,6 +179,20 @@ template <typename T, typename Call> std::size_t fill(Span<T> buffer, Call call)
     std::size_t needed = 0;
     check(call(buffer.data(), buffer.size(), &needed));
     return needed;
+}
+
+/// An index or a state as the C interface takes it: one that it cannot name becomes one that nothing has.
+inline std::uint32_t narrow(std::size_t index) {
+    return index < FASTLBP_NO_VARIABLE ? static_cast<std::uint32_t>(index) : FASTLBP_NO_VARIABLE;
+}
+
+/// Statuses that came in an array.
+inline std::vector<Status> statuses(const std::vector<fastlbp_status> &got) {
+    std::vector<Status> all;
+    all.reserve(got.size());
+    for (fastlbp_status status : got)
+        all.push_back(static_cast<Status>(status));
+    return all;
 }
 
 /// What `call(out)` writes.

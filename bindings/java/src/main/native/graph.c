@@ -11,9 +11,8 @@ NATIVE(jlong, graphNew)(JNIEnv *env, jclass type) {
 NATIVE(jlong, graphRead)(JNIEnv *env, jclass type, jbyteArray path) {
     UNUSED_CLASS;
     inputs in = {.env = env};
-    const char *name = input(&in, path, 1, NULL);
     fastlbp_graph *graph = NULL;
-    if (!in.failed) check(env, fastlbp_graph_read_file(name, &graph));
+    STRING(path) if (!in.failed) check(env, fastlbp_graph_read_file(path_at, &graph));
     free_inputs(&in);
     return from_pointer(graph);
 }
@@ -24,78 +23,27 @@ NATIVE(void, graphFree)(JNIEnv *env, jclass type, jlong graph) {
     fastlbp_graph_free(to_graph(graph));
 }
 
-NATIVE(void, graphBuild)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    check(env, fastlbp_graph_build(to_graph(graph)));
-}
-
-NATIVE(void, graphWrite)(JNIEnv *env, jclass type, jlong graph, jbyteArray path) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    const char *name = input(&in, path, 1, NULL);
-    if (!in.failed) check(env, fastlbp_graph_write_file(to_graph(graph), name));
-    free_inputs(&in);
-}
+CALL(graphBuild, NONE, NONE, fastlbp_graph_build(GRAPH))
+CALL(graphWrite, PARAMETERS(jbyteArray path), STRING(path), fastlbp_graph_write_file(GRAPH, path_at))
 
 /* --- Adding factors ------------------------------------------------------------------------------------- */
 
-NATIVE(void, graphAddVariables)
-(JNIEnv *env, jclass type, jlong graph, jlongArray labels, jintArray cardinalities) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t count;
-    const uint64_t *names = input(&in, labels, sizeof *names, &count);
-    const uint32_t *sizes = input(&in, cardinalities, sizeof *sizes, NULL);
-    if (!in.failed) check(env, fastlbp_graph_add_variables(to_graph(graph), names, sizes, count));
-    free_inputs(&in);
-}
+CALL(graphAddVariables, PARAMETERS(jlongArray labels, jintArray cardinalities),
+     IN(uint64_t, labels) IN(uint32_t, cardinalities),
+     fastlbp_graph_add_variables(GRAPH, labels_at, cardinalities_at, labels_length))
 
-NATIVE(void, graphAddSingleton)(JNIEnv *env, jclass type, jlong graph, jlong label, jdouble p) {
-    UNUSED_CLASS;
-    check(env, fastlbp_graph_add_singleton(to_graph(graph), (uint64_t)label, p));
-}
+CALL(graphAddPrior, PARAMETERS(jlong label, jdouble p), NONE, fastlbp_graph_add_prior(GRAPH, (uint64_t)label, p))
 
-/* Adds an AND or an OR factor. */
-static void add_gate(JNIEnv *env, jlong graph, jlong head, jlongArray body, double p, double q,
-                     fastlbp_status (*add)(fastlbp_graph *, uint64_t, const uint64_t *, size_t, double, double)) {
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *labels = input(&in, body, sizeof *labels, &length);
-    if (!in.failed) check(env, add(to_graph(graph), (uint64_t)head, labels, length, p, q));
-    free_inputs(&in);
-}
+CALL(graphAddAnd, PARAMETERS(jlong head, jlongArray body, jdouble p, jdouble q), IN(uint64_t, body),
+     fastlbp_graph_add_and(GRAPH, (uint64_t)head, body_at, body_length, p, q))
 
-NATIVE(void, graphAddAnd)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdouble p, jdouble q) {
-    UNUSED_CLASS;
-    add_gate(env, graph, head, body, p, q, fastlbp_graph_add_and);
-}
+CALL(graphAddOr, PARAMETERS(jlong head, jlongArray body, jdouble p, jdouble q), IN(uint64_t, body),
+     fastlbp_graph_add_or(GRAPH, (uint64_t)head, body_at, body_length, p, q))
 
-NATIVE(void, graphAddOr)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdouble p, jdouble q) {
-    UNUSED_CLASS;
-    add_gate(env, graph, head, body, p, q, fastlbp_graph_add_or);
-}
-
-NATIVE(void, graphAddFactors)
-(JNIEnv *env, jclass type, jlong graph, jintArray kinds, jlongArray heads, jintArray offsets,
- jlongArray bodies, jdoubleArray p, jdoubleArray q) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t count;
-    size_t bodies_length;
-    const uint32_t *kind = input(&in, kinds, sizeof *kind, &count);
-    const uint64_t *head = input(&in, heads, sizeof *head, NULL);
-    const size_t *offset = input_offsets(&in, offsets, NULL);
-    const uint64_t *body = input(&in, bodies, sizeof *body, &bodies_length);
-    const double *if_true = input(&in, p, sizeof *if_true, NULL);
-    const double *otherwise = input(&in, q, sizeof *otherwise, NULL);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_factors(to_graph(graph), count, kind, head, offset, body, bodies_length,
-                                             if_true, otherwise));
-    }
-    free_inputs(&in);
-}
+CALL(graphAddFactors,
+     PARAMETERS(jintArray kinds, jlongArray heads, jintArray offsets, jlongArray bodies, jdoubleArray p, jdoubleArray q),
+     IN(uint32_t, kinds) IN(uint64_t, heads) OFFSETS(offsets) IN(uint64_t, bodies) IN(double, p) IN(double, q),
+     fastlbp_graph_add_factors(GRAPH, kinds_length, kinds_at, heads_at, offsets_at, bodies_at, bodies_length, p_at, q_at))
 
 /* The buffers are direct and hold what they must: Java has checked it. */
 NATIVE(void, graphAddFactorsDirect)
@@ -117,246 +65,54 @@ NATIVE(void, graphAddFactorsDirect)
     free_inputs(&in);
 }
 
-NATIVE(void, graphAddTable)
-(JNIEnv *env, jclass type, jlong graph, jlongArray scope, jdoubleArray values) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t scope_length;
-    size_t values_length;
-    const uint64_t *labels = input(&in, scope, sizeof *labels, &scope_length);
-    const double *table = input(&in, values, sizeof *table, &values_length);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_table(to_graph(graph), labels, scope_length, table, values_length));
-    }
-    free_inputs(&in);
-}
+CALL(graphAddTable, PARAMETERS(jlongArray scope, jdoubleArray values), IN(uint64_t, scope) IN(double, values),
+     fastlbp_graph_add_table(GRAPH, scope_at, scope_length, values_at, values_length))
 
-NATIVE(void, graphAddTables)
-(JNIEnv *env, jclass type, jlong graph, jintArray scope_offsets, jlongArray scopes, jintArray value_offsets,
- jdoubleArray values) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t ends;
-    size_t scopes_length;
-    size_t values_length;
-    const size_t *scope = input_offsets(&in, scope_offsets, &ends);
-    const uint64_t *labels = input(&in, scopes, sizeof *labels, &scopes_length);
-    const size_t *value = input_offsets(&in, value_offsets, NULL);
-    const double *table = input(&in, values, sizeof *table, &values_length);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_tables(to_graph(graph), ends - 1, scope, labels, scopes_length, value,
-                                            table, values_length));
-    }
-    free_inputs(&in);
-}
+CALL(graphAddTables,
+     PARAMETERS(jintArray scope_ends, jlongArray scopes, jintArray value_ends, jdoubleArray values),
+     OFFSETS(scope_ends) IN(uint64_t, scopes) OFFSETS(value_ends) IN(double, values),
+     fastlbp_graph_add_tables(GRAPH, scope_ends_length - 1, scope_ends_at, scopes_at, scopes_length, value_ends_at,
+                              values_at, values_length))
 
-NATIVE(void, graphAddSigned)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jbooleanArray negated,
- jdoubleArray values) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *labels = input(&in, body, sizeof *labels, &length);
-    const uint8_t *signs = input(&in, negated, sizeof *signs, NULL);
-    const double *conditionals = input(&in, values, sizeof *conditionals, NULL);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_signed(to_graph(graph), (uint64_t)head, labels, signs, length,
-                                            conditionals));
-    }
-    free_inputs(&in);
-}
+CALL(graphAddSigned, PARAMETERS(jlong head, jlongArray body, jbooleanArray negated, jdoubleArray values),
+     IN(uint64_t, body) IN(uint8_t, negated) IN(double, values),
+     fastlbp_graph_add_signed(GRAPH, (uint64_t)head, body_at, negated_at, body_length, values_at))
 
-NATIVE(void, graphAddClause)
-(JNIEnv *env, jclass type, jlong graph, jlongArray variables, jbooleanArray negated, jdouble satisfied,
- jdouble violated) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *labels = input(&in, variables, sizeof *labels, &length);
-    const uint8_t *signs = input(&in, negated, sizeof *signs, NULL);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_clause(to_graph(graph), labels, signs, length, satisfied, violated));
-    }
-    free_inputs(&in);
-}
+CALL(graphAddNoisy, PARAMETERS(jlong head, jlongArray body, jdoubleArray literals, jdoubleArray values),
+     IN(uint64_t, body) IN(double, literals) IN(double, values),
+     fastlbp_graph_add_noisy(GRAPH, (uint64_t)head, body_at, literals_at, body_length, values_at))
 
-/* Adds a noisy-OR or a noisy-AND factor. */
-static void add_noisy(JNIEnv *env, jlong graph, jlong head, jlongArray body, jdoubleArray links, double p,
-                      fastlbp_status (*add)(fastlbp_graph *, uint64_t, const uint64_t *, const double *, size_t,
-                                            double)) {
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *labels = input(&in, body, sizeof *labels, &length);
-    const double *link = input(&in, links, sizeof *link, NULL);
-    if (!in.failed) check(env, add(to_graph(graph), (uint64_t)head, labels, link, length, p));
-    free_inputs(&in);
-}
-
-NATIVE(void, graphAddNoisyOr)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdoubleArray links, jdouble leak) {
-    UNUSED_CLASS;
-    add_noisy(env, graph, head, body, links, leak, fastlbp_graph_add_noisy_or);
-}
-
-NATIVE(void, graphAddNoisyAnd)
-(JNIEnv *env, jclass type, jlong graph, jlong head, jlongArray body, jdoubleArray links, jdouble p) {
-    UNUSED_CLASS;
-    add_noisy(env, graph, head, body, links, p, fastlbp_graph_add_noisy_and);
-}
-
-NATIVE(void, graphAddTerms)
-(JNIEnv *env, jclass type, jlong graph, jlongArray scope, jdoubleArray weights, jintArray indicators) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t scope_length;
-    size_t weights_length;
-    size_t indicators_length;
-    const uint64_t *labels = input(&in, scope, sizeof *labels, &scope_length);
-    const double *weight = input(&in, weights, sizeof *weight, &weights_length);
-    const int32_t *indicator = input(&in, indicators, sizeof *indicator, &indicators_length);
-    if (!in.failed) {
-        check(env, fastlbp_graph_add_terms(to_graph(graph), labels, scope_length, weight, weights_length,
-                                           indicator, indicators_length));
-    }
-    free_inputs(&in);
-}
+CALL(graphAddTerms, PARAMETERS(jlongArray scope, jdoubleArray weights, jintArray indicators),
+     IN(uint64_t, scope) IN(double, weights) IN(int32_t, indicators),
+     fastlbp_graph_add_terms(GRAPH, scope_at, scope_length, weights_at, weights_length, indicators_at,
+                             indicators_length))
 
 /* --- What is in a graph --------------------------------------------------------------------------------- */
 
-NATIVE(jlong, graphVariableCount)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    size_t count = 0;
-    check(env, fastlbp_graph_variable_count(to_graph(graph), &count));
-    return (jlong)count;
-}
+SAME(VARIABLES, COUNT_VARIABLES);
+SAME(FACTORS, COUNT_FACTORS);
+SAME(EDGES, COUNT_EDGES);
+SAME(STATES, COUNT_STATES);
 
-NATIVE(jlong, graphFactorCount)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    size_t count = 0;
-    check(env, fastlbp_graph_factor_count(to_graph(graph), &count));
-    return (jlong)count;
-}
+GET(jlong, graphCount, PARAMETERS(jint what), NONE, size_t, fastlbp_graph_count(GRAPH, (uint32_t)what, &value))
+LIST(jlongArray, graphLabels, NONE, NONE, uint64_t, new_longs, fastlbp_graph_labels(GRAPH, ROOM))
+LIST(jintArray, graphCardinalities, NONE, NONE, uint32_t, new_ints, fastlbp_graph_cardinalities(GRAPH, ROOM))
+LIST(jintArray, graphFactorKinds, NONE, NONE, uint32_t, new_ints, fastlbp_graph_factor_kinds(GRAPH, ROOM))
+LIST(jlongArray, graphFactorOffsets, NONE, NONE, size_t, new_sizes, fastlbp_graph_factor_offsets(GRAPH, ROOM))
+LIST(jintArray, graphEdgeVariables, NONE, NONE, uint32_t, new_ints, fastlbp_graph_edge_variables(GRAPH, ROOM))
+LIST(jintArray, graphFactorVariables, PARAMETERS(jint factor), NONE, uint32_t, new_ints,
+     fastlbp_graph_factor_variables(GRAPH, (size_t)factor, ROOM))
 
-NATIVE(jlong, graphEdgeCount)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    size_t count = 0;
-    check(env, fastlbp_graph_edge_count(to_graph(graph), &count));
-    return (jlong)count;
-}
-
-NATIVE(jlong, graphStateCount)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    size_t count = 0;
-    check(env, fastlbp_graph_state_count(to_graph(graph), &count));
-    return (jlong)count;
-}
-
-NATIVE(jlong, graphLabel)(JNIEnv *env, jclass type, jlong graph, jint variable) {
-    UNUSED_CLASS;
-    uint64_t label = 0;
-    check(env, fastlbp_graph_label(to_graph(graph), (size_t)variable, &label));
-    return (jlong)label;
-}
-
-NATIVE(jint, graphVariableOfLabel)(JNIEnv *env, jclass type, jlong graph, jlong label) {
-    UNUSED_CLASS;
-    size_t variable = 0;
-    check(env, fastlbp_graph_variable_of_label(to_graph(graph), (uint64_t)label, &variable));
-    return (jint)variable;
-}
-
-NATIVE(jint, graphCardinality)(JNIEnv *env, jclass type, jlong graph, jint variable) {
-    UNUSED_CLASS;
-    size_t cardinality = 0;
-    check(env, fastlbp_graph_cardinality(to_graph(graph), (size_t)variable, &cardinality));
-    return (jint)cardinality;
-}
-
-NATIVE(jint, graphEdge)(JNIEnv *env, jclass type, jlong graph, jint factor, jint variable) {
-    UNUSED_CLASS;
-    size_t edge = 0;
-    check(env, fastlbp_graph_edge(to_graph(graph), (size_t)factor, (size_t)variable, &edge));
-    return (jint)edge;
-}
-
-NATIVE(jlongArray, graphLabels)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    size_t count;
-    if (!check(env, fastlbp_graph_variable_count(to_graph(graph), &count))) return NULL;
-    inputs in = {.env = env};
-    uint64_t *labels = scratch(&in, count, sizeof *labels);
-    jlongArray array = NULL;
-    if (!in.failed && check(env, fastlbp_graph_labels(to_graph(graph), labels, count, NULL))) {
-        array = new_longs(env, labels, count);
-    }
-    free_inputs(&in);
-    return array;
-}
+GET(jint, graphVariableOfLabel, PARAMETERS(jlong label), NONE, uint32_t,
+    fastlbp_graph_variables_of_labels(GRAPH, (const uint64_t *)&label, 1, &value))
 
 NATIVE(jintArray, graphVariablesOfLabels)(JNIEnv *env, jclass type, jlong graph, jlongArray labels) {
     UNUSED_CLASS;
     inputs in = {.env = env};
-    size_t count = 0;
-    const uint64_t *names = input(&in, labels, sizeof *names, &count);
-    uint32_t *variables = scratch(&in, count, sizeof *variables);
     jintArray array = NULL;
-    if (!in.failed
-        && check(env, fastlbp_graph_variables_of_labels(to_graph(graph), names, count, variables))) {
-        array = new_ints(env, variables, count);
-    }
-    free_inputs(&in);
-    return array;
-}
-
-/* An array of which the graph tells the length and then the entries. */
-static jintArray indices(JNIEnv *env, jlong graph, fastlbp_status (*count)(const fastlbp_graph *, size_t *),
-                         fastlbp_status (*fill)(const fastlbp_graph *, uint32_t *, size_t, size_t *)) {
-    size_t length;
-    if (!check(env, count(to_graph(graph), &length))) return NULL;
-    inputs in = {.env = env};
-    uint32_t *values = scratch(&in, length, sizeof *values);
-    jintArray array = NULL;
-    if (!in.failed && check(env, fill(to_graph(graph), values, length, NULL))) {
-        array = new_ints(env, values, length);
-    }
-    free_inputs(&in);
-    return array;
-}
-
-NATIVE(jintArray, graphCardinalities)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    return indices(env, graph, fastlbp_graph_variable_count, fastlbp_graph_cardinalities);
-}
-
-NATIVE(jintArray, graphEdgeVariables)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    return indices(env, graph, fastlbp_graph_edge_count, fastlbp_graph_edge_variables);
-}
-
-NATIVE(jintArray, graphEdgeFactors)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    return indices(env, graph, fastlbp_graph_edge_count, fastlbp_graph_edge_factors);
-}
-
-NATIVE(jintArray, graphFactorKinds)(JNIEnv *env, jclass type, jlong graph) {
-    UNUSED_CLASS;
-    return indices(env, graph, fastlbp_graph_factor_count, fastlbp_graph_factor_kinds);
-}
-
-NATIVE(jintArray, graphFactorVariables)(JNIEnv *env, jclass type, jlong graph, jint factor) {
-    UNUSED_CLASS;
-    size_t arity = 0;
-    fastlbp_status status =
-        fastlbp_graph_factor_variables(to_graph(graph), (size_t)factor, NULL, 0, &arity);
-    if (status != FASTLBP_STATUS_BUFFER_TOO_SMALL && !check(env, status)) return NULL;
-    inputs in = {.env = env};
-    uint32_t *variables = scratch(&in, arity, sizeof *variables);
-    jintArray array = NULL;
-    if (!in.failed
-        && check(env, fastlbp_graph_factor_variables(to_graph(graph), (size_t)factor, variables, arity,
-                                                     NULL))) {
-        array = new_ints(env, variables, arity);
-    }
+    IN(uint64_t, labels)
+    uint32_t *variables = variables_of_labels(&in, to_graph(graph), labels_at, labels_length);
+    if (!in.failed) array = new_ints(env, variables, labels_length);
     free_inputs(&in);
     return array;
 }

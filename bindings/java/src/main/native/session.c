@@ -28,181 +28,72 @@ NATIVE(jlong, bpGraph)(JNIEnv *env, jclass type, jlong bp) {
     return from_pointer(graph);
 }
 
-NATIVE(void, bpPrepare)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_prepare(to_bp(bp)));
-}
+CALL(bpPrepare, NONE, NONE, fastlbp_bp_prepare(BP))
 
-/* --- Settings ------------------------------------------------------------------------------------------- */
+/* --- Settings and schedules ----------------------------------------------------------------------------- */
 
-NATIVE(void, bpSetProperty)(JNIEnv *env, jclass type, jlong bp, jbyteArray key, jbyteArray value) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    const char *name = input(&in, key, 1, NULL);
-    const char *text = input(&in, value, 1, NULL);
-    if (!in.failed) check(env, fastlbp_bp_set_property(to_bp(bp), name, text));
-    free_inputs(&in);
-}
+CALL(bpSetProperty, PARAMETERS(jbyteArray key, jbyteArray value), STRING(key) STRING(value),
+     fastlbp_bp_set_property(BP, key_at, value_at))
+LIST(jbyteArray, bpGetProperty, PARAMETERS(jbyteArray key), STRING(key), char, new_text,
+     fastlbp_bp_get_property(BP, key_at, ROOM))
 
-NATIVE(jbyteArray, bpGetProperty)(JNIEnv *env, jclass type, jlong bp, jbyteArray key) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    const char *name = input(&in, key, 1, NULL);
-    char value[256];
-    jbyteArray array = NULL;
-    if (!in.failed && check(env, fastlbp_bp_get_property(to_bp(bp), name, value, sizeof value, NULL))) {
-        array = new_bytes(env, value);
-    }
-    free_inputs(&in);
-    return array;
-}
-
-NATIVE(jint, bpBackend)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    uint32_t backend = FASTLBP_BACKEND_AUTO;
-    check(env, fastlbp_bp_backend(to_bp(bp), &backend));
-    return (jint)backend;
-}
-
-/* --- Schedules ------------------------------------------------------------------------------------------ */
-
-NATIVE(void, bpSetSchedule)(JNIEnv *env, jclass type, jlong bp, jbyteArray name, jlong seed) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    const char *text = input(&in, name, 1, NULL);
-    if (!in.failed) check(env, fastlbp_bp_set_schedule(to_bp(bp), text, (uint64_t)seed));
-    free_inputs(&in);
-}
-
-NATIVE(void, bpSetScheduleBlocks)(JNIEnv *env, jclass type, jlong bp, jint blocks, jlong seed) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_set_schedule_blocks(to_bp(bp), (uint32_t)blocks, (uint64_t)seed));
-}
-
-NATIVE(void, bpSetScheduleRanks)(JNIEnv *env, jclass type, jlong bp, jlongArray ranks) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t length;
-    const uint64_t *values = input(&in, ranks, sizeof *values, &length);
-    if (!in.failed) check(env, fastlbp_bp_set_schedule_ranks(to_bp(bp), values, length));
-    free_inputs(&in);
-}
-
-NATIVE(void, bpSetScheduleRelation)
-(JNIEnv *env, jclass type, jlong bp, jintArray before, jintArray after) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t count;
-    const uint32_t *earlier = input(&in, before, sizeof *earlier, &count);
-    const uint32_t *later = input(&in, after, sizeof *later, NULL);
-    if (!in.failed) check(env, fastlbp_bp_set_schedule_relation(to_bp(bp), earlier, later, count));
-    free_inputs(&in);
-}
-
-NATIVE(jbyteArray, bpSchedule)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    char name[64];
-    return check(env, fastlbp_bp_schedule(to_bp(bp), name, sizeof name, NULL)) ? new_bytes(env, name) : NULL;
-}
-
-NATIVE(jlong, bpLevelCount)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    size_t count = 0;
-    check(env, fastlbp_bp_level_count(to_bp(bp), &count));
-    return (jlong)count;
-}
+CALL(bpSetSchedule, PARAMETERS(jbyteArray name, jlong seed), STRING(name),
+     fastlbp_bp_set_schedule(BP, name_at, (uint64_t)seed))
+CALL(bpSetScheduleBlocks, PARAMETERS(jint blocks, jlong seed), NONE,
+     fastlbp_bp_set_schedule_blocks(BP, (uint32_t)blocks, (uint64_t)seed))
+CALL(bpSetScheduleRanks, PARAMETERS(jlongArray ranks), IN(uint64_t, ranks),
+     fastlbp_bp_set_schedule_ranks(BP, ranks_at, ranks_length))
+CALL(bpSetScheduleRelation, PARAMETERS(jintArray before, jintArray after), IN(uint32_t, before) IN(uint32_t, after),
+     fastlbp_bp_set_schedule_relation(BP, before_at, after_at, before_length))
+LIST(jintArray, bpLevelWidths, NONE, NONE, uint32_t, new_ints, fastlbp_bp_level_widths(BP, ROOM))
 
 /* --- Evidence ------------------------------------------------------------------------------------------- */
 
-NATIVE(void, bpObserve)(JNIEnv *env, jclass type, jlong bp, jint variable, jint state) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_observe(to_bp(bp), (size_t)variable, (size_t)state));
+CALL(bpObserve, PARAMETERS(jint variable, jint state), NONE,
+     fastlbp_bp_observe(BP, (const uint32_t *)&variable, (const uint32_t *)&state, 1))
+CALL(bpObserveVariables, PARAMETERS(jintArray variables, jintArray states), IN(uint32_t, variables) IN(uint32_t, states),
+     fastlbp_bp_observe(BP, variables_at, states_at, variables_length))
+
+/* The variables with some labels in the graph of a session. */
+static uint32_t *labelled(inputs *in, const fastlbp_bp *bp, const uint64_t *labels, size_t count) {
+    fastlbp_graph *graph = NULL;
+    if (in->failed || !check(in->env, fastlbp_bp_graph(bp, &graph))) {
+        in->failed = true;
+        return NULL;
+    }
+    uint32_t *variables = variables_of_labels(in, graph, labels, count);
+    fastlbp_graph_free(graph);
+    return variables;
 }
 
-NATIVE(void, bpObserveLabel)(JNIEnv *env, jclass type, jlong bp, jlong label, jint state) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_observe_label(to_bp(bp), (uint64_t)label, (size_t)state));
-}
+#define LABELLED(labels, count) const uint32_t *variables = labelled(&in, BP, labels, count);
 
-NATIVE(void, bpObserveVariables)(JNIEnv *env, jclass type, jlong bp, jintArray variables, jintArray states) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t count;
-    const uint32_t *indices = input(&in, variables, sizeof *indices, &count);
-    const uint32_t *values = input(&in, states, sizeof *values, NULL);
-    if (!in.failed) check(env, fastlbp_bp_observe_variables(to_bp(bp), indices, values, count));
-    free_inputs(&in);
-}
+CALL(bpObserveLabel, PARAMETERS(jlong label, jint state), LABELLED((const uint64_t *)&label, 1),
+     fastlbp_bp_observe(BP, variables, (const uint32_t *)&state, 1))
+CALL(bpObserveLabels, PARAMETERS(jlongArray labels, jintArray states),
+     IN(uint64_t, labels) IN(uint32_t, states) LABELLED(labels_at, labels_length),
+     fastlbp_bp_observe(BP, variables, states_at, labels_length))
 
-NATIVE(void, bpObserveLabels)(JNIEnv *env, jclass type, jlong bp, jlongArray labels, jintArray states) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t count;
-    const uint64_t *names = input(&in, labels, sizeof *names, &count);
-    const uint32_t *values = input(&in, states, sizeof *values, NULL);
-    if (!in.failed) check(env, fastlbp_bp_observe_labels(to_bp(bp), names, values, count));
-    free_inputs(&in);
-}
-
-NATIVE(void, bpSetLikelihood)(JNIEnv *env, jclass type, jlong bp, jint variable, jdoubleArray likelihood) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    size_t length;
-    const double *values = input(&in, likelihood, sizeof *values, &length);
-    if (!in.failed) check(env, fastlbp_bp_set_likelihood(to_bp(bp), (size_t)variable, values, length));
-    free_inputs(&in);
-}
-
-NATIVE(void, bpClearEvidence)(JNIEnv *env, jclass type, jlong bp, jint variable) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_clear_evidence(to_bp(bp), (size_t)variable));
-}
-
-NATIVE(void, bpClearAllEvidence)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_clear_all_evidence(to_bp(bp)));
-}
-
-NATIVE(jlong, bpReadEvidence)(JNIEnv *env, jclass type, jlong bp, jbyteArray path, jboolean partial) {
-    UNUSED_CLASS;
-    inputs in = {.env = env};
-    const char *name = input(&in, path, 1, NULL);
-    size_t unknown = 0;
-    if (!in.failed) check(env, fastlbp_bp_read_evidence(to_bp(bp), name, partial ? &unknown : NULL));
-    free_inputs(&in);
-    return (jlong)unknown;
-}
-
-NATIVE(jlong, bpEvidenceCount)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    size_t count = 0;
-    check(env, fastlbp_bp_evidence_count(to_bp(bp), &count));
-    return (jlong)count;
-}
+CALL(bpSetLikelihood, PARAMETERS(jint variable, jdoubleArray likelihood), IN(double, likelihood),
+     fastlbp_bp_set_likelihood(BP, (size_t)variable, likelihood_at, likelihood_length))
+CALL(bpClearEvidence, PARAMETERS(jint variable), NONE, fastlbp_bp_clear_evidence(BP, (size_t)variable))
+CALL(bpClearAllEvidence, NONE, NONE, fastlbp_bp_clear_all_evidence(BP))
+GET(jlong, bpReadEvidence, PARAMETERS(jbyteArray path, jboolean partial), STRING(path), size_t,
+    fastlbp_bp_read_evidence(BP, path_at, partial ? &value : NULL))
 
 /* --- Runs ----------------------------------------------------------------------------------------------- */
 
-NATIVE(void, bpRun)(JNIEnv *env, jclass type, jlong bp, jobject listener) {
-    UNUSED_CLASS;
-    progress told = {env, listener, NULL};
-    if (begin_run(to_bp(bp), &told)) end_run(&told, fastlbp_bp_run(to_bp(bp)));
-}
+#define RUN(name, parameters, call)                                                          \
+    NATIVE(void, name)(JNIEnv *env, jclass type, jlong handle, jobject listener parameters) { \
+        UNUSED_CLASS;                                                                        \
+        progress told = {env, listener, NULL};                                               \
+        if (begin_run(BP, &told)) end_run(&told, call);                                      \
+    }
 
-NATIVE(void, bpRunPasses)(JNIEnv *env, jclass type, jlong bp, jobject listener, jlong passes) {
-    UNUSED_CLASS;
-    progress told = {env, listener, NULL};
-    if (begin_run(to_bp(bp), &told)) end_run(&told, fastlbp_bp_run_passes(to_bp(bp), (uint64_t)passes));
-}
-
-NATIVE(void, bpRunBingo)
-(JNIEnv *env, jclass type, jlong bp, jobject listener, jdouble tolerance, jlong min_passes, jlong max_passes,
- jlong history) {
-    UNUSED_CLASS;
-    progress told = {env, listener, NULL};
-    if (!begin_run(to_bp(bp), &told)) return;
-    end_run(&told, fastlbp_bp_run_bingo(to_bp(bp), tolerance, (uint64_t)min_passes, (uint64_t)max_passes,
-                                        (uint64_t)history, NULL));
-}
+RUN(bpRun, NONE, fastlbp_bp_run(BP))
+RUN(bpRunIterations, PARAMETERS(jlong iterations), fastlbp_bp_run_iterations(BP, (uint64_t)iterations))
+RUN(bpRunBingo, PARAMETERS(jdouble tolerance, jlong min_iterations, jlong max_iterations, jlong history),
+    fastlbp_bp_run_bingo(BP, tolerance, (uint64_t)min_iterations, (uint64_t)max_iterations, (uint64_t)history, NULL))
 
 NATIVE(jintArray, bpRunBatch)
 (JNIEnv *env, jclass type, jlong bp, jobject listener, jintArray entry_offsets, jintArray variables,
@@ -259,45 +150,43 @@ NATIVE(jintArray, bpRunAll)(JNIEnv *env, jclass type, jlongArray sessions, jobje
     return array;
 }
 
-NATIVE(void, bpReset)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    check(env, fastlbp_bp_reset(to_bp(bp)));
-}
+CALL(bpReset, NONE, NONE, fastlbp_bp_reset(BP))
 
-NATIVE(void, bpReport)(JNIEnv *env, jclass type, jlong bp, jlongArray counts, jdoubleArray measures) {
+/* --- Reports -------------------------------------------------------------------------------------------- */
+
+SAME(ITERATIONS, REPORT_ITERATIONS);
+SAME(TOTAL_ITERATIONS, REPORT_TOTAL_ITERATIONS);
+SAME(STOP_REASON, REPORT_STOP_REASON);
+SAME(SPARED_MESSAGES, REPORT_SPARED_MESSAGES);
+SAME(CONTRADICTIONS, REPORT_CONTRADICTIONS);
+SAME(FIRST_CONTRADICTION, REPORT_FIRST_CONTRADICTION);
+SAME(BACKEND, REPORT_BACKEND);
+SAME(EVIDENCE, REPORT_EVIDENCE);
+SAME(MAX_DIFF, REPORT_MAX_DIFF);
+SAME(ACTIVE_FRACTION, REPORT_ACTIVE_FRACTION);
+
+/* Whole numbers by their keys, in one call for all of a run. */
+NATIVE(void, bpReport)
+(JNIEnv *env, jclass type, jlong handle, jintArray keys, jlongArray whole, jintArray real_keys, jdoubleArray real) {
     UNUSED_CLASS;
-    const fastlbp_bp *session = to_bp(bp);
-    uint64_t passes;
-    uint64_t total_passes;
-    uint64_t contradictions;
-    uint64_t spared;
-    uint32_t reason;
-    double measured[2];
-    if (!check(env, fastlbp_bp_passes(session, &passes))
-        || !check(env, fastlbp_bp_total_passes(session, &total_passes))
-        || !check(env, fastlbp_bp_stop_reason(session, &reason))
-        || !check(env, fastlbp_bp_contradictions(session, &contradictions))
-        || !check(env, fastlbp_bp_spared_messages(session, &spared))
-        || !check(env, fastlbp_bp_max_diff(session, &measured[0]))
-        || !check(env, fastlbp_bp_frac(session, &measured[1]))) {
-        return;
+    inputs in = {.env = env};
+    IN(uint32_t, keys)
+    IN(uint32_t, real_keys)
+    uint64_t *counts = scratch(&in, keys_length, sizeof *counts);
+    double *measures = scratch(&in, real_keys_length, sizeof *measures);
+    bool fine = !in.failed;
+    for (size_t i = 0; fine && i < keys_length; i++) {
+        fine = check(env, fastlbp_bp_report_u64(BP, keys_at[i], &counts[i]));
+        if (fine) counts[i] = (uint64_t)to_long(counts[i]);
     }
-    const jlong whole[] = {to_long(passes), to_long(total_passes), (jlong)reason, to_long(contradictions),
-                           to_long(spared)};
-    (*env)->SetLongArrayRegion(env, counts, 0, 5, whole);
-    (*env)->SetDoubleArrayRegion(env, measures, 0, 2, measured);
+    for (size_t i = 0; fine && i < real_keys_length; i++) {
+        fine = check(env, fastlbp_bp_report_f64(BP, real_keys_at[i], &measures[i]));
+    }
+    if (fine) {
+        (*env)->SetLongArrayRegion(env, whole, 0, (jsize)keys_length, (const jlong *)counts);
+        (*env)->SetDoubleArrayRegion(env, real, 0, (jsize)real_keys_length, measures);
+    }
+    free_inputs(&in);
 }
 
-NATIVE(jlong, bpFirstContradiction)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    uint64_t label = 0;
-    check(env, fastlbp_bp_first_contradiction(to_bp(bp), &label));
-    return (jlong)label;
-}
-
-NATIVE(jlong, bpContradictions)(JNIEnv *env, jclass type, jlong bp) {
-    UNUSED_CLASS;
-    uint64_t count = 0;
-    check(env, fastlbp_bp_contradictions(to_bp(bp), &count));
-    return to_long(count);
-}
+GET(jlong, bpReportOf, PARAMETERS(jint key), NONE, uint64_t, fastlbp_bp_report_u64(BP, (uint32_t)key, &value))

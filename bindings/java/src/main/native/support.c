@@ -7,7 +7,7 @@ static JavaVM *machine;
 static jclass native_class;
 static jmethodID make_failure;
 static jmethodID tell_log;
-static jmethodID on_pass;
+static jmethodID on_iteration;
 
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
     (void)reserved;
@@ -23,9 +23,9 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
     if (make_failure == NULL) return JNI_ERR;
     tell_log = (*env)->GetStaticMethodID(env, native_class, "log", "(Lio/github/fastlbp/LogListener;I[B)V");
     if (tell_log == NULL) return JNI_ERR;
-    on_pass = (*env)->GetStaticMethodID(env, native_class, "progress",
+    on_iteration = (*env)->GetStaticMethodID(env, native_class, "progress",
                                         "(Lio/github/fastlbp/ProgressListener;JJDD)Z");
-    if (on_pass == NULL) return JNI_ERR;
+    if (on_iteration == NULL) return JNI_ERR;
     return JNI_VERSION_1_8;
 }
 
@@ -124,6 +124,10 @@ jlongArray new_longs(JNIEnv *env, const uint64_t *values, size_t length) {
     return array;
 }
 
+jlongArray new_sizes(JNIEnv *env, const size_t *values, size_t length) {
+    return new_longs(env, (const uint64_t *)values, length);
+}
+
 jdoubleArray new_doubles(JNIEnv *env, const double *values, size_t length) {
     jdoubleArray array = (*env)->NewDoubleArray(env, (jsize)length);
     if (array != NULL) (*env)->SetDoubleArrayRegion(env, array, 0, (jsize)length, values);
@@ -137,13 +141,28 @@ jbyteArray new_bytes(JNIEnv *env, const char *text) {
     return array;
 }
 
+jbyteArray new_text(JNIEnv *env, const char *text, size_t length) {
+    (void)length;
+    return new_bytes(env, text);
+}
+
+uint32_t *variables_of_labels(inputs *in, const fastlbp_graph *graph, const uint64_t *labels, size_t count) {
+    uint32_t *variables = scratch(in, count, sizeof *variables);
+    if (!in->failed && !check(in->env, fastlbp_graph_variables_of_labels(graph, labels, count, variables))) {
+        in->failed = true;
+    }
+    return variables;
+}
+
 /* --- Progress ------------------------------------------------------------------------------------------- */
 
-static int32_t tell_progress(void *user, uint64_t passes, uint64_t max_passes, double max_diff, double frac) {
+static int32_t tell_progress(void *user, uint64_t iterations, uint64_t max_iterations, double max_diff,
+                             double active_fraction) {
     progress *told = user;
     JNIEnv *env = told->env;
-    jboolean go_on = (*env)->CallStaticBooleanMethod(env, native_class, on_pass, told->listener,
-                                                     to_long(passes), to_long(max_passes), max_diff, frac);
+    jboolean go_on =
+        (*env)->CallStaticBooleanMethod(env, native_class, on_iteration, told->listener, to_long(iterations),
+                                        to_long(max_iterations), max_diff, active_fraction);
     told->thrown = (*env)->ExceptionOccurred(env);
     if (told->thrown == NULL) return go_on ? 0 : 1;
     /* Until the run has ended, other listeners may be called: no exception may be pending. */

@@ -15,11 +15,80 @@
 /* A method takes its own class, which none of them needs. */
 #define UNUSED_CLASS (void)type
 
+/* A constant of Native.java is one of fastlbp.h. */
+#define SAME(java, c) _Static_assert(io_github_fastlbp_Native_##java == FASTLBP_##c, #java)
+
+/* --- One line per method --------------------------------------------------------------------------------
+ *
+ * Most methods copy their arrays in, make one call, and hand out what it wrote. Each is a line of a table:
+ *
+ *     CALL(name, PARAMETERS(...), arrays, call)                          nothing comes out
+ *     GET(result, name, PARAMETERS(...), arrays, element, call)         one value, which the call writes to &value
+ *     LIST(result, name, PARAMETERS(...), arrays, element, make, call)  an array, by ROOM; `make` is new_ints and so on
+ *
+ * Without parameters it is NONE. `arrays` is NONE, or a list of IN(element, array), OFFSETS(array) and STRING(bytes): after IN(double, p), the call has
+ * p_at and p_length. The first parameter is the handle, GRAPH or BP in the call. */
+#define NONE
+#define PARAMETERS(...) , __VA_ARGS__
+#define GRAPH to_graph(handle)
+#define BP to_bp(handle)
+#define ROOM buffer, length, &needed
+
+#define IN(element, array)                                                   \
+    size_t array##_length = 0;                                               \
+    const element *array##_at = input(&in, array, sizeof(element), &array##_length); \
+    (void)array##_length;
+#define OFFSETS(array)                                                       \
+    size_t array##_length = 0;                                               \
+    const size_t *array##_at = input_offsets(&in, array, &array##_length);   \
+    (void)array##_length;
+#define STRING(bytes) const char *bytes##_at = input(&in, bytes, 1, NULL);
+
+#define CALL(name, parameters, arrays, call)                                 \
+    NATIVE(void, name)(JNIEnv *env, jclass type, jlong handle parameters) {  \
+        UNUSED_CLASS;                                                        \
+        inputs in = {.env = env};                                            \
+        arrays if (!in.failed) check(env, call);                             \
+        free_inputs(&in);                                                    \
+    }
+
+#define GET(result, name, parameters, arrays, element, call)                 \
+    NATIVE(result, name)(JNIEnv *env, jclass type, jlong handle parameters) { \
+        UNUSED_CLASS;                                                        \
+        inputs in = {.env = env};                                            \
+        element value = 0;                                                   \
+        arrays if (!in.failed) check(env, call);                             \
+        free_inputs(&in);                                                    \
+        return (result)value;                                                \
+    }
+
+#define LIST(result, name, parameters, arrays, element, make, call)          \
+    NATIVE(result, name)(JNIEnv *env, jclass type, jlong handle parameters) { \
+        UNUSED_CLASS;                                                        \
+        inputs in = {.env = env};                                            \
+        element *buffer = NULL;                                              \
+        size_t length = 0;                                                   \
+        size_t needed = 0;                                                   \
+        result array = NULL;                                                 \
+        arrays if (!in.failed && told_length(env, call)) {                   \
+            length = needed;                                                 \
+            buffer = scratch(&in, length, sizeof *buffer);                   \
+            if (!in.failed && check(env, call)) array = make(env, buffer, length); \
+        }                                                                    \
+        free_inputs(&in);                                                    \
+        return array;                                                        \
+    }
+
 /* Throws what a status and a text (UTF-8) say. */
 void throw_status(JNIEnv *env, fastlbp_status status, const char *text);
 
 /* Whether a call succeeded; if not, an exception with the error text of this thread is pending. */
 bool check(JNIEnv *env, fastlbp_status status);
+
+/* Whether a call without a buffer has told the length that it needs; if not, an exception is pending. */
+static inline bool told_length(JNIEnv *env, fastlbp_status status) {
+    return status == FASTLBP_STATUS_BUFFER_TOO_SMALL || check(env, status);
+}
 
 /* Throws an OutOfMemoryError. */
 void throw_out_of_memory(JNIEnv *env, const char *what);
@@ -68,7 +137,13 @@ void free_inputs(inputs *in);
 jintArray new_ints(JNIEnv *env, const uint32_t *values, size_t length);
 jlongArray new_longs(JNIEnv *env, const uint64_t *values, size_t length);
 jdoubleArray new_doubles(JNIEnv *env, const double *values, size_t length);
+jlongArray new_sizes(JNIEnv *env, const size_t *values, size_t length);
 jbyteArray new_bytes(JNIEnv *env, const char *text);
+/* As new_bytes, of a text that came with the length of its buffer. */
+jbyteArray new_text(JNIEnv *env, const char *text, size_t length);
+
+/* The indices of the variables with some labels, in memory that is freed with the copies. */
+uint32_t *variables_of_labels(inputs *in, const fastlbp_graph *graph, const uint64_t *labels, size_t count);
 
 /* A listener during one run. */
 typedef struct progress {
@@ -77,7 +152,7 @@ typedef struct progress {
     jthrowable thrown;
 } progress;
 
-/* Has the session tell `told->listener`, or nobody, of its passes. Every run begins with this, so what the
+/* Has the session tell `told->listener`, or nobody, of its iterations. Every run begins with this, so what the
  * session remembers of an earlier run's listener is never used. */
 bool begin_run(fastlbp_bp *bp, progress *told);
 

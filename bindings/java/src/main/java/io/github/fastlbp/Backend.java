@@ -1,6 +1,6 @@
 package io.github.fastlbp;
 
-/** Where passes run. Results do not depend on it. */
+/** Where iterations run. Results do not depend on it. */
 public enum Backend {
     /** Each run where it is expected to end first; where there is no usable device, the CPU. */
     AUTO,

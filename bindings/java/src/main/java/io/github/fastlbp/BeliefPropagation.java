@@ -12,7 +12,7 @@ import java.util.function.LongConsumer;
  * A session of belief propagation on one graph: a schedule, evidence, messages, and the results of the last run.
  *
  * <p>A new one has the schedule {@link Schedule#SEQFIX}, no evidence, sums, no damping, the tolerance 1e-9, at most
- * 10000 passes, no time limit, fresh starts, {@link Contradiction#ERROR}, {@link Backend#AUTO}, and one thread per
+ * 10000 iterations, no time limit, fresh starts, {@link Contradiction#ERROR}, {@link Backend#AUTO}, and one thread per
  * physical core. The analysis of the schedule and all buffers are made once, at the first run or {@link #prepare};
  * evidence is data that can change between runs at no cost but its own.
  *
@@ -20,7 +20,6 @@ import java.util.function.LongConsumer;
  * use a session, see the package's description; {@link #close} may be called at any time.
  */
 public final class BeliefPropagation extends NativeObject {
-    private final int variableCount;
     // Guards the listener of a run, which lives only as long as that run.
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile ProgressListener listener;
@@ -31,13 +30,11 @@ public final class BeliefPropagation extends NativeObject {
      * @param graph the graph, which is shared: it may be closed at once
      */
     public BeliefPropagation(FactorGraph graph) {
-        this(graph.variableCount(), graph.getLong(Native::bpNew));
+        this(graph.getLong(Native::bpNew));
     }
 
-    // (The pointer last: what comes before it may throw.)
-    private BeliefPropagation(int variableCount, long pointer) {
+    private BeliefPropagation(long pointer) {
         super(pointer, Native::bpFree);
-        this.variableCount = variableCount;
     }
 
     @Override
@@ -52,7 +49,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return the new session
      */
     public BeliefPropagation copy() {
-        return new BeliefPropagation(variableCount, getLong(Native::bpClone));
+        return new BeliefPropagation(getLong(Native::bpClone));
     }
 
     /**
@@ -126,7 +123,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return as for {@link Schedule#of}, or CUSTOM for one of ranks or a relation
      */
     public String scheduleName() {
-        return Native.string(get(Native::bpSchedule));
+        return getProperty("updates");
     }
 
     /**
@@ -134,8 +131,8 @@ public final class BeliefPropagation extends NativeObject {
      *
      * @return the number
      */
-    public long levelCount() {
-        return getLong(Native::bpLevelCount);
+    public int levelCount() {
+        return get(Native::bpLevelWidths).length;
     }
 
     /**
@@ -149,17 +146,17 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Sets the number of passes after which {@link #run} ends in any case.
+     * Sets the number of iterations after which {@link #run} ends in any case.
      *
-     * @param passes the number
+     * @param iterations the number
      * @return this session
      */
-    public BeliefPropagation setMaxPasses(long passes) {
-        return setProperty("maxiter", Long.toString(passes));
+    public BeliefPropagation setMaxIterations(long iterations) {
+        return setProperty("maxiter", Long.toString(iterations));
     }
 
     /**
-     * Sets the time after which a run of any kind begins no further pass.
+     * Sets the time after which a run of any kind begins no further iteration.
      *
      * @param seconds a value &gt;= 0; infinity for no limit
      * @return this session
@@ -182,7 +179,7 @@ public final class BeliefPropagation extends NativeObject {
      * Sets the threshold of the active set: a message is computed again only if one that it reads has changed by more
      * than that since, in log-odds.
      *
-     * @param threshold a number &gt;= 0, or a negative one to compute all messages in every pass
+     * @param threshold a number &gt;= 0, or a negative one to compute all messages in every iteration
      * @return this session
      */
     public BeliefPropagation setActiveThreshold(double threshold) {
@@ -190,7 +187,7 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Sets what happens where certain messages that disagree meet.
+     * Sets what happens where deterministic messages disagree.
      *
      * @param contradiction the policy
      * @return this session
@@ -240,7 +237,7 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Sets where passes run; results do not depend on it.
+     * Sets where iterations run; results do not depend on it.
      *
      * @param backend the backend
      * @return this session
@@ -265,11 +262,11 @@ public final class BeliefPropagation extends NativeObject {
      * @return {@link Backend#CPU} or {@link Backend#CUDA}
      */
     public Backend backend() {
-        return Backend.values()[getInt(Native::bpBackend)];
+        return Backend.values()[(int) report(Native.BACKEND)];
     }
 
     /**
-     * Sets who is told after each pass how a run goes, and can end it; takes effect with the next run.
+     * Sets who is told after each iteration how a run goes, and can end it; takes effect with the next run.
      *
      * @param listener the listener, or null for none
      * @return this session
@@ -411,14 +408,14 @@ public final class BeliefPropagation extends NativeObject {
      * @return the number
      */
     public long evidenceCount() {
-        return getLong(Native::bpEvidenceCount);
+        return report(Native.EVIDENCE);
     }
 
     // --- Runs ----------------------------------------------------------------------------------------------
 
     /**
-     * Runs passes until no belief has changed by more than the tolerance in a pass, or until the greatest number of
-     * passes, the time limit or the progress listener ends it.
+     * Runs iterations until no belief has changed by more than the tolerance in one, or until the greatest number of
+     * iterations, the time limit or the progress listener ends it.
      *
      * @return how it went
      * @throws FastLbpException with {@link Status#CONTRADICTION} (see {@link #firstContradiction}), after which the
@@ -430,37 +427,37 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Runs a number of passes, unless the time limit or the progress listener ends them earlier.
+     * Runs a number of iterations, unless the time limit or the progress listener ends them earlier.
      *
-     * @param passes the number
+     * @param iterations the number
      * @return how it went
      * @throws FastLbpException as {@link #run}
      */
-    public RunResult runPasses(long passes) {
-        Check.count("passes", passes);
+    public RunResult runIterations(long iterations) {
+        Check.count("iterations", iterations);
         ProgressListener told = listener;
-        return run(bp -> Native.bpRunPasses(bp, told, passes));
+        return run(bp -> Native.bpRunIterations(bp, told, iterations));
     }
 
     /**
-     * Runs passes by the rule of BINGO. Before each pass, with n passes done, the run ends converged if the largest
-     * difference is at most {@code tolerance}; it ends if n &gt; {@code minPasses} and the share of variables and factors
-     * that still move is below (n - minPasses) / (maxPasses - minPasses); it ends if n &gt; {@code maxPasses}. Without
-     * convergence, the results are the means of the last min({@code history}, n) beliefs.
+     * Runs iterations by the rule of BINGO. Before each one, with n done, the run ends converged if the largest difference
+     * is at most {@code tolerance}; it ends if n &gt; {@code minIterations} and the fraction of variables and factors that
+     * still move is below (n - minIterations) / (maxIterations - minIterations); it ends if n &gt; {@code maxIterations}.
+     * Without convergence, the results are the means of the last min({@code history}, n) beliefs.
      *
      * @param tolerance largest difference that counts as none
-     * @param minPasses passes before the share is looked at
-     * @param maxPasses passes after which the run ends in any case, at least {@code minPasses}
+     * @param minIterations iterations before the fraction is looked at
+     * @param maxIterations iterations after which the run ends in any case, at least {@code minIterations}
      * @param history number of beliefs that the results average, at least 1
-     * @return how it went; {@link RunResult#frac} is what BINGO prints
+     * @return how it went; {@link RunResult#activeFraction} is what BINGO prints
      * @throws FastLbpException as {@link #run}
      */
-    public RunResult runBingo(double tolerance, long minPasses, long maxPasses, long history) {
-        Check.count("minPasses", minPasses);
-        Check.count("maxPasses", maxPasses);
+    public RunResult runBingo(double tolerance, long minIterations, long maxIterations, long history) {
+        Check.count("minIterations", minIterations);
+        Check.count("maxIterations", maxIterations);
         Check.count("history", history);
         ProgressListener told = listener;
-        return run(bp -> Native.bpRunBingo(bp, told, tolerance, minPasses, maxPasses, history));
+        return run(bp -> Native.bpRunBingo(bp, told, tolerance, minIterations, maxIterations, history));
     }
 
     private RunResult run(LongConsumer call) {
@@ -554,9 +551,13 @@ public final class BeliefPropagation extends NativeObject {
         return get(RunResult::new);
     }
 
-    /** Makes all messages uniform and the number of passes 0. Evidence, schedule, settings and results stay. */
+    /** Makes all messages uniform and the number of iterations 0. Evidence, schedule, settings and results stay. */
     public void reset() {
         use(Native::bpReset);
+    }
+
+    private long report(int key) {
+        return getLong(bp -> Native.bpReportOf(bp, key));
     }
 
     /**
@@ -565,17 +566,17 @@ public final class BeliefPropagation extends NativeObject {
      * @return the number
      */
     public long contradictions() {
-        return getLong(Native::bpContradictions);
+        return report(Native.CONTRADICTIONS);
     }
 
     /**
-     * Label of the lowest contradictory variable in the first pass of the last run that had one.
+     * Label of the lowest contradictory variable in the first iteration of the last run that had one.
      *
      * @return the label, empty if there was none
      */
     public OptionalLong firstContradiction() {
         try {
-            return OptionalLong.of(getLong(Native::bpFirstContradiction));
+            return OptionalLong.of(report(Native.FIRST_CONTRADICTION));
         } catch (FastLbpException exception) {
             if (exception.status() == Status.NO_RESULT) return OptionalLong.empty();
             throw exception;
@@ -692,7 +693,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return a new array with one state per variable
      */
     public int[] findMaximum() {
-        return get(bp -> Native.bpFindMaximum(bp, variableCount));
+        return get(Native::bpFindMaximum);
     }
 
     /**
@@ -739,7 +740,7 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * The exact state of the messages and the number of passes done: words whose meaning belongs to this version of the
+     * The exact state of the messages and the number of iterations done: words whose meaning belongs to this version of the
      * library.
      *
      * @return a new array for {@link #restoreState}

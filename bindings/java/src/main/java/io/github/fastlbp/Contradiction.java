@@ -1,9 +1,9 @@
 package io.github.fastlbp;
 
-/** What happens where certain messages that disagree meet, so that a probability would be 0/0. */
+/** What happens where deterministic messages disagree, so that a probability would be 0/0. */
 public enum Contradiction {
     /** The run ends with {@link Status#CONTRADICTION}. */
     ERROR,
-    /** The state that more certain messages back wins, a tie is uniform; the run goes on and counts such places. */
+    /** The state that more deterministic messages back wins, a tie is uniform; the run goes on and counts such places. */
     VOTE;
 }

@@ -4,6 +4,7 @@ import java.nio.DoubleBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -15,7 +16,7 @@ public final class FactorGraph extends NativeObject {
     public static final int TABLE = 0;
 
     /** Kind of a factor: the prior of a binary variable, f(1) = p and f(0) = 1 - p. */
-    public static final int SINGLETON = 1;
+    public static final int PRIOR = 1;
 
     /** Kind of a factor: a noisy conjunction, P(head = 1) = p if the whole body is true, q otherwise. */
     public static final int AND = 2;
@@ -89,13 +90,17 @@ public final class FactorGraph extends NativeObject {
         use(graph -> Native.graphWrite(graph, name));
     }
 
+    private long count(int what) {
+        return getLong(graph -> Native.graphCount(graph, what));
+    }
+
     /**
      * Number of variables.
      *
      * @return the number
      */
     public int variableCount() {
-        return Check.size("variables", getLong(Native::graphVariableCount));
+        return Check.size("variables", count(Native.VARIABLES));
     }
 
     /**
@@ -104,7 +109,7 @@ public final class FactorGraph extends NativeObject {
      * @return the number
      */
     public int factorCount() {
-        return Check.size("factors", getLong(Native::graphFactorCount));
+        return Check.size("factors", count(Native.FACTORS));
     }
 
     /**
@@ -113,7 +118,7 @@ public final class FactorGraph extends NativeObject {
      * @return the number
      */
     public int edgeCount() {
-        return Check.size("edges", getLong(Native::graphEdgeCount));
+        return Check.size("edges", count(Native.EDGES));
     }
 
     /**
@@ -122,18 +127,7 @@ public final class FactorGraph extends NativeObject {
      * @return the number, twice the number of variables if all are binary
      */
     public int stateCount() {
-        return Check.size("states", getLong(Native::graphStateCount));
-    }
-
-    /**
-     * Label of a variable.
-     *
-     * @param variable index of the variable
-     * @return the label
-     */
-    public long label(int variable) {
-        Check.index("variable", variable);
-        return getLong(graph -> Native.graphLabel(graph, variable));
+        return Check.size("states", count(Native.STATES));
     }
 
     /**
@@ -169,17 +163,6 @@ public final class FactorGraph extends NativeObject {
     }
 
     /**
-     * Number of states of a variable.
-     *
-     * @param variable index of the variable
-     * @return the number, at least 2
-     */
-    public int cardinality(int variable) {
-        Check.index("variable", variable);
-        return getInt(graph -> Native.graphCardinality(graph, variable));
-    }
-
-    /**
      * Numbers of states of all variables.
      *
      * @return a new array, by index
@@ -191,7 +174,7 @@ public final class FactorGraph extends NativeObject {
     /**
      * Kinds of all factors.
      *
-     * @return a new array of {@link #TABLE}, {@link #SINGLETON} and so on, by index
+     * @return a new array of {@link #TABLE}, {@link #PRIOR} and so on, by index
      */
     public int[] factorKinds() {
         return get(Native::graphFactorKinds);
@@ -218,26 +201,13 @@ public final class FactorGraph extends NativeObject {
     }
 
     /**
-     * The factor of each edge.
+     * Where the edges of each factor start, and behind them the number of edges: those of factor {@code f} are the numbers
+     * from entry {@code f} up to, but not including, entry {@code f + 1}.
      *
-     * @return a new array of indices, not descending
+     * @return a new array, not descending, with one entry more than there are factors
      */
-    public int[] edgeFactors() {
-        return get(Native::graphEdgeFactors);
-    }
-
-    /**
-     * The edge that joins a factor and a variable. O(log arity).
-     *
-     * @param factor index of the factor
-     * @param variable index of the variable
-     * @return the number of the edge
-     * @throws FastLbpException with {@link Status#OUT_OF_RANGE} if there is no such edge
-     */
-    public int edge(int factor, int variable) {
-        Check.index("factor", factor);
-        Check.index("variable", variable);
-        return getInt(graph -> Native.graphEdge(graph, factor, variable));
+    public long[] factorOffsets() {
+        return get(Native::graphFactorOffsets);
     }
 
     /**
@@ -301,8 +271,8 @@ public final class FactorGraph extends NativeObject {
          * @param p a probability
          * @return this builder
          */
-        public Builder addSingleton(long label, double p) {
-            use(graph -> Native.graphAddSingleton(graph, label, p));
+        public Builder addPrior(long label, double p) {
+            use(graph -> Native.graphAddPrior(graph, label, p));
             return this;
         }
 
@@ -337,12 +307,12 @@ public final class FactorGraph extends NativeObject {
         }
 
         /**
-         * Adds many singleton, AND and OR factors, or none if one is wrong. Factor {@code i} has the kind
+         * Adds many priors, AND and OR factors, or none if one is wrong. Factor {@code i} has the kind
          * {@code kinds[i]}, the head {@code heads[i]}, as its body the labels from {@code bodies[bodyOffsets[i]]} up to,
-         * but not including, {@code bodies[bodyOffsets[i + 1]]} (none for a singleton), and the probabilities
-         * {@code p[i]} and {@code q[i]} (q is ignored for a singleton).
+         * but not including, {@code bodies[bodyOffsets[i + 1]]} (none for a prior), and the probabilities
+         * {@code p[i]} and {@code q[i]} (q is ignored for a prior).
          *
-         * @param kinds {@link #SINGLETON}, {@link #AND} or {@link #OR}
+         * @param kinds {@link #PRIOR}, {@link #AND} or {@link #OR}
          * @param heads as many labels
          * @param bodyOffsets one offset more, not descending, from 0 to the length of {@code bodies}
          * @param bodies labels of all bodies
@@ -363,7 +333,7 @@ public final class FactorGraph extends NativeObject {
          * order. They are copied before anything is read: what another thread writes to them meanwhile is in the copy
          * or not. Of each buffer, what is from its position to its limit counts; positions stay.
          *
-         * @param kinds {@link #SINGLETON}, {@link #AND} or {@link #OR}
+         * @param kinds {@link #PRIOR}, {@link #AND} or {@link #OR}
          * @param heads as many labels
          * @param bodyOffsets one offset more, not descending, from 0 to the number of {@code bodies}
          * @param bodies labels of all bodies
@@ -467,7 +437,35 @@ public final class FactorGraph extends NativeObject {
          */
         public Builder addClause(long[] variables, boolean[] negated, double satisfied, double violated) {
             Check.length("negated", negated.length, variables.length, "one for each variable");
-            use(graph -> Native.graphAddClause(graph, variables, negated, satisfied, violated));
+            if (variables.length == 0) {
+                throw new FastLbpException(Status.INVALID_ARGUMENT, "a clause without literals: one is needed at least");
+            }
+            // The first literal decides where all others are violated.
+            int others = variables.length - 1;
+            long[] body = Arrays.copyOfRange(variables, 1, variables.length);
+            boolean[] turned = new boolean[others];
+            for (int i = 0; i < others; i++) turned[i] = !negated[i + 1];
+            double ifTrue = negated[0] ? violated : satisfied;
+            double ifFalse = negated[0] ? satisfied : violated;
+            addSigned(variables[0], body, turned, new double[] {ifTrue, ifFalse, satisfied, satisfied});
+            return this;
+        }
+
+        /**
+         * Adds a factor decided by a conjunction of noisy literals: each holds with a probability that depends on the state
+         * of its binary variable.
+         *
+         * @param head label of the head
+         * @param body labels, all different and different from the head
+         * @param literals for each label four probabilities: that its literal holds and that it fails if the variable is 0,
+         *     and the same if it is 1
+         * @param values f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one fails)
+         * @return this builder
+         */
+        public Builder addNoisy(long head, long[] body, double[] literals, double[] values) {
+            Check.length("literals", literals.length, 4 * body.length, "four for each label of the body");
+            Check.length("values", values.length, 4, "two for the head where all literals hold, two where one fails");
+            use(graph -> Native.graphAddNoisy(graph, head, body, literals, values));
             return this;
         }
 
@@ -483,8 +481,13 @@ public final class FactorGraph extends NativeObject {
          */
         public Builder addNoisyOr(long head, long[] body, double[] links, double leak) {
             Check.length("links", links.length, body.length, "one for each label of the body");
-            use(graph -> Native.graphAddNoisyOr(graph, head, body, links, leak));
-            return this;
+            double[] literals = new double[4 * links.length];
+            for (int i = 0; i < links.length; i++) {
+                literals[4 * i] = 1;
+                literals[4 * i + 2] = 1 - links[i];
+                literals[4 * i + 3] = links[i];
+            }
+            return addNoisy(head, body, literals, new double[] {leak, 1 - leak, 1, 0});
         }
 
         /**
@@ -499,8 +502,13 @@ public final class FactorGraph extends NativeObject {
          */
         public Builder addNoisyAnd(long head, long[] body, double[] links, double p) {
             Check.length("links", links.length, body.length, "one for each label of the body");
-            use(graph -> Native.graphAddNoisyAnd(graph, head, body, links, p));
-            return this;
+            double[] literals = new double[4 * links.length];
+            for (int i = 0; i < links.length; i++) {
+                literals[4 * i] = links[i];
+                literals[4 * i + 1] = 1 - links[i];
+                literals[4 * i + 2] = 1;
+            }
+            return addNoisy(head, body, literals, new double[] {p, 1 - p, 0, 1});
         }
 
         /**

@@ -23,8 +23,9 @@ final class Native {
         return new FastLbpException(Status.of(status), string(text));
     }
 
-    static boolean progress(ProgressListener listener, long passes, long maxPasses, double maxDiff, double frac) {
-        return listener.onPass(passes, maxPasses, maxDiff, frac);
+    static boolean progress(
+            ProgressListener listener, long iterations, long maxIterations, double maxDiff, double activeFraction) {
+        return listener.onIteration(iterations, maxIterations, maxDiff, activeFraction);
     }
 
     static void log(LogListener listener, int level, byte[] text) {
@@ -89,7 +90,7 @@ final class Native {
 
     static native void graphAddVariables(long graph, long[] labels, int[] cardinalities);
 
-    static native void graphAddSingleton(long graph, long label, double p);
+    static native void graphAddPrior(long graph, long label, double p);
 
     static native void graphAddAnd(long graph, long head, long[] body, double p, double q);
 
@@ -116,32 +117,20 @@ final class Native {
 
     static native void graphAddSigned(long graph, long head, long[] body, boolean[] negated, double[] values);
 
-    static native void graphAddClause(
-            long graph, long[] variables, boolean[] negated, double satisfied, double violated);
-
-    static native void graphAddNoisyOr(long graph, long head, long[] body, double[] links, double leak);
-
-    static native void graphAddNoisyAnd(long graph, long head, long[] body, double[] links, double p);
+    static native void graphAddNoisy(long graph, long head, long[] body, double[] literals, double[] values);
 
     static native void graphAddTerms(long graph, long[] scope, double[] weights, int[] indicators);
 
-    static native long graphVariableCount(long graph);
+    /** What is counted: the numbers of {@code FASTLBP_COUNT_...}. */
+    static final int VARIABLES = 0, FACTORS = 1, EDGES = 2, STATES = 3;
 
-    static native long graphFactorCount(long graph);
-
-    static native long graphEdgeCount(long graph);
-
-    static native long graphStateCount(long graph);
-
-    static native long graphLabel(long graph, int variable);
+    static native long graphCount(long graph, int what);
 
     static native long[] graphLabels(long graph);
 
     static native int graphVariableOfLabel(long graph, long label);
 
     static native int[] graphVariablesOfLabels(long graph, long[] labels);
-
-    static native int graphCardinality(long graph, int variable);
 
     static native int[] graphCardinalities(long graph);
 
@@ -151,9 +140,7 @@ final class Native {
 
     static native int[] graphEdgeVariables(long graph);
 
-    static native int[] graphEdgeFactors(long graph);
-
-    static native int graphEdge(long graph, int factor, int variable);
+    static native long[] graphFactorOffsets(long graph);
 
     // --- Sessions ------------------------------------------------------------------------------------------
 
@@ -171,8 +158,6 @@ final class Native {
 
     static native byte[] bpGetProperty(long bp, byte[] key);
 
-    static native int bpBackend(long bp);
-
     static native void bpSetSchedule(long bp, byte[] name, long seed);
 
     static native void bpSetScheduleBlocks(long bp, int blocks, long seed);
@@ -181,9 +166,7 @@ final class Native {
 
     static native void bpSetScheduleRelation(long bp, int[] before, int[] after);
 
-    static native byte[] bpSchedule(long bp);
-
-    static native long bpLevelCount(long bp);
+    static native int[] bpLevelWidths(long bp);
 
     static native void bpObserve(long bp, int variable, int state);
 
@@ -201,14 +184,17 @@ final class Native {
 
     static native long bpReadEvidence(long bp, byte[] path, boolean partial);
 
-    static native long bpEvidenceCount(long bp);
-
     static native void bpRun(long bp, ProgressListener listener);
 
-    static native void bpRunPasses(long bp, ProgressListener listener, long passes);
+    static native void bpRunIterations(long bp, ProgressListener listener, long iterations);
 
     static native void bpRunBingo(
-            long bp, ProgressListener listener, double tolerance, long minPasses, long maxPasses, long history);
+            long bp,
+            ProgressListener listener,
+            double tolerance,
+            long minIterations,
+            long maxIterations,
+            long history);
 
     static native int[] bpRunBatch(
             long bp, ProgressListener listener, int[] entryOffsets, int[] variables, int[] states, double[] marginals);
@@ -217,12 +203,23 @@ final class Native {
 
     static native void bpReset(long bp);
 
-    /** Writes passes, all passes, why it ended, contradictions, spared messages; largest change and share. */
-    static native void bpReport(long bp, long[] counts, double[] measures);
+    /** Keys of reports: the numbers of {@code FASTLBP_REPORT_...}. */
+    static final int ITERATIONS = 0,
+            TOTAL_ITERATIONS = 1,
+            STOP_REASON = 3,
+            SPARED_MESSAGES = 4,
+            CONTRADICTIONS = 5,
+            FIRST_CONTRADICTION = 6,
+            BACKEND = 7,
+            EVIDENCE = 9,
+            MAX_DIFF = 10,
+            ACTIVE_FRACTION = 11;
 
-    static native long bpContradictions(long bp);
+    /** Writes whole numbers and real ones, by their keys. */
+    static native void bpReport(long bp, int[] keys, long[] whole, int[] realKeys, double[] real);
 
-    static native long bpFirstContradiction(long bp);
+    /** One whole number, by its key. */
+    static native long bpReportOf(long bp, int key);
 
     // --- Results -------------------------------------------------------------------------------------------
 
@@ -244,7 +241,7 @@ final class Native {
 
     static native double bpLogPartition(long bp);
 
-    static native int[] bpFindMaximum(long bp, int variables);
+    static native int[] bpFindMaximum(long bp);
 
     static native double bpLogScore(long bp, int[] states);
 

@@ -2,43 +2,38 @@ package io.github.fastlbp;
 
 /** How a run went. */
 public final class RunResult {
-    private final long passes;
-    private final long totalPasses;
-    private final StopReason stopReason;
-    private final long contradictions;
-    private final long sparedMessages;
-    private final double maxDiff;
-    private final double frac;
+    private static final int[] KEYS = {
+        Native.ITERATIONS,
+        Native.TOTAL_ITERATIONS,
+        Native.STOP_REASON,
+        Native.CONTRADICTIONS,
+        Native.SPARED_MESSAGES
+    };
+    private static final int[] REAL_KEYS = {Native.MAX_DIFF, Native.ACTIVE_FRACTION};
+
+    private final long[] whole = new long[KEYS.length];
+    private final double[] real = new double[REAL_KEYS.length];
 
     RunResult(long bp) {
-        long[] counts = new long[5];
-        double[] measures = new double[2];
-        Native.bpReport(bp, counts, measures);
-        passes = counts[0];
-        totalPasses = counts[1];
-        stopReason = StopReason.of(counts[2]);
-        contradictions = counts[3];
-        sparedMessages = counts[4];
-        maxDiff = measures[0];
-        frac = measures[1];
+        Native.bpReport(bp, KEYS, whole, REAL_KEYS, real);
     }
 
     /**
-     * Number of passes of the run.
+     * Number of iterations of the run.
      *
      * @return the number
      */
-    public long passes() {
-        return passes;
+    public long iterations() {
+        return whole[0];
     }
 
     /**
-     * Number of passes since the messages were uniform: with warm starts, those of several runs.
+     * Number of iterations since the messages were uniform: with warm starts, those of several runs.
      *
      * @return the number
      */
-    public long totalPasses() {
-        return totalPasses;
+    public long totalIterations() {
+        return whole[1];
     }
 
     /**
@@ -47,7 +42,7 @@ public final class RunResult {
      * @return the reason
      */
     public StopReason stopReason() {
-        return stopReason;
+        return StopReason.of(whole[2]);
     }
 
     /**
@@ -56,16 +51,16 @@ public final class RunResult {
      * @return true if {@link #stopReason} is {@link StopReason#CONVERGED}
      */
     public boolean converged() {
-        return stopReason == StopReason.CONVERGED;
+        return stopReason() == StopReason.CONVERGED;
     }
 
     /**
-     * Number of places where certain messages disagreed, in the pass with most of them.
+     * Number of places where deterministic messages disagreed, in the iteration with most of them.
      *
      * @return the number; more than 0 only with {@link Contradiction#VOTE}
      */
     public long contradictions() {
-        return contradictions;
+        return whole[3];
     }
 
     /**
@@ -74,30 +69,31 @@ public final class RunResult {
      * @return the number; 0 without an active set
      */
     public long sparedMessages() {
-        return sparedMessages;
+        return whole[4];
     }
 
     /**
-     * Largest change in the last pass.
+     * Largest change in the last iteration.
      *
-     * @return a probability's change, or infinity if no pass was made
+     * @return a probability's change, or infinity if no iteration was made
      */
     public double maxDiff() {
-        return maxDiff;
+        return real[0];
     }
 
     /**
-     * Share of the variables and factors that moved by more than the tolerance in the last pass, by BINGO's rule.
+     * Fraction of the variables and factors that moved by more than the tolerance in the last iteration, by BINGO's
+     * rule.
      *
      * @return a number from 0 to 1; 1 for other runs
      */
-    public double frac() {
-        return frac;
+    public double activeFraction() {
+        return real[1];
     }
 
     @Override
     public String toString() {
-        return stopReason + " after " + passes + " passes, largest change " + maxDiff + ", " + contradictions
-                + " contradictions";
+        return stopReason() + " after " + iterations() + " iterations, largest change " + maxDiff() + ", "
+                + contradictions() + " contradictions";
     }
 }

@@ -3,12 +3,12 @@ package io.github.fastlbp;
 import java.util.function.LongConsumer;
 
 /**
- * An update order of messages: a total preorder on the edges of a graph. In each pass, a message reads those of edges
- * of lower rank from the same pass, all others from the previous pass. Instances do not change; set one by
+ * An update order of messages: a total preorder on the edges of a graph. In each iteration, a message reads those of
+ * edges of lower rank from the same iteration, all others from the previous one. Instances do not change; set one by
  * {@link BeliefPropagation#setSchedule}.
  */
 public final class Schedule {
-    /** All messages at once (flooding). */
+    /** All messages at once (synchronous). */
     public static final Schedule PARALL = of("PARALL", 0);
 
     /** One after the other: factors in order, within a factor variables ascending; the default of sessions. */
@@ -23,7 +23,7 @@ public final class Schedule {
     /** As {@link #TOPO}, but all messages whose heads are equally deep at once. */
     public static final Schedule FWDBWD = of("FWDBWD", 0);
 
-    /** Towards the roots of a spanning forest, then away from them; exact in one pass without cycles. */
+    /** Towards the roots of a spanning forest, then away from them; exact in one iteration without cycles. */
     public static final Schedule TREE = of("TREE", 0);
 
     private final String description;
@@ -47,7 +47,7 @@ public final class Schedule {
     }
 
     /**
-     * One edge after the other, in a new random order every pass.
+     * One edge after the other, in a new random order every iteration.
      *
      * @param seed gives the same orders on every machine
      * @return the schedule SEQRND
@@ -57,7 +57,7 @@ public final class Schedule {
     }
 
     /**
-     * Every edge is in one of some blocks, at random, the same ones every pass; one block after the other, the edges of
+     * Every edge is in one of some blocks, at random, the same ones every iteration; one block after the other, the edges of
      * a block at once.
      *
      * @param blocks number of blocks, 1 or more

@@ -4,10 +4,10 @@ package io.github.fastlbp;
 public enum StopReason {
     /** The changes fell to the tolerance. */
     CONVERGED,
-    /** All passes asked for were made. */
-    PASSES,
+    /** All iterations asked for were made. */
+    ITERATIONS,
     /** By BINGO's rule, since few variables and factors still moved. */
-    SHARE,
+    ACTIVE_FRACTION,
     /** The time was up. */
     TIME,
     /** The progress listener asked for it. */

@@ -3,7 +3,7 @@
  *
  * <p>A {@link io.github.fastlbp.FactorGraph} is built from factors or read from a file; a
  * {@link io.github.fastlbp.BeliefPropagation} is a session on one: a {@link io.github.fastlbp.Schedule}, evidence,
- * messages, and the results of the last run. For a graph, schedule, evidence and number of passes, results are
+ * messages, and the results of the last run. For a graph, schedule, evidence and number of iterations, results are
  * the same bits on any number of threads and any backend.
  *
  * <p><b>Numbers.</b> Variables have labels of the caller's, which are unsigned: a negative {@code long} stands for a

@@ -90,7 +90,7 @@ public final class Data {
             for (int y = 0; y < side; y++) {
                 for (int x = 0; x < side; x++) {
                     long here = (long) y * side + x;
-                    builder.addSingleton(here, 0.3 + 0.4 * ((here * 7919) % 101) / 101);
+                    builder.addPrior(here, 0.3 + 0.4 * ((here * 7919) % 101) / 101);
                     double[] table = {2, 1, 1, 1.5};
                     if (x > 0) builder.addTable(new long[] {here - 1, here}, table);
                     if (y > 0) builder.addTable(new long[] {here - side, here}, table);

@@ -63,7 +63,7 @@ class GoldenTest {
             Matcher matcher = NAME.matcher(name);
             if (!matcher.matches()) continue;
             try (BeliefPropagation bp = load(directory, matcher.group(1)); FactorGraph graph = bp.graph()) {
-                bp.setSchedule(Schedule.of(matcher.group(2), 0)).runPasses(Long.parseLong(matcher.group(3)));
+                bp.setSchedule(Schedule.of(matcher.group(2), 0)).runIterations(Long.parseLong(matcher.group(3)));
                 double[] marginals = new double[graph.stateCount()];
                 bp.marginals(marginals);
                 List<String> lines = Data.lines(file);
@@ -127,8 +127,8 @@ class GoldenTest {
                 RunResult result = bp.runBingo(
                         Double.parseDouble(matcher.group(2)), Long.parseLong(matcher.group(3)),
                         Long.parseLong(matcher.group(4)), Long.parseLong(matcher.group(5)));
-                assertEquals(Long.parseLong(last[0]), result.passes(), file.toString());
-                assertEquals(Double.parseDouble(last[2]), result.frac(), file.toString());
+                assertEquals(Long.parseLong(last[0]), result.iterations(), file.toString());
+                assertEquals(Double.parseDouble(last[2]), result.activeFraction(), file.toString());
                 for (String line : Data.lines(file)) {
                     String[] words = line.split(" ");
                     int variable = graph.variableOfLabel(Long.parseLong(words[0]));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GraphTest {
-    private static final int[] KINDS = {FactorGraph.SINGLETON, FactorGraph.AND, FactorGraph.OR};
+    private static final int[] KINDS = {FactorGraph.PRIOR, FactorGraph.AND, FactorGraph.OR};
     private static final long[] HEADS = {1, 3, 4};
     private static final int[] OFFSETS = {0, 0, 2, 4};
     private static final long[] BODIES = {1, 2, 2, 3};
@@ -33,7 +33,7 @@ class GraphTest {
 
     private static FactorGraph single() {
         try (FactorGraph.Builder builder = FactorGraph.builder()) {
-            return builder.addSingleton(1, 0.3)
+            return builder.addPrior(1, 0.3)
                     .addAnd(3, new long[] {1, 2}, 0.9, 0.1)
                     .addOr(4, new long[] {2, 3}, 0.8, 0.05)
                     .build();
@@ -48,16 +48,13 @@ class GraphTest {
             assertEquals(7, graph.edgeCount());
             assertEquals(8, graph.stateCount());
             assertArrayEquals(new long[] {1, 2, 3, 4}, graph.labels());
-            assertEquals(4, graph.label(3));
             assertEquals(3, graph.variableOfLabel(4));
             assertArrayEquals(new int[] {3, 0}, graph.variablesOfLabels(new long[] {4, 1}));
-            assertEquals(2, graph.cardinality(0));
             assertArrayEquals(new int[] {2, 2, 2, 2}, graph.cardinalities());
             assertArrayEquals(KINDS, graph.factorKinds());
             assertArrayEquals(new int[] {0, 1, 2}, graph.factorVariables(1));
             assertArrayEquals(new int[] {0, 0, 1, 2, 1, 2, 3}, graph.edgeVariables());
-            assertArrayEquals(new int[] {0, 1, 1, 1, 2, 2, 2}, graph.edgeFactors());
-            assertEquals(5, graph.edge(2, 2));
+            assertArrayEquals(new long[] {0, 1, 4, 7}, graph.factorOffsets());
         }
     }
 
@@ -126,7 +123,7 @@ class GraphTest {
             try (FactorGraph graph = builder.build();
                     BeliefPropagation bp = new BeliefPropagation(graph)) {
                 assertEquals(5, graph.stateCount());
-                bp.setSchedule(Schedule.TREE).runPasses(1);
+                bp.setSchedule(Schedule.TREE).runIterations(1);
                 assertArrayEquals(new double[] {0.125, 0.25, 0.625}, bp.marginal(0), 1e-15);
                 assertArrayEquals(new double[] {0.75, 0.25}, bp.marginal(1), 1e-15);
                 fails(Status.UNSUPPORTED, () -> bp.probabilities(new double[2]));
@@ -176,7 +173,7 @@ class GraphTest {
             adding.to(builder);
             try (FactorGraph graph = builder.build();
                     BeliefPropagation bp = new BeliefPropagation(graph)) {
-                bp.runPasses(2);
+                bp.runIterations(2);
                 double sum = Arrays.stream(values).sum();
                 double[] wanted = Arrays.stream(values).map(value -> value / sum).toArray();
                 assertArrayEquals(wanted, bp.factorBelief(0), 1e-14);
@@ -187,7 +184,7 @@ class GraphTest {
     @Test
     void labelsAreUnsigned() {
         try (FactorGraph.Builder builder = FactorGraph.builder()) {
-            try (FactorGraph graph = builder.addSingleton(-1, 0.25).addSingleton(7, 0.5).build()) {
+            try (FactorGraph graph = builder.addPrior(-1, 0.25).addPrior(7, 0.5).build()) {
                 assertArrayEquals(new long[] {7, -1}, graph.labels());
                 assertEquals(1, graph.variableOfLabel(-1));
             }
@@ -238,7 +235,7 @@ class GraphTest {
             fails(Status.INVALID_ARGUMENT, () -> builder.addVariables(new long[2], new int[] {2}));
             fails(Status.INVALID_ARGUMENT, () -> builder.addVariable(1, 0));
             fails(Status.INVALID_ARGUMENT, () -> builder.addVariable(1, -1));
-            fails(Status.INVALID_ARGUMENT, () -> builder.addSingleton(1, Double.NaN));
+            fails(Status.INVALID_ARGUMENT, () -> builder.addPrior(1, Double.NaN));
             fails(Status.INVALID_ARGUMENT, () -> builder.addAnd(1, new long[] {2}, 1.5, 0));
             fails(Status.INVALID_ARGUMENT, () -> builder.addSigned(1, new long[2], new boolean[1], new double[4]));
             fails(Status.INVALID_ARGUMENT, () -> builder.addSigned(1, new long[1], new boolean[1], new double[3]));
@@ -256,15 +253,11 @@ class GraphTest {
             }
             int[] unknown = {FactorGraph.TABLE, 17, -1};
             fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(unknown, HEADS, OFFSETS, BODIES, P, Q));
-            builder.addSingleton(1, 0.5);
+            builder.addPrior(1, 0.5);
             try (FactorGraph graph = builder.build()) {
                 assertEquals(1, graph.factorCount(), "failed calls added nothing");
                 for (int index : new int[] {-1, 1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
-                    fails(Status.OUT_OF_RANGE, () -> graph.label(index));
-                    fails(Status.OUT_OF_RANGE, () -> graph.cardinality(index));
                     fails(Status.OUT_OF_RANGE, () -> graph.factorVariables(index));
-                    fails(Status.OUT_OF_RANGE, () -> graph.edge(0, index));
-                    fails(Status.OUT_OF_RANGE, () -> graph.edge(index, 0));
                 }
                 fails(Status.OUT_OF_RANGE, () -> graph.variableOfLabel(2));
                 fails(Status.OUT_OF_RANGE, () -> graph.variablesOfLabels(new long[] {1, 2}));

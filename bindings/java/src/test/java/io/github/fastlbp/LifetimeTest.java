@@ -82,7 +82,7 @@ class LifetimeTest {
         assertTrue(everyCallFails(graph) >= 13);
         assertTrue(everyCallFails(bp) >= 45);
         assertTrue(everyCallFails(engine) >= 6);
-        assertThrows(IllegalStateException.class, () -> builder.addSingleton(1, 0.5));
+        assertThrows(IllegalStateException.class, () -> builder.addPrior(1, 0.5));
         assertThrows(IllegalStateException.class, () -> builder.addVariable(1, 2));
         assertThrows(IllegalStateException.class, () -> builder.addAnd(1, new long[1], 1, 0));
         assertThrows(IllegalStateException.class, () -> builder.addFactors(
@@ -96,7 +96,7 @@ class LifetimeTest {
         FactorGraph graph = faultGraph();
         BeliefPropagation bp = new BeliefPropagation(graph);
         graph.close();
-        bp.runPasses(4);
+        bp.runIterations(4);
         BeliefPropagation copy = bp.copy();
         double[] wanted = Data.probabilities(bp, 5);
         FactorGraph shared = bp.graph();
@@ -115,12 +115,12 @@ class LifetimeTest {
                 BeliefPropagation bp = new BeliefPropagation(graph).setThreads(1 + round % 2);
                 CountDownLatch running = new CountDownLatch(1);
                 AtomicBoolean closed = new AtomicBoolean();
-                bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+                bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                     running.countDown();
                     // It goes on for some passes after it was closed.
-                    return !closed.get() || passes % 16 != 0;
+                    return !closed.get() || iterations % 16 != 0;
                 });
-                Future<RunResult> result = other.submit(() -> bp.runPasses(Long.MAX_VALUE));
+                Future<RunResult> result = other.submit(() -> bp.runIterations(Long.MAX_VALUE));
                 assertTrue(running.await(60, TimeUnit.SECONDS));
                 bp.close();
                 assertThrows(IllegalStateException.class, () -> bp.probability(0));
@@ -137,12 +137,12 @@ class LifetimeTest {
     @Test
     void aListenerMayCloseItsSession() {
         try (FactorGraph graph = grid(5); BeliefPropagation bp = new BeliefPropagation(graph)) {
-            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+            bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 bp.close();
                 assertThrows(IllegalStateException.class, bp::run);
                 return true;
             });
-            assertEquals(10, bp.runPasses(10).passes());
+            assertEquals(10, bp.runIterations(10).iterations());
             assertThrows(IllegalStateException.class, bp::run);
         }
     }
@@ -178,7 +178,7 @@ class LifetimeTest {
         assertBounded(100_000, number -> {
             try (FactorGraph graph = faultGraph(); BeliefPropagation bp = new BeliefPropagation(graph)) {
                 if (number % 4 == 0) {
-                    bp.setThreads(1).observe(4, 0).runPasses(1);
+                    bp.setThreads(1).observe(4, 0).runIterations(1);
                     bp.probabilities(p);
                 }
             }
@@ -190,7 +190,7 @@ class LifetimeTest {
     void forgottenObjectsAreFreed() throws Exception {
         assertBounded(1_000, number -> {
             FactorGraph graph = grid(20);
-            new BeliefPropagation(graph).setThreads(1).runPasses(1);
+            new BeliefPropagation(graph).setThreads(1).runIterations(1);
             if (number % 100 == 0) System.gc();
         });
     }

@@ -28,7 +28,7 @@ class MarginalsTest {
         int[] kinds = new int[VARIABLES];
         long[] heads = new long[VARIABLES];
         double[] p = new double[VARIABLES];
-        Arrays.fill(kinds, FactorGraph.SINGLETON);
+        Arrays.fill(kinds, FactorGraph.PRIOR);
         for (int i = 0; i < VARIABLES; i++) {
             heads[i] = i;
             p[i] = (i + 0.5) / VARIABLES;
@@ -37,7 +37,7 @@ class MarginalsTest {
                         .addFactors(kinds, heads, new int[VARIABLES + 1], new long[0], p, p);
                 FactorGraph graph = builder.build();
                 BeliefPropagation bp = new BeliefPropagation(graph)) {
-            bp.setSchedule(Schedule.PARALL).runPasses(1);
+            bp.setSchedule(Schedule.PARALL).runIterations(1);
             double[] marginals = new double[2 * VARIABLES];
             DoubleBuffer direct =
                     ByteBuffer.allocateDirect(16 * VARIABLES).order(ByteOrder.nativeOrder()).asDoubleBuffer();

@@ -32,7 +32,7 @@ class SessionTest {
             return new BeliefPropagation(graph)
                     .setSchedule(Schedule.PARALL)
                     .setTolerance(1e-8)
-                    .setMaxPasses(500)
+                    .setMaxIterations(500)
                     .observeLabels(new long[] {11, 22}, new int[] {1, 0});
         }
     }
@@ -50,12 +50,12 @@ class SessionTest {
             RunResult result = bp.run();
             assertEquals(StopReason.CONVERGED, result.stopReason());
             assertTrue(result.converged());
-            assertEquals(4, result.passes());
-            assertEquals(4, result.totalPasses());
+            assertEquals(4, result.iterations());
+            assertEquals(4, result.totalIterations());
             assertTrue(result.maxDiff() <= 1e-8);
-            assertEquals(1, result.frac());
+            assertEquals(1, result.activeFraction());
             assertEquals(0, result.contradictions());
-            assertContains("CONVERGED after 4 passes", result.toString());
+            assertContains("CONVERGED after 4 iterations", result.toString());
             double[] p = probabilities(bp, 5);
             assertEquals(0.9805, p[0], 5e-5);
             assertEquals(0.0097, p[1], 5e-5);
@@ -95,7 +95,7 @@ class SessionTest {
     @Test
     void settingsAreProperties() {
         try (BeliefPropagation bp = gridSession(3)) {
-            bp.setTolerance(1e-300).setMaxPasses(12345678901L).setMaxTime(2.5).setDamping(0.25).setThreads(2)
+            bp.setTolerance(1e-300).setMaxIterations(12345678901L).setMaxTime(2.5).setDamping(0.25).setThreads(2)
                     .setContradiction(Contradiction.VOTE).setStart(Start.WARM).setMeasure(Measure.ALL)
                     .setInference(Inference.MAX_PRODUCT).setBackend(Backend.CPU).setDevice(3).setActiveThreshold(0.5);
             String[][] wanted = {
@@ -111,7 +111,7 @@ class SessionTest {
             assertEquals(Backend.CPU, bp.backend());
             fails(Status.INVALID_ARGUMENT, () -> bp.setTolerance(-1));
             fails(Status.INVALID_ARGUMENT, () -> bp.setTolerance(Double.NaN));
-            fails(Status.INVALID_ARGUMENT, () -> bp.setMaxPasses(-1));
+            fails(Status.INVALID_ARGUMENT, () -> bp.setMaxIterations(-1));
             fails(Status.INVALID_ARGUMENT, () -> bp.setDamping(1));
             fails(Status.INVALID_ARGUMENT, () -> bp.setThreads(-1));
             fails(Status.INVALID_ARGUMENT, () -> bp.setDevice(-2));
@@ -150,7 +150,7 @@ class SessionTest {
     void schedulesAreSet() {
         try (BeliefPropagation bp = gridSession(4); FactorGraph graph = bp.graph()) {
             int edges = graph.edgeCount();
-            bp.runPasses(30);
+            bp.runIterations(30);
             double[] sequential = probabilities(bp, 16);
             Object[][] named = {
                 {Schedule.PARALL, "PARALL"}, {Schedule.SEQFIX, "SEQFIX"}, {Schedule.SEQMAX, "SEQMAX"},
@@ -175,7 +175,7 @@ class SessionTest {
             Schedule custom = Schedule.ranks(ranks);
             ranks[0] = Long.MAX_VALUE; // it was copied
             for (Schedule schedule : new Schedule[] {custom, Schedule.relation(before, after)}) {
-                bp.setSchedule(schedule).runPasses(30);
+                bp.setSchedule(schedule).runIterations(30);
                 assertEquals("CUSTOM", bp.scheduleName());
                 assertArrayEquals(sequential, probabilities(bp, 16));
             }
@@ -215,7 +215,7 @@ class SessionTest {
             other.clearEvidence().setLikelihood(2, new double[] {0, 3}).setLikelihood(4, new double[] {0.5, 0}).run();
             double[] soft = probabilities(other, 5);
             for (int i = 0; i < 5; i++) assertEquals(wanted[i], soft[i], 1e-12);
-            other.clearEvidence().setLikelihood(0, new double[] {3, 1}).runPasses(10);
+            other.clearEvidence().setLikelihood(0, new double[] {3, 1}).runIterations(10);
             assertTrue(other.probability(0) < 0.3);
 
             for (int wrong : new int[] {-1, 5, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
@@ -250,35 +250,35 @@ class SessionTest {
     @Test
     void runsEndByTheirRules() {
         try (BeliefPropagation bp = gridSession(5)) {
-            RunResult passes = bp.runPasses(3);
-            assertEquals(StopReason.PASSES, passes.stopReason());
-            assertEquals(3, passes.passes());
+            RunResult passes = bp.runIterations(3);
+            assertEquals(StopReason.ITERATIONS, passes.stopReason());
+            assertEquals(3, passes.iterations());
             assertFalse(passes.converged());
             RunResult bingo = bp.runBingo(0, 10, 20, 5);
-            assertTrue(bingo.stopReason() == StopReason.SHARE || bingo.stopReason() == StopReason.PASSES);
-            assertTrue(bingo.frac() > 0 && bingo.frac() <= 1);
+            assertTrue(bingo.stopReason() == StopReason.ACTIVE_FRACTION || bingo.stopReason() == StopReason.ITERATIONS);
+            assertTrue(bingo.activeFraction() > 0 && bingo.activeFraction() <= 1);
             assertEquals(StopReason.CONVERGED, bp.runBingo(1e-6, 500, 1000, 100).stopReason());
             assertEquals(StopReason.TIME, bp.setMaxTime(0).run().stopReason());
             bp.setMaxTime(Double.POSITIVE_INFINITY);
 
             // Warm starts go on.
-            bp.runPasses(9);
+            bp.runIterations(9);
             double[] wanted = probabilities(bp, 25);
-            bp.runPasses(4);
+            bp.runIterations(4);
             long[] state = bp.saveState();
-            bp.setStart(Start.WARM).runPasses(2);
+            bp.setStart(Start.WARM).runIterations(2);
             bp.restoreState(state);
-            assertEquals(9, bp.runPasses(5).totalPasses());
+            assertEquals(9, bp.runIterations(5).totalIterations());
             assertArrayEquals(wanted, probabilities(bp, 25));
             double[] messages = new double[bp.messageLength()];
             bp.messages(messages);
             bp.reset();
             bp.setMessages(messages);
-            bp.runPasses(0);
+            bp.runIterations(0);
             double[] again = probabilities(bp, 25);
             for (int i = 0; i < 25; i++) assertEquals(wanted[i], again[i], 1e-14);
 
-            fails(Status.INVALID_ARGUMENT, () -> bp.runPasses(-1));
+            fails(Status.INVALID_ARGUMENT, () -> bp.runIterations(-1));
             fails(Status.INVALID_ARGUMENT, () -> bp.runBingo(-1, 1, 2, 3));
             fails(Status.INVALID_ARGUMENT, () -> bp.runBingo(1e-6, 5, 4, 3));
             fails(Status.INVALID_ARGUMENT, () -> bp.runBingo(1e-6, -5, 4, 3));
@@ -300,13 +300,13 @@ class SessionTest {
     @Test
     void maximaAndScores() {
         try (BeliefPropagation bp = faultSession()) {
-            bp.setSchedule(Schedule.TREE).setInference(Inference.MAX_PRODUCT).runPasses(1);
+            bp.setSchedule(Schedule.TREE).setInference(Inference.MAX_PRODUCT).runIterations(1);
             int[] states = bp.findMaximum();
             assertArrayEquals(new int[] {1, 0, 1, 1, 0}, states);
             assertEquals(Math.log(0.99), bp.logScore(states), 1e-12);
             fails(Status.INVALID_ARGUMENT, () -> bp.logScore(new int[4]));
             fails(Status.OUT_OF_RANGE, () -> bp.logScore(new int[] {0, 0, 0, 0, 2}));
-            bp.setInference(Inference.SUM_PRODUCT).runPasses(1);
+            bp.setInference(Inference.SUM_PRODUCT).runIterations(1);
             // 0.5^0: the sum over x1, x2, x21 of f(11=1) f(21) f(22=0), by hand.
             double sum = 0;
             for (int bits = 0; bits < 8; bits++) {
@@ -375,34 +375,34 @@ class SessionTest {
     void listenersHearOfPassesAndEndRuns() {
         try (BeliefPropagation bp = gridSession(5)) {
             List<Long> heard = new ArrayList<>();
-            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+            bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 assertEquals(1, frac);
                 assertTrue(maxDiff >= 0);
                 assertEquals(100, maxPasses);
-                heard.add(passes);
-                return passes < 7;
+                heard.add(iterations);
+                return iterations < 7;
             });
-            RunResult result = bp.runPasses(100);
+            RunResult result = bp.runIterations(100);
             assertEquals(StopReason.CANCELLED, result.stopReason());
-            assertEquals(7, result.passes());
+            assertEquals(7, result.iterations());
             assertEquals(7, heard.size());
             assertEquals(7L, heard.get(6).longValue());
 
             RuntimeException failure = new RuntimeException("enough");
-            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+            bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 throw failure;
             });
             assertSame(failure, assertThrows(RuntimeException.class, bp::run));
             assertSame(failure, assertThrows(RuntimeException.class, () -> bp.runBingo(1e-6, 5, 10, 2)));
             StackOverflowError error = new StackOverflowError();
-            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+            bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 throw error;
             });
             assertSame(error, assertThrows(StackOverflowError.class, bp::run));
 
             // Calls on the running session.
             List<Status> statuses = new ArrayList<>();
-            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+            bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 statuses.add(fails(Status.BUSY, () -> bp.observe(0, 1)).status());
                 statuses.add(fails(Status.BUSY, bp::run).status());
                 statuses.add(fails(Status.BUSY, () -> bp.marginals(new double[50])).status());
@@ -461,7 +461,7 @@ class SessionTest {
     void entriesThatFailSpoilNoOther() {
         List<String> messages = new ArrayList<>();
         try (FactorGraph.Builder builder = FactorGraph.builder();
-                FactorGraph graph = builder.addSingleton(1, 1).addAnd(2, new long[] {1}, 1, 0).build();
+                FactorGraph graph = builder.addPrior(1, 1).addAnd(2, new long[] {1}, 1, 0).build();
                 BeliefPropagation bp = new BeliefPropagation(graph).setSchedule(Schedule.PARALL)) {
             FastLbp.setLogListener((level, text) -> {
                 if (level == LogLevel.WARNING) messages.add(text);
@@ -507,11 +507,11 @@ class SessionTest {
             assertEquals(0, BeliefPropagation.runAll().length);
             assertThrows(NullPointerException.class, () -> BeliefPropagation.runAll(reference, null));
             RuntimeException failure = new RuntimeException("enough");
-            sessions[3].setProgressListener((passes, maxPasses, maxDiff, frac) -> {
+            sessions[3].setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 fails(Status.BUSY, () -> BeliefPropagation.runAll(sessions[5]));
                 throw failure;
             });
-            sessions[4].setProgressListener((passes, maxPasses, maxDiff, frac) -> false);
+            sessions[4].setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> false);
             assertSame(failure, assertThrows(RuntimeException.class, () -> BeliefPropagation.runAll(sessions)));
             assertEquals(StopReason.CANCELLED, sessions[4].lastResult().stopReason());
             assertEquals(StopReason.CONVERGED, sessions[6].lastResult().stopReason());

@@ -53,7 +53,7 @@ class ThreadsTest {
     void eightThreadsHammerOneSession() throws Exception {
         double[] wanted = new double[36];
         try (FactorGraph graph = Data.grid(6); BeliefPropagation bp = new BeliefPropagation(graph)) {
-            bp.setSchedule(Schedule.PARALL).runPasses(20);
+            bp.setSchedule(Schedule.PARALL).runIterations(20);
             bp.probabilities(wanted);
             AtomicInteger runs = new AtomicInteger();
             AtomicInteger reads = new AtomicInteger();
@@ -62,8 +62,8 @@ class ThreadsTest {
                 try {
                     switch (random.nextInt(7)) {
                         case 0:
-                            bp.setProgressListener((passes, maxPasses, maxDiff, frac) -> true);
-                            assertEquals(20, bp.runPasses(20).passes());
+                            bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> true);
+                            assertEquals(20, bp.runIterations(20).iterations());
                             runs.incrementAndGet();
                             break;
                         case 1:
@@ -98,7 +98,7 @@ class ThreadsTest {
         double[] wanted = new double[36];
         try (FactorGraph graph = Data.grid(6)) {
             try (BeliefPropagation bp = new BeliefPropagation(graph)) {
-                bp.runPasses(10);
+                bp.runIterations(10);
                 bp.probabilities(wanted);
             }
             AtomicInteger runs = new AtomicInteger();
@@ -106,7 +106,7 @@ class ThreadsTest {
                 // No call may be busy here.
                 try (BeliefPropagation bp = new BeliefPropagation(graph).setThreads(1)) {
                     for (int i = 0; i < 10; i++) {
-                        bp.observe(i, 1).clearEvidence(i).runPasses(10);
+                        bp.observe(i, 1).clearEvidence(i).runIterations(10);
                         bp.probabilities(p);
                         assertArrayEquals(wanted, p);
                         runs.incrementAndGet();
@@ -133,7 +133,7 @@ class ThreadsTest {
                         old.close();
                         old.close();
                     }
-                    bp.runPasses(5);
+                    bp.runIterations(5);
                     bp.probabilities(p);
                 } catch (IllegalStateException exception) {
                     closed.incrementAndGet();
@@ -163,7 +163,7 @@ class ThreadsTest {
                 for (int i = 0; i < 300; i++) {
                     try (BeliefPropagation bp = new BeliefPropagation(graph)) {
                         if (setter) FastLbp.setLogListener((level, text) -> messages.incrementAndGet());
-                        bp.setProperty("verbose", "1").setThreads(1).runPasses(1);
+                        bp.setProperty("verbose", "1").setThreads(1).runIterations(1);
                         if (setter && i % 3 == 0) FastLbp.setLogListener(null);
                     } catch (FastLbpException exception) {
                         assertEquals(Status.BUSY, exception.status(), exception.getMessage());

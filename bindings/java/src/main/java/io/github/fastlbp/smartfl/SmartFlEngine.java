@@ -21,8 +21,8 @@ import java.util.Arrays;
  * statements do not, are right with probability 0.5 before anything is observed. The graph, and with it every result, is
  * that of the {@code .causal_fg} file with a block {@code *1;q} for each factor, in the same order.
  *
- * <p>A run makes synchronous passes until no probability has moved by more than 1e-8 in one. Where observations
- * contradict each other, the state that more certain messages back wins, and a tie gives 0.5.
+ * <p>A run makes synchronous iterations until no probability has moved by more than 1e-8 in one. Where observations
+ * contradict each other, the state that more deterministic messages back wins, and a tie gives 0.5.
  *
  * <p>The structure does not change; observations are data that can change from run to run.
  */
@@ -30,8 +30,8 @@ public final class SmartFlEngine implements AutoCloseable {
     /** The largest move of a probability that ends a run. */
     public static final double TOLERANCE = 1e-8;
 
-    /** The number of passes after which SmartFL ends a run in any case. */
-    public static final int MAX_PASSES = 100;
+    /** The number of iterations after which SmartFL ends a run in any case. */
+    public static final int MAX_ITERATIONS = 100;
 
     private final BeliefPropagation bp;
     private final int nodeCount;
@@ -94,7 +94,7 @@ public final class SmartFlEngine implements AutoCloseable {
     }
 
     /**
-     * Sets where passes run; results do not depend on it.
+     * Sets where iterations run; results do not depend on it.
      *
      * @param backend the backend
      * @return this engine
@@ -105,7 +105,7 @@ public final class SmartFlEngine implements AutoCloseable {
     }
 
     /**
-     * Sets who is told after each pass how a run goes, and can end it.
+     * Sets who is told after each iteration how a run goes, and can end it.
      *
      * @param listener the listener, or null for none
      * @return this engine
@@ -116,22 +116,22 @@ public final class SmartFlEngine implements AutoCloseable {
     }
 
     /**
-     * Runs at most {@link #MAX_PASSES} passes.
+     * Runs at most {@link #MAX_ITERATIONS} iterations.
      *
      * @return how it went
      */
     public RunResult run() {
-        return run(MAX_PASSES);
+        return run(MAX_ITERATIONS);
     }
 
     /**
-     * Runs passes until no probability has moved by more than {@link #TOLERANCE}.
+     * Runs iterations until no probability has moved by more than {@link #TOLERANCE}.
      *
-     * @param maxPasses the number of passes after which the run ends in any case
-     * @return how it went; {@link RunResult#contradictions} counts places where certain messages disagreed
+     * @param maxIterations the number of iterations after which the run ends in any case
+     * @return how it went; {@link RunResult#contradictions} counts places where deterministic messages disagreed
      */
-    public RunResult run(long maxPasses) {
-        return bp.setMaxPasses(maxPasses).run();
+    public RunResult run(long maxIterations) {
+        return bp.setMaxIterations(maxIterations).run();
     }
 
     /**
@@ -363,7 +363,7 @@ public final class SmartFlEngine implements AutoCloseable {
                         ones,
                         Arrays.copyOf(q, factors));
                 builder.addFactors(
-                        filled(roots, FactorGraph.SINGLETON), rootNodes, new int[roots + 1], new long[0], halves, halves);
+                        filled(roots, FactorGraph.PRIOR), rootNodes, new int[roots + 1], new long[0], halves, halves);
                 try (FactorGraph graph = builder.build()) {
                     return new SmartFlEngine(graph, nodeCount);
                 }

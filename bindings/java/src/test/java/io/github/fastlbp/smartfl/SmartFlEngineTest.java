@@ -49,7 +49,7 @@ class SmartFlEngineTest {
             double[] statements = new double[2];
             engine.probabilities(new int[] {1, 0}, statements);
             assertArrayEquals(new double[] {all[1], all[0]}, statements);
-            assertEquals(StopReason.PASSES, engine.run(1).stopReason());
+            assertEquals(StopReason.ITERATIONS, engine.run(1).stopReason());
 
             // Observations are data.
             engine.clearObservations().run();
@@ -58,8 +58,8 @@ class SmartFlEngineTest {
             double[] again = new double[5];
             engine.probabilities(again);
             assertArrayEquals(all, again);
-            engine.setProgressListener((passes, maxPasses, maxDiff, frac) -> {
-                assertEquals(SmartFlEngine.MAX_PASSES, maxPasses);
+            engine.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
+                assertEquals(SmartFlEngine.MAX_ITERATIONS, maxPasses);
                 return false;
             });
             assertEquals(StopReason.CANCELLED, engine.run().stopReason());
@@ -180,7 +180,7 @@ class SmartFlEngineTest {
         RunResult reference;
         long start = System.nanoTime();
         try (FactorGraph graph = FactorGraph.read(file); BeliefPropagation bp = new BeliefPropagation(graph)) {
-            bp.setSchedule(Schedule.PARALL).setTolerance(1e-8).setMaxPasses(passes)
+            bp.setSchedule(Schedule.PARALL).setTolerance(1e-8).setMaxIterations(passes)
                     .setContradiction(Contradiction.VOTE).readKnownEvidence(observations);
             reference = bp.run();
             wanted = new double[graph.variableCount()];

@@ -1,0 +1,91 @@
+//! The bodies of the functions of the header, in one line each: a pointer goes in, and what it stands for comes
+//! out, or the call returns the status that says what was wrong with it.
+//!
+//! The outer macros ([`read`], [`change`], [`of_graph`], [`call`]) are a whole body: they open the only unsafe
+//! block of a function. The inner ones ([`array`], [`text`], [`put`], [`fill`]) stand inside and name each
+//! argument once, for its error text too. All rest on the contract of the header: a handle is NULL or live; every
+//! other pointer is NULL or what its type and comment say, for as long as the call lasts.
+//!
+//! Signatures stay outside of macros, since cbindgen reads them.
+
+/// A call that reads a handle; any number of them run at the same time: `read!(bp, |session| ...)`.
+macro_rules! read {
+    ($handle:ident, |$state:ident| $body:expr) => {
+        // SAFETY: the contract of the header, see the head of this file.
+        unsafe { $crate::ffi::guard::read($handle, |$state| Ok($body?)) }
+    };
+}
+
+/// A call that changes a handle; it excludes all others: `change!(bp, |session| ...)`.
+macro_rules! change {
+    ($handle:ident, |$state:ident| $body:expr) => {
+        // SAFETY: the contract of the header, see the head of this file.
+        unsafe { $crate::ffi::guard::write($handle, |$state| Ok($body?)) }
+    };
+}
+
+/// A call that reads the built graph of a graph handle: `of_graph!(graph, |graph| ...)`.
+macro_rules! of_graph {
+    ($handle:ident, |$graph:ident| $body:expr) => {
+        // SAFETY: the contract of the header, see the head of this file.
+        unsafe { $crate::ffi::guard::read($handle, |state| state.read(|$graph| Ok($body?))) }
+    };
+}
+
+/// A call without a handle: `call!(...)`.
+macro_rules! call {
+    ($body:expr) => {
+        // SAFETY: the contract of the header, see the head of this file.
+        $crate::ffi::guard::enter(|| unsafe { Ok($body?) })
+    };
+}
+
+/// An array to read: `array!(labels, count)` is a slice, empty for NULL with length 0.
+macro_rules! array {
+    ($pointer:ident, $length:expr) => {
+        $crate::ffi::arguments::array(stringify!($pointer), $pointer, $length)?
+    };
+}
+
+/// A string to read: `text!(key)`.
+macro_rules! text {
+    ($pointer:ident) => {
+        $crate::ffi::arguments::text(stringify!($pointer), $pointer)?
+    };
+}
+
+/// Writes one result, which is computed only if there is a place for it: `put!(out, value)`.
+macro_rules! put {
+    ($out:ident, $value:expr) => {{
+        let place = $crate::ffi::arguments::Output::new(stringify!($out), $out)?;
+        place.set($value);
+        $crate::ffi::status::DONE
+    }};
+}
+
+/// Writes an array of results, which is computed only if there is a buffer: `fill!(buffer, length, needed,
+/// values)`.
+macro_rules! fill {
+    ($buffer:ident, $length:ident, $needed:ident, $values:expr) => {{
+        let buffer = $crate::ffi::arguments::Buffer::new($buffer, $length, $needed)?;
+        buffer.fill($values)
+    }};
+}
+
+/// Makes an object of the header of an opaque type: `object!(fastlbp_bp, Session)` for
+/// `struct fastlbp_bp(Guarded<Session>)`.
+macro_rules! object {
+    ($handle:ident, $state:ty) => {
+        impl $crate::ffi::guard::Object for $handle {
+            type State = $state;
+            const NAME: &'static str = stringify!($handle);
+
+            fn wrap(guarded: Guarded<$state>) -> Self {
+                Self(guarded)
+            }
+            fn guarded(&self) -> &Guarded<$state> {
+                &self.0
+            }
+        }
+    };
+}

@@ -1,0 +1,125 @@
+//! # Reports
+//!
+//! For those who want to know how a run went, or what a session does. Keys are for one of two functions, by the type of
+//! what they stand for. Unless it says otherwise, a key is about the last run that ended without an error.
+
+use super::bp::fastlbp_bp;
+use super::session::Session;
+use super::status::{Failure, Outcome, fastlbp_status};
+use crate::engine::{Backend, StopReason};
+use crate::error::Error;
+
+/// Report, u64: number of iterations.
+pub const FASTLBP_REPORT_ITERATIONS: u32 = 0;
+/// Report, u64: number of iterations since the messages were uniform; with warm starts, those of several runs.
+pub const FASTLBP_REPORT_TOTAL_ITERATIONS: u32 = 1;
+/// Report, u64: 1 if the changes fell to the tolerance, else 0; 0 for a run with a fixed number of iterations.
+pub const FASTLBP_REPORT_CONVERGED: u32 = 2;
+/// Report, u64: why the run ended, FASTLBP_STOP_CONVERGED and so on.
+pub const FASTLBP_REPORT_STOP_REASON: u32 = 3;
+/// Report, u64: number of messages that the active set spared; 0 without one.
+pub const FASTLBP_REPORT_SPARED_MESSAGES: u32 = 4;
+/// Report, u64: number of contradictory places of the last run, also of one that failed by them: of the iteration
+/// with most of them under FASTLBP_CONTRADICTION_VOTE, else of the one that ended the run.
+pub const FASTLBP_REPORT_CONTRADICTIONS: u32 = 5;
+/// Report, u64: label of the lowest contradictory variable in the first iteration of the last run that had one, also of
+/// a run that failed by it; NO_RESULT if there was none.
+pub const FASTLBP_REPORT_FIRST_CONTRADICTION: u32 = 6;
+/// Report, u64: FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA, where the last run was made, or where the first one will
+/// most likely be. Needs no run; prepares a session that is not yet prepared.
+pub const FASTLBP_REPORT_BACKEND: u32 = 7;
+/// Report, u64: number of CPU threads that iterations run on. Needs no run; prepares a session that is not yet prepared.
+pub const FASTLBP_REPORT_THREADS: u32 = 8;
+/// Report, u64: number of variables about which something is known. Needs no run.
+pub const FASTLBP_REPORT_EVIDENCE: u32 = 9;
+/// Report, f64: largest change in the last iteration: of a variable's belief, with FASTLBP_MEASURE_ALL also of a factor's,
+/// by BINGO's rule also of a factor's incoming messages. Infinity if no iteration was made.
+pub const FASTLBP_REPORT_MAX_DIFF: u32 = 10;
+/// Report, f64: fraction of the variables and factors that moved by more than the tolerance in the last iteration
+/// (fastlbp_bp_run_bingo); 1 for other runs.
+pub const FASTLBP_REPORT_ACTIVE_FRACTION: u32 = 11;
+
+/// A run ended since the changes fell to the tolerance.
+pub const FASTLBP_STOP_CONVERGED: u32 = 0;
+/// A run ended since all iterations asked for were made.
+pub const FASTLBP_STOP_ITERATIONS: u32 = 1;
+/// A run ended by BINGO's rule since few variables and factors still moved.
+pub const FASTLBP_STOP_ACTIVE_FRACTION: u32 = 2;
+/// A run ended since the time was up.
+pub const FASTLBP_STOP_TIME: u32 = 3;
+/// A run ended since the progress callback asked for it.
+pub const FASTLBP_STOP_CANCELLED: u32 = 4;
+
+/// A whole number of the report.
+///
+/// @param key FASTLBP_REPORT_ITERATIONS, FASTLBP_REPORT_TOTAL_ITERATIONS, FASTLBP_REPORT_CONVERGED,
+///        FASTLBP_REPORT_STOP_REASON, FASTLBP_REPORT_SPARED_MESSAGES, FASTLBP_REPORT_CONTRADICTIONS,
+///        FASTLBP_REPORT_FIRST_CONTRADICTION, FASTLBP_REPORT_BACKEND, FASTLBP_REPORT_THREADS or FASTLBP_REPORT_EVIDENCE.
+/// @return NO_RESULT before there is a run; INVALID_ARGUMENT for another number; as in fastlbp_bp_prepare.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_report_u64(
+    bp: *const fastlbp_bp,
+    key: u32,
+    out: *mut u64,
+) -> fastlbp_status {
+    read!(bp, |session| put!(out, whole_number(session, key)?))
+}
+
+fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
+    Ok(match key {
+        FASTLBP_REPORT_ITERATIONS => session.report()?.passes,
+        FASTLBP_REPORT_TOTAL_ITERATIONS => session.report()?.total_passes,
+        FASTLBP_REPORT_CONVERGED => session.report()?.converged.into(),
+        FASTLBP_REPORT_STOP_REASON => stop_reason(session.report()?.reason).into(),
+        FASTLBP_REPORT_SPARED_MESSAGES => session.report()?.spared_messages,
+        FASTLBP_REPORT_CONTRADICTIONS => session.contradictions()?.count,
+        FASTLBP_REPORT_FIRST_CONTRADICTION => session
+            .contradictions()?
+            .first
+            .ok_or_else(|| Error::NoResult("the last run had no contradictory variable".into()))?,
+        FASTLBP_REPORT_BACKEND => match session.engine()?.backend() {
+            Backend::Cuda => super::settings::FASTLBP_BACKEND_CUDA.into(),
+            Backend::Cpu | Backend::Auto => super::settings::FASTLBP_BACKEND_CPU.into(),
+        },
+        FASTLBP_REPORT_THREADS => session.engine()?.threads() as u64,
+        FASTLBP_REPORT_EVIDENCE => session.evidence().len() as u64,
+        _ => return Err(wrong_key(key, "u64")),
+    })
+}
+
+fn stop_reason(reason: StopReason) -> u32 {
+    match reason {
+        StopReason::Converged => FASTLBP_STOP_CONVERGED,
+        StopReason::Passes => FASTLBP_STOP_ITERATIONS,
+        StopReason::Share => FASTLBP_STOP_ACTIVE_FRACTION,
+        StopReason::Time => FASTLBP_STOP_TIME,
+        StopReason::Cancelled => FASTLBP_STOP_CANCELLED,
+    }
+}
+
+/// A real number of the report.
+///
+/// @param key FASTLBP_REPORT_MAX_DIFF or FASTLBP_REPORT_ACTIVE_FRACTION.
+/// @return NO_RESULT before there is a run; INVALID_ARGUMENT for another number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_bp_report_f64(
+    bp: *const fastlbp_bp,
+    key: u32,
+    out: *mut f64,
+) -> fastlbp_status {
+    read!(bp, |session| put!(out, real_number(session, key)?))
+}
+
+fn real_number(session: &Session, key: u32) -> Outcome<f64> {
+    Ok(match key {
+        FASTLBP_REPORT_MAX_DIFF => session.report()?.max_diff,
+        FASTLBP_REPORT_ACTIVE_FRACTION => session.report()?.frac,
+        _ => return Err(wrong_key(key, "f64")),
+    })
+}
+
+fn wrong_key(key: u32, of: &str) -> Failure {
+    Failure::invalid(format!(
+        "report key {key}: one of those FASTLBP_REPORT_... that fastlbp.h says to be {of} is needed"
+    ))
+}
