@@ -11,7 +11,6 @@ use super::log::{self, FASTLBP_LOG_WARNING};
 use super::memory;
 use super::session::{Session, send_notes};
 use super::status::{DONE, Failure, Outcome, fastlbp_status};
-use crate::BeliefPropagation;
 use crate::engine::{Control, Start};
 use crate::model::{Evidence, check_offsets};
 use crate::session::{run_together, thread_limit};
@@ -104,9 +103,9 @@ fn run_batch(
     for number in 0..count {
         entries.push(observed.entry(session, number)?);
     }
-    let mut request = session.request(session.tolerance_rule());
+    let mut request = session.bp.settings().request();
     request.start = Start::Fresh;
-    let progress = session.settings.progress;
+    let progress = session.extras.progress;
     let mut monitor = |done: usize, all: usize| match progress {
         None => Control::Continue,
         Some((callback, user)) => {
@@ -116,9 +115,8 @@ fn run_batch(
             if wish == 0 { Control::Continue } else { Control::Cancel }
         }
     };
-    let engine = session.prepare()?;
-    let batch = engine.run_batch_monitored(&entries, &request, &mut monitor);
-    send_notes(engine.take_notes());
+    let batch = session.bp.run_batch_monitored(&entries, &request, &mut monitor);
+    send_notes(session.bp.take_notes());
     let batch = batch?;
     marginals.fill(&batch.marginals)?;
     let mut statuses = memory::vector("statuses", count)?;
@@ -159,22 +157,21 @@ pub unsafe extern "C" fn fastlbp_run_all(
 }
 
 fn run_all<'a>(sessions: Vec<Locked<'a, fastlbp_bp>>, statuses: Buffer<fastlbp_status>) -> Outcome {
-    let limits = sessions.iter().map(|session| thread_limit(&session.state().options()));
+    let limits = sessions.iter().map(|session| thread_limit(&session.state().bp.options()));
     let threads = limits.max().unwrap_or(1);
     let prepare = |mut session: Locked<'a, fastlbp_bp>| {
-        let prepared = session.change(|session| session.prepare().map(drop));
+        let prepared = session.change(Session::prepare);
         (session, prepared)
     };
     let prepared = run_together(sessions, threads, |_| false, prepare, |_| {})?;
     let alone = |(session, prepared): &(Locked<'a, fastlbp_bp>, Outcome)| {
         let session = session.state();
         // Progress is told on the calling thread.
-        session.settings.progress.is_some()
-            || (prepared.is_ok() && session.engine().is_ok_and(BeliefPropagation::runs_alone))
+        session.extras.progress.is_some() || (prepared.is_ok() && session.bp.runs_alone())
     };
     let run = |(mut session, prepared): (Locked<'a, fastlbp_bp>, Outcome)| {
         prepared?;
-        session.change(|session| session.run(session.tolerance_rule()).map(drop))
+        session.change(|session| session.run().map(drop))
     };
     let outcomes = run_together(prepared, threads, alone, run, |_| {})?;
     statuses.fill_with(outcomes.len(), |index| match &outcomes[index] {

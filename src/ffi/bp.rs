@@ -62,7 +62,7 @@ pub unsafe extern "C" fn fastlbp_bp_graph(
 ///         fastlbp_bp_run for settings that no run can have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_prepare(bp: *mut fastlbp_bp) -> fastlbp_status {
-    change!(bp, |session| session.prepare_run())
+    change!(bp, |session| session.prepare())
 }
 
 /// Frees a session, or nothing for NULL. If a call is still running on it, it goes when that call ends.

@@ -7,7 +7,7 @@ use super::arguments::{OptionalOutput, path};
 use super::bp::fastlbp_bp;
 use super::log::{self, FASTLBP_LOG_WARNING};
 use super::session::Session;
-use super::status::{Outcome, fastlbp_status};
+use super::status::{Failure, Outcome, fastlbp_status};
 use crate::format::{self, PartialEvidence};
 use crate::model::Evidence;
 use std::ffi::c_char;
@@ -32,8 +32,10 @@ pub unsafe extern "C" fn fastlbp_bp_observe(
         let mut pairs = variables.iter().zip(states).map(|(&v, &s)| (v as usize, s as usize));
         match pairs.len() {
             // At once: nothing to undo.
-            1 => pairs.try_for_each(|(variable, state)| session.observe(variable, state)),
-            _ => session.observe_many(pairs.map(Ok)),
+            1 => pairs
+                .try_for_each(|(variable, state)| session.bp.observe(variable, state))
+                .map_err(Failure::from),
+            _ => session.observe_many(pairs),
         }
     })
 }
@@ -52,7 +54,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_likelihood(
     likelihood: *const f64,
     length: usize,
 ) -> fastlbp_status {
-    change!(bp, |session| session.set_likelihood(variable, array!(likelihood, length)))
+    change!(bp, |session| session.bp.set_likelihood(variable, array!(likelihood, length)))
 }
 
 /// Forgets what is known about a variable; harmless if nothing is.
@@ -64,7 +66,7 @@ pub unsafe extern "C" fn fastlbp_bp_clear_evidence(
     bp: *mut fastlbp_bp,
     variable: usize,
 ) -> fastlbp_status {
-    change!(bp, |session| session.clear_evidence(variable))
+    change!(bp, |session| session.bp.clear_evidence(variable))
 }
 
 /// Forgets all evidence.
@@ -72,7 +74,7 @@ pub unsafe extern "C" fn fastlbp_bp_clear_evidence(
 /// @return OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_clear_all_evidence(bp: *mut fastlbp_bp) -> fastlbp_status {
-    change!(bp, |session| session.set_evidence(Evidence::new()))
+    change!(bp, |session| session.bp.clear_all_evidence())
 }
 
 /// Replaces all evidence by that of a file: one named `.evid` is in the format of the UAI competitions, any other one
@@ -108,7 +110,7 @@ fn read_evidence(session: &mut Session, path: &Path, partial: bool) -> Outcome<u
     for (variable, state) in observed {
         evidence.observe(graph, variable, state)?;
     }
-    session.set_evidence(evidence)?;
+    session.bp.set_evidence(&evidence)?;
     if let Some((label, line)) = unknown.first() {
         log::send(FASTLBP_LOG_WARNING, || {
             format!(

@@ -30,7 +30,7 @@ pub unsafe extern "C" fn fastlbp_bp_messages(
 ) -> fastlbp_status {
     read!(bp, |session| {
         let buffer = Buffer::new(buffer, length, needed)?.check(message_length(session))?;
-        buffer.fill(&session.engine()?.messages()?)
+        buffer.fill(&session.bp.messages()?)
     })
 }
 
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_messages(
 ) -> fastlbp_status {
     change!(bp, |session| {
         let messages = array!(messages, length);
-        session.prepare()?.set_messages(messages)
+        session.bp.set_messages(messages)
     })
 }
 
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn fastlbp_bp_save_state(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| fill!(buffer, length, needed, &session.engine()?.save_state()?))
+    read!(bp, |session| fill!(buffer, length, needed, &session.bp.save_state()?))
 }
 
 /// Goes back to a saved state, also of another session on an equal graph. A run with FASTLBP_START_WARM goes on from it
@@ -80,6 +80,6 @@ pub unsafe extern "C" fn fastlbp_bp_restore_state(
 ) -> fastlbp_status {
     change!(bp, |session| {
         let state = array!(state, length);
-        session.prepare()?.restore_state(state)
+        session.bp.restore_state(state)
     })
 }

@@ -93,20 +93,20 @@ fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
         "tol" => set_tolerance(session, number(key, value, "a number >= 0")?)?,
         "maxiter" => set_max_iterations(session, number(key, value, "a whole number >= 0")?)?,
         "maxtime" => set_max_time(session, number(key, value, "a number of seconds >= 0")?)?,
-        "updates" => set_schedule(session, value, session.settings.seed)?,
+        "updates" => set_schedule(session, value, session.extras.seed)?,
         "damping" => set_damping(session, number(key, value, "a number in [0, 1)")?)?,
-        "inference" => session.settings.inference = choice(key, value, &INFERENCES)?,
+        "inference" => session.bp.settings_mut().inference = choice(key, value, &INFERENCES)?,
         "logdomain" => match value {
-            _ if is("0") || is("false") => set_log_domain(session, false),
-            _ if is("1") || is("true") => set_log_domain(session, true),
+            _ if is("0") || is("false") => set_log_domain(session, false)?,
+            _ if is("1") || is("true") => set_log_domain(session, true)?,
             _ => return Err(wrong(key, value, "0 or 1")),
         },
-        "verbose" => session.settings.verbose = number(key, value, "a whole number >= 0")?,
+        "verbose" => session.extras.verbose = number(key, value, "a whole number >= 0")?,
         "threads" => {
             let needed = "a whole number, or 0 for one thread per physical core,";
             set_threads(session, number(key, value, needed)?)?;
         }
-        "seed" => set_seed(session, number(key, value, "a whole number from 0 to 2^64 - 1")?),
+        "seed" => set_seed(session, number(key, value, "a whole number from 0 to 2^64 - 1")?)?,
         "blocks" => set_blocks(session, number(key, value, "a whole number from 1 to 2^32 - 1")?)?,
         "backend" => set_backend(session, choice(key, value, &BACKENDS)?)?,
         "device" if is(DEFAULT_DEVICE) => set_device(session, None)?,
@@ -114,9 +114,11 @@ fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
             let needed = "default or the number of a CUDA device";
             set_device(session, Some(number(key, value, needed)?))?;
         }
-        "contradiction" => session.settings.contradiction = choice(key, value, &CONTRADICTIONS)?,
-        "start" => session.settings.start = choice(key, value, &STARTS)?,
-        "measure" => session.settings.measure = choice(key, value, &MEASURES)?,
+        "contradiction" => {
+            session.bp.settings_mut().contradiction = choice(key, value, &CONTRADICTIONS)?
+        }
+        "start" => session.bp.settings_mut().start = choice(key, value, &STARTS)?,
+        "measure" => session.bp.settings_mut().measure = choice(key, value, &MEASURES)?,
         "active" if is(OFF) => set_active_threshold(session, None)?,
         "active" => {
             set_active_threshold(session, Some(number(key, value, "off or a number >= 0")?))?;
@@ -127,20 +129,22 @@ fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
 }
 
 fn get(session: &Session, key: &str) -> Outcome<String> {
-    let settings = &session.settings;
-    let options = session.options();
+    let (settings, extras) = (session.bp.settings(), &session.extras);
+    let options = session.bp.options();
     Ok(match key {
         "tol" => format!("{:?}", settings.tolerance),
         "maxiter" => settings.max_passes.to_string(),
-        "maxtime" => format!("{:?}", settings.max_time),
-        "updates" => session.schedule().name().into(),
+        "maxtime" => {
+            format!("{:?}", settings.max_time.map_or(f64::INFINITY, |limit| limit.as_secs_f64()))
+        }
+        "updates" => session.bp.schedule().name().into(),
         "damping" => format!("{:?}", settings.damping),
         "inference" => INFERENCES.word(settings.inference).into(),
-        "logdomain" => u8::from(settings.log_domain).to_string(),
-        "verbose" => settings.verbose.to_string(),
+        "logdomain" => u8::from(extras.log_domain).to_string(),
+        "verbose" => extras.verbose.to_string(),
         "threads" => options.threads.unwrap_or(0).to_string(),
-        "seed" => settings.seed.to_string(),
-        "blocks" => settings.blocks.to_string(),
+        "seed" => extras.seed.to_string(),
+        "blocks" => extras.blocks.to_string(),
         "backend" => BACKENDS.word(options.backend).into(),
         "device" => options.device.map_or(DEFAULT_DEVICE.into(), |index: u32| index.to_string()),
         "contradiction" => CONTRADICTIONS.word(settings.contradiction).into(),

@@ -72,17 +72,17 @@ fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
         FASTLBP_REPORT_CONVERGED => session.report()?.converged.into(),
         FASTLBP_REPORT_STOP_REASON => stop_reason(session.report()?.reason).into(),
         FASTLBP_REPORT_SPARED_MESSAGES => session.report()?.spared_messages,
-        FASTLBP_REPORT_CONTRADICTIONS => session.contradictions()?.count,
+        FASTLBP_REPORT_CONTRADICTIONS => session.contradictions()?.0,
         FASTLBP_REPORT_FIRST_CONTRADICTION => session
             .contradictions()?
-            .first
+            .1
             .ok_or_else(|| Error::NoResult("the last run had no contradictory variable".into()))?,
-        FASTLBP_REPORT_BACKEND => match session.engine()?.backend() {
+        FASTLBP_REPORT_BACKEND => match session.bp.backend() {
             Backend::Cuda => super::settings::FASTLBP_BACKEND_CUDA.into(),
             Backend::Cpu | Backend::Auto => super::settings::FASTLBP_BACKEND_CPU.into(),
         },
-        FASTLBP_REPORT_THREADS => session.engine()?.threads() as u64,
-        FASTLBP_REPORT_EVIDENCE => session.evidence().len() as u64,
+        FASTLBP_REPORT_THREADS => session.bp.threads() as u64,
+        FASTLBP_REPORT_EVIDENCE => session.bp.evidence().len() as u64,
         _ => return Err(wrong_key(key, "u64")),
     })
 }

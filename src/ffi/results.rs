@@ -27,7 +27,7 @@ pub unsafe extern "C" fn fastlbp_bp_marginals(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| fill!(buffer, length, needed, session.marginals()?))
+    read!(bp, |session| fill!(buffer, length, needed, session.bp.marginals()?))
 }
 
 /// P(x = 1) of all variables of a graph with binary variables only.
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities(
     read!(bp, |session| {
         let buffer = Buffer::new(buffer, length, needed)?;
         session.check_binary()?;
-        let marginals = session.marginals()?;
+        let marginals = session.bp.marginals()?;
         buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
     })
 }
@@ -64,11 +64,11 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
     read!(bp, |session| {
         let variables = array!(variables, count);
         let out = Buffer::array("out", out, count)?;
-        let of = |variable: u32| session.probability(variable as usize);
+        let of = |variable: u32| session.bp.probability(variable as usize);
         match variables {
             // Without memory of its own: callers ask for one at a time, too.
             &[variable] => out.fill(&[of(variable)?]),
-            _ => out.fill(&memory::converted("probabilities", variables, |_, v| of(v))?),
+            _ => out.fill(&memory::converted("probabilities", variables, |_, v| Ok(of(v)?))?),
         }
     })
 }
@@ -95,8 +95,7 @@ pub unsafe extern "C" fn fastlbp_bp_belief(
         let variables = array!(variables, count);
         let buffer = Buffer::new(buffer, length, needed)?;
         match variables {
-            // Also from a run whose engine is gone.
-            &[variable] => buffer.fill(session.marginal(variable as usize)?),
+            &[variable] => buffer.fill(session.bp.marginal(variable as usize)?),
             _ => write_joint_belief(session, variables, buffer),
         }
     })
@@ -116,7 +115,7 @@ fn write_joint_belief(session: &Session, variables: &[u32], buffer: Buffer<f64>)
             variables.len()
         ))
     })?;
-    buffer.check(size)?.fill(&session.engine()?.joint_belief(&variables)?)
+    buffer.check(size)?.fill(&session.bp.joint_belief(&variables)?)
 }
 
 /// Number of joint states, unless these are too many to be written out.
@@ -146,7 +145,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
         if let Some(size) = belief_size(session.graph().factor_cardinalities(factor)) {
             buffer = buffer.check(size)?;
         }
-        buffer.fill(&session.engine()?.factor_belief(factor)?)
+        buffer.fill(&session.bp.factor_belief(factor)?)
     })
 }
 
@@ -164,7 +163,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
     index: u64,
     out: *mut f64,
 ) -> fastlbp_status {
-    read!(bp, |session| put!(out, session.engine()?.factor_belief_at(factor, index)?))
+    read!(bp, |session| put!(out, session.bp.factor_belief_at(factor, index)?))
 }
 
 /// Natural logarithm of the partition function by the Bethe approximation (libDAI's `logZ`), from the current messages
@@ -184,7 +183,7 @@ pub unsafe extern "C" fn fastlbp_bp_log_partition(
     bp: *const fastlbp_bp,
     out: *mut f64,
 ) -> fastlbp_status {
-    read!(bp, |session| put!(out, session.engine_of_run("the log-partition")?.log_partition()?))
+    read!(bp, |session| put!(out, session.after_a_run("the log-partition")?.log_partition()?))
 }
 
 /// A joint state decoded from the current messages, one state per variable, in general after a run with
@@ -208,7 +207,7 @@ pub unsafe extern "C" fn fastlbp_bp_find_maximum(
 ) -> fastlbp_status {
     read!(bp, |session| {
         let buffer = Buffer::new(buffer, length, needed)?;
-        let engine = session.engine_of_run("the maximum")?;
+        let engine = session.after_a_run("the maximum")?;
         let buffer = buffer.check(session.graph().variable_count())?;
         let states = engine.find_maximum()?;
         buffer.fill_with(states.len(), |variable| states[variable] as u32)
@@ -233,6 +232,6 @@ pub unsafe extern "C" fn fastlbp_bp_log_score(
     read!(bp, |session| {
         let states = array!(states, length);
         let states = memory::converted("a joint state", states, |_, state| Ok(state as usize))?;
-        put!(out, session.engine()?.log_score(&states)?)
+        put!(out, session.bp.log_score(&states)?)
     })
 }

@@ -18,7 +18,7 @@ use crate::engine::StopRule;
 ///         fastlbp_bp_prepare; OUT_OF_RANGE for a device that there is not; DEVICE_FAILED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_run(bp: *mut fastlbp_bp) -> fastlbp_status {
-    change!(bp, |session| session.run(session.tolerance_rule()).map(drop))
+    change!(bp, |session| session.run().map(drop))
 }
 
 /// Runs a number of iterations, unless the time limit or the progress callback ends them earlier.
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn fastlbp_bp_run_iterations(
     bp: *mut fastlbp_bp,
     iterations: u64,
 ) -> fastlbp_status {
-    change!(bp, |session| session.run(StopRule::Passes(iterations)).map(drop))
+    change!(bp, |session| session.run_by(StopRule::Passes(iterations)).map(drop))
 }
 
 /// Runs iterations by the rule of BINGO (`run(tolerance, minIters, maxIters, histLength)`). Before each iteration, with
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn fastlbp_bp_run_bingo(
         let history = history.min(max_iterations.saturating_add(1));
         let (min_passes, max_passes) = (min_iterations, max_iterations);
         let rule = StopRule::Bingo { tolerance, min_passes, max_passes, history };
-        session.run(rule).map(|report| out.set(report.frac))
+        session.run_by(rule).map(|report| out.set(report.frac))
     })
 }
 
@@ -70,5 +70,5 @@ pub unsafe extern "C" fn fastlbp_bp_run_bingo(
 /// @return OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_reset(bp: *mut fastlbp_bp) -> fastlbp_status {
-    change!(bp, |session| session.reset())
+    change!(bp, |session| session.bp.reset())
 }

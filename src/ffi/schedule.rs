@@ -43,21 +43,20 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule(
 
 pub(super) fn set_schedule(session: &mut Session, name: &str, seed: u64) -> Outcome {
     let schedule = Schedule::from_name(name, seed)?;
-    session.set_schedule(schedule);
-    set_seed(session, seed);
-    Ok(())
+    session.bp.set_schedule(schedule)?;
+    set_seed(session, seed)
 }
 
 /// Sets the seed of random schedules.
-pub(super) fn set_seed(session: &mut Session, seed: u64) {
-    session.settings.seed = seed;
-    renew_schedule(session);
+pub(super) fn set_seed(session: &mut Session, seed: u64) -> Outcome {
+    session.extras.seed = seed;
+    renew_schedule(session)
 }
 
 /// Sets in which domain SEQMAX compares messages.
-pub(super) fn set_log_domain(session: &mut Session, log_domain: bool) {
-    session.settings.log_domain = log_domain;
-    renew_schedule(session);
+pub(super) fn set_log_domain(session: &mut Session, log_domain: bool) -> Outcome {
+    session.extras.log_domain = log_domain;
+    renew_schedule(session)
 }
 
 /// Sets the number of blocks of BLOCKS.
@@ -65,25 +64,21 @@ pub(super) fn set_blocks(session: &mut Session, blocks: u32) -> Outcome {
     if blocks == 0 {
         return Err(Failure::invalid("0 blocks: 1 or more are needed"));
     }
-    session.settings.blocks = blocks;
-    renew_schedule(session);
-    Ok(())
+    session.extras.blocks = blocks;
+    renew_schedule(session)
 }
 
 /// Gives the schedule in use what it takes from the settings.
-fn renew_schedule(session: &mut Session) {
-    let (seed, blocks) = (session.settings.seed, session.settings.blocks);
-    let log_domain = session.settings.log_domain;
-    match session.schedule() {
-        Schedule::SequentialRandom { .. } => {
-            session.set_schedule(Schedule::SequentialRandom { seed });
-        }
-        Schedule::Blocks { .. } => session.set_schedule(Schedule::Blocks { blocks, seed }),
-        Schedule::MaximumResidual { .. } => {
-            session.set_schedule(Schedule::MaximumResidual { log_domain });
-        }
-        _ => {}
-    }
+fn renew_schedule(session: &mut Session) -> Outcome {
+    let (seed, blocks) = (session.extras.seed, session.extras.blocks);
+    let log_domain = session.extras.log_domain;
+    let renewed = match session.bp.schedule() {
+        Schedule::SequentialRandom { .. } => Schedule::SequentialRandom { seed },
+        Schedule::Blocks { .. } => Schedule::Blocks { blocks, seed },
+        Schedule::MaximumResidual { .. } => Schedule::MaximumResidual { log_domain },
+        _ => return Ok(()),
+    };
+    Ok(session.bp.set_schedule(renewed)?)
 }
 
 /// Sets the schedule BLOCKS: every edge is put into one of some blocks, each with the same probability, the same ones
@@ -148,8 +143,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_relation(
 }
 
 fn set_preorder(session: &mut Session, preorder: Preorder) -> Outcome {
-    session.set_schedule(Schedule::Custom(shared(preorder)?));
-    Ok(())
+    Ok(session.bp.set_schedule(Schedule::Custom(shared(preorder)?))?)
 }
 
 /// Rank of every edge in an iteration, counted from 0 without gaps. O(edges).
@@ -169,7 +163,7 @@ pub unsafe extern "C" fn fastlbp_bp_schedule_ranks(
         let graph = session.graph();
         let buffer = Buffer::new(buffer, length, needed)?;
         let buffer = buffer.check(graph.edge_count())?;
-        buffer.fill(session.schedule().preorder(graph, iteration)?.ranks())
+        buffer.fill(session.bp.schedule().preorder(graph, iteration)?.ranks())
     })
 }
 
@@ -186,5 +180,5 @@ pub unsafe extern "C" fn fastlbp_bp_level_widths(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| fill!(buffer, length, needed, session.level_widths()?))
+    read!(bp, |session| fill!(buffer, length, needed, session.bp.level_widths()?))
 }

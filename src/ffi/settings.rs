@@ -6,11 +6,13 @@
 
 use super::bp::fastlbp_bp;
 use super::log::UserPointer;
-use super::session::{Measure, ProgressFunction, Session};
+use super::session::{ProgressFunction, Session};
 use super::status::{Failure, Outcome, fastlbp_status};
 use crate::EngineOptions;
 use crate::engine::{Backend, Contradiction, Inference, Start};
+use crate::session::Measure;
 use std::ffi::c_void;
+use std::time::Duration;
 
 /// Backend: the one that is expected to be the faster, run by run.
 pub const FASTLBP_BACKEND_AUTO: u32 = 0;
@@ -156,7 +158,7 @@ pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
         )));
     }
     let threads = (threads > 0).then_some(threads);
-    session.set_options(EngineOptions { threads, ..session.options() });
+    session.bp.set_options(EngineOptions { threads, ..session.bp.options() });
     Ok(())
 }
 
@@ -175,7 +177,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_backend(
 }
 
 pub(super) fn set_backend(session: &mut Session, backend: Backend) -> Outcome {
-    session.set_options(EngineOptions { backend, ..session.options() });
+    session.bp.set_options(EngineOptions { backend, ..session.bp.options() });
     Ok(())
 }
 
@@ -192,7 +194,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_device(bp: *mut fastlbp_bp, index: u32) 
 /// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
 pub(super) fn set_device(session: &mut Session, device: Option<u32>) -> Outcome {
     let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
-    session.set_options(EngineOptions { device, ..session.options() });
+    session.bp.set_options(EngineOptions { device, ..session.bp.options() });
     Ok(())
 }
 
@@ -210,7 +212,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_tolerance(
 
 pub(super) fn set_tolerance(session: &mut Session, tolerance: f64) -> Outcome {
     let wrong = || format!("tolerance {tolerance}: a value >= 0 is needed");
-    session.settings.tolerance = from_zero(tolerance, wrong)?;
+    session.bp.settings_mut().tolerance = from_zero(tolerance, wrong)?;
     Ok(())
 }
 
@@ -227,7 +229,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_max_iterations(
 }
 
 pub(super) fn set_max_iterations(session: &mut Session, max_iterations: u64) -> Outcome {
-    session.settings.max_passes = max_iterations;
+    session.bp.settings_mut().max_passes = max_iterations;
     Ok(())
 }
 
@@ -244,9 +246,12 @@ pub unsafe extern "C" fn fastlbp_bp_set_max_time(
 }
 
 pub(super) fn set_max_time(session: &mut Session, seconds: f64) -> Outcome {
-    session.settings.max_time = from_zero(seconds, || {
+    let wrong = || {
         format!("time limit of {seconds} seconds: a value >= 0, or infinity for none, is needed")
-    })?;
+    };
+    // A time too long to be a duration is no limit.
+    session.bp.settings_mut().max_time =
+        Duration::try_from_secs_f64(from_zero(seconds, wrong)?).ok();
     Ok(())
 }
 
@@ -260,7 +265,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_contradiction(
     policy: u32,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        session.settings.contradiction = CONTRADICTIONS.numbered(policy)?;
+        session.bp.settings_mut().contradiction = CONTRADICTIONS.numbered(policy)?;
         Outcome::Ok(())
     })
 }
@@ -273,7 +278,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_contradiction(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_start(bp: *mut fastlbp_bp, start: u32) -> fastlbp_status {
     change!(bp, |session| {
-        session.settings.start = STARTS.numbered(start)?;
+        session.bp.settings_mut().start = STARTS.numbered(start)?;
         Outcome::Ok(())
     })
 }
@@ -290,7 +295,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_inference(
     inference: u32,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        session.settings.inference = INFERENCES.numbered(inference)?;
+        session.bp.settings_mut().inference = INFERENCES.numbered(inference)?;
         Outcome::Ok(())
     })
 }
@@ -313,7 +318,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_damping(
 pub(super) fn set_damping(session: &mut Session, damping: f64) -> Outcome {
     let wrong = || format!("damping {damping}: a number in [0, 1) is needed");
     let damping = if damping < 1.0 { damping } else { f64::NAN };
-    session.settings.damping = from_zero(damping, wrong)?;
+    session.bp.settings_mut().damping = from_zero(damping, wrong)?;
     Ok(())
 }
 
@@ -342,7 +347,7 @@ pub(super) fn set_active_threshold(session: &mut Session, threshold: Option<f64>
     let check = |value: f64| {
         from_zero(value, || format!("threshold {value} of the active set: a number >= 0 is needed"))
     };
-    session.settings.active_threshold = threshold.map(check).transpose()?;
+    session.bp.settings_mut().active_threshold = threshold.map(check).transpose()?;
     Ok(())
 }
 
@@ -358,7 +363,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_measure(
     measure: u32,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        session.settings.measure = MEASURES.numbered(measure)?;
+        session.bp.settings_mut().measure = MEASURES.numbered(measure)?;
         Outcome::Ok(())
     })
 }
@@ -399,7 +404,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
     let callback: Option<ProgressFunction> = callback;
     let user = UserPointer(user);
     change!(bp, |session| {
-        session.settings.progress = callback.map(|function| (function, user));
+        session.extras.progress = callback.map(|function| (function, user));
         Outcome::Ok(())
     })
 }

@@ -205,7 +205,7 @@ fn a_handle_freed_during_a_call_lives_until_its_end() {
     let status = unsafe {
         guard::read(handle.0, |session: &Session| {
             fastlbp_bp_free(handle.0);
-            assert_eq!(session.marginals()?.len(), 2);
+            assert_eq!(session.bp.marginals()?.len(), 2);
             Ok(())
         })
     };
@@ -301,7 +301,7 @@ fn the_seed_belongs_to_the_random_schedule() {
     // SAFETY: a live handle.
     unsafe {
         guard::read(handle.0, |session: &Session| {
-            let schedule = session.schedule();
+            let schedule = session.bp.schedule();
             assert!(matches!(schedule, crate::Schedule::SequentialRandom { seed: 5 }));
             Ok(())
         });
@@ -318,7 +318,7 @@ fn blocks_and_their_seed_belong_to_the_schedule() {
         // SAFETY: a live handle.
         let status = unsafe {
             guard::read(handle.0, |session: &Session| {
-                let schedule = format!("{:?}", session.schedule());
+                let schedule = format!("{:?}", session.bp.schedule());
                 assert_eq!(schedule, format!("{:?}", crate::Schedule::Blocks { blocks, seed }));
                 Ok(())
             })

@@ -376,6 +376,6 @@ pub(super) fn check_evidence(graph: &FactorGraph, evidence: &Evidence) -> Result
 }
 
 /// The error of a variable with one state whose second one is asked for.
-pub(crate) fn no_state_1(label: Label) -> Error {
+fn no_state_1(label: Label) -> Error {
     Error::OutOfRange(format!("variable {label}: it has the state 0 only, no state 1"))
 }

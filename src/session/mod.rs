@@ -11,7 +11,6 @@ mod partition;
 mod runner;
 mod settings;
 
-pub(crate) use base::no_state_1;
 pub use base::{BeliefPropagation, Contradictions};
 pub use batch::{BatchResults, run_all, run_all_monitored};
 pub(crate) use batch::{run_together, thread_limit};

@@ -17,7 +17,7 @@ use crate::schedule::Schedule;
 use std::sync::Arc;
 
 /// The backend `cpu`.
-pub(super) struct Cpu;
+pub(in crate::engine) struct Cpu;
 
 impl Provider for Cpu {
     fn backend(&self) -> Backend {

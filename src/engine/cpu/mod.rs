@@ -31,7 +31,7 @@ mod workspace;
 #[cfg(test)]
 pub(super) mod tests;
 
+pub(super) use backend::Cpu;
 #[cfg(test)]
 pub(super) use engine::CpuEngine;
-pub(super) use backend::Cpu;
 pub(super) use engine::check;

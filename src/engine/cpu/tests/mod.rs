@@ -4,13 +4,13 @@
 use super::plan::{Order, Plan};
 use super::tuning::Tuning;
 use super::*;
-use crate::engine::request::{Contradiction, Control, RunReport, RunRequest, Start, StopRule};
 use crate::engine::options::EngineOptions;
+use crate::engine::request::{Contradiction, Control, RunReport, RunRequest, Start, StopRule};
 use crate::engine::trial::Trial;
 use crate::error::Error;
 use crate::kernel::{Inference, Packed};
 use crate::model::{Evidence, FactorGraph, FactorGraphBuilder, WILDCARD};
-use crate::schedule::Preorder;
+use crate::schedule::{Preorder, Schedule};
 use proptest::prelude::*;
 use reference::{Mode, Reference};
 use std::sync::Arc;
