@@ -3,7 +3,7 @@ include(CheckCSourceCompiles)
 include("${CMAKE_CURRENT_LIST_DIR}/c/skipped_test.cmake")
 
 set(warnings -Wall -Wextra -Wpedantic -Werror)
-set(FASTLBP_GOLDEN "${PROJECT_SOURCE_DIR}/tests/data/golden" CACHE PATH "Directory of the reference values")
+set(FASTLBP_REFERENCE_VALUES "${PROJECT_SOURCE_DIR}/tests/data/golden" CACHE PATH "Directory of the reference values")
 set(compare_output "${CMAKE_CURRENT_LIST_DIR}/c/compare_output.cmake")
 
 set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
