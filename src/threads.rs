@@ -9,16 +9,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How long a thread waits for a gang that wants it.
+/// How long an idle thread waits for a gang before it ends.
 const IDLE_TIME: Duration = Duration::from_secs(10);
 
-/// Looks at the next task before a thread sleeps: some tens of microseconds, the time between two steps of a run.
+/// Number of polls for the next task before a thread sleeps: some tens of microseconds, the time between two
+/// steps of a run.
 const SPINS_BEFORE_SLEEP: u32 = 4000;
 
-/// Looks at the end of a task before the waiting thread yields its core.
+/// Number of polls for the end of a task before the waiting thread yields its core.
 const SPINS_BEFORE_YIELD: u32 = 100;
 
-/// Stack of a thread: passes need little.
+/// Stack size of a thread: an iteration needs little.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Number of the processor's cores that this process may use: physical ones, at least 1.
@@ -30,19 +31,19 @@ pub(crate) fn physical_cores() -> usize {
     })
 }
 
-/// Threads without a gang.
+/// The idle threads, which belong to no gang.
 static IDLE: Mutex<Vec<Arc<Seat>>> = Mutex::new(Vec::new());
 
-/// A lock's content; no code that holds one of these locks can leave it half changed.
+/// Locks, and ignores poisoning: no code that holds one of these locks can leave its content half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a thread finds what it is to do.
+/// The mailbox of a thread: its next task.
 #[derive(Default)]
 struct Seat {
     slot: Mutex<Slot>,
-    /// Whether there is a task in the slot: looked at without the lock.
+    /// Whether the slot has a task. It is polled without the lock.
     is_posted: AtomicBool,
     wake: Condvar,
 }
@@ -51,13 +52,13 @@ struct Seat {
 struct Slot {
     task: Option<Task>,
     is_asleep: bool,
-    /// The thread is to end.
+    /// Asks the thread to end.
     is_dismissed: bool,
 }
 
-/// A call of a function that the poster keeps alive until `end` says that it has returned.
+/// A call of a function. Who posts it keeps the function alive until `end` says that the call has returned.
 struct Task {
-    /// Calls what is behind the pointer.
+    /// Calls the function behind the pointer.
     call: unsafe fn(*const (), usize),
     job: *const (),
     index: usize,
@@ -68,7 +69,7 @@ struct Task {
 // and lives until all of them are done with it.
 unsafe impl Send for Task {}
 
-/// How many threads have yet to end, and whether one of them panicked.
+/// The number of calls that have not returned yet, and whether one of them panicked.
 struct End {
     left: AtomicUsize,
     has_panicked: AtomicBool,
@@ -91,7 +92,7 @@ impl Seat {
         self.wake.notify_one();
     }
 
-    /// The next task; `None` when the thread is to end.
+    /// Waits for the next task; `None` if the thread has to end.
     fn next(self: &Arc<Self>) -> Option<Task> {
         for _ in 0..SPINS_BEFORE_SLEEP {
             if self.is_posted.load(Ordering::Acquire) {
@@ -115,7 +116,7 @@ impl Seat {
             slot.is_asleep = false;
             if timeout.timed_out() && slot.task.is_none() {
                 drop(slot);
-                // Who is not among the idle ones belongs to a gang, and goes on waiting.
+                // A thread that is not in the list of idle ones belongs to a gang by now, and goes on waiting.
                 let mut idle = lock(&IDLE);
                 if let Some(place) = idle.iter().position(|seat| Arc::ptr_eq(seat, self)) {
                     idle.swap_remove(place);
@@ -127,7 +128,7 @@ impl Seat {
         }
     }
 
-    /// What a thread does all its life.
+    /// The main loop of a thread.
     fn serve(self: &Arc<Self>) {
         while let Some(Task { call, job, index, end }) = self.next() {
             // SAFETY: the poster waits for the end of this task before what the pointers name goes.
@@ -142,7 +143,7 @@ impl Seat {
     }
 }
 
-/// Starts a thread; `None` where that is not possible.
+/// Starts a thread; `None` if the system refuses.
 fn start() -> Option<Arc<Seat>> {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     let seat = Arc::new(Seat::default());
@@ -156,7 +157,7 @@ fn start() -> Option<Arc<Seat>> {
     Some(seat)
 }
 
-/// Some threads beside the calling one.
+/// The threads of a run, beside the calling one.
 pub(crate) struct Gang {
     others: Vec<Arc<Seat>>,
 }
@@ -165,7 +166,7 @@ impl Gang {
     /// The calling thread alone.
     pub(crate) const ALONE: Self = Self { others: Vec::new() };
 
-    /// So many threads with the calling one, or fewer where no more can be had.
+    /// A gang of `threads` threads with the calling one, or of fewer if no more can be started.
     pub(crate) fn of(threads: usize) -> Self {
         let wanted = threads.saturating_sub(1);
         let Ok(mut others) = room(wanted) else { return Self::ALONE };
@@ -203,7 +204,7 @@ impl Gang {
         }
         let left = AtomicUsize::new(self.others.len());
         let end = End { left, has_panicked: AtomicBool::new(false) };
-        // Also where the own part panics.
+        // Wait even if this thread's own part panics: the others still use `job`.
         let wait = WaitOnDrop(&end);
         for (index, seat) in self.others.iter().enumerate() {
             seat.post(Task {
@@ -223,7 +224,7 @@ impl Drop for Gang {
     fn drop(&mut self) {
         let mut idle = lock(&IDLE);
         for seat in self.others.drain(..) {
-            // One that nobody could find again ends.
+            // A thread for which the list has no room would never be found again, so it ends.
             if idle.try_room(1).is_ok() {
                 idle.push(seat);
             } else {

@@ -13,11 +13,11 @@ fn no_memory_for(bytes: usize) -> Error {
     out_of_memory(format_args!("{bytes} bytes"))
 }
 
-/// The error of an allocation, with a text that says what was to be allocated. Memory for the text may be missing,
-/// too: then it is shorter.
+/// The error of a failed allocation, with a text that says what was to be allocated. If there is no memory for
+/// the text either, a constant text takes its place.
 #[cold]
 pub(crate) fn out_of_memory(what: Arguments<'_>) -> Error {
-    /// Writes as long as nothing has to be allocated.
+    /// A text of fixed capacity: a write beyond it fails instead of allocating.
     struct Reserved(String);
     impl Write for Reserved {
         fn write_str(&mut self, part: &str) -> std::fmt::Result {
@@ -33,14 +33,14 @@ pub(crate) fn out_of_memory(what: Arguments<'_>) -> Error {
     let mut text = String::new();
     if text.try_reserve(256).is_ok() {
         let mut text = Reserved(text);
-        // What does not fit is left out.
+        // A text that does not fit is cut off.
         let _ = text.write_fmt(what);
         return Error::OutOfMemory(text.0.into());
     }
     Error::OutOfMemory("not even the text of this error can be stored".into())
 }
 
-/// There is no memory for the scratch space of a computation: of no size, so that hot functions can return it.
+/// Error of hot functions: there is no memory for scratch space. It has no size, so that returning it is free.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoMemory;
 
@@ -51,7 +51,7 @@ impl From<NoMemory> for Error {
     }
 }
 
-/// Makes room for so many items in all, in a list that is cleared and filled again and again.
+/// Grows the capacity of a reused list to at least `capacity` items.
 #[inline]
 pub(crate) fn fit<T>(list: &mut Vec<T>, capacity: usize) -> Result<(), NoMemory> {
     if list.capacity() >= capacity {
@@ -146,21 +146,21 @@ pub(crate) fn boxed<T>(value: T) -> Result<Box<T>> {
     Ok(unsafe { Box::from_raw(Box::into_raw(single).cast::<T>()) })
 }
 
-/// An error where there is no memory for so many bytes at this moment: what is called next allocates at most as
-/// many, without a way to fail.
+/// Returns an error if so many bytes cannot be allocated at this moment. It is called before code that allocates at
+/// most as many bytes and cannot return an error.
 pub(crate) fn probe(bytes: usize) -> Result<()> {
     room::<u8>(bytes).map(drop)
 }
 
-/// A value that is shared. The standard library cannot fail here; what is shared is a structure of fixed size,
-/// for which there was memory a moment ago.
+/// A value in an `Arc`, whose allocation cannot return an error: a probe for the same number of bytes comes
+/// first.
 pub(crate) fn shared<T>(value: T) -> Result<Arc<T>> {
     probe(size_of::<T>() + 2 * size_of::<usize>())?;
     Ok(Arc::new(value))
 }
 
-/// Growing a list, with an error where there is no memory for it; the list is then as it was, but for
-/// [`Grow::try_extend`].
+/// Growing a list with an error if there is no memory. The list is then unchanged, except by
+/// [`Grow::try_extend`], which keeps the items that it has appended.
 pub(crate) trait Grow<T> {
     /// Makes room for so many more items.
     fn try_room(&mut self, more: usize) -> Result<()>;

@@ -1,8 +1,8 @@
-//! Memory that may not be there: every allocation whose size depends on input is made through this module, and
-//! comes back as [`crate::Error::OutOfMemory`] where the allocator fails. The hosts of this library are JVMs and
+//! Fallible allocation. Every allocation whose size depends on input goes through this module, and returns
+//! [`crate::Error::OutOfMemory`] if the allocator fails. The hosts of this library are JVMs and
 //! servers, which must outlive a graph that is too large.
 //!
-//! What the standard library allocates without a way to fail stays small and of fixed size: texts of errors,
+//! Allocations of the standard library that cannot return an error are small and of fixed size: texts of errors,
 //! the counters of an `Arc`, the start of a thread. `tests/allocations.rs` fails each allocation in turn and
 //! has the list.
 

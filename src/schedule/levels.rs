@@ -15,7 +15,7 @@
 //!    be overwritten before. Equal levels are fine since all messages of a level are computed
 //!    before any of them is stored. [`Storage::SideBySide`] has no such constraint.
 //!
-//! # The least solution in one pass over the edges
+//! # The least solution in one sweep over the edges
 //!
 //! Both constraints bound the level of an edge from below by levels of edges that rank before it
 //! or with it, so classes are settled in rank order. What an edge (f, v) needs to know of earlier
@@ -37,7 +37,7 @@ use crate::memory::{collected, filled};
 use crate::model::FactorGraph;
 use std::ops::Range;
 
-/// Where the messages of the previous pass are while a pass runs.
+/// Where the messages of the previous iteration are while an iteration runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
     /// New messages overwrite old ones: an old value must be read before it is overwritten.

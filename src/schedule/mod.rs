@@ -1,9 +1,9 @@
-//! Update schedules: which message reads which from the current pass, and what may run at once.
+//! Update schedules: which message reads which from the current iteration, and what may run at once.
 //!
 //! A schedule is a total preorder on the edges (factor, variable): a rank per edge
 //! ([`Preorder`]), named ([`Schedule`]) or the user's own. The message of edge e = (f, v) reads
-//! that of d = (f', v') if v' is another variable of f and f' another factor of v'. In pass i it
-//! reads d's value of pass i if d ranks strictly before e, and of pass i - 1 otherwise.
+//! that of d = (f', v') if v' is another variable of f and f' another factor of v'. In
+//! iteration i it reads d's value of iteration i if d ranks strictly before e, and of iteration i - 1 otherwise.
 //!
 //! [`analyse`] turns a preorder into the fewest [`Levels`] whose edges can be updated at once
 //! with exactly the results of updating one edge at a time.

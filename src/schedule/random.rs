@@ -30,7 +30,7 @@ impl SplitMix64 {
     }
 }
 
-/// Puts into `out` the order of the edges `0..edge_count` in pass `pass` of SEQRND(`seed`).
+/// Puts into `out` the order of the edges `0..edge_count` in iteration `pass` of SEQRND(`seed`).
 ///
 /// All arithmetic is on 64-bit words modulo 2^64. A generator is a word s; a draw is
 ///
@@ -41,7 +41,7 @@ impl SplitMix64 {
 /// result z ^ (z >> 31)
 /// ```
 ///
-/// (SplitMix64). The generator of a pass starts with s = draw(s = draw(s = seed) xor pass). A
+/// (SplitMix64). The generator of an iteration starts with s = draw(s = draw(s = seed) xor pass). A
 /// number below n is the high word of the 128-bit product draw * n; a draw with (draw * n) mod 2^64
 /// < 2^64 mod n is dropped and the next one taken. The order is that of the edges 0, 1, 2, ... after
 /// for i = `edge_count` - 1 down to 1: swap entries i and (number below i + 1) (Fisher and Yates).

@@ -10,7 +10,7 @@ use crate::memory::collected;
 use crate::model::FactorGraph;
 use std::sync::Arc;
 
-/// An update strategy: gives the preorder of each pass.
+/// An update strategy: gives the preorder of each iteration.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Schedule {
@@ -18,7 +18,7 @@ pub enum Schedule {
     Parallel,
     /// SEQFIX: one edge after the other, factors ascending, within a factor variables ascending.
     SequentialFixed,
-    /// SEQRND: one edge after the other, in a fresh random order every pass; see
+    /// SEQRND: one edge after the other, in a fresh random order in each iteration; see
     /// [`super::random_order`].
     SequentialRandom {
         /// The seed: the same one gives the same orders, on every machine.
@@ -85,7 +85,7 @@ pub enum Schedule {
         /// of probabilities.
         log_domain: bool,
     },
-    /// CUSTOM: the user's own preorder, the same one every pass.
+    /// CUSTOM: the user's own preorder, the same one in every iteration.
     Custom(Arc<Preorder>),
 }
 
@@ -131,7 +131,7 @@ impl Schedule {
         })
     }
 
-    /// Whether every pass has the same preorder.
+    /// Whether every iteration has the same preorder.
     pub fn is_static(&self) -> bool {
         !matches!(self, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
     }
@@ -155,7 +155,8 @@ impl Schedule {
         }
     }
 
-    /// The preorder of a pass. Only SEQRND depends on the pass, and only on its number.
+    /// The preorder of an iteration. Only that of SEQRND depends on the number of the iteration, and on nothing else
+    /// of it.
     ///
     /// Errors: a custom preorder that is not one on the edges of this graph; BLOCKS with 0 blocks;
     /// SEQMAX, which has none.

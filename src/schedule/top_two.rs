@@ -1,4 +1,5 @@
-//! The two highest levels, which say the highest one without any one owner.
+//! A leave-one-out maximum: the two highest levels by distinct owners give the highest level without any one
+//! owner.
 
 /// The two highest levels by distinct owners (factors or variables).
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ const EXCEPTIONS: &[Exception] = &[
     Exception {
         what: "shared object",
         function: "shared<",
-        file: "src/memory/mod.rs",
+        file: "src/memory/allocation.rs",
         bytes: 4096,
     },
     Exception { what: "codec of gzip", function: "", file: "/flate2-", bytes: 1 << 20 },

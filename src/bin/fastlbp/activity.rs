@@ -6,12 +6,12 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long something may take before it is shown.
+/// An activity is shown once it has taken this long.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// One thing the program is doing; what it shows goes away with it. Nothing is ever shown where the
-/// standard error is no terminal.
+/// An activity of the program. Its display is removed when it is dropped. Nothing is shown if the standard error is
+/// not a terminal.
 pub struct Activity {
     shown: Option<Shown>,
 }
@@ -23,12 +23,12 @@ struct Shown {
 }
 
 impl Activity {
-    /// Something whose progress is not known.
+    /// An activity without a known progress.
     pub fn start(name: &'static str) -> Self {
         Self::begin(|| ProgressBar::new_spinner().with_message(name))
     }
 
-    /// A run of at most `passes` passes.
+    /// A run of at most `passes` iterations.
     pub fn passes(passes: u64) -> Self {
         let style = ProgressStyle::with_template(
             "{spinner} {bar:40} pass {pos} of at most {len}, {per_sec}, {msg}",
@@ -59,7 +59,7 @@ impl Activity {
         Self { shown: Some(Shown { bar, finished, watcher }) }
     }
 
-    /// Tells how far a run has come.
+    /// Updates the progress of a run.
     pub fn advance(&self, progress: &fastlbp::Progress) {
         if let Some(shown) = &self.shown {
             shown.bar.set_position(progress.passes);

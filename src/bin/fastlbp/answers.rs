@@ -9,13 +9,13 @@ use fastlbp::format::{
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What came out of a run.
+/// The results of a run.
 pub struct Answer {
     pub beliefs: Beliefs,
     pub log_partition: Option<f64>,
 }
 
-/// What is said of the variables.
+/// The results for the variables.
 pub enum Beliefs {
     Marginals(Vec<f64>),
     /// The most probable joint state that was found.
@@ -25,10 +25,10 @@ pub enum Beliefs {
     },
 }
 
-/// A part of the output, under the name of its entry if there are several.
+/// A section of the output: the results of one entry of a batch, or of the only run.
 pub struct Section<'a> {
     pub entry: Option<&'a str>,
-    /// The answer, or why there is none.
+    /// The results, or the reason why there are none.
     pub answer: Result<&'a Answer, &'a str>,
 }
 

@@ -1,27 +1,27 @@
-//! No file is written twice, and none is written that is read.
+//! Checks, before any work is done, that no output file is also an input or another output of the command.
 
 use crate::failure::{Failure, Outcome};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The files of a command, each with the option or argument that names it.
+/// The input and output files of a command, each with the option or argument that names it.
 #[derive(Default)]
 pub struct Conflicts {
     inputs: Vec<(String, Identity)>,
     outputs: Vec<(String, Identity)>,
 }
 
-/// What makes two names those of one file.
+/// The identity of a file: two names with equal identities name one file.
 #[derive(PartialEq, Eq)]
 enum Identity {
-    /// Of a file that is there.
+    /// An existing file.
     File(Node),
-    /// Of one that is not: its directory and name.
+    /// A file that does not exist yet: the identity of its directory, and its name.
     Name(Node, OsString),
 }
 
 impl Conflicts {
-    /// A file that is read; `None` is none.
+    /// Adds an input file, if there is one.
     pub fn input(&mut self, option: &str, path: Option<&Path>) -> Outcome {
         let Some((name, identity)) = name(option, path) else { return Ok(()) };
         if let Some((output, _)) = self.outputs.iter().find(|output| output.1 == identity) {
@@ -31,13 +31,13 @@ impl Conflicts {
         Ok(())
     }
 
-    /// A file that is written; `None` is none.
+    /// Adds an output file, if there is one.
     pub fn output(&mut self, option: &str, path: Option<&Path>) -> Outcome {
         let Some((name, identity)) = name(option, path) else { return Ok(()) };
         self.add_output(name, identity)
     }
 
-    /// The standard output, if it is a file.
+    /// Adds the standard output, if it is redirected to a file.
     pub fn standard_output(&mut self) -> Outcome {
         match node::of_standard_output() {
             Some(node) => self.add_output("the standard output".into(), Identity::File(node)),
@@ -69,7 +69,7 @@ fn name(option: &str, path: Option<&Path>) -> Option<(String, Identity)> {
 }
 
 fn identity(path: &Path) -> Option<Identity> {
-    // As many links as Linux follows.
+    // Linux follows as many links.
     const MOST_LINKS: usize = 40;
     if let Ok(metadata) = std::fs::metadata(path) {
         return metadata.is_file().then(|| node::of(path, &metadata).map(Identity::File))?;

@@ -1,4 +1,4 @@
-//! Memory that cannot be had ends the program with an error, wherever it is missing.
+//! The allocator of the program, which ends the program with an error message when memory runs out.
 //!
 //! The library returns an error for it, and so what is large is said with its size. What the program itself
 //! and the libraries that it uses for options, JSON and progress allocate is small, and the standard library
@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The system's allocator, but for what happens when there is no memory.
+/// The system's allocator, with an error message when there is no memory.
 struct Ending;
 
 #[global_allocator]
@@ -19,7 +19,7 @@ static ALLOCATOR: Ending = Ending;
 #[cfg(unix)]
 const SMALL: usize = 1 << 16;
 
-/// Whether there was no memory for a larger allocation.
+/// Whether a larger allocation has failed.
 #[cfg(unix)]
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 

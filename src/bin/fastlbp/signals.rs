@@ -1,8 +1,9 @@
 //! Signals that end the program.
 //!
-//! The first one during a run ends the run at its next pass, and what there is can be written. Any other
-//! one ends the program at once: files that are not complete are removed, and lines of a conversation
-//! are whole. A thread of its own waits for signals, since a handler could do none of that.
+//! The first signal during a run ends the run after the current iteration, so that its results can be written. Any
+//! other signal ends the program at once; before that, incomplete files are removed and a line of a conversation
+//! that is being written is completed. A dedicated thread waits for signals, since a signal handler must not do
+//! any of this.
 //!
 //! A write beyond the limit of a file's size (`ulimit -f`) is an error like any other, not a signal.
 
@@ -16,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// How long a line of a conversation that is being written is waited for: whoever does not read it must
-/// not keep the program from ending. So short a line then is in a pipe as a whole, or not at all.
+/// How long the end of the program waits for a line of a conversation that is being written: a reader that does
+/// not read must not block it. A pipe takes such a short line as a whole or not at all.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A signal that ends the program.
@@ -27,7 +28,7 @@ pub struct Signal(i32);
 impl Signal {
     const ALL: [Self; 3] = [Self(SIGINT), Self(SIGTERM), Self(SIGHUP)];
 
-    /// As `kill -l` has it.
+    /// Its name as in `kill -l`.
     pub fn name(self) -> &'static str {
         match self.0 {
             SIGINT => "SIGINT",
@@ -36,12 +37,12 @@ impl Signal {
         }
     }
 
-    /// What shells show for a program that a signal has ended: 130, 143 or 129.
+    /// The exit code by which shells report a program that this signal has ended: 130, 143 or 129.
     pub fn exit_code(self) -> u8 {
         128 + self.0 as u8
     }
 
-    /// Whether the program was started to ignore it, as by `nohup` or in the background of a script.
+    /// Whether the program was started with this signal ignored, as by `nohup` or in the background of a script.
     fn is_ignored(self) -> bool {
         // SAFETY: of all bits zero is a valid value of this plain C structure.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -52,22 +53,22 @@ impl Signal {
 }
 
 struct State {
-    /// Whether passes run that a signal can end.
+    /// Whether iterations run that a signal can end.
     in_passes: bool,
-    /// The signal that has ended them.
+    /// The signal that has ended the iterations.
     received: Option<Signal>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State { in_passes: false, received: None });
 
-/// Whether passes are to end.
+/// Whether the current run has to end.
 pub static CANCELLED: AtomicBool = AtomicBool::new(false);
 
-/// Held while a line is written that must be whole.
+/// Held while a line is written that must not be cut.
 static LINE: Mutex<()> = Mutex::new(());
 
-/// From now on signals are dealt with here, but for those that the program was started to ignore. Where
-/// there is no thread for it, they do what they do by themselves.
+/// Starts the thread that handles the signals, except those that the program was started to ignore. If no thread
+/// can be started, the signals keep their default action.
 pub fn start() {
     let (ready, is_ready) = channel();
     let wait = move || {
@@ -106,7 +107,7 @@ fn arrived(signal: Signal) {
     signal_hook::low_level::exit(signal.exit_code().into());
 }
 
-/// Says something on the standard error if that is possible without waiting.
+/// Writes a text to the standard error if that is possible without waiting.
 fn say(text: &str) {
     let errors = std::io::stderr();
     let mut ready = [PollFd::new(&errors, PollFlags::OUT)];
@@ -117,7 +118,7 @@ fn say(text: &str) {
     }
 }
 
-/// Passes that a signal can end.
+/// A run that a signal can end.
 pub struct Passes(());
 
 /// Until what this gives is dropped, the first signal ends passes and not the program; whoever runs them
@@ -133,7 +134,7 @@ impl Drop for Passes {
     }
 }
 
-/// Whether passes go on.
+/// Whether the run continues.
 pub fn control() -> Control {
     match CANCELLED.load(Ordering::Relaxed) {
         true => Control::Cancel,
@@ -141,7 +142,7 @@ pub fn control() -> Control {
     }
 }
 
-/// The signal that has ended passes, if there was one.
+/// The signal that has ended the run, if there was one.
 pub fn received() -> Option<Signal> {
     STATE.lock().received
 }

@@ -1,10 +1,10 @@
 //! The active set: a message is computed again only if one that it reads has moved since.
 //!
-//! A stored message changes only by more than the threshold; smaller changes are dropped. So the
-//! inputs of a message that is not computed again are what they were, and computing it would give
-//! what it gave before. Which messages those are follows from the schedule alone: moments are
-//! counted in classes of the preorder, and each variable remembers when it was last reached by a
-//! changed message, and from which factor, and when from another one.
+//! A computed message is stored only if it differs from the stored one by more than the threshold. So the
+//! inputs of a message that is skipped have not changed since it was last computed, and computing it again
+//! would give the same bits. Time is counted in classes of the preorder (moments). Each variable remembers the
+//! moment and the factor of the last changed message that reached it, and of the last one from another
+//! factor; this tells which messages have to be computed.
 
 use super::batches::{Batches, by_factor};
 use super::factor::messages;
@@ -17,7 +17,7 @@ use crate::kernel::{Packed, Real, Wide};
 use crate::memory::{filled, room};
 use crate::schedule::{Schedule, random_order};
 
-/// What an active set knows between passes.
+/// The active set of a run.
 pub(super) struct Active {
     /// e^threshold: a message moved if the odds of two states grew or fell by more than this factor.
     factor: Wide,
@@ -32,9 +32,9 @@ pub(super) struct Active {
     computed: Vec<u64>,
     /// Per variable, its last two arrivals from different factors, the latest first.
     arrivals: Vec<[Arrival; 2]>,
-    /// The edges of a class whose messages are computed: there is room for all.
+    /// Work list: the edges of a class whose messages are computed. It has room for all edges.
     selected: Vec<u32>,
-    /// Messages that were not computed.
+    /// Number of messages that were skipped.
     pub(super) spared: u64,
 }
 
@@ -43,7 +43,7 @@ enum Order {
     Random { seed: u64, order: Vec<u32> },
 }
 
-/// When a changed message came, and from which factor.
+/// The arrival of a changed message: its moment and its factor.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     moment: u64,
@@ -51,7 +51,7 @@ struct Arrival {
 }
 
 impl Active {
-    /// For a run that has yet to begin.
+    /// An active set for a run that has not begun yet.
     pub(super) fn new(state: &mut State, schedule: &Schedule, threshold: f64) -> Result<Self> {
         state.require_by_edge()?;
         let edges = state.graph.edge_count();
@@ -77,13 +77,13 @@ impl Active {
         })
     }
 
-    /// The run begins with the messages as they are: all are computed once.
+    /// Begins a run: every message will be computed once.
     pub(super) fn begin(&mut self, state: &State) {
         self.trees.rebuild_all(state);
         self.cursors.reset();
     }
 
-    /// One pass, the number of which since messages were uniform is given.
+    /// Runs one iteration. `pass` is its number since the messages were uniform.
     pub(super) fn run(
         &mut self,
         state: &State,
@@ -108,7 +108,7 @@ impl Active {
         Ok(())
     }
 
-    /// All active messages of a class are computed before any is stored.
+    /// Runs a class: computes all its active messages before it stores any.
     fn run_class(&mut self, state: &State, class: &[u32], workspace: &mut Workspace) {
         let mut active = std::mem::take(&mut self.selected);
         active.clear();
@@ -157,8 +157,8 @@ impl Active {
         self.now += 1;
     }
 
-    /// Adds the edges of a factor's group whose messages must be computed: those that read a message
-    /// that came since they were last computed, or at that moment.
+    /// Adds the edges of a factor's group whose messages have to be computed: those that read a message which
+    /// arrived at or after the moment at which they were last computed.
     fn select(&self, state: &State, group: &[u32], active: &mut Vec<u32>) {
         let graph = &state.graph;
         let factor = graph.edge_factors()[group[0] as usize];
@@ -180,7 +180,7 @@ impl Active {
         }));
     }
 
-    /// A changed message has come along an edge.
+    /// Notes that a changed message has arrived along an edge.
     fn arrive(&mut self, state: &State, edge: usize) {
         let factor = state.graph.edge_factors()[edge];
         let arrivals = &mut self.arrivals[state.graph.edge_variables()[edge] as usize];

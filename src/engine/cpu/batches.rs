@@ -1,4 +1,5 @@
-//! Edges in batches: a batch's messages are all computed before any of them is stored.
+//! Edges in batches. All messages of a batch are computed before any of them is stored; batches run one after
+//! the other.
 
 use super::state::State;
 use super::tuning::Tuning;
@@ -7,29 +8,31 @@ use crate::error::Result;
 use crate::memory::{Grow, copied, filled, room};
 use crate::schedule::{Levels, Preorder};
 
-/// Edges in batches, in the order in which the batches run.
+/// The edges of a schedule, batch by batch, in the order in which the batches run.
 pub(super) struct Batches {
     /// Inside a batch, edges ascend, so that a factor's edges lie together.
     edges: Vec<u32>,
     offsets: Vec<u32>,
-    /// The same, with what one thread needs at hand, without the factors that send only once.
+    /// The batches as tasks for one thread; empty until [`Self::prepare_serial`]. Factors with one variable are
+    /// left out: their messages never change.
     tasks: Vec<Task>,
 }
 
-/// One batch, as one thread runs it.
+/// One batch as one thread runs it, in 12 bytes.
 pub(super) struct Task {
-    /// The first edge of a factor all of whose messages are sent, or the number of the batch.
+    /// If `arity` is not 0, the first edge of the factor, all of whose messages are updated; else the index of
+    /// the batch.
     pub(super) first: u32,
     /// Index of the factor's coefficients.
     pub(super) coefficients: u32,
-    /// Number of the factor's variables, 2 to 8; 0 for another batch.
+    /// Number of variables of a binary conjunction, 2 to 8; 0 for any other batch.
     pub(super) arity: u8,
     /// Position of the factor's head.
     pub(super) head: u8,
 }
 
 impl Task {
-    /// `None` for a factor with one variable.
+    /// Returns `None` for a factor with one variable.
     fn new(state: &State, index: usize, batch: &[u32]) -> Option<Self> {
         let graph = &state.graph;
         let factor = graph.edge_factors()[batch[0] as usize] as usize;
@@ -57,7 +60,7 @@ impl Task {
 }
 
 impl Batches {
-    /// Prepares the batches for one thread.
+    /// Makes the tasks for one thread.
     pub(super) fn prepare_serial(&mut self, state: &State) -> Result<()> {
         let tasks = || (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i)));
         let mut list = room(tasks().count())?;
@@ -66,8 +69,8 @@ impl Batches {
         Ok(())
     }
 
-    /// One batch per class of a preorder. Classes that follow each other and concern one and the
-    /// same factor are joined, since a factor's messages do not read each other.
+    /// One batch per class of a preorder. Consecutive classes with edges of the same single factor become
+    /// one batch, since a factor's messages do not read each other.
     pub(super) fn of_classes(state: &State, preorder: &Preorder) -> Result<Self> {
         let factors = state.graph.edge_factors();
         let (mut edges, classes) = preorder.classes()?;
@@ -98,7 +101,7 @@ impl Batches {
         })
     }
 
-    /// What [`Self::prepare_serial`] has made, in the order of the batches.
+    /// The tasks that [`Self::prepare_serial`] has made, in the order of the batches.
     pub(super) fn tasks(&self) -> &[Task] {
         &self.tasks
     }
@@ -111,7 +114,7 @@ impl Batches {
         &self.edges[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 
-    /// Whether a batch has edges of several factors.
+    /// Whether some batch has edges of several factors.
     pub(super) fn mixes_factors(&self, state: &State) -> bool {
         let factors = state.graph.edge_factors();
         (0..self.count()).any(|index| {
@@ -120,13 +123,13 @@ impl Batches {
         })
     }
 
-    /// Whether several threads make a pass over these batches faster than one thread that takes the
-    /// edges in their own order.
+    /// Estimates whether several threads run an iteration over these batches faster than one thread that
+    /// updates the edges in schedule order.
     ///
-    /// Counted in messages read or written: one thread reads and writes each edge's once. In batches,
-    /// a factor's inputs are read again for every batch that has some of its edges, messages are
-    /// stored twice, and small factors have no way of their own; narrow batches run on one thread all
-    /// the same.
+    /// The unit of cost is one message read or written. One thread reads and writes each message once. In
+    /// batches, a factor's inputs are read again for every batch that has some of its edges, each message is
+    /// stored twice, and small factors do not get their own fast path. Narrow batches run on one thread in
+    /// either case.
     pub(super) fn pays(&self, state: &State, threads: usize, tuning: &Tuning) -> bool {
         let graph = &state.graph;
         let alone = 2 * graph.edge_count();
@@ -148,7 +151,7 @@ impl Batches {
         together < tuning.worthwhile * alone as f64
     }
 
-    /// For each factor, whether some batch sends few of its messages; see [`WideFactors`].
+    /// For each factor, whether some batch updates only few of its messages; see [`WideFactors`].
     pub(super) fn sends_few(&self, state: &State) -> Result<Vec<bool>> {
         let graph = &state.graph;
         let mut few = filled(graph.factor_count(), false)?;
@@ -162,7 +165,7 @@ impl Batches {
     }
 }
 
-/// The edges of a batch, factor by factor.
+/// Splits a batch into the edges of each factor.
 pub(super) fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
     let factors = state.graph.edge_factors();
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])

@@ -23,15 +23,15 @@ pub(crate) struct CpuEngine {
     pub(super) flood: Flood,
     pub(super) plan: Plan,
     pub(super) schedule: Schedule,
-    /// Of the current run, if it was asked for.
+    /// The active set of the run in progress, if it has one.
     pub(super) active: Option<Active>,
-    /// Passes since the messages were uniform.
+    /// Number of iterations since the messages were uniform.
     pub(super) passes: u64,
-    /// Whether the factors with one variable have sent: their messages never change.
+    /// Whether the messages of factors with one variable are stored. They never change, so they are computed once.
     pub(super) constants_sent: bool,
-    /// Whether the last run came to change messages.
+    /// Whether the last run has changed messages, perhaps before it failed.
     pub(super) has_begun: bool,
-    /// Whether the stored trees no longer follow the messages.
+    /// Whether the product trees of the plan have to be rebuilt from the messages.
     pub(super) trees_stale: bool,
 }
 
@@ -79,8 +79,8 @@ impl CpuEngine {
         })
     }
 
-    /// Takes over what a request says of messages, and makes what it needs. Messages have not changed if this
-    /// fails.
+    /// Applies the settings of a request, and allocates what the run needs. If this fails, no message has
+    /// changed.
     pub(super) fn prepare(&mut self, request: &RunRequest, measure: Measure) -> Result<()> {
         if request.active_threshold.is_some() && matches!(self.plan, Plan::Residual(_)) {
             return Err(Error::Unsupported(
@@ -109,7 +109,7 @@ impl CpuEngine {
         Ok(())
     }
 
-    /// Brings what follows from messages and evidence up to date, at the start of a run.
+    /// At the start of a run, rebuilds what is derived from messages and evidence.
     pub(super) fn begin(&mut self) {
         if let Plan::Batches(plan) = &mut self.plan {
             if std::mem::take(&mut self.trees_stale) {
@@ -126,19 +126,19 @@ impl CpuEngine {
         }
         if let Some(active) = &mut self.active {
             active.begin(&self.state);
-            // It has trees of its own: those of the plan are not kept up to date.
+            // An active set has its own trees; the trees of the plan do not follow the messages meanwhile.
             self.trees_stale = true;
         }
     }
 
-    /// Residuals have to be computed anew, after a change of evidence or of what messages are.
+    /// Marks all residuals of SEQMAX as out of date, after a change of evidence, damping or inference.
     pub(super) fn forget_residuals(&mut self) {
         if let Plan::Residual(plan) = &mut self.plan {
             plan.stale = true;
         }
     }
 
-    /// Makes all messages uniform.
+    /// Sets all messages to uniform.
     pub(super) fn reset(&mut self) {
         for index in 0..self.state.value_count {
             self.state.to_variable.set(index, Packed::ONE);

@@ -1,5 +1,5 @@
-//! Passes in which every message reads the values of the pass before (PARALL): first all variables
-//! send, then all factors.
+//! Synchronous iterations (PARALL): every message reads the values of the previous iteration. First all
+//! messages to factors are computed, then all messages to variables.
 
 use super::factor::{all_messages, is_constant, settle_contradictions};
 use super::state::State;
@@ -19,18 +19,18 @@ pub(super) struct Flood {
     slots: Vec<u32>,
 }
 
-/// Nodes in the order in which a thread visits them, and where each chunk starts.
+/// Nodes in the order in which threads visit them, and where each chunk starts.
 struct Nodes {
     order: Vec<u32>,
     chunks: Vec<u32>,
 }
 
-/// How many nodes ahead of the one at work the places it writes to are brought near.
+/// Number of nodes by which the prefetch of what they write runs ahead of the computation.
 const PREFETCH_DISTANCE: usize = 12;
-/// Hubs are left to the processor's own prefetching after so many edges.
+/// Most edges of a node that are prefetched; the processor's own prefetcher finds the rest.
 const PREFETCHED_EDGES: usize = 8;
 
-/// Edges and nodes of a chunk: some tens of microseconds of work.
+/// Number of edges and nodes of a chunk: some tens of microseconds of work.
 const CHUNK_WORK: usize = 4096;
 
 impl Nodes {
@@ -104,7 +104,7 @@ impl Flood {
         self.factors.for_each(team, |_| {}, visit);
     }
 
-    /// All variables send to their factors, into `by_edge`.
+    /// Computes all messages from variables to factors into `State::by_edge`.
     pub(super) fn variables_send(&self, state: &State, team: &Team) {
         let prepare = |v| {
             for &edge in state.graph.variable_edges(v).iter().take(PREFETCHED_EDGES) {
@@ -114,7 +114,8 @@ impl Flood {
         self.variables.for_each(team, prepare, |v, workspace| send_to_factors(state, v, workspace));
     }
 
-    /// All factors read `by_edge` and send. Factors with one variable always send the same.
+    /// Computes and stores all messages from factors to variables, from the messages in `State::by_edge`. Messages
+    /// of factors with one variable never change, and are left out if `constants_sent`.
     pub(super) fn factors_send(&self, state: &State, team: &Team, constants_sent: bool) {
         let prepare = |f| {
             for edge in state.graph.factor_edges(f).take(PREFETCHED_EDGES) {
@@ -129,7 +130,7 @@ impl Flood {
         });
     }
 
-    /// All messages of a factor; `small` says that small conjunctions may take their own way.
+    /// Updates all messages of a factor. `small` says that small conjunctions may take their fast path.
     #[inline(always)]
     fn factor_sends(&self, state: &State, factor: usize, small: bool, workspace: &mut Workspace) {
         let edges = state.graph.factor_edges(factor);

@@ -1,18 +1,18 @@
-//! A set of variables that threads add to.
+//! A set of variables to which threads add concurrently.
 
 use crate::error::Result;
 use crate::memory::collected;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// A bit per variable. A pass marks a few of millions at most, and marking must not allocate.
+/// A bit per variable. An iteration marks a few variables out of millions, and marking must not allocate.
 pub(super) struct Marks {
     words: Vec<AtomicU64>,
-    /// Whether some variable was marked since all were cleared.
+    /// Whether any variable was marked since the last clear.
     any: AtomicBool,
 }
 
 impl Marks {
-    /// None of so many variables.
+    /// An empty set of variables.
     pub(super) fn new(variables: usize) -> Result<Self> {
         let words = (0..variables.div_ceil(64)).map(|_| AtomicU64::new(0));
         Ok(Self { words: collected(words)?, any: AtomicBool::new(false) })

@@ -1,4 +1,4 @@
-//! How far beliefs and messages moved in a pass, and the means of the last beliefs.
+//! How far beliefs and messages moved in an iteration, and the means of the last beliefs.
 
 use super::flood::Flood;
 use super::state::{State, Values};
@@ -17,20 +17,20 @@ pub(super) struct Movement {
     pub(super) moved: u64,
 }
 
-/// What is measured after a pass.
+/// What is measured after an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// The beliefs of variables.
     Variables,
-    /// Those of variables and of factors (libDAI's rule).
+    /// The beliefs of variables and of factors (libDAI's rule).
     AllBeliefs,
-    /// Those of variables, and the messages to factors (BINGO's rule).
+    /// The beliefs of variables, and the messages to factors (BINGO's rule).
     Inputs,
 }
 
-/// The beliefs after the last pass, and what else is measured.
+/// The beliefs at the last measurement, and what else is measured, to be compared with the next ones.
 ///
-/// Of a binary variable one number is kept, the probability of state 1.
+/// For a binary variable one number is stored: the probability of state 1.
 pub(super) struct Tracker {
     /// Where each variable's numbers start; `None` if all variables are binary.
     starts: Option<Vec<u32>>,
@@ -40,15 +40,15 @@ pub(super) struct Tracker {
     /// The beliefs of factors, one after the other, and where each starts; empty if not wanted.
     factor_beliefs: Values,
     factor_starts: Vec<usize>,
-    /// A node moved if it did so by more than this.
+    /// A node counts as moved if it changed by more than this.
     tolerance: f64,
 }
 
-/// Most entries of a factor's belief that libDAI's rule looks at.
+/// Limit of libDAI's rule: the most entries that the belief of a factor may have.
 const FACTOR_BELIEF_LIMIT: usize = 1 << 20;
 
 impl Tracker {
-    /// Uniform beliefs of variables and factors, inputs of 0: what a fresh run compares its first pass with.
+    /// Starts from uniform beliefs and messages of 0, with which a fresh run compares its first iteration.
     pub(super) fn new(state: &State, measure: Measure, tolerance: f64) -> Result<Self> {
         let graph = &state.graph;
         let radices = graph.cardinalities();
@@ -116,7 +116,7 @@ impl Tracker {
         self.starts.as_ref().map_or(variable, |starts| starts[variable] as usize)
     }
 
-    /// Takes over the current beliefs and returns how far they moved.
+    /// Replaces the stored beliefs of variables by the current ones, and returns how far they moved.
     pub(super) fn beliefs_moved(&self, state: &State, flood: &Flood, team: &mut Team) -> Movement {
         flood.for_variables(team, |v, workspace| {
             let at = self.start(v);
@@ -151,8 +151,8 @@ impl Tracker {
         diff
     }
 
-    /// Takes over the beliefs of the factors or the messages to them, whichever is measured, from the
-    /// messages in `by_edge`, and returns how far they moved.
+    /// Replaces the stored beliefs of factors, or the stored messages to factors, whichever is measured, by those
+    /// that follow from `State::by_edge`, and returns how far they moved.
     pub(super) fn factors_moved(&self, state: &State, flood: &Flood, team: &mut Team) -> Movement {
         if self.factor_starts.is_empty() {
             flood.for_factors(team, |f, workspace| {
@@ -170,7 +170,7 @@ impl Tracker {
         collect(team)
     }
 
-    /// Takes over the belief of a factor and returns its largest change; one that is 0/0 has not moved.
+    /// Replaces the stored belief of a factor and returns its largest change; a belief that is 0/0 is left alone.
     /// Errors: no memory.
     fn belief_of_moved(&self, state: &State, factor: usize) -> Result<f64> {
         let range = self.factor_starts[factor]..self.factor_starts[factor + 1];
@@ -188,8 +188,9 @@ impl Tracker {
         Ok(diff)
     }
 
-    /// Takes over the inputs of a factor, which stand in `by_edge`, and returns half the mean over its edges
-    /// of the change of the probability of state 1 (of the largest change, for more than two states).
+    /// Replaces the stored messages to a factor by those in `State::by_edge`. Returns half the mean, over the
+    /// factor's edges, of the change of the probability of state 1 (for more than two states, of the largest
+    /// change).
     #[inline(always)]
     fn inputs_of_moved(
         &self,
@@ -237,8 +238,8 @@ impl Tracker {
         })
     }
 
-    /// As [`Self::movement`] for at most eight binary variables, with nothing on the heap: a sum in
-    /// the same shape, padded with zeros.
+    /// As [`Self::movement`] for at most eight binary variables, without the heap. The sum has the same tree shape,
+    /// padded with zeros, so the bits are the same.
     #[inline(always)]
     fn movement_of_few(&self, state: &State, factor: usize) -> f64 {
         let mut d = [0.0; 8];
@@ -271,10 +272,10 @@ fn collect(team: &mut Team) -> Movement {
     movement
 }
 
-/// The last beliefs of all variables, for their means.
+/// The beliefs of all variables after the last few iterations, for their means.
 pub(super) struct History {
     limit: usize,
-    /// A ring, in which the next row takes the place of the oldest one when `limit` are there.
+    /// A ring buffer: once it has `limit` rows, the next row replaces the oldest one.
     rows: Vec<Vec<f64>>,
     oldest: usize,
     /// Room for the means.
@@ -282,13 +283,13 @@ pub(super) struct History {
 }
 
 impl History {
-    /// For the beliefs that a tracker keeps. Rows are made when they are needed: few runs need all of them.
+    /// A history of the beliefs of a tracker. Rows are allocated when they are needed: few runs need all of them.
     pub(super) fn new(limit: u64, tracker: &Tracker) -> Result<Self> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Ok(Self { limit, rows: Vec::new(), oldest: 0, sums: room(tracker.beliefs.len())? })
     }
 
-    /// Keeps the beliefs of a pass and forgets those that are too old.
+    /// Adds the beliefs of an iteration, and drops the oldest ones beyond the limit.
     pub(super) fn record(&mut self, tracker: &Tracker) -> Result<()> {
         let length = tracker.beliefs.len();
         let numbers = (0..length).map(|index| tracker.beliefs.number(index));
@@ -304,8 +305,8 @@ impl History {
         Ok(())
     }
 
-    /// The means of the kept beliefs as probabilities of all states of all variables. The oldest is
-    /// added first. `None` if nothing was kept.
+    /// Writes the means of the stored beliefs as probabilities of all states of all variables. The oldest row is
+    /// added first. Returns `None` if there is no row.
     pub(super) fn means(
         &mut self,
         state: &State,

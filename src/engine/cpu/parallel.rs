@@ -1,4 +1,8 @@
-//! Batches on several threads.
+//! One iteration on several threads.
+//!
+//! A wide batch runs on all threads in up to three steps with barriers between them: compute the messages
+//! into `State::by_edge`, store them, update the product trees of high-degree variables. A run of narrow
+//! batches runs on one thread while the others wait at a barrier.
 
 use super::batches::{Batches, by_factor};
 use super::factor::is_constant;
@@ -13,12 +17,13 @@ use super::workspace::Workspace;
 use crate::error::Result;
 use crate::memory::{Grow, room};
 
-/// Batches that are worth several threads, and runs of batches that are not.
+/// Batches in segments, each of which runs either on all threads or on one.
 pub(super) struct ParallelBatches {
     batches: Batches,
-    /// Ranges of batches: either one wide batch or a run of narrow ones.
+    /// Each segment is one wide batch or a run of narrow ones.
     segments: Vec<Segment>,
-    /// Per batch, the slots of its edges into variables with trees, ascending.
+    /// Per batch, the message indices (in variable-major order) of its edges into variables with trees, ascending:
+    /// `tree_slots[tree_offsets[i]..tree_offsets[i + 1]]`.
     tree_offsets: Vec<u32>,
     tree_slots: Vec<u32>,
 }
@@ -29,7 +34,7 @@ struct Segment {
 }
 
 impl ParallelBatches {
-    /// `None` if the batches are too narrow for several threads to pay.
+    /// Returns `None` if one thread is estimated to be faster; see [`Batches::pays`].
     pub(super) fn new(
         state: &State,
         trees: &Trees,
@@ -66,7 +71,7 @@ impl ParallelBatches {
         Ok(Some(Self { batches, segments, tree_offsets, tree_slots }))
     }
 
-    /// One pass on all threads.
+    /// Runs one iteration on all threads.
     pub(super) fn run(&self, state: &State, trees: &Trees, team: &Team, constants_sent: bool) {
         team.run(|worker| {
             for segment in &self.segments {
@@ -133,8 +138,8 @@ impl ParallelBatches {
     }
 }
 
-/// What runs a batch, or a part of one, on one of several threads: with no cursors and no trees of factors,
-/// which only one thread could follow.
+/// The state of a serial run for one of several threads. It has neither cursors nor trees of high-arity
+/// factors: both follow the messages in the order in which one thread updates them.
 fn uncached<'a>(
     state: &'a State,
     trees: &'a Trees,
@@ -146,7 +151,8 @@ fn uncached<'a>(
     Serial { state, hubs, wide, constants_sent, workspace }
 }
 
-/// The part of `items` that a share covers, with both ends moved forward so that no group is cut.
+/// The items of a share, with both ends moved forward to the next start of a group, so that every group
+/// belongs to exactly one share.
 fn aligned<T>(items: &[T], share: std::ops::Range<usize>, same: impl Fn(&T, &T) -> bool) -> &[T] {
     let forward = |mut at: usize| {
         while at > 0 && at < items.len() && same(&items[at - 1], &items[at]) {

@@ -1,4 +1,4 @@
-//! How a schedule is executed.
+//! Turns a schedule into the plan of an iteration: synchronous, in batches, or by largest residual.
 
 use super::batches::Batches;
 use super::parallel::ParallelBatches;
@@ -12,13 +12,13 @@ use crate::error::Result;
 use crate::memory::{boxed, room};
 use crate::schedule::{Schedule, Storage, analyse};
 
-/// What a pass does.
+/// What one iteration does.
 pub(super) enum Plan {
-    /// Every message reads the pass before.
+    /// Synchronous: every message reads those of the previous iteration.
     Flood,
-    /// Batches of edges, with the stored trees that single messages need.
+    /// Batches of edges, with product trees for messages that are updated few at a time.
     Batches(Box<BatchPlan>),
-    /// The message that would change most.
+    /// SEQMAX: the message that would change most is updated next.
     Residual(Box<Residual>),
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Order {
     Serial(Batches),
     /// Levels of the dependency analysis, on all threads.
     Parallel(ParallelBatches),
-    /// A fresh permutation in each pass, on one thread; there is room for it.
+    /// A fresh permutation in each iteration, on one thread. `order` has room for all edges.
     Random { seed: u64, order: Vec<u32> },
 }
 
@@ -70,7 +70,7 @@ impl Plan {
         let wide = WideFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
         if classes.mixes_factors(state) || team.threads() > 1 {
-            // Batches of several factors keep their messages there until all are computed.
+            // A batch of several factors keeps its new messages in `by_edge` until all of them are computed.
             state.require_by_edge()?;
         }
         if team.threads() > 1 && wide.is_empty() {

@@ -1,5 +1,6 @@
-//! SEQMAX: the message that would change most is sent next (residual belief propagation, as in
-//! libDAI). What is computed but not sent yet stands in `State::newest`.
+//! SEQMAX: residual belief propagation, as in libDAI. The message whose update would change it most is updated
+//! next. `State::newest` holds every message as computed from the current inputs, `State::to_variable` as last
+//! published.
 
 use super::factor::messages;
 use super::state::{State, Values};
@@ -12,33 +13,33 @@ use crate::error::Result;
 use crate::kernel::{Packed, Real, Wide, geometric_mean, weights_to_probabilities};
 use crate::memory::{copied, filled, room};
 
-/// The queue of messages that wait to be sent.
+/// The priority queue of computed messages that are not published yet.
 pub(super) struct Residual {
     pub(super) trees: Trees,
     pub(super) cursors: Cursors,
     queue: Tournament,
-    /// Whether each edge's message has been sent since all were uniform. One that has not counts as
-    /// 1 for every state in libDAI's residuals.
+    /// Whether each edge's message has been published since all were uniform. libDAI's residuals take a message
+    /// that has not for 1 in every state.
     sent: Vec<bool>,
-    /// Sum over the states of each edge's damped message as libDAI stores it, which does not normalise
-    /// after damping: 1 for every state before the first send. Residuals see it.
+    /// Per edge, the sum over the states of the damped message as libDAI stores it: libDAI does not normalise after
+    /// damping, and its residuals depend on that. Before the first update, every state counts as 1.
     sums: Vec<f64>,
     /// Whether residuals are differences of logarithms of probabilities instead of probabilities.
     log_domain: bool,
-    /// Whether messages or evidence were changed from outside, so that all must be computed again.
+    /// Whether messages or evidence were changed from outside, so that all messages have to be computed again.
     pub(super) stale: bool,
-    /// Whether the queue was saved elsewhere, and factors or evidence may be other ones here.
+    /// Whether the queue was imported: factors or evidence may differ from those it was made with.
     unchecked: bool,
     scratch: Scratch,
 }
 
-/// Memory that has room for the largest factor and the largest cardinality.
+/// Scratch memory with room for the largest factor and the largest cardinality.
 struct Scratch {
     /// Edges of a factor.
     wanted: Vec<u32>,
     /// Stored values of one message.
     message: Vec<Packed>,
-    /// Probabilities by a new message and by an old one.
+    /// Probabilities of the states by the new and by the old message.
     new: Vec<f64>,
     old: Vec<f64>,
 }
@@ -74,7 +75,7 @@ impl Residual {
         })
     }
 
-    /// What a queue that goes on as this one needs; `None` where all will be computed again.
+    /// Exports what another queue needs to continue in the same way; `None` if all messages will be computed again.
     pub(super) fn export(&self, state: &State) -> Result<Option<Queue>> {
         if self.stale {
             return Ok(None);
@@ -89,8 +90,8 @@ impl Residual {
         }))
     }
 
-    /// Goes on as the queue that this came from, whose messages and other settings `state` has. What factors or
-    /// evidence make different here is found by the next pass.
+    /// Continues as the exported queue did; `state` has its messages and settings already. The next iteration finds
+    /// what differs because of other factors or evidence.
     pub(super) fn import(&mut self, state: &State, queue: &Queue) {
         self.stale = self.log_domain != queue.log_domain;
         self.unchecked = true;
@@ -106,8 +107,8 @@ impl Residual {
         }
     }
 
-    /// One pass: as many sends as there are edges. Where no message would change, the rest are left
-    /// out, which would change nothing either. `fresh` says that no message was sent since all were
+    /// Runs one iteration: as many updates as there are edges. It ends early where no message would change, since
+    /// the remaining updates would change nothing. `fresh` says that no message was updated since all were
     /// uniform.
     pub(super) fn run(&mut self, state: &State, fresh: bool, workspace: &mut Workspace) {
         let is_unchecked = std::mem::take(&mut self.unchecked);
@@ -140,8 +141,8 @@ impl Residual {
         }
     }
 
-    /// Computes all messages, and puts those that differ from what waits to be sent into the queue: none where the
-    /// queue is that of this graph and evidence.
+    /// Computes all messages, and puts those that differ from `State::newest` into the queue: none if the queue was
+    /// made with this graph and evidence.
     fn check_all(&mut self, state: &State, workspace: &mut Workspace) {
         for factor in 0..state.graph.factor_count() {
             let edges = state.graph.factor_edges(factor);
@@ -167,8 +168,7 @@ impl Residual {
         }
     }
 
-    /// Computes the messages of a factor, but for one, which nothing reads before they are sent. Their edges
-    /// are in `scratch.wanted` then.
+    /// Computes the messages of a factor except one, into the workspace; their edges are then in `scratch.wanted`.
     fn compute(
         &mut self,
         state: &State,
@@ -196,8 +196,8 @@ impl Residual {
         }
     }
 
-    /// Sends a message, and computes those that read it: factor by factor, within a factor by
-    /// ascending variable.
+    /// Publishes a message, and computes the messages that read it: factor by factor, within a factor by ascending
+    /// variable.
     fn send(&mut self, state: &State, edge: usize, workspace: &mut Workspace) {
         let graph = &state.graph;
         let link = state.links[edge];
@@ -224,17 +224,17 @@ impl Residual {
         }
     }
 
-    /// Puts a message into the queue by how much sending it would change.
+    /// Puts a message into the queue, with its residual as the priority.
     fn set_residual(&mut self, state: &State, edge: usize) {
         let residual = self.residual(state, edge);
         self.queue.set(edge, residual);
     }
 
-    /// How much sending a message would change: the largest difference of a state's probability, or of its
-    /// logarithm.
+    /// The residual of a message: the largest difference, over the states, between the probabilities (or their
+    /// logarithms) by the computed and by the published message.
     ///
-    /// As in libDAI, a message that was never sent is compared with 1 for every state, and so is
-    /// the table itself of a factor with one variable, normalised or not.
+    /// As in libDAI, a message that was never published counts as 1 in every state, and the table of a factor
+    /// with one variable is compared as it is, normalised or not.
     fn residual(&mut self, state: &State, edge: usize) -> f64 {
         let values = state.slot_values(state.links[edge].slot as usize);
         let damped = state.damping > 0.0;
@@ -250,12 +250,12 @@ impl Residual {
             old.fill(1.0);
         }
         let residual = difference(new, old, self.log_domain);
-        // Differences beyond the range of probabilities must be sent all the same.
+        // A difference that underflows as a probability still has to be published.
         let changed = values.clone().any(|i| state.newest.get(i) != state.to_variable.get(i));
         if changed { residual.max(f64::MIN_POSITIVE) } else { residual }
     }
 
-    /// Brings an edge's sum up to date, before its message is sent.
+    /// Updates the sum of an edge, before its message is published.
     fn damp_sum(&mut self, state: &State, edge: usize) {
         let mean = |old: f64, new: f64| {
             if old == 0.0 || new == 0.0 {
@@ -312,7 +312,7 @@ fn probabilities(
 fn difference(new: &[f64], old: &[f64], log_domain: bool) -> f64 {
     let domain = |p: f64| if log_domain { p.ln() } else { p };
     let differences = new.iter().zip(old).map(|(&new, &old)| {
-        // Two zeros do not differ, though their logarithms have no difference.
+        // Two zeros are equal, though the difference of their logarithms is NaN.
         if new == old { 0.0 } else { (domain(new) - domain(old)).abs() }
     });
     differences.fold(0.0, f64::max)

@@ -1,4 +1,4 @@
-//! The loop over passes: stop rules, measurements, contradictions.
+//! The loop over iterations: stop rules, measurements, contradictions.
 
 use super::engine::CpuEngine;
 use super::marks::Marks;
@@ -17,9 +17,10 @@ use crate::memory::NoMemory;
 use crate::schedule::random_order;
 use std::time::Instant;
 
-/// Runs passes until the request's rule ends them. What needs memory is made before anything changes, but for
-/// a history and the working memory of threads; where one of these cannot be had in the middle of the run, the
-/// messages are uniform after it.
+/// Runs iterations until the request's stop rule ends them.
+///
+/// All memory is allocated before any message changes, except for the history of beliefs and the working
+/// memory of threads. If one of these allocations fails during the run, the messages are reset to uniform.
 pub(super) fn run(
     engine: &mut CpuEngine,
     request: &RunRequest,
@@ -56,7 +57,7 @@ fn run_passes(
         StopRule::AllBeliefs { .. } => Measure::AllBeliefs,
         StopRule::Bingo { .. } => Measure::Inputs,
     };
-    // What can fail is made before anything changes.
+    // All that can fail for lack of memory comes before the first change.
     let tracker = Tracker::new(&engine.state, measure, tolerance)?;
     let history = match request.rule {
         StopRule::Bingo { history, .. } => Some(History::new(history, &tracker)?),
@@ -77,7 +78,7 @@ fn run_passes(
         measure,
         history,
         inputs_sent: false,
-        // Uniform messages contradict nothing.
+        // Uniform messages contradict nothing, so there is nothing to look for.
         scanned: fresh,
         factor_contradictions: Contradictions::default(),
         variable_contradictions: Contradictions::default(),
@@ -105,7 +106,7 @@ fn run_passes(
         }
         let last = loops.passes + 1 >= max_passes;
         if last && matches!(request.rule, StopRule::Passes(_)) && loops.passes > 0 {
-            // A fixed number of passes is measured once, over its last pass.
+            // With a fixed number of iterations, only the last one is measured.
             loops.compare_with_current()?;
         }
         loops.pass()?;
@@ -135,15 +136,15 @@ struct Loop<'a> {
     policy: Contradiction,
     measure: Measure,
     history: Option<History>,
-    /// Whether `by_edge` holds the variables' messages to the factors.
+    /// Whether `State::by_edge` holds the current messages from variables to factors.
     inputs_sent: bool,
-    /// Whether the contradictory variables of the current messages are known.
+    /// Whether `contradictory` belongs to the current messages.
     scanned: bool,
-    /// Contradictory factor messages of the last pass.
+    /// Contradictory messages from factors in the last iteration.
     factor_contradictions: Contradictions,
-    /// Contradictory variables, as last counted.
+    /// Contradictory variables at the last count.
     variable_contradictions: Contradictions,
-    /// The same one by one, where passes run in batches.
+    /// The contradictory variables themselves, where iterations run in batches.
     contradictory: Marks,
     passes: u64,
     max_diff: f64,
@@ -153,7 +154,8 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// When a run ends, by `docs/src/reference/contract.md`; asked before each iteration. Differences are never NaN.
+    /// The reason to end the run before the next iteration, if there is one (`docs/src/reference/contract.md`).
+    /// Differences are never NaN.
     fn reason_to_stop(&self, rule: &StopRule) -> Option<StopReason> {
         let n = self.passes;
         match *rule {
@@ -233,8 +235,8 @@ impl Loop<'_> {
         }
         self.check_memory()?;
         self.inputs_sent = false;
-        // A damped message goes on changing; an active set drops small changes; SEQMAX may send others
-        // first.
+        // Damped messages of factors with one variable change in every iteration; an active set drops small changes;
+        // SEQMAX may not have updated them yet.
         self.engine.constants_sent = self.engine.state.damping == 0.0
             && self.engine.active.is_none()
             && !matches!(self.engine.plan, Plan::Residual(_));
@@ -250,14 +252,14 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Whether the threads had the memory that they needed since the last call.
+    /// Fails if a thread has lacked memory since the last call.
     fn check_memory(&mut self) -> Result<()> {
         let mut lacks_memory = false;
         self.engine.team.collect(|w| lacks_memory |= std::mem::take(&mut w.lacks_memory));
         if lacks_memory { Err(NoMemory.into()) } else { Ok(()) }
     }
 
-    /// Messages have been sent one by one: takes over the contradictory places that were seen.
+    /// After an iteration in batches: collects the contradictions that the threads have seen.
     fn note_batches(&mut self) {
         let mut found = Contradictions::default();
         let mut met: Option<usize> = None;
@@ -275,7 +277,8 @@ impl Loop<'_> {
         self.engine.state.newly_certain.clear();
     }
 
-    /// The variables have sent: takes over the contradictory ones that were seen, and judges.
+    /// After all messages to factors were computed: collects the contradictory variables, and applies the
+    /// policy.
     fn note_variables(&mut self) -> Result<()> {
         let mut found = Contradictions::default();
         self.engine.team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
@@ -284,7 +287,7 @@ impl Loop<'_> {
         self.judge()
     }
 
-    /// Finds the variables at which certain messages disagree.
+    /// Finds all variables at which deterministic messages disagree.
     fn scan(&mut self) -> Result<()> {
         self.contradictory.clear();
         let CpuEngine { state, team, flood, .. } = self.engine;
@@ -298,8 +301,8 @@ impl Loop<'_> {
         self.check_memory()
     }
 
-    /// Brings the contradictory variables up to date, where new certain messages came. The working memory has
-    /// been needed before.
+    /// Updates the set of contradictory variables, where new deterministic messages came. It allocates nothing: the
+    /// working memory has had this size before.
     fn rescan(&mut self) {
         let CpuEngine { state, team, .. } = self.engine;
         let contradictory = &self.contradictory;
@@ -322,7 +325,7 @@ impl Loop<'_> {
         self.scanned = true;
     }
 
-    /// Applies the policy to the contradictory places of the current state.
+    /// Applies the contradiction policy to what the current messages contradict.
     fn judge(&mut self) -> Result<()> {
         let mut found = self.factor_contradictions;
         if self.scanned {
@@ -343,7 +346,7 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Lets the next measurement compare with the messages as they are.
+    /// Makes the current beliefs and messages those that the next measurement compares with.
     fn compare_with_current(&mut self) -> Result<()> {
         let CpuEngine { state, team, flood, .. } = self.engine;
         self.tracker.beliefs_moved(state, flood, team);

@@ -1,4 +1,7 @@
-//! Batches on one thread, one after the other.
+//! One iteration on one thread: the batches in their order.
+//!
+//! The common case, binary conjunctions of 2 to 8 variables all of whose messages are updated, has a path of
+//! its own (`run_task`), which keeps the messages of a factor in registers.
 
 use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
@@ -10,10 +13,10 @@ use super::wide::WideFactors;
 use super::workspace::Workspace;
 use crate::kernel::{HornCoefficients, Inference, Packed, small_horn_messages};
 
-/// How many tasks ahead of the one at work the messages are brought near.
+/// Number of tasks by which the prefetch of messages runs ahead of the computation.
 const PREFETCH_DISTANCE: usize = 8;
 
-/// What one thread needs to run batches in their order.
+/// The state that one thread reads and writes while it runs batches.
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,
     pub(super) hubs: Hubs<'a>,
@@ -61,7 +64,8 @@ impl Serial<'_> {
         }
     }
 
-    /// All messages of a factor with `N` variables, where some factors are wide if `WIDE`.
+    /// Updates all messages of a factor with `N` variables. `WIDE` says whether any high-arity factor keeps a
+    /// tree, which has to learn of new messages.
     #[inline(always)]
     fn run_task<const N: usize, const WIDE: bool>(&mut self, task: &Task) {
         let state = self.state;
@@ -99,7 +103,7 @@ impl Serial<'_> {
         }
     }
 
-    /// Runs edges one after the other.
+    /// Updates edges one after the other, each as a batch of its own.
     pub(super) fn run_sequence(&mut self, edges: &[u32]) {
         for edge in edges {
             self.run_batch(std::slice::from_ref(edge));
@@ -161,7 +165,7 @@ impl Serial<'_> {
         }
         if state.inference == Inference::SumProduct && self.wide.serves(factor, edges.len(), arity)
         {
-            // Its own messages change none of its inputs, so they may be sent one by one.
+            // A factor's messages do not read each other, so they may be stored one by one.
             for &edge in edges {
                 let edge = edge as usize;
                 let message =
@@ -197,7 +201,8 @@ impl Serial<'_> {
         let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
         let first = state.graph.factor_edges(factor).start;
         let mut inputs = [Packed::ONE; N];
-        // A message's own input is not needed, and must not be read for it alone.
+        // A message does not read the input along its own edge. Where it is the only message, that input must not
+        // be read at all: reading it could report a contradiction that no message sees.
         let unneeded = if edges.len() == 1 { edges[0] as usize } else { usize::MAX };
         for (position, input) in inputs.iter_mut().enumerate() {
             let edge = first + position;
@@ -234,7 +239,7 @@ impl Serial<'_> {
         }
     }
 
-    /// Stores a message and brings the trees up to date.
+    /// Stores a message, and tells the trees of its variable and of its neighbours that an input changed.
     #[inline(always)]
     fn arrive(&mut self, edge: usize, message: &[Packed]) {
         let state = self.state;

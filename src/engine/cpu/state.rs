@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Values that threads write and read in turn. The schedule, through barriers, orders accesses to
-/// one value; atomics with relaxed order make that safe Rust and cost nothing.
+/// Values that several threads read and write. Barriers order all accesses to one value; relaxed atomics make
+/// that safe Rust, at no cost.
 pub(super) struct Values(Vec<AtomicU64>);
 
 impl Values {
@@ -48,13 +48,13 @@ impl Values {
         let mut values = [Packed::ONE; N];
         for (index, value) in values.iter_mut().enumerate() {
             let word = stored[index].load(Relaxed);
-            // A choice, not a branch: degrees are hard to predict.
+            // A conditional move, not a branch: degrees are hard to predict.
             *value = Packed(if index < count { word } else { Packed::ONE.0 });
         }
         values
     }
 
-    /// Brings the cache line of a value near.
+    /// Prefetches the cache line of a value.
     #[inline(always)]
     pub(super) fn prefetch(&self, index: usize) {
         #[cfg(target_arch = "x86_64")]
@@ -72,7 +72,7 @@ impl Values {
         self.0[range].iter().map(|value| Packed(value.load(Relaxed)))
     }
 
-    /// A number kept in the place of a message.
+    /// Reads an entry as a plain `f64`; see [`Self::numbers`].
     #[inline(always)]
     pub(super) fn number(&self, index: usize) -> f64 {
         f64::from_bits(self.0[index].load(Relaxed))
@@ -83,7 +83,7 @@ impl Values {
         self.0[index].store(value.to_bits(), Relaxed);
     }
 
-    /// `length` numbers.
+    /// Values that hold plain `f64` numbers instead of messages.
     pub(super) fn numbers(length: usize, value: f64) -> Result<Self> {
         Self::new(length, Packed(value.to_bits()))
     }
@@ -93,10 +93,10 @@ impl Values {
     }
 }
 
-/// Values behind the last message, so that a few can always be read from any slot on.
+/// Padding after the last message, so that a few values can be read from any index on.
 const PADDING: usize = 8;
 
-/// What is known about a variable, in the form that passes look at.
+/// The evidence of a variable, in the form that the message updates branch on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     /// Nothing.
@@ -111,14 +111,14 @@ pub(super) enum Known {
     Weights,
 }
 
-/// The engine's data: everything but the plan of a pass.
+/// The data of the engine: the graph, the messages and the evidence; everything but the plan of an iteration.
 pub(super) struct State {
     pub(super) graph: Arc<FactorGraph>,
     pub(super) links: Vec<Link>,
     /// Where each slot's and each edge's values start; `None` if all variables are binary, when
     /// every message is one value.
     starts: Option<Starts>,
-    /// Factor-to-variable messages by slot, so that a variable's messages lie together.
+    /// Messages from factors to variables, in variable-major order: the messages to one variable are contiguous.
     pub(super) to_variable: Values,
     /// Number of stored message values.
     pub(super) value_count: usize,
@@ -140,7 +140,7 @@ pub(super) struct State {
     /// The messages to the variables last computed, by slot, where `to_variable` may hold others:
     /// damped ones, or ones that wait to be sent. Empty without such.
     pub(super) newest: Values,
-    /// Variables to which a new certain message came since the engine last looked.
+    /// Variables that have received a new deterministic message since the engine last cleared the set.
     pub(super) newly_certain: Marks,
 }
 
@@ -328,7 +328,7 @@ impl State {
         &self.coefficients[number]
     }
 
-    /// Whether messages are sums and stored as they are computed: what the fast paths do.
+    /// Whether messages are sums and are stored without damping, as the fast paths assume.
     #[inline(always)]
     pub(super) fn is_plain_run(&self) -> bool {
         self.inference == Inference::SumProduct && self.newest.len() == 0
@@ -352,14 +352,14 @@ impl State {
         Ok(())
     }
 
-    /// The messages have been replaced: they are the newest.
+    /// Copies the messages to `newest`, after they were replaced.
     pub(super) fn restart_newest(&self) {
         for index in 0..self.newest.len() {
             self.newest.set(index, self.to_variable.get(index));
         }
     }
 
-    /// Keeps a message as it was computed, where `to_variable` may hold another.
+    /// Stores a message as it was computed in `newest`, if there is one.
     #[inline(always)]
     pub(super) fn keep_computed(&self, slot: usize, message: &[Packed]) {
         if self.newest.len() > 0 {
@@ -369,8 +369,8 @@ impl State {
         }
     }
 
-    /// Turns a message computed for a slot into the one to be stored: damps it. Returns whether that
-    /// is 0/0, and then makes it uniform. `old` has room for a message.
+    /// Damps a computed message. If the damped message is 0/0, it becomes uniform, and the return value is `true`.
+    /// `old` is scratch memory with room for a message.
     #[cold]
     #[inline(never)]
     pub(super) fn damp(&self, slot: usize, message: &mut [Packed], old: &mut Vec<Packed>) -> bool {
@@ -383,7 +383,7 @@ impl State {
         !consistent
     }
 
-    /// Keeps a message in `by_edge`.
+    /// Stores a message in `by_edge`, until all messages of its batch are computed.
     #[inline(always)]
     pub(super) fn hold(&self, edge: usize, message: &[Packed]) {
         for (index, &value) in self.edge_values(edge).zip(message) {
@@ -391,7 +391,7 @@ impl State {
         }
     }
 
-    /// Reads what [`Self::hold`] kept.
+    /// Reads a message that [`Self::hold`] has stored.
     #[inline(always)]
     pub(super) fn take_held(&self, edge: usize, message: &mut Vec<Packed>) -> Result<(), NoMemory> {
         let values = self.edge_values(edge);
@@ -452,7 +452,7 @@ impl State {
     }
 }
 
-/// Contradictory places found by one worker or in one pass.
+/// The contradictions that one worker has found, or all in one iteration: their number and the lowest variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contradictions {
     pub(super) count: u64,

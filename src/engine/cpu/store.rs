@@ -1,11 +1,14 @@
-//! How a computed message is stored.
+//! Storing a computed message, for schedules that update messages in batches or one at a time.
+//!
+//! Whoever stores a deterministic message (0 or infinite odds) that differs from the stored one marks its
+//! variable in `State::newly_certain`: only there can a contradiction have appeared or gone.
 
 use super::state::{Link, State};
 use super::workspace::Workspace;
 use crate::kernel::Packed;
 use crate::memory::fit;
 
-/// Stores a message, damped if the run is, and notes where a certain one came.
+/// Stores a message, damped if the run is damped, and marks the variable of a new deterministic message.
 #[inline(always)]
 pub(super) fn store(
     state: &State,
@@ -43,7 +46,7 @@ fn store_damped(
     store_settled(state, edge, link, damped);
 }
 
-/// Stores a message as it is and notes where a certain one came.
+/// Stores a message without damping, and marks the variable of a new deterministic message.
 #[inline(always)]
 fn store_settled(state: &State, edge: usize, link: Link, message: &[Packed]) {
     for (index, &value) in state.slot_values(link.slot as usize).zip(message) {

@@ -1,4 +1,4 @@
-//! Threads that run the steps of a pass together.
+//! The threads that run the steps of an iteration together, and the barrier between the steps.
 
 use super::tuning::Tuning;
 use super::workspace::Workspace;
@@ -9,14 +9,15 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The threads of an engine, each with its own working memory. The threads themselves are there while a run is.
+/// The working memory of each thread of an engine; during a run also the threads themselves.
 pub(super) struct Team {
     threads: usize,
     gang: Gang,
     workspaces: Vec<Mutex<Workspace>>,
 }
 
-/// Number of threads of a team for a graph with so many edges.
+/// Number of threads for a graph with `edges` edges: what was asked for (else one per physical core), but no
+/// more than can each get `edges_per_thread` edges.
 pub(super) fn size(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<usize> {
     if threads == Some(0) {
         return Err(Error::InvalidArgument("0 threads: at least one is needed".into()));
@@ -29,7 +30,7 @@ pub(super) fn size(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Res
 }
 
 impl Team {
-    /// A team for a graph with so many edges.
+    /// A team for a graph with `edges` edges.
     pub(super) fn new(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<Self> {
         let threads = size(threads, edges, tuning)?;
         let workspaces = collected((0..threads).map(|_| Mutex::default()))?;
@@ -40,17 +41,17 @@ impl Team {
         self.threads
     }
 
-    /// Takes its threads, for a run; fewer where no more can be had.
+    /// Takes threads from the pool for a run; it may get fewer than it wants.
     pub(super) fn assemble(&mut self) {
         self.gang = Gang::of(self.threads);
     }
 
-    /// Lets its threads go. Without them, all is done by the calling one.
+    /// Gives the threads back. Without them, the calling thread does all work.
     pub(super) fn dismiss(&mut self) {
         self.gang = Gang::ALONE;
     }
 
-    /// Runs `job` once on every thread, at the same time, and returns when all have ended.
+    /// Runs `job` on every thread at the same time, and returns when all have ended.
     pub(super) fn run(&self, job: impl Fn(&mut Worker<'_>) + Sync) {
         let count = self.gang.threads();
         let barrier = Barrier::new(count);
@@ -68,7 +69,7 @@ impl Team {
         job(&mut self.workspaces[0].lock())
     }
 
-    /// Folds over what the workers left in their working memory.
+    /// Calls `take` with the working memory of each thread, to collect what the threads found.
     pub(super) fn collect(&mut self, mut take: impl FnMut(&mut Workspace)) {
         for workspace in &mut self.workspaces {
             take(workspace.get_mut());
@@ -85,19 +86,20 @@ pub(super) struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Waits until every thread is here; all writes before it are seen by all after it.
+    /// Barrier: returns when every thread has called it. What any thread wrote before is visible to all after.
     pub(super) fn wait(&self) {
         self.barrier.wait();
     }
 
-    /// This worker's part of `0..length`, in equal contiguous parts.
+    /// This worker's part of `0..length`, which the workers divide into contiguous parts of equal size (to within
+    /// one).
     pub(super) fn share(&self, length: usize) -> Range<usize> {
         let cut = |part: usize| (length as u64 * part as u64 / self.count as u64) as usize;
         cut(self.index)..cut(self.index + 1)
     }
 }
 
-/// Hands out the chunks `0..count` to whoever asks next.
+/// Dynamic scheduling: hands out the chunks `0..count`, one per call, to whichever thread asks.
 pub(super) struct Chunks {
     next: AtomicUsize,
     count: usize,
@@ -114,8 +116,8 @@ impl Chunks {
     }
 }
 
-/// A barrier that spins briefly before it yields: levels last microseconds, and a sleeping thread
-/// takes longer than that to wake.
+/// A barrier that spins briefly and then yields. It never sleeps: a level takes microseconds, and waking a
+/// sleeping thread takes longer.
 struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
@@ -123,7 +125,8 @@ struct Barrier {
     poisoned: AtomicBool,
 }
 
-/// A few microseconds: with more threads than free cores, the one waited for needs this core.
+/// Spins for a few microseconds. Where there are more threads than free cores, the thread that is waited for
+/// may need this core, so that a longer spin would delay it.
 const SPINS_BEFORE_YIELD: u32 = 100;
 
 impl Barrier {
@@ -148,7 +151,7 @@ impl Barrier {
         }
         let mut spins = 0;
         while self.generation.load(Ordering::Acquire) == generation {
-            // A thread that panicked will never arrive.
+            // A thread that panicked never arrives.
             assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the pass panicked");
             if spins < SPINS_BEFORE_YIELD {
                 spins += 1;

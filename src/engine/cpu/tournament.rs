@@ -3,10 +3,11 @@
 use crate::error::Result;
 use crate::memory::filled;
 
-/// The edge with the highest priority; of those with the same one, that whose priority was set last.
+/// Yields the edge with the highest priority; of several with that priority, the one whose priority was set
+/// last.
 pub(super) struct Tournament {
     priorities: Vec<f64>,
-    /// When each priority was set.
+    /// The time at which each priority was set.
     stamps: Vec<u64>,
     clock: u64,
     /// A complete binary tree, the root at 1: the better one of each pair of players. Leaves are the
@@ -54,20 +55,20 @@ impl Tournament {
         &self.stamps
     }
 
-    /// Says when each priority was set; the priorities follow by [`Self::put_back`].
+    /// Restores the times at which the priorities were set; [`Self::put_back`] then restores the priorities.
     pub(super) fn set_stamps(&mut self, stamps: &[u64]) {
         self.stamps.copy_from_slice(stamps);
         self.clock = stamps.iter().copied().max().unwrap_or(0);
     }
 
-    /// Sets a priority; not NaN. O(log edges).
+    /// Sets a priority, which must not be NaN. O(log edges).
     pub(super) fn set(&mut self, edge: usize, priority: f64) {
         self.clock = self.clock.saturating_add(1);
         self.stamps[edge] = self.clock;
         self.put_back(edge, priority);
     }
 
-    /// Sets a priority without a new stamp; not NaN. O(log edges).
+    /// Sets a priority, which must not be NaN, and keeps its time. O(log edges).
     pub(super) fn put_back(&mut self, edge: usize, priority: f64) {
         self.priorities[edge] = priority;
         let mut node = (self.leaves + edge) / 2;
@@ -77,7 +78,7 @@ impl Tournament {
         }
     }
 
-    /// The edge to be taken next and its priority; `None` if there are no edges.
+    /// The edge with the highest priority, and that priority; `None` if there are no edges.
     pub(super) fn best(&self) -> Option<(usize, f64)> {
         // With one edge, its leaf is the root.
         let edge = *self.winners.get(1)?;

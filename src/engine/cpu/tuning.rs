@@ -1,26 +1,26 @@
-//! From which sizes of graphs and batches on several threads pay, as measured.
+//! The sizes and costs that decide between one thread and several.
 
-/// From which sizes on several threads pay.
+/// The sizes from which on several threads are used. Costs are in messages read or written by one thread that
+/// updates the edges in schedule order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
-    /// Graphs with fewer edges per thread than this leave threads unused.
+    /// Least number of edges per thread: a smaller graph uses fewer threads.
     pub(super) edges_per_thread: usize,
-    /// Number of edges from which on a batch runs on all threads: worth the time of a few barriers.
+    /// Least number of edges of a batch that runs on all threads: it outweighs its barriers.
     pub(super) wide_batch: usize,
-    /// What the barriers of such a batch cost for each thread, in messages read or written by one
-    /// thread that takes the edges in their own order.
+    /// Cost of the barriers of such a batch, per thread.
     pub(super) barriers: f64,
-    /// What a message read or written costs in such a batch, in the same measure.
+    /// Cost of a message read or written in such a batch, divided by the number of threads.
     pub(super) in_wide_batches: f64,
-    /// The same for the other batches, which one thread runs between barriers.
+    /// Cost of a message read or written in a narrower batch, which one thread runs between barriers.
     pub(super) in_narrow_batches: f64,
-    /// Share of one thread's time at which several are worth while.
+    /// Several threads are used if their estimated time is below this share of one thread's.
     pub(super) worthwhile: f64,
 }
 
 impl Tuning {
-    /// The costs follow from SEQFIX on sunflow, luindex and ftp with 4, 8 and 16 threads (16 cores of a
-    /// Xeon): they tell in all nine whether several threads are faster.
+    /// Measured: SEQFIX on sunflow, luindex and ftp with 4, 8 and 16 threads on a Xeon with 16 cores. In all nine
+    /// cases these numbers predict whether several threads are faster.
     pub(super) const MEASURED: Self = Self {
         edges_per_thread: 4096,
         wide_batch: 512,

@@ -1,4 +1,4 @@
-//! The variables' side of a pass: products of the messages that meet there.
+//! The messages and beliefs of variables: products of the incoming messages and the evidence.
 
 use super::state::{Known, Link, Source, State, Values};
 use super::trees::Hubs;
@@ -10,7 +10,7 @@ use crate::kernel::{
 };
 use crate::memory::{NoMemory, fit};
 
-/// The odds that an observed binary variable sends.
+/// The odds of the messages from an observed binary variable.
 #[inline(always)]
 fn observed_odds(known: Known) -> Option<Packed> {
     match known {
@@ -29,7 +29,7 @@ fn soft_odds(state: &State, variable: usize) -> Option<Packed> {
     }
 }
 
-/// The messages to a variable among `values`, their weight of state `x` only (for a binary one: the
+/// The messages to a variable among `values`, restricted to the weight of state `x` (for a binary variable: the
 /// odds).
 fn incoming<'a>(
     state: &'a State,
@@ -43,8 +43,8 @@ fn incoming<'a>(
         .map(move |slot| values.get(state.slot_values(slot).start + x))
 }
 
-/// All messages of a variable to its factors, into `by_edge`. O(degree * states). Without memory for them,
-/// which the workspace then says, they are something.
+/// Computes all messages of a variable to its factors into `State::by_edge`. O(degree * states). If there is no
+/// memory, it sets `lacks_memory` and the messages are undefined.
 #[inline]
 pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
     if send(state, variable, workspace).is_err() {
@@ -127,7 +127,7 @@ fn send_states_to_factors(
     Ok(())
 }
 
-/// Multiplies soft evidence to one product per state.
+/// Multiplies soft evidence into one product per state.
 fn multiply_soft(state: &State, variable: usize, products: &mut [Product]) {
     if state.known[variable] == Known::Weights {
         for (product, &weight) in products.iter_mut().zip(state.weights(variable)) {
@@ -154,8 +154,8 @@ fn state_products(
     Ok(())
 }
 
-/// The odds that a binary variable of a graph of binary variables sends along an edge, if they follow
-/// from a few messages and nothing else.
+/// The odds of the message from a variable along an edge, in a graph of binary variables, if they are a product of
+/// a few messages without evidence; else `None`.
 #[inline(always)]
 pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
     let start = link.place as usize;
@@ -173,7 +173,7 @@ pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
     }
 }
 
-/// The odds that a binary hub without evidence sends along an edge.
+/// The odds of the message from a binary high-degree variable without evidence along an edge.
 #[inline]
 pub(super) fn hub_odds(
     state: &State,
@@ -189,7 +189,7 @@ pub(super) fn hub_odds(
     product.odds()
 }
 
-/// The odds that a binary variable sends along an edge, where [`simple_odds`] has none.
+/// The odds of the message from a binary variable along an edge, where [`simple_odds`] returns `None`.
 #[inline(never)]
 pub(super) fn odds_to_factor(
     state: &State,
@@ -278,8 +278,8 @@ pub(super) fn message_to_factor(
     Ok(())
 }
 
-/// The belief of a variable, one probability per state: of the messages last computed. O(degree *
-/// states). Without memory for it, which the workspace then says, it is something.
+/// The belief of a variable, one probability per state, from the messages as last computed. O(degree * states). If
+/// there is no memory, it sets `lacks_memory` and the belief is undefined.
 pub(super) fn belief(state: &State, variable: usize, workspace: &mut Workspace, out: &mut [f64]) {
     if belief_from(state, state.newest(), variable, workspace, out).is_err() {
         workspace.lacks_memory = true;
@@ -323,8 +323,8 @@ fn belief_from(
     Ok(contradictory)
 }
 
-/// Whether certain messages to a variable disagree. Without memory to tell, which the workspace then says,
-/// they do not.
+/// Whether deterministic messages to a variable disagree. If there is no memory, it sets `lacks_memory` and returns
+/// `false`.
 pub(super) fn is_contradictory(state: &State, variable: usize, workspace: &mut Workspace) -> bool {
     let values = &state.to_variable;
     let disagree = if state.is_binary(variable) {
@@ -339,7 +339,7 @@ pub(super) fn is_contradictory(state: &State, variable: usize, workspace: &mut W
     Workspace::note(&mut workspace.lacks_memory, disagree).unwrap_or(false)
 }
 
-/// Makes a buffer so many zeros.
+/// Fills a buffer with `length` zeros.
 pub(super) fn filled_with_zeros(buffer: &mut Vec<f64>, length: usize) -> Result<(), NoMemory> {
     buffer.clear();
     fit(buffer, length)?;
@@ -347,7 +347,7 @@ pub(super) fn filled_with_zeros(buffer: &mut Vec<f64>, length: usize) -> Result<
     Ok(())
 }
 
-/// The probability of state 1 of a binary variable, as [`belief`] has it. O(degree).
+/// The probability of state 1 of a binary variable, with the same bits as by [`belief`]. O(degree).
 #[inline]
 pub(super) fn probability(state: &State, variable: usize, workspace: &mut Workspace) -> f64 {
     let slots = state.graph.variable_slots(variable);

@@ -5,9 +5,14 @@ use super::driver::Element;
 use crate::engine::{Contradiction, RunRequest, Start, StopReason, StopRule};
 use cust::memory::DeviceCopy;
 
-const RULE_PASSES: u32 = 0;
-const RULE_TOLERANCE: u32 = 1;
-const RULE_BINGO: u32 = 2;
+/// Which rule ends a run: RULE_PASSES and so on of control.cuh.
+#[repr(u32)]
+enum RuleKind {
+    Passes = 0,
+    Tolerance = 1,
+    Bingo = 2,
+}
+
 const STOP_AT_CONTRADICTION: u32 = 1;
 const BY_LEVELS: u32 = 2;
 const FRESH: u32 = 4;
@@ -29,20 +34,20 @@ impl Rule {
     /// messages at once.
     pub fn new(request: &RunRequest, nodes: usize, by_levels: bool) -> Self {
         let (kind, tolerance, min_passes, max_passes) = match request.rule {
-            StopRule::Passes(count) => (RULE_PASSES, 0.0, 0, count),
+            StopRule::Passes(count) => (RuleKind::Passes, 0.0, 0, count),
             StopRule::Tolerance { tolerance, max_passes }
             | StopRule::AllBeliefs { tolerance, max_passes } => {
-                (RULE_TOLERANCE, tolerance, 0, max_passes)
+                (RuleKind::Tolerance, tolerance, 0, max_passes)
             }
             StopRule::Bingo { tolerance, min_passes, max_passes, .. } => {
-                (RULE_BINGO, tolerance, min_passes, max_passes)
+                (RuleKind::Bingo, tolerance, min_passes, max_passes)
             }
         };
         let flag = |is: bool, flag| if is { flag } else { 0 };
         let flags = flag(request.contradiction == Contradiction::Error, STOP_AT_CONTRADICTION)
             | flag(by_levels, BY_LEVELS)
             | flag(request.start == Start::Fresh, FRESH);
-        Self { kind, flags, tolerance, min_passes, max_passes, nodes: nodes as u64 }
+        Self { kind: kind as u32, flags, tolerance, min_passes, max_passes, nodes: nodes as u64 }
     }
 }
 

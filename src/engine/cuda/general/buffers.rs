@@ -147,37 +147,14 @@ impl MessageBuffers {
         Ok(())
     }
 
-    pub fn download(&self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<u64>> {
-        download(current, stream, &self.messages[buffer as usize & 1])
+    /// The messages after `buffer` passes, by slot.
+    pub fn messages(&self, buffer: u32) -> &DeviceBuffer<u64> {
+        &self.messages[buffer as usize & 1]
     }
 
-    pub fn download_newest(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-    ) -> Result<Vec<u64>> {
-        download(current, stream, &self.newest[buffer as usize & 1])
-    }
-
-    pub fn upload(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        by_slot: &[u64],
-    ) -> Result<()> {
-        self.messages[buffer as usize & 1].upload(current, stream, 0, by_slot)
-    }
-
-    pub fn upload_newest(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        by_slot: &[u64],
-    ) -> Result<()> {
-        self.newest[buffer as usize & 1].upload(current, stream, 0, by_slot)
+    /// The same before they were damped.
+    pub fn newest(&self, buffer: u32) -> &DeviceBuffer<u64> {
+        &self.newest[buffer as usize & 1]
     }
 
     pub fn fill(&self, device: &mut DeviceGeneral, damped: bool) {
@@ -190,7 +167,11 @@ impl MessageBuffers {
 }
 
 /// All of a buffer.
-fn download(current: &Current, stream: &Stream, values: &DeviceBuffer<u64>) -> Result<Vec<u64>> {
+pub(super) fn download(
+    current: &Current,
+    stream: &Stream,
+    values: &DeviceBuffer<u64>,
+) -> Result<Vec<u64>> {
     let mut by_slot = filled(values.len(), 0)?;
     values.download(current, stream, 0, &mut by_slot)?;
     Ok(by_slot)

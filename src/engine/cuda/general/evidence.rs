@@ -8,12 +8,17 @@ use crate::kernel::{Packed, stored_message};
 use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 
-/// KNOWN_NOTHING and so on of general.cuh.
-const NOTHING: u32 = 0;
-const FALSE: u32 = 1;
-const TRUE: u32 = 2;
-const STATE: u32 = 3;
-const WEIGHTS: u32 = 4;
+/// What is known about a variable: KNOWN_NOTHING and so on of general.cuh.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Known {
+    Nothing = 0,
+    False = 1,
+    True = 2,
+    /// One state of more than two.
+    State = 3,
+    Weights = 4,
+}
 
 /// Changed variables up to which each is copied for itself.
 const FEW: usize = 32;
@@ -35,10 +40,10 @@ impl EvidenceBuffers {
     pub fn new(
         current: &Current,
         stream: &Stream,
-        graph: &FactorGraph,
+        variables: usize,
         values: &Values,
     ) -> Result<Self> {
-        let known = filled(graph.variable_count(), NOTHING)?;
+        let known = filled(variables, Known::Nothing as u32)?;
         let weights = filled(values.belief_count, Packed::ONE.0)?;
         Ok(Self {
             device_known: DeviceBuffer::from_slice(current, stream, &known)?,
@@ -59,23 +64,24 @@ impl EvidenceBuffers {
     ) -> Result<()> {
         let radix = graph.cardinality(variable);
         let own = &mut self.weights[values.of_variable(variable)];
-        self.known[variable] = match evidence {
-            None => NOTHING,
-            Some(VariableEvidence::Observed(0)) if radix == 2 => FALSE,
-            Some(VariableEvidence::Observed(_)) if radix == 2 => TRUE,
+        let known = match evidence {
+            None => Known::Nothing,
+            Some(VariableEvidence::Observed(0)) if radix == 2 => Known::False,
+            Some(VariableEvidence::Observed(_)) if radix == 2 => Known::True,
             Some(VariableEvidence::Observed(state)) => {
                 for (x, weight) in own.iter_mut().enumerate() {
                     *weight = if x == *state as usize { Packed::ONE.0 } else { Packed::ZERO.0 };
                 }
-                STATE
+                Known::State
             }
             Some(VariableEvidence::Likelihood(likelihood)) => {
                 for (weight, value) in own.iter_mut().zip(stored_message(likelihood)?) {
                     *weight = value.0;
                 }
-                WEIGHTS
+                Known::Weights
             }
         };
+        self.known[variable] = known as u32;
         if self.changed.len() < FEW {
             self.changed.push(variable);
         } else {
@@ -94,7 +100,7 @@ impl EvidenceBuffers {
                 let own = values.of_variable(variable);
                 let known = &self.known[variable..=variable];
                 self.device_known.upload(current, stream, variable, known)?;
-                if known[0] == STATE || known[0] == WEIGHTS {
+                if [Known::State, Known::Weights].iter().any(|&kind| known[0] == kind as u32) {
                     let weights = &self.weights[own.clone()];
                     self.device_weights.upload(current, stream, own.start, weights)?;
                 }

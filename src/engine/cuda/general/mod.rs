@@ -19,7 +19,7 @@ use crate::kernel::{Inference, Packed};
 use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
-use buffers::{GraphBuffers, Machine, MessageBuffers};
+use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
@@ -135,7 +135,7 @@ impl General {
         let sums = Factors::new(&graph, Inference::SumProduct)?;
         let general = Self {
             fixed: GraphBuffers::new(current, stream, &graph, &values)?,
-            evidence: EvidenceBuffers::new(current, stream, &graph, &values)?,
+            evidence: EvidenceBuffers::new(current, stream, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(current, stream, &values)?,
             results: DeviceBuffer::new(current, graph.state_count())?,
             sums: shape.machine(current, stream, &graph, sums, &preorder)?,
@@ -343,7 +343,7 @@ impl Program for General {
     }
 
     fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
-        self.by_edge(&self.messages.download(current, stream, buffer)?)
+        self.by_edge(&download(current, stream, self.messages.messages(buffer))?)
     }
 
     fn set_messages(
@@ -353,7 +353,7 @@ impl Program for General {
         buffer: u32,
         messages: &[Packed],
     ) -> Result<()> {
-        self.messages.upload(current, stream, buffer, &self.by_slot(messages)?)?;
+        self.messages.messages(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = false;
         self.constant_passes = Some(0);
         Ok(())
@@ -373,7 +373,7 @@ impl Program for General {
         if !self.newest_is_valid {
             return Ok(None);
         }
-        self.by_edge(&self.messages.download_newest(current, stream, buffer)?).map(Some)
+        self.by_edge(&download(current, stream, self.messages.newest(buffer))?).map(Some)
     }
 
     fn set_undamped(
@@ -384,7 +384,7 @@ impl Program for General {
         messages: &[Packed],
     ) -> Result<()> {
         self.messages.require_newest(current, self.values.count)?;
-        self.messages.upload_newest(current, stream, buffer, &self.by_slot(messages)?)?;
+        self.messages.newest(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = true;
         Ok(())
     }
