@@ -106,7 +106,7 @@ fn lists(graph: &FactorGraph) -> Lists {
     for factor in 0..graph.factor_count() {
         let variables = graph.factor_variables(factor);
         let (kind, p, q) = match graph.factor(factor) {
-            Factor::Singleton { p } => (fastlbp::ffi::FASTLBP_FACTOR_SINGLETON, p, 0.0),
+            Factor::Singleton { p } => (fastlbp::ffi::FASTLBP_FACTOR_PRIOR, p, 0.0),
             Factor::And(horn) => (fastlbp::ffi::FASTLBP_FACTOR_AND, horn.p, horn.q),
             Factor::Or(horn) => (fastlbp::ffi::FASTLBP_FACTOR_OR, horn.p, horn.q),
             other => unreachable!("{other:?}"),
