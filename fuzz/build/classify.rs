@@ -230,7 +230,7 @@ fn wanted_length(function: &Function, parameter: &Parameter) -> Code {
     match wanted {
         "the number of edges." => "Wanted::Edges",
         "the number of variables." => "Wanted::Variables",
-        "fastlbp_bp_message_length." => "Wanted::Messages",
+        "the length that fastlbp_bp_messages needs." => "Wanted::Messages",
         "the variable's number of states." => "Wanted::States",
         "the sum over all factors of terms times variables." => "Wanted::SumOfTerms",
         _ => unknown(function, parameter, "an unknown length"),

@@ -117,7 +117,8 @@ fn rust_type(of: &str) -> String {
 /// The statuses that the comments allow each function: those they name, those of functions that they
 /// refer to, and those that any function can return.
 fn statuses(header: &Header) -> BTreeMap<&str, BTreeSet<i64>> {
-    let number = |name: &str| header.constants.get(name).copied();
+    // Comments leave the prefix out.
+    let number = |name: &str| header.constants.get(&format!("FASTLBP_STATUS_{name}")).copied();
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         words.map(str::to_string).collect()
@@ -125,10 +126,11 @@ fn statuses(header: &Header) -> BTreeMap<&str, BTreeSet<i64>> {
     let mut found: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
     for function in &header.functions {
         let own = words(&function.outcome);
-        let named = own.iter().filter(|word| word.starts_with("FASTLBP_STATUS_"));
-        let mut statuses: BTreeSet<i64> = named.filter_map(|word| number(word)).collect();
-        statuses
-            .extend(UNIVERSAL.iter().filter_map(|name| number(&format!("FASTLBP_STATUS_{name}"))));
+        let mut statuses: BTreeSet<i64> = own.iter().filter_map(|word| number(word)).collect();
+        statuses.extend(["OK"].iter().chain(&UNIVERSAL).filter_map(|name| number(name)));
+        if function.parameters.iter().any(|parameter| parameter.name == "needed") {
+            statuses.extend(number("BUFFER_TOO_SMALL"));
+        }
         found.insert(&function.name, statuses);
     }
     // Until nothing is added: references go on from one to the next.

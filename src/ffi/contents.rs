@@ -131,10 +131,11 @@ pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| {
-        let kind = |factor| graph.kind(factor) as u32;
-        Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), kind)
-    })
+    of_graph!(graph, |graph| write_kinds(graph, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_kinds(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
+    buffer.fill_with(graph.factor_count(), |factor| graph.kind(factor) as u32)
 }
 
 /// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which have none.
@@ -147,12 +148,13 @@ pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| {
-        let head = |factor| {
-            let position = graph.head_position(factor);
-            position.map_or(FASTLBP_NO_VARIABLE, |i| graph.factor_variables(factor)[i])
-        };
-        Buffer::new(buffer, length, needed)?.fill_with(graph.factor_count(), head)
+    of_graph!(graph, |graph| write_heads(graph, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_heads(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
+    buffer.fill_with(graph.factor_count(), |factor| {
+        let position = graph.head_position(factor);
+        position.map_or(FASTLBP_NO_VARIABLE, |i| graph.factor_variables(factor)[i])
     })
 }
 
@@ -167,12 +169,12 @@ pub unsafe extern "C" fn fastlbp_graph_factor_offsets(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| {
-        let count = graph.factor_count();
-        let end = graph.edge_count();
-        let start = |f| if f < count { graph.factor_edges(f).start } else { end };
-        Buffer::new(buffer, length, needed)?.fill_with(count + 1, start)
-    })
+    of_graph!(graph, |graph| write_offsets(graph, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_offsets(graph: &FactorGraph, buffer: Buffer<usize>) -> Outcome {
+    let (count, end) = (graph.factor_count(), graph.edge_count());
+    buffer.fill_with(count + 1, |f| if f < count { graph.factor_edges(f).start } else { end })
 }
 
 /// The variable of each edge, as an index.

@@ -49,9 +49,10 @@ pub unsafe extern "C" fn fastlbp_graph_add_variables(
     count: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        let (labels, cardinalities) = (array!(labels, count), array!(cardinalities, count));
-        let converted = memory::converted("cardinalities", cardinalities, |_, r| Ok(r as usize))?;
-        graph.builder()?.add_variables(labels, &converted)
+        let labels = array!(labels, count);
+        let wide = |_, cardinality: u32| Ok(cardinality as usize);
+        let wide = memory::converted("cardinalities", array!(cardinalities, count), wide)?;
+        graph.builder()?.add_variables(labels, &wide)
     })
 }
 

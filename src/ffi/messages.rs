@@ -6,7 +6,7 @@
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
 use super::session::Session;
-use super::status::fastlbp_status;
+use super::status::{Outcome, fastlbp_status};
 
 /// Length of the array of all messages: the states of the variables of all edges together.
 fn message_length(session: &Session) -> usize {
@@ -28,10 +28,12 @@ pub unsafe extern "C" fn fastlbp_bp_messages(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| {
-        let buffer = Buffer::new(buffer, length, needed)?.check(message_length(session))?;
-        buffer.fill(&session.bp.messages()?)
-    })
+    read!(bp, |session| write_messages(session, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_messages(session: &Session, buffer: Buffer<f64>) -> Outcome {
+    let buffer = buffer.check(message_length(session))?;
+    buffer.fill(&session.bp.messages()?)
 }
 
 /// Replaces all factor-to-variable messages, in the layout of fastlbp_bp_messages. The number of iterations done counts

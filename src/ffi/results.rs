@@ -40,12 +40,13 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| {
-        let buffer = Buffer::new(buffer, length, needed)?;
-        session.check_binary()?;
-        let marginals = session.bp.marginals()?;
-        buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
-    })
+    read!(bp, |session| write_probabilities(session, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_probabilities(session: &Session, buffer: Buffer<f64>) -> Outcome {
+    session.check_binary()?;
+    let marginals = session.bp.marginals()?;
+    buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
 }
 
 /// P(x = 1) of some variables.
@@ -205,13 +206,14 @@ pub unsafe extern "C" fn fastlbp_bp_find_maximum(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| {
-        let buffer = Buffer::new(buffer, length, needed)?;
-        let engine = session.after_a_run("the maximum")?;
-        let buffer = buffer.check(session.graph().variable_count())?;
-        let states = engine.find_maximum()?;
-        buffer.fill_with(states.len(), |variable| states[variable] as u32)
-    })
+    read!(bp, |session| write_maximum(session, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_maximum(session: &Session, buffer: Buffer<u32>) -> Outcome {
+    let engine = session.after_a_run("the maximum")?;
+    let buffer = buffer.check(session.graph().variable_count())?;
+    let states = engine.find_maximum()?;
+    buffer.fill_with(states.len(), |variable| states[variable] as u32)
 }
 
 /// Natural logarithm of the product of all factors, and of the likelihoods of soft evidence, at a joint state: minus

@@ -135,9 +135,9 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_relation(
     count: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        let (before, after) = (array!(before, count), array!(after, count));
-        let pair = |index: usize, edge| Ok((edge, after[index]));
-        let pairs = memory::converted("pairs of edges", before, pair)?;
+        let before = array!(before, count);
+        let after = array!(after, count);
+        let pairs = memory::converted("pairs of edges", before, |i, edge| Ok((edge, after[i])))?;
         set_preorder(session, Preorder::from_relation(session.graph(), &pairs)?)
     })
 }
@@ -159,12 +159,13 @@ pub unsafe extern "C" fn fastlbp_bp_schedule_ranks(
     length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| {
-        let graph = session.graph();
-        let buffer = Buffer::new(buffer, length, needed)?;
-        let buffer = buffer.check(graph.edge_count())?;
-        buffer.fill(session.bp.schedule().preorder(graph, iteration)?.ranks())
-    })
+    read!(bp, |session| write_ranks(session, iteration, Buffer::new(buffer, length, needed)?))
+}
+
+fn write_ranks(session: &Session, iteration: u64, buffer: Buffer<u32>) -> Outcome {
+    let graph = session.graph();
+    let buffer = buffer.check(graph.edge_count())?;
+    buffer.fill(session.bp.schedule().preorder(graph, iteration)?.ranks())
 }
 
 /// Number of edges of each dependency level of the schedule: a level is a group of edges whose messages can be computed

@@ -159,10 +159,11 @@ pub unsafe extern "C" fn fastlbp_graph_add_terms(
     indicators: *const i32,
     indicators_length: usize,
 ) -> fastlbp_status {
-    change!(graph, |graph| {
-        let (scope, weights) = (array!(scope, scope_length), array!(weights, weights_length));
-        graph.builder()?.add_terms(scope, weights, array!(indicators, indicators_length))
-    })
+    change!(graph, |graph| graph.builder()?.add_terms(
+        array!(scope, scope_length),
+        array!(weights, weights_length),
+        array!(indicators, indicators_length),
+    ))
 }
 
 /// Adds many TERMS factors; see fastlbp_graph_add_terms. O(size of the arrays).

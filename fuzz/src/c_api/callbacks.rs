@@ -46,15 +46,15 @@ pub extern "C" fn log(user: *mut c_void, level: u32, text: *const c_char) {
     }
 }
 
-pub extern "C" fn progress(user: *mut c_void, passes: u64, most: u64, diff: f64, frac: f64) -> i32 {
-    assert!(passes <= most && diff >= 0.0 && (0.0..=1.0).contains(&frac));
+pub extern "C" fn progress(user: *mut c_void, done: u64, most: u64, diff: f64, active: f64) -> i32 {
+    assert!(done <= most && diff >= 0.0 && (0.0..=1.0).contains(&active));
     let session = SESSION.get();
     match user as usize {
-        0 => i32::from(passes >= 2),
+        0 => i32::from(done >= 2),
         1 => 1,
         2 if session != 0 && !FREED.get() => {
             let mut out = 0_u64;
-            let status = (named("fastlbp_bp_passes").call)(&[session, &raw mut out as u64]);
+            let status = (named("fastlbp_bp_report_u64").call)(&[session, 0, &raw mut out as u64]);
             assert_eq!(status, super::BUSY);
             FAILED.set(true);
             0

@@ -29,12 +29,6 @@ use table::{Element, FUNCTIONS, Function, Kind, Returns, named};
 /// Most calls of a run.
 const CALLS: usize = 100;
 
-const OK: i64 = 0;
-const BUFFER_TOO_SMALL: i64 = 4;
-const BUSY: i64 = 10;
-const POISONED: i64 = 11;
-const PANIC: i64 = 12;
-
 pub fn run(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     texts::prepare();
@@ -49,6 +43,12 @@ pub fn run(bytes: &[u8]) {
     objects.free_all();
     (named("fastlbp_set_log_callback").call)(&[0, 0]);
 }
+
+const OK: i64 = 0;
+const BUFFER_TOO_SMALL: i64 = 4;
+const BUSY: i64 = 10;
+const POISONED: i64 = 11;
+const PANIC: i64 = 12;
 
 /// The text of the last error on this thread.
 fn last_error() -> String {
@@ -167,7 +167,7 @@ fn check_outputs(function: &Function, arguments: &Arguments, blocks: &[Option<Bl
             assert!(valid, "{name} with {arguments:?}: {word:#x} in {}", parameter.name);
         }
     }
-    if matches!(name, "fastlbp_bp_marginal" | "fastlbp_bp_factor_belief" | "fastlbp_bp_pair_belief")
+    if matches!(name, "fastlbp_bp_belief" | "fastlbp_bp_factor_belief")
         && let Some(Argument::Room(room)) = arguments.room(function)
         && room > 0
     {

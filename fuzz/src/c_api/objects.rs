@@ -8,7 +8,7 @@ use crate::choices::Choices;
 
 /// Most handles of each type; the oldest goes when one more comes.
 const HANDLES: usize = 5;
-/// Every session has a time limit at most so long, so that any number of passes may be asked for.
+/// Every session has a time limit at most so long, so that any number of iterations may be asked for.
 const SECONDS: f64 = 0.0005;
 
 /// States of the variable with a label, in all graphs of a run.
@@ -39,24 +39,29 @@ pub struct Objects {
     saved: Vec<(u64, Vec<u64>)>,
 }
 
-/// A call of the target's own, whose output is one number.
-fn number(name: &str, handle: u64) -> Option<usize> {
-    let mut out = 0_u64;
-    let status = (named(name).call)(&[handle, &raw mut out as u64]);
-    (status == super::OK).then_some(out as usize)
+/// The length that a function of a handle needs for its results.
+fn needed(name: &str, handle: u64) -> usize {
+    let mut needed = 0_u64;
+    (named(name).call)(&[handle, 0, 0, &raw mut needed as u64]);
+    needed as usize
 }
 
 fn shape_of_graph(graph: u64) -> Shape {
-    let count = |name: &str| number(name, graph).unwrap_or(0);
-    let variables = count("fastlbp_graph_variable_count");
+    // By FASTLBP_COUNT_VARIABLES and so on.
+    let count = |what: u64| {
+        let mut out = 0_u64;
+        (named("fastlbp_graph_count").call)(&[graph, what, &raw mut out as u64]);
+        out as usize
+    };
+    let variables = count(0);
     let mut cardinalities = vec![0_u32; variables];
     let out = cardinalities.as_mut_ptr() as u64;
     (named("fastlbp_graph_cardinalities").call)(&[graph, out, variables as u64, 0]);
     Shape {
         handle: graph,
         variables,
-        factors: count("fastlbp_graph_factor_count"),
-        edges: count("fastlbp_graph_edge_count"),
+        factors: count(1),
+        edges: count(2),
         messages: 0,
         cardinalities,
     }
@@ -68,7 +73,7 @@ fn shape_of_session(session: u64) -> Shape {
     assert_eq!(status, super::OK);
     let shape = shape_of_graph(graph);
     (named("fastlbp_graph_free").call)(&[graph]);
-    let messages = number("fastlbp_bp_message_length", session).unwrap_or(0);
+    let messages = needed("fastlbp_bp_messages", session);
     Shape { handle: session, messages, ..shape }
 }
 
@@ -89,7 +94,7 @@ impl Objects {
         assert_eq!(made, super::OK, "{}", super::last_error());
         objects.add_session(session);
         if choices.flag() {
-            (named("fastlbp_bp_run_passes").call)(&[session, 3]);
+            (named("fastlbp_bp_run_iterations").call)(&[session, 3]);
         }
         objects
     }
@@ -164,8 +169,7 @@ impl Objects {
                 Kind::Output(Element::U64, ..) if function.name == "fastlbp_bp_save_state" => {
                     let mut state = block.words(Element::U64);
                     // Those of `needed`, where the buffer was longer.
-                    let needed = self.state_length(words[0]);
-                    state.truncate(needed);
+                    state.truncate(needed("fastlbp_bp_save_state", words[0]));
                     self.saved.push((words[0], state));
                     let surplus = self.saved.len().saturating_sub(HANDLES);
                     self.saved.drain(..surplus);
@@ -178,13 +182,7 @@ impl Objects {
         }
     }
 
-    fn state_length(&self, session: u64) -> usize {
-        let mut needed = 0_u64;
-        (named("fastlbp_bp_save_state").call)(&[session, 0, 0, &raw mut needed as u64]);
-        needed as usize
-    }
-
-    /// After a call that may have set another time limit: a few passes with it, and then that of all
+    /// After a call that may have set another time limit: a few iterations with it, and then that of all
     /// sessions again.
     pub fn keep_short(&mut self, function: &Function, choices: &mut Choices) {
         if function.name == "fastlbp_bp_set_backend" && !choices.once_in(4) {
@@ -199,7 +197,7 @@ impl Objects {
         for session in &self.sessions {
             if choices.once_in(4) {
                 callbacks::begin(None);
-                (named("fastlbp_bp_run_passes").call)(&[session.handle, 2]);
+                (named("fastlbp_bp_run_iterations").call)(&[session.handle, 2]);
                 callbacks::end();
             }
             limit_time(session.handle);
@@ -223,11 +221,11 @@ fn limit_time(session: u64) {
 
 /// Declares the variables that are not binary.
 fn declare(graph: u64) {
-    for label in [6, 7] {
-        let states = states_of_label(label) as u64;
-        let status = (named("fastlbp_graph_add_variable").call)(&[graph, label, states]);
-        assert_eq!(status, super::OK);
-    }
+    let labels = [6_u64, 7];
+    let states = labels.map(|label| states_of_label(label) as u32);
+    let arrays = [labels.as_ptr() as u64, states.as_ptr() as u64];
+    let add = named("fastlbp_graph_add_variables").call;
+    assert_eq!(add(&[graph, arrays[0], arrays[1], 2]), super::OK);
 }
 
 /// Factors of all kinds, or of few.
@@ -243,15 +241,15 @@ fn fill(graph: u64, recipe: usize) {
     let values = [0.9_f64, 0.1, 0.25, 0.75, 0.5, 0.5, 0.125, 0.875, 1.0, 0.0, 0.5, 0.25];
     let values = values.as_ptr() as u64;
     let p = 0.75_f64.to_bits();
-    ok("fastlbp_graph_add_singleton", &[1, p]);
+    ok("fastlbp_graph_add_prior", &[1, p]);
     ok("fastlbp_graph_add_and", &[3, body, 2, p, 0]);
     if recipe == 1 {
         return;
     }
     if recipe == 4 {
         // Contradictory: runs fail, or take votes.
-        ok("fastlbp_graph_add_singleton", &[2, 0]);
-        ok("fastlbp_graph_add_singleton", &[2, 1.0_f64.to_bits()]);
+        ok("fastlbp_graph_add_prior", &[2, 0]);
+        ok("fastlbp_graph_add_prior", &[2, 1.0_f64.to_bits()]);
         return;
     }
     if recipe == 2 {
@@ -261,7 +259,7 @@ fn fill(graph: u64, recipe: usize) {
     }
     ok("fastlbp_graph_add_or", &[4, body, 2, p, 0]);
     ok("fastlbp_graph_add_signed", &[5, body, signs, 2, values]);
-    ok("fastlbp_graph_add_noisy_or", &[0, body, values, 2, p]);
+    ok("fastlbp_graph_add_noisy", &[0, body, values, 2, values]);
     let indicators = [-1_i32, 1, 0, -1];
     ok("fastlbp_graph_add_terms", &[body, 2, values, 2, indicators.as_ptr() as u64, 4]);
 }

@@ -17,6 +17,18 @@
 
 namespace fastlbp {
 
+/// How a run goes.
+struct Progress {
+    /// Iterations done in this run; finished entries in a batch.
+    std::uint64_t iterations;
+    /// Largest number of iterations that this run can make; number of all entries in a batch.
+    std::uint64_t max_iterations;
+    /// Largest change in the last iteration; infinity where the run does not measure it.
+    double max_diff;
+    /// Fraction of variables and factors that still move (BINGO's rule), else 1.
+    double active_fraction;
+};
+
 /// How important a message is; later versions of the library may add less important ones.
 enum class LogLevel : std::uint32_t {
     /// A defect, or something that did not work.
@@ -88,18 +100,6 @@ private:
     };
 
     std::unique_ptr<State> state_;
-};
-
-/// How a run goes.
-struct Progress {
-    /// Iterations done in this run; finished entries in a batch.
-    std::uint64_t iterations;
-    /// Largest number of iterations that this run can make; number of all entries in a batch.
-    std::uint64_t max_iterations;
-    /// Largest change in the last iteration; infinity where the run does not measure it.
-    double max_diff;
-    /// Fraction of variables and factors that still move (BINGO's rule), else 1.
-    double active_fraction;
 };
 
 /**

@@ -15,7 +15,18 @@
 /// Belief propagation on factor graphs; see fastlbp.hpp.
 namespace fastlbp {
 
-/// What a call came to. Later versions of the library may add some.
+/// Version of the library that is loaded, such as "0.1.0"; that of the headers is in
+/// FASTLBP_VERSION_MAJOR, FASTLBP_VERSION_MINOR and FASTLBP_VERSION_PATCH.
+inline const char *version() noexcept {
+    return fastlbp_version();
+}
+
+/// How the loaded library was built: version, machine, debug or release, backends, features.
+inline const char *build_info() noexcept {
+    return fastlbp_build_info();
+}
+
+/// Result of a call. Later versions of the library may add some.
 enum class Status : std::int32_t {
     /// Done.
     ok = FASTLBP_STATUS_OK,
@@ -77,17 +88,6 @@ public:
 private:
     Status status_;
 };
-
-/// Version of the library that is loaded, such as "0.1.0"; that of the headers is in
-/// FASTLBP_VERSION_MAJOR, FASTLBP_VERSION_MINOR and FASTLBP_VERSION_PATCH.
-inline const char *version() noexcept {
-    return fastlbp_version();
-}
-
-/// How the loaded library was built: version, machine, debug or release, backends, features.
-inline const char *build_info() noexcept {
-    return fastlbp_build_info();
-}
 
 /// Not for use: the parts of this interface share it.
 namespace detail {

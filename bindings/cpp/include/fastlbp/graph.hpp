@@ -14,6 +14,12 @@
 
 namespace fastlbp {
 
+/// In arrays of variable indices: no variable.
+constexpr std::uint32_t no_variable = FASTLBP_NO_VARIABLE;
+
+/// In the indicators of terms: any state.
+constexpr std::int32_t wildcard = FASTLBP_WILDCARD;
+
 /// Kind of a factor.
 enum class FactorKind : std::uint32_t {
     /// A dense table.
@@ -32,12 +38,6 @@ enum class FactorKind : std::uint32_t {
     terms = FASTLBP_FACTOR_TERMS
 };
 
-/// In arrays of variable indices: no variable.
-constexpr std::uint32_t no_variable = FASTLBP_NO_VARIABLE;
-
-/// In the indicators of terms: any state.
-constexpr std::int32_t wildcard = FASTLBP_WILDCARD;
-
 /**
  * A factor graph over discrete variables.
  *
@@ -55,7 +55,9 @@ constexpr std::int32_t wildcard = FASTLBP_WILDCARD;
  * Functions that are const may run at the same time on several threads. A graph that was moved from can be
  * destroyed and assigned to; everything else throws Status::null_pointer.
  */
-class Graph {
+class Graph : private detail::Reader<Graph, fastlbp_graph> {
+    friend class detail::Reader<Graph, fastlbp_graph>;
+
 public:
     /// An empty graph: fastlbp_graph_new().
     Graph() : Graph(detail::value<fastlbp_graph *>(&fastlbp_graph_new)) {}
@@ -385,40 +387,9 @@ public:
     /// @}
 
 private:
-    template <typename T>
-    using AllFunction = fastlbp_status (*)(const fastlbp_graph *, T *, std::size_t, std::size_t *);
-    template <typename T>
-    using OfFunction = fastlbp_status (*)(const fastlbp_graph *, std::size_t, T *, std::size_t,
-                                          std::size_t *);
-
     std::size_t count(std::uint32_t what) const {
         return detail::value<std::size_t>(
             [&](std::size_t *out) { return fastlbp_graph_count(get(), what, out); });
-    }
-
-    // What a function of the C interface says of the whole graph.
-    template <typename T> std::vector<T> all(AllFunction<T> function) const {
-        return detail::collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), out, length, needed);
-        });
-    }
-    template <typename T> std::size_t all(AllFunction<T> function, Span<T> buffer) const {
-        return detail::fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), out, length, needed);
-        });
-    }
-
-    // What one says of a factor.
-    template <typename T> std::vector<T> of(OfFunction<T> function, std::size_t factor) const {
-        return detail::collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), factor, out, length, needed);
-        });
-    }
-    template <typename T>
-    std::size_t of(OfFunction<T> function, std::size_t factor, Span<T> buffer) const {
-        return detail::fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), factor, out, length, needed);
-        });
     }
 
     // The signs of the negated literals.

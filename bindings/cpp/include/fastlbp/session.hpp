@@ -40,7 +40,9 @@ std::vector<Status> run_all(Span<BeliefPropagation *const> sessions);
  * call runs on it. One that was moved from can be destroyed and assigned to; everything else throws
  * Status::null_pointer.
  */
-class BeliefPropagation {
+class BeliefPropagation : private detail::Reader<BeliefPropagation, fastlbp_bp> {
+    friend class detail::Reader<BeliefPropagation, fastlbp_bp>;
+
 public:
     /// A session on a graph, which it shares: the graph may be changed or destroyed. Its settings are those
     /// of fastlbp_bp_new().
@@ -467,8 +469,6 @@ private:
     template <typename T> T value(fastlbp_status (*function)(const fastlbp_bp *, T *)) const {
         return detail::value<T>([&](T *out) { return function(get(), out); });
     }
-    template <typename T>
-    using AllFunction = fastlbp_status (*)(const fastlbp_bp *, T *, std::size_t, std::size_t *);
     std::uint64_t whole(std::uint32_t key) const {
         return detail::value<std::uint64_t>(
             [&](std::uint64_t *out) { return fastlbp_bp_report_u64(get(), key, out); });
@@ -483,33 +483,6 @@ private:
             detail::check(status);
         return needed;
     }
-    template <typename T> std::vector<T> all(AllFunction<T> function) const {
-        return detail::collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), out, length, needed);
-        });
-    }
-    template <typename T> std::size_t all(AllFunction<T> function, Span<T> buffer) const {
-        return detail::fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), out, length, needed);
-        });
-    }
-
-    // What one says of a part of it.
-    template <typename T, typename Part>
-    using OfFunction = fastlbp_status (*)(const fastlbp_bp *, Part, T *, std::size_t, std::size_t *);
-    template <typename T, typename Part>
-    std::vector<T> of(OfFunction<T, Part> function, Part part) const {
-        return detail::collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), part, out, length, needed);
-        });
-    }
-    template <typename T, typename Part>
-    std::size_t of(OfFunction<T, Part> function, Part part, Span<T> buffer) const {
-        return detail::fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
-            return function(get(), part, out, length, needed);
-        });
-    }
-
     // Writes the belief of some variables.
     struct BeliefOf {
         const fastlbp_bp *bp;

@@ -32,28 +32,15 @@ enum class Start : std::uint32_t {
     warm = FASTLBP_START_WARM
 };
 
+/// For BeliefPropagation::set_active_threshold(): no active set.
+constexpr double active_off = FASTLBP_ACTIVE_OFF;
+
 /// What happens where deterministic messages disagree.
 enum class Contradiction : std::uint32_t {
     /// The run throws Status::contradiction.
     error = FASTLBP_CONTRADICTION_ERROR,
     /// The state backed by more deterministic messages wins, a tie is uniform.
     vote = FASTLBP_CONTRADICTION_VOTE
-};
-
-/// What messages are over the states of the other variables.
-enum class Inference : std::uint32_t {
-    /// Sums, for marginals.
-    sum_product = FASTLBP_INFERENCE_SUM_PRODUCT,
-    /// Maxima, for the most probable joint state.
-    max_product = FASTLBP_INFERENCE_MAX_PRODUCT
-};
-
-/// Whose changes the tolerance of BeliefPropagation::run() is compared with.
-enum class Measure : std::uint32_t {
-    /// Beliefs of variables.
-    variables = FASTLBP_MEASURE_VARIABLES,
-    /// Beliefs of variables and of factors, as in libDAI.
-    all = FASTLBP_MEASURE_ALL
 };
 
 /// What BeliefPropagation::read_evidence() does with a variable that the graph does not have.
@@ -64,8 +51,13 @@ enum class UnknownVariable {
     skip
 };
 
-/// For BeliefPropagation::set_active_threshold(): no active set.
-constexpr double active_off = FASTLBP_ACTIVE_OFF;
+/// What messages are over the states of the other variables.
+enum class Inference : std::uint32_t {
+    /// Sums, for marginals.
+    sum_product = FASTLBP_INFERENCE_SUM_PRODUCT,
+    /// Maxima, for the most probable joint state.
+    max_product = FASTLBP_INFERENCE_MAX_PRODUCT
+};
 
 /// Why a run ended.
 enum class StopReason : std::uint32_t {
@@ -79,6 +71,14 @@ enum class StopReason : std::uint32_t {
     time = FASTLBP_STOP_TIME,
     /// The progress function asked for it.
     cancelled = FASTLBP_STOP_CANCELLED
+};
+
+/// Whose changes the tolerance of BeliefPropagation::run() is compared with.
+enum class Measure : std::uint32_t {
+    /// Beliefs of variables.
+    variables = FASTLBP_MEASURE_VARIABLES,
+    /// Beliefs of variables and of factors, as in libDAI.
+    all = FASTLBP_MEASURE_ALL
 };
 
 /// What a run reports; see BeliefPropagation::report().

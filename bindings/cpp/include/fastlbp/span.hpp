@@ -202,6 +202,50 @@ template <typename T, typename Call> T value(Call call) {
     return out;
 }
 
+/**
+ * What functions of the C interface that write arrays say of an object, or of a part of it: as vectors, or into arrays
+ * of the caller's. `Self` derives from it and has get(), the handle.
+ */
+template <typename Self, typename Handle> class Reader {
+protected:
+    /// A function that says something of the whole object.
+    template <typename T>
+    using AllFunction = fastlbp_status (*)(const Handle *, T *, std::size_t, std::size_t *);
+    /// One that says something of a part.
+    template <typename Part, typename T>
+    using OfFunction = fastlbp_status (*)(const Handle *, Part, T *, std::size_t, std::size_t *);
+
+    /// What it says of the whole object.
+    template <typename T> std::vector<T> all(AllFunction<T> function) const {
+        return collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
+            return function(handle(), out, length, needed);
+        });
+    }
+    /// The same into an array of the caller's; returns how much was written.
+    template <typename T> std::size_t all(AllFunction<T> function, Span<T> buffer) const {
+        return fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
+            return function(handle(), out, length, needed);
+        });
+    }
+    /// What it says of a part.
+    template <typename Part, typename T>
+    std::vector<T> of(OfFunction<Part, T> function, Part part) const {
+        return collect<T>([&](T *out, std::size_t length, std::size_t *needed) {
+            return function(handle(), part, out, length, needed);
+        });
+    }
+    /// The same into an array of the caller's; returns how much was written.
+    template <typename Part, typename T>
+    std::size_t of(OfFunction<Part, T> function, Part part, Span<T> buffer) const {
+        return fill(buffer, [&](T *out, std::size_t length, std::size_t *needed) {
+            return function(handle(), part, out, length, needed);
+        });
+    }
+
+private:
+    const Handle *handle() const { return static_cast<const Self *>(this)->get(); }
+};
+
 } // namespace detail
 } // namespace fastlbp
 

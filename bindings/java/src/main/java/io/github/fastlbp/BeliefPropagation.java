@@ -1,5 +1,6 @@
 package io.github.fastlbp;
 
+import java.nio.Buffer;
 import java.nio.DoubleBuffer;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -603,8 +604,7 @@ public final class BeliefPropagation extends NativeObject {
      * @param out where they are written
      */
     public void marginals(DoubleBuffer out) {
-        checkOutput(out);
-        use(bp -> Native.bpMarginalsDirect(bp, out, out.position(), out.remaining()));
+        intoDirect(out, Native::bpMarginalsDirect);
     }
 
     /**
@@ -625,13 +625,17 @@ public final class BeliefPropagation extends NativeObject {
      * @param out where they are written
      */
     public void probabilities(DoubleBuffer out) {
-        checkOutput(out);
-        use(bp -> Native.bpProbabilitiesDirect(bp, out, out.position(), out.remaining()));
+        intoDirect(out, Native::bpProbabilitiesDirect);
     }
 
-    private static void checkOutput(DoubleBuffer out) {
+    private interface Fill {
+        void accept(long bp, Buffer out, int position, int length);
+    }
+
+    private void intoDirect(DoubleBuffer out, Fill fill) {
         Check.direct("out", out, out.order());
         if (out.isReadOnly()) throw new FastLbpException(Status.INVALID_ARGUMENT, "out can only be read");
+        use(bp -> fill.accept(bp, out, out.position(), out.remaining()));
     }
 
     /**

@@ -147,7 +147,7 @@ public final class FactorGraph extends NativeObject {
      * @throws FastLbpException with {@link Status#OUT_OF_RANGE} if there is no such variable
      */
     public int variableOfLabel(long label) {
-        return getInt(graph -> Native.graphVariableOfLabel(graph, label));
+        return (int) getLong(graph -> Native.graphVariableOfLabel(graph, label));
     }
 
     /**

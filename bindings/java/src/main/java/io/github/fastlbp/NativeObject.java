@@ -9,7 +9,6 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
-import java.util.function.LongToIntFunction;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -139,15 +138,6 @@ abstract class NativeObject implements AutoCloseable {
         long pointer = acquire();
         try {
             return call.applyAsLong(pointer);
-        } finally {
-            release();
-        }
-    }
-
-    final int getInt(LongToIntFunction call) {
-        long pointer = acquire();
-        try {
-            return call.applyAsInt(pointer);
         } finally {
             release();
         }

@@ -376,7 +376,7 @@ class SessionTest {
         try (BeliefPropagation bp = gridSession(5)) {
             List<Long> heard = new ArrayList<>();
             bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
-                assertEquals(1, frac);
+                assertEquals(1, activeFraction);
                 assertTrue(maxDiff >= 0);
                 assertEquals(100, maxPasses);
                 heard.add(iterations);
