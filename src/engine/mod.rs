@@ -11,7 +11,7 @@ mod make;
 mod request;
 pub(crate) mod snapshot;
 
-pub(crate) use belief::{Inputs, expand, needs_table, state_weight};
+pub(crate) use belief::{Inputs, expand, state_weight};
 pub(crate) use cpu::CpuEngine;
 pub(crate) use make::make;
 pub use request::{

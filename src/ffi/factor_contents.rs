@@ -42,7 +42,7 @@ pub unsafe extern "C" fn fastlbp_graph_factor_values(
 
 fn write_factor_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) -> Outcome {
     let view = graph.factor(factor);
-    if let Factor::Table(values) = view {
+    if let Some(values) = view.as_table() {
         return buffer.fill(values);
     }
     let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_VALUE_LIMIT);

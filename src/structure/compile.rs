@@ -3,7 +3,7 @@
 use super::{Class, Recognised, Structure, recognise};
 use crate::error::Result;
 use crate::memory::{Grow, collected};
-use crate::model::{Factor, FactorGraph};
+use crate::model::FactorGraph;
 
 /// The graph with each table in the form that is cheapest to run; `None` where none gains. Edges,
 /// variables and the factors' values stay as they are. O(table entries * arity).
@@ -33,7 +33,7 @@ pub fn summarise(graph: &FactorGraph) -> Result<Vec<TableSummary>> {
     let mut summaries: Vec<TableSummary> = collected(Class::ALL.into_iter().map(empty))?;
     let mut cardinalities: Vec<u32> = Vec::new();
     for factor in 0..graph.factor_count() {
-        if let Factor::Table(values) = graph.factor(factor) {
+        if let Some(values) = graph.factor(factor).as_table() {
             cardinalities.clear();
             cardinalities.try_extend(graph.factor_cardinalities(factor).map(|r| r as u32))?;
             let Recognised { structure, class } = recognise(values, &cardinalities)?;

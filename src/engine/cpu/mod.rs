@@ -27,7 +27,7 @@ use crate::memory::{Grow, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use active::Active;
-use factor::expand_for_maxima;
+use factor::expand_for;
 use flood::Flood;
 use measure::Measure;
 use plan::{Plan, Tuning};
@@ -87,6 +87,7 @@ impl CpuEngine {
     ) -> Result<Self> {
         let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
         let mut state = State::new(graph)?;
+        expand_for(&mut state, Inference::SumProduct)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
         let flood = Flood::new(&state)?;
         Ok(Self {
@@ -150,7 +151,7 @@ impl CpuEngine {
             ));
         }
         if request.inference == Inference::MaxProduct {
-            expand_for_maxima(&mut self.state)?;
+            expand_for(&mut self.state, Inference::MaxProduct)?;
         }
         if measure != Measure::Variables {
             self.state.require_by_edge()?;

@@ -1,12 +1,12 @@
 //! The engine on a CUDA device.
 
 use super::driver::{Context, Device, Stream};
-use super::programs::{Place, Programs, lost, reason_for_cpu};
+use super::programs::{Place, Programs, has_host_kind, lost, reason_for_cpu};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
 use crate::engine::{
     Backend, Control, CpuEngine, Engine, EngineOptions, Inference, Progress, RunReport, RunRequest,
-    Snapshot, Start, StopReason, StopRule, expand, needs_table, value_count,
+    Snapshot, Start, StopReason, StopRule, expand, value_count,
 };
 use crate::error::{Error, Result};
 use crate::kernel::{OwnedTable, Packed};
@@ -36,6 +36,8 @@ pub(super) struct CudaEngine {
     notes: Vec<String>,
     /// What runs on the processor and has been told.
     told: Vec<&'static str>,
+    /// Whether a factor is of a kind that devices have no code for.
+    has_host_kind: bool,
     /// Whether a factor that max-product needs as a table is wider than f64; unknown before such a run.
     has_wide_tables: Option<bool>,
     inner: Mutex<Inner>,
@@ -158,6 +160,7 @@ impl CudaEngine {
             context: context.clone(),
         };
         let engine = Self {
+            has_host_kind: has_host_kind(&graph),
             graph,
             schedule: schedule.clone(),
             options,
@@ -183,9 +186,10 @@ impl CudaEngine {
             return Ok(known);
         }
         let mut found = false;
-        for factor in 0..self.graph.factor_count() {
-            if needs_table(&self.graph.factor(factor), Inference::MaxProduct) {
-                found |= matches!(expand(&self.graph, factor)?, OwnedTable::Wide(_));
+        for factor in self.graph.other_factors() {
+            if self.graph.factor(factor).needs_table(Inference::MaxProduct) {
+                let table = expand(&self.graph, factor, Inference::MaxProduct)?;
+                found |= matches!(table, OwnedTable::Wide(_));
             }
         }
         self.has_wide_tables = Some(found);
@@ -391,7 +395,7 @@ impl Engine for CudaEngine {
         request: &RunRequest,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
-        let mut reason = reason_for_cpu(&self.graph, &self.schedule, request);
+        let mut reason = reason_for_cpu(&self.graph, self.has_host_kind, &self.schedule, request);
         if reason.is_none()
             && request.inference == Inference::MaxProduct
             && self.has_wide_tables()?
