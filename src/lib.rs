@@ -56,9 +56,13 @@
 
 pub mod engine;
 pub mod error;
+// What only devices need is there without them, too.
+#[cfg_attr(not(cuda), allow(dead_code, unused_imports))]
+pub mod factor;
 pub mod ffi;
 pub mod format;
 pub mod generate;
+#[cfg_attr(not(cuda), allow(dead_code, unused_imports))]
 mod kernel;
 mod memory;
 pub mod model;

@@ -9,7 +9,7 @@ use fastlbp::format::{
     GraphFormat, read_evidence, read_graph, read_graph_from_bytes, read_partial_evidence,
     read_queries, read_ranks, read_soft_evidence, write_graph, write_graph_to_bytes,
 };
-use fastlbp::model::{Factor, FactorGraph, FactorGraphBuilder};
+use fastlbp::model::{Factor, FactorGraph, FactorGraphBuilder, Prior};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ fn own_graphs_are_read() {
     let graph = read_graph(&data("alarm_small.causal_fg")).unwrap();
     let counts = (graph.variable_count(), graph.factor_count(), graph.edge_count());
     assert_eq!(counts, (11, 11, 8 + 15 + 3));
-    assert_eq!(graph.factor(10), Factor::Singleton { p: 0.5 });
+    assert_eq!(graph.factor(10), Factor::Singleton(Prior { p: 0.5 }));
     let evidence = read_evidence(&data("alarm_small.obs"), &graph).unwrap();
     let labels: Vec<_> = evidence.iter().map(|&(v, state)| (graph.label(v), state)).collect();
     assert_eq!(labels, [(20, 1), (15, 1)]);

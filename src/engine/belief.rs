@@ -2,16 +2,15 @@
 //! messages out of it. The same for every engine.
 
 use crate::error::{Error, Result};
+use crate::factor::{Scratch, Update};
 use crate::kernel::{
-    HornCoefficients, HornScratch, Inference, NoisyCoefficients, OwnedTable, Packed, Real,
-    TableInputs, TableScratch, TableValues, TermInputs, TermScratch, Wide, factor_value,
-    factor_values, horn_message, horn_total, noisy_message, noisy_total, stored_values,
-    table_belief, table_message, table_total, term_messages, term_total,
+    Inference, OwnedTable, Packed, Real, TableInputs, TableValues, Wide, stored_values,
+    table_belief, table_message, table_total,
 };
 use crate::memory::{collected, copied, filled};
-use crate::model::{Factor, FactorGraph};
+use crate::model::FactorGraph;
 
-/// Most entries of a table that stands in for a structured factor.
+/// Most entries of a table that stands in for a factor of another kind.
 const EXPANSION_LIMIT: usize = 1 << 22;
 
 /// The messages to one factor.
@@ -81,93 +80,48 @@ impl<'a> Inputs<'a> {
         TableInputs { values, exponents, radices: &self.radices, inputs: &self.messages }
     }
 
-    fn coefficients(&self) -> Result<Option<(usize, HornCoefficients)>> {
-        let (Some(number), Some(head)) =
-            (self.graph.conjunction_parameter(self.factor), self.graph.head_position(self.factor))
-        else {
-            return Ok(None);
-        };
-        let horn = self.graph.horn_parameters();
-        let coefficients = match horn.get(number) {
-            Some(parameters) => HornCoefficients::of_horn(parameters),
-            None => {
-                HornCoefficients::of_signed(&self.graph.signed_parameters()[number - horn.len()])?
-            }
-        };
-        Ok(Some((head, coefficients)))
-    }
-
-    /// The factor times its inputs, summed over all joint states. O(arity), or O(entries). Errors: no memory.
+    /// The factor times its inputs, summed over all joint states. O(arity), or O(entries). Errors: no memory;
+    /// a factor that runs as a table, with too many entries.
     pub(crate) fn total(&self) -> Result<Wide> {
-        if let Some((head, coefficients)) = self.coefficients()? {
-            return Ok(horn_total(&self.messages, head, &coefficients));
+        let view = self.graph.factor(self.factor);
+        if view.needs_table(Inference::SumProduct) {
+            let values = table_values(self.graph, self.factor, Inference::SumProduct)?;
+            return table_total(self.table(TableValues::Wide(&values)));
         }
-        match self.graph.factor(self.factor) {
-            Factor::Noisy(noisy) => {
-                Ok(noisy_total(&self.messages, noisy.head, &NoisyCoefficients::new(&noisy)))
-            }
-            Factor::Terms(terms) => {
-                term_total(TermInputs { terms, radices: &self.radices, inputs: &self.messages })
-            }
-            Factor::Table(values) => table_total(self.table(TableValues::F64(values))),
-            // The others are conjunctions.
-            _ => Ok(Wide::ONE),
-        }
+        view.total(&self.radices, &self.messages)
     }
 
     /// The factor's value at a joint state times the inputs' weights. O(arity).
     pub(crate) fn weight_of(&self, states: &[usize]) -> Wide {
         let cardinalities = self.radices.iter().map(|&radix| radix as usize);
-        let value = factor_value(&self.graph.factor(self.factor), states, cardinalities);
+        let value = self.graph.factor(self.factor).wide_value(states, cardinalities);
         let weights = states.iter().enumerate().map(|(position, &x)| self.weight(position, x));
         weights.fold(value, Wide::multiply)
     }
 
     /// The message to the variable at a position, whose own input is not used; `None` if it is 0/0.
-    /// Errors: max-product over a factor that it needs as a table, with too many entries.
+    /// Errors: a factor that runs as a table, with too many entries.
     pub(crate) fn message(
         &self,
         position: usize,
         inference: Inference,
     ) -> Result<Option<Vec<Packed>>> {
         let mut out = filled(stored_values(self.radices[position]), Packed::ONE)?;
-        if let Some((head, c)) = self.coefficients()? {
-            let mut inputs = copied(&self.messages)?;
-            let scratch = &mut HornScratch::default();
-            out[0] = horn_message(&mut inputs, head, position, &c, inference, scratch)?;
-            return Ok((out[0] != Packed::CONTRADICTION).then_some(out));
-        }
-        let graph = self.graph;
-        let scratch = &mut TableScratch::default();
-        let view = graph.factor(self.factor);
-        match view {
-            Factor::Table(values) => {
-                let table = self.table(TableValues::F64(values));
-                table_message(table, inference, position, &mut out, scratch)?;
-            }
-            _ if needs_table(&view, inference) => {
-                let values = expand(graph, self.factor)?;
-                table_message(
-                    self.table(values.as_values()),
-                    inference,
-                    position,
-                    &mut out,
-                    scratch,
-                )?;
-            }
-            Factor::Terms(terms) => {
-                let inputs = TermInputs { terms, radices: &self.radices, inputs: &self.messages };
-                let scratch = &mut TermScratch::default();
-                term_messages(inputs, inference, Some(position), &mut out, scratch)?;
-            }
-            Factor::Noisy(noisy) => {
-                let mut inputs = copied(&self.messages)?;
-                let c = NoisyCoefficients::new(&noisy);
-                let scratch = &mut HornScratch::default();
-                out[0] = noisy_message(&mut inputs, noisy.head, position, &c, scratch)?;
-            }
-            // The others are conjunctions.
-            _ => {}
+        let view = self.graph.factor(self.factor);
+        let scratch = &mut Scratch::default();
+        if view.needs_table(inference) {
+            let values = expand(self.graph, self.factor, inference)?;
+            let table = self.table(values.as_values());
+            table_message(table, inference, position, &mut out, &mut scratch.tables)?;
+        } else {
+            let update = Update {
+                radices: &self.radices,
+                incoming: &mut copied(&self.messages)?,
+                inference,
+                target: Some(position),
+                out: &mut out,
+            };
+            view.messages(update, scratch)?;
         }
         Ok((out[0] != Packed::CONTRADICTION).then_some(out))
     }
@@ -175,10 +129,12 @@ impl<'a> Inputs<'a> {
     /// The factor's belief: one probability per joint state, the first variable fastest. `false`, with
     /// `out` unchanged, if it is 0/0. O(entries * arity). Errors: no memory.
     pub(crate) fn belief(&self, out: &mut [f64]) -> Result<bool> {
-        if let Factor::Table(values) = self.graph.factor(self.factor) {
+        let view = self.graph.factor(self.factor);
+        if let Some(values) = view.as_table() {
             return table_belief(self.table(TableValues::F64(values)), out);
         }
-        match factor_values(self.graph, self.factor, usize::MAX)? {
+        let cardinalities: Vec<usize> = collected(self.graph.factor_cardinalities(self.factor))?;
+        match view.all_values(&cardinalities, usize::MAX)? {
             Some(values) => table_belief(self.table(TableValues::Wide(&values)), out),
             None => Ok(false),
         }
@@ -197,27 +153,32 @@ pub(crate) fn state_weight(message: &[Packed], state: usize) -> Wide {
     }
 }
 
-/// Whether the maxima of a factor do not follow from its structure, so that max-product needs it as a
-/// table: a noisy conjunction, or terms that do not exclude each other.
-pub(crate) fn needs_table(factor: &Factor<'_>, inference: Inference) -> bool {
-    inference == Inference::MaxProduct
-        && match factor {
-            Factor::Noisy(_) => true,
-            Factor::Terms(terms) => !terms.exclusive,
-            _ => false,
-        }
-}
-
-/// A structured factor as the table that max-product needs, up to a common factor, which no message has.
-/// Errors: more than 2^22 entries.
-pub(crate) fn expand(graph: &FactorGraph, factor: usize) -> Result<OwnedTable> {
-    let values = factor_values(graph, factor, EXPANSION_LIMIT)?.ok_or_else(|| {
+/// The values of a factor that runs as a table. Errors: more than 2^22 entries.
+fn table_values(graph: &FactorGraph, factor: usize, inference: Inference) -> Result<Vec<Wide>> {
+    let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
+    let values = graph.factor(factor).all_values(&cardinalities, EXPANSION_LIMIT)?;
+    values.ok_or_else(|| {
+        let (reason, way_out) = match inference {
+            Inference::MaxProduct => {
+                ("max-product needs it as a table", "; terms that exclude each other do without")
+            }
+            Inference::SumProduct => ("it runs as a table", ""),
+        };
         Error::Unsupported(format!(
-            "factor {factor} ({}): max-product needs it as a table, and over {} variables that has \
-             more than {EXPANSION_LIMIT} entries; terms that exclude each other do without",
+            "factor {factor} ({}): {reason}, and over {} variables that has more than \
+             {EXPANSION_LIMIT} entries{way_out}",
             graph.kind(factor).name(),
             graph.arity(factor)
         ))
-    })?;
-    OwnedTable::up_to_a_factor(values)
+    })
+}
+
+/// The table that a factor runs as, where it needs one, up to a common factor, which no message has.
+/// Errors: more than 2^22 entries.
+pub(crate) fn expand(
+    graph: &FactorGraph,
+    factor: usize,
+    inference: Inference,
+) -> Result<OwnedTable> {
+    OwnedTable::up_to_a_factor(table_values(graph, factor, inference)?)
 }

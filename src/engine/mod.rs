@@ -20,7 +20,7 @@ mod trial;
 pub use crate::kernel::Inference;
 use crate::kernel::stored_values;
 use crate::model::FactorGraph;
-pub(crate) use belief::{Inputs, expand, needs_table, state_weight};
+pub(crate) use belief::{Inputs, expand, state_weight};
 pub(crate) use interface::Monitor;
 pub use options::{Backend, EngineOptions};
 pub use request::{

@@ -24,7 +24,7 @@ use super::status::{Failure, Outcome, fastlbp_status};
 use super::structured::FASTLBP_WILDCARD;
 use crate::error::Error;
 use crate::memory::{collected, filled};
-use crate::model::{Factor, FactorGraph, Label, check_factor, next_joint_state};
+use crate::model::{Factor, FactorGraph, Label, Prior, check_factor, next_joint_state};
 
 /// Count: the variables.
 pub const FASTLBP_COUNT_VARIABLES: u32 = 0;
@@ -233,7 +233,7 @@ fn view(graph: &FactorGraph, factor: usize) -> Outcome<Factor<'_>> {
 fn write_parameters(factor: Factor<'_>, buffer: Buffer<f64>) -> Outcome {
     match factor {
         Factor::Table(values) => buffer.fill(values),
-        Factor::Singleton { p } => buffer.fill(&[p]),
+        Factor::Singleton(Prior { p }) => buffer.fill(&[p]),
         Factor::And(horn) | Factor::Or(horn) => buffer.fill(&[horn.p, horn.q]),
         Factor::Signed(signed) => buffer.fill(&signed.values),
         Factor::Noisy(noisy) => {

@@ -10,8 +10,9 @@
 use super::output::Output;
 use super::text::{Cursor, parse_probability, show};
 use crate::error::{Error, Result};
+use crate::factor::CausalBlock;
 use crate::memory::{self, Grow};
-use crate::model::{Factor, FactorGraph, FactorGraphBuilder, FactorKind, Label};
+use crate::model::{FactorGraph, FactorGraphBuilder, FactorKind, Label};
 use std::path::Path;
 
 /// Probability of the priors that the format leaves out.
@@ -216,9 +217,9 @@ pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> 
 }
 
 fn check_expressible(graph: &FactorGraph) -> Result<()> {
-    let other = (0..graph.factor_count()).find(|&f| !graph.kind(f).is_horn());
+    let other = (0..graph.factor_count()).find(|&f| graph.factor(f).causal_block().is_none());
     if let Some(factor) = other {
-        return Err(not_horn(graph, factor));
+        return Err(not_causal(graph, factor));
     }
     if let Some(variable) = (0..graph.variable_count()).find(|&v| graph.cardinality(v) != 2) {
         return Err(Error::Unsupported(format!(
@@ -231,7 +232,7 @@ fn check_expressible(graph: &FactorGraph) -> Result<()> {
     Ok(())
 }
 
-fn not_horn(graph: &FactorGraph, factor: usize) -> Error {
+fn not_causal(graph: &FactorGraph, factor: usize) -> Error {
     Error::Unsupported(format!(
         "factor {factor} is of the kind '{}': .causal_fg holds singleton, AND and OR factors only; \
          write .fg or .uai instead",
@@ -255,7 +256,8 @@ fn implicit_priors_at_the_end(graph: &FactorGraph) -> Result<usize> {
     let mut count = 0;
     for factor in (0..graph.factor_count()).rev() {
         let variable = graph.factor_variables(factor)[0] as usize;
-        let implied = matches!(graph.factor(factor), Factor::Singleton { p } if p == IMPLICIT_PRIOR)
+        let block = graph.factor(factor).causal_block();
+        let implied = matches!(block, Some(CausalBlock::Prior { p }) if p == IMPLICIT_PRIOR)
             && variable < next
             && headed[variable] == 1
             && graph.degree(variable) > 1;
@@ -278,13 +280,12 @@ fn write_prior(label: Label, p: f64, output: &mut Output<'_>) -> Result<()> {
 
 fn write_factor(graph: &FactorGraph, factor: usize, output: &mut Output<'_>) -> Result<()> {
     let variables = graph.factor_variables(factor);
-    let (sign, horn) = match graph.factor(factor) {
-        Factor::Singleton { p } => {
+    let (sign, horn) = match graph.factor(factor).causal_block() {
+        Some(CausalBlock::Prior { p }) => {
             return write_prior(graph.label(variables[0] as usize), p, output);
         }
-        Factor::And(horn) => ("*", horn),
-        Factor::Or(horn) => ("+", horn),
-        _ => return Err(not_horn(graph, factor)),
+        Some(CausalBlock::Rule { sign, horn }) => (sign, horn),
+        None => return Err(not_causal(graph, factor)),
     };
     output.end_line()?;
     output.integer(graph.label(variables[horn.head] as usize));
@@ -307,6 +308,7 @@ fn write_factor(graph: &FactorGraph, factor: usize, output: &mut Output<'_>) -> 
 mod tests {
     use super::*;
     use crate::format::testing::assert_refused;
+    use crate::model::{Factor, Prior};
 
     fn read(text: &str) -> Result<FactorGraph> {
         parse(text.as_bytes(), Path::new("g.causal_fg"))?.build()
@@ -336,7 +338,7 @@ mod tests {
                 Factor::And(horn) => assert_eq!((horn.p, horn.q), (p, q), "{line}"),
                 other => panic!("{line}: {other:?}"),
             }
-            assert_eq!(graph.factor(1), Factor::Singleton { p: 0.5 });
+            assert_eq!(graph.factor(1), Factor::Singleton(Prior { p: 0.5 }));
         }
     }
 
@@ -345,7 +347,7 @@ mod tests {
         let text = "# c\n#\n2\n\n# c\n7\n# c\n+0.25;0.5\n# c\n0\n# c\n\n\n7\n# c\nI\n# c\n0.75";
         let graph = read(text).unwrap();
         assert_eq!((graph.variable_count(), graph.factor_count()), (1, 2));
-        assert_eq!(graph.factor(1), Factor::Singleton { p: 0.75 });
+        assert_eq!(graph.factor(1), Factor::Singleton(Prior { p: 0.75 }));
         assert_eq!(read(&text.replace('\n', "\r\n")).unwrap(), graph);
         // The last, empty body may lack its line; more text is ignored.
         assert_eq!(read("1\n\n7\n*\n0").unwrap(), read("1\n\n7\n*\n0\n\n\nmore text").unwrap());

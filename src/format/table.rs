@@ -3,9 +3,9 @@
 use super::text::Cursor;
 use crate::error::{Error, Result};
 use crate::memory::{self, Grow, out_of_memory};
-use crate::model::{Factor, FactorGraph, is_zero_everywhere, next_joint_state};
+use crate::model::{FactorGraph, next_joint_state};
 
-/// Most entries of an AND, OR or singleton factor that is written as a table.
+/// Most entries of a factor of another kind that is written as a table.
 pub(super) const EXPANSION_LIMIT: usize = 1 << 26;
 
 /// Most entries that all tables of a text of this size may have together; see
@@ -49,10 +49,10 @@ pub(super) fn check_not_all_zero(
 /// Number of entries of a factor as a table. Errors: too many of them, or all of them zero.
 pub(super) fn table_size(graph: &FactorGraph, factor: usize) -> Result<usize> {
     let view = graph.factor(factor);
-    if let Factor::Table(values) = view {
+    if let Some(values) = view.as_table() {
         return Ok(values.len());
     }
-    if is_zero_everywhere(&view, graph.arity(factor)) {
+    if view.is_zero_everywhere(graph.arity(factor)) {
         return Err(Error::Unsupported(format!(
             "factor {factor} ({}) contradicts itself (its value is zero everywhere), and a table \
              needs a positive value; write .causal_fg instead",
@@ -78,7 +78,7 @@ pub(super) fn for_each_entry(
     mut visit: impl FnMut(usize, f64) -> Result<()>,
 ) -> Result<()> {
     let view = graph.factor(factor);
-    if let Factor::Table(values) = view {
+    if let Some(values) = view.as_table() {
         return values.iter().enumerate().try_for_each(|(index, &value)| visit(index, value));
     }
     table_size(graph, factor)?;

@@ -21,7 +21,7 @@ pub(crate) struct Body<T> {
 impl<T> Body<T> {
     /// One literal, from the weights with which it holds and fails.
     #[inline(always)]
-    pub(super) fn literal([holds, fails]: [T; 2]) -> Self {
+    pub(crate) fn literal([holds, fails]: [T; 2]) -> Self {
         Self { all: holds, not_all: fails }
     }
 }
@@ -211,7 +211,7 @@ impl<T: FromPacked> HeadWeights<T> {
 }
 
 /// Memory for factors with a long body, kept between calls.
-pub(super) struct BodyScratch<T> {
+pub(crate) struct BodyScratch<T> {
     leaves: Vec<Body<T>>,
     tree: TreeScratch<Body<T>>,
 }
@@ -238,7 +238,7 @@ fn body_leave_one_out<T: FromPacked>(
 }
 
 /// The message to the variable at one position, in the numbers `T`. O(arity).
-pub(super) fn one_message<T: FromPacked>(
+pub(crate) fn one_message<T: FromPacked>(
     inputs: &[Packed],
     head: usize,
     target: usize,
@@ -255,7 +255,7 @@ pub(super) fn one_message<T: FromPacked>(
 }
 
 /// The factor summed against its inputs. O(arity).
-pub(super) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
+pub(crate) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
     let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
     let body = literals.fold(Body::<Wide>::NEUTRAL, |body, (position, &input)| {
         body.combine(c.literal(position, input))
@@ -265,7 +265,7 @@ pub(super) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
 
 /// All messages of a factor from its inputs, in the numbers `T`. O(arity). Errors: no memory for the scratch
 /// space.
-pub(super) fn messages<T: FromPacked>(
+pub(crate) fn messages<T: FromPacked>(
     inputs: &[Packed],
     head: usize,
     c: &impl Literals,

@@ -9,10 +9,7 @@ use super::body::{
 use super::number::{Max, Real, Wide};
 use super::packed::Packed;
 use crate::error::Result;
-#[cfg(cuda)]
-use crate::memory::Grow;
-use crate::memory::{NoMemory, copied};
-use crate::model::{FactorKind, HornParameters, SignedParameters};
+use crate::memory::{Grow, NoMemory};
 
 /// What a factor's messages depend on besides its inputs.
 #[derive(Clone, Debug)]
@@ -29,7 +26,6 @@ pub(crate) struct HornCoefficients {
 }
 
 /// Coefficients as a GPU has them: `HornCoefficients` of cuda/arithmetic/horn.cuh, field by field.
-#[cfg(any(cuda, test))]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct DeviceHorn {
@@ -41,13 +37,11 @@ pub(crate) struct DeviceHorn {
     pub(crate) words: u32,
 }
 
-#[cfg(any(cuda, test))]
 impl DeviceHorn {
     const PLAIN: u32 = 1;
     const LISTED: u32 = 2;
 
     /// Whether no value is so small that doubles could underflow.
-    #[cfg(cuda)]
     pub(crate) fn is_plain(&self) -> bool {
         self.flags & Self::PLAIN != 0
     }
@@ -58,19 +52,9 @@ impl DeviceHorn {
 const PLAIN_COEFFICIENTS: std::ops::Range<f64> = 1.0 / 18_446_744_073_709_551_616.0..2.0;
 
 impl HornCoefficients {
-    pub(crate) fn of_horn(parameters: &HornParameters) -> Self {
-        let negated = if parameters.kind == FactorKind::Or { u64::MAX } else { 0 };
-        Self::new(parameters.conditional(), negated, None)
-    }
-
-    pub(crate) fn of_signed(parameters: &SignedParameters) -> Result<Self> {
-        let words = &parameters.negated;
-        let listed = words.len() > 1 || words.first().is_some_and(|word| word >> 63 == 1);
-        let all = if listed { Some(copied(words)?.into_boxed_slice()) } else { None };
-        Ok(Self::new(parameters.values, words.first().copied().unwrap_or_default(), all))
-    }
-
-    fn new(values: [f64; 4], negated: u64, all_negated: Option<Box<[u64]>>) -> Self {
+    /// From `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]` and the signs of the
+    /// literals: bit 63 of `negated` speaks for all positions from 64 on, unless `all_negated` lists them.
+    pub(crate) fn new(values: [f64; 4], negated: u64, all_negated: Option<Box<[u64]>>) -> Self {
         let ([h1, h0, f1, f0], exponent) = near_one(values);
         let values = [h1, h0, f1, f0];
         // Where all are zero, near inputs give 0/0 as well.
@@ -81,7 +65,6 @@ impl HornCoefficients {
 
     /// The coefficients of a factor with `arity` variables for a GPU. What `negated` has no bits for
     /// is appended to `words`, those of all factors.
-    #[cfg(any(cuda, test))]
     pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> Result<DeviceHorn> {
         let mut flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
         let start = words.len() as u32;
@@ -97,7 +80,6 @@ impl HornCoefficients {
 
     /// The coefficients of a factor with at most 64 variables for a GPU that has the head, here at
     /// position `head`, in front of the others.
-    #[cfg(cuda)]
     pub(crate) fn to_device_head_first(&self, head: usize) -> DeviceHorn {
         let flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
         let before = self.negated & ((1 << head) - 1);
@@ -112,7 +94,7 @@ impl HornCoefficients {
             return self.negated >> position & 1 == 1;
         }
         match &self.all_negated {
-            Some(words) => crate::model::bit(words, position),
+            Some(words) => bit(words, position),
             None => self.negated >> 63 == 1,
         }
     }
@@ -132,9 +114,14 @@ impl HornCoefficients {
     }
 }
 
+/// Whether a bit is set, in words of which the last ones may be missing.
+pub(crate) fn bit(words: &[u64], index: usize) -> bool {
+    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+}
+
 /// Values of a factor over a power of two that leaves the largest of them between 2^-60 and 2, and
 /// the exponent of that power; unchanged where some would get lost.
-pub(super) fn near_one(values: [f64; 4]) -> ([f64; 4], i64) {
+pub(crate) fn near_one(values: [f64; 4]) -> ([f64; 4], i64) {
     let exponents = || values.iter().filter(|&&v| v > 0.0).map(|&v| Wide::from_f64(v).exponent());
     let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
     if (-60..=0).contains(&high) || low - high < -900 {
@@ -163,8 +150,8 @@ impl Literals for HornCoefficients {
 /// Memory for factors with a long body, kept between calls.
 #[derive(Default)]
 pub(crate) struct HornScratch {
-    pub(super) plain: BodyScratch<f64>,
-    pub(super) wide: BodyScratch<Wide>,
+    pub(crate) plain: BodyScratch<f64>,
+    pub(crate) wide: BodyScratch<Wide>,
     plain_max: BodyScratch<Max<f64>>,
     wide_max: BodyScratch<Max<Wide>>,
 }
@@ -277,12 +264,12 @@ impl HornCoefficients {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::model::{Factor, Horn, Signed};
+    use crate::factor::{Factor, FactorKind, Horn, HornParameters, Signed, SignedParameters};
     use proptest::prelude::*;
 
-    pub(in crate::kernel) fn input() -> impl Strategy<Value = Packed> {
+    pub(crate) fn input() -> impl Strategy<Value = Packed> {
         prop_oneof![
             6 => (1e-6_f64..1e6).prop_map(Packed::from_f64),
             1 => (-200_i32..200).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
@@ -310,8 +297,9 @@ pub(super) mod tests {
         fn value(&self, head: usize, states: &[usize]) -> f64 {
             let factor = match self {
                 Description::Horn(HornParameters { kind, p, q, head_in_body }) => {
-                    let horn = Horn { head, head_in_body: *head_in_body, p: *p, q: *q };
-                    if *kind == FactorKind::And { Factor::And(horn) } else { Factor::Or(horn) }
+                    let (kind, head_in_body) = (*kind, *head_in_body);
+                    let horn = Horn { kind, head, head_in_body, p: *p, q: *q };
+                    if kind == FactorKind::And { Factor::And(horn) } else { Factor::Or(horn) }
                 }
                 Description::Signed(SignedParameters { values, negated }) => {
                     Factor::Signed(Signed { head, values: *values, negated })
@@ -364,7 +352,7 @@ pub(super) mod tests {
         Packed::ratio(sums[1], sums[0])
     }
 
-    pub(in crate::kernel) fn close(a: Packed, b: Packed) -> bool {
+    pub(crate) fn close(a: Packed, b: Packed) -> bool {
         if a.is_certain() || b.is_certain() || a == Packed::CONTRADICTION {
             return a == b;
         }

@@ -1,5 +1,9 @@
 //! The message algebra: one definition of every operation on messages, used by all engines.
 //!
+//! Here are numbers, products, and the messages of the two forms that engines run by paths of their own:
+//! conjunctions of literals (`horn.rs`) and dense tables. Those of other kinds are in `factor`, next to the rest
+//! of what a kind is.
+//!
 //! Three rules give the same bits everywhere and no wrong answers from rounding:
 //!
 //! * Only `+ - * /` on binary64 values, scaled exactly by powers of two; no subtraction of nearly
@@ -11,30 +15,25 @@
 //!   edges in index order, padded with the neutral element to a power of two. The product of all
 //!   edges but one multiplies the siblings met on the way from the root down to that edge.
 
-mod body;
+pub(crate) mod body;
 mod damping;
-mod horn;
-mod noisy;
+pub(crate) mod horn;
 mod number;
 mod packed;
 mod power;
 mod product;
-mod table;
-mod terms;
-mod tree;
+pub(crate) mod table;
+pub(crate) mod tree;
 #[cfg(test)]
 mod twin;
-mod value;
 
 pub(crate) use body::Body;
 pub(crate) use damping::damp;
-#[cfg(cuda)]
-pub(crate) use horn::DeviceHorn;
 pub(crate) use horn::{
-    HornCoefficients, HornScratch, horn_message, horn_messages, horn_total, small_horn_messages,
+    DeviceHorn, HornCoefficients, HornScratch, bit, horn_message, horn_messages, horn_total,
+    small_horn_messages,
 };
-pub(crate) use noisy::{NoisyCoefficients, noisy_message, noisy_messages, noisy_total};
-pub(crate) use number::{Real, Wide};
+pub(crate) use number::{Max, Real, Wide};
 pub(crate) use packed::Packed;
 pub(crate) use power::geometric_mean;
 pub(crate) use product::{
@@ -46,9 +45,7 @@ pub(crate) use table::{
     OwnedTable, TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
     table_messages, table_total,
 };
-pub(crate) use terms::{TermInputs, TermScratch, term_messages, term_total};
 pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};
-pub(crate) use value::{factor_value, factor_values};
 
 /// What messages and beliefs are over the states of the other variables (libDAI's `inference`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

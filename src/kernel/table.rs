@@ -150,7 +150,7 @@ pub(crate) fn table_message(
 
 /// Stores the weights of the states of one message; 0/0 is [`Packed::CONTRADICTION`] in its first
 /// value.
-pub(super) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
+pub(crate) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
     if let [state0, state1] = weights {
         out[0] = Packed::ratio(state1.widen(), state0.widen());
         return;
@@ -172,7 +172,7 @@ pub(super) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
 }
 
 /// Exponents of the smallest and the largest positive weight of a stored message.
-pub(super) fn input_exponents(stored: &[Packed]) -> (i64, i64) {
+pub(crate) fn input_exponents(stored: &[Packed]) -> (i64, i64) {
     if let [odds] = stored {
         if odds.is_certain() {
             return (0, 0);
@@ -233,7 +233,7 @@ fn run(
 
 /// The weights of the states of all inputs, one variable after the other, and where each variable's
 /// start.
-pub(super) fn unpack_inputs<T: Real>(
+pub(crate) fn unpack_inputs<T: Real>(
     radices: &[u32],
     inputs: &[Packed],
     number: impl Fn(Packed) -> T,

@@ -1,13 +1,10 @@
 //! Builds a [`FactorGraph`] from factors over labels, one at a time or in bulk.
 
-use super::assemble::{add_horn_scope, add_table_scope, connect};
-use super::factor::{FactorKind, HornParameters};
+use super::assemble::connect;
 use super::graph::{FactorGraph, Label};
 use super::labels::{INDEX_LIMIT, LabelIndex};
-use super::parameters::ParameterTable;
-use super::structured::{SignedTable, Structured};
-use super::structured_scope::add_structured_scope;
 use crate::error::{Error, Result};
+use crate::factor::{FactorKind, HornParameters, NewFactor, NewTable, Scope, Stores};
 use crate::memory::{Grow, copied, filled, room};
 
 /// Singleton, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
@@ -47,12 +44,8 @@ pub struct FactorGraphBuilder {
     pub(super) members: Vec<Label>,
     /// Number in the store of the factor's kind.
     pub(super) parameters: Vec<u32>,
-    horn: ParameterTable,
-    /// Where each table's values end.
-    table_ends: Vec<usize>,
-    table_values: Vec<f64>,
-    /// Signed, noisy and term factors, by position in `members`.
-    pub(super) structured: Structured,
+    /// Parameters by kind; what belongs to a variable, by position in `members`.
+    pub(super) drafts: Stores,
 }
 
 impl Default for FactorGraphBuilder {
@@ -71,10 +64,7 @@ impl FactorGraphBuilder {
             member_ends: Vec::new(),
             members: Vec::new(),
             parameters: Vec::new(),
-            horn: ParameterTable::default(),
-            table_ends: Vec::new(),
-            table_values: Vec::new(),
-            structured: Structured::default(),
+            drafts: Stores::default(),
         }
     }
 
@@ -136,11 +126,30 @@ impl FactorGraphBuilder {
         p: f64,
         q: f64,
     ) -> Result<()> {
-        self.check_horn(self.kinds.len(), kind, body.len(), p, q)?;
-        let q = if kind == FactorKind::Singleton { 0.0 } else { q };
-        self.make_room(1, body.len())?;
-        let id = self.horn.intern(HornParameters { kind, p, q, head_in_body: false })?;
-        self.push_factor(kind, head, body, id);
+        self.add_factor(Some(head), body, &HornParameters { kind, p, q, head_in_body: false })
+    }
+
+    /// Adds a factor of any kind from its parameters. A kind with a head takes its label, and the body as
+    /// `members`; another takes all its variables as `members`.
+    ///
+    /// Errors: what the kind says of its parameters; a head where the kind has none, or none where it has one.
+    pub fn add_factor(
+        &mut self,
+        head: Option<Label>,
+        members: &[Label],
+        parameters: &impl NewFactor,
+    ) -> Result<()> {
+        let (factor, kind) = (self.kinds.len(), parameters.kind());
+        parameters.check(factor, members.len())?;
+        if kind.has_head() != head.is_some() {
+            let (name, wanted) = (kind.name(), if kind.has_head() { "a" } else { "no" });
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor} ({name}): its kind has {wanted} head: {wanted} head is needed"
+            )));
+        }
+        self.make_room(1, members.len())?;
+        let number = parameters.push(&mut self.drafts)?;
+        self.push_factor(kind, head.unwrap_or_default(), members, number);
         Ok(())
     }
 
@@ -163,7 +172,9 @@ impl FactorGraphBuilder {
         check_offsets("body_offsets", body_offsets, bodies.len())?;
         for i in 0..count {
             let size = body_offsets[i + 1] - body_offsets[i];
-            self.check_horn(self.kinds.len() + i, kinds[i], size, p[i], q[i])?;
+            let (kind, p, q) = (kinds[i], p[i], q[i]);
+            let parameters = HornParameters { kind, p, q, head_in_body: false };
+            parameters.check(self.kinds.len() + i, size)?;
         }
         self.make_room(count, bodies.len())?;
         self.all_or_none(|builder| {
@@ -190,34 +201,7 @@ impl FactorGraphBuilder {
     /// Adds a dense table over `scope`, the first variable of which varies fastest; one value per
     /// joint state, finite, not negative, not all zero. The scope must not name a variable twice.
     pub fn add_table(&mut self, scope: &[Label], values: &[f64]) -> Result<()> {
-        let factor = self.kinds.len();
-        let mut positive = false;
-        for (index, &value) in values.iter().enumerate() {
-            if !value.is_finite() || value < 0.0 {
-                return Err(Error::InvalidArgument(format!(
-                    "factor {factor}: table value {value:?} at index {index}: \
-                     a finite value >= 0 is needed"
-                )));
-            }
-            positive |= value > 0.0;
-        }
-        if !positive {
-            return Err(Error::InvalidArgument(if values.is_empty() {
-                format!("factor {factor}: the table has no values: one per joint state is needed")
-            } else {
-                format!(
-                    "factor {factor}: all {} table values are zero: one must be positive",
-                    values.len()
-                )
-            }));
-        }
-        self.make_room(1, scope.len())?;
-        self.table_ends.try_room(1)?;
-        self.table_values.try_append(values)?;
-        let id = self.table_ends.len() as u32;
-        self.table_ends.push(self.table_values.len());
-        self.push_factor(FactorKind::Table, 0, scope, id);
-        Ok(())
+        self.add_factor(None, scope, &NewTable(values))
     }
 
     /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of
@@ -246,9 +230,6 @@ impl FactorGraphBuilder {
             )));
         }
         let index = self.label_index()?;
-        let mut table_offsets = room(self.table_ends.len() + 1)?;
-        table_offsets.push(0);
-        table_offsets.extend_from_slice(&self.table_ends);
         let mut graph = FactorGraph {
             cardinalities: self.cardinalities(&index)?,
             labels: copied(&index.labels)?,
@@ -259,38 +240,41 @@ impl FactorGraphBuilder {
             variable_edges: Vec::new(),
             kinds: copied(&self.kinds)?,
             heads: filled(self.kinds.len(), 0)?,
-            parameters: copied(&self.parameters)?,
-            horn_parameters: Vec::new(),
-            table_offsets,
-            table_values: copied(&self.table_values)?,
-            structured: Structured::default(),
+            parameters: filled(self.kinds.len(), 0)?,
+            stores: Stores::begin(&self.drafts)?,
             all_binary: false,
         };
         graph.all_binary = graph.cardinalities.iter().all(|&r| r == 2);
-        let mut horn = ParameterTable::of(&self.horn.entries)?;
-        let mut signed = SignedTable::default();
-        let mut scope: Vec<u32> = Vec::new();
+        let (mut members, mut variables) = (Vec::new(), Vec::new());
         graph.factor_offsets.push(0);
-        for factor in 0..self.kinds.len() {
+        for (factor, &kind) in self.kinds.iter().enumerate() {
             let start = if factor == 0 { 0 } else { self.member_ends[factor - 1] };
-            let members = &self.members[start..self.member_ends[factor]];
-            scope.clear();
-            scope.try_extend(members.iter().map(|&label| index.of(label)))?;
-            match self.kinds[factor] {
-                FactorKind::Table => add_table_scope(&mut graph, factor, &mut scope)?,
-                kind if kind.is_horn() => {
-                    let head = index.of(self.heads[factor]);
-                    add_horn_scope(&mut graph, factor, head, &mut scope, &mut horn)?;
-                }
-                kind => {
-                    let head = kind.has_head().then(|| index.of(self.heads[factor]));
-                    let drafts = &self.structured;
-                    add_structured_scope(&mut graph, factor, head, &scope, drafts, &mut signed)?;
-                }
-            }
+            let own = &self.members[start..self.member_ends[factor]];
+            let head = kind.has_head().then(|| index.of(self.heads[factor]));
+            members.clear();
+            members.try_extend(own.iter().map(|&label| index.of(label)))?;
+            variables.clear();
+            variables.try_append(&members)?;
+            variables.try_extend(head)?;
+            variables.sort_unstable();
+            variables.dedup();
+            let scope = Scope {
+                factor,
+                kind,
+                head,
+                members: &members,
+                variables: &variables,
+                labels: &graph.labels,
+                cardinalities: &graph.cardinalities,
+                all_binary: graph.all_binary,
+            };
+            let draft = self.parameters[factor];
+            graph.parameters[factor] = graph.stores.assemble(&self.drafts, draft, &scope)?;
+            graph.heads[factor] = scope.head_position() as u32;
+            graph.edge_variable.try_append(&variables)?;
             graph.factor_offsets.push(graph.edge_variable.len() as u32);
         }
-        graph.horn_parameters = horn.entries;
+        graph.stores.finish();
         if graph.edge_variable.len() < graph.edge_variable.capacity() {
             graph.edge_variable = copied(&graph.edge_variable)?;
         }
@@ -336,38 +320,6 @@ impl FactorGraphBuilder {
         self.heads.push(head);
         self.parameters.push(parameter);
         self.member_ends.push(self.members.len());
-    }
-
-    fn check_horn(
-        &self,
-        factor: usize,
-        kind: FactorKind,
-        body: usize,
-        p: f64,
-        q: f64,
-    ) -> Result<()> {
-        let name = kind.name();
-        if !kind.is_horn() {
-            return Err(Error::InvalidArgument(format!(
-                "factor {factor}: kind '{name}': a singleton, AND or OR is needed here"
-            )));
-        }
-        if kind == FactorKind::Singleton && body != 0 {
-            return Err(Error::InvalidArgument(format!(
-                "factor {factor}: a singleton with a body of {body}: its body must be empty"
-            )));
-        }
-        let checked =
-            if kind == FactorKind::Singleton { &[("p", p)][..] } else { &[("p", p), ("q", q)] };
-        for &(parameter, value) in checked {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(Error::InvalidArgument(format!(
-                    "factor {factor} ({name}): {parameter} = {value:?}: \
-                     a probability in [0, 1] is needed"
-                )));
-            }
-        }
-        Ok(())
     }
 
     fn cardinalities(&self, index: &LabelIndex) -> Result<Vec<u32>> {

@@ -2,6 +2,7 @@
 
 use super::graph::FactorGraph;
 use crate::error::{Error, Result};
+use crate::factor::check_weights;
 use crate::memory::{SortedMap, copied};
 
 /// What is known about one variable.
@@ -138,33 +139,4 @@ pub(crate) fn check_factor(graph: &FactorGraph, factor: usize) -> Result<()> {
     } else {
         Err(Error::OutOfRange(format!("factor index {factor}: the graph has {count} factors")))
     }
-}
-
-/// Checks that weights are finite, not negative and not all zero.
-pub(crate) fn check_weights(weights: &[f64], what: impl Fn() -> String) -> Result<()> {
-    check_weights_by(weights, what, "state")
-}
-
-/// As [`check_weights`], where errors call the index of a weight by a name.
-pub(crate) fn check_weights_by(
-    weights: &[f64],
-    what: impl Fn() -> String,
-    index: &str,
-) -> Result<()> {
-    for (at, &weight) in weights.iter().enumerate() {
-        if !weight.is_finite() || weight < 0.0 {
-            return Err(Error::InvalidArgument(format!(
-                "{}: {weight:?} for {index} {at}: a finite value >= 0 is needed",
-                what()
-            )));
-        }
-    }
-    if weights.iter().all(|&weight| weight == 0.0) {
-        return Err(Error::InvalidArgument(format!(
-            "{}: all {} values are zero: one must be positive",
-            what(),
-            weights.len()
-        )));
-    }
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! The immutable factor graph: compact adjacency in both directions with 32-bit indices.
 
-use super::factor::{Factor, FactorKind, Horn, HornParameters};
+use crate::error::Result;
 #[cfg(test)]
-use super::structured::next_joint_state;
-use super::structured::{SignedParameters, Structured};
+use crate::factor::next_joint_state;
+use crate::factor::{Conjunction, Factor, FactorKind, HornParameters, SignedParameters, Stores};
+use crate::kernel::HornCoefficients;
 use std::ops::Range;
 
 /// The user's identifier of a variable. Labels may have gaps; variables are indexed by the rank of
@@ -28,10 +29,7 @@ pub struct FactorGraph {
     pub(super) heads: Vec<u32>,
     /// Per factor: its number in the store of its kind; equal horn and signed parameters share one.
     pub(super) parameters: Vec<u32>,
-    pub(super) horn_parameters: Vec<HornParameters>,
-    pub(super) table_offsets: Vec<usize>,
-    pub(super) table_values: Vec<f64>,
-    pub(super) structured: Structured,
+    pub(super) stores: Stores,
     pub(super) all_binary: bool,
 }
 
@@ -158,7 +156,8 @@ impl FactorGraph {
 
     /// Index into [`Self::horn_parameters`] of a singleton, AND or OR factor.
     pub fn horn_parameter(&self, factor: usize) -> Option<usize> {
-        self.kinds[factor].is_horn().then(|| self.parameters[factor] as usize)
+        let is_horn = self.kinds[factor].conjunction() == Some(Conjunction::Horn);
+        is_horn.then(|| self.parameters[factor] as usize)
     }
 
     /// Number of the parameters of a factor that is a conjunction of literals (singleton, AND, OR,
@@ -166,46 +165,37 @@ impl FactorGraph {
     #[inline(always)]
     pub(crate) fn conjunction_parameter(&self, factor: usize) -> Option<usize> {
         let number = self.parameters[factor] as usize;
-        match self.kinds[factor] {
-            FactorKind::Singleton | FactorKind::And | FactorKind::Or => Some(number),
-            FactorKind::Signed => Some(self.horn_parameters.len() + number),
-            FactorKind::Table | FactorKind::Noisy | FactorKind::Terms => None,
+        match self.kinds[factor].conjunction() {
+            Some(Conjunction::Horn) => Some(number),
+            Some(Conjunction::Signed) => Some(self.stores.horn.entries().len() + number),
+            None => None,
         }
+    }
+
+    /// The factors that are no conjunctions of literals, ascending. A pass over the kinds alone.
+    pub(crate) fn other_factors(&self) -> impl Iterator<Item = usize> + '_ {
+        let kinds = self.kinds.iter().enumerate();
+        kinds.filter(|(_, kind)| kind.conjunction().is_none()).map(|(factor, _)| factor)
+    }
+
+    /// The coefficients of all conjunctions of literals, by [`Self::conjunction_parameter`].
+    pub(crate) fn coefficients(&self) -> Result<Vec<HornCoefficients>> {
+        self.stores.coefficients()
     }
 
     /// The distinct parameters of all signed conjunctions.
     pub fn signed_parameters(&self) -> &[SignedParameters] {
-        &self.structured.signed
+        self.stores.signed.entries()
     }
 
     /// The distinct parameters of all singleton, AND and OR factors.
     pub fn horn_parameters(&self) -> &[HornParameters] {
-        &self.horn_parameters
+        self.stores.horn.entries()
     }
 
     /// A view of a factor. Panics if there is no such factor.
     pub fn factor(&self, factor: usize) -> Factor<'_> {
-        let parameter = self.parameters[factor] as usize;
-        let horn = || {
-            let HornParameters { p, q, head_in_body, .. } = self.horn_parameters[parameter];
-            Horn { head: self.heads[factor] as usize, head_in_body, p, q }
-        };
-        match self.kinds[factor] {
-            FactorKind::Table => {
-                let range = self.table_offsets[parameter]..self.table_offsets[parameter + 1];
-                Factor::Table(&self.table_values[range])
-            }
-            FactorKind::Singleton => Factor::Singleton { p: self.horn_parameters[parameter].p },
-            FactorKind::And => Factor::And(horn()),
-            FactorKind::Or => Factor::Or(horn()),
-            FactorKind::Signed => {
-                Factor::Signed(self.structured.signed(parameter, self.heads[factor] as usize))
-            }
-            FactorKind::Noisy => {
-                Factor::Noisy(self.structured.noisy(parameter, self.heads[factor] as usize))
-            }
-            FactorKind::Terms => Factor::Terms(self.structured.terms(parameter)),
-        }
+        self.stores.factor(self.kinds[factor], self.parameters[factor], self.heads[factor])
     }
 
     /// Cardinalities of a factor's variables, in their order. Panics if there is no such factor.
@@ -224,7 +214,7 @@ impl FactorGraph {
     pub(crate) fn factor_table(&self, factor: usize, limit: usize) -> Option<Vec<f64>> {
         let size = self.joint_states(factor).filter(|&size| size <= limit)?;
         let view = self.factor(factor);
-        if let Factor::Table(values) = view {
+        if let Some(values) = view.as_table() {
             return Some(values.to_vec());
         }
         let cardinalities: Vec<usize> = self.factor_cardinalities(factor).collect();
@@ -249,8 +239,6 @@ impl FactorGraph {
                 + self.heads.capacity()
                 + self.parameters.capacity())
             + self.kinds.capacity()
-            + self.horn_parameters.capacity() * size_of::<HornParameters>()
-            + 8 * (self.table_offsets.capacity() + self.table_values.capacity())
-            + self.structured.memory_bytes()
+            + self.stores.memory_bytes()
     }
 }

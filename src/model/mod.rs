@@ -3,26 +3,24 @@
 mod assemble;
 mod builder;
 mod evidence;
-mod factor;
 mod from_graph;
 mod graph;
 mod labels;
-mod parameters;
 mod replace;
-mod structured;
 mod structured_builder;
-mod structured_scope;
+#[cfg(test)]
+mod tests;
 
 pub use builder::{FactorGraphBuilder, HornArrays};
 pub(crate) use builder::{check_cardinality, check_offsets};
 pub use evidence::{Evidence, VariableEvidence};
-pub(crate) use evidence::{check_factor, check_variable, check_weights, check_weights_by};
-pub(crate) use factor::bit;
-pub use factor::{
-    Factor, FactorKind, Horn, HornParameters, Noisy, NoisyLiteral, Signed, TermLiteral, Terms,
-};
+pub(crate) use evidence::{check_factor, check_variable};
 pub use graph::{FactorGraph, Label};
 pub(crate) use replace::TableStructure;
-pub use structured::SignedParameters;
-pub(crate) use structured::{is_zero_everywhere, next_joint_state};
-pub use structured_builder::{SignedArrays, TermArrays, WILDCARD};
+pub use structured_builder::{SignedArrays, TermArrays};
+
+pub use crate::factor::{
+    Factor, FactorKind, Horn, HornParameters, Noisy, NoisyLiteral, Prior, Signed, SignedParameters,
+    TermLiteral, Terms, WILDCARD,
+};
+pub(crate) use crate::factor::{check_weights, next_joint_state};

@@ -1,10 +1,9 @@
 //! Tables with local structure, in the form that is cheaper to run.
 
-use super::factor::{FactorKind, TermLiteral};
 use super::graph::FactorGraph;
-use super::structured::{SignedTable, set_bit};
 use crate::error::Result;
-use crate::memory::{Grow, collected, copied, filled, room};
+use crate::factor::{FactorKind, TermLiteral, words};
+use crate::memory::{Grow, collected, copied, filled};
 
 /// What a table turned out to be. A joint state has one state per variable, in the table's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +58,7 @@ impl FactorGraph {
         let mut structures = Vec::new();
         let mut cardinalities = Vec::new();
         for factor in 0..self.factor_count() {
-            if let super::Factor::Table(values) = self.factor(factor) {
+            if let Some(values) = self.factor(factor).as_table() {
                 cardinalities.clear();
                 cardinalities.try_extend(self.factor_cardinalities(factor).map(|r| r as u32))?;
                 let structure = recognise(values, &cardinalities)?;
@@ -71,14 +70,11 @@ impl FactorGraph {
         if structures.is_empty() {
             return Ok(None);
         }
-        let mut replaced = filled(self.table_offsets.len() - 1, false)?;
+        let mut replaced = filled(self.stores.tables.len(), false)?;
         for &(factor, _) in &structures {
             replaced[self.parameters[factor] as usize] = true;
         }
-        // All but the tables' values, of which only those that stay tables are needed.
         let mut graph = Self {
-            table_offsets: room(self.table_offsets.len())?,
-            table_values: Vec::new(),
             labels: copied(&self.labels)?,
             cardinalities: copied(&self.cardinalities)?,
             factor_offsets: copied(&self.factor_offsets)?,
@@ -89,45 +85,28 @@ impl FactorGraph {
             kinds: copied(&self.kinds)?,
             heads: copied(&self.heads)?,
             parameters: copied(&self.parameters)?,
-            horn_parameters: copied(&self.horn_parameters)?,
-            structured: self.structured.try_clone()?,
+            stores: self.stores.copy_without_tables(&replaced)?,
             all_binary: self.all_binary,
         };
-        graph.table_offsets.push(0);
-        for factor in 0..self.factor_count() {
-            let table = self.parameters[factor] as usize;
-            if self.kinds[factor] == FactorKind::Table && !replaced[table] {
-                let values = self.table_offsets[table]..self.table_offsets[table + 1];
-                graph.parameters[factor] = (graph.table_offsets.len() - 1) as u32;
-                graph.table_values.try_append(&self.table_values[values])?;
-                graph.table_offsets.push(graph.table_values.len());
-            }
-        }
-        let mut signed = SignedTable::of(&graph.structured)?;
+        graph.stores.signed.reopen()?;
         for (factor, structure) in structures {
-            graph.replace(factor, structure, &mut signed)?;
+            graph.replace(factor, structure)?;
         }
+        graph.stores.finish();
         Ok(Some(graph))
     }
 
-    fn replace(
-        &mut self,
-        factor: usize,
-        structure: TableStructure,
-        signed: &mut SignedTable,
-    ) -> Result<()> {
+    fn replace(&mut self, factor: usize, structure: TableStructure) -> Result<()> {
+        let stores = &mut self.stores;
         let (kind, head, number) = match structure {
             TableStructure::Dense => return Ok(()),
             TableStructure::Conjunction { head, negated, values } => {
-                let mut words = Vec::new();
-                for (position, _) in negated.iter().enumerate().filter(|&(_, &negated)| negated) {
-                    set_bit(&mut words, position)?;
-                }
-                let number = signed.intern(&mut self.structured, values, words)?;
-                (FactorKind::Signed, head, number)
+                let negated = negated.iter().enumerate().filter(|&(_, &negated)| negated);
+                let negated = words(negated.map(|(position, _)| position))?;
+                (FactorKind::Signed, head, stores.signed.intern(values, negated)?)
             }
             TableStructure::Noisy { head, literals, values } => {
-                (FactorKind::Noisy, head, self.structured.push_noisy(values, &literals)?)
+                (FactorKind::Noisy, head, stores.noisy.push(values, &literals)?)
             }
             TableStructure::Terms { weights, offsets, literals } => {
                 let literals = literals.into_iter();
@@ -137,7 +116,7 @@ impl FactorGraph {
                     literals[term[0]..term[1]].sort_unstable_by_key(|literal| literal.position);
                 }
                 let terms = offsets.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
-                (FactorKind::Terms, 0, self.structured.push_terms(&weights, terms, true)?)
+                (FactorKind::Terms, 0, stores.terms.push(&weights, terms, true)?)
             }
         };
         self.kinds[factor] = kind;

@@ -1,13 +1,10 @@
 //! Adding factors with local structure to a builder.
 
 use super::builder::{FactorGraphBuilder, check_offsets};
-use super::factor::{FactorKind, NoisyLiteral, TermLiteral};
 use super::graph::Label;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, room};
-
-/// In the indicators of [`FactorGraphBuilder::add_terms`]: any state.
-pub const WILDCARD: i32 = -1;
+use crate::factor::{NewFactor, NewNoisy, NewSigned, NewTerms, NoisyLiteral, check_probabilities};
+use crate::memory::{collected, room};
 
 /// Signed conjunctions as arrays, for [`FactorGraphBuilder::add_signed_factors`].
 ///
@@ -42,7 +39,7 @@ pub struct TermArrays<'a> {
     pub term_offsets: &'a [usize],
     /// Weights of all terms.
     pub weights: &'a [f64],
-    /// A state, or [`WILDCARD`], per term and variable.
+    /// A state, or [`WILDCARD`](super::WILDCARD), per term and variable.
     pub indicators: &'a [i32],
 }
 
@@ -58,11 +55,7 @@ impl FactorGraphBuilder {
         negated: &[bool],
         values: [f64; 4],
     ) -> Result<()> {
-        check_signed(self.kinds.len(), body.len(), negated.len(), &values)?;
-        self.make_room(1, body.len())?;
-        let number = self.structured.push_signed(values, negated)?;
-        self.push_factor(FactorKind::Signed, head, body, number);
-        Ok(())
+        self.add_factor(Some(head), body, &NewSigned { negated, values })
     }
 
     /// Adds an AND with signs: P(head = 1) = p if all literals hold, q otherwise; p and q in [0, 1].
@@ -75,7 +68,7 @@ impl FactorGraphBuilder {
         p: f64,
         q: f64,
     ) -> Result<()> {
-        check_probabilities(self.kinds.len(), &[("p", p), ("q", q)])?;
+        self.check_next(&[("p", p), ("q", q)])?;
         self.add_signed(head, body, negated, [p, 1.0 - p, q, 1.0 - q])
     }
 
@@ -89,7 +82,7 @@ impl FactorGraphBuilder {
         p: f64,
         q: f64,
     ) -> Result<()> {
-        check_probabilities(self.kinds.len(), &[("p", p), ("q", q)])?;
+        self.check_next(&[("p", p), ("q", q)])?;
         // No literal holds if all their negations do.
         let flipped: Vec<bool> = collected(negated.iter().map(|&negated| !negated))?;
         self.add_signed(head, body, &flipped, [1.0 - p, p, 1.0 - q, q])
@@ -131,9 +124,10 @@ impl FactorGraphBuilder {
         check_length("negated", negated.len(), bodies.len(), "body literals")?;
         check_length("body_offsets", body_offsets.len(), count + 1, "factors and one")?;
         check_offsets("body_offsets", body_offsets, bodies.len())?;
-        for (i, values) in values.iter().enumerate() {
-            let size = body_offsets[i + 1] - body_offsets[i];
-            check_signed(self.kinds.len() + i, size, size, values)?;
+        for (i, &values) in values.iter().enumerate() {
+            let body = body_offsets[i]..body_offsets[i + 1];
+            let new = NewSigned { negated: &negated[body.clone()], values };
+            new.check(self.kinds.len() + i, body.len())?;
         }
         self.all_or_none(|builder| {
             values.iter().enumerate().try_for_each(|(i, &values)| {
@@ -153,26 +147,7 @@ impl FactorGraphBuilder {
         literals: &[NoisyLiteral],
         values: [f64; 4],
     ) -> Result<()> {
-        let factor = self.kinds.len();
-        check_signed(factor, body.len(), literals.len(), &values)?;
-        for (index, literal) in literals.iter().enumerate() {
-            for (state, &[holds, fails]) in literal.iter().enumerate() {
-                let fine = (0.0..=1.0).contains(&holds)
-                    && (0.0..=1.0).contains(&fails)
-                    && (holds + fails - 1.0).abs() <= 1e-12;
-                if !fine {
-                    return Err(Error::InvalidArgument(format!(
-                        "factor {factor}: literal {index} holds with probability {holds:?} and fails \
-                         with {fails:?} in state {state}: two probabilities that add up to 1 are \
-                         needed"
-                    )));
-                }
-            }
-        }
-        self.make_room(1, body.len())?;
-        let number = self.structured.push_noisy(values, literals)?;
-        self.push_factor(FactorKind::Noisy, head, body, number);
-        Ok(())
+        self.add_factor(Some(head), body, &NewNoisy { literals, values })
     }
 
     /// Adds a noisy-OR: P(head = 0 | x) = (1 - leak) * the product of 1 - `links[i]` over all i with
@@ -207,8 +182,8 @@ impl FactorGraphBuilder {
 
     /// Adds a factor with local structure: the sum over terms t of `weights[t]`
     /// where every variable i of `scope` is in the state `indicators[t * scope.len() + i]`, or that is
-    /// [`WILDCARD`]. Any cardinalities, any number of terms; the variables are different. All messages
-    /// of the factor together cost O(terms * arity).
+    /// [`WILDCARD`](super::WILDCARD). Any cardinalities, any number of terms; the variables are different.
+    /// All messages of the factor together cost O(terms * arity).
     ///
     /// Weights are finite. Negative ones are allowed as long as no value of the factor is negative;
     /// [`Self::build`] checks this where it is cheap (exclusive terms; at most 2^16 joint states) and
@@ -221,24 +196,7 @@ impl FactorGraphBuilder {
         weights: &[f64],
         indicators: &[i32],
     ) -> Result<()> {
-        check_terms(self.kinds.len(), scope.len(), weights, indicators)?;
-        let mut literals = Vec::new();
-        let mut ends = room(weights.len() + 1)?;
-        ends.push(0);
-        for term in 0..weights.len() {
-            let row = &indicators[term * scope.len()..(term + 1) * scope.len()];
-            let wanted = row.iter().enumerate().filter(|&(_, &state)| state != WILDCARD);
-            literals.try_extend(wanted.map(|(position, &state)| TermLiteral {
-                position: position as u32,
-                state: state as u32,
-            }))?;
-            ends.push(literals.len());
-        }
-        let terms = ends.windows(2).map(|pair| &literals[pair[0]..pair[1]]);
-        self.make_room(1, scope.len())?;
-        let number = self.structured.push_terms(weights, terms, false)?;
-        self.push_factor(FactorKind::Terms, 0, scope, number);
-        Ok(())
+        self.add_factor(None, scope, &NewTerms { weights, indicators })
     }
 
     /// Adds many factors made of terms in one call; see [`Self::add_terms`]. O(size of the arrays).
@@ -262,7 +220,7 @@ impl FactorGraphBuilder {
                 ))
             })?;
             let weights = &weights[term_offsets[i]..term_offsets[i + 1]];
-            check_terms(self.kinds.len() + i, arity, weights, row)?;
+            NewTerms { weights, indicators: row }.check(self.kinds.len() + i, arity)?;
             rows.push(row);
             at = end;
         }
@@ -276,11 +234,16 @@ impl FactorGraphBuilder {
     }
 
     fn check_links(&self, links: &[f64], other: (&str, f64)) -> Result<()> {
-        check_probabilities(self.kinds.len(), &[other])?;
+        self.check_next(&[other])?;
         for (index, &link) in links.iter().enumerate() {
-            check_probabilities(self.kinds.len(), &[(&format!("links[{index}]"), link)])?;
+            self.check_next(&[(&format!("links[{index}]"), link)])?;
         }
         Ok(())
+    }
+
+    /// Checks probabilities of the factor that is to be added.
+    fn check_next(&self, probabilities: &[(&str, f64)]) -> Result<()> {
+        check_probabilities(|| format!("factor {}", self.kinds.len()), probabilities)
     }
 }
 
@@ -293,62 +256,10 @@ fn check_length(name: &str, length: usize, wanted: usize, of: &str) -> Result<()
     )))
 }
 
-fn check_probabilities(factor: usize, probabilities: &[(&str, f64)]) -> Result<()> {
-    for &(name, value) in probabilities {
-        if !(0.0..=1.0).contains(&value) {
-            return Err(Error::InvalidArgument(format!(
-                "factor {factor}: {name} = {value:?}: a probability in [0, 1] is needed"
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn check_signed(factor: usize, body: usize, literals: usize, values: &[f64; 4]) -> Result<()> {
-    if body != literals {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: a body of {body} variables with {literals} literals: one per variable \
-             is needed"
-        )));
-    }
-    super::check_weights_by(values, || format!("factor {factor}"), "value")
-}
-
-fn check_terms(factor: usize, arity: usize, weights: &[f64], indicators: &[i32]) -> Result<()> {
-    if weights.is_empty() {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: it has no terms: one is needed"
-        )));
-    }
-    if weights.len().checked_mul(arity) != Some(indicators.len()) {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: {} indicators: {} terms over {arity} variables need one per term and \
-             variable",
-            indicators.len(),
-            weights.len()
-        )));
-    }
-    if let Some(term) = weights.iter().position(|weight| !weight.is_finite()) {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: the weight {} of term {term}: a finite value is needed",
-            weights[term]
-        )));
-    }
-    if let Some(index) = indicators.iter().position(|&state| state < WILDCARD) {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: term {} has the indicator {} for variable {} of its scope: a state, or \
-             -1 for any, is needed",
-            index / arity,
-            indicators[index],
-            index % arity
-        )));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::factor::WILDCARD;
 
     fn error(result: Result<()>) -> String {
         result.unwrap_err().to_string()

@@ -5,7 +5,7 @@ use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{Real, Wide};
 use crate::memory::{all_collected, collected, copied, filled, room};
-use crate::model::{Factor, check_factor, check_variable, next_joint_state};
+use crate::model::{check_factor, check_variable, next_joint_state};
 
 /// Largest number of entries of a belief that is written out in full.
 const BELIEF_LIMIT: usize = 1 << 26;
@@ -37,7 +37,7 @@ impl BeliefPropagation {
                 size.unwrap_or_default()
             )));
         }
-        if let Factor::Table(_) = self.graph().factor(factor) {
+        if self.graph().factor(factor).as_table().is_some() {
             return Ok(self.factor_belief(factor)?[index as usize]);
         }
         let mut rest = index;
@@ -108,7 +108,7 @@ impl BeliefPropagation {
         let scope = self.graph().factor_variables(factor);
         let position = |&variable: &usize| scope.partition_point(|&v| (v as usize) < variable);
         let positions: Vec<usize> = collected(variables.iter().map(position))?;
-        if let Factor::Table(_) = self.graph().factor(factor) {
+        if self.graph().factor(factor).as_table().is_some() {
             return self.marginalise_table(factor, &positions, &cardinalities, size);
         }
         // The factor's total with the variables fixed, for each of their joint states.

@@ -2,7 +2,7 @@
 
 use crate::engine::{Contradiction, RunReport};
 use crate::error::{Error, Result};
-use crate::kernel::{Real, factor_value};
+use crate::kernel::Real;
 use crate::memory::{Grow, collected, filled};
 use crate::model::{FactorGraph, VariableEvidence};
 
@@ -75,7 +75,7 @@ impl Impossible {
         }
         let states = collected(variables.iter().map(|v| state(v) as usize))?;
         let cardinalities = graph.factor_cardinalities(factor);
-        Ok(factor_value(&graph.factor(factor), &states, cardinalities).is_zero())
+        Ok(graph.factor(factor).wide_value(&states, cardinalities).is_zero())
     }
 
     /// Before a run: an error if there are any and the policy does not vote.

@@ -4,7 +4,7 @@ use super::base::BeliefPropagation;
 use super::partition::ln;
 use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{Inference, Real, factor_value};
+use crate::kernel::{Inference, Real};
 use crate::memory::{Grow, collected, filled};
 use crate::model::VariableEvidence;
 
@@ -123,8 +123,8 @@ impl BeliefPropagation {
         for factor in 0..graph.factor_count() {
             own.clear();
             own.try_extend(graph.factor_variables(factor).iter().map(|&v| states[v as usize]))?;
-            let view = graph.factor(factor);
-            score += ln(factor_value(&view, &own, graph.factor_cardinalities(factor)));
+            let value = graph.factor(factor).wide_value(&own, graph.factor_cardinalities(factor));
+            score += ln(value);
         }
         for (v, evidence) in self.runner.evidence().iter() {
             score += match evidence {

@@ -4,7 +4,7 @@ use super::class::{Class, Recognised};
 use super::recognise::recognise;
 use crate::error::Result;
 use crate::memory::{Grow, collected};
-use crate::model::{Factor, FactorGraph, TableStructure as Structure};
+use crate::model::{FactorGraph, TableStructure as Structure};
 
 /// The graph with each table in the form that is cheapest to run; `None` where none gains. Edges,
 /// variables and the factors' values stay as they are. O(table entries * arity).
@@ -34,7 +34,7 @@ pub fn summarise(graph: &FactorGraph) -> Result<Vec<TableSummary>> {
     let mut summaries: Vec<TableSummary> = collected(Class::ALL.into_iter().map(empty))?;
     let mut cardinalities: Vec<u32> = Vec::new();
     for factor in 0..graph.factor_count() {
-        if let Factor::Table(values) = graph.factor(factor) {
+        if let Some(values) = graph.factor(factor).as_table() {
             cardinalities.clear();
             cardinalities.try_extend(graph.factor_cardinalities(factor).map(|r| r as u32))?;
             let Recognised { structure, class } = recognise(values, &cardinalities)?;

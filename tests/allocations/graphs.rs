@@ -2,7 +2,7 @@
 
 use fastlbp::format::{GraphFormat, write_graph_to_bytes};
 use fastlbp::generate::bingo;
-use fastlbp::model::{Factor, FactorGraph, FactorGraphBuilder};
+use fastlbp::model::{Factor, FactorGraph, FactorGraphBuilder, Prior};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -106,7 +106,7 @@ fn lists(graph: &FactorGraph) -> Lists {
     for factor in 0..graph.factor_count() {
         let variables = graph.factor_variables(factor);
         let (kind, p, q) = match graph.factor(factor) {
-            Factor::Singleton { p } => (fastlbp::ffi::FASTLBP_FACTOR_PRIOR, p, 0.0),
+            Factor::Singleton(Prior { p }) => (fastlbp::ffi::FASTLBP_FACTOR_PRIOR, p, 0.0),
             Factor::And(horn) => (fastlbp::ffi::FASTLBP_FACTOR_AND, horn.p, horn.q),
             Factor::Or(horn) => (fastlbp::ffi::FASTLBP_FACTOR_OR, horn.p, horn.q),
             other => unreachable!("{other:?}"),
@@ -135,7 +135,7 @@ fn tables(graph: &FactorGraph, format: GraphFormat) -> FactorGraph {
         let labels: Vec<u64> =
             graph.factor_variables(factor).iter().map(|&v| graph.label(v as usize)).collect();
         match graph.factor(factor) {
-            Factor::Singleton { p } => builder.add_singleton(labels[0], p).unwrap(),
+            Factor::Singleton(Prior { p }) => builder.add_singleton(labels[0], p).unwrap(),
             _ if format != GraphFormat::CausalFg && labels.len() > 6 => {
                 builder.add_singleton(labels[0], 0.5).unwrap();
             }

@@ -3,7 +3,7 @@
 
 use crate::common::{data, shared};
 use fastlbp::format::{read_graph, read_partial_evidence};
-use fastlbp::model::Factor;
+use fastlbp::model::{Factor, Prior};
 use fastlbp::schedule::Preorder;
 use fastlbp::{
     BeliefPropagation, Contradiction, Control, EngineOptions, Error, Evidence, FactorGraph,
@@ -178,7 +178,7 @@ fn mirrored(graph: &FactorGraph) -> Arc<FactorGraph> {
         };
         match graph.factor(factor) {
             // As a table, since 1 - p as a parameter would be rounded.
-            Factor::Singleton { p } => builder.add_table(&labels, &[p, 1.0 - p]).unwrap(),
+            Factor::Singleton(Prior { p }) => builder.add_table(&labels, &[p, 1.0 - p]).unwrap(),
             Factor::And(horn) => {
                 let body = body(horn.head, horn.head_in_body);
                 builder.add_or(labels[horn.head], &body, horn.p, horn.q).unwrap();

@@ -8,7 +8,6 @@ use crate::signals;
 use crate::standard_streams::print;
 use fastlbp::engine::device::device_count;
 use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
-use fastlbp::model::Factor;
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
     Backend, BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunReport,
@@ -397,10 +396,7 @@ fn pass_bytes(graph: &FactorGraph) -> u64 {
         })
         .sum();
     let entries: u64 = (0..graph.factor_count())
-        .map(|factor| match graph.factor(factor) {
-            Factor::Table(values) => values.len() as u64,
-            _ => 0,
-        })
+        .map(|factor| graph.factor(factor).as_table().map_or(0, |values| values.len() as u64))
         .sum();
     messages + 4 * graph.edge_count() as u64 + 8 * entries
 }

@@ -9,7 +9,7 @@ use fastlbp::model::FactorKind;
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::structure::{TableSummary, summarise};
 use fastlbp::{FactorGraph, Schedule};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -58,29 +58,35 @@ struct Info {
     schedules: Vec<ScheduleInfo>,
 }
 
-#[derive(Default, Serialize)]
-struct Kinds {
-    table: usize,
-    singleton: usize,
-    and: usize,
-    or: usize,
-    signed: usize,
-    noisy: usize,
-    terms: usize,
-}
+/// Number of factors of each kind, in the order of [`FactorKind::ALL`].
+#[derive(Default)]
+struct Kinds([usize; FactorKind::ALL.len()]);
 
 impl Kinds {
+    fn count(graph: &FactorGraph) -> Self {
+        let mut kinds = Self::default();
+        for factor in 0..graph.factor_count() {
+            kinds.0[graph.kind(factor) as usize] += 1;
+        }
+        kinds
+    }
+
     /// The number of each kind; those that few graphs have only where they are.
     fn text(&self) -> String {
-        let &Kinds { table, singleton, and, or, signed, noisy, terms } = self;
-        let mut text = format!("singleton {singleton}, and {and}, or {or}, table {table}");
-        for (name, count) in [("signed", signed), ("noisy", noisy), ("terms", terms)] {
-            if count > 0 {
-                // Writing to a string cannot fail.
-                let _ = write!(text, ", {name} {count}");
-            }
-        }
-        text
+        const ALWAYS: [FactorKind; 4] =
+            [FactorKind::Singleton, FactorKind::And, FactorKind::Or, FactorKind::Table];
+        let others = FactorKind::ALL.into_iter().filter(|kind| !ALWAYS.contains(kind));
+        let present = others.filter(|&kind| self.0[kind as usize] > 0);
+        let counts = ALWAYS.into_iter().chain(present);
+        let texts: Vec<String> =
+            counts.map(|kind| format!("{} {}", kind.name(), self.0[kind as usize])).collect();
+        texts.join(", ")
+    }
+}
+
+impl Serialize for Kinds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(FactorKind::ALL.iter().map(|kind| kind.name()).zip(self.0))
     }
 }
 
@@ -211,18 +217,6 @@ pub fn run(arguments: &Arguments) -> Outcome {
 }
 
 fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
-    let mut kinds = Kinds::default();
-    for factor in 0..graph.factor_count() {
-        match graph.kind(factor) {
-            FactorKind::Table => kinds.table += 1,
-            FactorKind::Singleton => kinds.singleton += 1,
-            FactorKind::And => kinds.and += 1,
-            FactorKind::Or => kinds.or += 1,
-            FactorKind::Signed => kinds.signed += 1,
-            FactorKind::Noisy => kinds.noisy += 1,
-            FactorKind::Terms => kinds.terms += 1,
-        }
-    }
     let names: Vec<ScheduleName> = match arguments.schedule {
         Some(name) => vec![name],
         None => ScheduleName::preorders().collect(),
@@ -236,7 +230,7 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
         edges: graph.edge_count(),
         components: count_components(graph),
         memory_bytes: graph.memory_bytes(),
-        factor_kinds: kinds,
+        factor_kinds: Kinds::count(graph),
         tables: summarise(graph)?.into_iter().map(TableClass::from).collect(),
         cardinality: Distribution::new(graph.cardinalities().to_vec()),
         arity: Distribution::new(
@@ -398,9 +392,12 @@ mod tests {
 
     #[test]
     fn kinds_that_few_graphs_have_are_shown_where_they_are() {
-        let mut kinds = Kinds { singleton: 3, or: 1, ..Kinds::default() };
+        let mut kinds = Kinds::default();
+        kinds.0[FactorKind::Singleton as usize] = 3;
+        kinds.0[FactorKind::Or as usize] = 1;
         assert_eq!(kinds.text(), "singleton 3, and 0, or 1, table 0");
-        (kinds.noisy, kinds.terms) = (2, 5);
+        kinds.0[FactorKind::Noisy as usize] = 2;
+        kinds.0[FactorKind::Terms as usize] = 5;
         assert_eq!(kinds.text(), "singleton 3, and 0, or 1, table 0, noisy 2, terms 5");
     }
 

@@ -1,7 +1,7 @@
 //! What the CPU engine holds between runs, and how a run is prepared.
 
 use super::active::Active;
-use super::factor::expand_for_maxima;
+use super::factor::expand_for;
 use super::flood::Flood;
 use super::measure::Measure;
 use super::plan::Plan;
@@ -62,6 +62,7 @@ impl CpuEngine {
     ) -> Result<Self> {
         let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
         let mut state = State::new(graph)?;
+        expand_for(&mut state, Inference::SumProduct)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
         let flood = Flood::new(&state)?;
         Ok(Self {
@@ -90,7 +91,7 @@ impl CpuEngine {
             ));
         }
         if request.inference == Inference::MaxProduct {
-            expand_for_maxima(&mut self.state)?;
+            expand_for(&mut self.state, Inference::MaxProduct)?;
         }
         if measure != Measure::Variables {
             self.state.require_by_edge()?;

@@ -4,15 +4,14 @@ use super::state::{Expanded, State};
 use super::trees::Hubs;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
-use crate::engine::{expand, needs_table};
+use crate::engine::expand;
 use crate::error::Result;
+use crate::factor::Update;
 use crate::kernel::{
-    Inference, NoisyCoefficients, Packed, TableInputs, TableValues, TermInputs, horn_message,
-    horn_messages, noisy_message, noisy_messages, stored_values, table_message, table_messages,
-    term_messages,
+    Inference, Packed, TableInputs, horn_message, horn_messages, stored_values, table_message,
+    table_messages,
 };
 use crate::memory::{self, NoMemory, fit};
-use crate::model::Factor;
 use std::ops::Range;
 
 /// Computes all messages of a factor from the inputs in `workspace.inputs`, into
@@ -27,8 +26,8 @@ pub(super) fn all_messages(
     fit(&mut workspace.outputs, workspace.inputs.len())?;
     workspace.outputs.resize(workspace.inputs.len(), Packed::ONE);
     if let Some((head, c)) = state.conjunction(factor) {
-        let Workspace { inputs, outputs, horn, .. } = workspace;
-        horn_messages(inputs, head, c, state.inference, outputs, horn)
+        let Workspace { inputs, outputs, scratch, .. } = workspace;
+        horn_messages(inputs, head, c, state.inference, outputs, &mut scratch.horn)
     } else {
         other_messages(state, factor, None, workspace)
     }
@@ -44,53 +43,30 @@ fn other_messages(
     workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let graph = &state.graph;
-    let Workspace { inputs, outputs, radices, horn, table, terms, .. } = workspace;
+    let Workspace { inputs, outputs, radices, scratch, .. } = workspace;
     radices.clear();
     fit(radices, graph.arity(factor))?;
     radices
         .extend(graph.factor_variables(factor).iter().map(|&v| graph.cardinalities()[v as usize]));
-    let mut run_table = |values, exponents| {
-        let factor = TableInputs { values, exponents, radices, inputs };
-        match target {
-            None => table_messages(factor, state.inference, outputs, table),
-            Some(target) => table_message(factor, state.inference, target, outputs, table),
-        }
+    let view = graph.factor(factor);
+    let Some((values, exponents)) = state.table(factor, &view) else {
+        let (incoming, inference, out) = (inputs, state.inference, outputs);
+        return view.messages(Update { radices, incoming, inference, target, out }, scratch);
     };
-    if state.inference == Inference::MaxProduct
-        && let Some(expanded) = state.expanded.get(&(factor as u32))
-    {
-        return run_table(expanded.values.as_values(), expanded.exponents);
-    }
-    match graph.factor(factor) {
-        Factor::Table(values) => {
-            run_table(TableValues::F64(values), state.exponents_of_table(factor))
-        }
-        Factor::Terms(factor) => {
-            let factor = TermInputs { terms: factor, radices, inputs };
-            term_messages(factor, state.inference, target, outputs, terms)
-        }
-        Factor::Noisy(noisy) => {
-            let c = NoisyCoefficients::new(&noisy);
-            match target {
-                None => noisy_messages(inputs, noisy.head, &c, outputs, horn),
-                Some(target) => {
-                    outputs[0] = noisy_message(inputs, noisy.head, target, &c, horn)?;
-                    Ok(())
-                }
-            }
-        }
-        // These are conjunctions.
-        Factor::Singleton { .. } | Factor::And(_) | Factor::Or(_) | Factor::Signed(_) => Ok(()),
+    let table = TableInputs { values, exponents, radices, inputs };
+    match target {
+        None => table_messages(table, state.inference, outputs, &mut scratch.tables),
+        Some(target) => table_message(table, state.inference, target, outputs, &mut scratch.tables),
     }
 }
 
-/// Makes the tables that max-product needs; see [`needs_table`]. Errors: one has too many entries.
-pub(super) fn expand_for_maxima(state: &mut State) -> Result<()> {
+/// Makes the tables of the factors that run as such. Errors: one has too many entries.
+pub(super) fn expand_for(state: &mut State, inference: Inference) -> Result<()> {
     let graph = state.graph.clone();
-    for factor in 0..graph.factor_count() {
-        let needed = needs_table(&graph.factor(factor), Inference::MaxProduct);
+    for factor in graph.other_factors() {
+        let needed = graph.factor(factor).needs_table(inference);
         if needed && !state.expanded.contains_key(&(factor as u32)) {
-            let values = expand(&graph, factor)?;
+            let values = expand(&graph, factor, inference)?;
             let exponents = values.as_values().exponents();
             memory::insert(&mut state.expanded, factor as u32, Expanded { values, exponents })?;
         }
@@ -127,11 +103,12 @@ fn one_message(
 ) -> Result<(), NoMemory> {
     let variable = state.graph.factor_variables(factor)[target] as usize;
     let length = stored_values(state.graph.cardinalities()[variable]);
-    let Workspace { inputs, outputs, horn, .. } = workspace;
+    let Workspace { inputs, outputs, scratch, .. } = workspace;
     outputs.clear();
     fit(outputs, length)?;
     if let Some((head, c)) = state.conjunction(factor) {
-        outputs.push(horn_message(inputs, head, target, c, state.inference, horn)?);
+        let scratch = &mut scratch.horn;
+        outputs.push(horn_message(inputs, head, target, c, state.inference, scratch)?);
         Ok(())
     } else {
         outputs.resize(length, Packed::ONE);

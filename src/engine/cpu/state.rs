@@ -2,12 +2,13 @@
 
 use super::marks::Marks;
 use crate::error::Result;
+use crate::factor::Factor;
 use crate::kernel::{
     HornCoefficients, Inference, OwnedTable, Packed, SMALL_DEGREE, TableValues, damp,
     stored_message, stored_values,
 };
 use crate::memory::{self, NoMemory, collected, filled, fit, room};
-use crate::model::{Factor, FactorGraph, VariableEvidence};
+use crate::model::{FactorGraph, VariableEvidence};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -133,7 +134,7 @@ pub(super) struct State {
     table_exponents: HashMap<u32, (i64, i64)>,
     /// Sums or maxima, in the current run.
     pub(super) inference: Inference,
-    /// Factors as tables, where max-product needs them.
+    /// Factors of other kinds as tables, where sums, or maxima if there was such a run, need them.
     pub(super) expanded: HashMap<u32, Expanded>,
     /// Damping of the current run; 0 for none.
     pub(super) damping: f64,
@@ -230,18 +231,13 @@ impl State {
             .as_ref()
             .map_or(graph.edge_count(), |starts| starts.slots[graph.edge_count()] as usize);
         let mut table_exponents = HashMap::new();
-        for f in 0..graph.factor_count() {
-            if let Factor::Table(values) = graph.factor(f) {
+        for f in graph.other_factors() {
+            if let Some(values) = graph.factor(f).as_table() {
                 let exponents = TableValues::F64(values).exponents();
                 memory::insert(&mut table_exponents, f as u32, exponents)?;
             }
         }
-        let (horn, signed) = (graph.horn_parameters(), graph.signed_parameters());
-        let mut coefficients = room(horn.len() + signed.len())?;
-        coefficients.extend(horn.iter().map(HornCoefficients::of_horn));
-        for parameters in signed {
-            coefficients.push(HornCoefficients::of_signed(parameters)?);
-        }
+        let coefficients = graph.coefficients()?;
         let mut state = Self {
             links: Vec::new(),
             starts,
@@ -406,9 +402,20 @@ impl State {
         self.starts.is_none() || self.graph.cardinalities()[variable] == 2
     }
 
-    /// Smallest and largest exponent of a table's positive entries.
-    pub(super) fn exponents_of_table(&self, factor: usize) -> (i64, i64) {
-        self.table_exponents.get(&(factor as u32)).copied().unwrap_or((0, 0))
+    /// The table that a factor is, or runs as in the current run, with the smallest and largest exponent of
+    /// its positive entries.
+    pub(super) fn table<'a>(
+        &'a self,
+        factor: usize,
+        view: &Factor<'a>,
+    ) -> Option<(TableValues<'a>, (i64, i64))> {
+        let number = factor as u32;
+        if let Some(values) = view.as_table() {
+            let exponents = self.table_exponents.get(&number).copied().unwrap_or((0, 0));
+            return Some((TableValues::F64(values), exponents));
+        }
+        let needed = view.needs_table(self.inference).then(|| self.expanded.get(&number))?;
+        needed.map(|expanded| (expanded.values.as_values(), expanded.exponents))
     }
 
     /// Errors: no memory; nothing has changed then.

@@ -1,7 +1,8 @@
 //! One thread's working memory.
 
 use super::state::Contradictions;
-use crate::kernel::{HornScratch, Packed, Product, ProductScratch, TableScratch, TermScratch};
+use crate::factor::Scratch;
+use crate::kernel::{Packed, Product, ProductScratch};
 use crate::memory::NoMemory;
 
 /// Buffers that grow to the largest node and are kept, and what a thread found in a pass.
@@ -26,9 +27,8 @@ pub(super) struct Workspace {
     pub(super) old: Vec<Packed>,
     /// Probabilities of one variable or factor.
     pub(super) probabilities: Vec<f64>,
-    pub(super) horn: HornScratch,
-    pub(super) table: TableScratch,
-    pub(super) terms: TermScratch,
+    /// Of the messages of factors.
+    pub(super) scratch: Scratch,
     /// Contradictory places found since the engine last looked.
     pub(super) contradictions: Contradictions,
     /// Lowest variable whose message to a factor, read in the middle of a pass, was contradictory.

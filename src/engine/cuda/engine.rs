@@ -1,14 +1,13 @@
 //! The engine on a CUDA device.
 
 use super::driver::{Context, Device, Stream};
-use super::programs::{ProgramKind, Programs, reason_against};
+use super::programs::{ProgramKind, Programs, has_host_kind, reason_against};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
 use crate::engine::interface::{Engine, Monitor};
 use crate::engine::options::EngineOptions;
 use crate::engine::{
-    Inference, RunReport, RunRequest, Snapshot, Start, StopReason, StopRule, expand, needs_table,
-    value_count,
+    Inference, RunReport, RunRequest, Snapshot, Start, StopReason, StopRule, expand, value_count,
 };
 use crate::error::{Error, Result};
 use crate::kernel::OwnedTable;
@@ -24,6 +23,8 @@ use std::time::Instant;
 pub(super) struct CudaEngine {
     graph: Arc<FactorGraph>,
     schedule: Schedule,
+    /// Whether a factor is of a kind that devices have no code for.
+    has_host_kind: bool,
     context: Arc<Context>,
     stream: Stream,
     programs: Programs,
@@ -75,6 +76,7 @@ impl CudaEngine {
             None => Holder::Host(Snapshot::uniform(value_count(&graph))?),
         };
         Ok(Self {
+            has_host_kind: has_host_kind(&graph),
             graph,
             schedule: schedule.clone(),
             programs,
@@ -132,9 +134,10 @@ impl CudaEngine {
             return Ok(known);
         }
         let mut found = false;
-        for factor in 0..self.graph.factor_count() {
-            if needs_table(&self.graph.factor(factor), Inference::MaxProduct) {
-                found |= matches!(expand(&self.graph, factor)?, OwnedTable::Wide(_));
+        for factor in self.graph.other_factors() {
+            if self.graph.factor(factor).needs_table(Inference::MaxProduct) {
+                let table = expand(&self.graph, factor, Inference::MaxProduct)?;
+                found |= matches!(table, OwnedTable::Wide(_));
             }
         }
         self.has_wide_tables = Some(found);
@@ -164,7 +167,8 @@ impl Engine for CudaEngine {
     }
 
     fn reason_against(&mut self, request: &RunRequest) -> Result<Option<&'static str>> {
-        if let Some(reason) = reason_against(&self.graph, &self.schedule, request) {
+        let reason = reason_against(&self.graph, self.has_host_kind, &self.schedule, request);
+        if let Some(reason) = reason {
             return Ok(Some(reason));
         }
         Ok((request.inference == Inference::MaxProduct && self.has_wide_tables()?).then_some(

@@ -51,7 +51,7 @@ impl Provider for Cuda {
         schedule: &Schedule,
         request: &RunRequest,
     ) -> Option<&'static str> {
-        programs::reason_against(graph, schedule, request)
+        programs::reason_against(graph, programs::has_host_kind(graph), schedule, request)
     }
 
     fn make(

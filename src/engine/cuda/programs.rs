@@ -5,8 +5,9 @@ use super::driver::{Current, Stream};
 use super::general::General;
 use super::kernels;
 use super::program::Program;
-use crate::engine::{RunRequest, StopRule};
+use crate::engine::{Inference, RunRequest, StopRule};
 use crate::error::{Error, Result};
+use crate::factor::DeviceForm;
 use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
 use std::sync::Arc;
@@ -26,13 +27,17 @@ pub(super) struct Programs {
     general: Option<General>,
 }
 
-/// What a request or a schedule has that the device does not do; `None` if it does all of it.
+/// What a graph, of which it is known whether it [`has_host_kind`], a request or a schedule has that the device
+/// does not do; `None` if it does all of it.
 pub(super) fn reason_against(
     graph: &FactorGraph,
+    has_host_kind: bool,
     schedule: &Schedule,
     request: &RunRequest,
 ) -> Option<&'static str> {
-    if has_single_states(graph) {
+    if has_host_kind {
+        Some("graphs with factors of a kind that devices have no code for run on the CPU")
+    } else if has_single_states(graph) {
         Some("graphs with variables of one state run on the CPU")
     } else if matches!(schedule, Schedule::MaximumResidual { .. }) {
         Some("SEQMAX runs on the CPU: each of its messages decides which one is the next")
@@ -50,6 +55,17 @@ fn has_single_states(graph: &FactorGraph) -> bool {
     !graph.all_binary() && graph.cardinalities().contains(&1)
 }
 
+/// Whether a factor is of a kind that no program has; see [`DeviceForm::None`].
+pub(super) fn has_host_kind(graph: &FactorGraph) -> bool {
+    graph.other_factors().any(|factor| {
+        let view = graph.factor(factor);
+        let runs = |inference| {
+            view.needs_table(inference) || !matches!(view.device_form(), DeviceForm::None)
+        };
+        !(runs(Inference::SumProduct) && runs(Inference::MaxProduct))
+    })
+}
+
 impl Programs {
     /// The binary program, if graph and schedule are of its kind, else the general one, if it has the
     /// schedule. Errors: a schedule for another graph; what making them says.
@@ -60,12 +76,14 @@ impl Programs {
         schedule: &Schedule,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, general: None };
-        if matches!(schedule, Schedule::MaximumResidual { .. }) || has_single_states(graph) {
+        if matches!(schedule, Schedule::MaximumResidual { .. })
+            || has_single_states(graph)
+            || has_host_kind(graph)
+        {
             return Ok(programs);
         }
         // Kernels that are of no use are not loaded.
-        let is_conjunction = |f| graph.conjunction_parameter(f).is_some();
-        if graph.all_binary() && (0..graph.factor_count()).all(is_conjunction) {
+        if graph.all_binary() && graph.other_factors().next().is_none() {
             let module = kernels::binary(current)?;
             programs.binary =
                 BinaryProgram::new(current, stream, &module, graph.clone(), schedule)?;

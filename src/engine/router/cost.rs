@@ -4,7 +4,7 @@ use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::Inference;
 use crate::memory::Grow;
-use crate::model::{FactorGraph, FactorKind};
+use crate::model::FactorGraph;
 use crate::schedule::{Schedule, Storage, analyse};
 
 /// The costs of single things, in seconds where nothing else is said.
@@ -121,16 +121,10 @@ impl Work {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
         let mut plain = graph.all_binary();
-        for factor in 0..graph.factor_count() {
-            match graph.kind(factor) {
-                FactorKind::Singleton | FactorKind::And | FactorKind::Or | FactorKind::Signed => {}
-                FactorKind::Table => {
-                    plain = false;
-                    let entries = graph.joint_states(factor).map_or(f64::INFINITY, |n| n as f64);
-                    messages += costs.table_entry * entries * graph.arity(factor) as f64;
-                }
-                FactorKind::Noisy | FactorKind::Terms => plain = false,
-            }
+        for factor in graph.other_factors() {
+            plain = false;
+            let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
+            messages += costs.table_entry * entries * graph.arity(factor) as f64;
         }
         let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
         let hubs = degrees.filter(|&degree| degree >= costs.hub);

@@ -1,13 +1,13 @@
 //! body.cuh, horn.cuh and noisy.cuh.
 
 use super::{Cases, Function, Words, messages};
+use crate::factor::noisy::{NoisyCoefficients, noisy_message, noisy_messages};
+use crate::factor::{FactorKind, HornParameters, Noisy, NoisyLiteral, SignedParameters};
 use crate::kernel::Inference;
 use crate::kernel::horn::{
     HornCoefficients, HornScratch, horn_message, horn_messages, small_horn_messages,
 };
-use crate::kernel::noisy::{NoisyCoefficients, noisy_message, noisy_messages};
 use crate::kernel::packed::Packed;
-use crate::model::{FactorKind, HornParameters, Noisy, NoisyLiteral, SignedParameters};
 use proptest::prelude::*;
 
 /// Singletons, ANDs, ORs and signed conjunctions with literals of both signs beyond the first word.

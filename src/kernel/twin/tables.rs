@@ -1,14 +1,14 @@
 //! table.cuh and terms.cuh.
 
 use super::{Cases, Function, Words, message};
+use crate::factor::terms::{TermInputs, TermScratch, term_messages};
+use crate::factor::{TermLiteral, Terms};
 use crate::kernel::Inference;
 use crate::kernel::packed::Packed;
 use crate::kernel::table::{
     TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
     table_messages, table_total,
 };
-use crate::kernel::terms::{TermInputs, TermScratch, term_messages};
-use crate::model::{TermLiteral, Terms};
 use proptest::prelude::*;
 
 /// The variables of a factor and the messages from them.

@@ -3,7 +3,7 @@
 use super::homes::{Home, Homes};
 use super::limits::{FEW, LARGE, MOST_VARIABLES};
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, HornCoefficients, HornScratch, Inference, Packed, horn_message};
+use crate::kernel::{DeviceHorn, HornScratch, Inference, Packed, horn_message};
 use crate::memory::{self, Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
@@ -167,12 +167,7 @@ impl Layout {
 
     /// `false` where the graph is not of this kind.
     fn add_factors(&mut self, graph: &FactorGraph) -> Result<bool> {
-        let (horn, signed) = (graph.horn_parameters(), graph.signed_parameters());
-        let mut all: Vec<HornCoefficients> = room(horn.len() + signed.len())?;
-        all.extend(horn.iter().map(HornCoefficients::of_horn));
-        for parameters in signed {
-            all.push(HornCoefficients::of_signed(parameters)?);
-        }
+        let all = graph.coefficients()?;
         let mut numbers = HashMap::new();
         let scratch = &mut HornScratch::default();
         for f in 0..graph.factor_count() {

@@ -1,13 +1,11 @@
 //! The factors of a graph as the kernels have them, and the memory that their messages take.
 
-use crate::engine::{expand, needs_table};
+use crate::engine::expand;
 use crate::error::{Error, Result};
-use crate::kernel::{
-    DeviceHorn, HornCoefficients, Inference, NoisyCoefficients, OwnedTable, TableValues,
-    stored_values,
-};
+use crate::factor::{DeviceForm, NoisyCoefficients};
+use crate::kernel::{DeviceHorn, Inference, OwnedTable, TableValues, stored_values};
 use crate::memory::{Grow, filled, room};
-use crate::model::{Factor, FactorGraph, TermLiteral, Terms as TermsView};
+use crate::model::{FactorGraph, TermLiteral, Terms as TermsView};
 
 const HORN: u32 = 0;
 const NOISY: u32 = 1;
@@ -107,6 +105,12 @@ fn too_far_apart(graph: &FactorGraph, factor: usize) -> Error {
     ))
 }
 
+/// The error of a factor that no kernel runs; graphs with one are kept on the processor before this is asked.
+fn no_device_form(graph: &FactorGraph, factor: usize) -> Error {
+    let name = graph.kind(factor).name();
+    Error::Unsupported(format!("factor {factor} ({name}): devices have no code for its kind"))
+}
+
 impl Factors {
     /// For sums, or for maxima, with the tables that these need. Errors: a table has too many entries.
     pub fn new(graph: &FactorGraph, inference: Inference) -> Result<Self> {
@@ -116,16 +120,16 @@ impl Factors {
         factors.scratch = room(graph.factor_count())?;
         for factor in 0..graph.factor_count() {
             let view = graph.factor(factor);
-            let (kind, parameter, scratch) = if needs_table(&view, inference) {
-                match expand(graph, factor)? {
+            let (kind, parameter, scratch) = if view.needs_table(inference) {
+                match expand(graph, factor, inference)? {
                     OwnedTable::F64(values) => factors.add_table(graph, factor, &values)?,
                     OwnedTable::Wide(_) => return Err(too_far_apart(graph, factor)),
                 }
             } else {
-                match view {
-                    Factor::Table(values) => factors.add_table(graph, factor, values)?,
-                    Factor::Terms(terms) => factors.add_terms(graph, factor, &terms)?,
-                    Factor::Noisy(noisy) => {
+                match view.device_form() {
+                    DeviceForm::Table(values) => factors.add_table(graph, factor, values)?,
+                    DeviceForm::Terms(terms) => factors.add_terms(graph, factor, &terms)?,
+                    DeviceForm::Noisy(noisy) => {
                         let number = factors.noisy.len() as u32;
                         factors.noisy.try_push(NoisyCoefficients::new(&noisy).to_device())?;
                         factors.noisy_starts.try_push(factors.noisy_literals.len())?;
@@ -133,15 +137,13 @@ impl Factors {
                         factors.noisy_literals.try_append(numbers)?;
                         (NOISY, number, body_memory(graph.arity(factor) as u64))
                     }
-                    Factor::Singleton { .. }
-                    | Factor::And(_)
-                    | Factor::Or(_)
-                    | Factor::Signed(_) => {
+                    DeviceForm::Conjunction => {
                         let number = graph.conjunction_parameter(factor).unwrap_or_default() as u32;
                         let arity = graph.arity(factor);
                         let small = arity <= SMALL_ARITY;
                         (HORN, number, if small { 0 } else { body_memory(arity as u64) })
                     }
+                    DeviceForm::None => return Err(no_device_form(graph, factor)),
                 }
             };
             let head = graph.head_position(factor).unwrap_or_default() as u32;
@@ -161,17 +163,15 @@ impl Factors {
 
     /// The coefficients of conjunctions of literals, each for the widest of its factors.
     fn add_coefficients(&mut self, graph: &FactorGraph) -> Result<()> {
-        let (horn, signed) = (graph.horn_parameters(), graph.signed_parameters());
-        let mut arities = filled(horn.len() + signed.len(), 0)?;
+        let coefficients = graph.coefficients()?;
+        let mut arities = filled(coefficients.len(), 0)?;
         for factor in 0..graph.factor_count() {
             if let Some(number) = graph.conjunction_parameter(factor) {
                 arities[number] = graph.arity(factor).max(arities[number]);
             }
         }
-        let horn = horn.iter().map(|own| Ok(HornCoefficients::of_horn(own)));
-        let signed = signed.iter().map(HornCoefficients::of_signed);
-        for (coefficients, arity) in horn.chain(signed).zip(arities) {
-            let device = coefficients?.to_device(arity, &mut self.words)?;
+        for (coefficients, arity) in coefficients.iter().zip(arities) {
+            let device = coefficients.to_device(arity, &mut self.words)?;
             self.horn.try_push(device)?;
         }
         Ok(())

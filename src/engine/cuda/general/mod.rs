@@ -13,7 +13,7 @@ mod tests;
 use super::control::Loop;
 use super::driver::{Argument, Current, DeviceBuffer, Kernel, Launch, Module, Stream};
 use super::program::Program;
-use crate::engine::{RunRequest, Start, StopRule, needs_table};
+use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
 use crate::kernel::{Inference, Packed};
 use crate::memory::{filled, room};
@@ -189,8 +189,8 @@ impl General {
     /// Makes what maxima need, if they need more than sums.
     fn require_maxima(&mut self, current: &Current, stream: &Stream) -> Result<()> {
         let graph = self.graph.clone();
-        let needed = |f| needs_table(&graph.factor(f), Inference::MaxProduct);
-        if self.maxima.is_some() || !(0..graph.factor_count()).any(needed) {
+        let needed = |f| graph.factor(f).needs_table(Inference::MaxProduct);
+        if self.maxima.is_some() || !graph.other_factors().any(needed) {
             return Ok(());
         }
         let factors = Factors::new(&graph, Inference::MaxProduct)?;

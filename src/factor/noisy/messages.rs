@@ -1,12 +1,11 @@
 //! Messages of noisy conjunctions: as those of signed ones, with literals that hold with a
 //! probability.
 
-use super::body::{Body, FromPacked, Literals, messages, one_message};
-use super::horn::{HornScratch, near_one};
-use super::number::{Real, Wide};
-use super::packed::Packed;
+use super::{Noisy, NoisyLiteral};
+use crate::kernel::body::{self, Body, FromPacked, Literals, messages, one_message};
+use crate::kernel::horn::near_one;
+use crate::kernel::{HornScratch, Packed, Real, Wide};
 use crate::memory::NoMemory;
-use crate::model::{Noisy, NoisyLiteral};
 
 /// A noisy conjunction, ready for messages.
 pub(crate) struct NoisyCoefficients<'a> {
@@ -22,7 +21,6 @@ impl<'a> NoisyCoefficients<'a> {
     }
 
     /// The values for a GPU: `NoisyLiterals::head` of cuda/arithmetic/noisy.cuh.
-    #[cfg(any(cuda, test))]
     pub(crate) fn to_device(&self) -> [[f64; 2]; 2] {
         self.values
     }
@@ -69,7 +67,7 @@ impl Literals for NoisyCoefficients<'_> {
     }
 }
 
-/// All messages of a noisy conjunction; see [`super::horn_messages`]. O(arity).
+/// All messages of a noisy conjunction; see [`horn_messages`](crate::kernel::horn_messages). O(arity).
 pub(crate) fn noisy_messages(
     inputs: &[Packed],
     head: usize,
@@ -107,14 +105,14 @@ pub(crate) fn noisy_message(
 
 /// The factor summed against its inputs. O(arity).
 pub(crate) fn noisy_total(inputs: &[Packed], head: usize, c: &NoisyCoefficients<'_>) -> Wide {
-    super::body::total(inputs, head, c).scaled(c.exponent)
+    body::total(inputs, head, c).scaled(c.exponent)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::horn::tests::{close, input};
     use super::*;
-    use crate::model::Factor;
+    use crate::factor::Factor;
+    use crate::kernel::horn::tests::{close, input};
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]

@@ -6,14 +6,12 @@
 //! Program Analysis", Algorithm 1) spends that on each. Each state's sum runs over the terms in
 //! their order.
 
-use super::Inference;
-use super::number::{Max, Real, Wide};
-use super::packed::Packed;
-use super::table::{input_exponents, store, stored_values, unpack_inputs};
-use super::tree::{Monoid, TreeScratch, leave_one_out};
+use super::Terms;
 use crate::error::Result;
+use crate::kernel::table::{input_exponents, store, unpack_inputs};
+use crate::kernel::tree::{Monoid, TreeScratch, leave_one_out};
+use crate::kernel::{Inference, Max, Packed, Real, Wide, stored_values};
 use crate::memory::{NoMemory, fit};
-use crate::model::Terms;
 
 /// A factor made of terms, and the inputs to it.
 #[derive(Clone, Copy)]
@@ -251,7 +249,7 @@ fn fits_f64(factor: TermInputs<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{TermLiteral, next_joint_state};
+    use crate::factor::{TermLiteral, next_joint_state};
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]
