@@ -4,8 +4,8 @@
 
 int main() try {
     fastlbp::Graph graph;
-    graph.add_singleton(1, 0.3);
-    graph.add_singleton(2, 0.8);
+    graph.add_prior(1, 0.3);
+    graph.add_prior(2, 0.8);
     graph.add_and(3, {1, 2}, 0.9, 0.05); // 0.05 where the rule does not apply
 
     fastlbp::BeliefPropagation bp(graph);

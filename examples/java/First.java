@@ -6,7 +6,7 @@ import io.github.fastlbp.Schedule;
 public final class First {
     public static void main(String[] arguments) {
         try (FactorGraph.Builder builder = FactorGraph.builder()) {
-            builder.addSingleton(1, 0.3).addSingleton(2, 0.8);
+            builder.addPrior(1, 0.3).addPrior(2, 0.8);
             builder.addAnd(3, new long[] {1, 2}, 0.9, 0.05); // 0.05 where the rule does not apply
             try (FactorGraph graph = builder.build();
                     BeliefPropagation bp = new BeliefPropagation(graph)) {
