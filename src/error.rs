@@ -42,18 +42,18 @@ pub enum Error {
     #[error("out of memory: {0}")]
     OutOfMemory(Cow<'static, str>),
     /// The evidence and the factors contradict each other (policy `Contradiction::Error`).
-    #[error("{}; correct the evidence or choose the contradiction policy 'vote'", describe_contradiction(*label, *factor, *pass, *count))]
+    #[error("{}; correct the evidence or choose the contradiction policy 'vote'", describe_contradiction(*label, *factor, *iteration, *count))]
     Contradiction {
-        /// Label of the contradictory variable (the lowest one of the pass, or of the factor).
+        /// Label of the contradictory variable (the lowest one of the iteration, or of the factor).
         label: u64,
         /// Index of that variable.
         variable: usize,
         /// The factor that is zero at the observed states of its variables, where that is the contradiction: the
-        /// lowest one. No pass was made then.
+        /// lowest one. No iteration was made then.
         factor: Option<usize>,
-        /// The pass, counted from 1 since the messages were fresh; 0 with a factor.
-        pass: u64,
-        /// Number of contradictory places in that pass, or of such factors.
+        /// The iteration, counted from 1 since the messages were fresh; 0 with a factor.
+        iteration: u64,
+        /// Number of contradictory places in that iteration, or of such factors.
         count: u64,
     },
     /// Results were asked for before there were any.
@@ -70,11 +70,11 @@ pub enum Error {
     Unsupported(String),
 }
 
-fn describe_contradiction(label: u64, factor: Option<usize>, pass: u64, count: u64) -> String {
+fn describe_contradiction(label: u64, factor: Option<usize>, iteration: u64, count: u64) -> String {
     match factor {
         None => format!(
-            "contradiction at variable {label} in pass {pass}: certain messages that disagree meet there \
-             ({count} such places in this pass)"
+            "contradiction at variable {label} in iteration {iteration}: deterministic messages that disagree meet there \
+             ({count} such places in this iteration)"
         ),
         Some(factor) => format!(
             "contradiction at variable {label}: the evidence is impossible, factor {factor} is 0 at the \

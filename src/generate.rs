@@ -32,7 +32,7 @@ pub struct Generated {
 /// `*1;0.01`, or `*1;0.5` for a predicate, whose body is its statement and the values it used: the
 /// last predicate (control dependence), recent values, so that loops become long chains, and a few
 /// values that are used everywhere. How often statements are executed is heavily skewed: the
-/// statements of the innermost loops are hubs with several per cent of all executions. Statements
+/// statements of the innermost loops are high-degree variables with several per cent of all executions. Statements
 /// have the prior 0.5. Observed are some right values and a wrong last one.
 ///
 /// An error if `variables` is below [`MIN_VARIABLES`] or above [`MAX_VARIABLES`].
@@ -95,7 +95,7 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
 ///
 /// It has exactly `variables` variables, each the head of one factor: input tuples (`*0.999`
 /// without a body), derived tuples (`+` over their clauses) and clauses (`*` with a power of 0.999
-/// over the tuples of their bodies). Clauses mostly use tuples of earlier layers, recent ones or hubs
+/// over the tuples of their bodies). Clauses mostly use tuples of earlier layers, recent ones or high-degree variables
 /// that many clauses use, and sometimes later ones, which makes cycles. Labels are in random order.
 /// Observed are answers to some alarms, that is to derived tuples that no clause uses: half of them
 /// true, half of them false.
@@ -328,7 +328,7 @@ fn choose_premise(tuple: usize, tuple_count: usize, choices: &mut Choices) -> us
     if choices.below(3) > 0 {
         return tuple - choices.skewed(tuple);
     }
-    // Hubs: the product of several uniform shares is small much more often.
+    // High-degree variables: the product of several uniform shares is small much more often.
     (0..3).fold(tuple, |bound, _| choices.below(bound.max(1)))
 }
 
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn smartfl_graphs_have_hubs_and_the_usual_edge_density() {
+    fn smartfl_graphs_have_high_degree_variables_and_the_usual_edge_density() {
         for (variables, seed) in [(5_000, 1), (40_000, 2), (200_000, 3)] {
             let graph = smartfl(variables, seed).unwrap().graph;
             let per_variable = graph.edge_count() as f64 / variables as f64;
@@ -377,7 +377,7 @@ mod tests {
             assert!((2..=3).contains(&degrees[variables / 2]), "{}", degrees[variables / 2]);
             assert_eq!(graph.factor_count(), variables);
             for factor in 0..graph.factor_count() {
-                assert!(matches!(graph.kind(factor), FactorKind::Singleton | FactorKind::And));
+                assert!(matches!(graph.kind(factor), FactorKind::Prior | FactorKind::And));
             }
         }
     }

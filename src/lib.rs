@@ -11,7 +11,7 @@
 //! of weighted terms, and dense tables; [`structure`] finds such structure in tables.
 //! A [`BeliefPropagation`] is a session on a graph with a [`Schedule`]. Evidence is set, changed and
 //! cleared between runs at no cost but its own; a [`RunRequest`] says when a run ends, what it starts
-//! from, and what happens where certain messages [contradict](Contradiction) each other.
+//! from, and what happens where deterministic messages [contradict](Contradiction) each other.
 //!
 //! ```
 //! use fastlbp::{
@@ -30,7 +30,7 @@
 //!
 //! let schedule = Schedule::SequentialFixed;
 //! let mut bp = BeliefPropagation::new(graph, schedule, EngineOptions::default())?;
-//! let request = RunRequest::new(StopRule::Tolerance { tolerance: 1e-12, max_passes: 100 });
+//! let request = RunRequest::new(StopRule::Tolerance { tolerance: 1e-12, max_iterations: 100 });
 //! assert!(bp.run(&request)?.converged);
 //! let alarm = bp.graph().variable_of_label(20).unwrap();
 //! assert!((bp.probability(alarm)? - (1.0 - 0.775 * 0.6)).abs() < 1e-15);

@@ -36,7 +36,7 @@ fn graph(choices: &mut Choices) -> Arc<FactorGraph> {
     for label in 0..count {
         let prior = choices.probability();
         if label < 2 || choices.below(3) == 0 {
-            builder.add_singleton(label, prior).unwrap();
+            builder.add_prior(label, prior).unwrap();
             continue;
         }
         let first = choices.below(label as usize) as u64;
@@ -154,9 +154,9 @@ proptest! {
         let choices = &mut Choices(seed);
         let graph = graph(choices);
         let entries: Vec<Evidence> = (0..7).map(|_| evidence(choices, &graph)).collect();
-        let tolerance = StopRule::Tolerance { tolerance: 1e-6, max_passes: 30 };
+        let tolerance = StopRule::Tolerance { tolerance: 1e-6, max_iterations: 30 };
         let requests = [
-            RunRequest::new(StopRule::Passes(5)),
+            RunRequest::new(StopRule::Iterations(5)),
             RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(tolerance) },
             RunRequest { inference: Inference::MaxProduct, damping: 0.25, ..RunRequest::new(tolerance) },
         ];
@@ -177,7 +177,7 @@ fn the_random_graphs_have_contradictory_entries_and_others() {
         let choices = &mut Choices(seed);
         let graph = graph(choices);
         let entries: Vec<Evidence> = (0..7).map(|_| evidence(choices, &graph)).collect();
-        let request = RunRequest::new(StopRule::Passes(5));
+        let request = RunRequest::new(StopRule::Iterations(5));
         failures += check(&graph, &entries, &Schedule::Parallel, &request, 2).unwrap();
         all += entries.len();
     }
@@ -193,7 +193,7 @@ fn large_graphs_run_one_after_the_other_with_the_same_bits() {
     for (count, threads) in [(3, 2), (8, 2), (3, 4)] {
         let entries: Vec<Evidence> = (0..count).map(|_| evidence(choices, &graph)).collect();
         for schedule in [Schedule::Parallel, Schedule::Blocks { blocks: 4, seed: 1 }] {
-            let request = RunRequest::new(StopRule::Passes(6));
+            let request = RunRequest::new(StopRule::Iterations(6));
             check(&graph, &entries, &schedule, &request, threads).unwrap();
         }
     }
@@ -206,7 +206,7 @@ fn the_session_stays_as_it_was() {
     for schedule in &schedules() {
         let mut bp = session(&graph, schedule, 2);
         bp.observe(5, 1).unwrap();
-        let request = RunRequest::new(StopRule::Passes(3));
+        let request = RunRequest::new(StopRule::Iterations(3));
         let report = bp.run(&request).unwrap();
         let (state, marginals) = (bp.save_state().unwrap(), bits(bp.marginals().unwrap()));
         let entries: Vec<Evidence> = (0..5).map(|_| evidence(choices, &graph)).collect();
@@ -218,7 +218,7 @@ fn the_session_stays_as_it_was() {
         // A warm run goes on from where the session was.
         let mut other = session(&graph, schedule, 1);
         other.observe(5, 1).unwrap();
-        let twice = RunRequest::new(StopRule::Passes(6));
+        let twice = RunRequest::new(StopRule::Iterations(6));
         other.run(&twice).unwrap();
         bp.run(&RunRequest { start: Start::Warm, ..request }).unwrap();
         assert_eq!(bits(bp.marginals().unwrap()), bits(other.marginals().unwrap()));
@@ -230,7 +230,7 @@ fn batches_follow_a_new_schedule() {
     let choices = &mut Choices(3);
     let graph = Arc::new(bingo(300, 9).unwrap().graph);
     let entries: Vec<Evidence> = (0..4).map(|_| evidence(choices, &graph)).collect();
-    let request = RunRequest::new(StopRule::Passes(2));
+    let request = RunRequest::new(StopRule::Iterations(2));
     let mut bp = session(&graph, &Schedule::Parallel, 2);
     bp.run_batch(&entries, &request).unwrap();
     bp.set_schedule(Schedule::SequentialFixed).unwrap();
@@ -244,7 +244,7 @@ fn what_a_batch_refuses() {
     let choices = &mut Choices(2);
     let graph = graph(choices);
     let mut bp = session(&graph, &Schedule::Parallel, 2);
-    let request = RunRequest::new(StopRule::Passes(1));
+    let request = RunRequest::new(StopRule::Iterations(1));
     let none = bp.run_batch(&[], &request).unwrap();
     assert!(none.marginals.is_empty() && none.reports.is_empty() && none.of_entry(0).is_none());
     let entries = vec![Evidence::new(); 3];
@@ -254,7 +254,7 @@ fn what_a_batch_refuses() {
     let damped = RunRequest { damping: 1.5, ..request };
     assert!(matches!(bp.run_batch(&entries, &damped), Err(Error::InvalidArgument(_))));
     let mut large = FactorGraphBuilder::new();
-    (0..1000).for_each(|label| large.add_singleton(label, 0.5).unwrap());
+    (0..1000).for_each(|label| large.add_prior(label, 0.5).unwrap());
     let mut foreign = Evidence::new();
     foreign.observe(&large.build().unwrap(), 999, 1).unwrap();
     let error = bp.run_batch(&[Evidence::new(), foreign], &request).unwrap_err();
@@ -266,7 +266,7 @@ fn what_a_batch_refuses() {
 fn a_batch_can_be_cancelled() {
     let graph = Arc::new(bingo(300, 4).unwrap().graph);
     let entries = vec![Evidence::new(); 10];
-    let request = RunRequest::new(StopRule::Passes(20));
+    let request = RunRequest::new(StopRule::Iterations(20));
     for threads in [1, 3] {
         let mut bp = session(&graph, &Schedule::Parallel, threads);
         let mut calls = Vec::new();
@@ -282,10 +282,10 @@ fn a_batch_can_be_cancelled() {
         for (number, report) in results.reports.iter().enumerate() {
             match report {
                 Ok(report) if report.reason == StopReason::Cancelled => {
-                    assert!(report.passes < 20);
+                    assert!(report.iterations < 20);
                     assert!(results.of_entry(number).unwrap().iter().all(|p| !p.is_nan()));
                 }
-                Ok(report) => assert_eq!(report.passes, 20),
+                Ok(report) => assert_eq!(report.iterations, 20),
                 Err(error) => assert!(matches!(error, Error::NoResult(_)), "{error}"),
             }
         }
@@ -303,7 +303,7 @@ fn a_batch_can_be_cancelled() {
 fn a_flag_ends_a_batch_in_the_middle_of_its_entries() {
     let graph = Arc::new(bingo(300, 4).unwrap().graph);
     let entries = vec![Evidence::new(); 10];
-    let endless = RunRequest::new(StopRule::Passes(u64::MAX));
+    let endless = RunRequest::new(StopRule::Iterations(u64::MAX));
     for threads in [1, 3] {
         let mut bp = session(&graph, &Schedule::Parallel, threads);
         let cancelled = AtomicBool::new(false);
@@ -339,7 +339,7 @@ fn many_graphs_run_as_each_would_alone() {
         (0..30).map(|_| graph(choices)).chain([Arc::new(bingo(6000, 3).unwrap().graph)]).collect();
     let known: Vec<Evidence> = graphs.iter().map(|graph| evidence(choices, graph)).collect();
     let all = schedules();
-    let request = RunRequest::new(StopRule::Passes(4));
+    let request = RunRequest::new(StopRule::Iterations(4));
     for threads in [1, 2, 4] {
         let make = |threads: usize| -> Vec<BeliefPropagation> {
             let sessions = graphs.iter().zip(&known).enumerate();
@@ -374,7 +374,7 @@ fn many_graphs_can_be_cancelled() {
     let graph = Arc::new(bingo(100, 4).unwrap().graph);
     let mut sessions: Vec<BeliefPropagation> =
         (0..6).map(|_| session(&graph, &Schedule::Parallel, 1)).collect();
-    let request = RunRequest::new(StopRule::Passes(3));
+    let request = RunRequest::new(StopRule::Iterations(3));
     let reports = run_all_monitored(&mut sessions, &request, &mut |done, all| {
         assert_eq!(all, 6);
         if done == 4 { Control::Cancel } else { Control::Continue }

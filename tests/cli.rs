@@ -103,7 +103,7 @@ fn printed_values_read_back_to_the_same_bits() {
     let mut session =
         BeliefPropagation::new(graph.clone(), Schedule::SequentialFixed, EngineOptions::default())
             .unwrap();
-    session.run(&RunRequest::new(StopRule::Passes(7))).unwrap();
+    session.run(&RunRequest::new(StopRule::Iterations(7))).unwrap();
     let out = succeed(&format!("infer {path} --schedule SEQFIX --iterations 7"));
     let mut text = Vec::new();
     write_marginals_to(&graph, session.marginals().unwrap(), &mut text).unwrap();
@@ -206,13 +206,13 @@ fn stats_are_one_json_object_with_all_keys() {
         "edges",
         "factors",
         "first_contradiction",
-        "frac",
+        "active_fraction",
         "graph",
         "levels",
         "log_partition",
         "log_score",
         "max_diff",
-        "passes",
+        "iterations",
         "peak_rss_bytes",
         "schedule",
         "seconds",
@@ -235,7 +235,7 @@ fn stats_are_one_json_object_with_all_keys() {
     assert_eq!(stats["contradictions"], 0);
     assert!(stats["first_contradiction"].is_null());
     assert!(stats["max_diff"].as_f64().unwrap() <= 1e-9);
-    assert!(stats["passes"].as_u64().unwrap() > 1);
+    assert!(stats["iterations"].as_u64().unwrap() > 1);
     assert!(stats["peak_rss_bytes"].as_u64().unwrap() > 100_000);
     let seconds = stats["seconds"].as_object().unwrap();
     for key in ["read", "analyse", "prepare", "run", "write"] {
@@ -249,23 +249,23 @@ fn stop_rules_and_what_the_stats_say_about_them() {
     let graph = data("alarm_small.causal_fg");
     let stats = |rule: &str| infer_with_stats(&format!("{graph} {rule}")).1;
     let fixed = stats("--iterations 3");
-    assert_eq!((&fixed["passes"], &fixed["stop_reason"]), (&3.into(), &"passes".into()));
+    assert_eq!((&fixed["iterations"], &fixed["stop_reason"]), (&3.into(), &"iterations".into()));
     assert_eq!(fixed["converged"], false);
     // Nothing was measured: infinity is no JSON number.
     let none = stats("--iterations 0");
     assert!(none["max_diff"].is_null());
-    assert_eq!(none["passes"], 0);
+    assert_eq!(none["iterations"], 0);
     let never = stats("--tolerance 0 --max-iterations 2");
-    assert_eq!((&never["passes"], &never["stop_reason"]), (&2.into(), &"passes".into()));
+    assert_eq!((&never["iterations"], &never["stop_reason"]), (&2.into(), &"iterations".into()));
     let loose = stats("--tolerance 0.5");
     assert_eq!(loose["stop_reason"], "converged");
     let bingo = stats("--bingo 1e-6,500,1000,100 --schedule SEQFIX");
     assert_eq!(bingo["stop_reason"], "converged");
-    assert_eq!(bingo["frac"], 0.0);
+    assert_eq!(bingo["active_fraction"], 0.0);
     let timed = stats("--max-time 0 --iterations 1000000");
     assert_eq!(timed["stop_reason"], "time");
     let plenty = stats("--max-time 1e6 --iterations 5");
-    assert_eq!(plenty["stop_reason"], "passes");
+    assert_eq!(plenty["stop_reason"], "iterations");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn missing_convergence_is_said() {
     let graph = data("alarm_small.causal_fg");
     let output = run(&format!("infer {graph} --tolerance 0 --max-iterations 2"));
     assert_eq!(output.status.code(), Some(0));
-    assert!(stderr(&output).starts_with("fastlbp: warning: no convergence in 2 passes"));
+    assert!(stderr(&output).starts_with("fastlbp: warning: no convergence in 2 iterations"));
     let output = run(&format!("infer {graph}"));
     assert_eq!(stderr(&output), "");
 }
@@ -309,7 +309,7 @@ fn contradictions_end_with_exit_code_3_or_are_voted_on() {
     let arguments = format!("infer {graph} --contradiction vote");
     let output = run(&arguments);
     assert_eq!(output.status.code(), Some(0));
-    assert!(stderr(&output).starts_with("fastlbp: warning: certain messages that disagree"));
+    assert!(stderr(&output).starts_with("fastlbp: warning: deterministic messages that disagree"));
     assert!(!stdout(&output).contains("NaN"));
     let (_, stats) = infer_with_stats(&format!("{graph} --contradiction vote"));
     assert!(stats["contradictions"].as_u64().unwrap() > 0);
@@ -607,7 +607,7 @@ fn info_describes_a_graph() {
     let text = succeed(&format!("info {graph}"));
     for part in [
         "variables   11",
-        "factors     11 (singleton 3, and 6, or 2, table 0)",
+        "factors     11 (prior 3, and 6, or 2, table 0)",
         "edges       26",
         "components  1",
         "factor arity",

@@ -14,7 +14,7 @@ fn data(name: &str) -> String {
 /// Exit code, standard output and error; measurements are short.
 fn bench(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
-    command.arg("bench").args(arguments).args(["--passes", "3", "--repeats", "2"]);
+    command.arg("bench").args(arguments).args(["--iterations", "3", "--repeats", "2"]);
     let output = command.stdin(Stdio::null()).env_remove("FASTLBP_DEVICE").output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -69,17 +69,17 @@ fn json_has_all_of_it_in_seconds() {
     for measurement in measurements {
         assert_eq!(measurement["graph"], mixed.as_str());
         assert_eq!(measurement["backend"], "cpu", "what AUTO chooses for a small graph");
-        assert_eq!((&measurement["passes"], &measurement["repeats"]), (&3.into(), &2.into()));
+        assert_eq!((&measurement["iterations"], &measurement["repeats"]), (&3.into(), &2.into()));
         let number = |name: &str| measurement[name].as_f64().unwrap_or_else(|| panic!("{name}"));
         let edges = number("edges");
-        assert!((number("pass_per_edge") * edges / number("pass") - 1.0).abs() < 1e-9);
-        assert!(number("pass_bytes") >= 20.0 * edges);
-        let speed = number("pass_bytes") / number("pass");
+        assert!((number("iteration_per_edge") * edges / number("iteration") - 1.0).abs() < 1e-9);
+        assert!(number("iteration_bytes") >= 20.0 * edges);
+        let speed = number("iteration_bytes") / number("iteration");
         assert!((number("bytes_per_second") / speed - 1.0).abs() < 1e-9);
         let share = number("bytes_per_second") / number("copy_bytes_per_second");
         assert!((number("floor_share") / share - 1.0).abs() < 1e-9);
         assert!(number("read") > 0.0 && number("prepare") > 0.0 && number("run") > 0.0);
-        assert!(number("run_passes") >= 1.0 && measurement["run_cut"] == false);
+        assert!(number("run_iterations") >= 1.0 && measurement["run_cut"] == false);
         let is_residual = measurement["schedule"] == "SEQMAX";
         assert_eq!(measurement["levels"].is_null(), is_residual);
         assert_eq!(measurement["analyse"].is_null(), is_residual);
@@ -140,7 +140,7 @@ fn a_backend_that_is_not_there_is_a_failure_of_its_own() {
     let graph = data("chain.causal_fg");
     let output = Command::new(env!("CARGO_BIN_EXE_fastlbp"))
         .args(["bench", &graph, "--backend", "cuda,cpu", "--schedule", "PARALL", "--json"])
-        .args(["--passes", "1", "--repeats", "1"])
+        .args(["--iterations", "1", "--repeats", "1"])
         .env("LD_LIBRARY_PATH", directory.path())
         .output()
         .unwrap();
@@ -176,7 +176,7 @@ fn wrong_options_say_what_is_right() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(err.contains(why), "{arguments:?}: {err}");
     }
-    for wrong in [["--passes", "0"], ["--repeats", "0"], ["--repeats", "1001"]] {
+    for wrong in [["--iterations", "0"], ["--repeats", "0"], ["--repeats", "1001"]] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
         let output = command.args(["bench", &graph]).args(wrong).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");

@@ -297,8 +297,8 @@ fn a_closed_output_is_an_error_where_something_is_printed() {
         "info graph.causal_fg",
         "info graph.causal_fg --json",
         "devices",
-        "bench graph.causal_fg --backend cpu --passes 1 --repeats 1",
-        "bench graph.causal_fg --backend cpu --passes 1 --repeats 1 --json",
+        "bench graph.causal_fg --backend cpu --iterations 1 --repeats 1",
+        "bench graph.causal_fg --backend cpu --iterations 1 --repeats 1 --json",
         "bingo graph.causal_fg",
     ] {
         for closed in [">&-", ">&- <&-", ">&- <&- 2>&-"] {

@@ -1,4 +1,4 @@
-//! What signals do to the program: runs end at their next pass, and no file is left half-written.
+//! What signals do to the program: runs end at their next iteration, and no file is left half-written.
 //!
 //! No test sleeps: each waits for a sign of the program, on its terminal or in a pipe with a name.
 
@@ -22,7 +22,7 @@ use tempfile::TempDir;
 const ENDING: [(i32, &str, i32); 3] =
     [(SIGINT, "SIGINT", 130), (SIGTERM, "SIGTERM", 143), (SIGHUP, "SIGHUP", 129)];
 
-/// More passes than any test waits for.
+/// More iterations than any test waits for.
 const FOREVER: &str = "1000000000000";
 
 fn data(name: &str) -> String {
@@ -75,29 +75,29 @@ fn number_before(text: &str, word: &str) -> u64 {
 }
 
 #[test]
-fn a_run_ends_at_its_next_pass_and_its_results_are_written() {
+fn a_run_ends_at_its_next_iteration_and_its_results_are_written() {
     for (signal, name, code) in ENDING {
         let work = Workplace::new();
         fs::write(work.path("out.txt"), "old").unwrap();
         let infer = format!("infer {} --schedule SEQFIX", data("alarm_small.causal_fg"));
         let run = format!("{infer} --iterations {FOREVER} --output out.txt --stats stats.json");
         let mut running = OnTerminal::start(work.command(&run));
-        running.wait_for("pass ");
+        running.wait_for("iteration ");
         kill(&running.child, signal);
         let (status, shown) = running.wait();
         assert_eq!(status.code(), Some(code), "{shown}");
         assert!(
-            shown.contains(&format!("fastlbp: {name}: the run ends after this pass")),
+            shown.contains(&format!("fastlbp: {name}: the run ends after this iteration")),
             "{shown}"
         );
-        let passes = number_before(&shown, " passes; the results so far are in out.txt");
+        let iterations = number_before(&shown, " iterations; the results so far are in out.txt");
         assert!(shown.contains(&format!("fastlbp: {name} has ended the run after ")), "{shown}");
-        // The results of so many passes, bit by bit.
-        let again = work.run(&format!("{infer} --iterations {passes}"));
+        // The results of so many iterations, bit by bit.
+        let again = work.run(&format!("{infer} --iterations {iterations}"));
         assert_eq!(again.status.code(), Some(0));
         assert_eq!(work.text("out.txt").as_bytes(), again.stdout);
         let stats: Value = serde_json::from_str(&work.text("stats.json")).unwrap();
-        assert_eq!(stats["passes"], passes);
+        assert_eq!(stats["iterations"], iterations);
         assert_eq!(stats["stop_reason"], "cancelled");
         assert_eq!(work.files(), ["out.txt", "stats.json"]);
     }
@@ -110,12 +110,12 @@ fn without_an_output_file_nothing_is_printed() {
         let graph = data("alarm_small.causal_fg");
         let run = format!("infer {graph} --iterations {FOREVER} {map}");
         let mut running = OnTerminal::start(work.command(&run));
-        running.wait_for("pass ");
+        running.wait_for("iteration ");
         kill(&running.child, SIGINT);
         let mut output = running.child.stdout.take().unwrap();
         let (status, shown) = running.wait();
         assert_eq!(status.code(), Some(130), "{shown}");
-        assert!(number_before(&shown, " passes; no results are printed") > 0);
+        assert!(number_before(&shown, " iterations; no results are printed") > 0);
         let mut printed = String::new();
         output.read_to_string(&mut printed).unwrap();
         assert_eq!(printed, "");
@@ -131,10 +131,10 @@ fn a_second_signal_ends_the_program_at_once() {
     let graph = data("alarm_small.causal_fg");
     let run = format!("infer {graph} --iterations {FOREVER} --output out.txt");
     let mut running = OnTerminal::start(work.command(&run));
-    running.wait_for("pass ");
+    running.wait_for("iteration ");
     kill(&running.child, SIGINT);
-    running.wait_for("SIGINT: the run ends after this pass");
-    // It comes when the pass has ended, or before: at once in either case.
+    running.wait_for("SIGINT: the run ends after this iteration");
+    // It comes when the iteration has ended, or before: at once in either case.
     kill(&running.child, SIGTERM);
     let (status, shown) = running.wait();
     assert_eq!(status.code(), Some(143), "{shown}");
@@ -270,7 +270,7 @@ fn a_file_beyond_the_limit_is_an_error_and_no_signal() {
 #[test]
 fn a_batch_ends_in_the_middle_of_its_entries() {
     // One by one with the log-partition, else several at once.
-    for (option, sign) in [("", "running the batch"), ("--log-partition", "pass ")] {
+    for (option, sign) in [("", "running the batch"), ("--log-partition", "iteration ")] {
         let work = Workplace::new();
         fs::create_dir(work.path("seen")).unwrap();
         for number in 0..40 {
@@ -297,10 +297,10 @@ fn a_batch_ends_in_the_middle_of_its_entries() {
 }
 
 #[test]
-fn measurements_end_at_the_next_pass() {
+fn measurements_end_at_the_next_iteration() {
     let work = Workplace::new();
     let graph = data("alarm_small.causal_fg");
-    let bench = format!("bench {graph} --backend cpu --passes {FOREVER}");
+    let bench = format!("bench {graph} --backend cpu --iterations {FOREVER}");
     for json in ["", "--json"] {
         let mut running = OnTerminal::start(work.command(&format!("{bench} {json}")));
         running.wait_for("measuring");
@@ -356,11 +356,11 @@ fn a_conversation_ends_between_lines() {
 #[test]
 fn a_conversation_ends_wherever_it_is() {
     let work = Workplace::new();
-    let flood = "NL\n".repeat(200_000);
+    let synchronous = "NL\n".repeat(200_000);
     for (what, input) in [
         ("it waits for input", "NL\n".to_string()),
         ("it runs", format!("NL\nBP 0 {FOREVER} {FOREVER} 1\n")),
-        ("nobody reads its output", flood),
+        ("nobody reads its output", synchronous),
     ] {
         let mut command = work.command(&format!("bingo {}", data("alarm_small.causal_fg")));
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();

@@ -193,8 +193,8 @@ fn graphs() -> [Arc<FactorGraph>; 2] {
 fn bits_of_a_session(graph: &Arc<FactorGraph>, backend: Backend) -> fastlbp::Result<Vec<u64>> {
     let options = EngineOptions { backend, ..Default::default() };
     let mut session = BeliefPropagation::new(graph.clone(), Schedule::Parallel, options)?;
-    session.prepare(&RunRequest::new(StopRule::Passes(1_000_000)))?;
-    session.run(&RunRequest::new(StopRule::Passes(5)))?;
+    session.prepare(&RunRequest::new(StopRule::Iterations(1_000_000)))?;
+    session.run(&RunRequest::new(StopRule::Iterations(5)))?;
     Ok(session.marginals()?.iter().map(|p| p.to_bits()).collect())
 }
 

@@ -67,7 +67,7 @@ impl Case {
         let exact = self.exact(inference);
         let options = EngineOptions { backend: Backend::Cpu, compile_tables, ..Default::default() };
         let mut bp = BeliefPropagation::new(self.graph.clone(), schedule.clone(), options).unwrap();
-        let request = RunRequest { inference, ..RunRequest::new(StopRule::Passes(8)) };
+        let request = RunRequest { inference, ..RunRequest::new(StopRule::Iterations(8)) };
         if exact[0].iter().all(Exact::is_zero) {
             let error = bp.run(&request).unwrap_err();
             assert!(matches!(error, Error::Contradiction { .. }), "{what}: {error}");

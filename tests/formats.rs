@@ -52,7 +52,7 @@ fn own_graphs_are_read() {
     let graph = read_graph(&data("alarm_small.causal_fg")).unwrap();
     let counts = (graph.variable_count(), graph.factor_count(), graph.edge_count());
     assert_eq!(counts, (11, 11, 8 + 15 + 3));
-    assert_eq!(graph.factor(10), Factor::Singleton(Prior { p: 0.5 }));
+    assert_eq!(graph.factor(10), Factor::Prior(Prior { p: 0.5 }));
     let evidence = read_evidence(&data("alarm_small.obs"), &graph).unwrap();
     let labels: Vec<_> = evidence.iter().map(|&(v, state)| (graph.label(v), state)).collect();
     assert_eq!(labels, [(20, 1), (15, 1)]);
@@ -195,7 +195,7 @@ fn probability() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Graphs of singleton, AND and OR factors: shared heads, empty bodies, heads in bodies, labels
+/// Graphs of prior, AND and OR factors: shared heads, empty bodies, heads in bodies, labels
 /// with gaps, priors like the implicit ones at their place and elsewhere.
 fn horn_graph() -> impl Strategy<Value = FactorGraph> {
     let label = prop_oneof![0_u64..12, Just(1_000_000), Just(u64::MAX)];
@@ -207,8 +207,8 @@ fn horn_graph() -> impl Strategy<Value = FactorGraph> {
             match kind {
                 0 => builder.add_and(head, &body, p, q),
                 1 => builder.add_or(head, &body, p, q),
-                2 => builder.add_singleton(head, p),
-                _ => builder.add_singleton(head, 0.5),
+                2 => builder.add_prior(head, p),
+                _ => builder.add_prior(head, 0.5),
             }
             .unwrap();
         }

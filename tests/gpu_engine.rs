@@ -96,9 +96,9 @@ fn within<T>(checked: Checked<T>, what: impl FnOnce() -> String) -> Checked<T> {
     checked.map_err(|error| format!("{}: {error}", what()))
 }
 
-/// A small graph with factors of all kinds that the generator makes, with a hub or without, and choices
+/// A small graph with factors of all kinds that the generator makes, with a high-degree variable or without, and choices
 /// to go on with.
-fn small_graph(graphs: Graphs, kinds: usize, hub: bool) -> (Arc<FactorGraph>, Vec<u64>) {
+fn small_graph(graphs: Graphs, kinds: usize, high_degree: bool) -> (Arc<FactorGraph>, Vec<u64>) {
     let with = |seed: u64| {
         let numbers = numbers(seed, 1 << 13);
         let mut choices = Choices::new(&numbers, 12);
@@ -109,7 +109,7 @@ fn small_graph(graphs: Graphs, kinds: usize, hub: bool) -> (Arc<FactorGraph>, Ve
         let degree = (0..graph.variable_count()).map(|v| graph.degree(v)).max().unwrap();
         let found = (0..graph.factor_count()).map(|factor| graph.kind(factor).name());
         found.collect::<HashSet<_>>().len() == kinds
-            && if hub { (33..100).contains(&degree) } else { degree < 20 }
+            && if high_degree { (33..100).contains(&degree) } else { degree < 20 }
             && graph.edge_count() < 300
     };
     (0..100_000).map(with).find(|(graph, _)| fits(graph)).unwrap()
@@ -120,11 +120,11 @@ fn small_graph(graphs: Graphs, kinds: usize, hub: bool) -> (Arc<FactorGraph>, Ve
 fn tiny_graphs_by_every_schedule() {
     let Some(options) = tested() else { return };
     for ((name, graphs), kinds) in GRAPHS.into_iter().zip([4, 7]) {
-        for hub in [false, true] {
-            let (graph, numbers) = small_graph(graphs, kinds, hub);
+        for high_degree in [false, true] {
+            let (graph, numbers) = small_graph(graphs, kinds, high_degree);
             let mut choices = Choices::new(&numbers, 6);
             for schedule in schedules(&mut choices, &graph) {
-                let what = format!("{name} graph, hub {hub}, {}", schedule.name());
+                let what = format!("{name} graph, high_degree {high_degree}, {}", schedule.name());
                 within(check_requests(&mut choices, &graph, &schedule, options), || what).unwrap();
             }
         }
@@ -138,14 +138,15 @@ fn check_requests(
     schedule: &Schedule,
     options: EngineOptions,
 ) -> Checked {
-    let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 2, max_passes: 2, history: 2 };
+    let bingo =
+        StopRule::Bingo { tolerance: 1e-6, min_iterations: 2, max_iterations: 2, history: 2 };
     let mut pair = Pair::new(graph, schedule, options)?;
     for (inference, damping, contradiction) in [
         (Inference::SumProduct, 0.0, Contradiction::Error),
         (Inference::SumProduct, 0.0, Contradiction::Vote),
         (Inference::MaxProduct, 0.5, Contradiction::Vote),
     ] {
-        for (rule, start) in [(StopRule::Passes(8), Start::Fresh), (bingo, Start::Warm)] {
+        for (rule, start) in [(StopRule::Iterations(8), Start::Fresh), (bingo, Start::Warm)] {
             let fresh = RunRequest::new(rule);
             let request = RunRequest { inference, damping, contradiction, start, ..fresh };
             within(pair.run(&request), || format!("{request:?}"))?.ok();
@@ -156,14 +157,14 @@ fn check_requests(
     Ok(())
 }
 
-/// A few passes of one graph by each schedule, with evidence.
+/// A few iterations of one graph by each schedule, with evidence.
 fn check_every_schedule(
     choices: &mut Choices,
     graph: &Arc<FactorGraph>,
     options: EngineOptions,
 ) -> Checked {
-    let passes = 1 + choices.below(6) as u64;
-    let request = random_request(choices, StopRule::Passes(passes));
+    let iterations = 1 + choices.below(6) as u64;
+    let request = random_request(choices, StopRule::Iterations(iterations));
     let changes = random_changes(choices, graph);
     for schedule in schedules(choices, graph) {
         let mut pair = Pair::new(graph, &schedule, options)?;
@@ -202,8 +203,9 @@ fn larger_graphs_by_levels() {
     });
     for schedule in custom.into_iter().chain([Schedule::SequentialFixed]) {
         let mut pair = Pair::new(&graph, &schedule, options).unwrap();
-        let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 1, max_passes: 2, history: 2 };
-        for (rule, start) in [(StopRule::Passes(2), Start::Fresh), (bingo, Start::Warm)] {
+        let bingo =
+            StopRule::Bingo { tolerance: 1e-6, min_iterations: 1, max_iterations: 2, history: 2 };
+        for (rule, start) in [(StopRule::Iterations(2), Start::Fresh), (bingo, Start::Warm)] {
             let contradiction = Contradiction::Vote;
             let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
             let what = || format!("{}, {request:?}", schedule.name());
@@ -223,14 +225,15 @@ fn larger_graphs_at_once() {
     for graph in [Arc::new(smartfl), Arc::new(bingo)] {
         assert!(graph.edge_count() > 1500, "{} edges are too few", graph.edge_count());
         let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
-        let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 1, max_passes: 3, history: 2 };
-        let tolerance = StopRule::Tolerance { tolerance: 1e-3, max_passes: 6 };
+        let bingo =
+            StopRule::Bingo { tolerance: 1e-6, min_iterations: 1, max_iterations: 3, history: 2 };
+        let tolerance = StopRule::Tolerance { tolerance: 1e-3, max_iterations: 6 };
         let runs = [
-            (StopRule::Passes(5), Start::Fresh),
+            (StopRule::Iterations(5), Start::Fresh),
             (bingo, Start::Warm),
             (tolerance, Start::Fresh),
-            (StopRule::Passes(4), Start::Warm),
-            (StopRule::Passes(1), Start::Warm),
+            (StopRule::Iterations(4), Start::Warm),
+            (StopRule::Iterations(1), Start::Warm),
         ];
         for (round, (rule, start)) in runs.into_iter().enumerate() {
             for contradiction in [Contradiction::Error, Contradiction::Vote] {
@@ -246,20 +249,20 @@ fn larger_graphs_at_once() {
     }
 }
 
-/// Messages to and from hubs of all blocks that no double holds, in runs of many passes.
+/// Messages to and from high-degree variables of all blocks that no double holds, in runs of many iterations.
 #[test]
 fn far_messages_of_larger_graphs() {
     let Some(options) = tested() else { return };
     let mut builder = FactorGraphBuilder::new();
     let children = 1600;
     for child in 0..children {
-        let hub = if child % 8 < 6 { child / 8 % 2 } else { 2 + child % 11 };
-        builder.add_and(16 + child, &[hub], 0.9, 1e-12).unwrap();
+        let high_degree = if child % 8 < 6 { child / 8 % 2 } else { 2 + child % 11 };
+        builder.add_and(16 + child, &[high_degree], 0.9, 1e-12).unwrap();
     }
-    // What is certain of one hub is so of the next one, whose own factors send far less.
-    for hub in 2..12 {
-        builder.add_and(hub + 1, &[hub % 3], 1.0, 0.0).unwrap();
-        builder.add_singleton(hub, 0.3).unwrap();
+    // What is certain of one high-degree variable is so of the next one, whose own factors send far less.
+    for high_degree in 2..12 {
+        builder.add_and(high_degree + 1, &[high_degree % 3], 1.0, 0.0).unwrap();
+        builder.add_prior(high_degree, 0.3).unwrap();
     }
     let graph = Arc::new(builder.build().unwrap());
     let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
@@ -270,8 +273,8 @@ fn far_messages_of_larger_graphs() {
                 pair.both(|session| session.observe(v, state).unwrap());
             }
         }
-        for (passes, start) in [(21, Start::Fresh), (40, Start::Warm)] {
-            let rule = StopRule::Passes(passes);
+        for (iterations, start) in [(21, Start::Fresh), (40, Start::Warm)] {
+            let rule = StopRule::Iterations(iterations);
             let contradiction = Contradiction::Vote;
             let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
             let what = || format!("round {round}, {request:?}");
@@ -292,12 +295,12 @@ fn quotients_by_nearly_one() {
         builder.add_and(10 + i as u64, &others, p, 0.25 / f64::from(i)).unwrap();
     }
     for body in 1..=6 {
-        builder.add_singleton(body, 1.0).unwrap();
+        builder.add_prior(body, 1.0).unwrap();
     }
     let graph = Arc::new(builder.build().unwrap());
     let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
-    for passes in [3, 9] {
-        let report = pair.run(&RunRequest::new(StopRule::Passes(passes))).unwrap();
+    for iterations in [3, 9] {
+        let report = pair.run(&RunRequest::new(StopRule::Iterations(iterations))).unwrap();
         assert!(report.is_ok());
     }
 }
@@ -326,7 +329,7 @@ fn factors_at_the_ends_of_f64() {
                     let request = RunRequest {
                         inference,
                         contradiction: Contradiction::Vote,
-                        ..RunRequest::new(StopRule::Passes(4))
+                        ..RunRequest::new(StopRule::Iterations(4))
                     };
                     let what = || format!("{}, {inference:?}", schedule.name());
                     within(pair.run(&request), what).unwrap().unwrap();
@@ -336,7 +339,7 @@ fn factors_at_the_ends_of_f64() {
     }
 }
 
-/// Contradictions that come up after some passes end runs in the state in which they were found.
+/// Contradictions that come up after some iterations end runs in the state in which they were found.
 #[test]
 fn late_contradictions_of_larger_graphs() {
     let Some(options) = tested() else { return };
@@ -345,7 +348,7 @@ fn late_contradictions_of_larger_graphs() {
     let length = 400;
     for chain in 0..2 {
         let first = 1 + chain * length;
-        builder.add_singleton(first, chain as f64).unwrap();
+        builder.add_prior(first, chain as f64).unwrap();
         for v in first..first + length - 1 {
             builder.add_and(v + 1, &[v], 1.0, 0.0).unwrap();
         }
@@ -362,8 +365,8 @@ fn late_contradictions_of_larger_graphs() {
     for contradiction in [Contradiction::Error, Contradiction::Vote] {
         let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
         let mut failed = 0;
-        for (passes, start) in [(30, Start::Fresh), (2, Start::Warm), (3, Start::Warm)] {
-            let rule = StopRule::Passes(passes);
+        for (iterations, start) in [(30, Start::Fresh), (2, Start::Warm), (3, Start::Warm)] {
+            let rule = StopRule::Iterations(iterations);
             let request = RunRequest { start, contradiction, ..RunRequest::new(rule) };
             let report = within(pair.run(&request), || format!("{request:?}")).unwrap();
             failed += usize::from(report.is_err());
@@ -380,7 +383,7 @@ fn binary_graphs_by_plain_requests() {
         for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
             let mut pair = Pair::new(&graph, &schedule, options)?;
             for start in [Start::Fresh, Start::Warm, Start::Fresh] {
-                let rule = StopRule::Passes(choices.below(7) as u64);
+                let rule = StopRule::Iterations(choices.below(7) as u64);
                 let request = RunRequest {
                     start,
                     contradiction: Contradiction::Vote,
@@ -416,7 +419,7 @@ fn check_sequence(
             pair.both(|session| session.clear_all_evidence().unwrap());
         }
         let rule = match choices.flag() {
-            true => StopRule::Passes(choices.below(7) as u64),
+            true => StopRule::Iterations(choices.below(7) as u64),
             false => random_rule(choices, graph, 8),
         };
         let mut request = random_request(choices, rule);
@@ -440,7 +443,7 @@ fn runs_on_mixed_graphs_follow_each_other() {
     on_graphs(20, mixed_graph, check_sequence);
 }
 
-/// Rules that look at changes, up to many passes.
+/// Rules that look at changes, up to many iterations.
 fn check_rules(choices: &mut Choices, graph: &Arc<FactorGraph>, options: EngineOptions) -> Checked {
     let schedule = random_schedule(choices, graph);
     let mut pair = Pair::new(graph, &schedule, options)?;
@@ -477,7 +480,7 @@ fn contradictions_are_found_alike() {
         pair.both(|session| change_evidence(session, &changes));
         for start in [Start::Fresh, Start::Warm] {
             for contradiction in [Contradiction::Error, Contradiction::Vote] {
-                let rule = StopRule::Passes(1 + choices.below(4) as u64);
+                let rule = StopRule::Iterations(1 + choices.below(4) as u64);
                 let request = RunRequest { start, contradiction, ..random_request(choices, rule) };
                 let what = || format!("{}, {request:?}", schedule.name());
                 let [errors, votes] = found.get();
@@ -503,13 +506,14 @@ fn messages_of_others_disagree() {
         for head in 1..=uncertain {
             builder.add_and(head, &[0], 0.9, 0.2).unwrap();
         }
-        builder.add_singleton(0, 1.0).unwrap();
-        builder.add_singleton(0, 0.0).unwrap();
+        builder.add_prior(0, 1.0).unwrap();
+        builder.add_prior(0, 0.0).unwrap();
         let graph = Arc::new(builder.build().unwrap());
         for schedule in [Schedule::Parallel, Schedule::SequentialFixed, Schedule::Topological] {
             for contradiction in [Contradiction::Error, Contradiction::Vote] {
                 let mut pair = Pair::new(&graph, &schedule, options).unwrap();
-                let request = RunRequest { contradiction, ..RunRequest::new(StopRule::Passes(3)) };
+                let request =
+                    RunRequest { contradiction, ..RunRequest::new(StopRule::Iterations(3)) };
                 let what = || format!("{}, {uncertain} others", schedule.name());
                 let outcome = within(pair.run(&request), what).unwrap();
                 assert!(outcome.map_or(true, |report| report.contradictions > 0), "{}", what());
@@ -527,7 +531,7 @@ fn messages_can_be_saved_and_replaced() {
         let mut pair = Pair::new(&graph, &schedule, options)?;
         let request = RunRequest {
             contradiction: Contradiction::Vote,
-            ..RunRequest::new(StopRule::Passes(1 + choices.below(3) as u64))
+            ..RunRequest::new(StopRule::Iterations(1 + choices.below(3) as u64))
         };
         pair.run(&request)?.ok();
         let saved = pair.tested.save_state().unwrap();
@@ -557,7 +561,7 @@ fn beliefs_and_batches_are_the_same() {
         let graph = GRAPHS[choices.below(2)].1(choices, size.min(20));
         let schedule = random_schedule(choices, &graph);
         let mut pair = Pair::new(&graph, &schedule, options)?;
-        let rule = StopRule::Passes(1 + choices.below(4) as u64);
+        let rule = StopRule::Iterations(1 + choices.below(4) as u64);
         let request = RunRequest { damping: 0.0, ..random_request(choices, rule) };
         pair.run(&request)?.ok();
         for factor in 0..graph.factor_count() {
@@ -589,15 +593,15 @@ fn beliefs_and_batches_are_the_same() {
 #[test]
 fn the_graphs_have_what_is_to_be_tested() {
     let mut kinds = HashSet::new();
-    let [mut hubs, mut large_hubs, mut wide, mut mixed] = [0; 4];
+    let [mut high_degree_variables, mut large_high_degree_variables, mut wide, mut mixed] = [0; 4];
     for seed in 0..150 {
         for (_, graphs) in GRAPHS {
             let numbers = numbers(seed, 1 << 16);
             let graph = graphs(&mut Choices::new(&numbers, 12), SIZE);
             let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
             let degree = degrees.max().unwrap();
-            hubs += usize::from((9..=300).contains(&degree));
-            large_hubs += usize::from(degree > 1000);
+            high_degree_variables += usize::from((9..=300).contains(&degree));
+            large_high_degree_variables += usize::from(degree > 1000);
             let arities = (0..graph.factor_count()).map(|factor| graph.arity(factor));
             wide += usize::from(arities.max().unwrap() > 20);
             mixed += usize::from(!graph.all_binary());
@@ -605,34 +609,37 @@ fn the_graphs_have_what_is_to_be_tested() {
         }
         let numbers = numbers(seed, 1 << 16);
         let graph = binary_graph(&mut Choices::new(&numbers, 12), SIZE);
-        let conjunctions =
-            [FactorKind::Singleton, FactorKind::And, FactorKind::Or, FactorKind::Signed];
+        let conjunctions = [FactorKind::Prior, FactorKind::And, FactorKind::Or, FactorKind::Signed];
         let kind = |factor| conjunctions.contains(&graph.kind(factor));
         assert!(graph.all_binary() && (0..graph.factor_count()).all(kind), "seed {seed}");
     }
-    println!("{kinds:?}; {hubs} with hubs, {large_hubs} large ones, {wide} wide, {mixed} mixed");
-    assert!(hubs > 50 && large_hubs > 2 && wide > 10 && mixed > 100);
+    println!(
+        "{kinds:?}; {high_degree_variables} with high_degree_variables, {large_high_degree_variables} large ones, {wide} wide, {mixed} mixed"
+    );
+    assert!(
+        high_degree_variables > 50 && large_high_degree_variables > 2 && wide > 10 && mixed > 100
+    );
     assert_eq!(kinds.len(), 7, "{kinds:?}");
 }
 
-/// Certain messages of a hub disagree, whatever the product of the others is.
+/// Deterministic messages of a high-degree variable disagree, whatever the product of the others is.
 #[test]
-fn certain_messages_of_hubs_disagree() {
+fn certain_messages_of_high_degree_variables_disagree() {
     let Some(options) = tested() else { return };
     for exponent in 1..=24 {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(1, &[0], 0.9, 0.2).unwrap();
         builder.add_and(2, &[0], 0.9, 0.2).unwrap();
         for _ in 0..200 {
-            builder.add_singleton(0, 1.0 / (1.0 + f64::from(1 << exponent))).unwrap();
+            builder.add_prior(0, 1.0 / (1.0 + f64::from(1 << exponent))).unwrap();
         }
-        builder.add_singleton(0, 1.0).unwrap();
-        builder.add_singleton(0, 0.0).unwrap();
+        builder.add_prior(0, 1.0).unwrap();
+        builder.add_prior(0, 0.0).unwrap();
         let graph = Arc::new(builder.build().unwrap());
         for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
             let mut pair = Pair::new(&graph, &schedule, options).unwrap();
             let contradiction = Contradiction::Vote;
-            let request = RunRequest { contradiction, ..RunRequest::new(StopRule::Passes(3)) };
+            let request = RunRequest { contradiction, ..RunRequest::new(StopRule::Iterations(3)) };
             let what = || format!("{}, others of 2^-{exponent}", schedule.name());
             let report = within(pair.run(&request), what).unwrap().unwrap();
             assert!(report.contradictions > 0, "{}", what());

@@ -43,7 +43,7 @@ fn graph(variables: usize) -> Arc<FactorGraph> {
 }
 
 const REQUEST: RunRequest = RunRequest {
-    rule: StopRule::Passes(3),
+    rule: StopRule::Iterations(3),
     start: Start::Fresh,
     max_time: None,
     contradiction: fastlbp::Contradiction::Vote,
@@ -53,7 +53,7 @@ const REQUEST: RunRequest = RunRequest {
 };
 
 /// One for which AUTO wants a device.
-const LONG: RunRequest = RunRequest { rule: StopRule::Passes(1_000_000), ..REQUEST };
+const LONG: RunRequest = RunRequest { rule: StopRule::Iterations(1_000_000), ..REQUEST };
 
 /// What a session of AUTO says when it wants a device and gets none.
 fn said_by_auto(mut session: BeliefPropagation) -> String {

@@ -63,7 +63,7 @@ impl Line {
         let checked = same_results(&expected, &got, "report").and_then(|()| pair.compare());
         checked.unwrap_or_else(|error| panic!("{}, {what}: {error}", self.0));
         let outcome = match expected {
-            Ok(report) => format!("{} passes", report.passes),
+            Ok(report) => format!("{} iterations", report.iterations),
             Err(_) => "a contradiction".into(),
         };
         self.0.push_str(&format!("; {what}: {outcome} {tested:.2} ({reference:.2})"));
@@ -74,18 +74,18 @@ fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// A number of passes without evidence, with it (some of it contradicts its graph), and on from there with
+/// A number of iterations without evidence, with it (some of it contradicts its graph), and on from there with
 /// half of it.
-fn check_passes(
+fn check_iterations(
     graph: &Arc<FactorGraph>,
     evidence: &Evidence,
     schedule: &Schedule,
-    passes: u64,
+    iterations: u64,
     name: &str,
     options: EngineOptions,
 ) {
     let (mut line, mut pair) = Line::open(graph, schedule, name, options);
-    let request = RunRequest::new(StopRule::Passes(passes));
+    let request = RunRequest::new(StopRule::Iterations(iterations));
     line.run(&mut pair, &request, "bare");
     pair.both(|session| session.set_evidence(evidence).unwrap());
     line.run(&mut pair, &request, "evidence");
@@ -94,17 +94,17 @@ fn check_passes(
     for (variable, _) in evidence.iter().step_by(2) {
         pair.both(|session| session.clear_evidence(variable).unwrap());
     }
-    let warm = RunRequest { start: Start::Warm, rule: StopRule::Passes(2), ..vote };
+    let warm = RunRequest { start: Start::Warm, rule: StopRule::Iterations(2), ..vote };
     line.run(&mut pair, &warm, "on with half");
     println!("time: {}", line.0);
 }
 
-fn check_graphs(part: &str, names: &[&str], schedule: Schedule, passes: u64) {
+fn check_graphs(part: &str, names: &[&str], schedule: Schedule, iterations: u64) {
     let Some(options) = tested() else { return };
     let Some(directory) = common::shared(&format!("graphs/{part}")) else { return };
     for name in names {
         let (graph, evidence) = load(&directory, name);
-        check_passes(&graph, &evidence, &schedule, passes, name, options);
+        check_iterations(&graph, &evidence, &schedule, iterations, name, options);
     }
 }
 
@@ -142,7 +142,7 @@ fn other_schedules() {
             Schedule::Tree,
             Schedule::Blocks { blocks: 8, seed: 1 },
         ] {
-            check_passes(&graph, &evidence, &schedule, 3, name, options);
+            check_iterations(&graph, &evidence, &schedule, 3, name, options);
         }
     }
 }
@@ -152,7 +152,12 @@ fn other_schedules() {
 fn bingos_rule() {
     let Some(options) = tested() else { return };
     let Some(directory) = common::shared("graphs/bingo") else { return };
-    let rule = StopRule::Bingo { tolerance: 1e-6, min_passes: 500, max_passes: 1000, history: 100 };
+    let rule = StopRule::Bingo {
+        tolerance: 1e-6,
+        min_iterations: 500,
+        max_iterations: 1000,
+        history: 100,
+    };
     for name in &BINGO[..4] {
         let (graph, evidence) = load(&directory, name);
         let (mut line, mut pair) = Line::open(&graph, &Schedule::SequentialFixed, name, options);
@@ -162,7 +167,7 @@ fn bingos_rule() {
     }
 }
 
-/// The tested backend alone, fresh and warm, in one go and pass by pass, gives the same bits.
+/// The tested backend alone, fresh and warm, in one go and iteration by iteration, gives the same bits.
 #[test]
 fn runs_in_parts_are_the_same() {
     let Some(options) = tested() else { return };
@@ -176,11 +181,11 @@ fn runs_in_parts_are_the_same() {
             session
         };
         let (mut whole, mut parts) = (open(), open());
-        whole.run(&RunRequest::new(StopRule::Passes(23))).unwrap();
-        for (start, passes) in
+        whole.run(&RunRequest::new(StopRule::Iterations(23))).unwrap();
+        for (start, iterations) in
             [Start::Fresh, Start::Warm, Start::Warm, Start::Warm].into_iter().zip([1, 2, 3, 17])
         {
-            let request = RunRequest { start, ..RunRequest::new(StopRule::Passes(passes)) };
+            let request = RunRequest { start, ..RunRequest::new(StopRule::Iterations(iterations)) };
             parts.run(&request).unwrap();
         }
         same_words(

@@ -44,9 +44,9 @@ fn query(pair: &mut Pair, number: usize) -> backend::Checked {
         pair.both(|session| session.observe(variable, number % 2).unwrap());
     }
     let rule = match number % 3 {
-        0 => StopRule::Passes(1 + number as u64 % 4),
-        1 => StopRule::Tolerance { tolerance: 1e-3, max_passes: 6 },
-        _ => StopRule::Bingo { tolerance: 1e-3, min_passes: 2, max_passes: 4, history: 3 },
+        0 => StopRule::Iterations(1 + number as u64 % 4),
+        1 => StopRule::Tolerance { tolerance: 1e-3, max_iterations: 6 },
+        _ => StopRule::Bingo { tolerance: 1e-3, min_iterations: 2, max_iterations: 4, history: 3 },
     };
     let start = if number % 5 == 4 { Start::Warm } else { Start::Fresh };
     let request = RunRequest { start, ..voting(rule) };
@@ -229,7 +229,7 @@ fn all_schedules() -> [Schedule; 5] {
 /// After a run that was ended early, both go on alike.
 fn check_usable(pair: &mut Pair) {
     for (number, start) in [(1, Start::Warm), (2, Start::Warm), (3, Start::Fresh)] {
-        let request = RunRequest { start, ..voting(StopRule::Passes(number)) };
+        let request = RunRequest { start, ..voting(StopRule::Iterations(number)) };
         pair.run(&request).unwrap().unwrap();
         query(pair, number as usize).unwrap();
     }
@@ -243,15 +243,20 @@ fn a_callback_ends_a_run() {
     let most = 100_000;
     for schedule in all_schedules() {
         for rule in [
-            StopRule::Passes(most),
-            StopRule::Bingo { tolerance: 0.0, min_passes: most, max_passes: most, history: 3 },
+            StopRule::Iterations(most),
+            StopRule::Bingo {
+                tolerance: 0.0,
+                min_iterations: most,
+                max_iterations: most,
+                history: 3,
+            },
         ] {
             for wanted in [1, 2, 7] {
                 let what = format!("{} by {rule:?}, cancelled in {wanted}", schedule.name());
                 let mut pair = Pair::new(&graph, &schedule, options).unwrap();
                 let request = voting(rule);
-                let cancel_at = |pass: u64| {
-                    move |progress: &fastlbp::Progress| match progress.passes >= pass {
+                let cancel_at = |iteration: u64| {
+                    move |progress: &fastlbp::Progress| match progress.iterations >= iteration {
                         true => Control::Cancel,
                         false => Control::Continue,
                     }
@@ -265,9 +270,9 @@ fn a_callback_ends_a_run() {
                     continue;
                 }
                 assert_eq!(got.reason, StopReason::Cancelled, "{what}: {got:?}");
-                // Passes that were on their way already may count.
-                assert!((wanted..most).contains(&got.passes), "{what}: {got:?}");
-                let run = pair.reference.run_monitored(&request, &mut cancel_at(got.passes));
+                // Iterations that were on their way already may count.
+                assert!((wanted..most).contains(&got.iterations), "{what}: {got:?}");
+                let run = pair.reference.run_monitored(&request, &mut cancel_at(got.iterations));
                 let checked = same(&run.unwrap(), &got, "report").and_then(|()| pair.compare());
                 checked.unwrap_or_else(|error| panic!("{what}: {error}"));
                 check_usable(&mut pair);
@@ -276,7 +281,7 @@ fn a_callback_ends_a_run() {
     }
 }
 
-/// Runs the tested session until it is ended from outside, and the reference as many passes.
+/// Runs the tested session until it is ended from outside, and the reference as many iterations.
 fn check_ended(
     graph: &Arc<FactorGraph>,
     schedule: &Schedule,
@@ -291,11 +296,11 @@ fn check_ended(
     let what = format!("{}: {got:?} after {took:?}", schedule.name());
     println!("{what}");
     assert_eq!(got.reason, reason, "{what}");
-    assert!(got.passes > 0 && !got.converged, "{what}");
+    assert!(got.iterations > 0 && !got.converged, "{what}");
     assert!(took < Duration::from_secs(5), "{what}");
-    let wanted = pair.reference.run(&voting(StopRule::Passes(got.passes))).unwrap();
+    let wanted = pair.reference.run(&voting(StopRule::Iterations(got.iterations))).unwrap();
     let fields = |report: &fastlbp::RunReport| {
-        (report.total_passes, report.contradictions, report.first_contradiction)
+        (report.total_iterations, report.contradictions, report.first_contradiction)
     };
     assert_eq!(fields(&wanted), fields(&got), "{what}");
     // The reports differ in the reason.
@@ -307,13 +312,13 @@ fn check_ended(
     .unwrap();
     let marginals = [&pair.reference, &pair.tested].map(|session| session.marginals().unwrap());
     backend::same_bits(marginals[0], marginals[1], "marginal").unwrap();
-    let warm = RunRequest { start: Start::Warm, ..voting(StopRule::Passes(3)) };
+    let warm = RunRequest { start: Start::Warm, ..voting(StopRule::Iterations(3)) };
     pair.run(&warm).unwrap().unwrap();
     check_usable(&mut pair);
 }
 
-/// More passes than anyone waits for.
-const ENDLESS: StopRule = StopRule::Passes(1 << 40);
+/// More iterations than anyone waits for.
+const ENDLESS: StopRule = StopRule::Iterations(1 << 40);
 const SOON: Duration = Duration::from_millis(20);
 
 #[test]
@@ -330,7 +335,7 @@ fn a_time_limit_ends_a_run() {
         let mut pair = Pair::new(&graph, &schedule, options).unwrap();
         let request = RunRequest { max_time: Some(Duration::ZERO), ..voting(ENDLESS) };
         let report = pair.run(&request).unwrap().unwrap();
-        assert_eq!((report.passes, report.reason), (0, StopReason::Time));
+        assert_eq!((report.iterations, report.reason), (0, StopReason::Time));
         check_usable(&mut pair);
     }
 }

@@ -15,7 +15,7 @@ type Add = fn(&mut FactorGraphBuilder) -> fastlbp::Result<()>;
 
 /// Factors, the states of their variables that they exclude, and others that they allow.
 const FACTORS: [(&str, Add, &[usize], &[usize]); 9] = [
-    ("singleton", |b| b.add_singleton(1, 0.0), &[1], &[0]),
+    ("prior", |b| b.add_prior(1, 0.0), &[1], &[0]),
     ("prior as a table", |b| b.add_table(&[1], &[0.0, 2.0]), &[0], &[1]),
     ("and", |b| b.add_and(1, &[2], 1.0, 0.0), &[1, 0], &[1, 1]),
     ("or", |b| b.add_or(1, &[2, 3], 1.0, 0.0), &[1, 0, 0], &[1, 0, 1]),
@@ -34,7 +34,7 @@ const FACTORS: [(&str, Add, &[usize], &[usize]); 9] = [
 /// A factor over variables that others connect in a cycle, so that schedules have something to do.
 fn graph(name: &str, add: Add, arity: usize) -> Arc<FactorGraph> {
     let mut builder = FactorGraphBuilder::new();
-    builder.add_singleton(100, 0.25).unwrap();
+    builder.add_prior(100, 0.25).unwrap();
     add(&mut builder).unwrap();
     if name == "table of states" {
         builder.add_variable(2, 3).unwrap();
@@ -63,7 +63,7 @@ fn run(
     policy: Contradiction,
     start: Start,
 ) -> Result<RunReport, Error> {
-    bp.run(&RunRequest { contradiction: policy, start, ..RunRequest::new(StopRule::Passes(3)) })
+    bp.run(&RunRequest { contradiction: policy, start, ..RunRequest::new(StopRule::Iterations(3)) })
 }
 
 /// A name, the graph, a session, and the states that the factor excludes and allows.
@@ -89,10 +89,10 @@ fn excluded_evidence_is_an_error_that_names_the_factor() {
         for start in [Start::Fresh, Start::Warm] {
             observe(&mut bp, excluded);
             let error = run(&mut bp, Contradiction::Error, start).expect_err(&what);
-            let Error::Contradiction { label, factor, pass, count, .. } = error else {
+            let Error::Contradiction { label, factor, iteration, count, .. } = error else {
                 panic!("{what}: {error}");
             };
-            assert_eq!((label, factor, pass, count), (1, Some(1), 0, 1), "{what}");
+            assert_eq!((label, factor, iteration, count), (1, Some(1), 0, 1), "{what}");
             let text = error.to_string();
             assert!(text.contains("variable 1") && text.contains("factor 1 is 0"), "{text}");
             // The results are those of the last run that had some.
@@ -150,9 +150,9 @@ fn excluded_soft_evidence_is_a_contradiction() {
 /// Two priors that leave 1 : 3 for a variable, and one that is certain.
 fn priors() -> Arc<FactorGraph> {
     let mut builder = FactorGraphBuilder::new();
-    builder.add_singleton(1, 0.25).unwrap();
+    builder.add_prior(1, 0.25).unwrap();
     builder.add_and(2, &[1], 0.5, 0.75).unwrap();
-    builder.add_singleton(3, 0.0).unwrap();
+    builder.add_prior(3, 0.0).unwrap();
     Arc::new(builder.build().unwrap())
 }
 

@@ -114,7 +114,7 @@ proptest! {
 #[test]
 fn a_factor_that_its_signs_make_zero_is_refused_by_files_of_tables() {
     let mut builder = FactorGraphBuilder::new();
-    builder.add_singleton(1, 0.5).unwrap();
+    builder.add_prior(1, 0.5).unwrap();
     // x2 and not x2 never holds, and where it does not, nothing is allowed.
     builder.add_signed(1, &[2, 2], &[false, true], [1.0, 0.0, 0.0, 0.0]).unwrap();
     let graph = builder.build().unwrap();

@@ -44,7 +44,7 @@ fn read_graph(path: &Path) -> FactorGraph {
         let kind = lines.next().unwrap().trim();
         let number = lines.next().unwrap().trim();
         if kind == "I" {
-            builder.add_singleton(head, 0.5).unwrap();
+            builder.add_prior(head, 0.5).unwrap();
             continue;
         }
         let body: Vec<u64> =
@@ -55,7 +55,7 @@ fn read_graph(path: &Path) -> FactorGraph {
         builder.add_horn(kind, head, &body, 0.5, 0.5).unwrap();
     }
     for &label in labels.difference(&heads) {
-        builder.add_singleton(label, 0.5).unwrap();
+        builder.add_prior(label, 0.5).unwrap();
     }
     builder.build().unwrap()
 }

@@ -23,8 +23,8 @@ fn read(path: &Path) -> (Arc<FactorGraph>, Names) {
     (Arc::new(graph), names.expect("a .bif file has names"))
 }
 
-/// Marginals after one TREE pass.
-fn tree_pass(graph: &Arc<FactorGraph>, observed: &[(usize, usize)]) -> BeliefPropagation {
+/// Marginals after one TREE iteration.
+fn tree_iteration(graph: &Arc<FactorGraph>, observed: &[(usize, usize)]) -> BeliefPropagation {
     let mut bp =
         BeliefPropagation::new(graph.clone(), Schedule::Tree, EngineOptions::default()).unwrap();
     let mut evidence = Evidence::new();
@@ -32,7 +32,7 @@ fn tree_pass(graph: &Arc<FactorGraph>, observed: &[(usize, usize)]) -> BeliefPro
         evidence.observe(graph, variable, state).unwrap();
     }
     bp.set_evidence(&evidence).unwrap();
-    bp.run(&RunRequest::new(StopRule::Passes(1))).unwrap();
+    bp.run(&RunRequest::new(StopRule::Iterations(1))).unwrap();
     bp
 }
 
@@ -166,7 +166,7 @@ fn own_networks_have_their_known_marginals() {
         }
         assert_eq!(is_forest(&graph), file != "alert.bif", "{file}");
         if is_forest(&graph) {
-            let bp = tree_pass(&graph, &observed);
+            let bp = tree_iteration(&graph, &observed);
             for (variable, exact) in exact.iter().enumerate() {
                 let what = format!("{file}: {}", names.variable(variable));
                 assert_close(bp.marginal(variable).unwrap(), exact, &what);
@@ -182,7 +182,7 @@ fn belief_propagation_is_exact_above_the_foot_of_a_loop() {
     let exact = enumerate(&graph, &[]);
     let options = EngineOptions::default();
     let mut bp = BeliefPropagation::new(graph, Schedule::Parallel, options).unwrap();
-    let rule = StopRule::Tolerance { tolerance: 1e-14, max_passes: 100 };
+    let rule = StopRule::Tolerance { tolerance: 1e-14, max_iterations: 100 };
     assert!(bp.run(&RunRequest::new(rule)).unwrap().converged);
     for name in ["fault", "heat", "vibration"] {
         let variable = names.find_variable(name).unwrap();
@@ -404,7 +404,7 @@ fn published_networks_are_read() {
         if is_forest(&graph) && joint_states < 1e6 {
             let observed = [(graph.variable_count() - 1, 0)];
             for observed in [&[][..], &observed] {
-                let bp = tree_pass(&graph, observed);
+                let bp = tree_iteration(&graph, observed);
                 for (variable, exact) in enumerate(&graph, observed).iter().enumerate() {
                     let what = format!("{what}: {}", names.variable(variable));
                     assert_close(bp.marginal(variable).unwrap(), exact, &what);
@@ -434,8 +434,8 @@ fn trees_agree_with_the_variable_elimination_of_pgmpy() {
     let output = python(&arguments).expect("pgmpy computes the marginals");
     for (path, graph, names) in &networks {
         let last = graph.variable_count() - 1;
-        let prior = tree_pass(graph, &[]);
-        let posterior = tree_pass(graph, &[(last, 0)]);
+        let prior = tree_iteration(graph, &[]);
+        let posterior = tree_iteration(graph, &[(last, 0)]);
         let mut compared = 0;
         for line in output.lines() {
             let [file, case, variable, state, value] = line.split('\t').collect::<Vec<_>>()[..]

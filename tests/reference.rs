@@ -147,7 +147,7 @@ impl<'a> Reference<'a> {
         normalise(out.collect())
     }
 
-    fn pass(&mut self, preorder: &Preorder) -> Result<(), Contradiction> {
+    fn iteration(&mut self, preorder: &Preorder) -> Result<(), Contradiction> {
         let ranks = preorder.ranks();
         let before = self.messages.clone();
         for edge in preorder.order().unwrap() {
@@ -292,7 +292,7 @@ fn check_number(got: f64, wanted: f64, what: &str) -> Result<(), TestCaseError> 
     Ok(())
 }
 
-/// Compares all results of a session with those of the reference after the same passes.
+/// Compares all results of a session with those of the reference after the same iterations.
 fn check_results(
     bp: &BeliefPropagation,
     reference: &Reference,
@@ -356,16 +356,18 @@ fn on_random_graphs(
 }
 
 #[test]
-fn messages_after_any_pass_are_those_of_the_definition() {
+fn messages_after_any_iteration_are_those_of_the_definition() {
     on_random_graphs(1000, |choices| {
         let model = loopy(choices);
         let evidence = random_evidence(choices, &model.graph);
         let schedule = random_schedule(choices, &model.graph);
-        let passes = 1 + choices.below(6) as u64;
-        let request = random_request(choices, StopRule::Passes(passes));
+        let iterations = 1 + choices.below(6) as u64;
+        let request = random_request(choices, StopRule::Iterations(iterations));
         let mut reference = Reference::new(&model, &evidence, request.inference, request.damping);
-        let results = (0..passes)
-            .try_for_each(|pass| reference.pass(&schedule.preorder(&model.graph, pass).unwrap()))
+        let results = (0..iterations)
+            .try_for_each(|iteration| {
+                reference.iteration(&schedule.preorder(&model.graph, iteration).unwrap())
+            })
             .and_then(|()| Ok((reference.beliefs()?, reference.factor_beliefs()?)));
         let (beliefs, factor_beliefs) = match results {
             Ok(beliefs) => beliefs,
@@ -378,7 +380,7 @@ fn messages_after_any_pass_are_those_of_the_definition() {
     });
 }
 
-/// The rules that look at changes end at the pass at which the definition says so.
+/// The rules that look at changes end at the iteration at which the definition says so.
 #[test]
 fn runs_converge_where_the_definition_does() {
     let converged = Cell::new(0);
@@ -387,22 +389,22 @@ fn runs_converge_where_the_definition_does() {
         let graph = &model.graph;
         let evidence = random_evidence(choices, graph);
         let schedule = random_schedule(choices, graph);
-        let (tolerance, max_passes) = (1e-6, 40);
+        let (tolerance, max_iterations) = (1e-6, 40);
         let all = choices.flag();
         let rule = if all {
-            StopRule::AllBeliefs { tolerance, max_passes }
+            StopRule::AllBeliefs { tolerance, max_iterations }
         } else {
-            StopRule::Tolerance { tolerance, max_passes }
+            StopRule::Tolerance { tolerance, max_iterations }
         };
         let request = random_request(choices, rule);
         let mut reference = Reference::new(&model, &evidence, request.inference, request.damping);
         let mut beliefs = uniform(graph.cardinalities().iter().map(|&r| r as usize));
         let mut factor_beliefs = uniform(model.factors.iter().map(|f| f.values.len()));
-        let (mut passes, mut change) = (0, f64::INFINITY);
-        while passes < max_passes && change > tolerance {
-            let preorder = schedule.preorder(graph, passes).unwrap();
+        let (mut iterations, mut change) = (0, f64::INFINITY);
+        while iterations < max_iterations && change > tolerance {
+            let preorder = schedule.preorder(graph, iterations).unwrap();
             let results = reference
-                .pass(&preorder)
+                .iteration(&preorder)
                 .and_then(|()| Ok((reference.beliefs()?, reference.factor_beliefs()?)));
             let (next, factor_next) = match results {
                 Ok(beliefs) => beliefs,
@@ -413,14 +415,14 @@ fn runs_converge_where_the_definition_does() {
                 change = change.max(largest_change(&factor_beliefs, &factor_next));
             }
             (beliefs, factor_beliefs) = (next, factor_next);
-            passes += 1;
+            iterations += 1;
             // A change that is the tolerance itself may be seen on either side of it.
             prop_assume!((change - tolerance).abs() > 10.0 * TOLERANCE);
         }
         let mut bp = session(graph, schedule, 1 + choices.below(2), &evidence);
         let report = bp.run(&request).unwrap();
-        prop_assert_eq!((report.passes, report.converged), (passes, change <= tolerance));
-        // In a run that does not settle, rounding errors may grow from pass to pass.
+        prop_assert_eq!((report.iterations, report.converged), (iterations, change <= tolerance));
+        // In a run that does not settle, rounding errors may grow from iteration to iteration.
         if report.converged {
             check_number(report.max_diff, change, "largest change")?;
             check_results(&bp, &reference, &beliefs, &factor_beliefs, choices)?;

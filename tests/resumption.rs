@@ -35,21 +35,21 @@ fn same(one: &BeliefPropagation, other: &BeliefPropagation, what: &str) {
     assert!(one.save_state().unwrap() == other.save_state().unwrap(), "{what}: states");
 }
 
-/// One run of all passes, and runs of parts of them with a saved state between any two.
+/// One run of all iterations, and runs of parts of them with a saved state between any two.
 fn check(graph: &Arc<FactorGraph>, schedule: &Schedule, request: RunRequest, what: &str) {
     let parts = [2, 1, 3];
-    let passes = |count| RunRequest { rule: StopRule::Passes(count), ..request };
-    let warm = |count| RunRequest { start: Start::Warm, ..passes(count) };
+    let iterations = |count| RunRequest { rule: StopRule::Iterations(count), ..request };
+    let warm = |count| RunRequest { start: Start::Warm, ..iterations(count) };
     let mut whole = session(graph, schedule);
-    whole.run(&passes(parts.iter().sum())).unwrap();
+    whole.run(&iterations(parts.iter().sum())).unwrap();
     let mut going_on = session(graph, schedule);
-    going_on.run(&passes(parts[0])).unwrap();
+    going_on.run(&iterations(parts[0])).unwrap();
     for (index, &part) in parts.iter().enumerate().skip(1) {
         let what = format!("{what}, part {index}");
         let state = going_on.save_state().unwrap();
         let mut restored = session(graph, schedule);
         // Whatever it did before.
-        restored.run(&RunRequest { inference: Inference::MaxProduct, ..passes(1) }).unwrap();
+        restored.run(&RunRequest { inference: Inference::MaxProduct, ..iterations(1) }).unwrap();
         restored.restore_state(&state).unwrap();
         assert!(restored.save_state().unwrap() == state, "{what}: what is saved again");
         going_on.run(&warm(part)).unwrap();
@@ -77,7 +77,7 @@ fn check_all(schedule_of: impl Fn(&mut Choices, &FactorGraph) -> Schedule) {
                     damping,
                     inference,
                     contradiction: Contradiction::Vote,
-                    ..RunRequest::new(StopRule::Passes(1))
+                    ..RunRequest::new(StopRule::Iterations(1))
                 };
                 check(&graph, &schedule, request, &what);
             }
@@ -98,7 +98,7 @@ fn unknown_parts_of_a_state_are_refused() {
     let mut bp = session(&graph, &Schedule::MaximumResidual { log_domain: true });
     let inference = Inference::MaxProduct;
     let contradiction = Contradiction::Vote;
-    bp.run(&RunRequest { inference, contradiction, ..RunRequest::new(StopRule::Passes(1)) })
+    bp.run(&RunRequest { inference, contradiction, ..RunRequest::new(StopRule::Iterations(1)) })
         .unwrap();
     let state = bp.save_state().unwrap();
     for bit in 0..64 {
@@ -118,7 +118,7 @@ fn every_other_schedule_goes_on() {
 fn busy_variables_go_on() {
     let mut builder = FactorGraphBuilder::new();
     for i in 0..150_u64 {
-        builder.add_singleton(10 + i, 0.1 + i as f64 / 200.0).unwrap();
+        builder.add_prior(10 + i, 0.1 + i as f64 / 200.0).unwrap();
         builder.add_and(10 + i, &[1, 10 + (i * 7 + 1) % 150], 0.9, 0.2).unwrap();
         builder.add_or(1, &[10 + i, 10 + (i * 11 + 3) % 150], 0.55, 0.45).unwrap();
     }
@@ -131,7 +131,7 @@ fn busy_variables_go_on() {
     ] {
         for damping in [0.0, 0.5] {
             let what = format!("{}, {damping}", schedule.name());
-            let request = RunRequest { damping, ..RunRequest::new(StopRule::Passes(1)) };
+            let request = RunRequest { damping, ..RunRequest::new(StopRule::Iterations(1)) };
             check(&graph, &schedule, request, &what);
         }
     }

@@ -1,4 +1,4 @@
-//! `scripts/check-skips` lets only expected skips pass.
+//! `scripts/check-skips` lets only expected skips iteration.
 #![cfg(unix)]
 
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! On factor graphs without loops one pass of TREE, and on polytrees without evidence one pass of
+//! On factor graphs without loops one iteration of TREE, and on polytrees without evidence one iteration of
 //! TOPO or FWDBWD, gives the exact marginals: compared with sums over all joint states.
 
 #[path = "common/random.rs"]
@@ -94,7 +94,7 @@ fn polytree(choices: &mut Choices) -> Model {
         let scope = std::iter::once(head).chain(body).map(|v| labels[v]).collect::<Vec<_>>();
         let (p, q) = (choices.probability(), choices.probability());
         let definition = match (scope.len(), choices.flag()) {
-            (1, _) => Definition::Singleton { p },
+            (1, _) => Definition::Prior { p },
             (_, false) => Definition::And { p, q },
             (_, true) => Definition::Or { p, q },
         };
@@ -251,15 +251,15 @@ fn check_number(got: f64, wanted: f64, what: &str) -> Result<(), TestCaseError> 
 /// joint states would still be right, as no terms are subtracted, but could leave the normal numbers.
 const SMALLEST: f64 = 1e-290;
 
-fn one_pass() -> RunRequest {
-    RunRequest::new(StopRule::Passes(1))
+fn one_iteration() -> RunRequest {
+    RunRequest::new(StopRule::Iterations(1))
 }
 
 proptest! {
     #![proptest_config(Config::with_cases(400))]
 
     #[test]
-    fn one_pass_of_tree_is_exact_with_any_evidence(
+    fn one_iteration_of_tree_is_exact_with_any_evidence(
         numbers in prop::collection::vec(any::<u64>(), 0..500),
         binary: bool,
     ) {
@@ -273,7 +273,7 @@ proptest! {
         }
         for threads in [1, 2] {
             let mut bp = session(&model.graph, Schedule::Tree, threads, &evidence);
-            let mut request = one_pass();
+            let mut request = one_iteration();
             let result = bp.run(&request);
             if exact.total == 0.0 {
                 // Impossible even without evidence.
@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn one_pass_along_the_arcs_is_exact_on_polytrees_without_evidence(
+    fn one_iteration_along_the_arcs_is_exact_on_polytrees_without_evidence(
         numbers in prop::collection::vec(any::<u64>(), 0..200),
     ) {
         let model = polytree(&mut Choices::new(&numbers, 8));
@@ -307,7 +307,7 @@ proptest! {
         for threads in [1, 2] {
             for schedule in [Schedule::Topological, Schedule::ForwardBackward] {
                 let mut bp = session(graph, schedule, threads, &evidence);
-                bp.run(&one_pass()).unwrap();
+                bp.run(&one_iteration()).unwrap();
                 check_beliefs(&bp, &exact.variables)?;
             }
         }
@@ -332,16 +332,16 @@ proptest! {
         let evidence: Vec<_> = evidence.collect();
         let exact = enumerate(&model, &evidence);
         let mut bp = session(graph, Schedule::Tree, 1, &evidence);
-        match bp.run(&one_pass()) {
+        match bp.run(&one_iteration()) {
             Ok(_) => {
                 prop_assert!(exact.total > 0.0, "impossible evidence was not noticed");
                 check_beliefs(&bp, &exact.variables)?;
             }
-            Err(Error::Contradiction { label, variable, factor, pass, count }) => {
+            Err(Error::Contradiction { label, variable, factor, iteration, count }) => {
                 prop_assert_eq!(exact.total, 0.0);
                 prop_assert_eq!(graph.label(variable), label);
-                // A factor that excludes the states of its variables is found before the first pass.
-                prop_assert_eq!(pass, u64::from(factor.is_none()));
+                // A factor that excludes the states of its variables is found before the first iteration.
+                prop_assert_eq!(iteration, u64::from(factor.is_none()));
                 if let Some(factor) = factor {
                     prop_assert!(hard);
                     prop_assert!(graph.factor_variables(factor).contains(&(variable as u32)));
@@ -358,7 +358,7 @@ proptest! {
 fn a_chain_by_hand() {
     // 0.3: a; 0.9: a -> b, 0.2 otherwise; b is true.
     let inputs = [
-        Input { scope: vec![1], definition: Definition::Singleton { p: 0.3 } },
+        Input { scope: vec![1], definition: Definition::Prior { p: 0.3 } },
         Input { scope: vec![2, 1], definition: Definition::And { p: 0.9, q: 0.2 } },
     ];
     let model = Model::build(&[1, 2], &[2, 2], &inputs);
@@ -367,7 +367,7 @@ fn a_chain_by_hand() {
     assert!((exact.total - 0.41).abs() < 1e-15);
     assert!((exact.variables[0][1] - 0.27 / 0.41).abs() < 1e-15);
     let mut bp = session(&model.graph, Schedule::Tree, 1, &evidence);
-    bp.run(&one_pass()).unwrap();
+    bp.run(&one_iteration()).unwrap();
     assert!((bp.probability(0).unwrap() - 0.27 / 0.41).abs() < 1e-15);
 }
 
@@ -375,7 +375,7 @@ fn a_chain_by_hand() {
 fn evidence_of_probability_zero_by_hand() {
     // x2 and x3 are both equal to x1, but observed to differ.
     let mut builder = FactorGraphBuilder::new();
-    builder.add_singleton(1, 0.5).unwrap();
+    builder.add_prior(1, 0.5).unwrap();
     builder.add_and(2, &[1], 1.0, 0.0).unwrap();
     builder.add_or(3, &[1], 1.0, 0.0).unwrap();
     let graph = Arc::new(builder.build().unwrap());
@@ -385,12 +385,12 @@ fn evidence_of_probability_zero_by_hand() {
             BeliefPropagation::new(graph.clone(), schedule, EngineOptions::default()).unwrap();
         bp.observe_label(2, 1).unwrap();
         bp.observe_label(3, 0).unwrap();
-        let error = bp.run(&RunRequest::new(StopRule::Passes(5))).unwrap_err();
+        let error = bp.run(&RunRequest::new(StopRule::Iterations(5))).unwrap_err();
         assert!(matches!(error, Error::Contradiction { label: 1, .. }), "{error}");
         assert!(matches!(bp.marginals(), Err(Error::NoResult(_))));
         // Without one of the observations the same session is right again.
         bp.clear_evidence(2).unwrap();
-        bp.run(&RunRequest::new(StopRule::Passes(5))).unwrap();
+        bp.run(&RunRequest::new(StopRule::Iterations(5))).unwrap();
         assert_eq!(bp.marginals().unwrap(), [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
     }
 }

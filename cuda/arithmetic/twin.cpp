@@ -1,4 +1,4 @@
-// Runs the message arithmetic on cases from src/kernel/twin, which compares the bits. Cases come from
+// Runs the message arithmetic on cases from src/kernel/differential, which compares the bits. Cases come from
 // the standard input as 64-bit words: the number of a function, the number of its words, these. For
 // each, the number of its results and these go to the standard output.
 
@@ -412,7 +412,7 @@ void damping(Case &c) {
     }
 }
 
-/// By the numbers of Function in src/kernel/twin.
+/// By the numbers of Function in src/kernel/differential.
 typedef void (*Function)(Case &);
 const Function FUNCTIONS[] = {number, packed, few_products, many_products, states, sum,
                               horn,   noisy,  table,        terms,         mean,   damping};

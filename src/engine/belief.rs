@@ -4,8 +4,8 @@
 use crate::error::{Error, Result};
 use crate::factor::{Scratch, Update};
 use crate::kernel::{
-    Inference, OwnedTable, Packed, Real, TableInputs, TableValues, Wide, stored_values,
-    table_belief, table_message, table_total,
+    EncodedMessage, ExtendedFloat, Inference, OwnedTable, Real, TableInputs, TableValues,
+    stored_values, table_belief, table_message, table_total,
 };
 use crate::memory::{collected, copied, filled};
 use crate::model::FactorGraph;
@@ -19,7 +19,7 @@ pub(crate) struct Inputs<'a> {
     factor: usize,
     radices: Vec<u32>,
     /// Stored messages, one variable after the other.
-    messages: Vec<Packed>,
+    messages: Vec<EncodedMessage>,
     /// Where each variable's start.
     starts: Vec<usize>,
 }
@@ -29,7 +29,7 @@ impl<'a> Inputs<'a> {
     pub(crate) fn new(
         graph: &'a FactorGraph,
         factor: usize,
-        messages: Vec<Packed>,
+        messages: Vec<EncodedMessage>,
     ) -> Result<Self> {
         let variables = graph.factor_variables(factor).iter();
         let radices: Vec<u32> = collected(variables.map(|&v| graph.cardinalities()[v as usize]))?;
@@ -55,7 +55,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// Weight of a state in the message from the variable at a position; see [`state_weight`].
-    pub(crate) fn weight(&self, position: usize, state: usize) -> Wide {
+    pub(crate) fn weight(&self, position: usize, state: usize) -> ExtendedFloat {
         let radix = self.radices[position];
         let start = self.starts[position];
         state_weight(&self.messages[start..start + stored_values(radix)], state)
@@ -65,13 +65,14 @@ impl<'a> Inputs<'a> {
     pub(crate) fn fix(&mut self, position: usize, state: usize) {
         let start = self.starts[position];
         if self.radices[position] == 2 {
-            self.messages[start] = if state == 1 { Packed::INFINITY } else { Packed::ZERO };
+            self.messages[start] =
+                if state == 1 { EncodedMessage::INFINITY } else { EncodedMessage::ZERO };
             return;
         }
         for (x, weight) in
             self.messages[start..].iter_mut().take(self.radices[position] as usize).enumerate()
         {
-            *weight = if x == state { Packed::ONE } else { Packed::ZERO };
+            *weight = if x == state { EncodedMessage::ONE } else { EncodedMessage::ZERO };
         }
     }
 
@@ -82,21 +83,21 @@ impl<'a> Inputs<'a> {
 
     /// The factor times its inputs, summed over all joint states. O(arity), or O(entries). Errors: no memory;
     /// a factor that runs as a table, with too many entries.
-    pub(crate) fn total(&self) -> Result<Wide> {
+    pub(crate) fn total(&self) -> Result<ExtendedFloat> {
         let view = self.graph.factor(self.factor);
         if view.needs_table(Inference::SumProduct) {
             let values = table_values(self.graph, self.factor, Inference::SumProduct)?;
-            return table_total(self.table(TableValues::Wide(&values)));
+            return table_total(self.table(TableValues::ExtendedFloat(&values)));
         }
         view.total(&self.radices, &self.messages)
     }
 
     /// The factor's value at a joint state times the inputs' weights. O(arity).
-    pub(crate) fn weight_of(&self, states: &[usize]) -> Wide {
+    pub(crate) fn weight_of(&self, states: &[usize]) -> ExtendedFloat {
         let cardinalities = self.radices.iter().map(|&radix| radix as usize);
         let value = self.graph.factor(self.factor).wide_value(states, cardinalities);
         let weights = states.iter().enumerate().map(|(position, &x)| self.weight(position, x));
-        weights.fold(value, Wide::multiply)
+        weights.fold(value, ExtendedFloat::multiply)
     }
 
     /// The message to the variable at a position, whose own input is not used; `None` if it is 0/0.
@@ -105,8 +106,8 @@ impl<'a> Inputs<'a> {
         &self,
         position: usize,
         inference: Inference,
-    ) -> Result<Option<Vec<Packed>>> {
-        let mut out = filled(stored_values(self.radices[position]), Packed::ONE)?;
+    ) -> Result<Option<Vec<EncodedMessage>>> {
+        let mut out = filled(stored_values(self.radices[position]), EncodedMessage::ONE)?;
         let view = self.graph.factor(self.factor);
         let scratch = &mut Scratch::default();
         if view.needs_table(inference) {
@@ -123,7 +124,7 @@ impl<'a> Inputs<'a> {
             };
             view.messages(update, scratch)?;
         }
-        Ok((out[0] != Packed::CONTRADICTION).then_some(out))
+        Ok((out[0] != EncodedMessage::CONTRADICTION).then_some(out))
     }
 
     /// The factor's belief: one probability per joint state, the first variable fastest. `false`, with
@@ -135,7 +136,7 @@ impl<'a> Inputs<'a> {
         }
         let cardinalities: Vec<usize> = collected(self.graph.factor_cardinalities(self.factor))?;
         match view.all_values(&cardinalities, usize::MAX)? {
-            Some(values) => table_belief(self.table(TableValues::Wide(&values)), out),
+            Some(values) => table_belief(self.table(TableValues::ExtendedFloat(&values)), out),
             None => Ok(false),
         }
     }
@@ -143,18 +144,22 @@ impl<'a> Inputs<'a> {
 
 /// Weight of a state in a stored message. The weights of a binary variable are 1 and the odds, or 0
 /// and 1.
-pub(crate) fn state_weight(message: &[Packed], state: usize) -> Wide {
+pub(crate) fn state_weight(message: &[EncodedMessage], state: usize) -> ExtendedFloat {
     match (message, state) {
-        ([Packed::INFINITY], 0) => Wide::ZERO,
-        ([Packed::INFINITY], _) => Wide::ONE,
-        ([_], 0) => Wide::ONE,
+        ([EncodedMessage::INFINITY], 0) => ExtendedFloat::ZERO,
+        ([EncodedMessage::INFINITY], _) => ExtendedFloat::ONE,
+        ([_], 0) => ExtendedFloat::ONE,
         ([odds], _) => odds.unpack(),
         _ => message[state].unpack(),
     }
 }
 
 /// The values of a factor that runs as a table. Errors: more than 2^22 entries.
-fn table_values(graph: &FactorGraph, factor: usize, inference: Inference) -> Result<Vec<Wide>> {
+fn table_values(
+    graph: &FactorGraph,
+    factor: usize,
+    inference: Inference,
+) -> Result<Vec<ExtendedFloat>> {
     let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
     let values = graph.factor(factor).all_values(&cardinalities, EXPANSION_LIMIT)?;
     values.ok_or_else(|| {

@@ -4,7 +4,7 @@ use super::options::{Backend, EngineOptions};
 use super::request::{Control, Progress, RunReport, RunRequest};
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Appends the current messages from a factor's variables to it, one after the other. `false` where the
     /// engine cannot: another one has to import its messages first.
-    fn factor_inputs(&mut self, _factor: usize, _out: &mut Vec<Packed>) -> Result<bool> {
+    fn factor_inputs(&mut self, _factor: usize, _out: &mut Vec<EncodedMessage>) -> Result<bool> {
         Ok(false)
     }
 

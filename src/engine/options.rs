@@ -1,6 +1,6 @@
 //! Where iterations run, and with what.
 
-/// Where passes run.
+/// Where iterations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// Each run where it is expected to end first, by a model of the costs that earlier runs correct;
@@ -26,10 +26,10 @@ impl Backend {
     }
 }
 
-/// What to run passes with.
+/// What to run iterations with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Where passes run.
+    /// Where iterations run.
     pub backend: Backend,
     /// Number of CPU threads, at least 1; `None` for one per physical core.
     pub threads: Option<usize>,

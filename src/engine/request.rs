@@ -7,56 +7,55 @@ use std::time::Duration;
 /// When a run ends; `docs/src/reference/contract.md` has the rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopRule {
-    /// After this many passes.
-    Passes(u64),
-    /// When no belief of a variable has changed by more than `tolerance` in a pass, or after
-    /// `max_passes`.
+    /// After this many iterations.
+    Iterations(u64),
+    /// When no belief of a variable has changed by more than `tolerance` in an iteration, or after
+    /// `max_iterations`.
     Tolerance {
         /// Largest change of a probability that counts as none; not negative.
         tolerance: f64,
-        /// Number of passes after which the run ends without having converged.
-        max_passes: u64,
+        /// Number of iterations after which the run ends without having converged.
+        max_iterations: u64,
     },
     /// libDAI's rule: when no belief of a variable *or of a factor* has changed by more than
-    /// `tolerance` in a pass, or after `max_passes`. A fresh run compares with uniform beliefs. The
+    /// `tolerance` in an iteration, or after `max_iterations`. A fresh run compares with uniform beliefs. The
     /// beliefs of factors are tables: each may have 2^20 entries at most.
     AllBeliefs {
         /// Largest change of a probability that counts as none; not negative.
         tolerance: f64,
-        /// Number of passes after which the run ends without having converged.
-        max_passes: u64,
+        /// Number of iterations after which the run ends without having converged.
+        max_iterations: u64,
     },
-    /// BINGO's rule `run(tol, minIters, maxIters, histLength)`: before each pass, with n passes
+    /// BINGO's rule `run(tol, minIters, maxIters, histLength)`: before each iteration, with n iterations
     /// done, ends *converged* if the largest difference is at most `tolerance`; ends if n >
-    /// `min_passes` and the share of variables and factors that still move is below
-    /// (n - min) / (max - min); ends if n > `max_passes`. Without convergence the results are the
+    /// `min_iterations` and the share of variables and factors that still move is below
+    /// (n - min) / (max - min); ends if n > `max_iterations`. Without convergence the results are the
     /// means of the last min(`history`, n) beliefs.
     Bingo {
         /// Largest difference that counts as none; not negative.
         tolerance: f64,
-        /// Passes before the share of moving nodes is looked at.
-        min_passes: u64,
-        /// Passes after which the run ends in any case.
-        max_passes: u64,
+        /// Iterations before the share of moving nodes is looked at.
+        min_iterations: u64,
+        /// Iterations after which the run ends in any case.
+        max_iterations: u64,
         /// Number of beliefs that the low-pass result averages; at least 1.
         history: u64,
     },
 }
 
 impl StopRule {
-    /// Largest number of passes that a run by this rule can make.
-    pub fn most_passes(&self) -> u64 {
+    /// Largest number of iterations that a run by this rule can make.
+    pub fn most_iterations(&self) -> u64 {
         match *self {
-            StopRule::Passes(count) => count,
-            StopRule::Tolerance { max_passes, .. } | StopRule::AllBeliefs { max_passes, .. } => {
-                max_passes
-            }
-            StopRule::Bingo { max_passes, .. } => max_passes.saturating_add(1),
+            StopRule::Iterations(count) => count,
+            StopRule::Tolerance { max_iterations, .. }
+            | StopRule::AllBeliefs { max_iterations, .. } => max_iterations,
+            StopRule::Bingo { max_iterations, .. } => max_iterations.saturating_add(1),
         }
     }
 }
 
-/// What the messages are before the first pass.
+/// What the messages are before the first iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// Uniform.
@@ -66,17 +65,17 @@ pub enum Start {
     Warm,
 }
 
-/// What happens where certain messages that disagree meet, that is where a belief or message would
+/// What happens where deterministic messages that disagree meet, that is where a belief or message would
 /// be 0/0.
 ///
 /// An observed variable is in its observed state whatever its factors say,
 /// so messages to it contradict nothing; those of its neighbours may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contradiction {
-    /// The run ends with an error that names the variable, at the end of the pass.
+    /// The run ends with an error that names the variable, at the end of the iteration.
     #[default]
     Error,
-    /// The state backed by more certain messages wins, a tie is uniform, and so is a factor's
+    /// The state backed by more deterministic messages wins, a tie is uniform, and so is a factor's
     /// message that would be 0/0. The run goes on and reports what happened.
     Vote,
 }
@@ -88,7 +87,7 @@ pub struct RunRequest {
     pub rule: StopRule,
     /// What it starts from.
     pub start: Start,
-    /// Wall-clock time after which no further pass begins; `None` for no limit.
+    /// Wall-clock time after which no further iteration begins; `None` for no limit.
     pub max_time: Option<Duration>,
     /// What happens at contradictions.
     pub contradiction: Contradiction,
@@ -101,11 +100,11 @@ pub struct RunRequest {
     pub damping: f64,
     /// Active set: a message is computed again only if one that it reads has changed by more than
     /// this since, in log-odds (natural logarithm; of any two states); a change up to it is dropped.
-    /// `None` computes all messages in every pass. 0 gives the bits of such a run.
+    /// `None` computes all messages in every iteration. 0 gives the bits of such a run.
     ///
     /// With a threshold t, every message of a run that has come to rest is within t of its update. A
     /// threshold on probabilities would not do: it stops messages near 0 and 1 from ever getting
-    /// anywhere. Which messages are computed depends on the schedule alone. Passes run on one thread.
+    /// anywhere. Which messages are computed depends on the schedule alone. Iterations run on one thread.
     /// Not together with damping or SEQMAX.
     pub active_threshold: Option<f64>,
 }
@@ -156,15 +155,15 @@ impl RunRequest {
             }
         }
         match self.rule {
-            StopRule::Passes(_) => Ok(()),
+            StopRule::Iterations(_) => Ok(()),
             StopRule::Tolerance { tolerance, .. } | StopRule::AllBeliefs { tolerance, .. } => {
                 check_tolerance(tolerance)
             }
-            StopRule::Bingo { tolerance, min_passes, max_passes, history } => {
+            StopRule::Bingo { tolerance, min_iterations, max_iterations, history } => {
                 check_tolerance(tolerance)?;
-                if min_passes > max_passes {
+                if min_iterations > max_iterations {
                     return Err(Error::InvalidArgument(format!(
-                        "at least {min_passes} passes but at most {max_passes}: \
+                        "at least {min_iterations} iterations but at most {max_iterations}: \
                          the minimum must not exceed the maximum"
                     )));
                 }
@@ -184,8 +183,8 @@ impl RunRequest {
 pub enum StopReason {
     /// The changes fell to the tolerance.
     Converged,
-    /// All passes asked for were made.
-    Passes,
+    /// All iterations asked for were made.
+    Iterations,
     /// BINGO's rule ended it by the share of moving nodes.
     Share,
     /// The time was up.
@@ -194,18 +193,18 @@ pub enum StopReason {
     Cancelled,
 }
 
-/// The state of a run after a pass.
+/// The state of a run after an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Passes done in this run.
-    pub passes: u64,
-    /// Largest number of passes that this run can make.
-    pub max_passes: u64,
-    /// Largest change in the last pass: infinity before the first pass and where the rule does not
+    /// Iterations done in this run.
+    pub iterations: u64,
+    /// Largest number of iterations that this run can make.
+    pub max_iterations: u64,
+    /// Largest change in the last iteration: infinity before the first iteration and where the rule does not
     /// measure it.
     pub max_diff: f64,
     /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1.
-    pub frac: f64,
+    pub active_fraction: f64,
 }
 
 /// What a progress callback wants.
@@ -213,31 +212,31 @@ pub struct Progress {
 pub enum Control {
     /// Go on.
     Continue,
-    /// End the run before the next pass; its passes so far count.
+    /// End the run before the next iteration; its iterations so far count.
     Cancel,
 }
 
 /// What a run did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunReport {
-    /// Passes of this run.
-    pub passes: u64,
-    /// Passes since the messages were uniform.
-    pub total_passes: u64,
+    /// Iterations of this run.
+    pub iterations: u64,
+    /// Iterations since the messages were uniform.
+    pub total_iterations: u64,
     /// Why it ended.
     pub reason: StopReason,
-    /// Whether the changes fell to the tolerance; `false` for a fixed number of passes.
+    /// Whether the changes fell to the tolerance; `false` for a fixed number of iterations.
     pub converged: bool,
-    /// Largest change in the last pass: of a belief, or by BINGO's rule also of a factor's inputs.
-    /// Infinity if no pass was made.
+    /// Largest change in the last iteration: of a belief, or by BINGO's rule also of a factor's inputs.
+    /// Infinity if no iteration was made.
     pub max_diff: f64,
-    /// Share of variables and factors that moved by more than the tolerance in the last pass
-    /// (BINGO's rule; 1 before the first pass and under other rules).
-    pub frac: f64,
-    /// Largest number of contradictory places (variables and factor messages) in any one pass;
+    /// Share of variables and factors that moved by more than the tolerance in the last iteration
+    /// (BINGO's rule; 1 before the first iteration and under other rules).
+    pub active_fraction: f64,
+    /// Largest number of contradictory places (variables and factor messages) in any one iteration;
     /// 0 under [`Contradiction::Error`], which ends such a run.
     pub contradictions: u64,
-    /// Index of the lowest contradictory variable in the first pass that had one.
+    /// Index of the lowest contradictory variable in the first iteration that had one.
     pub first_contradiction: Option<usize>,
     /// Number of messages that an active set spared; 0 without one (see
     /// [`RunRequest::active_threshold`]).

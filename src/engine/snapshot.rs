@@ -1,7 +1,7 @@
-//! What one engine hands over to another, and what a saved state holds.
+//! what moves from one engine to another, and what a saved state holds.
 
 use crate::error::Result;
-use crate::kernel::{Inference, Packed};
+use crate::kernel::{EncodedMessage, Inference};
 use crate::memory::{copied, filled};
 
 /// All that a warm run goes on from, but for schedule and evidence: an engine that has imported it goes on with
@@ -9,14 +9,14 @@ use crate::memory::{copied, filled};
 #[derive(Debug, PartialEq)]
 pub(crate) struct Snapshot {
     /// The messages to the variables.
-    pub(crate) messages: Vec<Packed>,
+    pub(crate) messages: Vec<EncodedMessage>,
     /// What the messages were before damping, if the last run damped them; with SEQMAX, what they will be when
     /// they are sent. Beliefs are made of these.
-    pub(crate) newest: Option<Vec<Packed>>,
+    pub(crate) newest: Option<Vec<EncodedMessage>>,
     /// The queue of SEQMAX, if that ran last.
     pub(crate) queue: Option<Queue>,
-    /// Passes since the messages were uniform.
-    pub(crate) passes: u64,
+    /// Iterations since the messages were uniform.
+    pub(crate) iterations: u64,
     /// Whether what factors with one variable send is among the messages: it never changes.
     pub(crate) constants_sent: bool,
 }
@@ -37,14 +37,14 @@ pub(crate) struct Queue {
 }
 
 impl Snapshot {
-    /// Uniform messages, before the first pass, of so many stored values.
+    /// Uniform messages, before the first iteration, of so many stored values.
     pub(crate) fn uniform(values: usize) -> Result<Self> {
-        Ok(Self::of_messages(filled(values, Packed::ONE)?, 0))
+        Ok(Self::of_messages(filled(values, EncodedMessage::ONE)?, 0))
     }
 
-    /// Messages alone, with the number of passes that they come from.
-    pub(crate) fn of_messages(messages: Vec<Packed>, passes: u64) -> Self {
-        Self { messages, newest: None, queue: None, passes, constants_sent: false }
+    /// Messages alone, with the number of iterations that they come from.
+    pub(crate) fn of_messages(messages: Vec<EncodedMessage>, iterations: u64) -> Self {
+        Self { messages, newest: None, queue: None, iterations, constants_sent: false }
     }
 
     /// A copy.

@@ -5,7 +5,7 @@ use super::request::{Control, RunReport, RunRequest};
 use super::router::Router;
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use std::ops::{Deref, DerefMut};
@@ -25,7 +25,7 @@ pub(crate) trait Runs {
         &mut self,
         factor: usize,
         evidence: &Evidence,
-        out: &mut Vec<Packed>,
+        out: &mut Vec<EncodedMessage>,
     ) -> Result<()>;
     fn export(&mut self) -> Result<Snapshot>;
     fn import(&mut self, snapshot: &Snapshot) -> Result<()>;
@@ -54,7 +54,7 @@ impl<E: Engine> Runs for E {
         &mut self,
         factor: usize,
         _evidence: &Evidence,
-        out: &mut Vec<Packed>,
+        out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         Engine::factor_inputs(self, factor, out).map(|served| assert!(served))
     }
@@ -91,7 +91,7 @@ impl Runs for Router {
         &mut self,
         factor: usize,
         evidence: &Evidence,
-        out: &mut Vec<Packed>,
+        out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         Router::factor_inputs(self, factor, evidence, out)
     }
@@ -167,18 +167,22 @@ impl<E: Runs> Trial<E> {
         &self.results
     }
 
-    pub(crate) fn factor_inputs(&mut self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+    pub(crate) fn factor_inputs(
+        &mut self,
+        factor: usize,
+        out: &mut Vec<EncodedMessage>,
+    ) -> Result<()> {
         self.inner.factor_inputs(factor, &self.evidence, out)
     }
 
     /// The messages, and the number of iterations that they come from.
-    pub(crate) fn messages(&mut self) -> (Vec<Packed>, u64) {
+    pub(crate) fn messages(&mut self) -> (Vec<EncodedMessage>, u64) {
         let snapshot = self.inner.export().unwrap();
-        (snapshot.messages, snapshot.passes)
+        (snapshot.messages, snapshot.iterations)
     }
 
-    pub(crate) fn set_messages(&mut self, messages: &[Packed], passes: u64) {
-        self.inner.import(&Snapshot::of_messages(messages.to_vec(), passes)).unwrap();
+    pub(crate) fn set_messages(&mut self, messages: &[EncodedMessage], iterations: u64) {
+        self.inner.import(&Snapshot::of_messages(messages.to_vec(), iterations)).unwrap();
     }
 }
 

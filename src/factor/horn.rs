@@ -6,18 +6,20 @@ use super::conjunction::{all_zero, conjunction_messages};
 use super::kind::{CausalBlock, Conjunction, DeviceForm, Kind, NewFactor, Store, Update};
 use super::{FactorKind, Scope, Stores};
 use crate::error::{Error, Result};
-use crate::kernel::{HornCoefficients, HornScratch, Inference, Packed, Wide, horn_total};
+use crate::kernel::{
+    EncodedMessage, ExtendedFloat, HornCoefficients, HornScratch, Inference, horn_total,
+};
 use crate::memory::{self, Grow, NoMemory, copied};
 use std::collections::HashMap;
 
-/// Parameters shared by all singleton, AND and OR factors with the same values.
+/// Parameters shared by all prior, AND and OR factors with the same values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HornParameters {
-    /// Singleton, And or Or.
+    /// Prior, And or Or.
     pub kind: FactorKind,
     /// The probability named p in [`FactorKind`], in [0, 1].
     pub p: f64,
-    /// The probability named q in [`FactorKind`], in [0, 1]; 0 for a singleton.
+    /// The probability named q in [`FactorKind`], in [0, 1]; 0 for a prior.
     pub q: f64,
     /// Whether the head occurs in the factor's own body as well.
     pub head_in_body: bool,
@@ -48,7 +50,7 @@ impl HornCoefficients {
     }
 }
 
-/// The distinct parameters of all singleton, AND and OR factors, found again by their bits.
+/// The distinct parameters of all prior, AND and OR factors, found again by their bits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Horns {
     pub(super) entries: Vec<HornParameters>,
@@ -138,23 +140,23 @@ impl NewFactor for HornParameters {
         let name = self.kind.name();
         if self.kind.conjunction() != Some(Conjunction::Horn) {
             return Err(Error::InvalidArgument(format!(
-                "factor {factor}: kind '{name}': a singleton, AND or OR is needed here"
+                "factor {factor}: kind '{name}': a prior, AND or OR is needed here"
             )));
         }
         let what = || format!("factor {factor} ({name})");
-        if self.kind != FactorKind::Singleton {
+        if self.kind != FactorKind::Prior {
             return check_probabilities(what, &[("p", self.p), ("q", self.q)]);
         }
         if members != 0 {
             return Err(Error::InvalidArgument(format!(
-                "factor {factor}: a singleton with a body of {members}: its body must be empty"
+                "factor {factor}: a prior with a body of {members}: its body must be empty"
             )));
         }
         check_probabilities(what, &[("p", self.p)])
     }
 
     fn push(&self, drafts: &mut Stores) -> Result<u32> {
-        let q = if self.kind == FactorKind::Singleton { 0.0 } else { self.q };
+        let q = if self.kind == FactorKind::Prior { 0.0 } else { self.q };
         drafts.horn.intern(Self { q, head_in_body: false, ..*self })
     }
 }
@@ -213,7 +215,7 @@ impl<'a> Kind<'a> for Horn {
         conjunction_messages(self.head, &self.coefficients(), update, scratch)
     }
 
-    fn total(&self, _radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, _radices: &[u32], messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         Ok(horn_total(messages, self.head, &self.coefficients()))
     }
 

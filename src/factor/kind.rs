@@ -2,7 +2,7 @@
 
 use super::{FactorKind, Horn, Noisy, Scope, Stores, Terms};
 use crate::error::Result;
-use crate::kernel::{Inference, Packed, Real, Wide};
+use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Real};
 use crate::memory::NoMemory;
 
 /// An update of messages of a factor: all of them, or the one to its target.
@@ -11,13 +11,13 @@ pub(crate) struct Update<'a> {
     pub(crate) radices: &'a [u32],
     /// Stored messages from the variables, one after the other: one value, the odds, from a binary variable, else
     /// one per state. The message from the target is not read and may be overwritten.
-    pub(crate) incoming: &'a mut [Packed],
+    pub(crate) incoming: &'a mut [EncodedMessage],
     /// Sums or maxima.
     pub(crate) inference: Inference,
     /// Position of the variable that the message goes to; `None` for all messages.
     pub(crate) target: Option<usize>,
     /// Where the messages are stored, in the layout of the incoming ones, or of the one from the target. All ones.
-    pub(crate) out: &'a mut [Packed],
+    pub(crate) out: &'a mut [EncodedMessage],
 }
 
 /// What a kind is, implemented by the view of one factor of it.
@@ -35,10 +35,14 @@ pub(crate) trait Kind<'a>: Copy {
     /// The definition; see [`Factor::value`](super::Factor::value).
     fn value(&self, states: &[usize], cardinalities: impl Iterator<Item = usize>) -> f64;
 
-    /// The same without rounding beyond that of [`Wide`], where the value is computed and may leave the range
+    /// The same without rounding beyond that of [`ExtendedFloat`], where the value is computed and may leave the range
     /// of `f64`.
-    fn wide_value(&self, states: &[usize], cardinalities: impl Iterator<Item = usize>) -> Wide {
-        Wide::from_f64(self.value(states, cardinalities))
+    fn wide_value(
+        &self,
+        states: &[usize],
+        cardinalities: impl Iterator<Item = usize>,
+    ) -> ExtendedFloat {
+        ExtendedFloat::from_f64(self.value(states, cardinalities))
     }
 
     /// Whether the value at a joint state, which [`Self::value`] gives as `value`, is a product of
@@ -58,7 +62,7 @@ pub(crate) trait Kind<'a>: Copy {
         true
     }
 
-    /// Computes messages. One that would be 0/0 is [`Packed::CONTRADICTION`] in its first value. Not called where
+    /// Computes messages. One that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value. Not called where
     /// [`Self::needs_table`]. Errors: no memory for the scratch space.
     fn messages(
         &self,
@@ -71,9 +75,9 @@ pub(crate) trait Kind<'a>: Copy {
 
     /// The factor times the incoming messages, summed over all joint states. Not called where
     /// [`Self::needs_table`] for sums. Errors: no memory.
-    fn total(&self, _radices: &[u32], _messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, _radices: &[u32], _messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         debug_assert!(false, "a kind that runs as a table was asked for its total");
-        Ok(Wide::ONE)
+        Ok(ExtendedFloat::ONE)
     }
 
     /// Table entries that all messages of the factor together read for each of its variables, by the number of
@@ -135,7 +139,7 @@ pub(crate) enum CausalBlock {
 /// [`FactorGraph::conjunction_parameter`](crate::model::FactorGraph::conjunction_parameter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conjunction {
-    /// Those of singleton, AND and OR factors.
+    /// Those of prior, AND and OR factors.
     Horn,
     /// Those of signed factors.
     Signed,

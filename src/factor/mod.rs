@@ -39,7 +39,7 @@ pub use terms::{TermLiteral, Terms, WILDCARD};
 pub(crate) use values::next_joint_state;
 
 use crate::error::Result;
-use crate::kernel::{Inference, Packed, Wide};
+use crate::kernel::{EncodedMessage, ExtendedFloat, Inference};
 use crate::memory::{Grow, NoMemory};
 use kind::{Kind, Store};
 
@@ -51,7 +51,7 @@ kinds! { ($)
     }
     horn: horn::Horns {
         /// Prior of one binary variable: f(1) = p, f(0) = 1 - p.
-        Singleton = 1, "singleton", Prior;
+        Prior = 1, "prior", Prior;
         /// Noisy conjunction: P(head = 1) = p if the whole body is true, q otherwise.
         And = 2, "and", Horn;
         /// Noisy disjunction: P(head = 0) = p if the whole body is false, q otherwise.
@@ -95,7 +95,7 @@ impl<'a> Factor<'a> {
         &self,
         states: &[usize],
         cardinalities: impl Iterator<Item = usize>,
-    ) -> Wide {
+    ) -> ExtendedFloat {
         for_view!(self, view => view.wide_value(states, cardinalities))
     }
 
@@ -117,7 +117,11 @@ impl<'a> Factor<'a> {
     }
 
     /// See [`Kind::total`].
-    pub(crate) fn total(&self, radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    pub(crate) fn total(
+        &self,
+        radices: &[u32],
+        messages: &[EncodedMessage],
+    ) -> Result<ExtendedFloat> {
         for_view!(self, view => view.total(radices, messages))
     }
 

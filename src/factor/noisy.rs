@@ -9,7 +9,7 @@ use super::kind::{DeviceForm, Kind, NewFactor, Store, Update};
 use super::signed::check_conditional;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
-use crate::kernel::{HornScratch, Inference, Packed, Real, Wide};
+use crate::kernel::{EncodedMessage, ExtendedFloat, HornScratch, Inference, Real};
 use crate::memory::{Grow, NoMemory, collected, copied, filled};
 
 /// How a literal of a [`Noisy`] factor behaves: `[state][0]` is the probability that it holds,
@@ -145,10 +145,14 @@ impl<'a> Kind<'a> for Noisy<'a> {
         body[0] * self.values[row] + body[1] * self.values[2 + row]
     }
 
-    fn wide_value(&self, states: &[usize], _cardinalities: impl Iterator<Item = usize>) -> Wide {
-        let wide = Wide::from_f64;
+    fn wide_value(
+        &self,
+        states: &[usize],
+        _cardinalities: impl Iterator<Item = usize>,
+    ) -> ExtendedFloat {
+        let wide = ExtendedFloat::from_f64;
         // As [holds, fails], so that nothing is subtracted.
-        let mut body = [Wide::ONE, Wide::ZERO];
+        let mut body = [ExtendedFloat::ONE, ExtendedFloat::ZERO];
         for (literal, &state) in self.literals.iter().zip(states) {
             let [holds, fails] = literal[state].map(wide);
             let failed = body[1].multiply(holds.add(fails)).add(body[0].multiply(fails));
@@ -194,7 +198,7 @@ impl<'a> Kind<'a> for Noisy<'a> {
         }
     }
 
-    fn total(&self, _radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, _radices: &[u32], messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         Ok(noisy_total(messages, self.head, &NoisyCoefficients::new(self)))
     }
 

@@ -5,7 +5,9 @@ use super::conjunction::{all_zero, conjunction_messages};
 use super::horn::{HornParameters, Horns};
 use super::kind::{CausalBlock, DeviceForm, Kind, Update};
 use crate::error::Result;
-use crate::kernel::{HornCoefficients, HornScratch, Inference, Packed, Wide, horn_total};
+use crate::kernel::{
+    EncodedMessage, ExtendedFloat, HornCoefficients, HornScratch, Inference, horn_total,
+};
 use crate::memory::NoMemory;
 
 /// A prior: f(1) = p, f(0) = 1 - p.
@@ -17,7 +19,7 @@ pub struct Prior {
 
 impl Prior {
     fn parameters(&self) -> HornParameters {
-        HornParameters { kind: FactorKind::Singleton, p: self.p, q: 0.0, head_in_body: false }
+        HornParameters { kind: FactorKind::Prior, p: self.p, q: 0.0, head_in_body: false }
     }
 
     fn coefficients(&self) -> HornCoefficients {
@@ -48,7 +50,7 @@ impl<'a> Kind<'a> for Prior {
         conjunction_messages(0, &self.coefficients(), update, scratch)
     }
 
-    fn total(&self, _radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, _radices: &[u32], messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         Ok(horn_total(messages, 0, &self.coefficients()))
     }
 

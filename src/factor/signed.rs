@@ -5,7 +5,9 @@ use super::conjunction::{all_zero, conjunction_messages};
 use super::kind::{Conjunction, DeviceForm, Kind, NewFactor, Store, Update};
 use super::{FactorKind, Scope, Stores};
 use crate::error::{Error, Result};
-use crate::kernel::{HornCoefficients, HornScratch, Inference, Packed, Wide, bit, horn_total};
+use crate::kernel::{
+    EncodedMessage, ExtendedFloat, HornCoefficients, HornScratch, Inference, bit, horn_total,
+};
 use crate::memory::{self, Grow, NoMemory, copied, room};
 use std::collections::HashMap;
 
@@ -230,7 +232,7 @@ impl<'a> Kind<'a> for Signed<'a> {
         conjunction_messages(self.head, &c, update, scratch)
     }
 
-    fn total(&self, _radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, _radices: &[u32], messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         let c = coefficients(self.values, self.negated)?;
         Ok(horn_total(messages, self.head, &c))
     }

@@ -5,8 +5,8 @@ use super::kind::{DeviceForm, Kind, NewFactor, Store, Update};
 use super::{FactorKind, Scope, Stores};
 use crate::error::{Error, Result};
 use crate::kernel::{
-    Inference, Packed, TableInputs, TableScratch, TableValues, Wide, table_message, table_messages,
-    table_total,
+    EncodedMessage, ExtendedFloat, Inference, TableInputs, TableScratch, TableValues,
+    table_message, table_messages, table_total,
 };
 use crate::memory::{Grow, NoMemory, collected, copied, filled, room};
 
@@ -171,7 +171,11 @@ impl NewFactor for NewTable<'_> {
     }
 }
 
-fn inputs<'a>(values: &'a [f64], radices: &'a [u32], inputs: &'a [Packed]) -> TableInputs<'a> {
+fn inputs<'a>(
+    values: &'a [f64],
+    radices: &'a [u32],
+    inputs: &'a [EncodedMessage],
+) -> TableInputs<'a> {
     let values = TableValues::F64(values);
     TableInputs { values, exponents: values.exponents(), radices, inputs }
 }
@@ -208,7 +212,7 @@ impl<'a> Kind<'a> for &'a [f64] {
         }
     }
 
-    fn total(&self, radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, radices: &[u32], messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         table_total(inputs(self, radices, messages))
     }
 

@@ -8,7 +8,7 @@ use super::kind::{DeviceForm, Kind, NewFactor, Store, Update};
 use super::values::next_joint_state;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
-use crate::kernel::{Inference, Packed, Real, Wide};
+use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Real};
 use crate::memory::{Grow, NoMemory, collected, copied, filled, room};
 
 /// Terms up to which every pair is looked at to see whether they exclude each other.
@@ -323,11 +323,15 @@ impl<'a> Kind<'a> for Terms<'a> {
         self.weights_at(states).sum()
     }
 
-    fn wide_value(&self, states: &[usize], _cardinalities: impl Iterator<Item = usize>) -> Wide {
-        let mut sums = [Wide::ZERO; 2];
+    fn wide_value(
+        &self,
+        states: &[usize],
+        _cardinalities: impl Iterator<Item = usize>,
+    ) -> ExtendedFloat {
+        let mut sums = [ExtendedFloat::ZERO; 2];
         for weight in self.weights_at(states) {
             let sum = &mut sums[usize::from(weight < 0.0)];
-            *sum = sum.add(Wide::from_f64(weight.abs()));
+            *sum = sum.add(ExtendedFloat::from_f64(weight.abs()));
         }
         sums[0].minus(sums[1])
     }
@@ -343,7 +347,7 @@ impl<'a> Kind<'a> for Terms<'a> {
         term_messages(factor, inference, target, out, scratch)
     }
 
-    fn total(&self, radices: &[u32], messages: &[Packed]) -> Result<Wide> {
+    fn total(&self, radices: &[u32], messages: &[EncodedMessage]) -> Result<ExtendedFloat> {
         term_total(TermInputs { terms: *self, radices, inputs: messages })
     }
 

@@ -2,7 +2,7 @@
 
 use super::Factor;
 use crate::error::Result;
-use crate::kernel::Wide;
+use crate::kernel::ExtendedFloat;
 use crate::memory::{filled, room};
 
 /// Steps to the next joint state, the first variable fastest; `false`, at all zeros, after the last.
@@ -24,7 +24,7 @@ impl Factor<'_> {
         &self,
         cardinalities: &[usize],
         limit: usize,
-    ) -> Result<Option<Vec<Wide>>> {
+    ) -> Result<Option<Vec<ExtendedFloat>>> {
         let size = cardinalities.iter().try_fold(1_usize, |size, &r| size.checked_mul(r));
         let Some(size) = size.filter(|&size| size <= limit) else { return Ok(None) };
         let mut states = filled(cardinalities.len(), 0)?;

@@ -233,7 +233,7 @@ fn view(graph: &FactorGraph, factor: usize) -> Outcome<Factor<'_>> {
 fn write_parameters(factor: Factor<'_>, buffer: Buffer<f64>) -> Outcome {
     match factor {
         Factor::Table(values) => buffer.fill(values),
-        Factor::Singleton(Prior { p }) => buffer.fill(&[p]),
+        Factor::Prior(Prior { p }) => buffer.fill(&[p]),
         Factor::And(horn) | Factor::Or(horn) => buffer.fill(&[horn.p, horn.q]),
         Factor::Signed(signed) => buffer.fill(&signed.values),
         Factor::Noisy(noisy) => {
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn fastlbp_graph_factor_indicators(
 fn write_indicators(factor: Factor<'_>, arity: usize, buffer: Buffer<i32>) -> Outcome {
     let head_or = |is_head: bool, state: i32| if is_head { FASTLBP_WILDCARD } else { state };
     match factor {
-        Factor::Table(_) | Factor::Singleton { .. } | Factor::Noisy(_) => buffer.fill(&[]),
+        Factor::Table(_) | Factor::Prior { .. } | Factor::Noisy(_) => buffer.fill(&[]),
         Factor::And(horn) | Factor::Or(horn) => {
             let state = i32::from(matches!(factor, Factor::And(_)));
             buffer.fill_with(arity, |i| head_or(i == horn.head && !horn.head_in_body, state))

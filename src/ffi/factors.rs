@@ -67,7 +67,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_prior(
     label: u64,
     p: f64,
 ) -> fastlbp_status {
-    change!(graph, |graph| graph.builder()?.add_singleton(label, p))
+    change!(graph, |graph| graph.builder()?.add_prior(label, p))
 }
 
 /// Adds a noisy conjunction of binary variables: P(head = 1) = p if the whole body is true, and q otherwise. An

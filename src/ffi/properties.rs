@@ -133,7 +133,7 @@ fn get(session: &Session, key: &str) -> Outcome<String> {
     let options = session.bp.options();
     Ok(match key {
         "tol" => format!("{:?}", settings.tolerance),
-        "maxiter" => settings.max_passes.to_string(),
+        "maxiter" => settings.max_iterations.to_string(),
         "maxtime" => {
             format!("{:?}", settings.max_time.map_or(f64::INFINITY, |limit| limit.as_secs_f64()))
         }

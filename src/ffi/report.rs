@@ -67,8 +67,8 @@ pub unsafe extern "C" fn fastlbp_bp_report_u64(
 
 fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
     Ok(match key {
-        FASTLBP_REPORT_ITERATIONS => session.report()?.passes,
-        FASTLBP_REPORT_TOTAL_ITERATIONS => session.report()?.total_passes,
+        FASTLBP_REPORT_ITERATIONS => session.report()?.iterations,
+        FASTLBP_REPORT_TOTAL_ITERATIONS => session.report()?.total_iterations,
         FASTLBP_REPORT_CONVERGED => session.report()?.converged.into(),
         FASTLBP_REPORT_STOP_REASON => stop_reason(session.report()?.reason).into(),
         FASTLBP_REPORT_SPARED_MESSAGES => session.report()?.spared_messages,
@@ -90,7 +90,7 @@ fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
 fn stop_reason(reason: StopReason) -> u32 {
     match reason {
         StopReason::Converged => FASTLBP_STOP_CONVERGED,
-        StopReason::Passes => FASTLBP_STOP_ITERATIONS,
+        StopReason::Iterations => FASTLBP_STOP_ITERATIONS,
         StopReason::Share => FASTLBP_STOP_ACTIVE_FRACTION,
         StopReason::Time => FASTLBP_STOP_TIME,
         StopReason::Cancelled => FASTLBP_STOP_CANCELLED,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn fastlbp_bp_report_f64(
 fn real_number(session: &Session, key: u32) -> Outcome<f64> {
     Ok(match key {
         FASTLBP_REPORT_MAX_DIFF => session.report()?.max_diff,
-        FASTLBP_REPORT_ACTIVE_FRACTION => session.report()?.frac,
+        FASTLBP_REPORT_ACTIVE_FRACTION => session.report()?.active_fraction,
         _ => return Err(wrong_key(key, "f64")),
     })
 }

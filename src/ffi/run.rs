@@ -30,7 +30,7 @@ pub unsafe extern "C" fn fastlbp_bp_run_iterations(
     bp: *mut fastlbp_bp,
     iterations: u64,
 ) -> fastlbp_status {
-    change!(bp, |session| session.run_by(StopRule::Passes(iterations)).map(drop))
+    change!(bp, |session| session.run_by(StopRule::Iterations(iterations)).map(drop))
 }
 
 /// Runs iterations by the rule of BINGO (`run(tolerance, minIters, maxIters, histLength)`). Before each iteration, with
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn fastlbp_bp_run_bingo(
         let out = OptionalOutput::new("active_fraction", active_fraction)?;
         // No run has more beliefs than that.
         let history = history.min(max_iterations.saturating_add(1));
-        let (min_passes, max_passes) = (min_iterations, max_iterations);
-        let rule = StopRule::Bingo { tolerance, min_passes, max_passes, history };
-        session.run_by(rule).map(|report| out.set(report.frac))
+        let (min_iterations, max_iterations) = (min_iterations, max_iterations);
+        let rule = StopRule::Bingo { tolerance, min_iterations, max_iterations, history };
+        session.run_by(rule).map(|report| out.set(report.active_fraction))
     })
 }
 

@@ -116,10 +116,12 @@ impl Session {
         let result = match self.extras.progress {
             None => self.bp.run(request),
             Some((callback, user)) => self.bp.run_monitored(request, &mut |progress| {
-                let Progress { passes, max_passes, max_diff, frac } = *progress;
+                let Progress { iterations, max_iterations, max_diff, active_fraction } = *progress;
                 // SAFETY: the function and the pointer belong together and are valid until
                 // replaced, as the header demands.
-                let wish = unsafe { callback(user.0, passes, max_passes, max_diff, frac) };
+                let wish = unsafe {
+                    callback(user.0, iterations, max_iterations, max_diff, active_fraction)
+                };
                 if wish == 0 { Control::Continue } else { Control::Cancel }
             }),
         };
@@ -147,9 +149,9 @@ impl Session {
         }
         if self.extras.verbose > 0 {
             log::send(FASTLBP_LOG_INFO, || {
-                let RunReport { passes, max_diff, reason, .. } = report;
+                let RunReport { iterations, max_diff, reason, .. } = report;
                 let reason = stop_reason_name(*reason);
-                format!("run: {passes} iterations, {reason}, max_diff {max_diff:e}")
+                format!("run: {iterations} iterations, {reason}, max_diff {max_diff:e}")
             });
         }
     }
@@ -203,7 +205,7 @@ fn no_result(what: &str) -> Failure {
 fn stop_reason_name(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Converged => "converged",
-        StopReason::Passes => "all iterations made",
+        StopReason::Iterations => "all iterations made",
         StopReason::Share => "active fraction low",
         StopReason::Time => "time up",
         StopReason::Cancelled => "cancelled",

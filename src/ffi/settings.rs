@@ -229,7 +229,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_max_iterations(
 }
 
 pub(super) fn set_max_iterations(session: &mut Session, max_iterations: u64) -> Outcome {
-    session.bp.settings_mut().max_passes = max_iterations;
+    session.bp.settings_mut().max_iterations = max_iterations;
     Ok(())
 }
 

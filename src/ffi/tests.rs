@@ -24,7 +24,7 @@ unsafe impl Sync for Handle {}
 impl Handle {
     fn new() -> Self {
         let mut builder = FactorGraphBuilder::new();
-        builder.add_singleton(1, 0.25).unwrap();
+        builder.add_prior(1, 0.25).unwrap();
         let graph = Arc::new(builder.build().unwrap());
         Self(guard::into_handle(Session::new(graph)).unwrap_or_else(|_| panic!("no memory")))
     }

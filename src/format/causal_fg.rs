@@ -1,4 +1,4 @@
-//! `.causal_fg`: singletons, AND and OR factors.
+//! `.causal_fg`: priors, AND and OR factors.
 //!
 //! ```text
 //! file  := comment* COUNT block*           # COUNT blocks; text after the last one is ignored
@@ -91,9 +91,9 @@ impl<'a> Reader<'a> {
         let head = self.integer_line("the head's label")?;
         let FactorType { kind, p, q } = self.factor_type()?;
         self.body.clear();
-        if kind == FactorKind::Singleton {
+        if kind == FactorKind::Prior {
             let p = self.prior()?;
-            return self.builder.add_singleton(head, p);
+            return self.builder.add_prior(head, p);
         }
         let length = self.integer_line("the length of the body")?;
         self.read_body(length)?;
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
 
     fn parse_type(&self, token: &[u8]) -> Result<FactorType> {
         let kind = match token.first() {
-            Some(b'I') if token.len() == 1 => FactorKind::Singleton,
+            Some(b'I') if token.len() == 1 => FactorKind::Prior,
             Some(b'*') => FactorKind::And,
             Some(b'+') => FactorKind::Or,
             _ => {
@@ -234,7 +234,7 @@ fn check_expressible(graph: &FactorGraph) -> Result<()> {
 
 fn not_causal(graph: &FactorGraph, factor: usize) -> Error {
     Error::Unsupported(format!(
-        "factor {factor} is of the kind '{}': .causal_fg holds singleton, AND and OR factors only; \
+        "factor {factor} is of the kind '{}': .causal_fg holds prior, AND and OR factors only; \
          write .fg or .uai instead",
         graph.kind(factor).name()
     ))
@@ -338,7 +338,7 @@ mod tests {
                 Factor::And(horn) => assert_eq!((horn.p, horn.q), (p, q), "{line}"),
                 other => panic!("{line}: {other:?}"),
             }
-            assert_eq!(graph.factor(1), Factor::Singleton(Prior { p: 0.5 }));
+            assert_eq!(graph.factor(1), Factor::Prior(Prior { p: 0.5 }));
         }
     }
 
@@ -347,7 +347,7 @@ mod tests {
         let text = "# c\n#\n2\n\n# c\n7\n# c\n+0.25;0.5\n# c\n0\n# c\n\n\n7\n# c\nI\n# c\n0.75";
         let graph = read(text).unwrap();
         assert_eq!((graph.variable_count(), graph.factor_count()), (1, 2));
-        assert_eq!(graph.factor(1), Factor::Singleton(Prior { p: 0.75 }));
+        assert_eq!(graph.factor(1), Factor::Prior(Prior { p: 0.75 }));
         assert_eq!(read(&text.replace('\n', "\r\n")).unwrap(), graph);
         // The last, empty body may lack its line; more text is ignored.
         assert_eq!(read("1\n\n7\n*\n0").unwrap(), read("1\n\n7\n*\n0\n\n\nmore text").unwrap());
@@ -388,7 +388,7 @@ mod tests {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(1, &[2], 0.5, 0.25).unwrap();
         builder.add_variable(9, 2).unwrap();
-        builder.add_singleton(1, 0.5).unwrap();
+        builder.add_prior(1, 0.5).unwrap();
         let graph = builder.build().unwrap();
         let again = read(&written(&graph)).unwrap();
         assert_eq!(again.labels(), [1, 2, 9]);
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn what_the_format_cannot_hold_is_refused_by_name() {
         let mut builder = FactorGraphBuilder::new();
-        builder.add_singleton(4, 0.5).unwrap();
+        builder.add_prior(4, 0.5).unwrap();
         builder.add_table(&[4], &[1.0, 2.0]).unwrap();
         let mut output = Vec::new();
         let mut output = Output::new(Path::new("x"), &mut output).unwrap();

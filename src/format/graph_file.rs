@@ -11,7 +11,7 @@ use std::path::Path;
 /// The text formats of factor graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphFormat {
-    /// Singletons, AND and OR factors over binary variables.
+    /// Priors, AND and OR factors over binary variables.
     ///
     /// A label that occurs but heads no factor has the implicit prior 0.5; these priors follow the
     /// file's factors in ascending order of their labels. Writing leaves out those that reading

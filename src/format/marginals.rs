@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn binary_and_other_variables() {
         let mut builder = FactorGraphBuilder::new();
-        builder.add_singleton(7, 0.5).unwrap();
-        builder.add_singleton(3, 0.5).unwrap();
+        builder.add_prior(7, 0.5).unwrap();
+        builder.add_prior(3, 0.5).unwrap();
         let graph = builder.build().unwrap();
         assert_eq!(text(&graph, &[0.75, 0.25, 0.0, 1.0]), "# label P(x=1)\n3 0.25\n7 1\n");
         builder.add_variable(5, 3).unwrap();
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn files_may_be_compressed() {
         let mut builder = FactorGraphBuilder::new();
-        (0..20_000).for_each(|label| builder.add_singleton(label, 0.5).unwrap());
+        (0..20_000).for_each(|label| builder.add_prior(label, 0.5).unwrap());
         let graph = builder.build().unwrap();
         let marginals: Vec<f64> =
             (0..20_000).flat_map(|i| [1.0 - f64::from(i) / 2e4, f64::from(i) / 2e4]).collect();

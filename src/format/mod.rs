@@ -2,7 +2,7 @@
 //!
 //! | suffix | content |
 //! |---|---|
-//! | `.causal_fg` | singletons, AND and OR factors: the format of the CausalBP extension of libDAI |
+//! | `.causal_fg` | priors, AND and OR factors: the format of the CausalBP extension of libDAI |
 //! | `.fg` | tables over variables with labels: libDAI's format |
 //! | `.uai` | tables over variables 0 to n-1: the format of the UAI competitions |
 //! | `.bif` | Bayesian networks with names of variables and states: the Bayesian Interchange Format |

@@ -74,7 +74,7 @@ mod tests {
     fn graph() -> FactorGraph {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(9, &[5], 1.0, 0.5).unwrap();
-        builder.add_singleton(9, 0.5).unwrap();
+        builder.add_prior(9, 0.5).unwrap();
         builder.build().unwrap()
     }
 

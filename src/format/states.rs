@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_the_graph_does_not_have() {
         let mut builder = FactorGraphBuilder::new();
-        builder.add_singleton(7, 0.5).unwrap();
+        builder.add_prior(7, 0.5).unwrap();
         let graph = builder.build().unwrap();
         for (states, variables) in
             [(&[2][..], None), (&[0, 1], None), (&[], None), (&[0], Some(&[1][..]))]

@@ -112,7 +112,7 @@ mod tests {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(2, &[1], 0.75, 0.25).unwrap();
         builder.add_or(1, &[2], 1.0, 0.5).unwrap();
-        builder.add_singleton(1, 0.25).unwrap();
+        builder.add_prior(1, 0.25).unwrap();
         builder.add_table(&[1], &[3.0, 4.0]).unwrap();
         let graph = builder.build().unwrap();
         for (factor, wanted) in [

@@ -6,8 +6,8 @@
 //! subtraction (see `docs/src/inside/bits.md`; the form without normalisation saves the divisions). With
 //! maxima in place of sums, the same gives max-product.
 
-use super::number::{Max, Real, Wide};
-use super::packed::Packed;
+use super::number::{ExtendedFloat, Max, Real};
+use super::packed::EncodedMessage;
 use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
 use crate::memory::{NoMemory, fit};
 
@@ -42,9 +42,9 @@ impl<T: Real> Monoid for Body<T> {
 /// Numbers that stored odds can be turned into.
 pub(crate) trait FromPacked: Real {
     /// Weights of the states 1 and 0 with the given odds, or the other way round.
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2];
+    fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2];
     /// The quotient as stored odds, or its inverse; 0/0 is a contradiction.
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed;
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage;
 }
 
 /// One of two words, by a conditional move: which one is hard to predict.
@@ -55,22 +55,22 @@ fn choose(condition: bool, yes: u64, no: u64) -> u64 {
 
 impl FromPacked for f64 {
     #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
-        let infinite = odds == Packed::INFINITY;
-        let state1 = choose(infinite, Packed::ONE.0, odds.0);
-        let state0 = choose(infinite, 0, Packed::ONE.0);
+    fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
+        let infinite = odds == EncodedMessage::INFINITY;
+        let state1 = choose(infinite, EncodedMessage::ONE.0, odds.0);
+        let state0 = choose(infinite, 0, EncodedMessage::ONE.0);
         let first = choose(swapped, state0, state1);
         [f64::from_bits(first), f64::from_bits(state0 ^ state1 ^ first)]
     }
     #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage {
         let (a, b) = (numerator.to_bits(), denominator.to_bits());
         let above = choose(inverse, b, a);
-        Packed::ratio_of_f64(f64::from_bits(above), f64::from_bits(a ^ b ^ above))
+        EncodedMessage::ratio_of_f64(f64::from_bits(above), f64::from_bits(a ^ b ^ above))
     }
 }
 
-/// A plain number where no input is certain: then no message is 0/0.
+/// A number in f64 range where no input is certain: then no message is 0/0.
 #[derive(Clone, Copy)]
 pub(super) struct Near(f64);
 
@@ -82,7 +82,7 @@ impl Real for Near {
         Self(value)
     }
     #[inline(always)]
-    fn from_wide(value: Wide) -> Self {
+    fn from_wide(value: ExtendedFloat) -> Self {
         Self(value.to_f64())
     }
     #[inline(always)]
@@ -102,8 +102,8 @@ impl Real for Near {
         self.0 == 0.0
     }
     #[inline(always)]
-    fn widen(self) -> Wide {
-        Wide::from_f64(self.0)
+    fn widen(self) -> ExtendedFloat {
+        ExtendedFloat::from_f64(self.0)
     }
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
@@ -113,46 +113,46 @@ impl Real for Near {
 
 impl FromPacked for Near {
     #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
-        let first = choose(swapped, Packed::ONE.0, odds.0);
-        let second = choose(swapped, odds.0, Packed::ONE.0);
+    fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
+        let first = choose(swapped, EncodedMessage::ONE.0, odds.0);
+        let second = choose(swapped, odds.0, EncodedMessage::ONE.0);
         [Self(f64::from_bits(first)), Self(f64::from_bits(second))]
     }
     #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage {
         let (a, b) = (numerator.0.to_bits(), denominator.0.to_bits());
         let (above, below) = (choose(inverse, b, a), choose(inverse, a, b));
-        Packed::from_near_ratio(f64::from_bits(above) / f64::from_bits(below))
+        EncodedMessage::from_near_ratio(f64::from_bits(above) / f64::from_bits(below))
     }
 }
 
-impl FromPacked for Wide {
+impl FromPacked for ExtendedFloat {
     #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
-        let [state1, state0] = if odds == Packed::INFINITY {
-            [Wide::ONE, Wide::ZERO]
+    fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
+        let [state1, state0] = if odds == EncodedMessage::INFINITY {
+            [ExtendedFloat::ONE, ExtendedFloat::ZERO]
         } else {
-            [odds.unpack(), Wide::ONE]
+            [odds.unpack(), ExtendedFloat::ONE]
         };
         if swapped { [state0, state1] } else { [state1, state0] }
     }
     #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage {
         if inverse {
-            Packed::ratio(denominator, numerator)
+            EncodedMessage::ratio(denominator, numerator)
         } else {
-            Packed::ratio(numerator, denominator)
+            EncodedMessage::ratio(numerator, denominator)
         }
     }
 }
 
 impl<T: FromPacked> FromPacked for Max<T> {
     #[inline(always)]
-    fn weights(odds: Packed, swapped: bool) -> [Self; 2] {
+    fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
         T::weights(odds, swapped).map(Max)
     }
     #[inline(always)]
-    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> Packed {
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage {
         T::ratio(numerator.0, denominator.0, inverse)
     }
 }
@@ -163,15 +163,18 @@ pub(crate) trait Literals {
     fn values(&self) -> &[[f64; 2]; 2];
 
     /// The literal of the variable at a position, given the odds of the message from it.
-    fn literal<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T>;
+    fn literal<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T>;
 
     /// The message to a variable from the factor's weight where its literal holds and where it fails.
-    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> Packed;
+    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> EncodedMessage;
 }
 
 /// The message to the head, given the whole body.
 #[inline(always)]
-pub(super) fn head_message<T: FromPacked>(body: Body<T>, [holds, fails]: &[[f64; 2]; 2]) -> Packed {
+pub(super) fn head_message<T: FromPacked>(
+    body: Body<T>,
+    [holds, fails]: &[[f64; 2]; 2],
+) -> EncodedMessage {
     let weight = |state: usize| {
         T::from_f64(holds[state])
             .multiply(body.all)
@@ -190,7 +193,7 @@ pub(crate) struct HeadWeights<T> {
 
 impl<T: FromPacked> HeadWeights<T> {
     #[inline(always)]
-    pub(super) fn new(head: Packed, [holds, fails]: &[[f64; 2]; 2]) -> Self {
+    pub(super) fn new(head: EncodedMessage, [holds, fails]: &[[f64; 2]; 2]) -> Self {
         let [h1, h0] = T::weights(head, false);
         let weight =
             |f: &[f64; 2]| T::from_f64(f[0]).multiply(h1).add(T::from_f64(f[1]).multiply(h0));
@@ -224,7 +227,7 @@ impl<T> Default for BodyScratch<T> {
 
 /// Replaces `scratch.leaves` by the body without each of its literals; returns the whole body.
 fn body_leave_one_out<T: FromPacked>(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     c: &impl Literals,
     scratch: &mut BodyScratch<T>,
@@ -239,12 +242,12 @@ fn body_leave_one_out<T: FromPacked>(
 
 /// The message to the variable at one position, in the numbers `T`. O(arity).
 pub(crate) fn one_message<T: FromPacked>(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     target: usize,
     c: &impl Literals,
     scratch: &mut BodyScratch<T>,
-) -> Result<Packed, NoMemory> {
+) -> Result<EncodedMessage, NoMemory> {
     let total = body_leave_one_out(inputs, head, c, scratch)?;
     if target == head {
         return Ok(head_message(total, c.values()));
@@ -255,9 +258,9 @@ pub(crate) fn one_message<T: FromPacked>(
 }
 
 /// The factor summed against its inputs. O(arity).
-pub(crate) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
+pub(crate) fn total(inputs: &[EncodedMessage], head: usize, c: &impl Literals) -> ExtendedFloat {
     let literals = inputs.iter().enumerate().filter(|&(position, _)| position != head);
-    let body = literals.fold(Body::<Wide>::NEUTRAL, |body, (position, &input)| {
+    let body = literals.fold(Body::<ExtendedFloat>::NEUTRAL, |body, (position, &input)| {
         body.combine(c.literal(position, input))
     });
     HeadWeights::new(inputs[head], c.values()).total(body)
@@ -266,10 +269,10 @@ pub(crate) fn total(inputs: &[Packed], head: usize, c: &impl Literals) -> Wide {
 /// All messages of a factor from its inputs, in the numbers `T`. O(arity). Errors: no memory for the scratch
 /// space.
 pub(crate) fn messages<T: FromPacked>(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     c: &impl Literals,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut BodyScratch<T>,
 ) -> Result<(), NoMemory> {
     if inputs.len() <= SMALL_ARITY {
@@ -293,10 +296,10 @@ pub(super) const SMALL_ARITY: usize = 8;
 /// All messages of a factor with at most [`SMALL_ARITY`] variables, in the numbers `T`.
 #[inline(always)]
 pub(super) fn small_messages<T: FromPacked>(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     c: &impl Literals,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
 ) {
     // The positions of the body, without the head.
     let at = |body: usize| body + usize::from(body >= head);

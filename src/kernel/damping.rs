@@ -1,53 +1,54 @@
 //! Damping: the geometric mean of an old message and a new one.
 
-use super::packed::Packed;
+use super::packed::EncodedMessage;
 use super::power::geometric_mean;
 
 /// Replaces a message by old^d * new^(1-d), renormalised. A state that either
 /// message excludes stays excluded. `false` where no state is left, with `new` in no certain state.
-pub(crate) fn damp(old: &[Packed], new: &mut [Packed], damping: f64) -> bool {
+pub(crate) fn damp(old: &[EncodedMessage], new: &mut [EncodedMessage], damping: f64) -> bool {
     if let ([old], [new]) = (old, &mut *new) {
-        let either = |value: Packed| *old == value || *new == value;
-        let (zero, infinite) = (either(Packed::ZERO), either(Packed::INFINITY));
+        let either = |value: EncodedMessage| *old == value || *new == value;
+        let (zero, infinite) = (either(EncodedMessage::ZERO), either(EncodedMessage::INFINITY));
         if zero || infinite {
-            *new = if zero { Packed::ZERO } else { Packed::INFINITY };
+            *new = if zero { EncodedMessage::ZERO } else { EncodedMessage::INFINITY };
         } else {
-            *new = Packed::pack(geometric_mean(old.unpack(), new.unpack(), damping));
+            *new = EncodedMessage::pack(geometric_mean(old.unpack(), new.unpack(), damping));
         }
         return !(zero && infinite);
     }
-    let mean = |old: Packed, new: Packed| {
-        (old != Packed::ZERO && new != Packed::ZERO)
+    let mean = |old: EncodedMessage, new: EncodedMessage| {
+        (old != EncodedMessage::ZERO && new != EncodedMessage::ZERO)
             .then(|| geometric_mean(old.unpack(), new.unpack(), damping))
     };
     let means = || old.iter().zip(new.iter()).map(|(&old, &new)| mean(old, new));
     let Some(top) = means().flatten().map(|mean| mean.exponent()).max() else { return false };
     for (&old, new) in old.iter().zip(new) {
-        *new = mean(old, *new).map_or(Packed::ZERO, |mean| Packed::pack(mean.scaled(-top)));
+        *new = mean(old, *new)
+            .map_or(EncodedMessage::ZERO, |mean| EncodedMessage::pack(mean.scaled(-top)));
     }
     true
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::number::Wide;
+    use super::super::number::ExtendedFloat;
     use super::*;
     use proptest::prelude::*;
 
-    fn ln(value: Packed) -> f64 {
+    fn ln(value: EncodedMessage) -> f64 {
         let value = value.unpack();
         value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
     }
 
-    fn positive() -> impl Strategy<Value = Packed> {
+    fn positive() -> impl Strategy<Value = EncodedMessage> {
         prop_oneof![
-            4 => (1e-6_f64..1e6).prop_map(Packed::from_f64),
-            1 => (1.0..2.0_f64, -5000..5000_i64).prop_map(|(s, e)| Packed::pack(Wide::from_parts(s, e))),
+            4 => (1e-6_f64..1e6).prop_map(EncodedMessage::from_f64),
+            1 => (1.0..2.0_f64, -5000..5000_i64).prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
         ]
     }
 
     /// A message over several states: the largest weight lies in [1, 2), some may be zero.
-    fn message(states: usize) -> impl Strategy<Value = Vec<Packed>> {
+    fn message(states: usize) -> impl Strategy<Value = Vec<EncodedMessage>> {
         let weight = prop_oneof![
             4 => 1e-3_f64..1.0,
             1 => Just(0.0),
@@ -57,12 +58,16 @@ mod tests {
             |(mut weights, largest)| {
                 let largest = largest.index(weights.len());
                 weights[largest] = 1.5;
-                weights.into_iter().map(Packed::from_f64).collect()
+                weights.into_iter().map(EncodedMessage::from_f64).collect()
             },
         )
     }
 
-    fn damped(old: &[Packed], new: &[Packed], damping: f64) -> Option<Vec<Packed>> {
+    fn damped(
+        old: &[EncodedMessage],
+        new: &[EncodedMessage],
+        damping: f64,
+    ) -> Option<Vec<EncodedMessage>> {
         let mut out = new.to_vec();
         damp(old, &mut out, damping).then_some(out)
     }
@@ -93,7 +98,7 @@ mod tests {
             (old, new) in (3..7_usize).prop_flat_map(|states| (message(states), message(states))),
             damping in 0.01..0.99_f64,
         ) {
-            let zero = |x: usize| old[x] == Packed::ZERO || new[x] == Packed::ZERO;
+            let zero = |x: usize| old[x] == EncodedMessage::ZERO || new[x] == EncodedMessage::ZERO;
             let Some(out) = damped(&old, &new, damping) else {
                 prop_assert!((0..old.len()).all(zero));
                 return Ok(());
@@ -101,20 +106,21 @@ mod tests {
             let log = |x: usize| damping * ln(old[x]) + (1.0 - damping) * ln(new[x]);
             let first = (0..old.len()).find(|&x| !zero(x)).unwrap();
             for x in 0..old.len() {
-                prop_assert_eq!(out[x] == Packed::ZERO, zero(x));
+                prop_assert_eq!(out[x] == EncodedMessage::ZERO, zero(x));
                 if !zero(x) {
                     let got = ln(out[x]) - ln(out[first]);
                     prop_assert!((got - (log(x) - log(first))).abs() < 1e-11);
                 }
             }
-            let exponents = out.iter().filter(|&&weight| weight != Packed::ZERO);
+            let exponents = out.iter().filter(|&&weight| weight != EncodedMessage::ZERO);
             prop_assert_eq!(exponents.map(|weight| weight.unpack().exponent()).max(), Some(0));
         }
     }
 
     #[test]
     fn certain_odds_stay_certain_and_opposite_ones_contradict() {
-        let (zero, one, infinity) = (Packed::ZERO, Packed::ONE, Packed::INFINITY);
+        let (zero, one, infinity) =
+            (EncodedMessage::ZERO, EncodedMessage::ONE, EncodedMessage::INFINITY);
         for (old, new, wanted) in [
             (zero, one, Some(zero)),
             (one, zero, Some(zero)),
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn states_that_either_message_excludes_stay_excluded() {
-        let weights = |weights: [f64; 3]| weights.map(Packed::from_f64);
+        let weights = |weights: [f64; 3]| weights.map(EncodedMessage::from_f64);
         let out = damped(&weights([0.0, 1.0, 0.25]), &weights([1.0, 1.0, 0.0]), 0.5);
         assert_eq!(out, Some(weights([0.0, 1.0, 0.0]).to_vec()));
         // The largest mean is 1/4: all are scaled by 4.

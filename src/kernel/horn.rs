@@ -1,4 +1,4 @@
-//! Messages of singleton, AND, OR and signed factors, in time linear in the arity for all of them
+//! Messages of prior, AND, OR and signed factors, in time linear in the arity for all of them
 //! together.
 
 use super::Inference;
@@ -6,8 +6,8 @@ use super::body::{
     Body, BodyScratch, FromPacked, HeadWeights, Literals, Near, head_message, messages,
     one_message, small_messages,
 };
-use super::number::{Max, Real, Wide};
-use super::packed::Packed;
+use super::number::{ExtendedFloat, Max, Real};
+use super::packed::EncodedMessage;
 use crate::error::Result;
 use crate::memory::{Grow, NoMemory};
 
@@ -42,7 +42,7 @@ impl DeviceHorn {
     const LISTED: u32 = 2;
 
     /// Whether no value is so small that doubles could underflow.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub(crate) fn is_in_f64_range(&self) -> bool {
         self.flags & Self::PLAIN != 0
     }
 }
@@ -103,7 +103,7 @@ impl HornCoefficients {
     /// documentation. With b inputs within 2^-R..2^R and coefficients from 2^-64 to 2, every message
     /// is within 2^-+(2 (b + 1) (R + 1) + 66), which must stay below 1000.
     #[inline(always)]
-    fn fits_f64(&self, inputs: &[Packed]) -> bool {
+    fn fits_f64(&self, inputs: &[EncodedMessage]) -> bool {
         self.plain
             && match inputs.len() {
                 0..=5 => inputs.iter().all(|input| input.is_within::<88>()),
@@ -122,12 +122,13 @@ pub(crate) fn bit(words: &[u64], index: usize) -> bool {
 /// Values of a factor over a power of two that leaves the largest of them between 2^-60 and 2, and
 /// the exponent of that power; unchanged where some would get lost.
 pub(crate) fn near_one(values: [f64; 4]) -> ([f64; 4], i64) {
-    let exponents = || values.iter().filter(|&&v| v > 0.0).map(|&v| Wide::from_f64(v).exponent());
+    let exponents =
+        || values.iter().filter(|&&v| v > 0.0).map(|&v| ExtendedFloat::from_f64(v).exponent());
     let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
     if (-60..=0).contains(&high) || low - high < -900 {
         return (values, 0);
     }
-    (values.map(|value| Wide::from_f64(value).scaled(-high).to_f64()), high)
+    (values.map(|value| ExtendedFloat::from_f64(value).scaled(-high).to_f64()), high)
 }
 
 impl Literals for HornCoefficients {
@@ -137,12 +138,12 @@ impl Literals for HornCoefficients {
     }
 
     #[inline(always)]
-    fn literal<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T> {
+    fn literal<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
         Body::literal(T::weights(odds, self.is_negated(position)))
     }
 
     #[inline(always)]
-    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> Packed {
+    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> EncodedMessage {
         T::ratio(holds, fails, self.is_negated(position))
     }
 }
@@ -151,21 +152,21 @@ impl Literals for HornCoefficients {
 #[derive(Default)]
 pub(crate) struct HornScratch {
     pub(crate) plain: BodyScratch<f64>,
-    pub(crate) wide: BodyScratch<Wide>,
+    pub(crate) wide: BodyScratch<ExtendedFloat>,
     plain_max: BodyScratch<Max<f64>>,
-    wide_max: BodyScratch<Max<Wide>>,
+    wide_max: BodyScratch<Max<ExtendedFloat>>,
 }
 
 /// All messages of a factor from its inputs (odds of the messages from its variables, in their
-/// order); 0/0 gives [`Packed::CONTRADICTION`]. O(arity). Errors: no memory for the scratch space; never for
+/// order); 0/0 gives [`EncodedMessage::CONTRADICTION`]. O(arity). Errors: no memory for the scratch space; never for
 /// up to eight variables.
 #[inline]
 pub(crate) fn horn_messages(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     c: &HornCoefficients,
     inference: Inference,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     match (inference, c.fits_f64(inputs)) {
@@ -180,12 +181,16 @@ pub(crate) fn horn_messages(
 /// heap.
 #[inline(always)]
 pub(crate) fn small_horn_messages<const N: usize>(
-    inputs: &[Packed; N],
+    inputs: &[EncodedMessage; N],
     head: usize,
     c: &HornCoefficients,
-) -> [Packed; N] {
-    let mut out = [Packed::ONE; N];
-    let near = if N <= 5 { Packed::all_near::<64>(inputs) } else { Packed::all_near::<32>(inputs) };
+) -> [EncodedMessage; N] {
+    let mut out = [EncodedMessage::ONE; N];
+    let near = if N <= 5 {
+        EncodedMessage::all_near::<64>(inputs)
+    } else {
+        EncodedMessage::all_near::<32>(inputs)
+    };
     // With one variable, a head alone in its own body, even near numbers can give 0/0.
     if (N > 1) & c.plain & near {
         small_messages::<Near>(inputs, head, c, &mut out);
@@ -197,27 +202,32 @@ pub(crate) fn small_horn_messages<const N: usize>(
 
 #[cold]
 #[inline(never)]
-fn far_horn_messages(inputs: &[Packed], head: usize, c: &HornCoefficients, out: &mut [Packed]) {
+fn far_horn_messages(
+    inputs: &[EncodedMessage],
+    head: usize,
+    c: &HornCoefficients,
+    out: &mut [EncodedMessage],
+) {
     if c.fits_f64(inputs) {
         small_messages::<f64>(inputs, head, c, out);
     } else {
-        small_messages::<Wide>(inputs, head, c, out);
+        small_messages::<ExtendedFloat>(inputs, head, c, out);
     }
 }
 
 /// The message of a factor to the variable at one position, the input of which is not used.
 /// O(arity). Errors: no memory for the scratch space.
 pub(crate) fn horn_message(
-    inputs: &mut [Packed],
+    inputs: &mut [EncodedMessage],
     head: usize,
     target: usize,
     c: &HornCoefficients,
     inference: Inference,
     scratch: &mut HornScratch,
-) -> Result<Packed, NoMemory> {
-    inputs[target] = Packed::ONE;
+) -> Result<EncodedMessage, NoMemory> {
+    inputs[target] = EncodedMessage::ONE;
     if inputs.len() <= 4 {
-        let mut out = [Packed::ONE; 4];
+        let mut out = [EncodedMessage::ONE; 4];
         horn_messages(inputs, head, c, inference, &mut out[..inputs.len()], scratch)?;
         return Ok(out[target]);
     }
@@ -234,19 +244,23 @@ pub(crate) fn horn_message(
 }
 
 /// The factor summed against its inputs. O(arity).
-pub(crate) fn horn_total(inputs: &[Packed], head: usize, c: &HornCoefficients) -> Wide {
+pub(crate) fn horn_total(
+    inputs: &[EncodedMessage],
+    head: usize,
+    c: &HornCoefficients,
+) -> ExtendedFloat {
     super::body::total(inputs, head, c).scaled(c.exponent)
 }
 
-/// What single messages of a wide factor need, where its body is stored as the nodes of a tree.
+/// What single messages of a high-arity factor need, where its body is stored as the nodes of a tree.
 impl HornCoefficients {
     /// The part of the body variable at a position.
-    pub(crate) fn leaf<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T> {
+    pub(crate) fn leaf<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
         self.literal(position, odds)
     }
 
     /// The message to the head, given the whole body.
-    pub(crate) fn message_to_head<T: FromPacked>(&self, body: Body<T>) -> Packed {
+    pub(crate) fn message_to_head<T: FromPacked>(&self, body: Body<T>) -> EncodedMessage {
         head_message(body, &self.values)
     }
 
@@ -255,9 +269,9 @@ impl HornCoefficients {
     pub(crate) fn message_to_body<T: FromPacked>(
         &self,
         position: usize,
-        head: Packed,
+        head: EncodedMessage,
         rest: Body<T>,
-    ) -> Packed {
+    ) -> EncodedMessage {
         let [holds, fails] = HeadWeights::new(head, &self.values).with_rest(rest);
         self.message(position, holds, fails)
     }
@@ -269,13 +283,13 @@ pub(crate) mod tests {
     use crate::factor::{Factor, FactorKind, Horn, HornParameters, Signed, SignedParameters};
     use proptest::prelude::*;
 
-    pub(crate) fn input() -> impl Strategy<Value = Packed> {
+    pub(crate) fn input() -> impl Strategy<Value = EncodedMessage> {
         prop_oneof![
-            6 => (1e-6_f64..1e6).prop_map(Packed::from_f64),
-            1 => (-200_i32..200).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
-            1 => (-9000_i64..9000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
-            1 => Just(Packed::ZERO),
-            1 => Just(Packed::INFINITY),
+            6 => (1e-6_f64..1e6).prop_map(EncodedMessage::from_f64),
+            1 => (-200_i32..200).prop_map(|e| EncodedMessage::from_f64(1.3 * 2_f64.powi(e))),
+            1 => (-9000_i64..9000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
+            1 => Just(EncodedMessage::ZERO),
+            1 => Just(EncodedMessage::INFINITY),
         ]
     }
 
@@ -327,19 +341,19 @@ pub(crate) mod tests {
 
     /// The definition: sums or maxima over all joint states.
     fn brute_force(
-        inputs: &[Packed],
+        inputs: &[EncodedMessage],
         head: usize,
         description: &Description,
         target: usize,
         inference: Inference,
-    ) -> Packed {
-        let mut sums = [Wide::ZERO; 2];
+    ) -> EncodedMessage {
+        let mut sums = [ExtendedFloat::ZERO; 2];
         for index in 0..1_usize << inputs.len() {
             let states: Vec<usize> = (0..inputs.len()).map(|i| index >> i & 1).collect();
-            let mut weight = Wide::from_f64(description.value(head, &states));
+            let mut weight = ExtendedFloat::from_f64(description.value(head, &states));
             for (position, &input) in inputs.iter().enumerate() {
                 if position != target {
-                    let [state1, state0] = Wide::weights(input, false);
+                    let [state1, state0] = ExtendedFloat::weights(input, false);
                     weight = weight.multiply(if states[position] == 1 { state1 } else { state0 });
                 }
             }
@@ -349,11 +363,11 @@ pub(crate) mod tests {
                 Inference::MaxProduct => sum.larger(weight),
             };
         }
-        Packed::ratio(sums[1], sums[0])
+        EncodedMessage::ratio(sums[1], sums[0])
     }
 
-    pub(crate) fn close(a: Packed, b: Packed) -> bool {
-        if a.is_certain() || b.is_certain() || a == Packed::CONTRADICTION {
+    pub(crate) fn close(a: EncodedMessage, b: EncodedMessage) -> bool {
+        if a.is_deterministic() || b.is_deterministic() || a == EncodedMessage::CONTRADICTION {
             return a == b;
         }
         let ratio = a.unpack().divide(b.unpack());
@@ -376,7 +390,7 @@ pub(crate) mod tests {
             let c = description.coefficients();
             let inference = if max { Inference::MaxProduct } else { Inference::SumProduct };
             let mut scratch = HornScratch::default();
-            let mut out = vec![Packed::ONE; inputs.len()];
+            let mut out = vec![EncodedMessage::ONE; inputs.len()];
             horn_messages(&inputs, head, &c, inference, &mut out, &mut scratch).unwrap();
             let mut wide = out.clone();
             if max {
@@ -412,10 +426,16 @@ pub(crate) mod tests {
         let parameters =
             HornParameters { kind: FactorKind::And, p: 0.0, q: 1.0, head_in_body: true };
         let c = HornCoefficients::of_horn(&parameters);
-        assert_eq!(small_horn_messages(&[Packed::ONE], 0, &c), [Packed::CONTRADICTION]);
+        assert_eq!(
+            small_horn_messages(&[EncodedMessage::ONE], 0, &c),
+            [EncodedMessage::CONTRADICTION]
+        );
         let parameters = SignedParameters { values: [0.0; 4], negated: vec![1] };
         let c = HornCoefficients::of_signed(&parameters).unwrap();
-        assert_eq!(small_horn_messages(&[Packed::ONE; 3], 2, &c), [Packed::CONTRADICTION; 3]);
+        assert_eq!(
+            small_horn_messages(&[EncodedMessage::ONE; 3], 2, &c),
+            [EncodedMessage::CONTRADICTION; 3]
+        );
     }
 
     /// 10,000 inputs of one half: 2^-10000 is neither zero nor a contradiction.
@@ -424,14 +444,14 @@ pub(crate) mod tests {
         let parameters =
             HornParameters { kind: FactorKind::And, p: 1.0, q: 0.0, head_in_body: false };
         let c = HornCoefficients::of_horn(&parameters);
-        let mut inputs = vec![Packed::ONE; 10_001];
+        let mut inputs = vec![EncodedMessage::ONE; 10_001];
         let mut out = inputs.clone();
         let scratch = &mut HornScratch::default();
         horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, scratch).unwrap();
         assert_eq!(out[0].unpack().exponent(), -10_000);
-        inputs[0] = Packed::INFINITY;
+        inputs[0] = EncodedMessage::INFINITY;
         let scratch = &mut HornScratch::default();
         horn_messages(&inputs, 0, &c, Inference::SumProduct, &mut out, scratch).unwrap();
-        assert!(out[1..].iter().all(|&odds| odds == Packed::INFINITY));
+        assert!(out[1..].iter().all(|&odds| odds == EncodedMessage::INFINITY));
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! * Only `+ - * /` on binary64 values, scaled exactly by powers of two; no subtraction of nearly
 //!   equal numbers, no division to take a message out of a product.
-//! * Numbers have a binary64 significand and an exponent without practical bounds ([`Wide`]). Where
+//! * Numbers have a binary64 significand and an exponent without practical bounds ([`ExtendedFloat`]). Where
 //!   nothing can over- or underflow, plain `f64` arithmetic gives the same significands and is used
 //!   instead; which of the two ran can never be seen in a result.
 //! * Every product over the edges of a node has one shape: the balanced binary tree over the node's
@@ -17,6 +17,8 @@
 
 pub(crate) mod body;
 mod damping;
+#[cfg(test)]
+mod differential;
 pub(crate) mod horn;
 mod number;
 mod packed;
@@ -24,8 +26,6 @@ mod power;
 mod product;
 pub(crate) mod table;
 pub(crate) mod tree;
-#[cfg(test)]
-mod twin;
 
 pub(crate) use body::Body;
 pub(crate) use damping::damp;
@@ -33,8 +33,8 @@ pub(crate) use horn::{
     DeviceHorn, HornCoefficients, HornScratch, bit, horn_message, horn_messages, horn_total,
     small_horn_messages,
 };
-pub(crate) use number::{Max, Real, Wide};
-pub(crate) use packed::Packed;
+pub(crate) use number::{ExtendedFloat, Max, Real};
+pub(crate) use packed::EncodedMessage;
 pub(crate) use power::geometric_mean;
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,

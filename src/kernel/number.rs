@@ -1,20 +1,20 @@
 //! Non-negative numbers with a binary64 significand and an exponent without practical bounds.
 
 /// Arithmetic that the message kernels need. Implemented by `f64`, which is right only where
-/// nothing over- or underflows, and by [`Wide`], which is right always. Both round alike.
+/// nothing over- or underflows, and by [`ExtendedFloat`], which is right always. Both round alike.
 pub(crate) trait Real: Copy {
     const ZERO: Self;
     const ONE: Self;
     fn from_f64(value: f64) -> Self;
     /// The nearest number of this type.
-    fn from_wide(value: Wide) -> Self;
+    fn from_wide(value: ExtendedFloat) -> Self;
     fn multiply(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
     /// The larger of two numbers.
     fn larger(self, other: Self) -> Self;
     fn is_zero(self) -> bool;
     /// The value as a number that can be packed.
-    fn widen(self) -> Wide;
+    fn widen(self) -> ExtendedFloat;
     /// The quotient; the divisor is not zero.
     fn divide(self, other: Self) -> Self;
 }
@@ -27,7 +27,7 @@ impl Real for f64 {
         value
     }
     #[inline(always)]
-    fn from_wide(value: Wide) -> Self {
+    fn from_wide(value: ExtendedFloat) -> Self {
         value.to_f64()
     }
     #[inline(always)]
@@ -47,8 +47,8 @@ impl Real for f64 {
         self == 0.0
     }
     #[inline(always)]
-    fn widen(self) -> Wide {
-        Wide::from_f64(self)
+    fn widen(self) -> ExtendedFloat {
+        ExtendedFloat::from_f64(self)
     }
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
@@ -58,10 +58,10 @@ impl Real for f64 {
 
 /// A non-negative number: `significand * 2^exponent` with a significand in [1, 2).
 ///
-/// Zero is any number with an exponent below [`Wide::ZERO_BELOW`], so that products and sums need no
+/// Zero is any number with an exponent below [`ExtendedFloat::ZERO_BELOW`], so that products and sums need no
 /// special case for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wide {
+pub(crate) struct ExtendedFloat {
     significand: f64,
     exponent: i64,
 }
@@ -70,7 +70,7 @@ const FRACTION: u64 = (1 << 52) - 1;
 const BIAS: i64 = 1023;
 const ONE_BITS: u64 = (BIAS as u64) << 52;
 
-impl Wide {
+impl ExtendedFloat {
     /// Exponent of zero: what products of it can not bring back above `ZERO_BELOW`.
     const ZERO_EXPONENT: i64 = -(1 << 56);
     const ZERO_BELOW: i64 = -(1 << 55);
@@ -154,7 +154,7 @@ impl Wide {
     }
 }
 
-impl Real for Wide {
+impl Real for ExtendedFloat {
     const ZERO: Self = Self { significand: 1.0, exponent: Self::ZERO_EXPONENT };
     const ONE: Self = Self { significand: 1.0, exponent: 0 };
 
@@ -171,7 +171,7 @@ impl Real for Wide {
     }
 
     #[inline(always)]
-    fn from_wide(value: Wide) -> Self {
+    fn from_wide(value: ExtendedFloat) -> Self {
         value
     }
 
@@ -204,7 +204,7 @@ impl Real for Wide {
     }
 
     #[inline(always)]
-    fn widen(self) -> Wide {
+    fn widen(self) -> ExtendedFloat {
         self
     }
 
@@ -227,7 +227,7 @@ impl<T: Real> Real for Max<T> {
         Self(T::from_f64(value))
     }
     #[inline(always)]
-    fn from_wide(value: Wide) -> Self {
+    fn from_wide(value: ExtendedFloat) -> Self {
         Self(T::from_wide(value))
     }
     #[inline(always)]
@@ -247,7 +247,7 @@ impl<T: Real> Real for Max<T> {
         self.0.is_zero()
     }
     #[inline(always)]
-    fn widen(self) -> Wide {
+    fn widen(self) -> ExtendedFloat {
         self.0.widen()
     }
     #[inline(always)]
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn same(wide: Wide, plain: f64) -> bool {
+    fn same(wide: ExtendedFloat, plain: f64) -> bool {
         wide.is_zero() == (plain == 0.0) && (plain == 0.0 || wide.to_f64() == plain)
     }
 
@@ -273,7 +273,7 @@ mod tests {
         ) {
             let a = a * 2_f64.powi(shift);
             let b = if zero { 0.0 } else { b };
-            let (x, y) = (Wide::from_f64(a), Wide::from_f64(b));
+            let (x, y) = (ExtendedFloat::from_f64(a), ExtendedFloat::from_f64(b));
             prop_assert!(same(x.multiply(y), a * b));
             prop_assert!(same(x.add(y), a + b));
             prop_assert!(same(y.add(x), a + b));
@@ -288,7 +288,7 @@ mod tests {
         /// Scaling by a power of two changes no significand, however large the exponents are.
         #[test]
         fn scaling_is_exact(a in 1e-3_f64..1e3, b in 1e-3_f64..1e3, e in -10_000_000_i64..10_000_000) {
-            let (x, y) = (Wide::from_f64(a), Wide::from_f64(b));
+            let (x, y) = (ExtendedFloat::from_f64(a), ExtendedFloat::from_f64(b));
             let sum = x.scaled(e).add(y.scaled(e));
             prop_assert_eq!(sum.scaled(-e).to_f64(), a + b);
             prop_assert_eq!(x.scaled(e).multiply(y.scaled(-e)).to_f64(), a * b);
@@ -299,23 +299,23 @@ mod tests {
     fn subnormal_numbers_are_rounded_once() {
         for text in ["5e-324", "1e-310", "2.2250738585072011e-308", "1.23456789e-315"] {
             let x: f64 = text.parse().unwrap();
-            assert_eq!(Wide::from_f64(x).to_f64(), x);
+            assert_eq!(ExtendedFloat::from_f64(x).to_f64(), x);
         }
-        assert_eq!(Wide::from_parts(1.5, -1074).to_f64(), 1e-323);
-        assert_eq!(Wide::from_parts(1.4, -1074).to_f64(), 5e-324);
-        assert_eq!(Wide::from_parts(1.9, -2000).to_f64(), 0.0);
-        assert_eq!(Wide::ZERO.to_f64(), 0.0);
+        assert_eq!(ExtendedFloat::from_parts(1.5, -1074).to_f64(), 1e-323);
+        assert_eq!(ExtendedFloat::from_parts(1.4, -1074).to_f64(), 5e-324);
+        assert_eq!(ExtendedFloat::from_parts(1.9, -2000).to_f64(), 0.0);
+        assert_eq!(ExtendedFloat::ZERO.to_f64(), 0.0);
     }
 
     #[test]
     fn zero_stays_zero() {
-        let mut zero = Wide::ZERO;
+        let mut zero = ExtendedFloat::ZERO;
         for _ in 0..1000 {
-            zero = zero.multiply(Wide::ZERO).multiply(Wide::from_f64(1e300));
-            zero = zero.add(Wide::ZERO);
+            zero = zero.multiply(ExtendedFloat::ZERO).multiply(ExtendedFloat::from_f64(1e300));
+            zero = zero.add(ExtendedFloat::ZERO);
         }
         assert!(zero.is_zero());
-        assert_eq!(zero.add(Wide::from_f64(0.3)).to_f64(), 0.3);
-        assert_eq!(Wide::from_f64(5e-324).exponent(), -1074);
+        assert_eq!(zero.add(ExtendedFloat::from_f64(0.3)).to_f64(), 0.3);
+        assert_eq!(ExtendedFloat::from_f64(5e-324).exponent(), -1074);
     }
 }

@@ -1,6 +1,6 @@
 //! The 64-bit form in which messages are stored.
 
-use super::number::{Real, Wide};
+use super::number::{ExtendedFloat, Real};
 
 /// One value of a message: the odds m(1)/m(0) of a binary variable, or the weight of one state of
 /// another variable, relative to the message's other states.
@@ -8,11 +8,11 @@ use super::number::{Real, Wide};
 /// * Values from 2^-1000 to 2^1000, 0 and infinity are the bits of the `f64`.
 /// * Other positive values, which have no place in an `f64`, set the sign bit. With exponents up to
 ///   16,000 a zero bit follows, a 15-bit biased exponent and 47 bits of fraction; beyond, up to 2
-///   million, a one, a 22-bit exponent and 40 bits of fraction. So a message from a hub with 10^5
+///   million, a one, a 22-bit exponent and 40 bits of fraction. So a message from a high-degree variable with 10^5
 ///   neighbours is never mistaken for a certain one. Fractions are rounded to nearest, ties to even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct Packed(pub(crate) u64);
+pub(crate) struct EncodedMessage(pub(crate) u64);
 
 const TAG: u64 = 1 << 63;
 /// Marks the form with the longer exponent.
@@ -36,22 +36,22 @@ const fn power_bits(exponent: i64) -> u64 {
     ((1023 + exponent) as u64) << 52
 }
 
-impl Packed {
+impl EncodedMessage {
     pub(crate) const ZERO: Self = Self(0);
     pub(crate) const ONE: Self = Self(power_bits(0));
     pub(crate) const INFINITY: Self = Self(0x7ff << 52);
     /// What a kernel gives for 0/0; never stored.
     pub(crate) const CONTRADICTION: Self = Self(u64::MAX);
 
-    /// Whether the value is 0 or infinity: a certain message, if it is the odds of one.
+    /// Whether the value is 0 or infinity: a deterministic message, if it is the odds of one.
     #[inline(always)]
-    pub(crate) fn is_certain(self) -> bool {
+    pub(crate) fn is_deterministic(self) -> bool {
         (self.0 == 0) | (self.0 == Self::INFINITY.0)
     }
 
     /// Whether these are the bits of a value that can be stored.
     pub(crate) fn is_valid(self) -> bool {
-        self.is_certain()
+        self.is_deterministic()
             || self.is_in_f64_range()
             || (self.0 & TAG != 0 && Self::pack(self.unpack()) == self)
     }
@@ -61,7 +61,7 @@ impl Packed {
     pub(crate) fn is_within<const RANGE: i64>(self) -> bool {
         let low = power_bits(-RANGE);
         let high = power_bits(RANGE);
-        (self.0.wrapping_sub(low) <= high - low) | self.is_certain()
+        (self.0.wrapping_sub(low) <= high - low) | self.is_deterministic()
     }
 
     /// Whether all values are positive and within 2^-`HALF`..2^`HALF`; `HALF` is a power of two.
@@ -78,13 +78,13 @@ impl Packed {
 
     /// Whether the value is stored as an `f64`.
     #[inline(always)]
-    pub(crate) fn is_plain(self) -> bool {
+    pub(crate) fn is_in_f64_range(self) -> bool {
         self.0 & TAG == 0
     }
 
     /// Whether the value may be certain: true of 0, infinity and values that no `f64` holds.
     #[inline(always)]
-    pub(crate) fn may_be_certain(self) -> bool {
+    pub(crate) fn may_be_deterministic(self) -> bool {
         self.0.wrapping_sub(1) >= Self::INFINITY.0 - 1
     }
 
@@ -98,7 +98,7 @@ impl Packed {
     #[inline(always)]
     pub(super) fn from_near_product(value: f64) -> Self {
         let stored = Self(value.to_bits());
-        debug_assert!(stored.is_within::<PLAIN_EXPONENT>() && !stored.is_certain());
+        debug_assert!(stored.is_within::<PLAIN_EXPONENT>() && !stored.is_deterministic());
         stored
     }
 
@@ -126,7 +126,7 @@ impl Packed {
     #[cold]
     #[inline(never)]
     fn other_ratio_of_f64(numerator: f64, denominator: f64) -> Self {
-        Self::ratio(Wide::from_f64(numerator), Wide::from_f64(denominator))
+        Self::ratio(ExtendedFloat::from_f64(numerator), ExtendedFloat::from_f64(denominator))
     }
 
     /// Whether the value is positive and stored as an `f64`.
@@ -138,12 +138,16 @@ impl Packed {
 
     /// From any `f64` that is not negative and not NaN.
     pub(crate) fn from_f64(value: f64) -> Self {
-        if value.is_infinite() { Self::INFINITY } else { Self::pack(Wide::from_f64(value)) }
+        if value.is_infinite() {
+            Self::INFINITY
+        } else {
+            Self::pack(ExtendedFloat::from_f64(value))
+        }
     }
 
     /// Stores a finite value.
     #[inline]
-    pub(crate) fn pack(value: Wide) -> Self {
+    pub(crate) fn pack(value: ExtendedFloat) -> Self {
         let fraction = value.significand().to_bits() & ((1 << 52) - 1);
         let exponent = value.exponent();
         if (-PLAIN_EXPONENT..=PLAIN_EXPONENT).contains(&exponent) {
@@ -165,26 +169,26 @@ impl Packed {
 
     /// The value, where it is not infinite.
     #[inline(always)]
-    pub(crate) fn unpack(self) -> Wide {
+    pub(crate) fn unpack(self) -> ExtendedFloat {
         if self.0 & TAG == 0 {
             if self.0 == 0 {
-                return Wide::ZERO;
+                return ExtendedFloat::ZERO;
             }
             let significand = f64::from_bits((self.0 & ((1 << 52) - 1)) | power_bits(0));
-            Wide::from_parts(significand, (self.0 >> 52) as i64 - 1023)
+            ExtendedFloat::from_parts(significand, (self.0 >> 52) as i64 - 1023)
         } else {
             let layout = if self.0 & LONG == 0 { SHORT_LAYOUT } else { LONG_LAYOUT };
             let fraction =
                 (self.0 & ((1 << layout.fraction_bits) - 1)) << (52 - layout.fraction_bits);
             let biased = (self.0 & !(TAG | LONG)) >> layout.fraction_bits;
             let exponent = biased as i64 - layout.bias;
-            Wide::from_parts(f64::from_bits(fraction | power_bits(0)), exponent)
+            ExtendedFloat::from_parts(f64::from_bits(fraction | power_bits(0)), exponent)
         }
     }
 
     /// The quotient of two numbers that are not negative: 0/0 is a contradiction.
     #[inline(always)]
-    pub(crate) fn ratio(numerator: Wide, denominator: Wide) -> Self {
+    pub(crate) fn ratio(numerator: ExtendedFloat, denominator: ExtendedFloat) -> Self {
         match (numerator.is_zero(), denominator.is_zero()) {
             (false, false) => Self::pack(numerator.divide(denominator)),
             (true, false) => Self::ZERO,
@@ -213,10 +217,10 @@ impl Packed {
     }
 
     /// See [`Self::probabilities`].
-    pub(crate) fn odds_to_probabilities(odds: Wide) -> [f64; 2] {
-        let total = odds.add(Wide::ONE);
+    pub(crate) fn odds_to_probabilities(odds: ExtendedFloat) -> [f64; 2] {
+        let total = odds.add(ExtendedFloat::ONE);
         [
-            Wide::ONE.divide(total).to_f64(),
+            ExtendedFloat::ONE.divide(total).to_f64(),
             if odds.is_zero() { 0.0 } else { odds.divide(total).to_f64() },
         ]
     }
@@ -230,8 +234,8 @@ mod tests {
     proptest! {
         #[test]
         fn plain_values_are_kept_exactly(value in 1e-300_f64..1e300) {
-            prop_assert_eq!(Packed::from_f64(value).plain(), value);
-            prop_assert_eq!(Packed::from_f64(value).unpack().to_f64(), value);
+            prop_assert_eq!(EncodedMessage::from_f64(value).plain(), value);
+            prop_assert_eq!(EncodedMessage::from_f64(value).unpack().to_f64(), value);
         }
 
         #[test]
@@ -241,47 +245,58 @@ mod tests {
             sign in any::<bool>(),
         ) {
             let e = if sign { -e } else { e };
-            let back = Packed::pack(Wide::from_parts(s, e)).unpack();
+            let back = EncodedMessage::pack(ExtendedFloat::from_parts(s, e)).unpack();
             let relative = back.scaled(-e).to_f64() / s - 1.0;
             let bits = if e.abs() <= 16_000 { 48 } else { 41 };
             prop_assert!(relative.abs() <= 2_f64.powi(-bits));
             // Packing is idempotent.
-            prop_assert_eq!(Packed::pack(back), Packed::pack(Wide::from_parts(s, e)));
+            prop_assert_eq!(EncodedMessage::pack(back), EncodedMessage::pack(ExtendedFloat::from_parts(s, e)));
         }
 
         #[test]
         fn probabilities_add_up(odds in 1e-200_f64..1e200) {
-            let [p0, p1] = Packed::from_f64(odds).probabilities();
+            let [p0, p1] = EncodedMessage::from_f64(odds).probabilities();
             prop_assert!((p0 + p1 - 1.0).abs() < 1e-15);
             prop_assert!((p1 / p0 / odds - 1.0).abs() < 1e-15);
-            prop_assert_eq!(Packed::from_f64(odds).probability(), p1);
+            prop_assert_eq!(EncodedMessage::from_f64(odds).probability(), p1);
         }
     }
 
     #[test]
     fn near_values() {
-        let near = |x: f64| Packed::all_near::<64>(&[Packed::ONE, Packed::from_f64(x)]);
+        let near = |x: f64| {
+            EncodedMessage::all_near::<64>(&[EncodedMessage::ONE, EncodedMessage::from_f64(x)])
+        };
         assert!(near(1.0) && near(2_f64.powi(-64)) && near(1.999 * 2_f64.powi(63)));
         assert!(!near(2_f64.powi(64)) && !near(1.999 * 2_f64.powi(-65)));
         assert!(!near(0.0) && !near(f64::INFINITY) && !near(1e300));
-        let far = Packed::pack(Wide::from_parts(1.0, 5000));
-        assert!(!Packed::all_near::<64>(&[far]) && far.may_be_certain());
-        assert!(Packed::ZERO.may_be_certain() && Packed::INFINITY.may_be_certain());
-        assert!(!Packed::ONE.may_be_certain() && !Packed::from_f64(1e-300).may_be_certain());
+        let far = EncodedMessage::pack(ExtendedFloat::from_parts(1.0, 5000));
+        assert!(!EncodedMessage::all_near::<64>(&[far]) && far.may_be_deterministic());
+        assert!(
+            EncodedMessage::ZERO.may_be_deterministic()
+                && EncodedMessage::INFINITY.may_be_deterministic()
+        );
+        assert!(
+            !EncodedMessage::ONE.may_be_deterministic()
+                && !EncodedMessage::from_f64(1e-300).may_be_deterministic()
+        );
     }
 
     #[test]
     fn certain_values() {
-        assert_eq!(Packed::ZERO.probabilities(), [1.0, 0.0]);
-        assert_eq!(Packed::INFINITY.probabilities(), [0.0, 1.0]);
-        assert_eq!(Packed::pack(Wide::ZERO), Packed::ZERO);
-        assert!(Packed::ZERO.is_within::<10>() && Packed::INFINITY.is_within::<10>());
-        assert!(!Packed::from_f64(5000.0).is_within::<10>());
-        assert!(!Packed::pack(Wide::from_parts(1.0, 5000)).is_within::<1000>());
+        assert_eq!(EncodedMessage::ZERO.probabilities(), [1.0, 0.0]);
+        assert_eq!(EncodedMessage::INFINITY.probabilities(), [0.0, 1.0]);
+        assert_eq!(EncodedMessage::pack(ExtendedFloat::ZERO), EncodedMessage::ZERO);
+        assert!(
+            EncodedMessage::ZERO.is_within::<10>() && EncodedMessage::INFINITY.is_within::<10>()
+        );
+        assert!(!EncodedMessage::from_f64(5000.0).is_within::<10>());
+        assert!(!EncodedMessage::pack(ExtendedFloat::from_parts(1.0, 5000)).is_within::<1000>());
         // Out of the range of exponents, a value stays positive and finite.
         for exponent in [i64::from(i32::MAX), -i64::from(i32::MAX)] {
-            let kept = Packed::pack(Wide::from_parts(1.999_999_999_999_999, exponent));
-            assert!(kept.0 & TAG != 0 && kept != Packed::CONTRADICTION);
+            let kept =
+                EncodedMessage::pack(ExtendedFloat::from_parts(1.999_999_999_999_999, exponent));
+            assert!(kept.0 & TAG != 0 && kept != EncodedMessage::CONTRADICTION);
             assert_eq!(kept.unpack().exponent() > 0, exponent > 0);
         }
     }

@@ -7,14 +7,18 @@
 //! Multiplying y by 2^f as y + y * (2^f - 1) keeps all errors but the last rounding small where x
 //! and y are near each other. Differences of numbers that may be near each other are exact.
 
-use super::number::{Real, Wide};
+use super::number::{ExtendedFloat, Real};
 
 /// `old`^`damping` * `new`^(1 - `damping`), for positive numbers and 0 < `damping` < 1.
 ///
 /// Exponents may be up to 2^40 in magnitude. The result is never outside the two numbers; it is
 /// `new` exactly if both are the same; scaling both by a power of two scales it exactly. The error
 /// is below 2 units in the last place of the significand (1.5 is the largest one found).
-pub(crate) fn geometric_mean(old: Wide, new: Wide, damping: f64) -> Wide {
+pub(crate) fn geometric_mean(
+    old: ExtendedFloat,
+    new: ExtendedFloat,
+    damping: f64,
+) -> ExtendedFloat {
     debug_assert!(0.0 < damping && damping < 1.0, "damping {damping}");
     debug_assert!(!old.is_zero() && !new.is_zero());
     // 1 - damping is exact from 1/2 on.
@@ -28,7 +32,7 @@ pub(crate) fn geometric_mean(old: Wide, new: Wide, damping: f64) -> Wide {
     let fraction = (sum - whole) + (sum_rest + product_rest);
     let significand = base.significand();
     let raised = significand + significand * exp2_minus_one(fraction);
-    Wide::from_f64(raised).scaled(base.exponent() + whole as i64)
+    ExtendedFloat::from_f64(raised).scaled(base.exponent() + whole as i64)
 }
 
 /// 1.5 * 2^52.
@@ -42,7 +46,7 @@ const SQRT_2: f64 = f64::from_bits(0x3ff6_a09e_667f_3bcd);
 ///
 /// The rest is that of a quotient a/b within 2^-1/2..2^1/2: 2/ln(2) * atanh(z), z = (a - b)/(a + b).
 #[inline(always)]
-fn log2_quotient(x: Wide, y: Wide) -> (f64, f64) {
+fn log2_quotient(x: ExtendedFloat, y: ExtendedFloat) -> (f64, f64) {
     let (a, b) = (x.significand(), y.significand());
     let above = a > b * SQRT_2;
     let below = b > a * SQRT_2;
@@ -147,12 +151,12 @@ mod tests {
 
     /// Units in the last place from the significand 1 and the exponent 0; neighbouring numbers
     /// have neighbouring places.
-    fn place(number: Wide) -> i128 {
+    fn place(number: ExtendedFloat) -> i128 {
         let fraction = number.significand().to_bits() - 1_f64.to_bits();
         (i128::from(number.exponent()) << 52) + i128::from(fraction)
     }
 
-    fn distance(a: Wide, b: Wide) -> u128 {
+    fn distance(a: ExtendedFloat, b: ExtendedFloat) -> u128 {
         place(a).abs_diff(place(b))
     }
 
@@ -162,7 +166,7 @@ mod tests {
     }
 
     /// Numbers near each other and far apart.
-    fn numbers() -> impl Strategy<Value = Wide> {
+    fn numbers() -> impl Strategy<Value = ExtendedFloat> {
         let exponents = prop_oneof![
             Just(0_i64),
             -3..=3_i64,
@@ -170,19 +174,19 @@ mod tests {
             -3_000_000..=3_000_000_i64,
             -(1 << 40)..=1_i64 << 40,
         ];
-        (significands(), exponents).prop_map(|(s, e)| Wide::from_parts(s, e))
+        (significands(), exponents).prop_map(|(s, e)| ExtendedFloat::from_parts(s, e))
     }
 
     /// A number and one a few places away.
-    fn neighbours() -> impl Strategy<Value = (Wide, Wide)> {
+    fn neighbours() -> impl Strategy<Value = (ExtendedFloat, ExtendedFloat)> {
         let last = 2_f64.to_bits() - 1;
         (significands(), 0..20_u64).prop_map(move |(s, places)| {
             let moved = f64::from_bits((s.to_bits() + places).min(last));
-            (Wide::from_parts(s, 5), Wide::from_parts(moved, 5))
+            (ExtendedFloat::from_parts(s, 5), ExtendedFloat::from_parts(moved, 5))
         })
     }
 
-    fn pairs() -> impl Strategy<Value = (Wide, Wide)> {
+    fn pairs() -> impl Strategy<Value = (ExtendedFloat, ExtendedFloat)> {
         prop_oneof![4 => (numbers(), numbers()), 1 => neighbours()]
     }
 
@@ -245,7 +249,7 @@ mod tests {
             let last = 2_f64.to_bits() - 1;
             let step = (s.to_bits() & ((1 << 52) - 1)) >> bits;
             let larger = f64::from_bits((a.significand().to_bits() + step).min(last));
-            let larger = Wide::from_parts(larger, a.exponent());
+            let larger = ExtendedFloat::from_parts(larger, a.exponent());
             let (mean, grown) = (geometric_mean(a, b, damping), geometric_mean(larger, b, damping));
             prop_assert!(place(grown) >= place(mean) - 2);
             let (mean, grown) = (geometric_mean(b, a, damping), geometric_mean(b, larger, damping));
@@ -262,10 +266,10 @@ mod tests {
         for line in VALUES.lines().filter(|line| !line.trim().is_empty()) {
             let fields: Vec<&str> = line.split_whitespace().collect();
             let exponent = |i: usize| fields[i].parse().unwrap();
-            let old = Wide::from_parts(float(fields[0]), exponent(1));
-            let new = Wide::from_parts(float(fields[2]), exponent(3));
-            let exact = Wide::from_parts(float(fields[6]), exponent(5));
-            let frozen = Wide::from_parts(float(fields[7]), exponent(5));
+            let old = ExtendedFloat::from_parts(float(fields[0]), exponent(1));
+            let new = ExtendedFloat::from_parts(float(fields[2]), exponent(3));
+            let exact = ExtendedFloat::from_parts(float(fields[6]), exponent(5));
+            let frozen = ExtendedFloat::from_parts(float(fields[7]), exponent(5));
             let mean = geometric_mean(old, new, float(fields[4]));
             assert_eq!(place(mean), place(frozen), "{line}");
             assert!(distance(mean, exact) <= 1, "{line}");

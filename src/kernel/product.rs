@@ -1,13 +1,13 @@
 //! Products of the messages that meet at a variable.
 
-use super::number::{Real, Wide};
-use super::packed::Packed;
+use super::number::{ExtendedFloat, Real};
+use super::packed::EncodedMessage;
 use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
 use crate::error::Result;
 use crate::memory::{NoMemory, collected, filled, fit};
 
 /// A product of message values. Zeros and infinities are counted, not multiplied: which state is
-/// backed by more certain messages decides where certain messages disagree.
+/// backed by more deterministic messages decides where deterministic messages disagree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product {
     significand: f64,
@@ -18,9 +18,9 @@ pub(crate) struct Product {
 
 impl Product {
     #[inline(always)]
-    pub(crate) fn of(value: Packed) -> Self {
-        if value.is_certain() {
-            let zero = value == Packed::ZERO;
+    pub(crate) fn of(value: EncodedMessage) -> Self {
+        if value.is_deterministic() {
+            let zero = value == EncodedMessage::ZERO;
             Self { zeros: u32::from(zero), infinities: u32::from(!zero), ..Self::NEUTRAL }
         } else {
             let wide = value.unpack();
@@ -29,11 +29,11 @@ impl Product {
     }
 
     /// The odds of two weights of which at most one is zero.
-    fn over(self, other: Self) -> Packed {
+    fn over(self, other: Self) -> EncodedMessage {
         match (self.zeros, other.zeros) {
-            (0, 0) => Packed::pack(self.wide().divide(other.wide())),
-            (0, _) => Packed::INFINITY,
-            _ => Packed::ZERO,
+            (0, 0) => EncodedMessage::pack(self.wide().divide(other.wide())),
+            (0, _) => EncodedMessage::INFINITY,
+            _ => EncodedMessage::ZERO,
         }
     }
 
@@ -53,27 +53,27 @@ impl Product {
         }
     }
 
-    fn wide(self) -> Wide {
-        Wide::from_parts(self.significand, self.exponent)
+    fn wide(self) -> ExtendedFloat {
+        ExtendedFloat::from_parts(self.significand, self.exponent)
     }
 
-    /// Whether certain messages for both states of a binary variable are among the factors.
+    /// Whether deterministic messages for both states of a binary variable are among the factors.
     #[inline(always)]
     pub(crate) fn is_contradictory(self) -> bool {
         self.zeros > 0 && self.infinities > 0
     }
 
-    /// The product as odds of a binary variable. Where certain messages disagree, the state backed
+    /// The product as odds of a binary variable. Where deterministic messages disagree, the state backed
     /// by more of them wins, and a tie is uniform.
     #[inline]
-    pub(crate) fn odds(self) -> Packed {
+    pub(crate) fn odds(self) -> EncodedMessage {
         if self.zeros == 0 && self.infinities == 0 {
-            Packed::pack(self.wide())
+            EncodedMessage::pack(self.wide())
         } else {
             match self.zeros.cmp(&self.infinities) {
-                std::cmp::Ordering::Greater => Packed::ZERO,
-                std::cmp::Ordering::Less => Packed::INFINITY,
-                std::cmp::Ordering::Equal => Packed::ONE,
+                std::cmp::Ordering::Greater => EncodedMessage::ZERO,
+                std::cmp::Ordering::Less => EncodedMessage::INFINITY,
+                std::cmp::Ordering::Equal => EncodedMessage::ONE,
             }
         }
     }
@@ -81,7 +81,7 @@ impl Product {
     /// Probabilities of the states 0 and 1 of a binary variable with these odds.
     pub(crate) fn probabilities(self) -> [f64; 2] {
         if self.zeros == 0 && self.infinities == 0 {
-            Packed::odds_to_probabilities(self.wide())
+            EncodedMessage::odds_to_probabilities(self.wide())
         } else {
             self.odds().probabilities()
         }
@@ -91,10 +91,10 @@ impl Product {
 impl Product {
     /// The product of eight messages, some of them padding ones, in the shape of the tree.
     #[inline]
-    pub(crate) fn of_block(values: &[Packed; BLOCK]) -> Self {
+    pub(crate) fn of_block(values: &[EncodedMessage; BLOCK]) -> Self {
         if let Some(x) = plain_factors(values) {
             let (left, right) = ((x[0] * x[1]) * (x[2] * x[3]), (x[4] * x[5]) * (x[6] * x[7]));
-            return Self::of(Packed::from_near_product(left * right));
+            return Self::of(EncodedMessage::from_near_product(left * right));
         }
         let [a, b, c, d, e, f, g, h] = values.map(Self::of);
         let (left, right) =
@@ -105,12 +105,12 @@ impl Product {
     /// The product of all messages to a variable but one: this product, of all that are not in its
     /// block, times the others of its block.
     #[inline]
-    pub(crate) fn times_others(self, values: &[Packed; BLOCK], leaf: usize) -> Self {
+    pub(crate) fn times_others(self, values: &[EncodedMessage; BLOCK], leaf: usize) -> Self {
         let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
         if let Some(x) = plain_factors(values) {
             let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
             let product = ((self.significand * above) * (x[pair] * x[pair + 1])) * x[leaf ^ 1];
-            let product = Wide::from_f64(product).scaled(self.exponent);
+            let product = ExtendedFloat::from_f64(product).scaled(self.exponent);
             return Self {
                 significand: product.significand(),
                 exponent: product.exponent(),
@@ -128,8 +128,8 @@ impl Monoid for Product {
 
     #[inline(always)]
     fn combine(self, other: Self) -> Self {
-        let product = Wide::from_parts(self.significand, self.exponent)
-            .multiply_positive(Wide::from_parts(other.significand, other.exponent));
+        let product = ExtendedFloat::from_parts(self.significand, self.exponent)
+            .multiply_positive(ExtendedFloat::from_parts(other.significand, other.exponent));
         Self {
             significand: product.significand(),
             exponent: product.exponent(),
@@ -149,23 +149,23 @@ pub(crate) const BLOCK_LEVELS: u32 = BLOCK.ilog2();
 
 /// The messages as `f64`, if none is certain and the product of all is exact in `f64`.
 #[inline(always)]
-fn plain_factors<const N: usize>(values: &[Packed; N]) -> Option<[f64; N]> {
+fn plain_factors<const N: usize>(values: &[EncodedMessage; N]) -> Option<[f64; N]> {
     let near = if N <= 4 {
-        Packed::all_near::<128>(values)
+        EncodedMessage::all_near::<128>(values)
     } else {
         const { assert!(N <= 8) };
-        Packed::all_near::<64>(values)
+        EncodedMessage::all_near::<64>(values)
     };
-    near.then(|| values.map(Packed::plain))
+    near.then(|| values.map(EncodedMessage::plain))
 }
 
 /// Product of four or eight messages of a binary variable, some of them padding ones, but the one at
 /// `leaf`, as odds, in the shape of the tree; `None` where one is certain or plain `f64` does not do.
 #[inline(always)]
 pub(crate) fn leave_one_out_of_few<const N: usize>(
-    values: &[Packed; N],
+    values: &[EncodedMessage; N],
     leaf: usize,
-) -> Option<Packed> {
+) -> Option<EncodedMessage> {
     let x = plain_factors(values)?;
     let pair = (leaf & (N - 2)) ^ 2;
     let mut product = x[pair] * x[pair + 1];
@@ -175,19 +175,22 @@ pub(crate) fn leave_one_out_of_few<const N: usize>(
         product *= (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
     }
     product *= x[leaf ^ 1];
-    Some(Packed::from_near_product(product))
+    Some(EncodedMessage::from_near_product(product))
 }
 
 /// Product of a binary variable's at most [`SMALL_DEGREE`] messages but the one at `leaf`, as odds,
-/// and whether certain messages disagree. In the shape of the tree.
+/// and whether deterministic messages disagree. In the shape of the tree.
 #[inline]
-pub(crate) fn binary_leave_one_out(values: &[Packed], leaf: usize) -> (Packed, bool) {
+pub(crate) fn binary_leave_one_out(
+    values: &[EncodedMessage],
+    leaf: usize,
+) -> (EncodedMessage, bool) {
     match values.len() {
-        1 => return (Packed::ONE, false),
+        1 => return (EncodedMessage::ONE, false),
         2 => return (values[leaf ^ 1], false),
         _ => {}
     }
-    let mut padded = [Packed::ONE; SMALL_DEGREE];
+    let mut padded = [EncodedMessage::ONE; SMALL_DEGREE];
     padded[..values.len()].copy_from_slice(values);
     if let Some(odds) = leave_one_out_of_few(&padded, leaf) {
         return (odds, false);
@@ -201,34 +204,34 @@ pub(crate) fn binary_leave_one_out(values: &[Packed], leaf: usize) -> (Packed, b
 }
 
 /// For each of a binary variable's messages, the product of all others, as odds: `values` is
-/// replaced by it. Returns whether certain messages disagree. O(degree). Errors: no memory for the scratch
+/// replaced by it. Returns whether deterministic messages disagree. O(degree). Errors: no memory for the scratch
 /// space; never for up to four messages without an `extra` one.
 #[inline]
 pub(crate) fn binary_leave_one_out_all(
-    values: &mut [Packed],
-    extra: Option<Packed>,
+    values: &mut [EncodedMessage],
+    extra: Option<EncodedMessage>,
     scratch: &mut Scratch,
 ) -> Result<bool, NoMemory> {
     if extra.is_none() && values.len() <= 4 {
         match values {
             [] => return Ok(false),
             [a] => {
-                *a = Packed::ONE;
+                *a = EncodedMessage::ONE;
                 return Ok(false);
             }
             [a, b] => {
                 std::mem::swap(a, b);
-                return Ok(a.is_certain() && b.is_certain() && a != b);
+                return Ok(a.is_deterministic() && b.is_deterministic() && a != b);
             }
             _ => {}
         }
-        let mut padded = [Packed::ONE; 4];
+        let mut padded = [EncodedMessage::ONE; 4];
         padded[..values.len()].copy_from_slice(values);
         if let Some([a, b, c, d]) = plain_factors(&padded) {
             let (left, right) = (a * b, c * d);
             let out = [right * b, right * a, left * d, left * c];
             for (value, product) in values.iter_mut().zip(out) {
-                *value = Packed::from_near_product(product);
+                *value = EncodedMessage::from_near_product(product);
             }
             return Ok(false);
         }
@@ -252,8 +255,11 @@ pub(crate) fn binary_leave_one_out_all(
 /// As [`binary_leave_one_out_all`] where no message is certain and all are so near to one that
 /// products of eight are exact in `f64`: `false`, with nothing done, where that is not so. The three
 /// lowest levels of the tree are then taken in `f64`, block by block.
-fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> Result<bool, NoMemory> {
-    if !Packed::all_near::<64>(values) {
+fn leave_one_out_of_many(
+    values: &mut [EncodedMessage],
+    scratch: &mut Scratch,
+) -> Result<bool, NoMemory> {
+    if !EncodedMessage::all_near::<64>(values) {
         return Ok(false);
     }
     let Scratch { products, tree } = scratch;
@@ -263,7 +269,7 @@ fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> Result
         let x = padded_block(block);
         let pairs = [x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]];
         let product = (pairs[0] * pairs[1]) * (pairs[2] * pairs[3]);
-        Product::of(Packed::from_near_product(product))
+        Product::of(EncodedMessage::from_near_product(product))
     }));
     leave_one_out(products, tree)?;
     for (block, above) in values.chunks_mut(8).zip(products.iter()) {
@@ -275,15 +281,15 @@ fn leave_one_out_of_many(values: &mut [Packed], scratch: &mut Scratch) -> Result
         let down = [left * pairs[1], left * pairs[0], right * pairs[3], right * pairs[2]];
         for (leaf, value) in block.iter_mut().enumerate() {
             let product = down[leaf / 2] * x[leaf ^ 1];
-            *value = Packed::pack(Wide::from_f64(product).scaled(above.exponent));
+            *value = EncodedMessage::pack(ExtendedFloat::from_f64(product).scaled(above.exponent));
         }
     }
     Ok(true)
 }
 
-/// Up to eight plain values, padded with ones.
+/// Up to eight values in f64 range, padded with ones.
 #[inline(always)]
-fn padded_block(values: &[Packed]) -> [f64; 8] {
+fn padded_block(values: &[EncodedMessage]) -> [f64; 8] {
     let mut block = [1.0; 8];
     for (factor, value) in block.iter_mut().zip(values) {
         *factor = value.plain();
@@ -302,7 +308,7 @@ impl Scratch {
     /// The product of all values, in the shape of the tree.
     pub(crate) fn product(
         &mut self,
-        values: impl ExactSizeIterator<Item = Packed>,
+        values: impl ExactSizeIterator<Item = EncodedMessage>,
     ) -> Result<Product, NoMemory> {
         self.products.clear();
         fit(&mut self.products, values.len())?;
@@ -323,7 +329,7 @@ impl Scratch {
     /// For each value, the product of all others.
     pub(crate) fn leave_one_out(
         &mut self,
-        values: impl ExactSizeIterator<Item = Packed>,
+        values: impl ExactSizeIterator<Item = EncodedMessage>,
     ) -> Result<&[Product], NoMemory> {
         self.products.clear();
         fit(&mut self.products, values.len())?;
@@ -336,7 +342,7 @@ impl Scratch {
 /// Probability of state 1 from a binary variable's four messages, some of them padding ones, where
 /// plain `f64` does.
 #[inline]
-pub(crate) fn probability_of_few(values: &[Packed; 4]) -> Option<f64> {
+pub(crate) fn probability_of_few(values: &[EncodedMessage; 4]) -> Option<f64> {
     let [a, b, c, d] = plain_factors(values)?;
     let odds = (a * b) * (c * d);
     Some(odds / (odds + 1.0))
@@ -345,11 +351,12 @@ pub(crate) fn probability_of_few(values: &[Packed; 4]) -> Option<f64> {
 /// A message over the states of a variable from one product per state: weights relative to the
 /// largest, which has the exponent 0. Returns whether no state was free of zeros; then the states
 /// with the fewest zeros win, equally.
-pub(crate) fn resolve_states(products: &[Product], out: &mut [Packed]) -> bool {
+pub(crate) fn resolve_states(products: &[Product], out: &mut [EncodedMessage]) -> bool {
     let fewest = products.iter().map(|product| product.zeros).min().unwrap_or(0);
     if fewest > 0 {
         for (value, product) in out.iter_mut().zip(products) {
-            *value = if product.zeros == fewest { Packed::ONE } else { Packed::ZERO };
+            *value =
+                if product.zeros == fewest { EncodedMessage::ONE } else { EncodedMessage::ZERO };
         }
         return true;
     }
@@ -357,38 +364,38 @@ pub(crate) fn resolve_states(products: &[Product], out: &mut [Packed]) -> bool {
     let top = free().map(|product| product.exponent).max().unwrap_or(0);
     for (value, product) in out.iter_mut().zip(products) {
         *value = if product.zeros == 0 {
-            Packed::pack(product.wide().scaled(-top))
+            EncodedMessage::pack(product.wide().scaled(-top))
         } else {
-            Packed::ZERO
+            EncodedMessage::ZERO
         };
     }
     false
 }
 
 /// As [`resolve_states`], as a message is stored: that of the only state of a variable is 1.
-pub(crate) fn resolve_message(products: &[Product], out: &mut [Packed]) -> bool {
+pub(crate) fn resolve_message(products: &[Product], out: &mut [EncodedMessage]) -> bool {
     let contradictory = resolve_states(products, out);
     if let [only] = out {
-        *only = Packed::ONE;
+        *only = EncodedMessage::ONE;
     }
     contradictory
 }
 
 /// Weights of states, not all zero, as a stored message: odds of a binary variable.
-pub(crate) fn stored_message(weights: &[f64]) -> Result<Vec<Packed>> {
+pub(crate) fn stored_message(weights: &[f64]) -> Result<Vec<EncodedMessage>> {
     let products: Vec<Product> =
-        collected(weights.iter().map(|&weight| Product::of(Packed::from_f64(weight))))?;
+        collected(weights.iter().map(|&weight| Product::of(EncodedMessage::from_f64(weight))))?;
     if let [state0, state1] = products[..] {
         return filled(1, state1.over(state0));
     }
-    let mut out = filled(weights.len(), Packed::ONE)?;
+    let mut out = filled(weights.len(), EncodedMessage::ONE)?;
     resolve_message(&products, &mut out);
     Ok(out)
 }
 
 /// Probabilities of states from their weights. The weights are finite and one is positive.
-pub(crate) fn weights_to_probabilities(weights: &[Packed], out: &mut [f64]) {
-    let total = weights.iter().fold(Wide::ZERO, |sum, weight| sum.add(weight.unpack()));
+pub(crate) fn weights_to_probabilities(weights: &[EncodedMessage], out: &mut [f64]) {
+    let total = weights.iter().fold(ExtendedFloat::ZERO, |sum, weight| sum.add(weight.unpack()));
     for (probability, weight) in out.iter_mut().zip(weights) {
         let weight = weight.unpack();
         *probability = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
@@ -400,13 +407,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn message() -> impl Strategy<Value = Packed> {
+    fn message() -> impl Strategy<Value = EncodedMessage> {
         prop_oneof![
-            6 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
-            2 => (-300_i32..300).prop_map(|e| Packed::from_f64(1.1 * 2_f64.powi(e))),
-            1 => (-9000_i64..9000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
-            1 => Just(Packed::ZERO),
-            1 => Just(Packed::INFINITY),
+            6 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
+            2 => (-300_i32..300).prop_map(|e| EncodedMessage::from_f64(1.1 * 2_f64.powi(e))),
+            1 => (-9000_i64..9000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
+            1 => Just(EncodedMessage::ZERO),
+            1 => Just(EncodedMessage::INFINITY),
         ]
     }
 
@@ -416,11 +423,11 @@ mod tests {
         fn small_and_general_agree(
             values in prop_oneof![
                 prop::collection::vec(message(), 1..=8),
-                prop::collection::vec((1e-3_f64..1e3).prop_map(Packed::from_f64), 1..=70),
+                prop::collection::vec((1e-3_f64..1e3).prop_map(EncodedMessage::from_f64), 1..=70),
             ]
         ) {
             let mut scratch = Scratch::default();
-            let expected: Vec<(Packed, bool)> = scratch
+            let expected: Vec<(EncodedMessage, bool)> = scratch
                 .leave_one_out(values.iter().copied())
                 .unwrap()
                 .iter()
@@ -437,7 +444,7 @@ mod tests {
                 prop_assert_eq!(all[leaf], expected.0);
             }
             if values.len() <= 4 {
-                let mut padded = [Packed::ONE; 4];
+                let mut padded = [EncodedMessage::ONE; 4];
                 padded[..values.len()].copy_from_slice(&values);
                 if let Some(p) = probability_of_few(&padded) {
                     prop_assert_eq!(p, total.probabilities()[1]);
@@ -455,7 +462,7 @@ mod tests {
         fn neutral_evidence(values in prop::collection::vec(message(), 1..=12)) {
             let mut scratch = Scratch::default();
             let (mut with, mut without) = (values.clone(), values);
-            binary_leave_one_out_all(&mut with, Some(Packed::ONE), &mut scratch).unwrap();
+            binary_leave_one_out_all(&mut with, Some(EncodedMessage::ONE), &mut scratch).unwrap();
             binary_leave_one_out_all(&mut without, None, &mut scratch).unwrap();
             prop_assert_eq!(with, without);
         }
@@ -464,44 +471,44 @@ mod tests {
     #[test]
     fn a_million_neighbours() {
         let mut scratch = Scratch::default();
-        let up = Packed::from_f64(100.0);
-        let down = Packed::from_f64(0.01);
+        let up = EncodedMessage::from_f64(100.0);
+        let down = EncodedMessage::from_f64(0.01);
         let values = (0..1_000_000).map(|i| if i < 500_000 { up } else { down });
         let [p0, p1] = scratch.product(values).unwrap().probabilities();
         // 0.01 is not exactly 1/100: half a million roundings of 100 * 0.01 = 1 + 2.08e-17.
         assert!((p1 - 0.5).abs() < 1e-11 && (p0 - 0.5).abs() < 1e-11);
         let all_up = scratch.product((0..1_000_000).map(|_| up)).unwrap();
         assert_eq!(all_up.probabilities(), [0.0, 1.0]);
-        assert!(!all_up.odds().is_certain());
+        assert!(!all_up.odds().is_deterministic());
     }
 
     #[test]
     fn votes() {
         let resolve = |zeros: usize, infinities: usize| {
             let mut scratch = Scratch::default();
-            let values = std::iter::repeat_n(Packed::ZERO, zeros)
-                .chain(std::iter::repeat_n(Packed::INFINITY, infinities))
-                .chain([Packed::from_f64(3.0)]);
-            let values: Vec<Packed> = values.collect();
+            let values = std::iter::repeat_n(EncodedMessage::ZERO, zeros)
+                .chain(std::iter::repeat_n(EncodedMessage::INFINITY, infinities))
+                .chain([EncodedMessage::from_f64(3.0)]);
+            let values: Vec<EncodedMessage> = values.collect();
             let product = scratch.product(values.into_iter()).unwrap();
             (product.odds(), product.is_contradictory())
         };
-        assert_eq!(resolve(2, 1), (Packed::ZERO, true));
-        assert_eq!(resolve(1, 2), (Packed::INFINITY, true));
-        assert_eq!(resolve(2, 2), (Packed::ONE, true));
-        assert_eq!(resolve(0, 1), (Packed::INFINITY, false));
-        assert_eq!(resolve(0, 0), (Packed::from_f64(3.0), false));
+        assert_eq!(resolve(2, 1), (EncodedMessage::ZERO, true));
+        assert_eq!(resolve(1, 2), (EncodedMessage::INFINITY, true));
+        assert_eq!(resolve(2, 2), (EncodedMessage::ONE, true));
+        assert_eq!(resolve(0, 1), (EncodedMessage::INFINITY, false));
+        assert_eq!(resolve(0, 0), (EncodedMessage::from_f64(3.0), false));
     }
 
     #[test]
     fn states_resolve() {
-        let weight = |x: f64| Product::of(Packed::from_f64(x));
-        let mut out = [Packed::ONE; 3];
+        let weight = |x: f64| Product::of(EncodedMessage::from_f64(x));
+        let mut out = [EncodedMessage::ONE; 3];
         assert!(!resolve_states(&[weight(0.5), weight(8.0), weight(0.0)], &mut out));
         assert_eq!(out.map(|w| w.plain()), [0.0625, 1.0, 0.0]);
         let zero = weight(0.0);
         assert!(resolve_states(&[zero, zero.combine(zero), zero], &mut out));
-        assert_eq!(out, [Packed::ONE, Packed::ZERO, Packed::ONE]);
+        assert_eq!(out, [EncodedMessage::ONE, EncodedMessage::ZERO, EncodedMessage::ONE]);
         let mut p = [0.0; 3];
         weights_to_probabilities(&out, &mut p);
         assert_eq!(p, [0.5, 0.0, 0.5]);

@@ -6,8 +6,8 @@
 //! one fixed order of operations.
 
 use super::Inference;
-use super::number::{Max, Real, Wide};
-use super::packed::Packed;
+use super::number::{ExtendedFloat, Max, Real};
+use super::packed::EncodedMessage;
 use crate::error::Result;
 use crate::memory::{NoMemory, collected, filled, fit, room};
 
@@ -16,14 +16,14 @@ use crate::memory::{NoMemory, collected, filled, fit, room};
 #[derive(Clone, Copy)]
 pub(crate) enum TableValues<'a> {
     F64(&'a [f64]),
-    Wide(&'a [Wide]),
+    ExtendedFloat(&'a [ExtendedFloat]),
 }
 
 impl TableValues<'_> {
     fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
-            Self::Wide(values) => values.len(),
+            Self::ExtendedFloat(values) => values.len(),
         }
     }
 
@@ -32,20 +32,24 @@ impl TableValues<'_> {
         // The caller has made room.
         match self {
             Self::F64(values) => list.extend(values.iter().map(|&value| T::from_f64(value))),
-            Self::Wide(values) => list.extend(values.iter().map(|&value| T::from_wide(value))),
+            Self::ExtendedFloat(values) => {
+                list.extend(values.iter().map(|&value| T::from_wide(value)))
+            }
         }
     }
 
     /// Exponents of the smallest and the largest positive entry.
     pub(crate) fn exponents(&self) -> (i64, i64) {
         match self {
-            Self::F64(values) => exponents(values.iter().map(|&value| Wide::from_f64(value))),
-            Self::Wide(values) => exponents(values.iter().copied()),
+            Self::F64(values) => {
+                exponents(values.iter().map(|&value| ExtendedFloat::from_f64(value)))
+            }
+            Self::ExtendedFloat(values) => exponents(values.iter().copied()),
         }
     }
 }
 
-fn exponents(values: impl Iterator<Item = Wide>) -> (i64, i64) {
+fn exponents(values: impl Iterator<Item = ExtendedFloat>) -> (i64, i64) {
     values
         .filter(|value| !value.is_zero())
         .map(|value| value.exponent())
@@ -55,12 +59,12 @@ fn exponents(values: impl Iterator<Item = Wide>) -> (i64, i64) {
 /// A table that stands in for another factor.
 pub(crate) enum OwnedTable {
     F64(Vec<f64>),
-    Wide(Vec<Wide>),
+    ExtendedFloat(Vec<ExtendedFloat>),
 }
 
 impl OwnedTable {
     /// Values up to a common factor, as `f64` if these hold all of them exactly.
-    pub(crate) fn up_to_a_factor(values: Vec<Wide>) -> Result<Self> {
+    pub(crate) fn up_to_a_factor(values: Vec<ExtendedFloat>) -> Result<Self> {
         const NORMAL: std::ops::RangeInclusive<i64> = -1022..=1023;
         let (low, high) = exponents(values.iter().copied());
         let fits = |shift: i64| {
@@ -70,14 +74,14 @@ impl OwnedTable {
         Ok(if fits(shift) {
             Self::F64(collected(values.iter().map(|value| value.scaled(shift).to_f64()))?)
         } else {
-            Self::Wide(values)
+            Self::ExtendedFloat(values)
         })
     }
 
     pub(crate) fn as_values(&self) -> TableValues<'_> {
         match self {
             Self::F64(values) => TableValues::F64(values),
-            Self::Wide(values) => TableValues::Wide(values),
+            Self::ExtendedFloat(values) => TableValues::ExtendedFloat(values),
         }
     }
 }
@@ -86,9 +90,9 @@ impl OwnedTable {
 #[derive(Default)]
 pub(crate) struct TableScratch {
     plain: Buffers<f64>,
-    wide: Buffers<Wide>,
+    wide: Buffers<ExtendedFloat>,
     plain_max: Buffers<Max<f64>>,
-    wide_max: Buffers<Max<Wide>>,
+    wide_max: Buffers<Max<ExtendedFloat>>,
 }
 
 struct Buffers<T> {
@@ -116,7 +120,7 @@ pub(crate) struct TableInputs<'a> {
     /// States of each variable.
     pub(crate) radices: &'a [u32],
     /// Stored messages from the variables: one value (odds) from a binary one, else one per state.
-    pub(crate) inputs: &'a [Packed],
+    pub(crate) inputs: &'a [EncodedMessage],
 }
 
 /// Number of stored values of a message of a variable with `radix` states. That of a variable with one
@@ -127,11 +131,11 @@ pub(crate) fn stored_values(radix: u32) -> usize {
 }
 
 /// All messages of a table: `out` has the layout of the inputs. A message that would be 0/0 is
-/// [`Packed::CONTRADICTION`] in its first value. O(entries). Errors: no memory for the scratch space.
+/// [`EncodedMessage::CONTRADICTION`] in its first value. O(entries). Errors: no memory for the scratch space.
 pub(crate) fn table_messages(
     table: TableInputs<'_>,
     inference: Inference,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     run(table, inference, None, out, scratch)
@@ -142,29 +146,29 @@ pub(crate) fn table_message(
     table: TableInputs<'_>,
     inference: Inference,
     target: usize,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     run(table, inference, Some(target), out, scratch)
 }
 
-/// Stores the weights of the states of one message; 0/0 is [`Packed::CONTRADICTION`] in its first
+/// Stores the weights of the states of one message; 0/0 is [`EncodedMessage::CONTRADICTION`] in its first
 /// value.
-pub(crate) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
+pub(crate) fn store<T: Real>(weights: &[T], out: &mut [EncodedMessage]) {
     if let [state0, state1] = weights {
-        out[0] = Packed::ratio(state1.widen(), state0.widen());
+        out[0] = EncodedMessage::ratio(state1.widen(), state0.widen());
         return;
     }
     let positive = weights.iter().filter(|weight| !weight.is_zero());
     match positive.map(|weight| weight.widen().exponent()).max() {
-        None => out[0] = Packed::CONTRADICTION,
-        Some(_) if weights.len() == 1 => out[0] = Packed::ONE, // of the only state
+        None => out[0] = EncodedMessage::CONTRADICTION,
+        Some(_) if weights.len() == 1 => out[0] = EncodedMessage::ONE, // of the only state
         Some(top) => {
             for (value, weight) in out.iter_mut().zip(weights) {
                 *value = if weight.is_zero() {
-                    Packed::ZERO
+                    EncodedMessage::ZERO
                 } else {
-                    Packed::pack(weight.widen().scaled(-top))
+                    EncodedMessage::pack(weight.widen().scaled(-top))
                 };
             }
         }
@@ -172,9 +176,9 @@ pub(crate) fn store<T: Real>(weights: &[T], out: &mut [Packed]) {
 }
 
 /// Exponents of the smallest and the largest positive weight of a stored message.
-pub(crate) fn input_exponents(stored: &[Packed]) -> (i64, i64) {
+pub(crate) fn input_exponents(stored: &[EncodedMessage]) -> (i64, i64) {
     if let [odds] = stored {
-        if odds.is_certain() {
+        if odds.is_deterministic() {
             return (0, 0);
         }
         let exponent = odds.unpack().exponent();
@@ -182,7 +186,7 @@ pub(crate) fn input_exponents(stored: &[Packed]) -> (i64, i64) {
     }
     stored
         .iter()
-        .filter(|&&weight| weight != Packed::ZERO)
+        .filter(|&&weight| weight != EncodedMessage::ZERO)
         .map(|weight| weight.unpack().exponent())
         .fold((0, 0), |(low, high), e| (low.min(e), high.max(e)))
 }
@@ -197,7 +201,7 @@ fn fits_f64(table: TableInputs<'_>) -> bool {
     for &radix in table.radices {
         let stored = &table.inputs[at..at + stored_values(radix)];
         at += stored.len();
-        if !stored.iter().all(|value| value.is_plain()) {
+        if !stored.iter().all(|value| value.is_in_f64_range()) {
             return false;
         }
         let (input_low, input_high) = input_exponents(stored);
@@ -212,7 +216,7 @@ fn run(
     table: TableInputs<'_>,
     inference: Inference,
     target: Option<usize>,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     if table.radices.is_empty() {
@@ -220,8 +224,10 @@ fn run(
     }
     let TableScratch { plain, wide, plain_max, wide_max } = scratch;
     match (inference, fits_f64(table)) {
-        (Inference::SumProduct, true) => run_with(table, target, plain, Packed::plain, out),
-        (Inference::SumProduct, false) => run_with(table, target, wide, Packed::unpack, out),
+        (Inference::SumProduct, true) => run_with(table, target, plain, EncodedMessage::plain, out),
+        (Inference::SumProduct, false) => {
+            run_with(table, target, wide, EncodedMessage::unpack, out)
+        }
         (Inference::MaxProduct, true) => {
             run_with(table, target, plain_max, |value| Max(value.plain()), out)
         }
@@ -235,8 +241,8 @@ fn run(
 /// start.
 pub(crate) fn unpack_inputs<T: Real>(
     radices: &[u32],
-    inputs: &[Packed],
-    number: impl Fn(Packed) -> T,
+    inputs: &[EncodedMessage],
+    number: impl Fn(EncodedMessage) -> T,
     weights: &mut Vec<T>,
     starts: &mut Vec<usize>,
 ) -> Result<(), NoMemory> {
@@ -251,7 +257,7 @@ pub(crate) fn unpack_inputs<T: Real>(
         at += stored.len();
         match stored {
             [_] if radix == 1 => weights.push(T::ONE),
-            [odds] if *odds == Packed::INFINITY => weights.extend([T::ZERO, T::ONE]),
+            [odds] if *odds == EncodedMessage::INFINITY => weights.extend([T::ZERO, T::ONE]),
             [odds] => weights.extend([T::ONE, number(*odds)]),
             _ => weights.extend(stored.iter().map(|&value| number(value))),
         }
@@ -264,8 +270,8 @@ fn run_with<T: Real>(
     table: TableInputs<'_>,
     target: Option<usize>,
     buffers: &mut Buffers<T>,
-    number: impl Fn(Packed) -> T,
-    out: &mut [Packed],
+    number: impl Fn(EncodedMessage) -> T,
+    out: &mut [EncodedMessage],
 ) -> Result<(), NoMemory> {
     let Buffers { weights, starts, tables } = buffers;
     unpack_inputs(table.radices, table.inputs, number, weights, starts)?;
@@ -297,7 +303,7 @@ struct Recursion<'a, T> {
     starts: &'a [usize],
     tables: &'a mut Vec<T>,
     target: Option<usize>,
-    out: &'a mut [Packed],
+    out: &'a mut [EncodedMessage],
 }
 
 impl<T: Real> Recursion<'_, T> {
@@ -412,7 +418,7 @@ fn weighted_sum<T: Real>(values: &[T], weights: &[T]) -> T {
 /// if all products are zero. O(entries * arity). Errors: no memory.
 pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> Result<bool> {
     let weights = table_weights(table)?;
-    let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
+    let total = weights.iter().fold(ExtendedFloat::ZERO, |sum, &weight| sum.add(weight));
     if total.is_zero() {
         return Ok(false);
     }
@@ -423,13 +429,13 @@ pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> Result<bo
 }
 
 /// A table summed against its inputs. O(entries * arity). Errors: no memory.
-pub(crate) fn table_total(table: TableInputs<'_>) -> Result<Wide> {
-    Ok(table_weights(table)?.into_iter().fold(Wide::ZERO, Wide::add))
+pub(crate) fn table_total(table: TableInputs<'_>) -> Result<ExtendedFloat> {
+    Ok(table_weights(table)?.into_iter().fold(ExtendedFloat::ZERO, ExtendedFloat::add))
 }
 
 /// Each entry times its inputs.
-fn table_weights(table: TableInputs<'_>) -> Result<Vec<Wide>> {
-    let mut weights: Vec<Wide> = room(table.values.len())?;
+fn table_weights(table: TableInputs<'_>) -> Result<Vec<ExtendedFloat>> {
+    let mut weights: Vec<ExtendedFloat> = room(table.values.len())?;
     table.values.append_to(&mut weights);
     let mut starts = room(table.radices.len())?;
     let mut at = 0;
@@ -442,12 +448,12 @@ fn table_weights(table: TableInputs<'_>) -> Result<Vec<Wide>> {
         for ((&state, &radix), &start) in states.iter().zip(table.radices).zip(&starts) {
             let factor = if radix != 2 {
                 table.inputs[start + state as usize].unpack()
-            } else if table.inputs[start] == Packed::INFINITY {
-                if state == 1 { Wide::ONE } else { Wide::ZERO }
+            } else if table.inputs[start] == EncodedMessage::INFINITY {
+                if state == 1 { ExtendedFloat::ONE } else { ExtendedFloat::ZERO }
             } else if state == 1 {
                 table.inputs[start].unpack()
             } else {
-                Wide::ONE
+                ExtendedFloat::ONE
             };
             *weight = weight.multiply(factor);
         }
@@ -471,7 +477,7 @@ mod tests {
     struct Case {
         values: Vec<f64>,
         radices: Vec<u32>,
-        inputs: Vec<Packed>,
+        inputs: Vec<EncodedMessage>,
     }
 
     impl Case {
@@ -488,10 +494,10 @@ mod tests {
     fn case() -> impl Strategy<Value = Case> {
         let weight = || {
             prop_oneof![
-                6 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
-                1 => (-700_i32..700).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
-                1 => (-5000_i64..5000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
-                1 => Just(Packed::ZERO),
+                6 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
+                1 => (-700_i32..700).prop_map(|e| EncodedMessage::from_f64(1.3 * 2_f64.powi(e))),
+                1 => (-5000_i64..5000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
+                1 => Just(EncodedMessage::ZERO),
             ]
         };
         prop::collection::vec(2_u32..5, 1..6).prop_flat_map(move |radices| {
@@ -508,7 +514,7 @@ mod tests {
                     let mut at = 0;
                     for &radix in &radices {
                         if radix > 2 {
-                            inputs[at] = Packed::ONE;
+                            inputs[at] = EncodedMessage::ONE;
                         }
                         at += stored_values(radix);
                     }
@@ -518,17 +524,17 @@ mod tests {
     }
 
     /// The definition: the sum over all joint states, for each state of the target.
-    fn brute_force(case: &Case, target: usize) -> Vec<Wide> {
-        let mut sums = vec![Wide::ZERO; case.radices[target] as usize];
+    fn brute_force(case: &Case, target: usize) -> Vec<ExtendedFloat> {
+        let mut sums = vec![ExtendedFloat::ZERO; case.radices[target] as usize];
         for (index, &value) in case.values.iter().enumerate() {
             let (mut rest, mut at) = (index, 0);
-            let mut weight = Wide::from_f64(value);
+            let mut weight = ExtendedFloat::from_f64(value);
             let mut own = 0;
             for (position, &radix) in case.radices.iter().enumerate() {
                 let state = rest % radix as usize;
                 rest /= radix as usize;
                 let factor = match (radix, state) {
-                    (2, 0) => Wide::ONE,
+                    (2, 0) => ExtendedFloat::ONE,
                     (2, _) => case.inputs[at].unpack(),
                     _ => case.inputs[at + state].unpack(),
                 };
@@ -547,17 +553,17 @@ mod tests {
     /// An input that no `f64` holds beside a table whose entries make up for it.
     #[test]
     fn tagged_inputs_are_never_taken_as_plain() {
-        let tagged = Packed::pack(Wide::from_parts(1.25, -1003));
+        let tagged = EncodedMessage::pack(ExtendedFloat::from_parts(1.25, -1003));
         let case = Case {
             values: vec![512.0, 1024.0, 2048.0, 4096.0],
             radices: vec![2, 2],
-            inputs: vec![Packed::ONE, tagged],
+            inputs: vec![EncodedMessage::ONE, tagged],
         };
         let mut all = case.inputs.clone();
         let scratch = &mut TableScratch::default();
         table_messages(case.table(), Inference::SumProduct, &mut all, scratch).unwrap();
-        assert_eq!(all[0], Packed::from_f64(2.0));
-        assert_eq!(all[1], Packed::from_f64(4.0));
+        assert_eq!(all[0], EncodedMessage::from_f64(2.0));
+        assert_eq!(all[1], EncodedMessage::from_f64(4.0));
     }
 
     proptest! {
@@ -566,20 +572,20 @@ mod tests {
         #[test]
         fn messages_are_the_sums_of_the_definition(case in case()) {
             let mut scratch = TableScratch::default();
-            let mut all = vec![Packed::ONE; case.inputs.len()];
+            let mut all = vec![EncodedMessage::ONE; case.inputs.len()];
             table_messages(case.table(), Inference::SumProduct, &mut all, &mut scratch).unwrap();
             let mut at = 0;
             for (target, &radix) in case.radices.iter().enumerate() {
                 let stored = stored_values(radix);
-                let mut one = vec![Packed::ONE; stored];
+                let mut one = vec![EncodedMessage::ONE; stored];
                 table_message(case.table(), Inference::SumProduct, target, &mut one, &mut scratch)
                     .unwrap();
                 prop_assert_eq!(&all[at..at + stored], &one[..]);
                 at += stored;
                 let sums = brute_force(&case, target);
-                let total = sums.iter().fold(Wide::ZERO, |sum, &s| sum.add(s));
+                let total = sums.iter().fold(ExtendedFloat::ZERO, |sum, &s| sum.add(s));
                 if total.is_zero() {
-                    prop_assert_eq!(one[0], Packed::CONTRADICTION);
+                    prop_assert_eq!(one[0], EncodedMessage::CONTRADICTION);
                     continue;
                 }
                 let mut probabilities = vec![0.0; radix as usize];
@@ -613,7 +619,7 @@ mod tests {
         /// Plain and wide numbers give the same bits wherever plain ones are used.
         #[test]
         fn plain_and_wide_agree(case in case()) {
-            let mut plain = vec![Packed::ONE; case.inputs.len()];
+            let mut plain = vec![EncodedMessage::ONE; case.inputs.len()];
             let scratch = &mut TableScratch::default();
             table_messages(case.table(), Inference::SumProduct, &mut plain, scratch).unwrap();
             let mut table = case.table();

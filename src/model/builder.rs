@@ -7,14 +7,14 @@ use crate::error::{Error, Result};
 use crate::factor::{FactorKind, HornParameters, NewFactor, NewTable, Scope, Stores};
 use crate::memory::{Grow, copied, filled, room};
 
-/// Singleton, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
+/// Prior, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
 ///
 /// Factor i has the kind `kinds[i]`, the head `heads[i]`, the body
-/// `bodies[body_offsets[i]..body_offsets[i + 1]]` (empty for a singleton) and the probabilities
-/// `p[i]`, `q[i]` (see [`FactorKind`]; q is ignored for a singleton).
+/// `bodies[body_offsets[i]..body_offsets[i + 1]]` (empty for a prior) and the probabilities
+/// `p[i]`, `q[i]` (see [`FactorKind`]; q is ignored for a prior).
 #[derive(Clone, Copy, Debug)]
 pub struct HornArrays<'a> {
-    /// Kind of each factor: singleton, AND or OR.
+    /// Kind of each factor: prior, AND or OR.
     pub kinds: &'a [FactorKind],
     /// Label of each head.
     pub heads: &'a [Label],
@@ -101,8 +101,8 @@ impl FactorGraphBuilder {
     }
 
     /// Adds a prior f(1) = p, f(0) = 1 - p of a binary variable; p in [0, 1].
-    pub fn add_singleton(&mut self, label: Label, p: f64) -> Result<()> {
-        self.add_horn(FactorKind::Singleton, label, &[], p, 0.0)
+    pub fn add_prior(&mut self, label: Label, p: f64) -> Result<()> {
+        self.add_horn(FactorKind::Prior, label, &[], p, 0.0)
     }
 
     /// Adds a noisy conjunction: P(head = 1) = p if all of `body` is true, q otherwise; p and q in
@@ -117,7 +117,7 @@ impl FactorGraphBuilder {
         self.add_horn(FactorKind::Or, head, body, p, q)
     }
 
-    /// Adds a singleton, AND or OR factor by its kind; see [`FactorKind`].
+    /// Adds a prior, AND or OR factor by its kind; see [`FactorKind`].
     pub fn add_horn(
         &mut self,
         kind: FactorKind,
@@ -153,7 +153,7 @@ impl FactorGraphBuilder {
         Ok(())
     }
 
-    /// Adds many singleton, AND and OR factors in one call. O(total size of the arrays).
+    /// Adds many prior, AND and OR factors in one call. O(total size of the arrays).
     pub fn add_horn_factors(&mut self, arrays: HornArrays<'_>) -> Result<()> {
         let HornArrays { kinds, heads, body_offsets, bodies, p, q } = arrays;
         let count = kinds.len();
@@ -210,7 +210,7 @@ impl FactorGraphBuilder {
         let labels = self.label_index()?.labels_without(self.headed_labels())?;
         self.make_room(labels.len(), 0)?;
         self.all_or_none(|builder| {
-            labels.into_iter().try_for_each(|label| builder.add_singleton(label, p))
+            labels.into_iter().try_for_each(|label| builder.add_prior(label, p))
         })
     }
 

@@ -149,18 +149,18 @@ impl FactorGraph {
     }
 
     /// Position of the head among the variables of a factor: `None` for a table and for terms, 0 for
-    /// a singleton.
+    /// a prior.
     pub fn head_position(&self, factor: usize) -> Option<usize> {
         self.kinds[factor].has_head().then(|| self.heads[factor] as usize)
     }
 
-    /// Index into [`Self::horn_parameters`] of a singleton, AND or OR factor.
+    /// Index into [`Self::horn_parameters`] of a prior, AND or OR factor.
     pub fn horn_parameter(&self, factor: usize) -> Option<usize> {
         let is_horn = self.kinds[factor].conjunction() == Some(Conjunction::Horn);
         is_horn.then(|| self.parameters[factor] as usize)
     }
 
-    /// Number of the parameters of a factor that is a conjunction of literals (singleton, AND, OR,
+    /// Number of the parameters of a factor that is a conjunction of literals (prior, AND, OR,
     /// signed): those of [`Self::horn_parameters`] come first, then [`Self::signed_parameters`].
     #[inline(always)]
     pub(crate) fn conjunction_parameter(&self, factor: usize) -> Option<usize> {
@@ -188,7 +188,7 @@ impl FactorGraph {
         self.stores.signed.entries()
     }
 
-    /// The distinct parameters of all singleton, AND and OR factors.
+    /// The distinct parameters of all prior, AND and OR factors.
     pub fn horn_parameters(&self) -> &[HornParameters] {
         self.stores.horn.entries()
     }

@@ -270,7 +270,7 @@ mod tests {
     fn rejected(words: &[&str], add: impl Fn(&mut FactorGraphBuilder) -> Result<()>) {
         let mut builder = FactorGraphBuilder::new();
         builder.add_variable(9, 3).unwrap();
-        builder.add_singleton(1, 0.5).unwrap();
+        builder.add_prior(1, 0.5).unwrap();
         let message = match add(&mut builder) {
             Err(error) => {
                 assert_eq!(builder.factor_count(), 1);

@@ -30,7 +30,7 @@ impl SplitMix64 {
     }
 }
 
-/// Puts into `out` the order of the edges `0..edge_count` in iteration `pass` of SEQRND(`seed`).
+/// Puts into `out` the order of the edges `0..edge_count` in iteration `iteration` of SEQRND(`seed`).
 ///
 /// All arithmetic is on 64-bit words modulo 2^64. A generator is a word s; a draw is
 ///
@@ -41,16 +41,21 @@ impl SplitMix64 {
 /// result z ^ (z >> 31)
 /// ```
 ///
-/// (SplitMix64). The generator of an iteration starts with s = draw(s = draw(s = seed) xor pass). A
+/// (SplitMix64). The generator of an iteration starts with s = draw(s = draw(s = seed) xor iteration). A
 /// number below n is the high word of the 128-bit product draw * n; a draw with (draw * n) mod 2^64
 /// < 2^64 mod n is dropped and the next one taken. The order is that of the edges 0, 1, 2, ... after
 /// for i = `edge_count` - 1 down to 1: swap entries i and (number below i + 1) (Fisher and Yates).
 ///
 /// Errors: no memory for so many entries; never where `out` has room for them.
-pub fn random_order(edge_count: usize, seed: u64, pass: u64, out: &mut Vec<u32>) -> Result<()> {
+pub fn random_order(
+    edge_count: usize,
+    seed: u64,
+    iteration: u64,
+    out: &mut Vec<u32>,
+) -> Result<()> {
     out.clear();
     out.try_extend((0..edge_count).map(|edge| edge as u32))?;
-    let key = SplitMix64(seed).next() ^ pass;
+    let key = SplitMix64(seed).next() ^ iteration;
     let mut generator = SplitMix64(SplitMix64(key).next());
     for last in (1..edge_count).rev() {
         let chosen = generator.below(last as u64 + 1) as usize;
@@ -73,9 +78,9 @@ pub(super) fn random_blocks(edge_count: usize, blocks: u32, seed: u64) -> Result
 mod tests {
     use super::*;
 
-    fn order(edge_count: usize, seed: u64, pass: u64) -> Vec<u32> {
+    fn order(edge_count: usize, seed: u64, iteration: u64) -> Vec<u32> {
         let mut out = vec![7; 3];
-        random_order(edge_count, seed, pass, &mut out).unwrap();
+        random_order(edge_count, seed, iteration, &mut out).unwrap();
         out
     }
 
@@ -88,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_permutations_that_differ_by_seed_and_pass() {
+    fn orders_are_permutations_that_differ_by_seed_and_iteration() {
         for edge_count in [0, 1, 2, 3, 100, 1000] {
-            for (seed, pass) in [(0, 0), (0, 1), (1, 0), (u64::MAX, u64::MAX)] {
-                let mut sorted = order(edge_count, seed, pass);
-                assert_eq!(sorted, order(edge_count, seed, pass));
+            for (seed, iteration) in [(0, 0), (0, 1), (1, 0), (u64::MAX, u64::MAX)] {
+                let mut sorted = order(edge_count, seed, iteration);
+                assert_eq!(sorted, order(edge_count, seed, iteration));
                 sorted.sort_unstable();
                 assert!(sorted.iter().copied().eq(0..edge_count as u32));
             }
@@ -106,8 +111,8 @@ mod tests {
     #[test]
     fn all_orders_of_four_are_about_equally_frequent() {
         let mut counts = std::collections::HashMap::new();
-        for pass in 0..24_000 {
-            *counts.entry(order(4, 5, pass)).or_insert(0) += 1;
+        for iteration in 0..24_000 {
+            *counts.entry(order(4, 5, iteration)).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 24);
         assert!(counts.values().all(|&count| (850..1150).contains(&count)), "{counts:?}");

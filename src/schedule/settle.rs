@@ -92,7 +92,7 @@ impl<'a> ClassSettler<'a> {
                         self.reach(v, factor, level, levels);
                     }
                 } else {
-                    // Few edges and a wide factor: only the variables of the class matter.
+                    // Few edges and a high-arity factor: only the variables of the class matter.
                     for &other in class {
                         let v = graph.edge_variables()[other as usize];
                         if v != variable && variables.binary_search(&v).is_ok() {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// PARALL: one class of all edges (flooding, synchronous updates).
+    /// PARALL: one class of all edges (synchronous, synchronous updates).
     Parallel,
     /// SEQFIX: one edge after the other, factors ascending, within a factor variables ascending.
     SequentialFixed,
@@ -26,7 +26,7 @@ pub enum Schedule {
     },
     /// BLOCKS: every edge is put into one of some classes, each with the same probability; the
     /// classes are updated one after the other, the edges of one at once. The same classes every
-    /// pass.
+    /// iteration.
     ///
     /// One block is PARALL; some give much of what strict orders have over it, in few levels.
     ///
@@ -47,11 +47,11 @@ pub enum Schedule {
     /// one after the other, of those that may come next always the one with the lowest variable;
     /// within a component by label. Factors are taken by the position of their head, then by
     /// index. First come all messages to heads, in that order; then all others, factors in the
-    /// reverse order and within a factor variables descending. The head of a singleton is its
+    /// reverse order and within a factor variables descending. The head of a prior is its
     /// variable. A table has no head and gives no arcs: the one of its variables with the highest
     /// position counts as its head.
     ///
-    /// Exact in one pass without evidence on polytrees: graphs without cycles in which every factor
+    /// Exact in one iteration without evidence on polytrees: graphs without cycles in which every factor
     /// is the conditional distribution of its head, and every variable heads one at most. Without
     /// any arcs, as [`Schedule::Tree`].
     Topological,
@@ -62,11 +62,11 @@ pub enum Schedule {
     /// connected components that ends in its component: 0 where no arc from another component
     /// leads, and the same for all variables of a component. First come the messages to heads, by
     /// the depth of the head, least first; then all others, by the depth of their factor's head,
-    /// greatest first. Those of equal depth are one class. The head of a singleton is its
+    /// greatest first. Those of equal depth are one class. The head of a prior is its
     /// variable; that of a table the one of its variables with the greatest depth, of several the
     /// one with the highest label.
     ///
-    /// Exact in one pass without evidence on polytrees, as [`Schedule::Topological`] is: a message
+    /// Exact in one iteration without evidence on polytrees, as [`Schedule::Topological`] is: a message
     /// to a head reads messages to heads that are less deep, and messages to bodies, which are
     /// uniform there. Without any arcs, as [`Schedule::Tree`].
     ForwardBackward,
@@ -75,10 +75,10 @@ pub enum Schedule {
     /// The root of each component is its lowest variable, neighbours are visited in index order.
     /// First come the messages to the variable nearer to the root, factors with the greatest
     /// depth first, then those to the variables farther away, factors with the least depth first;
-    /// equal depths are one class. Exact in one pass on every forest, with any evidence.
+    /// equal depths are one class. Exact in one iteration on every forest, with any evidence.
     Tree,
     /// SEQMAX: one edge after the other, always the one whose message would change most (residual
-    /// belief propagation, as libDAI's). Of equal changes the one computed last goes first. A pass is
+    /// belief propagation, as libDAI's). Of equal changes the one computed last goes first. An iteration is
     /// as many messages as there are edges. No preorder: the order follows from the messages.
     MaximumResidual {
         /// Whether changes are those of logarithms of probabilities (libDAI's `logdomain=1`) instead
@@ -160,7 +160,7 @@ impl Schedule {
     ///
     /// Errors: a custom preorder that is not one on the edges of this graph; BLOCKS with 0 blocks;
     /// SEQMAX, which has none.
-    pub fn preorder(&self, graph: &FactorGraph, pass: u64) -> Result<Preorder> {
+    pub fn preorder(&self, graph: &FactorGraph, iteration: u64) -> Result<Preorder> {
         self.check(graph)?;
         let edges = graph.edge_count();
         match self {
@@ -170,7 +170,7 @@ impl Schedule {
             }
             Schedule::SequentialRandom { seed } => {
                 let mut order = Vec::new();
-                random_order(edges, *seed, pass, &mut order)?;
+                random_order(edges, *seed, iteration, &mut order)?;
                 Preorder::from_order(&order)
             }
             Schedule::Blocks { blocks, seed } => {

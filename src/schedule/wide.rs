@@ -15,11 +15,11 @@ const NARROW: u32 = u32::MAX;
 pub(super) struct WideFactors {
     /// Index into the arrays below of each factor, or `NARROW`.
     index: Vec<u32>,
-    /// Per wide factor: levels of the updates that its messages read, by variable.
+    /// Per high-arity factor: levels of the updates that its messages read, by variable.
     updates: Vec<TopTwo>,
-    /// Per wide factor: levels of its own edges, by variable.
+    /// Per high-arity factor: levels of its own edges, by variable.
     own: Vec<TopTwo>,
-    /// The wide factors of variable v are `members[offsets[v]..offsets[v + 1]]`.
+    /// The high-arity factors of variable v are `members[offsets[v]..offsets[v + 1]]`.
     offsets: Vec<u32>,
     members: Vec<u32>,
 }
@@ -74,12 +74,12 @@ impl WideFactors {
         &self.members[self.offsets[v] as usize..self.offsets[v + 1] as usize]
     }
 
-    /// For a wide factor: levels of the updates that its messages read, by variable.
+    /// For a high-arity factor: levels of the updates that its messages read, by variable.
     pub fn updates_read_by(&self, factor: u32) -> Option<TopTwo> {
         self.updates.get(self.index[factor as usize] as usize).copied()
     }
 
-    /// The highest level at which a message of a wide factor other than `factor` reads the message
+    /// The highest level at which a message of a high-arity factor other than `factor` reads the message
     /// of `factor` to `variable`; 0 if none did so far.
     pub fn highest_read(&self, variable: u32, factor: u32) -> u32 {
         let readers = self.members(variable).iter().filter(|&&reader| reader != factor);

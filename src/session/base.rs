@@ -25,10 +25,10 @@ use std::sync::Arc;
 /// builder.add_and(2, &[1], 0.9, 0.1)?; // P(2 | 1) = 0.9, P(2 | not 1) = 0.1
 /// let graph = std::sync::Arc::new(builder.build()?);
 /// let mut bp = BeliefPropagation::new(graph, Schedule::Tree, EngineOptions::default())?;
-/// bp.run(&RunRequest::new(StopRule::Passes(1)))?;
+/// bp.run(&RunRequest::new(StopRule::Iterations(1)))?;
 /// assert!((bp.probability(1)? - (0.3 * 0.9 + 0.7 * 0.1)).abs() < 1e-15);
 /// bp.observe(1, 1)?; // the variable with index 1, label 2, is true
-/// bp.run(&RunRequest::new(StopRule::Passes(1)))?;
+/// bp.run(&RunRequest::new(StopRule::Iterations(1)))?;
 /// assert!((bp.probability(0)? - 0.27 / 0.34).abs() < 1e-15);
 /// # Ok::<(), fastlbp::Error>(())
 /// ```
@@ -132,12 +132,12 @@ impl BeliefPropagation {
         &mut self.settings
     }
 
-    /// What passes run with.
+    /// What iterations run with.
     pub fn options(&self) -> EngineOptions {
         self.runner.options()
     }
 
-    /// Replaces what passes run with, from the next run on; messages, evidence and results stay. What is wrong with
+    /// Replaces what iterations run with, from the next run on; messages, evidence and results stay. What is wrong with
     /// the options is an error of that run, or of [`Self::prepare`].
     pub fn set_options(&mut self, options: EngineOptions) {
         if options != self.options() {
@@ -167,7 +167,7 @@ impl BeliefPropagation {
     }
 
     /// Replaces the schedule. Messages and evidence stay, so that a warm run goes on from them; this
-    /// is also how every pass can be given an order of its own. The schedule is analysed when a run needs
+    /// is also how every iteration can be given an order of its own. The schedule is analysed when a run needs
     /// it, or by [`Self::prepare`]. Errors: a schedule made for a graph with another number of edges.
     pub fn set_schedule(&mut self, schedule: Schedule) -> Result<()> {
         self.runner.set_schedule(schedule)?;
@@ -182,7 +182,7 @@ impl BeliefPropagation {
         self.runner.router().map_or(Backend::Cpu, |router| router.backend())
     }
 
-    /// Number of CPU threads that passes run on.
+    /// Number of CPU threads that iterations run on.
     pub fn threads(&self) -> usize {
         self.runner.router().map_or(1, |router| router.threads())
     }
@@ -234,13 +234,13 @@ impl BeliefPropagation {
         self.runner.evidence()
     }
 
-    /// Runs passes until the request's rule ends them.
+    /// Runs iterations until the request's rule ends them.
     ///
     /// Errors: [`Error::Contradiction`] under [`crate::Contradiction::Error`] (the messages are then
-    /// those after the contradictory pass, or, where it is the evidence that a factor excludes, unchanged; the
+    /// those after the contradictory iteration, or, where it is the evidence that a factor excludes, unchanged; the
     /// results are those of the last run without an error);
     /// [`Error::InvalidArgument`] for a tolerance or threshold that is negative or NaN, a damping
-    /// outside [0, 1), an empty history, or a minimum of passes above the maximum;
+    /// outside [0, 1), an empty history, or a minimum of iterations above the maximum;
     /// [`Error::Unsupported`] for max-product over a factor that has no exclusive terms and too many
     /// joint states, and for an active set with damping; [`Error::OutOfMemory`] (where that was in the middle of
     /// the run, messages are uniform then).
@@ -248,7 +248,7 @@ impl BeliefPropagation {
         self.run_monitored(request, &mut |_| Control::Continue)
     }
 
-    /// As [`Self::run`], with a callback after each pass, on the calling thread, that can end the
+    /// As [`Self::run`], with a callback after each iteration, on the calling thread, that can end the
     /// run early.
     pub fn run_monitored(
         &mut self,
@@ -293,7 +293,7 @@ impl BeliefPropagation {
         self.contradictions
     }
 
-    /// What there is to know about where passes ran, and is no error, such as why [`Backend::Auto`] does
+    /// What there is to know about where iterations ran, and is no error, such as why [`Backend::Auto`] does
     /// without a device that is there. Each note is told once: those since the last call.
     pub fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);

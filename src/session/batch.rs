@@ -83,7 +83,7 @@ impl BeliefPropagation {
     /// let mut entries = vec![Evidence::new(), Evidence::new()];
     /// entries[1].observe(&graph, 1, 1)?; // the variable with index 1, label 2, is true
     /// let mut bp = BeliefPropagation::new(graph, Schedule::Tree, Default::default())?;
-    /// let results = bp.run_batch(&entries, &RunRequest::new(StopRule::Passes(1)))?;
+    /// let results = bp.run_batch(&entries, &RunRequest::new(StopRule::Iterations(1)))?;
     /// assert!((results.of_entry(0).unwrap()[3] - 0.34).abs() < 1e-15); // P(x2)
     /// assert!((results.of_entry(1).unwrap()[1] - 0.27 / 0.34).abs() < 1e-15); // P(x1 | x2)
     /// # Ok::<(), fastlbp::Error>(())
@@ -98,7 +98,7 @@ impl BeliefPropagation {
 
     /// As [`Self::run_batch`], with a callback after each entry, on the calling thread, that gets the
     /// number of finished entries and that of all, and can end the batch early. Entries that run at
-    /// that moment end before their next pass, with the results of their passes so far and the reason
+    /// that moment end before their next iteration, with the results of their iterations so far and the reason
     /// [`crate::StopReason::Cancelled`]; those that have not begun get [`Error::NoResult`].
     pub fn run_batch_monitored(
         &mut self,
@@ -241,7 +241,7 @@ fn run_entry(
 ///     let graph = std::sync::Arc::new(builder.build()?);
 ///     sessions.push(BeliefPropagation::new(graph, Schedule::Parallel, Default::default())?);
 /// }
-/// let reports = fastlbp::run_all(&mut sessions, &RunRequest::new(StopRule::Passes(1)))?;
+/// let reports = fastlbp::run_all(&mut sessions, &RunRequest::new(StopRule::Iterations(1)))?;
 /// assert!(reports.iter().all(|report| report.is_ok()));
 /// assert_eq!(sessions[0].probability(0)?, 0.25);
 /// # Ok::<(), fastlbp::Error>(())

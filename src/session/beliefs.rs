@@ -3,7 +3,7 @@
 use super::base::BeliefPropagation;
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
-use crate::kernel::{Real, Wide};
+use crate::kernel::{ExtendedFloat, Real};
 use crate::memory::{all_collected, collected, copied, filled, room};
 use crate::model::{check_factor, check_variable, next_joint_state};
 
@@ -117,7 +117,7 @@ impl BeliefPropagation {
         let mut states = filled(variables.len(), 0)?;
         loop {
             let mut fixed = inputs.try_clone()?;
-            let mut weight = Wide::ONE;
+            let mut weight = ExtendedFloat::ONE;
             for (&position, &state) in positions.iter().zip(&states) {
                 weight = weight.multiply(inputs.weight(position, state));
                 fixed.fix(position, state);
@@ -127,7 +127,7 @@ impl BeliefPropagation {
                 break;
             }
         }
-        let total = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
+        let total = weights.iter().fold(ExtendedFloat::ZERO, |sum, &weight| sum.add(weight));
         all_collected(weights.into_iter().map(|weight| self.share(factor, weight, total)))
     }
 
@@ -162,7 +162,7 @@ impl BeliefPropagation {
         Inputs::new(self.graph(), factor, messages)
     }
 
-    fn share(&self, factor: usize, weight: Wide, total: Wide) -> Result<f64> {
+    fn share(&self, factor: usize, weight: ExtendedFloat, total: ExtendedFloat) -> Result<f64> {
         if total.is_zero() {
             return Err(self.contradictory_factor(factor));
         }
@@ -185,7 +185,7 @@ impl BeliefPropagation {
             label: self.graph().labels().get(variable).copied().unwrap_or_default(),
             variable,
             factor: None,
-            pass: self.report().map_or(0, |report| report.total_passes),
+            iteration: self.report().map_or(0, |report| report.total_iterations),
             count: 1,
         }
     }

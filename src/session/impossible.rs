@@ -87,7 +87,7 @@ impl Impossible {
                     label: graph.label(variable),
                     variable,
                     factor: Some(factor as usize),
-                    pass: 0,
+                    iteration: 0,
                     count: self.factors.len() as u64,
                 })
             }
@@ -95,7 +95,7 @@ impl Impossible {
         }
     }
 
-    /// After a run: counts them. They are contradictory in each of its passes, and before the first one.
+    /// After a run: counts them. They are contradictory in each of its iterations, and before the first one.
     pub(super) fn add_to(&self, graph: &FactorGraph, report: &mut RunReport) {
         if let Some(variable) = self.first_variable(graph) {
             report.contradictions += self.factors.len() as u64;
@@ -118,7 +118,7 @@ mod tests {
 
     fn graph() -> FactorGraph {
         let mut builder = FactorGraphBuilder::new();
-        builder.add_singleton(0, 0.0).unwrap();
+        builder.add_prior(0, 0.0).unwrap();
         builder.add_and(1, &[0, 2], 1.0, 0.0).unwrap();
         builder.add_or(2, &[3], 1.0, 0.0).unwrap();
         builder.add_table(&[4, 0], &[1.0, 0.0, 2.0, 0.0, 0.0, 3.0]).unwrap();

@@ -153,7 +153,7 @@ mod tests {
         let graph = Arc::new(builder.build()?);
         let mut bp = BeliefPropagation::new(graph, Schedule::Parallel, EngineOptions::default())?;
         let inference = Inference::MaxProduct;
-        bp.run(&RunRequest { inference, ..RunRequest::new(StopRule::Passes(5)) })?;
+        bp.run(&RunRequest { inference, ..RunRequest::new(StopRule::Iterations(5)) })?;
         bp.find_maximum()
     }
 

@@ -4,7 +4,9 @@ use super::base::BeliefPropagation;
 use crate::engine::snapshot::Queue;
 use crate::engine::{Snapshot, value_count};
 use crate::error::{Error, Result};
-use crate::kernel::{Inference, Packed, stored_message, stored_values, weights_to_probabilities};
+use crate::kernel::{
+    EncodedMessage, Inference, stored_message, stored_values, weights_to_probabilities,
+};
 use crate::memory::{all_collected, collected, copied, filled, room};
 use crate::model::check_weights;
 
@@ -47,7 +49,7 @@ impl BeliefPropagation {
     }
 
     /// Replaces all factor-to-variable messages, in the layout of [`Self::messages`]: per edge
-    /// finite weights >= 0, one of them positive; only their ratios matter. The number of passes
+    /// finite weights >= 0, one of them positive; only their ratios matter. The number of iterations
     /// done counts from 0 again. The next warm run starts from them.
     pub fn set_messages(&mut self, messages: &[f64]) -> Result<()> {
         if messages.len() != self.message_length() {
@@ -69,12 +71,12 @@ impl BeliefPropagation {
         self.runner.import(&Snapshot::of_messages(stored, 0))
     }
 
-    /// The exact state of the messages and the number of passes done, to be given to
+    /// The exact state of the messages and the number of iterations done, to be given to
     /// [`Self::restore_state`] of a session on an equal graph: with the same schedule, evidence and request, a
     /// warm run then goes on with the same bits, damping and SEQMAX included. A sequence of words whose meaning
     /// belongs to this version of the library. Errors: no memory.
     pub fn save_state(&self) -> Result<Vec<u64>> {
-        let Snapshot { messages, newest, queue, passes, .. } = self.runner.export()?;
+        let Snapshot { messages, newest, queue, iterations, .. } = self.runner.export()?;
         // Without a queue, undamped messages that are the messages say nothing; whether there are any then
         // depends on the engine.
         let newest = newest.filter(|newest| queue.is_some() || *newest != messages);
@@ -89,7 +91,7 @@ impl BeliefPropagation {
         }
         let (edges, variables) = (self.graph().edge_count(), self.graph().variable_count());
         let mut state = room(length)?;
-        state.extend([STATE_FORMAT, edges as u64, variables as u64, passes, parts]);
+        state.extend([STATE_FORMAT, edges as u64, variables as u64, iterations, parts]);
         state.extend(messages.iter().map(|message| message.0));
         state.extend(newest.iter().flatten().map(|message| message.0));
         if let Some(queue) = queue {
@@ -106,7 +108,7 @@ impl BeliefPropagation {
     /// worked out anew if evidence is set after this.
     pub fn restore_state(&mut self, state: &[u64]) -> Result<()> {
         let graph = self.graph();
-        let Some((&[format, edges, variables, passes, parts], words)) =
+        let Some((&[format, edges, variables, iterations, parts], words)) =
             state.split_first_chunk::<STATE_HEADER>()
         else {
             return Err(wrong_state(format!(
@@ -162,7 +164,7 @@ impl BeliefPropagation {
             messages: self.checked_messages(messages)?,
             newest: if has(NEWEST) { Some(self.checked_messages(newest)?) } else { None },
             queue,
-            passes,
+            iterations,
             // Factors with one variable send once more: the graph may have other ones than where it was saved.
             constants_sent: false,
         };
@@ -170,9 +172,10 @@ impl BeliefPropagation {
     }
 
     /// Words as stored messages of all edges. Errors: one that is none.
-    fn checked_messages(&self, words: &[u64]) -> Result<Vec<Packed>> {
+    fn checked_messages(&self, words: &[u64]) -> Result<Vec<EncodedMessage>> {
         let graph = self.graph();
-        let messages: Vec<Packed> = collected(words.iter().map(|&word| Packed(word)))?;
+        let messages: Vec<EncodedMessage> =
+            collected(words.iter().map(|&word| EncodedMessage(word)))?;
         let mut at = 0;
         for (edge, &v) in graph.edge_variables().iter().enumerate() {
             let radix = graph.cardinalities()[v as usize];
@@ -180,8 +183,8 @@ impl BeliefPropagation {
             at += stored.len();
             let valid = stored.iter().all(|value| value.is_valid())
                 && (radix == 2
-                    || stored.iter().any(|&value| value != Packed::ZERO)
-                        && stored.iter().all(|&value| value != Packed::INFINITY));
+                    || stored.iter().any(|&value| value != EncodedMessage::ZERO)
+                        && stored.iter().all(|&value| value != EncodedMessage::INFINITY));
             if !valid {
                 return Err(wrong_state(format!("edge {edge} has no valid message")));
             }

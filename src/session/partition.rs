@@ -3,7 +3,7 @@
 use super::base::BeliefPropagation;
 use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{Inference, Real, Wide};
+use crate::kernel::{ExtendedFloat, Inference, Real};
 use crate::memory::collected;
 use crate::model::VariableEvidence;
 
@@ -60,10 +60,10 @@ impl BeliefPropagation {
             let message = inputs
                 .message(position, Inference::SumProduct)?
                 .ok_or_else(|| self.contradictory_factor(factor))?;
-            let weights: Vec<Wide> = collected(
+            let weights: Vec<ExtendedFloat> = collected(
                 (0..radix).map(|x| state_weight(&message, x).multiply(inputs.weight(position, x))),
             )?;
-            let all = weights.iter().fold(Wide::ZERO, |sum, &weight| sum.add(weight));
+            let all = weights.iter().fold(ExtendedFloat::ZERO, |sum, &weight| sum.add(weight));
             for (x, weight) in weights.into_iter().enumerate().filter(|(_, w)| !w.is_zero()) {
                 let probability = weight.divide(all).to_f64();
                 if probability > 0.0 {
@@ -76,7 +76,7 @@ impl BeliefPropagation {
 }
 
 /// Natural logarithm of a number of any exponent: minus infinity of zero.
-pub(super) fn ln(value: Wide) -> f64 {
+pub(super) fn ln(value: ExtendedFloat) -> f64 {
     if value.is_zero() {
         return f64::NEG_INFINITY;
     }

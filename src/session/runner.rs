@@ -3,7 +3,7 @@
 use super::impossible::Impossible;
 use crate::engine::{EngineOptions, Monitor, Router, RunReport, RunRequest, Snapshot, value_count};
 use crate::error::{Error, Result};
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::memory::{collected, shared};
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -229,7 +229,7 @@ impl Runner {
     }
 
     /// Appends the current messages from a factor's variables to it, one after the other.
-    pub(super) fn factor_inputs(&self, factor: usize, out: &mut Vec<Packed>) -> Result<()> {
+    pub(super) fn factor_inputs(&self, factor: usize, out: &mut Vec<EncodedMessage>) -> Result<()> {
         self.router()?.factor_inputs(factor, &self.evidence, out)
     }
 }

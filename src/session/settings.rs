@@ -19,7 +19,7 @@ pub struct Settings {
     /// Largest change of a probability that counts as none; not negative. 1e-9 unless changed.
     pub tolerance: f64,
     /// Number of iterations after which a run ends without having converged. 10,000 unless changed.
-    pub max_passes: u64,
+    pub max_iterations: u64,
     /// Time after which a run ends; none unless changed.
     pub max_time: Option<Duration>,
     /// What happens where deterministic messages disagree.
@@ -40,10 +40,10 @@ impl Default for Settings {
     fn default() -> Self {
         let RunRequest {
             max_time, contradiction, start, inference, damping, active_threshold, ..
-        } = RunRequest::new(StopRule::Passes(0));
+        } = RunRequest::new(StopRule::Iterations(0));
         Self {
             tolerance: 1e-9,
-            max_passes: 10_000,
+            max_iterations: 10_000,
             max_time,
             contradiction,
             start,
@@ -58,10 +58,10 @@ impl Default for Settings {
 impl Settings {
     /// A run until the tolerance is met, within the greatest number of iterations.
     pub fn request(&self) -> RunRequest {
-        let Self { tolerance, max_passes, .. } = *self;
+        let Self { tolerance, max_iterations, .. } = *self;
         self.request_by(match self.measure {
-            Measure::Variables => StopRule::Tolerance { tolerance, max_passes },
-            Measure::All => StopRule::AllBeliefs { tolerance, max_passes },
+            Measure::Variables => StopRule::Tolerance { tolerance, max_iterations },
+            Measure::All => StopRule::AllBeliefs { tolerance, max_iterations },
         })
     }
 

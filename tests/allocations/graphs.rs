@@ -23,7 +23,7 @@ impl Size {
     }
 }
 
-/// Singleton, AND and OR factors, and some of each other kind.
+/// Prior, AND and OR factors, and some of each other kind.
 #[derive(Default)]
 pub struct Lists {
     pub kinds: Vec<u32>,
@@ -106,7 +106,7 @@ fn lists(graph: &FactorGraph) -> Lists {
     for factor in 0..graph.factor_count() {
         let variables = graph.factor_variables(factor);
         let (kind, p, q) = match graph.factor(factor) {
-            Factor::Singleton(Prior { p }) => (fastlbp::ffi::FASTLBP_FACTOR_PRIOR, p, 0.0),
+            Factor::Prior(Prior { p }) => (fastlbp::ffi::FASTLBP_FACTOR_PRIOR, p, 0.0),
             Factor::And(horn) => (fastlbp::ffi::FASTLBP_FACTOR_AND, horn.p, horn.q),
             Factor::Or(horn) => (fastlbp::ffi::FASTLBP_FACTOR_OR, horn.p, horn.q),
             other => unreachable!("{other:?}"),
@@ -135,9 +135,9 @@ fn tables(graph: &FactorGraph, format: GraphFormat) -> FactorGraph {
         let labels: Vec<u64> =
             graph.factor_variables(factor).iter().map(|&v| graph.label(v as usize)).collect();
         match graph.factor(factor) {
-            Factor::Singleton(Prior { p }) => builder.add_singleton(labels[0], p).unwrap(),
+            Factor::Prior(Prior { p }) => builder.add_prior(labels[0], p).unwrap(),
             _ if format != GraphFormat::CausalFg && labels.len() > 6 => {
-                builder.add_singleton(labels[0], 0.5).unwrap();
+                builder.add_prior(labels[0], 0.5).unwrap();
             }
             Factor::And(horn) => {
                 let (head, body) = split(&labels, horn.head);

@@ -22,7 +22,7 @@ type Answer = Result<Vec<u64>, Status>;
 /// What steps work on.
 pub struct World {
     inputs: Inputs,
-    /// Binary variables, and singleton, AND and OR factors.
+    /// Binary variables, and prior, AND and OR factors.
     plain: GraphHandle,
     /// All kinds of factors, and a variable with three states.
     mixed: GraphHandle,
@@ -297,7 +297,7 @@ pub fn steps(size: Size, are_all_wanted: bool) -> Vec<Step> {
                 if size == Size::Large && threads == 2 && !differs {
                     continue;
                 }
-                // Its passes take longer by far; and each allocation takes three runs.
+                // Its iterations take longer by far; and each allocation takes three runs.
                 if size == Size::Large && schedule == "SEQMAX" && (mixed || !are_all_wanted) {
                     continue;
                 }
@@ -425,9 +425,9 @@ fn modes(world: &World, mixed: bool, schedule: &str) -> Answer {
     c!(fastlbp_bp_set_tolerance(bp, 1e-3));
     c!(fastlbp_bp_set_max_iterations(bp, 2));
     let mut answer = Vec::new();
-    let mut frac = 0.0;
-    c!(fastlbp_bp_run_bingo(bp, 1e-3, 1, 3, 2, &mut frac));
-    answer.push(frac.to_bits());
+    let mut active_fraction = 0.0;
+    c!(fastlbp_bp_run_bingo(bp, 1e-3, 1, 3, 2, &mut active_fraction));
+    answer.push(active_fraction.to_bits());
     answer.extend(marginals(bp)?);
     c!(fastlbp_bp_set_damping(bp, 0.25));
     c!(fastlbp_bp_run(bp));
@@ -688,12 +688,12 @@ fn rust_session(world: &World, size: Size) -> Answer {
     let graph = &world.graph;
     let options = EngineOptions { threads: Some(2), ..EngineOptions::default() };
     let request = RunRequest::new(match size {
-        Size::Small => StopRule::AllBeliefs { tolerance: 1e-3, max_passes: 1 },
+        Size::Small => StopRule::AllBeliefs { tolerance: 1e-3, max_iterations: 1 },
         // Not the beliefs of factors with many variables.
-        Size::Large => StopRule::Tolerance { tolerance: 1e-3, max_passes: 1 },
+        Size::Large => StopRule::Tolerance { tolerance: 1e-3, max_iterations: 1 },
     });
-    let mut passes = RunRequest::new(StopRule::Passes(1));
-    passes.contradiction = fastlbp::Contradiction::Vote;
+    let mut iterations = RunRequest::new(StopRule::Iterations(1));
+    iterations.contradiction = fastlbp::Contradiction::Vote;
     let ran = rust(|| {
         let schedule = Schedule::Tree;
         let mut session = BeliefPropagation::new(graph.clone(), schedule, options)?;
@@ -704,7 +704,7 @@ fn rust_session(world: &World, size: Size) -> Answer {
             Err(error @ Error::OutOfMemory(_)) => return Err(error),
             other => other.is_ok(),
         };
-        session.run(&passes)?;
+        session.run(&iterations)?;
         Ok((limit, session))
     });
     let (limit, session) = ran?;

@@ -24,7 +24,7 @@ static void tree_by_hand(void) {
     const double likelihood[] = {1.0, 3.0};
     const uint32_t some[] = {3, 0};
     uint64_t converged = 0;
-    uint64_t passes = 0;
+    uint64_t iterations = 0;
     size_t needed = 0;
 
     OK(fastlbp_bp_set_schedule(bp, "TREE", 0));
@@ -52,8 +52,8 @@ static void tree_by_hand(void) {
 
     OK(check_observe(bp, 3, 1)); /* the variable with label 4 */
     OK(fastlbp_bp_run_iterations(bp, 1)); /* exact: the graph is a tree */
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(passes == 1);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(iterations == 1);
     OK(fastlbp_bp_probabilities(bp, p, 4, NULL));
     NEAR(p[0], 0.3 * 0.67 / 0.446);
     NEAR(p[2], 0.292 * 0.8 / 0.446);
@@ -289,16 +289,16 @@ static void schedules(void) {
         for (size_t level = 0; level < levels; level++)
             sum += widths[level];
         CHECK(sum == EDGES);
-        /* The same by the ranks of each pass. */
-        for (uint64_t pass = 0; pass < 4; pass++) {
+        /* The same by the ranks of each iteration. */
+        for (uint64_t iteration = 0; iteration < 4; iteration++) {
             OK(fastlbp_bp_set_schedule(bp, names[i], 17));
-            OK(fastlbp_bp_schedule_ranks(bp, pass, got, EDGES, NULL));
+            OK(fastlbp_bp_schedule_ranks(bp, iteration, got, EDGES, NULL));
             for (size_t edge = 0; edge < EDGES; edge++)
                 ranks[edge] = 1000 + 7 * (uint64_t)got[edge];
             OK(fastlbp_bp_set_schedule_ranks(bp, ranks, EDGES));
             OK(fastlbp_bp_get_property(bp, "updates", name, sizeof name, NULL));
             CHECK(strcmp(name, "CUSTOM") == 0);
-            OK(fastlbp_bp_set_start(bp, pass == 0 ? FASTLBP_START_FRESH : FASTLBP_START_WARM));
+            OK(fastlbp_bp_set_start(bp, iteration == 0 ? FASTLBP_START_FRESH : FASTLBP_START_WARM));
             OK(fastlbp_bp_run_iterations(bp, 1));
         }
         OK(fastlbp_bp_set_start(bp, FASTLBP_START_FRESH));
@@ -411,21 +411,21 @@ static void messages_and_states(void) {
 static void bingo_rule(void) {
     fastlbp_bp *bp = check_session(check_ring(40));
     double low_pass[40], plain[40], frac = -1, same = -2, max_diff = -1;
-    uint64_t passes = 0;
+    uint64_t iterations = 0;
     uint64_t reason = 99;
     uint64_t converged = 1;
     OK(fastlbp_bp_set_schedule(bp, "PARALL", 0));
     /* A mean over one belief is the belief. */
-    OK(fastlbp_bp_run_bingo(bp, 1e-300, 2, 4, 1, &frac));
+    OK(fastlbp_bp_run_bingo(bp, 1e-300, 2, 4, 1, &active_fraction));
     OK(fastlbp_bp_report_f64(bp, FASTLBP_REPORT_ACTIVE_FRACTION, &same));
-    CHECK(frac == same && frac > 0 && frac <= 1);
+    CHECK(active_fraction == same && active_fraction > 0 && active_fraction <= 1);
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_CONVERGED, &converged));
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_STOP_REASON, &reason));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(!converged && passes > 2 && passes <= 5);
-    CHECK(reason == FASTLBP_STOP_ACTIVE_FRACTION); /* looked at before the greatest number of passes */
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(!converged && iterations > 2 && iterations <= 5);
+    CHECK(reason == FASTLBP_STOP_ACTIVE_FRACTION); /* looked at before the greatest number of iterations */
     OK(fastlbp_bp_probabilities(bp, low_pass, 40, NULL));
-    OK(fastlbp_bp_run_iterations(bp, passes));
+    OK(fastlbp_bp_run_iterations(bp, iterations));
     OK(fastlbp_bp_probabilities(bp, plain, 40, NULL));
     SAME_BITS(low_pass, plain, 40);
     /* Loose enough to converge; no share is asked for. */
@@ -440,19 +440,19 @@ static void bingo_rule(void) {
 static void stopping(void) {
     fastlbp_bp *bp = check_session(check_ring(40));
     uint64_t reason = 99;
-    uint64_t passes = 99;
+    uint64_t iterations = 99;
     double max_diff = -1;
     OK(fastlbp_bp_set_tolerance(bp, 0.0));
     OK(fastlbp_bp_set_max_iterations(bp, 3));
     OK(fastlbp_bp_run(bp));
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_STOP_REASON, &reason));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(reason == FASTLBP_STOP_ITERATIONS && passes == 3);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(reason == FASTLBP_STOP_ITERATIONS && iterations == 3);
     OK(fastlbp_bp_set_max_time(bp, 0.0));
     OK(fastlbp_bp_run_iterations(bp, 1000));
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_STOP_REASON, &reason));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(reason == FASTLBP_STOP_TIME && passes < 1000);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(reason == FASTLBP_STOP_TIME && iterations < 1000);
     OK(fastlbp_bp_set_max_time(bp, INFINITY));
     OK(fastlbp_bp_set_tolerance(bp, 1e-6));
     OK(fastlbp_bp_set_max_iterations(bp, 1000));
@@ -463,28 +463,28 @@ static void stopping(void) {
     fastlbp_bp_free(bp);
 }
 
-static int32_t count_passes(void *user, uint64_t passes, uint64_t max_passes, double max_diff,
-                            double frac) {
+static int32_t count_iterations(void *user, uint64_t iterations, uint64_t max_iterations, double max_diff,
+                            double active_fraction) {
     uint64_t *count = user;
     (void)max_diff;
     ++*count;
-    CHECK(passes == *count && max_passes == 50 && frac == 1.0);
-    return passes == 2;
+    CHECK(iterations == *count && max_iterations == 50 && active_fraction == 1.0);
+    return iterations == 2;
 }
 
 static void progress(void) {
     fastlbp_bp *bp = check_session(check_ring(12));
-    uint64_t count = 0, passes = 0;
+    uint64_t count = 0, iterations = 0;
     uint64_t reason = 99;
-    OK(fastlbp_bp_set_progress(bp, count_passes, &count));
+    OK(fastlbp_bp_set_progress(bp, count_iterations, &count));
     OK(fastlbp_bp_run_iterations(bp, 50));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_STOP_REASON, &reason));
-    CHECK(count == 2 && passes == 2 && reason == FASTLBP_STOP_CANCELLED);
+    CHECK(count == 2 && iterations == 2 && reason == FASTLBP_STOP_CANCELLED);
     OK(fastlbp_bp_set_progress(bp, NULL, NULL));
     OK(fastlbp_bp_run_iterations(bp, 50));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(count == 2 && passes == 50);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(count == 2 && iterations == 50);
     fastlbp_bp_free(bp);
 }
 

@@ -144,11 +144,11 @@ struct meter {
     uint64_t calls, last, end;
 };
 
-static int32_t progress(void *user, uint64_t done, uint64_t all, double max_diff, double frac) {
+static int32_t progress(void *user, uint64_t done, uint64_t all, double max_diff, double active_fraction) {
     struct meter *meter = user;
     CHECK(done == ++meter->calls);
     meter->last = all;
-    CHECK(isinf(max_diff) && frac == 1.0);
+    CHECK(isinf(max_diff) && active_fraction == 1.0);
     CHECK_STATUS(check_observe(meter->bp, 0, 1), FASTLBP_STATUS_BUSY);
     return done == meter->end;
 }
@@ -167,9 +167,9 @@ static void progress_and_cancelling(void) {
     fastlbp_bp_free(meter.bp);
 }
 
-static int32_t count_passes(void *user, uint64_t passes, uint64_t all, double diff, double frac) {
-    (void)all, (void)diff, (void)frac;
-    *(uint64_t *)user = passes;
+static int32_t count_iterations(void *user, uint64_t iterations, uint64_t all, double diff, double active_fraction) {
+    (void)all, (void)diff, (void)active_fraction;
+    *(uint64_t *)user = iterations;
     return 0;
 }
 
@@ -178,12 +178,12 @@ static void many_graphs(void) {
     fastlbp_bp *sessions[COUNT + 1];
     fastlbp_status statuses[COUNT + 1];
     double wanted[STATES], got[STATES];
-    uint64_t told = 0, passes = 0;
+    uint64_t told = 0, iterations = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         sessions[i] = ring_session(i % 2 == 0 ? "PARALL" : "SEQFIX", 1 + i % 3);
         OK(check_observe(sessions[i], i, 1));
     }
-    OK(fastlbp_bp_set_progress(sessions[5], count_passes, &told));
+    OK(fastlbp_bp_set_progress(sessions[5], count_iterations, &told));
     sessions[COUNT] = check_session(certain());
     OK(check_observe(sessions[COUNT], 1, 0));
     OK(fastlbp_run_all(sessions, COUNT + 1, statuses));
@@ -197,11 +197,11 @@ static void many_graphs(void) {
         SAME_BITS(got, wanted, STATES);
         fastlbp_bp_free(alone);
     }
-    OK(fastlbp_bp_report_u64(sessions[5], FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(told == passes && passes > 1);
+    OK(fastlbp_bp_report_u64(sessions[5], FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(told == iterations && iterations > 1);
     CHECK(statuses[COUNT] == FASTLBP_STATUS_CONTRADICTION);
-    OK(fastlbp_bp_report_u64(sessions[COUNT], FASTLBP_REPORT_CONTRADICTIONS, &passes));
-    CHECK(passes == 1);
+    OK(fastlbp_bp_report_u64(sessions[COUNT], FASTLBP_REPORT_CONTRADICTIONS, &iterations));
+    CHECK(iterations == 1);
 
     OK(fastlbp_run_all(NULL, 0, NULL));
     FAILS(fastlbp_run_all(NULL, 1, statuses), FASTLBP_STATUS_NULL_POINTER, "sessions is NULL");

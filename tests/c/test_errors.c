@@ -527,13 +527,13 @@ static void *call_from_other_thread(void *argument) {
 }
 
 /* Calls into the session that runs, from the callback's thread and from another one. */
-static int32_t call_back(void *user, uint64_t passes, uint64_t max_passes, double max_diff,
-                         double frac) {
+static int32_t call_back(void *user, uint64_t iterations, uint64_t max_iterations, double max_diff,
+                         double active_fraction) {
     fastlbp_bp *bp = user, *copy = NULL;
     struct other_thread other;
     pthread_t thread;
     double value = UNTOUCHED;
-    (void)passes, (void)max_passes, (void)max_diff, (void)frac;
+    (void)iterations, (void)max_iterations, (void)max_diff, (void)active_fraction;
     FAILS(fastlbp_bp_run(bp), FASTLBP_STATUS_BUSY, "busy");
     FAILS(check_observe(bp, 0, 1), FASTLBP_STATUS_BUSY, "busy");
     FAILS(check_probability(bp, 0, &value), FASTLBP_STATUS_BUSY, "busy");
@@ -547,10 +547,10 @@ static int32_t call_back(void *user, uint64_t passes, uint64_t max_passes, doubl
     return 0;
 }
 
-static int32_t free_itself(void *user, uint64_t passes, uint64_t max_passes, double max_diff,
-                           double frac) {
-    (void)max_passes, (void)max_diff, (void)frac;
-    if (passes == 1)
+static int32_t free_itself(void *user, uint64_t iterations, uint64_t max_iterations, double max_diff,
+                           double active_fraction) {
+    (void)max_iterations, (void)max_diff, (void)active_fraction;
+    if (iterations == 1)
         fastlbp_bp_free(user);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Evidence that a factor excludes, the logarithm of an impossible sum, and copies that go on. */
 #include "check.h"
 
-/* A singleton, an AND and a table over three variables, each 0 for the states that are observed. */
+/* A prior, an AND and a table over three variables, each 0 for the states that are observed. */
 static fastlbp_graph *certain_factors(void) {
     const uint64_t scope[] = {3, 4, 5};
     const double values[] = {1, 1, 1, 1, 1, 1, 1, 0};

@@ -1,5 +1,5 @@
 /* Reference values computed in 128-bit arithmetic:
- * NAME.SCHEDULE.PASSES.ref in the directory given as argument, with NAME.causal_fg and NAME.obs. */
+ * NAME.SCHEDULE.ITERATIONS.ref in the directory given as argument, with NAME.causal_fg and NAME.obs. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include <dirent.h>
@@ -44,14 +44,14 @@ static void compare(fastlbp_bp *bp, const char *path) {
     fclose(file);
 }
 
-/* NAME.SCHEDULE.PASSES.ref */
+/* NAME.SCHEDULE.ITERATIONS.ref */
 static int test_reference(const char *directory, const char *file) {
     char name[128], schedule[16], path[1024];
-    unsigned long long passes = 0;
+    unsigned long long iterations = 0;
     int end = 0;
     fastlbp_graph *graph = NULL;
     fastlbp_bp *bp;
-    if (sscanf(file, "%127[^.].%15[^.].%llu.ref%n", name, schedule, &passes, &end) != 3
+    if (sscanf(file, "%127[^.].%15[^.].%llu.ref%n", name, schedule, &iterations, &end) != 3
         || end == 0 || file[end] != '\0')
         return 0;
     snprintf(path, sizeof path, "%s/%s.causal_fg", directory, name);
@@ -65,7 +65,7 @@ static int test_reference(const char *directory, const char *file) {
     if (file_exists(path))
         OK(fastlbp_bp_read_evidence(bp, path, NULL));
     OK(fastlbp_bp_set_schedule(bp, schedule, 0));
-    OK(fastlbp_bp_run_iterations(bp, passes));
+    OK(fastlbp_bp_run_iterations(bp, iterations));
     snprintf(path, sizeof path, "%s/%s", directory, file);
     compare(bp, path);
     fastlbp_bp_free(bp);

@@ -15,9 +15,9 @@ static long resident(void) {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-static int32_t cancel(void *user, uint64_t passes, uint64_t max_passes, double max_diff,
-                      double frac) {
-    (void)user, (void)passes, (void)max_passes, (void)max_diff, (void)frac;
+static int32_t cancel(void *user, uint64_t iterations, uint64_t max_iterations, double max_diff,
+                      double active_fraction) {
+    (void)user, (void)iterations, (void)max_iterations, (void)max_diff, (void)active_fraction;
     return 1;
 }
 

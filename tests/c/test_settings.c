@@ -7,7 +7,7 @@ static void damping(void) {
     fastlbp_graph *graph = NULL;
     fastlbp_bp *bp, *plain = check_session(check_ring(12)), *damped = check_session(check_ring(12));
     double messages[2], p = -1, a[12], b[12];
-    uint64_t passes = 0, more = 0;
+    uint64_t iterations = 0, more = 0;
     OK(fastlbp_graph_new(&graph));
     OK(fastlbp_graph_add_prior(graph, 1, 0.2)); /* odds 1/4, after uniform ones */
     bp = check_session(graph);
@@ -28,9 +28,9 @@ static void damping(void) {
     OK(fastlbp_bp_set_damping(damped, 0.75));
     OK(fastlbp_bp_run(plain));
     OK(fastlbp_bp_run(damped));
-    OK(fastlbp_bp_report_u64(plain, FASTLBP_REPORT_ITERATIONS, &passes));
+    OK(fastlbp_bp_report_u64(plain, FASTLBP_REPORT_ITERATIONS, &iterations));
     OK(fastlbp_bp_report_u64(damped, FASTLBP_REPORT_ITERATIONS, &more));
-    CHECK(more > passes && more < 10000);
+    CHECK(more > iterations && more < 10000);
     OK(fastlbp_bp_probabilities(plain, a, 12, NULL));
     OK(fastlbp_bp_probabilities(damped, b, 12, NULL));
     for (int v = 0; v < 12; v++)
@@ -70,7 +70,7 @@ static void active_sets(void) {
     fastlbp_bp_free(bp);
 }
 
-/* Always the message that would change most: the same fixed point, in fewer passes. */
+/* Always the message that would change most: the same fixed point, in fewer iterations. */
 static void residuals(void) {
     fastlbp_bp *bp = check_session(check_ring(12));
     double a[12], b[12];
@@ -103,21 +103,21 @@ static void measures(void) {
     const double equal[] = {1, 0, 0, 1};
     fastlbp_graph *graph = NULL;
     fastlbp_bp *bp;
-    uint64_t passes = 0;
+    uint64_t iterations = 0;
     OK(fastlbp_graph_new(&graph));
     OK(fastlbp_graph_add_table(graph, scope, 2, equal, 4));
     bp = check_session(graph);
     OK(fastlbp_bp_run(bp));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(passes == 1);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(iterations == 1);
     OK(fastlbp_bp_set_measure(bp, FASTLBP_MEASURE_ALL));
     OK(fastlbp_bp_run(bp));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(passes == 2);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(iterations == 2);
     OK(fastlbp_bp_set_property(bp, "measure", "variables"));
     OK(fastlbp_bp_run(bp));
-    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &passes));
-    CHECK(passes == 1);
+    OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_ITERATIONS, &iterations));
+    CHECK(iterations == 1);
     fastlbp_bp_free(bp);
 
     for (uint64_t i = 0; i < 21; i++)

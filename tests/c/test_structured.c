@@ -283,7 +283,7 @@ static void kinds_by_hand(void) {
     }
 }
 
-/* One factor of each kind, in this order: singleton, signed, noisy, terms. */
+/* One factor of each kind, in this order: prior, signed, noisy, terms. */
 static fastlbp_graph *one_of_each(void) {
     const uint64_t body[] = {3, 1}, scope[] = {9, 1};
     const uint8_t negated[] = {1, 0};

@@ -26,14 +26,14 @@ fn pair(choices: &mut Choices) -> [f64; 2] {
     if pair == [0.0, 0.0] { [1.0, 0.0] } else { pair }
 }
 
-/// A conjunction of binary variables: an AND, an OR, a singleton, or one with signs.
+/// A conjunction of binary variables: an AND, an OR, a prior, or one with signs.
 fn conjunction(choices: &mut Choices, scope: Vec<u64>) -> Input {
     let body = scope.len() - 1;
     let [p, q] = [probability(choices), probability(choices)];
     let mut negated = |count: usize| (0..count).map(|_| choices.flag()).collect::<Vec<_>>();
     let signs = negated(body + 1);
     let definition = match choices.below(8) {
-        0..3 if body == 0 => Definition::Singleton { p },
+        0..3 if body == 0 => Definition::Prior { p },
         0..3 => Definition::And { p, q },
         3 | 4 => Definition::Or { p, q },
         5 => {
@@ -62,8 +62,8 @@ fn choose_scope(choices: &mut Choices, among: &[u64], count: usize) -> Vec<u64> 
 }
 
 /// Gives a variable very many factors: 9 to 300, at times more than 1000.
-fn add_hub(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
-    let hub = among[choices.below(among.len())];
+fn add_high_degree(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
+    let high_degree = among[choices.below(among.len())];
     let degree = match choices.below(4) {
         0 if size > 30 => 1001 + choices.below(500),
         _ => 9 + choices.below(292),
@@ -71,16 +71,16 @@ fn add_hub(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<I
     for _ in 0..degree {
         let count = choices.below(3);
         let mut scope = choose_scope(choices, among, count);
-        scope.retain(|&label| label != hub);
-        scope.insert(choices.below(scope.len() + 1), hub);
+        scope.retain(|&label| label != high_degree);
+        scope.insert(choices.below(scope.len() + 1), high_degree);
         inputs.push(conjunction(choices, scope));
     }
 }
 
-/// Adds factors of many variables, hubs, and factors that are there already.
+/// Adds factors of many variables, high-degree variables, and factors that are there already.
 fn add_special(choices: &mut Choices, size: usize, among: &[u64], inputs: &mut Vec<Input>) {
     if size > 10 && choices.below(4) == 0 {
-        add_hub(choices, size, among, inputs);
+        add_high_degree(choices, size, among, inputs);
     }
     if size > 5 && choices.below(3) == 0 {
         for _ in 0..1 + choices.below(3) {
@@ -198,10 +198,10 @@ pub fn random_request(choices: &mut Choices, rule: StopRule) -> RunRequest {
     }
 }
 
-/// A rule that looks at changes. `most` bounds the number of passes.
+/// A rule that looks at changes. `most` bounds the number of iterations.
 pub fn random_rule(choices: &mut Choices, graph: &FactorGraph, most: u64) -> StopRule {
     let tolerance = [0.0, 1e-12, 1e-6, 1e-2, 0.3][choices.below(5)];
-    let max_passes = choices.below(most as usize + 1) as u64;
+    let max_iterations = choices.below(most as usize + 1) as u64;
     // It makes a table of each factor; some are too large for one, which is an error.
     let sizes = (0..graph.factor_count()).map(|factor| graph.joint_states(factor));
     let refused = |size: Option<usize>| size.is_none_or(|size| size > 1 << 20);
@@ -211,14 +211,14 @@ pub fn random_rule(choices: &mut Choices, graph: &FactorGraph, most: u64) -> Sto
     ];
     match choices.below(6) {
         0 | 1 if largest && !sizes.clone().any(refused) || any_refused => {
-            StopRule::AllBeliefs { tolerance, max_passes }
+            StopRule::AllBeliefs { tolerance, max_iterations }
         }
         2..=4 => {
-            let min_passes = choices.below(max_passes as usize + 1) as u64;
+            let min_iterations = choices.below(max_iterations as usize + 1) as u64;
             let history = 1 + choices.below(6) as u64;
-            StopRule::Bingo { tolerance, min_passes, max_passes, history }
+            StopRule::Bingo { tolerance, min_iterations, max_iterations, history }
         }
-        _ => StopRule::Tolerance { tolerance, max_passes },
+        _ => StopRule::Tolerance { tolerance, max_iterations },
     }
 }
 

@@ -90,7 +90,7 @@ pub const KINDS: [&str; 12] = [
     "table of one",
     "table of two",
     "table of states",
-    "singleton",
+    "prior",
     "AND",
     "OR",
     "AND, shared in its body",
@@ -137,11 +137,11 @@ impl Factor {
             "table of one" => Self::table(&[states], choices),
             "table of two" => Self::table(&[states, 2], choices),
             "table of states" => Self::table(&[states, 3], choices),
-            "singleton" => {
+            "prior" => {
                 let p = probability(choices);
                 let value =
                     move |states: &[usize]| Exact::of(if states[0] == 1 { p } else { 1.0 - p });
-                Self::new(&[2], value, move |builder, scope| builder.add_singleton(scope[0], p))
+                Self::new(&[2], value, move |builder, scope| builder.add_prior(scope[0], p))
             }
             "AND" | "OR" | "AND, shared in its body" => {
                 let (p, q) = (probability(choices), probability(choices));

@@ -47,7 +47,7 @@ impl Set {
 
 /// Largest absolute difference from a reference value.
 const ABSOLUTE: f64 = 1e-12;
-/// Largest absolute difference of what a trace says about a pass: a sum of rounding errors, as many
+/// Largest absolute difference of what a trace says about an iteration: a sum of rounding errors, as many
 /// of these runs never settle.
 const TRACE: f64 = 1e-9;
 /// Largest relative difference, where that is asked for.
@@ -178,7 +178,7 @@ fn mirrored(graph: &FactorGraph) -> Arc<FactorGraph> {
         };
         match graph.factor(factor) {
             // As a table, since 1 - p as a parameter would be rounded.
-            Factor::Singleton(Prior { p }) => builder.add_table(&labels, &[p, 1.0 - p]).unwrap(),
+            Factor::Prior(Prior { p }) => builder.add_table(&labels, &[p, 1.0 - p]).unwrap(),
             Factor::And(horn) => {
                 let body = body(horn.head, horn.head_in_body);
                 builder.add_or(labels[horn.head], &body, horn.p, horn.q).unwrap();
@@ -206,12 +206,12 @@ fn mirrored_evidence(graph: &FactorGraph, evidence: &Evidence) -> Evidence {
     mirrored
 }
 
-/// `NAME.SCHEDULE.PASSES.ref[.gz]` with a number of passes, as (name, schedule, passes).
+/// `NAME.SCHEDULE.ITERATIONS.ref[.gz]` with a number of iterations, as (name, schedule, iterations).
 fn parse_reference_name(file: &str) -> Option<(&str, &str, u64)> {
     let stem = file.strip_suffix(".gz").unwrap_or(file).strip_suffix(".ref")?;
-    let (rest, passes) = stem.rsplit_once('.')?;
+    let (rest, iterations) = stem.rsplit_once('.')?;
     let (name, schedule) = rest.rsplit_once('.')?;
-    Some((name, schedule, passes.parse().ok()?))
+    Some((name, schedule, iterations.parse().ok()?))
 }
 
 /// Runs all references of a directory for fixed numbers of iterations.
@@ -226,11 +226,11 @@ pub fn check_directory(
     let mut checked = 0;
     let mut largest = 0.0_f64;
     for file in &names {
-        let Some((name, schedule_name, passes)) = parse_reference_name(file) else { continue };
+        let Some((name, schedule_name, iterations)) = parse_reference_name(file) else { continue };
         let values = reference(&directory.join(file));
         let graph = load_graph(&directory, name);
         let evidence = load_evidence(&directory, name, &graph);
-        let request = RunRequest::new(StopRule::Passes(passes));
+        let request = RunRequest::new(StopRule::Iterations(iterations));
         let mut direct = session(&graph, schedule(schedule_name), evidence.clone(), options);
         direct.run(&request).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert_eq!(values.len(), graph.variable_count(), "{file}");
@@ -265,7 +265,7 @@ pub fn trees_are_exact(options: EngineOptions) {
         let values = reference(&directory.join(&file));
         let graph = load_graph(&directory, name);
         let evidence = load_evidence(&directory, name, &graph);
-        for (schedule, passes) in [
+        for (schedule, iterations) in [
             (Schedule::Tree, 1),
             (Schedule::Parallel, 50),
             (Schedule::SequentialFixed, 50),
@@ -274,7 +274,7 @@ pub fn trees_are_exact(options: EngineOptions) {
         ] {
             let what = format!("{file} {}", schedule.name());
             let mut session = session(&graph, schedule, evidence.clone(), options);
-            session.run(&RunRequest::new(StopRule::Passes(passes))).unwrap();
+            session.run(&RunRequest::new(StopRule::Iterations(iterations))).unwrap();
             check_absolute(&session, &values, &what);
             check_relative(&session, &values, &what);
             checked += 1;
@@ -297,7 +297,7 @@ pub fn contradictory_evidence_is_reported(options: EngineOptions) {
     ] {
         let name = schedule.name();
         let mut session = session(&graph, schedule, evidence.clone(), options);
-        let mut request = RunRequest::new(StopRule::Passes(60));
+        let mut request = RunRequest::new(StopRule::Iterations(60));
         match session.run(&request) {
             Err(Error::Contradiction { label: 0 | 1, .. }) => {}
             other => panic!("{name}: {other:?}"),
@@ -309,24 +309,25 @@ pub fn contradictory_evidence_is_reported(options: EngineOptions) {
     }
 }
 
-/// Explicit orders: every pass has one of its own, as a schedule that is changed between warm runs
-/// of one pass each.
+/// Explicit orders: every iteration has one of its own, as a schedule that is changed between warm runs
+/// of one iteration each.
 pub fn explicit_orders(options: EngineOptions) {
     let (directory, graphs) = (data("golden/order"), data("golden/fixed"));
-    for (name, passes) in [("bingo_700", 3), ("smartfl_1000", 3)] {
+    for (name, iterations) in [("bingo_700", 3), ("smartfl_1000", 3)] {
         let graph = load_graph(&graphs, name);
         let evidence = load_evidence(&graphs, name, &graph);
-        let text = read_text(&directory.join(format!("{name}.{passes}.seq")));
+        let text = read_text(&directory.join(format!("{name}.{iterations}.seq")));
         let orders: Vec<Schedule> = words(&text).map(|line| order(&graph, &line)).collect();
-        assert_eq!(orders.len(), passes);
+        assert_eq!(orders.len(), iterations);
         let mut session = session(&graph, orders[0].clone(), evidence, options);
         for order in orders {
             session.set_schedule(order).unwrap();
-            let request = RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Passes(1)) };
+            let request =
+                RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Iterations(1)) };
             session.run(&request).unwrap();
         }
-        assert_eq!(session.report().unwrap().total_passes, passes as u64);
-        let values = reference(&directory.join(format!("{name}.{passes}.ref")));
+        assert_eq!(session.report().unwrap().total_iterations, iterations as u64);
+        let values = reference(&directory.join(format!("{name}.{iterations}.ref")));
         let largest = check_absolute(&session, &values, name);
         println!("golden/order/{name}: largest difference {largest:e}");
     }
@@ -346,7 +347,7 @@ fn order(graph: &FactorGraph, line: &[&str]) -> Schedule {
     Schedule::Custom(Arc::new(Preorder::from_ranks(graph, &ranks).unwrap()))
 }
 
-/// Runs BINGO's rule and compares every pass with the trace: largest difference and share.
+/// Runs BINGO's rule and compares every iteration with the trace: largest difference and share.
 fn check_bingo_run(session: &mut BeliefPropagation, rule: StopRule, trace: &Path) -> RunReport {
     let trace_text = read_text(trace);
     let lines: HashMap<u64, (f64, f64)> = words(&trace_text)
@@ -359,18 +360,27 @@ fn check_bingo_run(session: &mut BeliefPropagation, rule: StopRule, trace: &Path
     let mut checked = 0;
     let report = session
         .run_monitored(&request, &mut |progress| {
-            if let Some(&(max_diff, frac)) = lines.get(&progress.passes) {
-                let pass = progress.passes;
-                assert_eq!(progress.frac, frac, "{}: pass {pass}", trace.display());
+            if let Some(&(max_diff, frac)) = lines.get(&progress.iterations) {
+                let iteration = progress.iterations;
+                assert_eq!(
+                    progress.active_fraction,
+                    frac,
+                    "{}: iteration {iteration}",
+                    trace.display()
+                );
                 let difference = (progress.max_diff - max_diff).abs();
-                assert!(difference <= TRACE, "{}: pass {pass}: {difference:e}", trace.display());
+                assert!(
+                    difference <= TRACE,
+                    "{}: iteration {iteration}: {difference:e}",
+                    trace.display()
+                );
                 checked += 1;
             }
             Control::Continue
         })
         .unwrap();
-    assert_eq!(report.passes, last, "{}", trace.display());
-    assert_eq!(report.frac, lines[&last].1, "{}", trace.display());
+    assert_eq!(report.iterations, last, "{}", trace.display());
+    assert_eq!(report.active_fraction, lines[&last].1, "{}", trace.display());
     assert_eq!(checked, lines.len(), "{}", trace.display());
     report
 }
@@ -385,8 +395,8 @@ pub fn bingo_runs(options: EngineOptions) {
         let parts: Vec<&str> = rule.split('_').collect();
         let rule = StopRule::Bingo {
             tolerance: parts[0].parse().unwrap(),
-            min_passes: parts[1].parse().unwrap(),
-            max_passes: parts[2].parse().unwrap(),
+            min_iterations: parts[1].parse().unwrap(),
+            max_iterations: parts[2].parse().unwrap(),
             history: parts[3].parse().unwrap(),
         };
         let graph = load_graph(&graphs, name);
@@ -396,8 +406,8 @@ pub fn bingo_runs(options: EngineOptions) {
         let values = reference(&directory.join(format!("{stem}.ref")));
         let largest = check_absolute(&session, &values, stem);
         println!(
-            "golden/bingo_run/{stem}: {} passes, frac {}, largest difference {largest:e}",
-            report.passes, report.frac
+            "golden/bingo_run/{stem}: {} iterations, frac {}, largest difference {largest:e}",
+            report.iterations, report.active_fraction
         );
         checked += 1;
     }
@@ -416,7 +426,7 @@ pub fn check_real(set: Set, kind: &str, cases: usize, options: EngineOptions) {
     let mut loaded: Option<(String, Arc<FactorGraph>, Evidence)> = None;
     for file in files {
         let Some(stem) = file.strip_suffix(".ref.gz") else { continue };
-        let (rest, passes) = stem.rsplit_once('.').unwrap();
+        let (rest, iterations) = stem.rsplit_once('.').unwrap();
         let (name, schedule_name) = rest.rsplit_once('.').unwrap();
         if !graphs.join(format!("{name}.causal_fg.gz")).exists() {
             continue;
@@ -430,23 +440,23 @@ pub fn check_real(set: Set, kind: &str, cases: usize, options: EngineOptions) {
         let (_, graph, evidence) = loaded.as_ref().unwrap();
         let start = std::time::Instant::now();
         let mut session = session(graph, schedule(schedule_name), evidence.clone(), options);
-        let report = if passes == "bingo" {
+        let report = if iterations == "bingo" {
             let rule = StopRule::Bingo {
                 tolerance: 1e-6,
-                min_passes: 500,
-                max_passes: 1000,
+                min_iterations: 500,
+                max_iterations: 1000,
                 history: 100,
             };
             check_bingo_run(&mut session, rule, &directory.join(format!("{name}.trace")))
         } else {
-            let rule = StopRule::Passes(passes.parse().unwrap());
+            let rule = StopRule::Iterations(iterations.parse().unwrap());
             session.run(&RunRequest::new(rule)).unwrap()
         };
         let values = reference(&directory.join(&file));
         let largest = check_absolute(&session, &values, &file);
         println!(
-            "golden/real/{stem}: {} passes, {} values, largest difference {largest:e}, {:.2} s",
-            report.passes,
+            "golden/real/{stem}: {} iterations, {} values, largest difference {largest:e}, {:.2} s",
+            report.iterations,
             values.len(),
             start.elapsed().as_secs_f64()
         );

@@ -83,7 +83,7 @@ pub struct Input {
 #[derive(Clone, Debug)]
 pub enum Definition {
     Table { values: Vec<f64> },
-    Singleton { p: f64 },
+    Prior { p: f64 },
     And { p: f64, q: f64 },
     Or { p: f64, q: f64 },
     Signed { negated: Vec<bool>, values: [f64; 4] },
@@ -105,7 +105,7 @@ impl Input {
         let definition = match choices.below(if binary { 14 } else { 4 }) {
             0 | 1 => Definition::Table { values: choices.weights(cardinalities.iter().product()) },
             2 | 3 => random_terms(choices, cardinalities),
-            4 if body == 0 => Definition::Singleton { p: choices.probability() },
+            4 if body == 0 => Definition::Prior { p: choices.probability() },
             4 | 5 => {
                 repeat_some(choices, &mut scope);
                 Definition::And { p: choices.probability(), q: choices.probability() }
@@ -192,7 +192,7 @@ impl Input {
         let (head, body) = (scope[0], &scope[1..]);
         match &self.definition {
             Definition::Table { values } => builder.add_table(scope, values),
-            &Definition::Singleton { p } => builder.add_singleton(head, p),
+            &Definition::Prior { p } => builder.add_prior(head, p),
             &Definition::And { p, q } => builder.add_and(head, body, p, q),
             &Definition::Or { p, q } => builder.add_or(head, body, p, q),
             Definition::Signed { negated, values } => {
@@ -235,7 +235,7 @@ impl Input {
                 let digits = states.iter().zip(cardinalities).rev();
                 values[digits.fold(0, |index, (&state, &r)| index * r + state)]
             }
-            &Definition::Singleton { p } => of_true(p),
+            &Definition::Prior { p } => of_true(p),
             &Definition::And { p, q } => of_true(if body.contains(&0) { q } else { p }),
             &Definition::Or { p, q } => of_false(if body.contains(&1) { q } else { p }),
             Definition::Signed { negated, values } => {

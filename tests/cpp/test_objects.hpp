@@ -147,12 +147,12 @@ void spans_and_texts() {
 #endif
 }
 
-// NAME.SCHEDULE.PASSES.ref, with NAME.causal_fg and NAME.obs: values computed in 128-bit arithmetic.
+// NAME.SCHEDULE.ITERATIONS.ref, with NAME.causal_fg and NAME.obs: values computed in 128-bit arithmetic.
 bool golden_file(const std::string &directory, const std::string &file) {
     std::istringstream parts(file);
-    std::string name, schedule, passes, suffix;
+    std::string name, schedule, iterations, suffix;
     if (!std::getline(parts, name, '.') || !std::getline(parts, schedule, '.')
-        || !std::getline(parts, passes, '.') || !std::getline(parts, suffix) || suffix != "ref")
+        || !std::getline(parts, iterations, '.') || !std::getline(parts, suffix) || suffix != "ref")
         return false;
     std::string path = directory + "/" + name + ".causal_fg";
     if (!std::ifstream(path))
@@ -163,7 +163,7 @@ bool golden_file(const std::string &directory, const std::string &file) {
     if (std::ifstream(path))
         bp.read_evidence(path);
     bp.set_schedule(schedule);
-    bp.run_iterations(std::stoull(passes));
+    bp.run_iterations(std::stoull(iterations));
     const std::vector<double> p = bp.probabilities();
     std::ifstream wanted(directory + "/" + file);
     std::string line;

@@ -114,14 +114,14 @@ void schedules() {
         CHECK(widths.size() == bp.level_count());
         std::vector<std::uint32_t> buffer(edges);
         CHECK(bp.level_widths(buffer) == widths.size() && buffer[0] == widths[0]);
-        // The same by the ranks of each pass.
-        for (std::uint64_t pass = 0; pass < 4; ++pass) {
+        // The same by the ranks of each iteration.
+        for (std::uint64_t iteration = 0; iteration < 4; ++iteration) {
             bp.set_schedule(name, 17);
-            const std::vector<std::uint32_t> ranks = bp.schedule_ranks(pass);
-            CHECK(bp.schedule_ranks(pass, buffer) == edges && buffer == ranks);
+            const std::vector<std::uint32_t> ranks = bp.schedule_ranks(iteration);
+            CHECK(bp.schedule_ranks(iteration, buffer) == edges && buffer == ranks);
             bp.set_schedule_ranks(std::vector<std::uint64_t>(ranks.begin(), ranks.end()));
             CHECK(bp.schedule() == "CUSTOM");
-            bp.set_start(pass == 0 ? fastlbp::Start::fresh : fastlbp::Start::warm);
+            bp.set_start(iteration == 0 ? fastlbp::Start::fresh : fastlbp::Start::warm);
             bp.run_iterations(1);
         }
         CHECK(bp.probabilities() == named);

@@ -82,36 +82,36 @@ static void rules() {
     for (size_t i = 0; i < graph.nrVars(); ++i) // before a run, everything is uniform
         NEAR(bp.beliefV(i), Factor(graph.var(i)));
     const Real first = bp.run();
-    const size_t passes = bp.Iterations();
-    CHECK(first <= 1e-12 && first == bp.maxDiff() && passes > 3);
+    const size_t iterations = bp.Iterations();
+    CHECK(first <= 1e-12 && first == bp.maxDiff() && iterations > 3);
     WITHIN(bp.beliefV(4), exact(graph, VarSet(graph.var(4))), 0.05);
 
-    // A second run without init goes on, and makes a pass at least.
+    // A second run without init goes on, and makes an iteration at least.
     bp.run();
-    SAME(bp.Iterations(), passes + 1);
+    SAME(bp.Iterations(), iterations + 1);
     bp.init();
     SAME(bp.Iterations(), 0u);
     bp.setMaxIter(2);
     CHECK(bp.run() > 1e-12 && bp.Iterations() == 2);
-    CHECK(std::isinf(bp.run())); // no passes are left
+    CHECK(std::isinf(bp.run())); // no iterations are left
     bp.setMaxIter(10000);
     bp.run();
-    SAME(bp.Iterations(), passes);
+    SAME(bp.Iterations(), iterations);
     CHECK(std::isinf(bp.maxDiff()));
     bp.props.maxtime = 0;
     bp.init();
     bp.run();
     SAME(bp.Iterations(), 0u);
 
-    // Exactly as many passes in any domain, and beliefs that do not depend on it.
+    // Exactly as many iterations in any domain, and beliefs that do not depend on it.
     BP log(graph, options("SEQFIX", true));
     log.init();
     log.run();
-    SAME(log.Iterations(), passes);
+    SAME(log.Iterations(), iterations);
     BP damped(graph, options("SEQFIX")("damping", "0.3"));
     damped.init();
     damped.run();
-    CHECK(damped.Iterations() > passes);
+    CHECK(damped.Iterations() > iterations);
     for (size_t i = 0; i < graph.nrVars(); ++i)
         WITHIN(damped.beliefV(i), log.beliefV(i), 1e-10);
     BP same(graph, options("SEQRND")("seed", size_t(5))), other(graph, options("SEQRND")("seed", "5"));
@@ -156,8 +156,8 @@ static void bingo(const std::string& data) {
     bp.clamp(4, 1);
     bp.init();
     THROWS(bp.newBelief(0), RUNTIME_ERROR, "newBelief() before");
-    const double frac = bp.run(1e-9, 500, 1000, 100);
-    NEAR(frac, 0);
+    const double active_fraction = bp.run(1e-9, 500, 1000, 100);
+    NEAR(active_fraction, 0);
     CHECK(bp.Iterations() > 3 && bp.Iterations() < 500);
     for (size_t i = 0; i < graph.nrVars(); ++i)
         NEAR(bp.newBelief(i), bp.beliefV(i)[1]);

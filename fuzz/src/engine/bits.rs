@@ -1,4 +1,4 @@
-//! Bits: a pass must give those of updating one class of edges after the other, and whatever does not
+//! Bits: an iteration must give those of updating one class of edges after the other, and whatever does not
 //! change what is computed must not change a bit.
 
 use super::case::Case;
@@ -28,19 +28,19 @@ fn words_of_edges(bp: &BeliefPropagation) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// Runs the passes of a case class by class: all messages from one state, of which only those of the
+/// Runs the iterations of a case class by class: all messages from one state, of which only those of the
 /// class are kept. Returns the state.
 fn by_classes(case: &Case) -> Vec<u64> {
     let mut bp = session(case, &Schedule::Parallel, 1);
     let places = words_of_edges(&bp);
     let request = RunRequest { start: Start::Warm, ..case.request(1) };
     let mut state = bp.save_state().unwrap();
-    for pass in 0..case.passes {
-        let preorder = case.schedule.preorder(&case.model.graph, pass).expect("a preorder");
+    for iteration in 0..case.iterations {
+        let preorder = case.schedule.preorder(&case.model.graph, iteration).expect("a preorder");
         let (order, starts) = preorder.classes().unwrap();
         for class in starts.windows(2) {
             bp.restore_state(&state).expect("a state that was saved");
-            bp.run(&request).expect("a pass");
+            bp.run(&request).expect("an iteration");
             let new = bp.save_state().unwrap();
             for &edge in &order[class[0] as usize..class[1] as usize] {
                 let place = places[edge as usize].clone();
@@ -73,10 +73,10 @@ fn run(bp: &mut BeliefPropagation, request: &RunRequest) -> RunReport {
 }
 
 pub fn check(case: &Case, choices: &mut Choices) {
-    let whole = case.request(case.passes);
+    let whole = case.request(case.iterations);
     let mut bp = session(case, &case.schedule, 1);
     let report = run(&mut bp, &whole);
-    assert_eq!(report.passes, case.passes);
+    assert_eq!(report.iterations, case.iterations);
     let wanted = by_classes(case);
     count();
     assert!(
@@ -111,27 +111,27 @@ pub fn check(case: &Case, choices: &mut Choices) {
     }
 }
 
-/// Some passes and then the others, in one session and by a saved state in another one.
+/// Some iterations and then the others, in one session and by a saved state in another one.
 fn check_parts(case: &Case, bp: &BeliefPropagation, choices: &mut Choices) {
-    let first = choices.below(case.passes as usize + 1) as u64;
-    let warm = RunRequest { start: Start::Warm, ..case.request(case.passes - first) };
+    let first = choices.below(case.iterations as usize + 1) as u64;
+    let warm = RunRequest { start: Start::Warm, ..case.request(case.iterations - first) };
     let mut parts = session(case, &case.schedule, 1);
     run(&mut parts, &case.request(first));
     let saved = parts.save_state().unwrap();
     let report = run(&mut parts, &warm);
-    assert_eq!(report.total_passes, case.passes);
+    assert_eq!(report.total_iterations, case.iterations);
     let mut resumed = session(case, &case.schedule, 1);
     resumed.restore_state(&saved).expect("a state that was saved");
     assert!(resumed.save_state().unwrap() == saved, "a state restored is another one");
     run(&mut resumed, &warm);
-    // With damping, beliefs are of what was computed last, and no pass computes nothing.
-    if first < case.passes {
+    // With damping, beliefs are of what was computed last, and no iteration computes nothing.
+    if first < case.iterations {
         same(bp, &parts, "in parts");
         same(bp, &resumed, "resumed");
     }
     if case.damping == 0.0 {
         same(bp, &parts, "in parts without damping");
-        let active = RunRequest { active_threshold: Some(0.0), ..case.request(case.passes) };
+        let active = RunRequest { active_threshold: Some(0.0), ..case.request(case.iterations) };
         let mut spared = session(case, &case.schedule, 1);
         run(&mut spared, &active);
         same(bp, &spared, "active set");
@@ -140,37 +140,37 @@ fn check_parts(case: &Case, bp: &BeliefPropagation, choices: &mut Choices) {
 
 /// Tolerances of stop rules.
 const TOLERANCES: [f64; 6] = [0.0, 1e-12, 1e-6, 1e-3, 0.1, 1.0];
-/// Passes of runs that stop by a rule.
-const MOST_PASSES: u64 = 4;
+/// Iterations of runs that stop by a rule.
+const MOST_ITERATIONS: u64 = 4;
 
 /// A tolerance changes no message, and ends the run where its definition says.
 fn check_tolerance(case: &Case, choices: &mut Choices) {
     let tolerance = choices.pick(&TOLERANCES);
-    let most = MOST_PASSES;
-    // Beliefs after each pass.
+    let most = MOST_ITERATIONS;
+    // Beliefs after each iteration.
     let mut steps = session(case, &case.schedule, 1);
     let mut beliefs: Vec<f64> = Vec::new();
     let mut wanted = most;
     let mut largest = f64::INFINITY;
     let mut sessions = Vec::new();
-    for pass in 1..=most {
-        let start = if pass == 1 { Start::Fresh } else { Start::Warm };
+    for iteration in 1..=most {
+        let start = if iteration == 1 { Start::Fresh } else { Start::Warm };
         run(&mut steps, &RunRequest { start, ..case.request(1) });
         let new = steps.marginals().expect("results").to_vec();
-        let old = if pass == 1 { uniform(case) } else { beliefs };
+        let old = if iteration == 1 { uniform(case) } else { beliefs };
         largest = largest_change(case, &old, &new);
         beliefs = new;
         sessions.push(steps.save_state().unwrap());
         if largest <= tolerance {
-            wanted = pass;
+            wanted = iteration;
             break;
         }
     }
     let request = |rule| RunRequest { rule, ..case.request(0) };
-    let rule = StopRule::Tolerance { tolerance, max_passes: most };
+    let rule = StopRule::Tolerance { tolerance, max_iterations: most };
     let mut bp = session(case, &case.schedule, 1);
     let report = run(&mut bp, &request(rule));
-    assert_eq!(report.passes, wanted, "{rule:?}: {report:?}, the largest change is {largest:e}");
+    assert_eq!(report.iterations, wanted, "{rule:?}: {report:?}, the largest change is {largest:e}");
     assert_eq!(report.max_diff.to_bits(), largest.to_bits(), "{rule:?}");
     assert_eq!(report.converged, largest <= tolerance);
     count();
@@ -183,28 +183,28 @@ fn check_tolerance(case: &Case, choices: &mut Choices) {
 fn check_rules(case: &Case, choices: &mut Choices) {
     let tolerance = choices.pick(&TOLERANCES);
     let request = |rule| RunRequest { rule, ..case.request(0) };
-    let min_passes = choices.below(3) as u64;
+    let min_iterations = choices.below(3) as u64;
     let others = [
-        StopRule::AllBeliefs { tolerance, max_passes: MOST_PASSES },
+        StopRule::AllBeliefs { tolerance, max_iterations: MOST_ITERATIONS },
         StopRule::Bingo {
             tolerance,
-            min_passes,
-            max_passes: min_passes + choices.below(4) as u64,
+            min_iterations,
+            max_iterations: min_iterations + choices.below(4) as u64,
             history: 1 + choices.below(3) as u64,
         },
     ];
     for rule in others {
         let mut one = session(case, &case.schedule, 1);
         let report = run(&mut one, &request(rule));
-        assert!(report.passes <= rule.most_passes() && (0.0..=1.0).contains(&report.frac));
+        assert!(report.iterations <= rule.most_iterations() && (0.0..=1.0).contains(&report.active_fraction));
         let mut two = session(case, &case.schedule, 3);
         assert_eq!(run(&mut two, &request(rule)), report, "{rule:?}");
         same(&one, &two, "rules on threads");
-        let mut passes = session(case, &case.schedule, 1);
-        run(&mut passes, &case.request(report.passes));
+        let mut iterations = session(case, &case.schedule, 1);
+        run(&mut iterations, &case.request(report.iterations));
         count();
-        let (one, two) = (one.save_state().unwrap(), passes.save_state().unwrap());
-        assert!(messages(&passes, &one) == messages(&passes, &two), "{rule:?}: other messages");
+        let (one, two) = (one.save_state().unwrap(), iterations.save_state().unwrap());
+        assert!(messages(&iterations, &one) == messages(&iterations, &two), "{rule:?}: other messages");
     }
 }
 
@@ -218,7 +218,7 @@ fn largest_change(case: &Case, old: &[f64], new: &[f64]) -> f64 {
     each.fold(0.0, f64::max)
 }
 
-/// What a fresh run compares the beliefs of its first pass with.
+/// What a fresh run compares the beliefs of its first iteration with.
 fn uniform(case: &Case) -> Vec<f64> {
     case.cardinalities.iter().flat_map(|&r| vec![1.0 / r as f64; r]).collect()
 }
@@ -240,7 +240,7 @@ fn check_batch(case: &Case, bp: &BeliefPropagation) {
     let mut batch = session(case, &case.schedule, 2);
     let before = batch.save_state().unwrap();
     let entries = [Evidence::new(), evidence];
-    let results = batch.run_batch(&entries, &case.request(case.passes)).expect("a batch");
+    let results = batch.run_batch(&entries, &case.request(case.iterations)).expect("a batch");
     assert!(batch.save_state().unwrap() == before, "a batch changed the session");
     count();
     let own = results.of_entry(1).expect("an entry without an error");
@@ -250,12 +250,12 @@ fn check_batch(case: &Case, bp: &BeliefPropagation) {
     assert_eq!(bits_of(without), bits_of(bare.marginals().expect("results")), "a batch");
 }
 
-/// A session without evidence, after its passes.
+/// A session without evidence, after its iterations.
 fn bare(case: &Case) -> BeliefPropagation {
     let none = vec![None; case.evidence.len()];
     let (graph, schedule) = (&case.model.graph, case.schedule.clone());
     let mut bp = super::session_on(graph, schedule, 1, case.compile_tables, &none);
-    run(&mut bp, &case.request(case.passes));
+    run(&mut bp, &case.request(case.iterations));
     bp
 }
 
@@ -266,7 +266,7 @@ fn check_evidence(case: &Case) {
     for variable in 0..case.evidence.len() {
         bp.clear_evidence(variable).expect("a variable");
     }
-    run(&mut bp, &case.request(case.passes));
+    run(&mut bp, &case.request(case.iterations));
     same(&bp, &bare(case), "evidence that was cleared");
 }
 

@@ -23,7 +23,7 @@ pub struct Case {
     pub schedule: Schedule,
     pub inference: Inference,
     pub damping: f64,
-    pub passes: u64,
+    pub iterations: u64,
     pub compile_tables: bool,
     /// Whether a term has a negative weight.
     pub negative: bool,
@@ -35,7 +35,7 @@ impl std::fmt::Display for Case {
         self.inputs.iter().try_for_each(|input| writeln!(f, "{input:?}"))?;
         writeln!(f, "evidence {:?}", self.evidence)?;
         writeln!(f, "{:?}, tree: {}, compiled: {}", self.schedule, self.tree, self.compile_tables)?;
-        write!(f, "{:?}, damping {}, {} passes", self.inference, self.damping, self.passes)
+        write!(f, "{:?}, damping {}, {} iterations", self.inference, self.damping, self.iterations)
     }
 }
 
@@ -104,7 +104,7 @@ impl Case {
         let maximum = choices.below(4) == 3;
         let inference = if maximum { Inference::MaxProduct } else { Inference::SumProduct };
         let damping = [0.0, 0.0, 0.5, 0.98 * choices.share()][choices.below(4)];
-        let passes = 1 + choices.below(4) as u64;
+        let iterations = 1 + choices.below(4) as u64;
         let compile_tables = choices.flag();
         Self {
             inputs,
@@ -116,19 +116,19 @@ impl Case {
             schedule,
             inference,
             damping,
-            passes,
+            iterations,
             compile_tables,
             negative,
         }
     }
 
-    /// A run of so many passes that takes votes at contradictions.
-    pub fn request(&self, passes: u64) -> RunRequest {
+    /// A run of so many iterations that takes votes at contradictions.
+    pub fn request(&self, iterations: u64) -> RunRequest {
         RunRequest {
             contradiction: Contradiction::Vote,
             inference: self.inference,
             damping: self.damping,
-            ..RunRequest::new(StopRule::Passes(passes))
+            ..RunRequest::new(StopRule::Iterations(iterations))
         }
     }
 }
@@ -207,7 +207,7 @@ fn factor(choices: &mut Choices, values: Values, scope: &[u64], cardinalities: &
             Definition::Table { values: values.weights(choices, cardinalities.iter().product()) }
         }
         2 => terms(choices, values, cardinalities),
-        3 | 4 if body == 0 => Definition::Singleton { p: values.probability(choices) },
+        3 | 4 if body == 0 => Definition::Prior { p: values.probability(choices) },
         kind @ (3 | 4) => {
             repeat_some(choices, &mut scope);
             let (p, q) = (values.probability(choices), values.probability(choices));

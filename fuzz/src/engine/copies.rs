@@ -48,9 +48,9 @@ pub fn check(case: &Case, choices: &mut Choices) {
     };
     let mut bp = session_on(&many, schedule, threads, case.compile_tables, &evidence);
     assert!(bp.threads() > 1);
-    bp.run(&case.request(case.passes)).expect("a run");
+    bp.run(&case.request(case.iterations)).expect("a run");
     let mut small = session(case, &case.schedule, 1);
-    small.run(&case.request(case.passes)).expect("a run");
+    small.run(&case.request(case.iterations)).expect("a run");
     count();
     for (got, wanted) in [
         (bp.messages().expect("memory"), small.messages().expect("memory")),

@@ -99,7 +99,7 @@ impl<'a> Reference<'a> {
         shares(&out).ok_or(Contradiction)
     }
 
-    pub fn pass(&mut self, preorder: &Preorder) -> Result<(), Contradiction> {
+    pub fn iteration(&mut self, preorder: &Preorder) -> Result<(), Contradiction> {
         let ranks = preorder.ranks();
         let before = self.messages.clone();
         for edge in preorder.order().expect("memory") {

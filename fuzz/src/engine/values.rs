@@ -18,12 +18,12 @@ const WIDER: f64 = 1e-10;
 const SMALLEST: f64 = 1e-290;
 pub fn check(case: &Case) {
     let mut reference = Reference::new(case);
-    let wanted = (0..case.passes).try_for_each(|pass| {
-        reference.pass(&case.schedule.preorder(&case.model.graph, pass).expect("a preorder"))
+    let wanted = (0..case.iterations).try_for_each(|iteration| {
+        reference.iteration(&case.schedule.preorder(&case.model.graph, iteration).expect("a preorder"))
     });
     let wanted = wanted.and_then(|()| reference.beliefs());
     let mut bp = session(case, &case.schedule, 1);
-    let strict = RunRequest { contradiction: Policy::Error, ..case.request(case.passes) };
+    let strict = RunRequest { contradiction: Policy::Error, ..case.request(case.iterations) };
     match (wanted, bp.run(&strict)) {
         (_, result) if excluded(case) => {
             let noticed = matches!(result, Err(Error::Contradiction { .. }));
@@ -35,12 +35,12 @@ pub fn check(case: &Case) {
             compare_beliefs(case, &bp, &wanted);
             compare_messages(case, &bp, &reference.messages);
         }
-        // What shows through several factors, in the course of a pass, may go unnoticed; a vote has
+        // What shows through several factors, in the course of an iteration, may go unnoticed; a vote has
         // decided, and the results are probabilities.
         (Err(Contradiction), Ok(_)) => check_probabilities(&bp),
-        (Err(Contradiction), Err(Error::Contradiction { variable, label, pass, count, .. })) => {
+        (Err(Contradiction), Err(Error::Contradiction { variable, label, iteration, count, .. })) => {
             assert_eq!(case.model.graph.label(variable), label);
-            assert!((1..=case.passes).contains(&pass) && count > 0);
+            assert!((1..=case.iterations).contains(&iteration) && count > 0);
         }
         (Err(Contradiction), Err(error)) => panic!("{error}"),
     }
@@ -102,22 +102,22 @@ fn check_probabilities(bp: &BeliefPropagation) {
     }
 }
 
-/// On a graph without cycles one pass of TREE is exact, and so is any schedule after enough passes.
+/// On a graph without cycles one iteration of TREE is exact, and so is any schedule after enough iterations.
 fn check_tree(case: &Case) {
     let exact = enumerate(case);
     let enough = 2 * case.model.graph.edge_count() as u64 + 2;
-    let log_domain = case.passes.is_multiple_of(2);
-    let other = match case.passes {
+    let log_domain = case.iterations.is_multiple_of(2);
+    let other = match case.iterations {
         1 | 2 => case.schedule.clone(),
         _ => Schedule::MaximumResidual { log_domain },
     };
-    for (schedule, passes) in [(Schedule::Tree, 1), (other, enough)] {
+    for (schedule, iterations) in [(Schedule::Tree, 1), (other, enough)] {
         let mut bp = session(case, &schedule, 1);
         let residual = matches!(schedule, Schedule::MaximumResidual { .. });
         let rule = if residual {
-            StopRule::Tolerance { tolerance: 0.0, max_passes: passes }
+            StopRule::Tolerance { tolerance: 0.0, max_iterations: iterations }
         } else {
-            StopRule::Passes(passes)
+            StopRule::Iterations(iterations)
         };
         let request = RunRequest { inference: case.inference, ..RunRequest::new(rule) };
         let result = bp.run(&request);

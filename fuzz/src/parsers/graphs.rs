@@ -18,8 +18,8 @@ use std::sync::Arc;
 const WRITTEN: [GraphFormat; 3] = [GraphFormat::CausalFg, GraphFormat::Fg, GraphFormat::Uai];
 /// Most entries of all factors of a graph as tables that are worth while.
 const ENTRIES: usize = 2048;
-/// Passes of a comparison of marginals.
-const PASSES: u64 = 4;
+/// Iterations of a comparison of marginals.
+const ITERATIONS: u64 = 4;
 /// Largest difference of marginals of a graph in two formats: rounding.
 const TOLERANCE: f64 = 1e-9;
 
@@ -174,7 +174,7 @@ fn check_names(names: &Names, graph: &FactorGraph) {
     }
 }
 
-/// Marginals after some passes.
+/// Marginals after some iterations.
 struct Results {
     marginals: Vec<f64>,
     contradictions: u64,
@@ -193,10 +193,10 @@ fn results_of(graph: &FactorGraph, compile_tables: bool) -> Option<Results> {
     let request = RunRequest {
         contradiction: Contradiction::Vote,
         start: Start::Warm,
-        ..RunRequest::new(StopRule::Passes(1))
+        ..RunRequest::new(StopRule::Iterations(1))
     };
     let mut contradictions = 0;
-    for _ in 0..PASSES {
+    for _ in 0..ITERATIONS {
         contradictions += bp.run(&request).expect("a run").contradictions;
     }
     let marginals = bp.marginals().expect("results").to_vec();
@@ -206,7 +206,7 @@ fn results_of(graph: &FactorGraph, compile_tables: bool) -> Option<Results> {
 
 fn compare(one: &Option<Results>, other: &Option<Results>, format: GraphFormat) {
     let (Some(one), Some(other)) = (one, other) else { return };
-    // A vote counts certain messages, of which a factor without effect has none.
+    // A vote counts deterministic messages, of which a factor without effect has none.
     if one.contradictions + other.contradictions > 0 {
         return;
     }

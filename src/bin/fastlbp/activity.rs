@@ -28,13 +28,13 @@ impl Activity {
         Self::begin(|| ProgressBar::new_spinner().with_message(name))
     }
 
-    /// A run of at most `passes` iterations.
-    pub fn passes(passes: u64) -> Self {
+    /// A run of at most `iterations` iterations.
+    pub fn iterations(iterations: u64) -> Self {
         let style = ProgressStyle::with_template(
-            "{spinner} {bar:40} pass {pos} of at most {len}, {per_sec}, {msg}",
+            "{spinner} {bar:40} iteration {pos} of at most {len}, {per_sec}, {msg}",
         );
         Self::begin(|| {
-            let bar = ProgressBar::new(passes);
+            let bar = ProgressBar::new(iterations);
             match style {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,
@@ -62,7 +62,7 @@ impl Activity {
     /// Updates the progress of a run.
     pub fn advance(&self, progress: &fastlbp::Progress) {
         if let Some(shown) = &self.shown {
-            shown.bar.set_position(progress.passes);
+            shown.bar.set_position(progress.iterations);
             if progress.max_diff.is_finite() {
                 shown.bar.set_message(format!("largest change {:.1e}", progress.max_diff));
             }

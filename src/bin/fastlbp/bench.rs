@@ -1,4 +1,4 @@
-//! `fastlbp bench`: what reading, preparing and passes take, against what memory allows.
+//! `fastlbp bench`: what reading, preparing and iterations take, against what memory allows.
 
 use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
@@ -18,35 +18,35 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A measurement of passes lasts about this long.
+/// A measurement of iterations lasts about this long.
 const MEASURED_SECONDS: f64 = 0.1;
-/// The run to convergence begins no pass after this time.
+/// The run to convergence begins no iteration after this time.
 const RUN_LIMIT: Duration = Duration::from_secs(10);
 /// The rule of that run: what `fastlbp infer` does by itself.
-const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_passes: 1000 };
+const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 1000 };
 
-/// Measure how long reading, preparing and passes take
+/// Measure how long reading, preparing and iterations take
 ///
 /// Prints a line per graph, schedule and backend:
 ///
 /// read, analyse, prepare: milliseconds for the file, for the schedule's order and its levels (not needed
 /// for a run), and for all that is done once per graph and schedule.
 ///
-/// pass: microseconds per pass, and ns/edge nanoseconds per edge of it. Each of the --repeats
-/// measurements is the difference of two fresh runs, of 1 and of 1 + --passes passes, over --passes;
+/// iteration: microseconds per iteration, and ns/edge nanoseconds per edge of it. Each of the --repeats
+/// measurements is the difference of two fresh runs, of 1 and of 1 + --iterations iterations, over --iterations;
 /// these are the medians.
 ///
-/// run: milliseconds of one run as `fastlbp infer` makes it (tolerance 1e-9, at most 1000 passes), with
-/// its number of passes; > where it was ended after 10 seconds.
+/// run: milliseconds of one run as `fastlbp infer` makes it (tolerance 1e-9, at most 1000 iterations), with
+/// its number of iterations; > where it was ended after 10 seconds.
 ///
-/// GB/s: bytes that a pass must move at least, per second. These are, per edge, 8 bytes read and 8 written
+/// GB/s: bytes that an iteration must move at least, per second. These are, per edge, 8 bytes read and 8 written
 /// for each value of its message (one for a binary variable, else one per state) and 4 read for its
 /// index, and 8 read for each entry of a table. Floor: the share of this in what a copy of as many bytes
 /// reaches on as many threads, so that 100% would be as fast as memory allows; not known for devices.
 ///
 /// Contradictions are decided by vote. A failure is said on the standard error, the others are measured
 /// all the same, and the exit code is that of the first one. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at
-/// the next pass, with the measurements that are complete and the exit code 130, 143 or 129.
+/// the next iteration, with the measurements that are complete and the exit code 130, 143 or 129.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
@@ -78,9 +78,9 @@ pub struct Arguments {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
 
-    /// Passes of a measurement [default: as many as take about 100 ms]
+    /// Iterations of a measurement [default: as many as take about 100 ms]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    passes: Option<u64>,
+    iterations: Option<u64>,
 
     /// Number of measurements, of which the median is taken
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -126,21 +126,21 @@ struct Measurement {
     /// `null` for SEQMAX.
     analyse: Option<f64>,
     prepare: f64,
-    /// Passes of a measurement.
-    passes: u64,
+    /// Iterations of a measurement.
+    iterations: u64,
     repeats: u32,
     /// Median.
-    pass: f64,
+    iteration: f64,
     /// `null` for a graph without edges.
-    pass_per_edge: Option<f64>,
-    /// What a pass must move at least.
-    pass_bytes: u64,
+    iteration_per_edge: Option<f64>,
+    /// What an iteration must move at least.
+    iteration_bytes: u64,
     bytes_per_second: f64,
     /// Of a copy; `null` where it is not known.
     copy_bytes_per_second: Option<f64>,
     floor_share: Option<f64>,
     run: f64,
-    run_passes: u64,
+    run_iterations: u64,
     /// Whether the limit of time ended the run.
     run_cut: bool,
 }
@@ -284,7 +284,7 @@ fn measure(
     schedule: Schedule,
     backend: Backend,
 ) -> Outcome<Measurement> {
-    let _passes = signals::passes();
+    let _iterations = signals::iterations();
     let _activity = Activity::start("measuring");
     let graph = &subject.graph;
     let (levels, analyse) = match schedule {
@@ -311,14 +311,14 @@ fn measure(
     });
     let mut session = session?;
     session.set_evidence(&subject.evidence)?;
-    let (report, run) = timed(|| run_passes(&mut session, &first));
+    let (report, run) = timed(|| run_iterations(&mut session, &first));
     let report = report?;
-    let (passes, pass) = time_of_pass(arguments, &mut session)?;
-    let pass_bytes = pass_bytes(graph);
-    let bytes_per_second = pass_bytes as f64 / pass;
+    let (iterations, iteration) = time_of_iteration(arguments, &mut session)?;
+    let iteration_bytes = iteration_bytes(graph);
+    let bytes_per_second = iteration_bytes as f64 / iteration;
     let threads = session.threads();
     let copy = match session.backend() {
-        Backend::Cpu | Backend::Auto => copy_speed(pass_bytes, threads),
+        Backend::Cpu | Backend::Auto => copy_speed(iteration_bytes, threads),
         Backend::Cuda => None,
     };
     Ok(Measurement {
@@ -334,16 +334,16 @@ fn measure(
         read: subject.read,
         analyse,
         prepare,
-        passes,
+        iterations,
         repeats: arguments.repeats,
-        pass,
-        pass_per_edge: (graph.edge_count() > 0).then(|| pass / graph.edge_count() as f64),
-        pass_bytes,
+        iteration,
+        iteration_per_edge: (graph.edge_count() > 0).then(|| iteration / graph.edge_count() as f64),
+        iteration_bytes,
         bytes_per_second,
         copy_bytes_per_second: copy,
         floor_share: copy.map(|copy| bytes_per_second / copy),
         run,
-        run_passes: report.passes,
+        run_iterations: report.iterations,
         run_cut: report.reason == StopReason::Time,
     })
 }
@@ -353,40 +353,44 @@ fn request(rule: StopRule) -> RunRequest {
 }
 
 /// A run that a signal ends, [`Failure::NotRun`] then.
-fn run_passes(session: &mut BeliefPropagation, request: &RunRequest) -> Outcome<RunReport> {
+fn run_iterations(session: &mut BeliefPropagation, request: &RunRequest) -> Outcome<RunReport> {
     let report = session.run_monitored(request, &mut |_| signals::control())?;
     if signals::received().is_some() { Err(Failure::NotRun) } else { Ok(report) }
 }
 
-/// Passes of a measurement, and the median of their times.
-fn time_of_pass(arguments: &Arguments, session: &mut BeliefPropagation) -> Outcome<(u64, f64)> {
-    let mut seconds = |passes: u64| {
-        let (report, seconds) = timed(|| run_passes(session, &request(StopRule::Passes(passes))));
+/// Iterations of a measurement, and the median of their times.
+fn time_of_iteration(
+    arguments: &Arguments,
+    session: &mut BeliefPropagation,
+) -> Outcome<(u64, f64)> {
+    let mut seconds = |iterations: u64| {
+        let (report, seconds) =
+            timed(|| run_iterations(session, &request(StopRule::Iterations(iterations))));
         report.map(|_| seconds)
     };
-    let mut passes = arguments.passes.unwrap_or(1);
-    if arguments.passes.is_none() {
-        // Few passes say little of how long many take.
-        while seconds(passes)? < MEASURED_SECONDS / 4.0 {
-            passes *= 2;
+    let mut iterations = arguments.iterations.unwrap_or(1);
+    if arguments.iterations.is_none() {
+        // Few iterations say little of how long many take.
+        while seconds(iterations)? < MEASURED_SECONDS / 4.0 {
+            iterations *= 2;
         }
-        let pass = seconds(passes)? / passes as f64;
-        passes = ((MEASURED_SECONDS / pass) as u64).clamp(1, 4 * passes);
+        let iteration = seconds(iterations)? / iterations as f64;
+        iterations = ((MEASURED_SECONDS / iteration) as u64).clamp(1, 4 * iterations);
     }
     let mut times = Vec::new();
     for _ in 0..arguments.repeats {
-        let (short, long) = (seconds(1)?, seconds(passes.saturating_add(1))?);
+        let (short, long) = (seconds(1)?, seconds(iterations.saturating_add(1))?);
         // A disturbed short run can be the longer one: what is left out is then little.
-        times.push(if long > short { (long - short) / passes as f64 } else { long });
+        times.push(if long > short { (long - short) / iterations as f64 } else { long });
     }
     times.sort_by(f64::total_cmp);
-    Ok((passes, times[times.len() / 2]))
+    Ok((iterations, times[times.len() / 2]))
 }
 
-/// Bytes that a pass over a graph must move at least, whatever the schedule: each message, of 8 bytes for a
+/// Bytes that an iteration over a graph must move at least, whatever the schedule: each message, of 8 bytes for a
 /// binary variable and 8 per state for another, is read once and written once; so is, read only, the
 /// 4-byte index of each edge's variable and each 8-byte entry of a table. O(edges).
-fn pass_bytes(graph: &FactorGraph) -> u64 {
+fn iteration_bytes(graph: &FactorGraph) -> u64 {
     let messages: u64 = graph
         .edge_variables()
         .iter()
@@ -425,10 +429,10 @@ fn head_line() -> String {
         "read ms",
         "analyse",
         "prepare",
-        "pass us",
+        "iteration us",
         "ns/edge",
         "run ms",
-        "passes",
+        "iterations",
         "GB/s",
         "floor",
     ];
@@ -449,10 +453,10 @@ impl Measurement {
             milliseconds(self.read),
             or_dash(self.analyse.map(milliseconds)),
             milliseconds(self.prepare),
-            format!("{:.2}", self.pass * 1e6),
-            or_dash(self.pass_per_edge.map(|seconds| format!("{:.2}", seconds * 1e9))),
+            format!("{:.2}", self.iteration * 1e6),
+            or_dash(self.iteration_per_edge.map(|seconds| format!("{:.2}", seconds * 1e9))),
             format!("{}{}", if self.run_cut { ">" } else { "" }, milliseconds(self.run)),
-            self.run_passes.to_string(),
+            self.run_iterations.to_string(),
             format!("{:.2}", self.bytes_per_second * 1e-9),
             or_dash(self.floor_share.map(|share| format!("{:.1}%", share * 100.0))),
         ];
@@ -467,15 +471,15 @@ mod tests {
     use fastlbp::FactorGraphBuilder;
 
     #[test]
-    fn bytes_of_a_pass() {
+    fn bytes_of_an_iteration() {
         let mut builder = FactorGraphBuilder::new();
         builder.add_variable(1, 2).unwrap();
         builder.add_variable(2, 3).unwrap();
         builder.add_table(&[1, 2], &[1.0; 6]).unwrap();
-        builder.add_singleton(1, 0.5).unwrap();
+        builder.add_prior(1, 0.5).unwrap();
         let graph = builder.build().unwrap();
         // Two messages of one value, one of three; three indices; six entries.
-        assert_eq!(pass_bytes(&graph), 16 * (1 + 1 + 3) + 4 * 3 + 8 * 6);
+        assert_eq!(iteration_bytes(&graph), 16 * (1 + 1 + 3) + 4 * 3 + 8 * 6);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use std::sync::Arc;
 ///   NL                   prints an empty line
 ///   BYE                  ends the program, as the end of the input does
 ///
-/// Messages are updated in the order SEQFIX. Contradictory certain messages are resolved by vote
+/// Messages are updated in the order SEQFIX. Contradictory deterministic messages are resolved by vote
 /// and reported on the standard error. Bad input is answered by a line that begins with ERROR, and
 /// the rest of its line is skipped. SIGINT, SIGTERM and SIGHUP end the program at once, between lines.
 #[derive(clap::Args)]
@@ -133,8 +133,8 @@ impl<R: BufRead> Conversation<R> {
             }
         }
         let answer = match (command.text.as_str(), &arguments[..]) {
-            ("BP", [tolerance, min_passes, max_passes, history]) => {
-                self.run(tolerance, min_passes, max_passes, history)
+            ("BP", [tolerance, min_iterations, max_iterations, history]) => {
+                self.run(tolerance, min_iterations, max_iterations, history)
             }
             ("Q", [variable]) => self.query(variable),
             ("FQ", [factor, index]) => self.query_factor(factor, index),
@@ -148,8 +148,8 @@ impl<R: BufRead> Conversation<R> {
     fn run(
         &mut self,
         tolerance: &str,
-        min_passes: &str,
-        max_passes: &str,
+        min_iterations: &str,
+        max_iterations: &str,
         history: &str,
     ) -> Result<String, String> {
         let tolerance = tolerance
@@ -157,8 +157,8 @@ impl<R: BufRead> Conversation<R> {
             .map_err(|_| format!("'{tolerance}': a tolerance such as 1e-6 is needed"))?;
         let rule = StopRule::Bingo {
             tolerance,
-            min_passes: number(min_passes, "a number of passes")?,
-            max_passes: number(max_passes, "a number of passes")?,
+            min_iterations: number(min_iterations, "a number of iterations")?,
+            max_iterations: number(max_iterations, "a number of iterations")?,
             history: number(history, "a number of beliefs")?,
         };
         // BINGO has no way to hear of a contradiction: it needs an answer.
@@ -168,12 +168,12 @@ impl<R: BufRead> Conversation<R> {
         let report = report.map_err(|error| error.to_string())?;
         if let Some(variable) = report.first_contradiction {
             warn(format!(
-                "BP: certain messages that disagree met at variable index {variable} ({} such \
-                 places in a pass): the state backed by more of them won",
+                "BP: deterministic messages that disagree met at variable index {variable} ({} such \
+                 places in an iteration): the state backed by more of them won",
                 report.contradictions
             ));
         }
-        Ok(six_digits(report.frac))
+        Ok(six_digits(report.active_fraction))
     }
 
     fn query(&self, variable: &str) -> Result<String, String> {
@@ -304,7 +304,7 @@ mod tests {
 
     fn converse(input: &str) -> String {
         let mut builder = FactorGraphBuilder::new();
-        builder.add_singleton(10, 0.25).unwrap();
+        builder.add_prior(10, 0.25).unwrap();
         builder.add_and(20, &[10], 0.999, 0.0).unwrap();
         let graph = Arc::new(builder.build().unwrap());
         let session =

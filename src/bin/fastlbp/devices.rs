@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// Their numbers are those of --device and of the environment variable FASTLBP_DEVICE.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Try on each device what passes need of it, and show what that takes
+    /// Try on each device what iterations need of it, and show what that takes
     #[arg(long)]
     check: bool,
     /// Print one JSON object

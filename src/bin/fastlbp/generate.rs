@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Shape {
-    /// Executions of a program with loops: statements are hubs, values form chains
+    /// Executions of a program with loops: statements are high-degree variables, values form chains
     Smartfl,
     /// A derivation graph: conjunctive clauses, tuples as disjunctions of clauses, cycles
     Bingo,

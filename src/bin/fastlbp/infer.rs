@@ -35,11 +35,11 @@ use std::time::Instant;
 /// instead of its results if it has none; the others are printed all the same, and the exit code is 3
 /// if one was contradictory.
 ///
-/// Without --iterations, --tolerance, --max-iterations or --bingo, passes are made until no
+/// Without --iterations, --tolerance, --max-iterations or --bingo, iterations are made until no
 /// probability changes by more than 1e-9, at most 1000 of them.
 ///
-/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run at its next pass, with the exit code 130, 143 or 129.
-/// With --output, the results of the passes so far are written, and in a batch those of the entries so
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run at its next iteration, with the exit code 130, 143 or 129.
+/// With --output, the results of the iterations so far are written, and in a batch those of the entries so
 /// far; without it nothing is printed. A second signal ends the program at once, and leaves the file as
 /// it was.
 #[derive(clap::Args)]
@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     });
     let mut session = session?;
     let (runs, run) = timed(|| {
-        let _passes = signals::passes();
+        let _iterations = signals::iterations();
         match entries {
             None => {
                 let outcome = Ok(run_alone(arguments, inference, named, &mut session)?);
@@ -216,7 +216,7 @@ fn run_alone(
     let request = arguments.run.request(inference);
     let failed = |error| run_failure(error, graph);
     let report = {
-        let activity = Activity::passes(request.rule.most_passes());
+        let activity = Activity::iterations(request.rule.most_iterations());
         let monitor = &mut |progress: &_| {
             activity.advance(progress);
             signals::control()
@@ -314,7 +314,7 @@ fn warn_about_run(
 ) {
     if let Some(variable) = report.first_contradiction {
         warn(format!(
-            "certain messages that disagree met at variable {} ({} such places in a pass): the \
+            "deterministic messages that disagree met at variable {} ({} such places in an iteration): the \
              state backed by more of them won",
             graph.describe(variable),
             report.contradictions
@@ -322,15 +322,15 @@ fn warn_about_run(
     }
     let rule = arguments.run.stop_rule();
     let waited = matches!(rule, StopRule::Tolerance { .. } | StopRule::AllBeliefs { .. });
-    if waited && !report.converged && report.reason == StopReason::Passes {
+    if waited && !report.converged && report.reason == StopReason::Iterations {
         let change = match report.max_diff {
             change if change.is_finite() => format!(": the largest change is still {change:.1e}"),
             _ => String::new(),
         };
-        warn(format!("no convergence in {} passes{change}", report.passes));
+        warn(format!("no convergence in {} iterations{change}", report.iterations));
     }
     if report.reason == StopReason::Time {
-        warn(format!("the time was up after {} passes", report.passes));
+        warn(format!("the time was up after {} iterations", report.iterations));
     }
 }
 
@@ -338,7 +338,7 @@ fn warn_about_run(
 fn what_was_run(arguments: &Arguments, runs: &[Run]) -> String {
     let mut text = match runs {
         [Run { entry: None, outcome: Ok((report, _)) }] => {
-            format!("has ended the run after {} passes", report.passes)
+            format!("has ended the run after {} iterations", report.iterations)
         }
         _ => {
             let cut = |report: &RunReport| report.reason == StopReason::Cancelled;

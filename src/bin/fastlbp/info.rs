@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Number of blocks of BLOCKS
     #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = Schedule::DEFAULT_BLOCKS, value_parser = clap::value_parser!(u32).range(1..))]
     blocks: u32,
-    /// Seed of BLOCKS and of SEQRND, of which the first pass is shown
+    /// Seed of BLOCKS and of SEQRND, of which the first iteration is shown
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print one JSON object instead of text
@@ -74,7 +74,7 @@ impl Kinds {
     /// The number of each kind; those that few graphs have only where they are.
     fn text(&self) -> String {
         const ALWAYS: [FactorKind; 4] =
-            [FactorKind::Singleton, FactorKind::And, FactorKind::Or, FactorKind::Table];
+            [FactorKind::Prior, FactorKind::And, FactorKind::Or, FactorKind::Table];
         let others = FactorKind::ALL.into_iter().filter(|kind| !ALWAYS.contains(kind));
         let present = others.filter(|&kind| self.0[kind as usize] > 0);
         let counts = ALWAYS.into_iter().chain(present);
@@ -393,12 +393,12 @@ mod tests {
     #[test]
     fn kinds_that_few_graphs_have_are_shown_where_they_are() {
         let mut kinds = Kinds::default();
-        kinds.0[FactorKind::Singleton as usize] = 3;
+        kinds.0[FactorKind::Prior as usize] = 3;
         kinds.0[FactorKind::Or as usize] = 1;
-        assert_eq!(kinds.text(), "singleton 3, and 0, or 1, table 0");
+        assert_eq!(kinds.text(), "prior 3, and 0, or 1, table 0");
         kinds.0[FactorKind::Noisy as usize] = 2;
         kinds.0[FactorKind::Terms as usize] = 5;
-        assert_eq!(kinds.text(), "singleton 3, and 0, or 1, table 0, noisy 2, terms 5");
+        assert_eq!(kinds.text(), "prior 3, and 0, or 1, table 0, noisy 2, terms 5");
     }
 
     #[test]
@@ -413,7 +413,7 @@ mod tests {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(1, &[2, 3], 1.0, 0.0).unwrap();
         builder.add_and(4, &[5], 1.0, 0.0).unwrap();
-        builder.add_singleton(6, 0.5).unwrap();
+        builder.add_prior(6, 0.5).unwrap();
         builder.add_variable(7, 3).unwrap();
         assert_eq!(count_components(&builder.build().unwrap()), 4);
         builder.add_or(3, &[6, 5], 1.0, 0.0).unwrap();

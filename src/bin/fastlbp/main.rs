@@ -53,8 +53,8 @@ Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .g
 Files are written as a whole or not at all, and keep their owner, permissions and hard links. No file
 may be written that is also read, or named for two outputs.
 
-Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next pass; with --output, the
-results of the passes so far are written, without it nothing is printed. A second signal, and any at
+Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next iteration; with --output, the
+results of the iterations so far are written, without it nothing is printed. A second signal, and any at
 another time, ends the program at once; files that are not complete then stay as they were.
 
 Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 130 SIGINT, 143 SIGTERM, 129 SIGHUP,

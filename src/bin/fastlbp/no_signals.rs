@@ -19,12 +19,12 @@ impl Signal {
 
 pub static CANCELLED: AtomicBool = AtomicBool::new(false);
 
-pub struct Passes(());
+pub struct Iterations(());
 
 pub fn start() {}
 
-pub fn passes() -> Passes {
-    Passes(())
+pub fn iterations() -> Iterations {
+    Iterations(())
 }
 
 pub fn control() -> Control {
@@ -35,6 +35,6 @@ pub fn received() -> Option<Signal> {
     None
 }
 
-pub fn whole_line() -> Passes {
-    Passes(())
+pub fn whole_line() -> Iterations {
+    Iterations(())
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 /// Names of the update schedules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScheduleName {
-    /// All messages at once (flooding)
+    /// All messages at once (synchronous)
     #[value(name = "PARALL")]
     Parallel,
     /// One message after the other: factors in file order, inside a factor labels ascending
     #[value(name = "SEQFIX")]
     SequentialFixed,
-    /// One message after the other, in a fresh random order every pass (see --seed)
+    /// One message after the other, in a fresh random order every iteration (see --seed)
     #[value(name = "SEQRND")]
     SequentialRandom,
     /// Random blocks of messages one after the other, those of a block at once (see --blocks, --seed)
@@ -25,7 +25,7 @@ pub enum ScheduleName {
     /// As TOPO, but all messages whose heads are equally deep at once
     #[value(name = "FWDBWD")]
     ForwardBackward,
-    /// To the roots of a breadth-first spanning forest and back: exact in one pass on trees
+    /// To the roots of a breadth-first spanning forest and back: exact in one iteration on trees
     #[value(name = "TREE")]
     Tree,
     /// Always the message that would change most (residual belief propagation)
@@ -103,7 +103,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 /// BINGO's rule as `TOL,MIN,MAX,HIST`.
 pub fn parse_bingo_rule(text: &str) -> Result<StopRule, String> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [tolerance, min_passes, max_passes, history] = parts[..] else {
+    let [tolerance, min_iterations, max_iterations, history] = parts[..] else {
         return Err(format!(
             "{} values: four are needed, TOL,MIN,MAX,HIST, such as 1e-6,500,1000,100",
             parts.len()
@@ -111,18 +111,20 @@ pub fn parse_bingo_rule(text: &str) -> Result<StopRule, String> {
     };
     let count = |name: &str, text: &str| {
         text.parse::<u64>()
-            .map_err(|_| format!("{name} '{text}': a number of passes >= 0 is needed"))
+            .map_err(|_| format!("{name} '{text}': a number of iterations >= 0 is needed"))
     };
     let rule = StopRule::Bingo {
         tolerance: parse_tolerance(tolerance)
             .map_err(|needed| format!("TOL '{tolerance}': {needed}"))?,
-        min_passes: count("MIN", min_passes)?,
-        max_passes: count("MAX", max_passes)?,
+        min_iterations: count("MIN", min_iterations)?,
+        max_iterations: count("MAX", max_iterations)?,
         history: count("HIST", history)?,
     };
     match rule {
-        StopRule::Bingo { min_passes, max_passes, .. } if min_passes > max_passes => {
-            Err(format!("MIN {min_passes} is above MAX {max_passes}"))
+        StopRule::Bingo { min_iterations, max_iterations, .. }
+            if min_iterations > max_iterations =>
+        {
+            Err(format!("MIN {min_iterations} is above MAX {max_iterations}"))
         }
         StopRule::Bingo { history: 0, .. } => Err("HIST 0: at least 1 is needed".into()),
         rule => Ok(rule),
@@ -162,8 +164,12 @@ mod tests {
     #[test]
     fn bingo_rules() {
         let rule = parse_bingo_rule("1e-6,500,1000,100");
-        let wanted =
-            StopRule::Bingo { tolerance: 1e-6, min_passes: 500, max_passes: 1000, history: 100 };
+        let wanted = StopRule::Bingo {
+            tolerance: 1e-6,
+            min_iterations: 500,
+            max_iterations: 1000,
+            history: 100,
+        };
         assert_eq!(rule, Ok(wanted));
         assert_eq!(parse_bingo_rule(" 1e-6 , 500, 1000,100 "), Ok(wanted));
         for (wrong, why) in [

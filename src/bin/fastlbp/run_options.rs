@@ -48,15 +48,15 @@ pub struct RunArguments {
     #[arg(long, value_enum, value_name = "KIND")]
     inference: Option<InferenceName>,
 
-    /// Make exactly this many passes
+    /// Make exactly this many iterations
     #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
     iterations: Option<u64>,
 
-    /// Stop when no probability changes by more than this in a pass [default: 1e-9]
+    /// Stop when no probability changes by more than this in an iteration [default: 1e-9]
     #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = parse_tolerance, conflicts_with = "bingo")]
     tolerance: Option<f64>,
 
-    /// Most passes to wait for the tolerance [default: 1000]
+    /// Most iterations to wait for the tolerance [default: 1000]
     #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with = "bingo")]
     max_iterations: Option<u64>,
 
@@ -65,12 +65,12 @@ pub struct RunArguments {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = StopOn::Variables, conflicts_with_all = ["iterations", "bingo"])]
     stop_on: StopOn,
 
-    /// BINGO's rule: stop at tolerance TOL, or, between MIN and MAX passes, when few variables still
+    /// BINGO's rule: stop at tolerance TOL, or, between MIN and MAX iterations, when few variables still
     /// change; without convergence the results are means of the last HIST beliefs
     #[arg(long, allow_hyphen_values = true, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
     bingo: Option<StopRule>,
 
-    /// Begin no further pass after this many seconds
+    /// Begin no further iteration after this many seconds
     #[arg(long, allow_negative_numbers = true, value_name = "S", value_parser = parse_seconds)]
     max_time: Option<Duration>,
 
@@ -79,11 +79,11 @@ pub struct RunArguments {
     damping: Option<f64>,
 
     /// Active set: compute a message again only if one that it reads has changed by more than T >= 0
-    /// in log-odds; 0 gives the same bits as without. Passes then run on one thread. Not for SEQMAX
+    /// in log-odds; 0 gives the same bits as without. Iterations then run on one thread. Not for SEQMAX
     #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = parse_tolerance, conflicts_with = "damping")]
     active: Option<f64>,
 
-    /// What happens where certain messages that disagree meet
+    /// What happens where deterministic messages that disagree meet
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = ContradictionPolicy::Error)]
     contradiction: ContradictionPolicy,
 
@@ -91,7 +91,7 @@ pub struct RunArguments {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
     threads: Option<u64>,
 
-    /// What runs the passes
+    /// What runs the iterations
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
@@ -110,7 +110,7 @@ pub struct RunArguments {
 enum ContradictionPolicy {
     /// End with exit code 3 and name the variable
     Error,
-    /// The state backed by more certain messages wins, a tie is uniform
+    /// The state backed by more deterministic messages wins, a tie is uniform
     Vote,
 }
 
@@ -175,7 +175,7 @@ impl RunArguments {
         })
     }
 
-    /// What passes run on.
+    /// What iterations run on.
     pub fn engine_options(&self) -> EngineOptions {
         EngineOptions {
             backend: self.backend.backend(),
@@ -191,14 +191,14 @@ impl RunArguments {
         if let Some(rule) = self.bingo {
             return rule;
         }
-        if let Some(passes) = self.iterations {
-            return StopRule::Passes(passes);
+        if let Some(iterations) = self.iterations {
+            return StopRule::Iterations(iterations);
         }
         let tolerance = self.tolerance.unwrap_or(DEFAULT_TOLERANCE);
-        let max_passes = self.max_iterations.unwrap_or(DEFAULT_MAX_ITERATIONS);
+        let max_iterations = self.max_iterations.unwrap_or(DEFAULT_MAX_ITERATIONS);
         match self.stop_on {
-            StopOn::Variables => StopRule::Tolerance { tolerance, max_passes },
-            StopOn::All => StopRule::AllBeliefs { tolerance, max_passes },
+            StopOn::Variables => StopRule::Tolerance { tolerance, max_iterations },
+            StopOn::All => StopRule::AllBeliefs { tolerance, max_iterations },
         }
     }
 

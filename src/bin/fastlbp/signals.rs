@@ -54,12 +54,12 @@ impl Signal {
 
 struct State {
     /// Whether iterations run that a signal can end.
-    in_passes: bool,
+    in_iterations: bool,
     /// The signal that has ended the iterations.
     received: Option<Signal>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { in_passes: false, received: None });
+static STATE: Mutex<State> = Mutex::new(State { in_iterations: false, received: None });
 
 /// Whether the current run has to end.
 pub static CANCELLED: AtomicBool = AtomicBool::new(false);
@@ -90,11 +90,11 @@ pub fn start() {
 
 fn arrived(signal: Signal) {
     let mut state = STATE.lock();
-    if state.in_passes && state.received.is_none() {
+    if state.in_iterations && state.received.is_none() {
         state.received = Some(signal);
         CANCELLED.store(true, Ordering::Relaxed);
         say(&format!(
-            "{}: the run ends after this pass; one more signal ends the program at once",
+            "{}: the run ends after this iteration; one more signal ends the program at once",
             signal.name()
         ));
         return;
@@ -119,18 +119,18 @@ fn say(text: &str) {
 }
 
 /// A run that a signal can end.
-pub struct Passes(());
+pub struct Iterations(());
 
-/// Until what this gives is dropped, the first signal ends passes and not the program; whoever runs them
+/// Until what this gives is dropped, the first signal ends iterations and not the program; whoever runs them
 /// asks [`control`] after each.
-pub fn passes() -> Passes {
-    STATE.lock().in_passes = true;
-    Passes(())
+pub fn iterations() -> Iterations {
+    STATE.lock().in_iterations = true;
+    Iterations(())
 }
 
-impl Drop for Passes {
+impl Drop for Iterations {
     fn drop(&mut self) {
-        STATE.lock().in_passes = false;
+        STATE.lock().in_iterations = false;
     }
 }
 

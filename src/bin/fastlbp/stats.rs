@@ -17,7 +17,7 @@ pub struct Stats {
     pub variables: usize,
     pub factors: usize,
     pub edges: usize,
-    /// Levels with old messages overwritten in place; those of the first pass for SEQRND, 0 for
+    /// Levels with old messages overwritten in place; those of the first iteration for SEQRND, 0 for
     /// SEQMAX, which has no preorder.
     pub levels: usize,
     #[serde(flatten)]
@@ -47,12 +47,12 @@ pub struct EntryStats {
 
 #[derive(Serialize)]
 pub struct RunStats {
-    passes: u64,
+    iterations: u64,
     stop_reason: &'static str,
     converged: bool,
     /// `null` where nothing was measured.
     max_diff: Option<f64>,
-    frac: f64,
+    active_fraction: f64,
     contradictions: u64,
     /// Label of the first contradictory variable.
     first_contradiction: Option<u64>,
@@ -71,11 +71,11 @@ impl RunStats {
             Beliefs::Marginals(_) => None,
         };
         Self {
-            passes: report.passes,
+            iterations: report.iterations,
             stop_reason: reason_name(report.reason),
             converged: report.converged,
             max_diff: report.max_diff.is_finite().then_some(report.max_diff),
-            frac: report.frac,
+            active_fraction: report.active_fraction,
             contradictions: report.contradictions,
             first_contradiction: report.first_contradiction.map(|v| graph.label(v)),
             spared_messages: report.spared_messages,
@@ -101,7 +101,7 @@ pub struct Seconds {
 fn reason_name(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Converged => "converged",
-        StopReason::Passes => "passes",
+        StopReason::Iterations => "iterations",
         StopReason::Share => "share",
         StopReason::Time => "time",
         StopReason::Cancelled => "cancelled",

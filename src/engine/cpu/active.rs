@@ -10,17 +10,17 @@ use super::batches::{Batches, by_factor};
 use super::factor::messages;
 use super::state::State;
 use super::store::store;
-use super::trees::{Cursors, Hubs, Trees};
+use super::trees::{Cursors, HighDegreeVariables, Trees};
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{Packed, Real, Wide};
+use crate::kernel::{EncodedMessage, ExtendedFloat, Real};
 use crate::memory::{filled, room};
 use crate::schedule::{Schedule, random_order};
 
 /// The active set of a run.
 pub(super) struct Active {
     /// e^threshold: a message moved if the odds of two states grew or fell by more than this factor.
-    factor: Wide,
+    factor: ExtendedFloat,
     /// Whether the threshold is 0, so that nothing is dropped.
     every_difference: bool,
     order: Order,
@@ -64,7 +64,7 @@ impl Active {
         let never = Arrival { moment: 0, factor: u32::MAX };
         Ok(Self {
             // Beyond the range of f64 nothing moves but by becoming certain.
-            factor: Wide::from_f64(threshold.exp().min(f64::MAX)),
+            factor: ExtendedFloat::from_f64(threshold.exp().min(f64::MAX)),
             every_difference: threshold == 0.0,
             order,
             trees,
@@ -83,11 +83,11 @@ impl Active {
         self.cursors.reset();
     }
 
-    /// Runs one iteration. `pass` is its number since the messages were uniform.
+    /// Runs one iteration. `iteration` is its number since the messages were uniform.
     pub(super) fn run(
         &mut self,
         state: &State,
-        pass: u64,
+        iteration: u64,
         workspace: &mut Workspace,
     ) -> Result<()> {
         match std::mem::replace(&mut self.order, Order::Random { seed: 0, order: Vec::new() }) {
@@ -98,7 +98,7 @@ impl Active {
                 self.order = Order::Classes(classes);
             }
             Order::Random { seed, mut order } => {
-                random_order(state.graph.edge_count(), seed, pass, &mut order)?;
+                random_order(state.graph.edge_count(), seed, iteration, &mut order)?;
                 for edge in &order {
                     self.run_class(state, std::slice::from_ref(edge), workspace);
                 }
@@ -121,8 +121,9 @@ impl Active {
                 continue;
             }
             let factor = state.graph.edge_factors()[group[0] as usize] as usize;
-            let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
-            if !messages(state, &mut hubs, factor, wanted, workspace) {
+            let mut high_degree_variables =
+                HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+            if !messages(state, &mut high_degree_variables, factor, wanted, workspace) {
                 continue;
             }
             let mut at = 0;
@@ -146,9 +147,10 @@ impl Active {
                 continue;
             }
             store(state, edge, link, &message, workspace);
-            if link.hub {
-                let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
-                hubs.changed(state, edge);
+            if link.high_degree {
+                let mut high_degree_variables =
+                    HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+                high_degree_variables.changed(state, edge);
             }
             self.arrive(state, edge);
         }
@@ -191,12 +193,12 @@ impl Active {
     }
 
     /// Whether the log-odds of two states moved by more than the threshold.
-    fn moved(&self, old: impl Iterator<Item = Packed>, new: &[Packed]) -> bool {
-        let mut range: Option<(Wide, Wide)> = None;
+    fn moved(&self, old: impl Iterator<Item = EncodedMessage>, new: &[EncodedMessage]) -> bool {
+        let mut range: Option<(ExtendedFloat, ExtendedFloat)> = None;
         let mut differs = false;
         for (old, &new) in old.zip(new) {
             differs |= old != new;
-            if old.is_certain() || new.is_certain() {
+            if old.is_deterministic() || new.is_deterministic() {
                 if old != new {
                     return true;
                 }
@@ -208,10 +210,13 @@ impl Active {
         }
         if new.len() == 1 {
             // One number is the odds of two states, of which the other stays.
-            range = range.map(|(least, most)| (least.smaller(Wide::ONE), most.larger(Wide::ONE)));
+            range = range.map(|(least, most)| {
+                (least.smaller(ExtendedFloat::ONE), most.larger(ExtendedFloat::ONE))
+            });
         }
-        let exceeds =
-            |(least, most): (Wide, Wide)| !most.minus(least.multiply(self.factor)).is_zero();
+        let exceeds = |(least, most): (ExtendedFloat, ExtendedFloat)| {
+            !most.minus(least.multiply(self.factor)).is_zero()
+        };
         differs && (self.every_difference || range.is_some_and(exceeds))
     }
 }

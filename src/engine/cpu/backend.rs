@@ -3,14 +3,14 @@
 use super::engine::CpuEngine;
 use super::plan::Plan;
 use super::state::Values;
-use super::trees::{Hubs, Trees};
+use super::trees::{HighDegreeVariables, Trees};
 use super::{run, variable};
 use crate::engine::interface::{Engine, Monitor, Provider};
 use crate::engine::options::{Backend, EngineOptions};
 use crate::engine::request::{RunReport, RunRequest};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::memory::{Grow, boxed, room};
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -48,7 +48,7 @@ impl Provider for Cpu {
 }
 
 impl CpuEngine {
-    fn by_edge(&self, values: &Values) -> Result<Vec<Packed>> {
+    fn by_edge(&self, values: &Values) -> Result<Vec<EncodedMessage>> {
         let mut messages = room(self.state.value_count)?;
         for link in &self.state.links {
             messages.extend(values.slice(self.state.slot_values(link.slot as usize)));
@@ -56,7 +56,7 @@ impl CpuEngine {
         Ok(messages)
     }
 
-    fn store(&self, values: &Values, messages: &[Packed]) {
+    fn store(&self, values: &Values, messages: &[EncodedMessage]) {
         let slots = self.state.links.iter().flat_map(|l| self.state.slot_values(l.slot as usize));
         for (index, &message) in slots.zip(messages) {
             values.set(index, message);
@@ -92,14 +92,20 @@ impl Engine for CpuEngine {
         run::run(self, request, results, monitor)
     }
 
-    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<Packed>) -> Result<bool> {
+    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<EncodedMessage>) -> Result<bool> {
         let edges = self.state.graph.factor_edges(factor);
         out.try_room(edges.clone().map(|edge| self.state.edge_values(edge).len()).sum())?;
         self.team.run_alone(|workspace| {
             let trees = Trees::default();
-            let hubs = &mut Hubs { trees: &trees, cursors: None };
+            let high_degree_variables = &mut HighDegreeVariables { trees: &trees, cursors: None };
             for edge in edges {
-                variable::message_to_factor(&self.state, hubs, edge, workspace, out)?;
+                variable::message_to_factor(
+                    &self.state,
+                    high_degree_variables,
+                    edge,
+                    workspace,
+                    out,
+                )?;
             }
             workspace.met = None;
             Ok(true)
@@ -116,7 +122,7 @@ impl Engine for CpuEngine {
             messages: self.by_edge(&self.state.to_variable)?,
             newest: if newest.len() > 0 { Some(self.by_edge(newest)?) } else { None },
             queue,
-            passes: self.passes,
+            iterations: self.iterations,
             constants_sent: self.constants_sent,
         })
     }
@@ -129,7 +135,7 @@ impl Engine for CpuEngine {
         if let Some(newest) = &snapshot.newest {
             self.store(&self.state.newest, newest);
         }
-        self.passes = snapshot.passes;
+        self.iterations = snapshot.iterations;
         self.constants_sent = snapshot.constants_sent;
         self.trees_stale = true;
         self.forget_residuals();

@@ -2,15 +2,15 @@
 
 use super::active::Active;
 use super::factor::expand_for;
-use super::flood::Flood;
 use super::measure::Measure;
 use super::plan::Plan;
 use super::state::State;
+use super::synchronous::Synchronous;
 use super::team::{self, Team};
 use super::tuning::Tuning;
 use crate::engine::{EngineOptions, RunRequest};
 use crate::error::{Error, Result};
-use crate::kernel::{Inference, Packed};
+use crate::kernel::{EncodedMessage, Inference};
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub(crate) struct CpuEngine {
     pub(super) state: State,
     pub(super) team: Team,
     pub(super) tuning: Tuning,
-    pub(super) flood: Flood,
+    pub(super) synchronous: Synchronous,
     pub(super) plan: Plan,
     pub(super) schedule: Schedule,
     /// The active set of the run in progress, if it has one.
     pub(super) active: Option<Active>,
     /// Number of iterations since the messages were uniform.
-    pub(super) passes: u64,
+    pub(super) iterations: u64,
     /// Whether the messages of factors with one variable are stored. They never change, so they are computed once.
     pub(super) constants_sent: bool,
     /// Whether the last run has changed messages, perhaps before it failed.
@@ -64,16 +64,16 @@ impl CpuEngine {
         let mut state = State::new(graph)?;
         expand_for(&mut state, Inference::SumProduct)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
-        let flood = Flood::new(&state)?;
+        let synchronous = Synchronous::new(&state)?;
         Ok(Self {
             state,
             team,
             tuning,
-            flood,
+            synchronous,
             plan,
             schedule: schedule.clone(),
             active: None,
-            passes: 0,
+            iterations: 0,
             constants_sent: false,
             has_begun: false,
             trees_stale: true,
@@ -142,10 +142,10 @@ impl CpuEngine {
     /// Sets all messages to uniform.
     pub(super) fn reset(&mut self) {
         for index in 0..self.state.value_count {
-            self.state.to_variable.set(index, Packed::ONE);
+            self.state.to_variable.set(index, EncodedMessage::ONE);
         }
         self.state.restart_newest();
-        self.passes = 0;
+        self.iterations = 0;
         self.constants_sent = false;
         self.trees_stale = true;
         self.forget_residuals();

@@ -1,15 +1,15 @@
-//! The factors' side of a pass: messages from a factor to its variables.
+//! The factors' side of an iteration: messages from a factor to its variables.
 
 use super::state::{Expanded, State};
-use super::trees::Hubs;
+use super::trees::HighDegreeVariables;
 use super::variable::message_to_factor;
 use super::workspace::Workspace;
 use crate::engine::expand;
 use crate::error::Result;
 use crate::factor::Update;
 use crate::kernel::{
-    Inference, Packed, TableInputs, horn_message, horn_messages, stored_values, table_message,
-    table_messages,
+    EncodedMessage, Inference, TableInputs, horn_message, horn_messages, stored_values,
+    table_message, table_messages,
 };
 use crate::memory::{self, NoMemory, fit};
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(super) fn all_messages(
 ) -> Result<(), NoMemory> {
     workspace.outputs.clear();
     fit(&mut workspace.outputs, workspace.inputs.len())?;
-    workspace.outputs.resize(workspace.inputs.len(), Packed::ONE);
+    workspace.outputs.resize(workspace.inputs.len(), EncodedMessage::ONE);
     if let Some((head, c)) = state.conjunction(factor) {
         let Workspace { inputs, outputs, scratch, .. } = workspace;
         horn_messages(inputs, head, c, state.inference, outputs, &mut scratch.horn)
@@ -85,8 +85,8 @@ pub(super) fn settle_contradictions(
     let mut at = 0;
     for edge in edges {
         let length = state.edge_values(edge).len();
-        if workspace.outputs[at] == Packed::CONTRADICTION {
-            workspace.outputs[at..at + length].fill(Packed::ONE);
+        if workspace.outputs[at] == EncodedMessage::CONTRADICTION {
+            workspace.outputs[at..at + length].fill(EncodedMessage::ONE);
             workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
         }
         at += length;
@@ -111,7 +111,7 @@ fn one_message(
         outputs.push(horn_message(inputs, head, target, c, state.inference, scratch)?);
         Ok(())
     } else {
-        outputs.resize(length, Packed::ONE);
+        outputs.resize(length, EncodedMessage::ONE);
         other_messages(state, factor, Some(target), workspace)
     }
 }
@@ -120,7 +120,7 @@ fn one_message(
 /// `skip`, a message that is not needed, some value stands.
 fn gather_inputs(
     state: &State,
-    hubs: &mut Hubs<'_>,
+    high_degree_variables: &mut HighDegreeVariables<'_>,
     edges: Range<usize>,
     skip: Option<usize>,
     workspace: &mut Workspace,
@@ -132,9 +132,9 @@ fn gather_inputs(
         fit(&mut inputs, state.edge_values(end - 1).end - state.edge_values(start).start)?;
         for edge in edges {
             if skip == Some(edge) {
-                inputs.resize(inputs.len() + state.edge_values(edge).len(), Packed::ONE);
+                inputs.resize(inputs.len() + state.edge_values(edge).len(), EncodedMessage::ONE);
             } else {
-                message_to_factor(state, hubs, edge, workspace, &mut inputs)?;
+                message_to_factor(state, high_degree_variables, edge, workspace, &mut inputs)?;
             }
         }
         Ok(())
@@ -151,12 +151,12 @@ fn gather_inputs(
 #[must_use]
 pub(super) fn messages(
     state: &State,
-    hubs: &mut Hubs<'_>,
+    high_degree_variables: &mut HighDegreeVariables<'_>,
     factor: usize,
     wanted: &[u32],
     workspace: &mut Workspace,
 ) -> bool {
-    let made = try_messages(state, hubs, factor, wanted, workspace).is_ok();
+    let made = try_messages(state, high_degree_variables, factor, wanted, workspace).is_ok();
     workspace.lacks_memory |= !made;
     made
 }
@@ -164,7 +164,7 @@ pub(super) fn messages(
 #[inline]
 fn try_messages(
     state: &State,
-    hubs: &mut Hubs<'_>,
+    high_degree_variables: &mut HighDegreeVariables<'_>,
     factor: usize,
     wanted: &[u32],
     workspace: &mut Workspace,
@@ -172,12 +172,12 @@ fn try_messages(
     let edges = state.graph.factor_edges(factor);
     if let [edge] = *wanted {
         let edge = edge as usize;
-        gather_inputs(state, hubs, edges.clone(), Some(edge), workspace)?;
+        gather_inputs(state, high_degree_variables, edges.clone(), Some(edge), workspace)?;
         one_message(state, factor, edge - edges.start, workspace)?;
         settle_contradictions(state, std::iter::once(edge), workspace);
         return Ok(());
     }
-    gather_inputs(state, hubs, edges.clone(), None, workspace)?;
+    gather_inputs(state, high_degree_variables, edges.clone(), None, workspace)?;
     all_messages(state, factor, workspace)?;
     if wanted.len() < edges.len() {
         // Close up: entries only move towards the front.

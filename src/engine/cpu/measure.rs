@@ -1,7 +1,7 @@
 //! How far beliefs and messages moved in an iteration, and the means of the last beliefs.
 
-use super::flood::Flood;
 use super::state::{State, Values};
+use super::synchronous::Synchronous;
 use super::team::Team;
 use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::Workspace;
@@ -117,8 +117,13 @@ impl Tracker {
     }
 
     /// Replaces the stored beliefs of variables by the current ones, and returns how far they moved.
-    pub(super) fn beliefs_moved(&self, state: &State, flood: &Flood, team: &mut Team) -> Movement {
-        flood.for_variables(team, |v, workspace| {
+    pub(super) fn beliefs_moved(
+        &self,
+        state: &State,
+        synchronous: &Synchronous,
+        team: &mut Team,
+    ) -> Movement {
+        synchronous.for_variables(team, |v, workspace| {
             let at = self.start(v);
             let diff = if state.is_binary(v) {
                 self.replace_belief(at, probability(state, v, workspace))
@@ -153,16 +158,21 @@ impl Tracker {
 
     /// Replaces the stored beliefs of factors, or the stored messages to factors, whichever is measured, by those
     /// that follow from `State::by_edge`, and returns how far they moved.
-    pub(super) fn factors_moved(&self, state: &State, flood: &Flood, team: &mut Team) -> Movement {
+    pub(super) fn factors_moved(
+        &self,
+        state: &State,
+        synchronous: &Synchronous,
+        team: &mut Team,
+    ) -> Movement {
         if self.factor_starts.is_empty() {
-            flood.for_factors(team, |f, workspace| {
+            synchronous.for_factors(team, |f, workspace| {
                 match self.inputs_of_moved(state, f, workspace) {
                     Ok(mean) => self.note(workspace, mean),
                     Err(NoMemory) => workspace.lacks_memory = true,
                 }
             });
         } else {
-            flood.for_factors(team, |f, workspace| match self.belief_of_moved(state, f) {
+            synchronous.for_factors(team, |f, workspace| match self.belief_of_moved(state, f) {
                 Ok(diff) => self.note(workspace, diff),
                 Err(_) => workspace.lacks_memory = true,
             });

@@ -1,7 +1,7 @@
 //! Belief propagation on the processor.
 //!
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
-//! what one iteration does, `flood`, `serial`, `parallel`, `residual` and `active` do it, with `variable` and
+//! what one iteration does, `synchronous`, `serial`, `parallel`, `residual` and `active` do it, with `variable` and
 //! `factor` for the messages of one node; `run` is the loop over iterations, and `measure` tells it how far
 //! beliefs moved.
 
@@ -10,7 +10,6 @@ mod backend;
 mod batches;
 mod engine;
 mod factor;
-mod flood;
 mod marks;
 mod measure;
 mod parallel;
@@ -20,6 +19,7 @@ mod run;
 mod serial;
 mod state;
 mod store;
+mod synchronous;
 mod team;
 mod tournament;
 mod trees;

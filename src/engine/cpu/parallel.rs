@@ -10,7 +10,7 @@ use super::serial::Serial;
 use super::state::State;
 use super::store::store;
 use super::team::{Team, Worker};
-use super::trees::{Hubs, Trees};
+use super::trees::{HighDegreeVariables, Trees};
 use super::tuning::Tuning;
 use super::wide::WideFactors;
 use super::workspace::Workspace;
@@ -147,8 +147,8 @@ fn uncached<'a>(
     constants_sent: bool,
     workspace: &'a mut Workspace,
 ) -> Serial<'a> {
-    let hubs = Hubs { trees, cursors: None };
-    Serial { state, hubs, wide, constants_sent, workspace }
+    let high_degree_variables = HighDegreeVariables { trees, cursors: None };
+    Serial { state, high_degree_variables, wide, constants_sent, workspace }
 }
 
 /// The items of a share, with both ends moved forward to the next start of a group, so that every group

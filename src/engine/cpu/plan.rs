@@ -15,7 +15,7 @@ use crate::schedule::{Schedule, Storage, analyse};
 /// What one iteration does.
 pub(super) enum Plan {
     /// Synchronous: every message reads those of the previous iteration.
-    Flood,
+    Synchronous,
     /// Batches of edges, with product trees for messages that are updated few at a time.
     Batches(Box<BatchPlan>),
     /// SEQMAX: the message that would change most is updated next.
@@ -58,12 +58,12 @@ impl Plan {
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge()?;
-            return Ok(Plan::Flood);
+            return Ok(Plan::Synchronous);
         }
         let preorder = schedule.preorder(&state.graph, 0)?;
         if preorder.class_count() <= 1 {
             state.require_by_edge()?;
-            return Ok(Plan::Flood);
+            return Ok(Plan::Synchronous);
         }
         let mut classes = Batches::of_classes(state, &preorder)?;
         let few = classes.sends_few(state)?;

@@ -6,11 +6,13 @@ use super::factor::messages;
 use super::state::{State, Values};
 use super::store::store;
 use super::tournament::Tournament;
-use super::trees::{Cursors, Hubs, Trees};
+use super::trees::{Cursors, HighDegreeVariables, Trees};
 use super::workspace::Workspace;
 use crate::engine::snapshot::Queue;
 use crate::error::Result;
-use crate::kernel::{Packed, Real, Wide, geometric_mean, weights_to_probabilities};
+use crate::kernel::{
+    EncodedMessage, ExtendedFloat, Real, geometric_mean, weights_to_probabilities,
+};
 use crate::memory::{copied, filled, room};
 
 /// The priority queue of computed messages that are not published yet.
@@ -38,7 +40,7 @@ struct Scratch {
     /// Edges of a factor.
     wanted: Vec<u32>,
     /// Stored values of one message.
-    message: Vec<Packed>,
+    message: Vec<EncodedMessage>,
     /// Probabilities of the states by the new and by the old message.
     new: Vec<f64>,
     old: Vec<f64>,
@@ -148,9 +150,16 @@ impl Residual {
             let edges = state.graph.factor_edges(factor);
             self.scratch.wanted.clear();
             self.scratch.wanted.extend(edges.clone().map(|edge| edge as u32));
-            let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
+            let mut high_degree_variables =
+                HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
             if edges.is_empty()
-                || !messages(state, &mut hubs, factor, &self.scratch.wanted, workspace)
+                || !messages(
+                    state,
+                    &mut high_degree_variables,
+                    factor,
+                    &self.scratch.wanted,
+                    workspace,
+                )
             {
                 continue;
             }
@@ -183,8 +192,9 @@ impl Residual {
         if wanted.is_empty() {
             return;
         }
-        let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
-        if !messages(state, &mut hubs, factor, wanted, workspace) {
+        let mut high_degree_variables =
+            HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+        if !messages(state, &mut high_degree_variables, factor, wanted, workspace) {
             return;
         }
         let mut at = 0;
@@ -208,9 +218,10 @@ impl Residual {
         message.clear();
         message.extend(state.newest.slice(state.slot_values(link.slot as usize)));
         store(state, edge, link, message, workspace);
-        if link.hub {
-            let mut hubs = Hubs { trees: &self.trees, cursors: Some(&mut self.cursors) };
-            hubs.changed(state, edge);
+        if link.high_degree {
+            let mut high_degree_variables =
+                HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+            high_degree_variables.changed(state, edge);
         }
         self.sent[edge] = true;
         self.set_residual(state, edge);
@@ -261,7 +272,7 @@ impl Residual {
             if old == 0.0 || new == 0.0 {
                 return 0.0;
             }
-            let (old, new) = (Wide::from_f64(old), Wide::from_f64(new));
+            let (old, new) = (ExtendedFloat::from_f64(old), ExtendedFloat::from_f64(new));
             geometric_mean(old, new, state.damping).to_f64()
         };
         let Scratch { message, new, old, .. } = &mut self.scratch;
@@ -294,7 +305,7 @@ fn probabilities(
     state: &State,
     edge: usize,
     values: &Values,
-    message: &mut Vec<Packed>,
+    message: &mut Vec<EncodedMessage>,
     out: &mut Vec<f64>,
 ) {
     message.clear();

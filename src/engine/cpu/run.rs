@@ -6,7 +6,7 @@ use super::measure::{History, Measure, Movement, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
 use super::state::Contradictions;
-use super::trees::Hubs;
+use super::trees::HighDegreeVariables;
 use super::variable::{belief, is_contradictory};
 use crate::engine::interface::Monitor;
 use crate::engine::{
@@ -29,7 +29,7 @@ pub(super) fn run(
 ) -> Result<RunReport> {
     engine.has_begun = false;
     engine.team.assemble();
-    let result = run_passes(engine, request, results, monitor);
+    let result = run_iterations(engine, request, results, monitor);
     engine.team.dismiss();
     engine.active = None;
     if engine.has_begun && result.as_ref().is_err_and(|e| !matches!(e, Error::Contradiction { .. }))
@@ -39,7 +39,7 @@ pub(super) fn run(
     result
 }
 
-fn run_passes(
+fn run_iterations(
     engine: &mut CpuEngine,
     request: &RunRequest,
     results: &mut [f64],
@@ -47,13 +47,13 @@ fn run_passes(
 ) -> Result<RunReport> {
     let started = Instant::now();
     let tolerance = match request.rule {
-        StopRule::Passes(_) => 0.0,
+        StopRule::Iterations(_) => 0.0,
         StopRule::Tolerance { tolerance, .. }
         | StopRule::AllBeliefs { tolerance, .. }
         | StopRule::Bingo { tolerance, .. } => tolerance,
     };
     let measure = match request.rule {
-        StopRule::Passes(_) | StopRule::Tolerance { .. } => Measure::Variables,
+        StopRule::Iterations(_) | StopRule::Tolerance { .. } => Measure::Variables,
         StopRule::AllBeliefs { .. } => Measure::AllBeliefs,
         StopRule::Bingo { .. } => Measure::Inputs,
     };
@@ -83,16 +83,16 @@ fn run_passes(
         factor_contradictions: Contradictions::default(),
         variable_contradictions: Contradictions::default(),
         contradictory,
-        passes: 0,
+        iterations: 0,
         max_diff: f64::INFINITY,
-        frac: 1.0,
+        active_fraction: 1.0,
         contradictions: 0,
         first_contradiction: None,
     };
     if !fresh {
         loops.compare_with_current()?;
     }
-    let max_passes = request.rule.most_passes();
+    let max_iterations = request.rule.most_iterations();
     let mut cancelled = false;
     let reason = loop {
         if let Some(reason) = loops.reason_to_stop(&request.rule) {
@@ -104,14 +104,14 @@ fn run_passes(
         if request.max_time.is_some_and(|limit| started.elapsed() >= limit) {
             break StopReason::Time;
         }
-        let last = loops.passes + 1 >= max_passes;
-        if last && matches!(request.rule, StopRule::Passes(_)) && loops.passes > 0 {
+        let last = loops.iterations + 1 >= max_iterations;
+        if last && matches!(request.rule, StopRule::Iterations(_)) && loops.iterations > 0 {
             // With a fixed number of iterations, only the last one is measured.
             loops.compare_with_current()?;
         }
-        loops.pass()?;
+        loops.iteration()?;
         let measured = match request.rule {
-            StopRule::Passes(_) => last,
+            StopRule::Iterations(_) => last,
             _ => true,
         };
         if measured {
@@ -120,10 +120,10 @@ fn run_passes(
             loops.max_diff = f64::INFINITY;
         }
         let progress = Progress {
-            passes: loops.passes,
-            max_passes,
+            iterations: loops.iterations,
+            max_iterations,
             max_diff: loops.max_diff,
-            frac: loops.frac,
+            active_fraction: loops.active_fraction,
         };
         cancelled = monitor(&progress) == Control::Cancel;
     };
@@ -146,9 +146,9 @@ struct Loop<'a> {
     variable_contradictions: Contradictions,
     /// The contradictory variables themselves, where iterations run in batches.
     contradictory: Marks,
-    passes: u64,
+    iterations: u64,
     max_diff: f64,
-    frac: f64,
+    active_fraction: f64,
     contradictions: u64,
     first_contradiction: Option<usize>,
 }
@@ -157,54 +157,56 @@ impl Loop<'_> {
     /// The reason to end the run before the next iteration, if there is one (`docs/src/reference/contract.md`).
     /// Differences are never NaN.
     fn reason_to_stop(&self, rule: &StopRule) -> Option<StopReason> {
-        let n = self.passes;
+        let n = self.iterations;
         match *rule {
-            StopRule::Passes(count) => (n >= count).then_some(StopReason::Passes),
-            StopRule::Tolerance { tolerance, max_passes }
-            | StopRule::AllBeliefs { tolerance, max_passes } => {
+            StopRule::Iterations(count) => (n >= count).then_some(StopReason::Iterations),
+            StopRule::Tolerance { tolerance, max_iterations }
+            | StopRule::AllBeliefs { tolerance, max_iterations } => {
                 if n > 0 && self.max_diff <= tolerance {
                     Some(StopReason::Converged)
                 } else {
-                    (n >= max_passes).then_some(StopReason::Passes)
+                    (n >= max_iterations).then_some(StopReason::Iterations)
                 }
             }
-            StopRule::Bingo { tolerance, min_passes, max_passes, .. } => {
+            StopRule::Bingo { tolerance, min_iterations, max_iterations, .. } => {
                 if n > 0 && self.max_diff <= tolerance {
                     return Some(StopReason::Converged);
                 }
-                if n > min_passes {
-                    let bound = (n - min_passes) as f64 / (max_passes - min_passes) as f64;
-                    if self.frac < bound {
+                if n > min_iterations {
+                    let bound =
+                        (n - min_iterations) as f64 / (max_iterations - min_iterations) as f64;
+                    if self.active_fraction < bound {
                         return Some(StopReason::Share);
                     }
                 }
-                (n > max_passes).then_some(StopReason::Passes)
+                (n > max_iterations).then_some(StopReason::Iterations)
             }
         }
     }
 
-    fn pass(&mut self) -> Result<()> {
-        let CpuEngine { state, team, flood, plan, active, constants_sent, passes, .. } =
-            self.engine;
-        let pass = *passes;
+    fn iteration(&mut self) -> Result<()> {
+        let CpuEngine {
+            state, team, synchronous, plan, active, constants_sent, iterations, ..
+        } = self.engine;
+        let iteration = *iterations;
         match plan {
             _ if active.is_some() => {
                 if let Some(active) = active {
-                    team.run_alone(|workspace| active.run(state, pass, workspace))?;
+                    team.run_alone(|workspace| active.run(state, iteration, workspace))?;
                 }
                 self.note_batches();
             }
             Plan::Residual(residual) => {
-                team.run_alone(|workspace| residual.run(state, pass == 0, workspace));
+                team.run_alone(|workspace| residual.run(state, iteration == 0, workspace));
                 self.note_batches();
             }
-            Plan::Flood => {
+            Plan::Synchronous => {
                 if !self.inputs_sent {
-                    flood.variables_send(state, team);
+                    synchronous.variables_send(state, team);
                     self.note_variables()?;
                 }
-                let CpuEngine { state, team, flood, constants_sent, .. } = self.engine;
-                flood.factors_send(state, team, *constants_sent);
+                let CpuEngine { state, team, synchronous, constants_sent, .. } = self.engine;
+                synchronous.factors_send(state, team, *constants_sent);
                 let mut found = Contradictions::default();
                 team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
                 self.factor_contradictions = found;
@@ -217,12 +219,19 @@ impl Loop<'_> {
                     batches.run(state, trees, team, constants_sent);
                 } else {
                     team.run_alone(|workspace| -> Result<()> {
-                        let hubs = Hubs { trees, cursors: Some(cursors) };
-                        let mut serial = Serial { state, hubs, wide, constants_sent, workspace };
+                        let high_degree_variables =
+                            HighDegreeVariables { trees, cursors: Some(cursors) };
+                        let mut serial = Serial {
+                            state,
+                            high_degree_variables,
+                            wide,
+                            constants_sent,
+                            workspace,
+                        };
                         match order {
                             Order::Serial(batches) => serial.run(batches),
                             Order::Random { seed, order } => {
-                                random_order(state.graph.edge_count(), *seed, pass, order)?;
+                                random_order(state.graph.edge_count(), *seed, iteration, order)?;
                                 serial.run_sequence(order);
                             }
                             Order::Parallel(_) => {}
@@ -240,9 +249,10 @@ impl Loop<'_> {
         self.engine.constants_sent = self.engine.state.damping == 0.0
             && self.engine.active.is_none()
             && !matches!(self.engine.plan, Plan::Residual(_));
-        self.engine.passes += 1;
-        self.passes += 1;
-        let in_batches = self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Flood);
+        self.engine.iterations += 1;
+        self.iterations += 1;
+        let in_batches =
+            self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Synchronous);
         if in_batches && !self.scanned {
             self.scan()?;
         }
@@ -290,9 +300,9 @@ impl Loop<'_> {
     /// Finds all variables at which deterministic messages disagree.
     fn scan(&mut self) -> Result<()> {
         self.contradictory.clear();
-        let CpuEngine { state, team, flood, .. } = self.engine;
+        let CpuEngine { state, team, synchronous, .. } = self.engine;
         let contradictory = &self.contradictory;
-        flood.for_variables(team, |v, workspace| {
+        synchronous.for_variables(team, |v, workspace| {
             if is_contradictory(state, v, workspace) {
                 contradictory.set(v);
             }
@@ -337,7 +347,7 @@ impl Loop<'_> {
                 label: self.engine.state.graph.label(variable),
                 variable,
                 factor: None,
-                pass: self.engine.passes,
+                iteration: self.engine.iterations,
                 count: found.count,
             });
         }
@@ -348,32 +358,32 @@ impl Loop<'_> {
 
     /// Makes the current beliefs and messages those that the next measurement compares with.
     fn compare_with_current(&mut self) -> Result<()> {
-        let CpuEngine { state, team, flood, .. } = self.engine;
-        self.tracker.beliefs_moved(state, flood, team);
+        let CpuEngine { state, team, synchronous, .. } = self.engine;
+        self.tracker.beliefs_moved(state, synchronous, team);
         if self.measure != Measure::Variables {
-            flood.variables_send(state, team);
+            synchronous.variables_send(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
-            self.tracker.factors_moved(state, flood, team);
+            self.tracker.factors_moved(state, synchronous, team);
         }
         self.check_memory()
     }
 
     fn measure(&mut self) -> Result<()> {
-        let CpuEngine { state, team, flood, .. } = self.engine;
-        let Movement { max_diff, moved } = self.tracker.beliefs_moved(state, flood, team);
+        let CpuEngine { state, team, synchronous, .. } = self.engine;
+        let Movement { max_diff, moved } = self.tracker.beliefs_moved(state, synchronous, team);
         self.max_diff = max_diff;
         if self.measure == Measure::Variables {
             return self.check_memory();
         }
-        flood.variables_send(state, team);
-        self.inputs_sent = matches!(self.engine.plan, Plan::Flood);
+        synchronous.variables_send(state, team);
+        self.inputs_sent = matches!(self.engine.plan, Plan::Synchronous);
         self.note_variables()?;
-        let CpuEngine { state, team, flood, .. } = self.engine;
-        let inputs = self.tracker.factors_moved(state, flood, team);
+        let CpuEngine { state, team, synchronous, .. } = self.engine;
+        let inputs = self.tracker.factors_moved(state, synchronous, team);
         self.max_diff = max_diff.max(inputs.max_diff);
         let nodes = state.graph.variable_count() + state.graph.factor_count();
         if nodes > 0 {
-            self.frac = (moved + inputs.moved) as f64 / nodes as f64;
+            self.active_fraction = (moved + inputs.moved) as f64 / nodes as f64;
         }
         if let Some(history) = &mut self.history {
             history.record(&self.tracker)?;
@@ -389,12 +399,12 @@ impl Loop<'_> {
         self.write_results(reason == StopReason::Converged, results);
         self.check_memory()?;
         Ok(RunReport {
-            passes: self.passes,
-            total_passes: self.engine.passes,
+            iterations: self.iterations,
+            total_iterations: self.engine.iterations,
             reason,
             converged: reason == StopReason::Converged,
             max_diff: self.max_diff,
-            frac: self.frac,
+            active_fraction: self.active_fraction,
             contradictions: self.contradictions,
             first_contradiction: self.first_contradiction,
             spared_messages: self.engine.active.as_ref().map_or(0, |active| active.spared),

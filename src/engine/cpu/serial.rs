@@ -7,11 +7,11 @@ use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
 use super::state::{Source, State};
 use super::store::{note_certain, store};
-use super::trees::Hubs;
-use super::variable::{hub_odds, odds_to_factor, simple_odds};
+use super::trees::HighDegreeVariables;
+use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
 use super::wide::WideFactors;
 use super::workspace::Workspace;
-use crate::kernel::{HornCoefficients, Inference, Packed, small_horn_messages};
+use crate::kernel::{EncodedMessage, HornCoefficients, Inference, small_horn_messages};
 
 /// Number of tasks by which the prefetch of messages runs ahead of the computation.
 const PREFETCH_DISTANCE: usize = 8;
@@ -19,7 +19,7 @@ const PREFETCH_DISTANCE: usize = 8;
 /// The state that one thread reads and writes while it runs batches.
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,
-    pub(super) hubs: Hubs<'a>,
+    pub(super) high_degree_variables: HighDegreeVariables<'a>,
     pub(super) wide: &'a mut WideFactors,
     pub(super) constants_sent: bool,
     pub(super) workspace: &'a mut Workspace,
@@ -71,15 +71,17 @@ impl Serial<'_> {
         let state = self.state;
         let first = task.first as usize;
         let Some(links) = state.links[first..].first_chunk::<N>() else { return };
-        let mut inputs = [Packed::ONE; N];
+        let mut inputs = [EncodedMessage::ONE; N];
         for (position, input) in inputs.iter_mut().enumerate() {
             let (edge, link) = (first + position, links[position]);
             *input = match simple_odds(state, link) {
                 Some(odds) => odds,
-                None if link.source == Source::Hub => {
-                    hub_odds(state, &mut self.hubs, edge, self.workspace)
+                None if link.source == Source::HighDegree => {
+                    high_degree_odds(state, &mut self.high_degree_variables, edge, self.workspace)
                 }
-                None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
+                None => {
+                    odds_to_factor(state, &mut self.high_degree_variables, edge, self.workspace)
+                }
             };
         }
         let c = state.coefficients(task.coefficients as usize);
@@ -87,13 +89,13 @@ impl Serial<'_> {
         for (position, &output) in outputs.iter().enumerate() {
             let (edge, link) = (first + position, links[position]);
             let mut odds = output;
-            if odds.may_be_certain() {
+            if odds.may_be_deterministic() {
                 odds = self.checked(odds, edge);
                 note_certain(state, edge, link.slot as usize, odds);
             }
             state.to_variable.set(link.slot as usize, odds);
-            if link.hub {
-                self.hubs.changed(state, edge);
+            if link.high_degree {
+                self.high_degree_variables.changed(state, edge);
             }
             if WIDE {
                 let variable = state.graph.edge_variables()[edge] as usize;
@@ -140,7 +142,7 @@ impl Serial<'_> {
     pub(super) fn run_factor(
         &mut self,
         edges: &[u32],
-        mut emit: impl FnMut(&mut Self, usize, &[Packed]),
+        mut emit: impl FnMut(&mut Self, usize, &[EncodedMessage]),
     ) {
         let state = self.state;
         let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
@@ -168,14 +170,19 @@ impl Serial<'_> {
             // A factor's messages do not read each other, so they may be stored one by one.
             for &edge in edges {
                 let edge = edge as usize;
-                let message =
-                    self.wide.message(state, &mut self.hubs, factor, edge, self.workspace);
+                let message = self.wide.message(
+                    state,
+                    &mut self.high_degree_variables,
+                    factor,
+                    edge,
+                    self.workspace,
+                );
                 let message = self.checked(message, edge);
                 emit(self, edge, &[message]);
             }
             return;
         }
-        if !messages(state, &mut self.hubs, factor, edges, self.workspace) {
+        if !messages(state, &mut self.high_degree_variables, factor, edges, self.workspace) {
             return;
         }
         let outputs = std::mem::take(&mut self.workspace.outputs);
@@ -195,12 +202,12 @@ impl Serial<'_> {
         edges: &[u32],
         head: usize,
         c: &HornCoefficients,
-        mut emit: impl FnMut(&mut Self, usize, &[Packed]),
+        mut emit: impl FnMut(&mut Self, usize, &[EncodedMessage]),
     ) {
         let state = self.state;
         let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
         let first = state.graph.factor_edges(factor).start;
-        let mut inputs = [Packed::ONE; N];
+        let mut inputs = [EncodedMessage::ONE; N];
         // A message does not read the input along its own edge. Where it is the only message, that input must not
         // be read at all: reading it could report a contradiction that no message sees.
         let unneeded = if edges.len() == 1 { edges[0] as usize } else { usize::MAX };
@@ -209,7 +216,9 @@ impl Serial<'_> {
             if edge != unneeded {
                 *input = match simple_odds(state, state.links[edge]) {
                     Some(odds) => odds,
-                    None => odds_to_factor(state, &mut self.hubs, edge, self.workspace),
+                    None => {
+                        odds_to_factor(state, &mut self.high_degree_variables, edge, self.workspace)
+                    }
                 };
             }
         }
@@ -229,11 +238,11 @@ impl Serial<'_> {
     }
 
     #[inline(always)]
-    fn checked(&mut self, message: Packed, edge: usize) -> Packed {
-        if message == Packed::CONTRADICTION {
+    fn checked(&mut self, message: EncodedMessage, edge: usize) -> EncodedMessage {
+        if message == EncodedMessage::CONTRADICTION {
             let variable = self.state.graph.edge_variables()[edge] as usize;
             self.workspace.contradictions.add(variable);
-            Packed::ONE
+            EncodedMessage::ONE
         } else {
             message
         }
@@ -241,12 +250,12 @@ impl Serial<'_> {
 
     /// Stores a message, and tells the trees of its variable and of its neighbours that an input changed.
     #[inline(always)]
-    fn arrive(&mut self, edge: usize, message: &[Packed]) {
+    fn arrive(&mut self, edge: usize, message: &[EncodedMessage]) {
         let state = self.state;
         let link = state.links[edge];
         store(state, edge, link, message, self.workspace);
-        if link.hub {
-            self.hubs.changed(state, edge);
+        if link.high_degree {
+            self.high_degree_variables.changed(state, edge);
         }
         if !self.wide.is_empty() {
             let variable = state.graph.edge_variables()[edge] as usize;

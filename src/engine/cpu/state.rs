@@ -4,7 +4,7 @@ use super::marks::Marks;
 use crate::error::Result;
 use crate::factor::Factor;
 use crate::kernel::{
-    HornCoefficients, Inference, OwnedTable, Packed, SMALL_DEGREE, TableValues, damp,
+    EncodedMessage, HornCoefficients, Inference, OwnedTable, SMALL_DEGREE, TableValues, damp,
     stored_message, stored_values,
 };
 use crate::memory::{self, NoMemory, collected, filled, fit, room};
@@ -21,36 +21,36 @@ pub(super) struct Values(Vec<AtomicU64>);
 impl Values {
     pub(super) const NONE: Self = Self(Vec::new());
 
-    pub(super) fn new(length: usize, value: Packed) -> Result<Self> {
+    pub(super) fn new(length: usize, value: EncodedMessage) -> Result<Self> {
         Ok(Self(collected((0..length).map(|_| AtomicU64::new(value.0)))?))
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, index: usize) -> Packed {
-        Packed(self.0[index].load(Relaxed))
+    pub(super) fn get(&self, index: usize) -> EncodedMessage {
+        EncodedMessage(self.0[index].load(Relaxed))
     }
 
     #[inline(always)]
-    pub(super) fn set(&self, index: usize, value: Packed) {
+    pub(super) fn set(&self, index: usize, value: EncodedMessage) {
         self.0[index].store(value.0, Relaxed);
     }
 
     /// The `N` values from `start` on.
     #[inline(always)]
-    pub(super) fn array<const N: usize>(&self, start: usize) -> [Packed; N] {
+    pub(super) fn array<const N: usize>(&self, start: usize) -> [EncodedMessage; N] {
         let stored = &self.0[start..start + N];
-        std::array::from_fn(|index| Packed(stored[index].load(Relaxed)))
+        std::array::from_fn(|index| EncodedMessage(stored[index].load(Relaxed)))
     }
 
     /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
     #[inline(always)]
-    pub(super) fn padded<const N: usize>(&self, start: usize, count: usize) -> [Packed; N] {
+    pub(super) fn padded<const N: usize>(&self, start: usize, count: usize) -> [EncodedMessage; N] {
         let stored = &self.0[start..start + N];
-        let mut values = [Packed::ONE; N];
+        let mut values = [EncodedMessage::ONE; N];
         for (index, value) in values.iter_mut().enumerate() {
             let word = stored[index].load(Relaxed);
             // A conditional move, not a branch: degrees are hard to predict.
-            *value = Packed(if index < count { word } else { Packed::ONE.0 });
+            *value = EncodedMessage(if index < count { word } else { EncodedMessage::ONE.0 });
         }
         values
     }
@@ -69,8 +69,11 @@ impl Values {
     }
 
     #[inline(always)]
-    pub(super) fn slice(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = Packed> + '_ {
-        self.0[range].iter().map(|value| Packed(value.load(Relaxed)))
+    pub(super) fn slice(
+        &self,
+        range: Range<usize>,
+    ) -> impl ExactSizeIterator<Item = EncodedMessage> + '_ {
+        self.0[range].iter().map(|value| EncodedMessage(value.load(Relaxed)))
     }
 
     /// Reads an entry as a plain `f64`; see [`Self::numbers`].
@@ -86,7 +89,7 @@ impl Values {
 
     /// Values that hold plain `f64` numbers instead of messages.
     pub(super) fn numbers(length: usize, value: f64) -> Result<Self> {
-        Self::new(length, Packed(value.to_bits()))
+        Self::new(length, EncodedMessage(value.to_bits()))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -123,12 +126,12 @@ pub(super) struct State {
     pub(super) to_variable: Values,
     /// Number of stored message values.
     pub(super) value_count: usize,
-    /// One message per edge: variable-to-factor messages in a flooding pass and when changes are
+    /// One message per edge: variable-to-factor messages in a synchronous iteration and when changes are
     /// measured, pending factor-to-variable messages in others. Made when first needed.
     pub(super) by_edge: Values,
     pub(super) known: Vec<Known>,
     /// Evidence that is more than an observed binary variable: a stored message per variable.
-    weights: HashMap<u32, Vec<Packed>>,
+    weights: HashMap<u32, Vec<EncodedMessage>>,
     coefficients: Vec<HornCoefficients>,
     /// Per table, in the graph's numbering of factors.
     table_exponents: HashMap<u32, (i64, i64)>,
@@ -157,14 +160,14 @@ pub(super) struct Link {
     /// Position of the edge among its variable's edges, all variables concatenated.
     pub(super) slot: u32,
     /// The slot of the variable's first edge; of its other edge, if it has one or two; the variable's
-    /// number among the hubs, if it is one.
+    /// number among the high-degree variables, if it is one.
     pub(super) place: u32,
     /// The variable's degree, if it is at most [`SMALL_DEGREE`].
     pub(super) degree: u8,
     /// Where the variable's message to the factor comes from.
     pub(super) source: Source,
     /// Whether the variable's products are stored.
-    pub(super) hub: bool,
+    pub(super) high_degree: bool,
 }
 
 /// Where a variable's messages to its factors come from.
@@ -177,7 +180,7 @@ pub(super) enum Source {
     /// At most eight.
     Eight,
     /// Stored products.
-    Hub,
+    HighDegree,
     /// Evidence, or more than two states.
     Other,
 }
@@ -194,7 +197,7 @@ impl Source {
         } else if degree <= SMALL_DEGREE {
             Source::Eight
         } else {
-            Source::Hub
+            Source::HighDegree
         }
     }
 }
@@ -241,7 +244,7 @@ impl State {
         let mut state = Self {
             links: Vec::new(),
             starts,
-            to_variable: Values::new(length + PADDING, Packed::ONE)?,
+            to_variable: Values::new(length + PADDING, EncodedMessage::ONE)?,
             value_count: length,
             by_edge: Values::NONE,
             known: filled(graph.variable_count(), Known::Nothing)?,
@@ -260,14 +263,15 @@ impl State {
     }
 
     fn link(&self) -> Result<Vec<Link>> {
-        let empty = Link { slot: 0, place: 0, degree: 0, source: Source::Other, hub: false };
+        let empty =
+            Link { slot: 0, place: 0, degree: 0, source: Source::Other, high_degree: false };
         let mut links = filled(self.graph.edge_count(), empty)?;
-        let mut hubs = 0;
+        let mut high_degree_variables = 0;
         for v in 0..self.graph.variable_count() {
             let slots = self.graph.variable_slots(v);
             let first = slots.start as u32;
-            let hub = slots.len() > SMALL_DEGREE;
-            let degree = if hub { 0 } else { slots.len() as u8 };
+            let high_degree = slots.len() > SMALL_DEGREE;
+            let degree = if high_degree { 0 } else { slots.len() as u8 };
             let source = Source::of(self, v);
             for (slot, &edge) in slots.clone().zip(self.graph.variable_edges(v)) {
                 let slot = slot as u32;
@@ -275,12 +279,12 @@ impl State {
                     // Behind the last message stands a neutral one.
                     1 => self.value_count as u32,
                     2 if slot == first => first + 1,
-                    _ if hub => hubs,
+                    _ if high_degree => high_degree_variables,
                     _ => first,
                 };
-                links[edge as usize] = Link { slot, place, degree, source, hub };
+                links[edge as usize] = Link { slot, place, degree, source, high_degree };
             }
-            hubs += u32::from(hub);
+            high_degree_variables += u32::from(high_degree);
         }
         Ok(links)
     }
@@ -288,7 +292,7 @@ impl State {
     /// Makes `by_edge` if it is not there yet.
     pub(super) fn require_by_edge(&mut self) -> Result<()> {
         if self.by_edge.len() == 0 {
-            self.by_edge = Values::new(self.value_count, Packed::ONE)?;
+            self.by_edge = Values::new(self.value_count, EncodedMessage::ONE)?;
         }
         Ok(())
     }
@@ -342,7 +346,7 @@ impl State {
         if !wanted {
             self.newest = Values::NONE;
         } else if self.newest.len() == 0 {
-            self.newest = Values::new(self.to_variable.len(), Packed::ONE)?;
+            self.newest = Values::new(self.to_variable.len(), EncodedMessage::ONE)?;
             self.restart_newest();
         }
         Ok(())
@@ -357,7 +361,7 @@ impl State {
 
     /// Stores a message as it was computed in `newest`, if there is one.
     #[inline(always)]
-    pub(super) fn keep_computed(&self, slot: usize, message: &[Packed]) {
+    pub(super) fn keep_computed(&self, slot: usize, message: &[EncodedMessage]) {
         if self.newest.len() > 0 {
             for (index, &value) in self.slot_values(slot).zip(message) {
                 self.newest.set(index, value);
@@ -369,19 +373,24 @@ impl State {
     /// `old` is scratch memory with room for a message.
     #[cold]
     #[inline(never)]
-    pub(super) fn damp(&self, slot: usize, message: &mut [Packed], old: &mut Vec<Packed>) -> bool {
+    pub(super) fn damp(
+        &self,
+        slot: usize,
+        message: &mut [EncodedMessage],
+        old: &mut Vec<EncodedMessage>,
+    ) -> bool {
         old.clear();
         old.extend(self.to_variable.slice(self.slot_values(slot)));
         let consistent = damp(old, message, self.damping);
         if !consistent {
-            message.fill(Packed::ONE);
+            message.fill(EncodedMessage::ONE);
         }
         !consistent
     }
 
     /// Stores a message in `by_edge`, until all messages of its batch are computed.
     #[inline(always)]
-    pub(super) fn hold(&self, edge: usize, message: &[Packed]) {
+    pub(super) fn hold(&self, edge: usize, message: &[EncodedMessage]) {
         for (index, &value) in self.edge_values(edge).zip(message) {
             self.by_edge.set(index, value);
         }
@@ -389,7 +398,11 @@ impl State {
 
     /// Reads a message that [`Self::hold`] has stored.
     #[inline(always)]
-    pub(super) fn take_held(&self, edge: usize, message: &mut Vec<Packed>) -> Result<(), NoMemory> {
+    pub(super) fn take_held(
+        &self,
+        edge: usize,
+        message: &mut Vec<EncodedMessage>,
+    ) -> Result<(), NoMemory> {
         let values = self.edge_values(edge);
         message.clear();
         fit(message, values.len())?;
@@ -430,7 +443,8 @@ impl State {
             Some(VariableEvidence::Observed(0)) if radix == 2 => (Known::False, None),
             Some(VariableEvidence::Observed(_)) if radix == 2 => (Known::True, None),
             Some(VariableEvidence::Observed(state)) => {
-                let one_hot = |x| if x == *state { Packed::ONE } else { Packed::ZERO };
+                let one_hot =
+                    |x| if x == *state { EncodedMessage::ONE } else { EncodedMessage::ZERO };
                 (Known::State, Some(collected((0..radix).map(one_hot))?))
             }
             Some(VariableEvidence::Likelihood(likelihood)) => {
@@ -454,7 +468,7 @@ impl State {
     }
 
     /// The stored message of evidence kept as [`Known::Weights`].
-    pub(super) fn weights(&self, variable: usize) -> &[Packed] {
+    pub(super) fn weights(&self, variable: usize) -> &[EncodedMessage] {
         self.weights.get(&(variable as u32)).map_or(&[], |weights| weights)
     }
 }

@@ -5,7 +5,7 @@
 
 use super::state::{Link, State};
 use super::workspace::Workspace;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::memory::fit;
 
 /// Stores a message, damped if the run is damped, and marks the variable of a new deterministic message.
@@ -14,7 +14,7 @@ pub(super) fn store(
     state: &State,
     edge: usize,
     link: Link,
-    message: &[Packed],
+    message: &[EncodedMessage],
     workspace: &mut Workspace,
 ) {
     state.keep_computed(link.slot as usize, message);
@@ -30,7 +30,7 @@ fn store_damped(
     state: &State,
     edge: usize,
     link: Link,
-    message: &[Packed],
+    message: &[EncodedMessage],
     workspace: &mut Workspace,
 ) {
     let Workspace { damped, old, contradictions, lacks_memory, .. } = workspace;
@@ -48,9 +48,9 @@ fn store_damped(
 
 /// Stores a message without damping, and marks the variable of a new deterministic message.
 #[inline(always)]
-fn store_settled(state: &State, edge: usize, link: Link, message: &[Packed]) {
+fn store_settled(state: &State, edge: usize, link: Link, message: &[EncodedMessage]) {
     for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
-        if value.may_be_certain() {
+        if value.may_be_deterministic() {
             note_certain(state, edge, index, value);
         }
         state.to_variable.set(index, value);
@@ -58,8 +58,8 @@ fn store_settled(state: &State, edge: usize, link: Link, message: &[Packed]) {
 }
 
 #[cold]
-pub(super) fn note_certain(state: &State, edge: usize, at: usize, value: Packed) {
-    if value.is_certain() && state.to_variable.get(at) != value {
+pub(super) fn note_certain(state: &State, edge: usize, at: usize, value: EncodedMessage) {
+    if value.is_deterministic() && state.to_variable.get(at) != value {
         state.newly_certain.set(state.graph.edge_variables()[edge] as usize);
     }
 }

@@ -152,7 +152,10 @@ impl Barrier {
         let mut spins = 0;
         while self.generation.load(Ordering::Acquire) == generation {
             // A thread that panicked never arrives.
-            assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the pass panicked");
+            assert!(
+                !self.poisoned.load(Ordering::Relaxed),
+                "another thread of the iteration panicked"
+            );
             if spins < SPINS_BEFORE_YIELD {
                 spins += 1;
                 std::hint::spin_loop();

@@ -3,7 +3,9 @@
 
 use super::state::{Link, State};
 use crate::error::Result;
-use crate::kernel::{BLOCK, BLOCK_LEVELS, Monoid, Packed, Product, SMALL_DEGREE, tree_levels};
+use crate::kernel::{
+    BLOCK, BLOCK_LEVELS, EncodedMessage, Monoid, Product, SMALL_DEGREE, tree_levels,
+};
 use crate::memory::{Grow, collected, room};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -65,14 +67,14 @@ impl Trees {
     pub(super) fn new(state: &State) -> Result<Self> {
         let graph = &state.graph;
         let mut trees = Self::default();
-        let is_hub = |v: usize| graph.degree(v) > SMALL_DEGREE;
-        if !(0..graph.variable_count()).any(is_hub) {
+        let is_high_degree = |v: usize| graph.degree(v) > SMALL_DEGREE;
+        if !(0..graph.variable_count()).any(is_high_degree) {
             return Ok(trees);
         }
         trees.starts = room(graph.variable_count())?;
         let mut next = 0;
         for v in 0..graph.variable_count() {
-            if is_hub(v) {
+            if is_high_degree(v) {
                 trees.starts.push(next as u32);
                 next += stored_nodes(blocks(state, v)) * states(state, v);
             } else {
@@ -168,7 +170,12 @@ impl Trees {
 
 /// The messages of a block, padded with ones.
 #[inline(always)]
-fn block_messages(state: &State, variable: usize, block: usize, x: usize) -> [Packed; BLOCK] {
+fn block_messages(
+    state: &State,
+    variable: usize,
+    block: usize,
+    x: usize,
+) -> [EncodedMessage; BLOCK] {
     let slots = state.graph.variable_slots(variable);
     let first = slots.start + block * BLOCK;
     let count = (slots.end - first).min(BLOCK);
@@ -179,7 +186,7 @@ fn block_messages(state: &State, variable: usize, block: usize, x: usize) -> [Pa
         if index < count {
             state.to_variable.get(state.slot_values(first + index).start + x)
         } else {
-            Packed::ONE
+            EncodedMessage::ONE
         }
     })
 }
@@ -193,18 +200,18 @@ fn block_messages(state: &State, variable: usize, block: usize, x: usize) -> [Pa
 /// date only when another block is visited: until then no one reads them.
 #[derive(Default)]
 pub(super) struct Cursors {
-    /// By number of the hub; empty unless all variables are binary.
-    hubs: Vec<Cursor>,
+    /// By number of the high-degree variable; empty unless all variables are binary.
+    high_degree_variables: Vec<Cursor>,
     /// Per variable with a tree and level, from the blocks to the root, the product of all that is
     /// not below.
     down: Vec<Product>,
 }
 
-/// What a visit to a hub needs, side by side.
+/// What a visit to a high-degree variable needs, side by side.
 struct Cursor {
     first_slot: u32,
     degree: u32,
-    /// Where the hub's nodes start.
+    /// Where the high-degree variable's nodes start.
     nodes: u32,
     /// Where its entries in `down` start.
     down: u32,
@@ -221,7 +228,7 @@ impl Cursors {
         for v in 0..trees.starts.len() {
             if trees.covers(v) {
                 let slots = state.graph.variable_slots(v);
-                cursors.hubs.try_push(Cursor {
+                cursors.high_degree_variables.try_push(Cursor {
                     first_slot: slots.start as u32,
                     degree: slots.len() as u32,
                     nodes: trees.starts[v],
@@ -237,33 +244,36 @@ impl Cursors {
 
     /// Forgets all blocks, when the trees have been rebuilt.
     pub(super) fn reset(&mut self) {
-        for cursor in &mut self.hubs {
+        for cursor in &mut self.high_degree_variables {
             cursor.block = NONE;
         }
     }
 
-    /// The product of all messages to a hub but those of a block, which the caller may change from
+    /// The product of all messages to a high-degree variable but those of a block, which the caller may change from
     /// now on.
     #[inline]
-    fn visit(&mut self, state: &State, trees: &Trees, hub: usize, block: usize) -> Product {
-        let cursor = &self.hubs[hub];
+    fn visit(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
+        let cursor = &self.high_degree_variables[high_degree];
         if cursor.block as usize == block {
             return self.down[cursor.down as usize];
         }
-        self.go_to(state, trees, hub, block)
+        self.go_to(state, trees, high_degree, block)
     }
 
-    /// The product of all messages to a hub but the one at a slot.
+    /// The product of all messages to a high-degree variable but the one at a slot.
     #[inline]
-    fn product(&mut self, state: &State, trees: &Trees, hub: usize, slot: u32) -> Product {
-        let leaf = (slot - self.hubs[hub].first_slot) as usize;
+    fn product(&mut self, state: &State, trees: &Trees, high_degree: usize, slot: u32) -> Product {
+        let leaf = (slot - self.high_degree_variables[high_degree].first_slot) as usize;
         let block = leaf >> BLOCK_LEVELS;
-        let above = self.visit(state, trees, hub, block);
-        above.times_others(&self.hubs[hub].messages(state, block), leaf % BLOCK)
+        let above = self.visit(state, trees, high_degree, block);
+        above.times_others(
+            &self.high_degree_variables[high_degree].messages(state, block),
+            leaf % BLOCK,
+        )
     }
 
-    fn go_to(&mut self, state: &State, trees: &Trees, hub: usize, block: usize) -> Product {
-        let cursor = &mut self.hubs[hub];
+    fn go_to(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
+        let cursor = &mut self.high_degree_variables[high_degree];
         let last = std::mem::replace(&mut cursor.block, block as u32);
         let start = cursor.down as usize;
         let common = |height: usize| last != NONE && (last as usize >> height) == (block >> height);
@@ -303,7 +313,7 @@ impl Cursors {
 impl Cursor {
     /// The messages of a block, padded with ones.
     #[inline(always)]
-    fn messages(&self, state: &State, block: usize) -> [Packed; BLOCK] {
+    fn messages(&self, state: &State, block: usize) -> [EncodedMessage; BLOCK] {
         let first = block * BLOCK;
         let count = (self.degree as usize - first).min(BLOCK);
         state.to_variable.padded::<BLOCK>(self.first_slot as usize + first, count)
@@ -312,23 +322,23 @@ impl Cursor {
 
 /// Access to the stored products: through cursors where one thread has them to itself, straight from
 /// the trees otherwise.
-pub(super) struct Hubs<'a> {
+pub(super) struct HighDegreeVariables<'a> {
     pub(super) trees: &'a Trees,
     pub(super) cursors: Option<&'a mut Cursors>,
 }
 
-impl Hubs<'_> {
+impl HighDegreeVariables<'_> {
     /// Whether a variable's products are stored.
     #[inline(always)]
     pub(super) fn covers(&self, variable: usize) -> bool {
         self.trees.covers(variable)
     }
 
-    /// The cursors, if the hub at the end of an edge has one.
+    /// The cursors, if the high-degree variable at the end of an edge has one.
     #[inline(always)]
     fn cursors(&mut self, link: Link) -> Option<&mut Cursors> {
         let cursors = self.cursors.as_deref_mut()?;
-        (link.hub && !cursors.hubs.is_empty()).then_some(cursors)
+        (link.high_degree && !cursors.high_degree_variables.is_empty()).then_some(cursors)
     }
 
     /// The product of all messages to an edge's variable but the edge's own, for the weights of
@@ -344,14 +354,14 @@ impl Hubs<'_> {
         trees.leave_one_out(state, variable, leaf, x)
     }
 
-    /// The message along an edge to a hub has changed.
+    /// The message along an edge to a high-degree variable has changed.
     #[inline]
     pub(super) fn changed(&mut self, state: &State, edge: usize) {
         let (link, trees) = (state.links[edge], self.trees);
         if let Some(cursors) = self.cursors(link) {
-            let hub = link.place as usize;
-            let leaf = (link.slot - cursors.hubs[hub].first_slot) as usize;
-            cursors.visit(state, trees, hub, leaf >> BLOCK_LEVELS);
+            let high_degree = link.place as usize;
+            let leaf = (link.slot - cursors.high_degree_variables[high_degree].first_slot) as usize;
+            cursors.visit(state, trees, high_degree, leaf >> BLOCK_LEVELS);
             return;
         }
         let variable = state.graph.edge_variables()[edge] as usize;

@@ -1,10 +1,10 @@
 //! The messages and beliefs of variables: products of the incoming messages and the evidence.
 
 use super::state::{Known, Link, Source, State, Values};
-use super::trees::Hubs;
+use super::trees::HighDegreeVariables;
 use super::workspace::Workspace;
 use crate::kernel::{
-    Monoid, Packed, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
+    EncodedMessage, Monoid, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
     leave_one_out_of_few, probability_of_few, resolve_message, resolve_states,
     weights_to_probabilities,
 };
@@ -12,17 +12,17 @@ use crate::memory::{NoMemory, fit};
 
 /// The odds of the messages from an observed binary variable.
 #[inline(always)]
-fn observed_odds(known: Known) -> Option<Packed> {
+fn observed_odds(known: Known) -> Option<EncodedMessage> {
     match known {
-        Known::False => Some(Packed::ZERO),
-        Known::True => Some(Packed::INFINITY),
+        Known::False => Some(EncodedMessage::ZERO),
+        Known::True => Some(EncodedMessage::INFINITY),
         _ => None,
     }
 }
 
 /// Soft evidence of a binary variable.
 #[inline(always)]
-fn soft_odds(state: &State, variable: usize) -> Option<Packed> {
+fn soft_odds(state: &State, variable: usize) -> Option<EncodedMessage> {
     match state.known[variable] {
         Known::Weights => state.weights(variable).first().copied(),
         _ => None,
@@ -36,7 +36,7 @@ fn incoming<'a>(
     values: &'a Values,
     variable: usize,
     x: usize,
-) -> impl ExactSizeIterator<Item = Packed> + 'a {
+) -> impl ExactSizeIterator<Item = EncodedMessage> + 'a {
     state
         .graph
         .variable_slots(variable)
@@ -112,7 +112,7 @@ fn send_states_to_factors(
         rest.extend_from_slice(products.leave_one_out(values)?);
     }
     message.clear();
-    message.resize(radix, Packed::ONE);
+    message.resize(radix, EncodedMessage::ONE);
     for (position, &edge) in edges.iter().enumerate() {
         states.clear();
         states.extend((0..radix).map(|x| rest[x * edges.len() + position]));
@@ -157,7 +157,7 @@ fn state_products(
 /// The odds of the message from a variable along an edge, in a graph of binary variables, if they are a product of
 /// a few messages without evidence; else `None`.
 #[inline(always)]
-pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
+pub(super) fn simple_odds(state: &State, link: Link) -> Option<EncodedMessage> {
     let start = link.place as usize;
     let leaf = link.slot.wrapping_sub(link.place) as usize;
     let degree = link.degree as usize;
@@ -169,19 +169,19 @@ pub(super) fn simple_odds(state: &State, link: Link) -> Option<Packed> {
         Source::Eight => {
             leave_one_out_of_few(&state.to_variable.padded::<8>(start, degree), leaf & 7)
         }
-        Source::Hub | Source::Other => None,
+        Source::HighDegree | Source::Other => None,
     }
 }
 
 /// The odds of the message from a binary high-degree variable without evidence along an edge.
 #[inline]
-pub(super) fn hub_odds(
+pub(super) fn high_degree_odds(
     state: &State,
-    hubs: &mut Hubs<'_>,
+    high_degree_variables: &mut HighDegreeVariables<'_>,
     edge: usize,
     workspace: &mut Workspace,
-) -> Packed {
-    let product = hubs.leave_one_out(state, edge, 0);
+) -> EncodedMessage {
+    let product = high_degree_variables.leave_one_out(state, edge, 0);
     if product.is_contradictory() {
         let variable = state.graph.edge_variables()[edge] as usize;
         Workspace::meet(&mut workspace.met, variable);
@@ -193,24 +193,24 @@ pub(super) fn hub_odds(
 #[inline(never)]
 pub(super) fn odds_to_factor(
     state: &State,
-    hubs: &mut Hubs<'_>,
+    high_degree_variables: &mut HighDegreeVariables<'_>,
     edge: usize,
     workspace: &mut Workspace,
-) -> Packed {
+) -> EncodedMessage {
     let variable = state.graph.edge_variables()[edge] as usize;
     let link = state.links[edge];
     if let Some(odds) = observed_odds(state.known[variable]) {
         return odds;
     }
-    if link.hub && state.known[variable] == Known::Nothing {
-        return hub_odds(state, hubs, edge, workspace);
+    if link.high_degree && state.known[variable] == Known::Nothing {
+        return high_degree_odds(state, high_degree_variables, edge, workspace);
     }
     let mut out = std::mem::take(&mut workspace.message);
     out.clear();
     let made = fit(&mut out, 1)
-        .and_then(|()| message_to_factor(state, hubs, edge, workspace, &mut out))
+        .and_then(|()| message_to_factor(state, high_degree_variables, edge, workspace, &mut out))
         .is_ok();
-    let odds = out.first().copied().unwrap_or(Packed::ONE);
+    let odds = out.first().copied().unwrap_or(EncodedMessage::ONE);
     workspace.message = out;
     workspace.lacks_memory |= !made;
     odds
@@ -220,10 +220,10 @@ pub(super) fn odds_to_factor(
 /// O(states * log degree).
 pub(super) fn message_to_factor(
     state: &State,
-    hubs: &mut Hubs<'_>,
+    high_degree_variables: &mut HighDegreeVariables<'_>,
     edge: usize,
     workspace: &mut Workspace,
-    out: &mut Vec<Packed>,
+    out: &mut Vec<EncodedMessage>,
 ) -> Result<(), NoMemory> {
     let variable = state.graph.edge_variables()[edge] as usize;
     let link = state.links[edge];
@@ -240,7 +240,7 @@ pub(super) fn message_to_factor(
     }
     let slots = state.graph.variable_slots(variable);
     let leaf = link.slot as usize - slots.start;
-    if binary && known == Known::Nothing && !link.hub {
+    if binary && known == Known::Nothing && !link.high_degree {
         let degree = link.degree as usize;
         let start = state.slot_values(slots.start).start;
         let values = state.to_variable.padded::<SMALL_DEGREE>(start, degree);
@@ -256,8 +256,8 @@ pub(super) fn message_to_factor(
     states.clear();
     fit(states, radix)?;
     for x in 0..radix {
-        let product = if hubs.covers(variable) {
-            hubs.leave_one_out(state, edge, x)
+        let product = if high_degree_variables.covers(variable) {
+            high_degree_variables.leave_one_out(state, edge, x)
         } else {
             products.leave_one_out(incoming(state, &state.to_variable, variable, x))?[leaf]
         };
@@ -269,7 +269,7 @@ pub(super) fn message_to_factor(
         states[0].is_contradictory()
     } else {
         let start = out.len();
-        out.resize(start + radix, Packed::ONE);
+        out.resize(start + radix, EncodedMessage::ONE);
         resolve_message(states, &mut out[start..])
     };
     if contradictory {
@@ -317,7 +317,7 @@ fn belief_from(
     let Workspace { states, message, .. } = workspace;
     message.clear();
     fit(message, out.len())?;
-    message.resize(out.len(), Packed::ONE);
+    message.resize(out.len(), EncodedMessage::ONE);
     let contradictory = resolve_states(states, message);
     weights_to_probabilities(message, out);
     Ok(contradictory)

@@ -2,11 +2,11 @@
 //! one: a message then costs O(log arity) for each input that has changed since the last one.
 
 use super::state::State;
-use super::trees::Hubs;
+use super::trees::HighDegreeVariables;
 use super::variable::odds_to_factor;
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{Body, HornCoefficients, Monoid, Packed, Wide, tree_levels};
+use crate::kernel::{Body, EncodedMessage, ExtendedFloat, HornCoefficients, Monoid, tree_levels};
 use crate::memory::{Grow, collected, filled, room};
 
 /// Arity above which a conjunction of literals has a stored tree.
@@ -14,16 +14,16 @@ const WIDE_ARITY: usize = 64;
 /// Sends of fewer than one in so many of a factor's messages at a time use the tree.
 const FEW: usize = 8;
 
-/// A variable in more wide factors than this does not tell each of them of every change.
+/// A variable in more high-arity factors than this does not tell each of them of every change.
 const BUSY: usize = 64;
 
-/// The wide factors of a graph.
+/// The high-arity factors of a graph.
 #[derive(Default)]
 pub(super) struct WideFactors {
     /// Per factor its entry in `factors`, or `NONE`; empty if no factor is wide.
     index: Vec<u32>,
     factors: Vec<WideFactor>,
-    /// Per variable, its edges from wide factors: `edges[offsets[v]..offsets[v + 1]]`.
+    /// Per variable, its edges from high-arity factors: `edges[offsets[v]..offsets[v + 1]]`.
     offsets: Vec<u32>,
     edges: Vec<u32>,
 }
@@ -36,9 +36,9 @@ struct WideFactor {
     first_edge: usize,
     head: usize,
     /// The inputs as last read.
-    inputs: Vec<Packed>,
+    inputs: Vec<EncodedMessage>,
     /// The literals, then the levels above them up to the root.
-    nodes: Vec<Body<Wide>>,
+    nodes: Vec<Body<ExtendedFloat>>,
     changed: Vec<bool>,
     /// Positions whose input may have changed, each once: there is room for all.
     changes: Vec<u32>,
@@ -64,7 +64,7 @@ impl WideFactors {
             wide.factors.try_push(WideFactor {
                 first_edge: graph.factor_edges(f).start,
                 head: graph.head_position(f).unwrap_or_default(),
-                inputs: filled(arity, Packed::ONE)?,
+                inputs: filled(arity, EncodedMessage::ONE)?,
                 nodes: filled(nodes, Body::NEUTRAL)?,
                 changed: filled(arity, true)?,
                 changes: collected(0..arity as u32)?,
@@ -144,15 +144,15 @@ impl WideFactors {
     pub(super) fn message(
         &mut self,
         state: &State,
-        hubs: &mut Hubs<'_>,
+        high_degree_variables: &mut HighDegreeVariables<'_>,
         factor: usize,
         edge: usize,
         workspace: &mut Workspace,
-    ) -> Packed {
-        let Some((_, coefficients)) = state.conjunction(factor) else { return Packed::ONE };
+    ) -> EncodedMessage {
+        let Some((_, coefficients)) = state.conjunction(factor) else { return EncodedMessage::ONE };
         let wide = &mut self.factors[self.index[factor] as usize];
         let target = edge - wide.first_edge;
-        wide.refresh(state, hubs, coefficients, target, workspace);
+        wide.refresh(state, high_degree_variables, coefficients, target, workspace);
         let leaves = wide.inputs.len() - 1;
         if target == wide.head {
             // The last node is the root; a single literal is its own root.
@@ -169,7 +169,7 @@ impl WideFactor {
     fn refresh(
         &mut self,
         state: &State,
-        hubs: &mut Hubs<'_>,
+        high_degree_variables: &mut HighDegreeVariables<'_>,
         coefficients: &HornCoefficients,
         target: usize,
         workspace: &mut Workspace,
@@ -191,7 +191,7 @@ impl WideFactor {
             }
             self.changed[position] = false;
             let edge = self.first_edge + position;
-            let input = odds_to_factor(state, hubs, edge, workspace);
+            let input = odds_to_factor(state, high_degree_variables, edge, workspace);
             self.inputs[position] = input;
             if position != self.head {
                 let leaf = position - usize::from(position > self.head);
@@ -209,7 +209,7 @@ impl WideFactor {
 }
 
 fn combine_children(
-    nodes: &mut [Body<Wide>],
+    nodes: &mut [Body<ExtendedFloat>],
     level: usize,
     size: usize,
     above: usize,
@@ -220,7 +220,7 @@ fn combine_children(
         if 2 * node + 1 < size { left.combine(nodes[level + 2 * node + 1]) } else { left };
 }
 
-fn update_path(nodes: &mut [Body<Wide>], leaves: usize, leaf: usize) {
+fn update_path(nodes: &mut [Body<ExtendedFloat>], leaves: usize, leaf: usize) {
     let (mut level, mut size, mut node) = (0, leaves, leaf);
     while size > 1 {
         node /= 2;
@@ -230,7 +230,7 @@ fn update_path(nodes: &mut [Body<Wide>], leaves: usize, leaf: usize) {
     }
 }
 
-fn rebuild_nodes(nodes: &mut [Body<Wide>], leaves: usize) {
+fn rebuild_nodes(nodes: &mut [Body<ExtendedFloat>], leaves: usize) {
     let (mut level, mut size) = (0, leaves);
     while size > 1 {
         let above = level + size;
@@ -243,7 +243,7 @@ fn rebuild_nodes(nodes: &mut [Body<Wide>], leaves: usize) {
 }
 
 /// The body without one literal: the siblings on the way from the root down to it.
-fn rest_of_body(nodes: &[Body<Wide>], leaves: usize, leaf: usize) -> Body<Wide> {
+fn rest_of_body(nodes: &[Body<ExtendedFloat>], leaves: usize, leaf: usize) -> Body<ExtendedFloat> {
     let mut levels = [(0, leaves); MAX_LEVELS];
     let mut height = 0;
     while levels[height].1 > 1 {

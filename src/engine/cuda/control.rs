@@ -8,7 +8,7 @@ use cust::memory::DeviceCopy;
 /// Which rule ends a run: RULE_PASSES and so on of control.cuh.
 #[repr(u32)]
 enum RuleKind {
-    Passes = 0,
+    Iterations = 0,
     Tolerance = 1,
     Bingo = 2,
 }
@@ -24,34 +24,41 @@ pub(super) struct Rule {
     kind: u32,
     flags: u32,
     tolerance: f64,
-    min_passes: u64,
-    max_passes: u64,
+    min_iterations: u64,
+    max_iterations: u64,
     nodes: u64,
 }
 
 impl Rule {
-    /// `nodes` is the number of variables and factors; `by_levels` says that passes do not update all
+    /// `nodes` is the number of variables and factors; `by_levels` says that iterations do not update all
     /// messages at once.
     pub fn new(request: &RunRequest, nodes: usize, by_levels: bool) -> Self {
-        let (kind, tolerance, min_passes, max_passes) = match request.rule {
-            StopRule::Passes(count) => (RuleKind::Passes, 0.0, 0, count),
-            StopRule::Tolerance { tolerance, max_passes }
-            | StopRule::AllBeliefs { tolerance, max_passes } => {
-                (RuleKind::Tolerance, tolerance, 0, max_passes)
+        let (kind, tolerance, min_iterations, max_iterations) = match request.rule {
+            StopRule::Iterations(count) => (RuleKind::Iterations, 0.0, 0, count),
+            StopRule::Tolerance { tolerance, max_iterations }
+            | StopRule::AllBeliefs { tolerance, max_iterations } => {
+                (RuleKind::Tolerance, tolerance, 0, max_iterations)
             }
-            StopRule::Bingo { tolerance, min_passes, max_passes, .. } => {
-                (RuleKind::Bingo, tolerance, min_passes, max_passes)
+            StopRule::Bingo { tolerance, min_iterations, max_iterations, .. } => {
+                (RuleKind::Bingo, tolerance, min_iterations, max_iterations)
             }
         };
         let flag = |is: bool, flag| if is { flag } else { 0 };
         let flags = flag(request.contradiction == Contradiction::Error, STOP_AT_CONTRADICTION)
             | flag(by_levels, BY_LEVELS)
             | flag(request.start == Start::Fresh, FRESH);
-        Self { kind: kind as u32, flags, tolerance, min_passes, max_passes, nodes: nodes as u64 }
+        Self {
+            kind: kind as u32,
+            flags,
+            tolerance,
+            min_iterations,
+            max_iterations,
+            nodes: nodes as u64,
+        }
     }
 }
 
-/// What was found of a state and the pass that led to it. Only the device reads it.
+/// What was found of a state and the iteration that led to it. Only the device reads it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
 struct Tally {
@@ -79,16 +86,16 @@ struct LookProgress {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, DeviceCopy)]
 pub(super) struct RunState {
-    /// Passes of this run.
-    pub passes: u64,
+    /// Iterations of this run.
+    pub iterations: u64,
     reason: u32,
     /// Which of the program's buffers holds the messages.
     pub buffer: u32,
     /// As in `RunReport`.
     pub max_diff: f64,
     /// As in `RunReport`.
-    pub frac: f64,
-    /// Largest number of contradictory places in a pass.
+    pub active_fraction: f64,
+    /// Largest number of contradictory places in an iteration.
     pub contradictions: u64,
     /// Number of those that ended the run.
     pub error_count: u64,
@@ -101,23 +108,23 @@ pub(super) struct RunState {
 /// How a run stands after a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// The launch made all its passes, and the run goes on.
+    /// The launch made all its iterations, and the run goes on.
     Running,
     /// The rule ended it.
     Ended(StopReason),
-    /// Certain messages disagree, at this variable first.
+    /// Deterministic messages disagree, at this variable first.
     Contradiction { variable: usize },
 }
 
 impl RunState {
-    /// Before the first pass, with the messages in `buffer`.
+    /// Before the first iteration, with the messages in `buffer`.
     pub fn new(buffer: u32) -> Self {
         Self {
-            passes: 0,
+            iterations: 0,
             reason: 0,
             buffer,
             max_diff: f64::INFINITY,
-            frac: 1.0,
+            active_fraction: 1.0,
             contradictions: 0,
             error_count: 0,
             first_contradiction: 0,
@@ -131,45 +138,45 @@ impl RunState {
     pub fn standing(&self) -> Standing {
         match self.reason {
             1 => Standing::Ended(StopReason::Converged),
-            2 => Standing::Ended(StopReason::Passes),
+            2 => Standing::Ended(StopReason::Iterations),
             3 => Standing::Ended(StopReason::Share),
             4 => Standing::Contradiction { variable: !self.error_variable as usize },
             _ => Standing::Running,
         }
     }
 
-    /// Whether the last pass of a run that a contradiction has ended sent 0/0.
-    pub fn last_pass_failed(&self) -> bool {
-        self.tallies[(self.passes % 4) as usize].factor_count > 0
+    /// Whether the last iteration of a run that a contradiction has ended sent 0/0.
+    pub fn last_iteration_failed(&self) -> bool {
+        self.tallies[(self.iterations % 4) as usize].factor_count > 0
     }
 
-    /// The lowest contradictory variable in the first pass that had one.
+    /// The lowest contradictory variable in the first iteration that had one.
     pub fn first_contradiction(&self) -> Option<usize> {
         (self.first_contradiction != 0).then_some(!self.first_contradiction as usize)
     }
 }
 
-/// What is logged of each pass.
+/// What is logged of each iteration.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
-pub(super) struct PassLog {
+pub(super) struct IterationLog {
     /// As in `Progress`.
     pub max_diff: f64,
     /// As in `Progress`.
-    pub frac: f64,
+    pub active_fraction: f64,
 }
 
-/// What a launch is to do: the last argument of each kernel that runs passes.
+/// What a launch is to do: the last argument of each kernel that runs iterations.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, DeviceCopy)]
 pub(super) struct Loop {
     /// When the run ends.
     pub rule: Rule,
-    /// Passes of the run after which the launch ends.
+    /// Iterations of the run after which the launch ends.
     pub limit: u64,
     /// Address of a [`RunState`].
     pub control: u64,
-    /// Address of a [`PassLog`] for each pass of the launch.
+    /// Address of a [`IterationLog`] for each iteration of the launch.
     pub log: u64,
     /// Address of what blocks meet with: zeros at the beginning.
     pub barrier: u64,
@@ -178,10 +185,10 @@ pub(super) struct Loop {
 // SAFETY: these consist of numbers without gaps, as the assertions say.
 unsafe impl Element for RunState {}
 // SAFETY: as above.
-unsafe impl Element for PassLog {}
+unsafe impl Element for IterationLog {}
 // SAFETY: as above.
 unsafe impl Element for Loop {}
 
 const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 48);
 const _: () = assert!(size_of::<RunState>() == 56 + 4 * (48 + 16));
-const _: () = assert!(size_of::<PassLog>() == 16 && size_of::<Loop>() == 72);
+const _: () = assert!(size_of::<IterationLog>() == 16 && size_of::<Loop>() == 72);

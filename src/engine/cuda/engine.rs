@@ -29,9 +29,9 @@ pub(super) struct CudaEngine {
     stream: Stream,
     programs: Programs,
     launches: Launches,
-    holder: Holder,
+    owner: Owner,
     /// Iterations since the messages were uniform.
-    passes: u64,
+    iterations: u64,
     /// Whether what factors with one variable send is among the messages: what contradicts in it is found
     /// when it is sent.
     constants_sent: bool,
@@ -42,14 +42,14 @@ pub(super) struct CudaEngine {
 }
 
 /// Who has the messages.
-enum Holder {
+enum Owner {
     Program(ProgramKind),
     /// No program yet: the next that needs them.
     Host(Snapshot),
 }
 
 /// An error of a run that has begun: its messages are gone, whatever happened.
-fn of_passes(error: Error) -> Error {
+fn of_iterations(error: Error) -> Error {
     match error {
         Error::OutOfMemory(what) => Error::Device(format!("in the middle of a run: {what}")),
         other => other,
@@ -68,12 +68,12 @@ impl CudaEngine {
         let stream = Stream::new(&current)?;
         let mut programs = Programs::new(&current, &stream, &graph, schedule)?;
         let mut launches = Launches::new(&current)?;
-        let holder = match programs.first() {
+        let owner = match programs.first() {
             Some(kind) => {
                 launches.warm_up(&current, &stream, programs.at(kind)?)?;
-                Holder::Program(kind)
+                Owner::Program(kind)
             }
-            None => Holder::Host(Snapshot::uniform(value_count(&graph))?),
+            None => Owner::Host(Snapshot::uniform(value_count(&graph))?),
         };
         Ok(Self {
             has_host_kind: has_host_kind(&graph),
@@ -81,8 +81,8 @@ impl CudaEngine {
             schedule: schedule.clone(),
             programs,
             launches,
-            holder,
-            passes: 0,
+            owner,
+            iterations: 0,
             constants_sent: false,
             buffer: 0,
             has_wide_tables: None,
@@ -93,16 +93,16 @@ impl CudaEngine {
 
     /// A copy of the messages.
     fn copy_messages(&mut self) -> Result<Snapshot> {
-        match &self.holder {
-            Holder::Host(snapshot) => snapshot.try_clone(),
-            &Holder::Program(kind) => {
+        match &self.owner {
+            Owner::Host(snapshot) => snapshot.try_clone(),
+            &Owner::Program(kind) => {
                 let current = self.context.enter()?;
                 let program = self.programs.at(kind)?;
                 Ok(Snapshot {
                     messages: program.messages(&current, &self.stream, self.buffer)?,
                     newest: program.undamped(&current, &self.stream, self.buffer)?,
                     queue: None,
-                    passes: self.passes,
+                    iterations: self.iterations,
                     constants_sent: self.constants_sent,
                 })
             }
@@ -111,7 +111,7 @@ impl CudaEngine {
 
     /// Gives the messages to a program.
     fn give_to(&mut self, kind: ProgramKind) -> Result<()> {
-        if matches!(self.holder, Holder::Program(holder) if holder == kind) {
+        if matches!(self.owner, Owner::Program(owner) if owner == kind) {
             return Ok(());
         }
         let snapshot = self.copy_messages()?;
@@ -124,7 +124,7 @@ impl CudaEngine {
         if snapshot.constants_sent {
             program.constants_are_sent();
         }
-        self.holder = Holder::Program(kind);
+        self.owner = Owner::Program(kind);
         self.buffer = 0;
         Ok(())
     }
@@ -137,7 +137,7 @@ impl CudaEngine {
         for factor in self.graph.other_factors() {
             if self.graph.factor(factor).needs_table(Inference::MaxProduct) {
                 let table = expand(&self.graph, factor, Inference::MaxProduct)?;
-                found |= matches!(table, OwnedTable::Wide(_));
+                found |= matches!(table, OwnedTable::ExtendedFloat(_));
             }
         }
         self.has_wide_tables = Some(found);
@@ -155,7 +155,7 @@ impl Engine for CudaEngine {
                 program.set_evidence(variable, Some(known))?;
             }
         }
-        self.holder = Holder::Host(self.copy_messages()?);
+        self.owner = Owner::Host(self.copy_messages()?);
         self.programs = programs;
         self.buffer = 0;
         self.schedule = schedule.clone();
@@ -196,26 +196,26 @@ impl Engine for CudaEngine {
         }
         let current = self.context.enter()?;
         // Other programs have other buffers.
-        let is_holder = matches!(self.holder, Holder::Program(holder) if holder == kind);
-        let buffer = if is_holder { self.buffer } else { 0 };
+        let is_owner = matches!(self.owner, Owner::Program(owner) if owner == kind);
+        let buffer = if is_owner { self.buffer } else { 0 };
         let stream = &self.stream;
         let program = self.programs.at(kind)?;
-        let before = if request.start == Start::Fresh { 0 } else { self.passes };
+        let before = if request.start == Start::Fresh { 0 } else { self.iterations };
         program.start_at(before);
         program.begin(&current, stream, request, buffer)?;
-        self.holder = Holder::Program(kind);
+        self.owner = Owner::Program(kind);
         self.buffer = buffer;
         if request.start == Start::Fresh {
             self.constants_sent = false;
         }
-        self.passes = before;
+        self.iterations = before;
         let nodes = self.graph.variable_count() + self.graph.factor_count();
         let task = Task { request, nodes, buffer, started };
         let (end, state) =
-            self.launches.run(&current, stream, program, &task, monitor).map_err(of_passes)?;
+            self.launches.run(&current, stream, program, &task, monitor).map_err(of_iterations)?;
         self.buffer = state.buffer;
-        self.passes = before + state.passes;
-        if state.passes > 0 {
+        self.iterations = before + state.iterations;
+        if state.iterations > 0 {
             // Damped ones go on changing.
             self.constants_sent = request.damping == 0.0;
         }
@@ -226,23 +226,23 @@ impl Engine for CudaEngine {
                     label: self.graph.label(variable),
                     variable,
                     factor: None,
-                    pass: self.passes,
+                    iteration: self.iterations,
                     count: state.error_count,
                 });
             }
         };
-        let passes = state.passes;
+        let iterations = state.iterations;
         let converged = reason == StopReason::Converged;
-        let means = matches!(request.rule, StopRule::Bingo { .. }) && !converged && passes > 0;
-        let means = means.then_some(passes);
-        program.results(&current, stream, self.buffer, means, results).map_err(of_passes)?;
+        let means = matches!(request.rule, StopRule::Bingo { .. }) && !converged && iterations > 0;
+        let means = means.then_some(iterations);
+        program.results(&current, stream, self.buffer, means, results).map_err(of_iterations)?;
         Ok(RunReport {
-            passes,
-            total_passes: self.passes,
+            iterations,
+            total_iterations: self.iterations,
             reason,
             converged,
             max_diff: state.max_diff,
-            frac: state.frac,
+            active_fraction: state.active_fraction,
             contradictions: state.contradictions,
             first_contradiction: state.first_contradiction(),
             spared_messages: 0,
@@ -253,16 +253,17 @@ impl Engine for CudaEngine {
         match self.copy_messages() {
             Err(error @ Error::OutOfMemory(_)) => Err(error),
             // What a device that has failed cannot give is taken as uniform.
-            Err(_) => {
-                Ok(Snapshot { passes: self.passes, ..Snapshot::uniform(value_count(&self.graph))? })
-            }
+            Err(_) => Ok(Snapshot {
+                iterations: self.iterations,
+                ..Snapshot::uniform(value_count(&self.graph))?
+            }),
             snapshot => snapshot,
         }
     }
 
     fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.holder = Holder::Host(snapshot.try_clone()?);
-        self.passes = snapshot.passes;
+        self.owner = Owner::Host(snapshot.try_clone()?);
+        self.iterations = snapshot.iterations;
         self.constants_sent = snapshot.constants_sent;
         Ok(())
     }

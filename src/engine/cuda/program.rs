@@ -4,15 +4,15 @@ use super::control::Loop;
 use super::driver::{Current, Stream};
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::model::VariableEvidence;
 
 /// Messages, evidence and kernels for one graph and one schedule on a device. All of it is allocated when
 /// it is made, or in `begin` when a run first asks for something; later runs allocate nothing.
 ///
-/// The messages are in one of some buffers (see `RunState::buffer`); a pass writes the next one.
+/// The messages are in one of some buffers (see `RunState::buffer`); an iteration writes the next one.
 pub(super) trait Program: Send + Sync {
-    /// Whether passes run by levels rather than all at once.
+    /// Whether iterations run by levels rather than all at once.
     fn by_levels(&self) -> bool;
 
     /// Whether runs of this kind are possible: all but those with an active set, and those whose rule looks
@@ -21,14 +21,14 @@ pub(super) trait Program: Send + Sync {
         request.active_threshold.is_none() && !matches!(request.rule, StopRule::AllBeliefs { .. })
     }
 
-    /// Most passes that one launch makes; `None` for any number.
-    fn passes_per_launch(&self) -> Option<u64> {
+    /// Most iterations that one launch makes; `None` for any number.
+    fn iterations_per_launch(&self) -> Option<u64> {
         None
     }
 
-    /// Tells how many passes were made since the messages were uniform, before a run that goes on from
-    /// them: for schedules whose passes differ.
-    fn start_at(&mut self, _passes: u64) {}
+    /// Tells how many iterations were made since the messages were uniform, before a run that goes on from
+    /// them: for schedules whose iterations differ.
+    fn start_at(&mut self, _iterations: u64) {}
 
     /// Remembers what is known about a variable. It reaches the device in `begin`. Errors: no memory; nothing
     /// has changed then.
@@ -44,11 +44,11 @@ pub(super) trait Program: Send + Sync {
         buffer: u32,
     ) -> Result<()>;
 
-    /// Starts passes, without waiting for them.
-    fn launch(&mut self, current: &Current, stream: &Stream, passes: &Loop) -> Result<()>;
+    /// Starts iterations, without waiting for them.
+    fn launch(&mut self, current: &Current, stream: &Stream, iterations: &Loop) -> Result<()>;
 
     /// Probabilities of all states of all variables for the messages in `buffer`; or, where the run's
-    /// rule is BINGO's and it has not converged, the means of the last beliefs after `passes` passes.
+    /// rule is BINGO's and it has not converged, the means of the last beliefs after `iterations` iterations.
     fn results(
         &mut self,
         current: &Current,
@@ -59,7 +59,12 @@ pub(super) trait Program: Send + Sync {
     ) -> Result<()>;
 
     /// All messages in `buffer`, by edge.
-    fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>>;
+    fn messages(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+    ) -> Result<Vec<EncodedMessage>>;
 
     /// Replaces all messages in `buffer`; those to be sent once only go to both.
     fn set_messages(
@@ -67,7 +72,7 @@ pub(super) trait Program: Send + Sync {
         current: &Current,
         stream: &Stream,
         buffer: u32,
-        messages: &[Packed],
+        messages: &[EncodedMessage],
     ) -> Result<()>;
 
     /// Tells, after `set_messages`, that what factors with one variable send is among these messages, and
@@ -81,7 +86,7 @@ pub(super) trait Program: Send + Sync {
         _current: &Current,
         _stream: &Stream,
         _buffer: u32,
-    ) -> Result<Option<Vec<Packed>>> {
+    ) -> Result<Option<Vec<EncodedMessage>>> {
         Ok(None)
     }
 
@@ -91,7 +96,7 @@ pub(super) trait Program: Send + Sync {
         _current: &Current,
         _stream: &Stream,
         _buffer: u32,
-        _messages: &[Packed],
+        _messages: &[EncodedMessage],
     ) -> Result<()> {
         Ok(())
     }

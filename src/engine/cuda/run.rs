@@ -1,6 +1,6 @@
 //! The host's part in a run on a device: launch after launch, until the rule or somebody ends it.
 
-use super::control::{Loop, PassLog, Rule, RunState, Standing};
+use super::control::{IterationLog, Loop, Rule, RunState, Standing};
 use super::driver::{Current, DeviceBuffer, PinnedBuffer, Stream};
 use super::program::Program;
 use crate::engine::{Control, Progress, RunRequest, StopReason, StopRule};
@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::memory::filled;
 use std::time::{Duration, Instant};
 
-/// Most passes of a launch.
-const MOST_PASSES: u64 = 4096;
-/// Passes of the first launch: some milliseconds at most on graphs of the usual sizes.
-const FIRST_PASSES: u64 = 16;
+/// Most iterations of a launch.
+const MOST_ITERATIONS: u64 = 4096;
+/// Iterations of the first launch: some milliseconds at most on graphs of the usual sizes.
+const FIRST_ITERATIONS: u64 = 16;
 /// Words in front of those of the blocks, and of each.
 const GO_FIRST: usize = 32;
 const GO_STRIDE: usize = 8;
@@ -23,8 +23,8 @@ pub(super) struct Launches {
     control: DeviceBuffer<RunState>,
     state: PinnedBuffer<RunState>,
     /// On the device, since it is slow to write to the host's memory from there.
-    log: DeviceBuffer<PassLog>,
-    logged: Vec<PassLog>,
+    log: DeviceBuffer<IterationLog>,
+    logged: Vec<IterationLog>,
     /// What blocks meet with: a counter, and behind it some words for each (GO_FIRST, GO_STRIDE of
     /// cuda/engine/overlap.cuh).
     barrier: DeviceBuffer<u32>,
@@ -45,7 +45,7 @@ pub(super) struct Task<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Stopped(StopReason),
-    /// Certain messages disagree, at this variable first.
+    /// Deterministic messages disagree, at this variable first.
     Contradiction {
         variable: usize,
     },
@@ -57,13 +57,13 @@ impl Launches {
         Ok(Self {
             control: DeviceBuffer::new(current, 1)?,
             state: PinnedBuffer::zeroed(current, 1)?,
-            log: DeviceBuffer::new(current, MOST_PASSES as usize)?,
-            logged: filled(MOST_PASSES as usize, PassLog::default())?,
+            log: DeviceBuffer::new(current, MOST_ITERATIONS as usize)?,
+            logged: filled(MOST_ITERATIONS as usize, IterationLog::default())?,
             barrier: DeviceBuffer::new(current, GO_FIRST + GO_STRIDE * blocks)?,
         })
     }
 
-    /// Starts the kernel without a pass: so the driver takes now what memory it wants for it, and not in the
+    /// Starts the kernel without an iteration: so the driver takes now what memory it wants for it, and not in the
     /// middle of a run.
     pub(super) fn warm_up(
         &mut self,
@@ -71,21 +71,21 @@ impl Launches {
         stream: &Stream,
         program: &mut dyn Program,
     ) -> Result<()> {
-        if program.passes_per_launch().is_some() {
-            // A launch would prepare the next pass.
+        if program.iterations_per_launch().is_some() {
+            // A launch would prepare the next iteration.
             return Ok(());
         }
-        let request = RunRequest::new(StopRule::Passes(0));
+        let request = RunRequest::new(StopRule::Iterations(0));
         self.state[0] = RunState::new(0);
         self.control.upload(current, stream, 0, &self.state)?;
         self.barrier.zero(current, stream)?;
         let rule = Rule::new(&request, 0, program.by_levels());
-        program.launch(current, stream, &self.passes(rule, 0))?;
+        program.launch(current, stream, &self.iterations(rule, 0))?;
         stream.synchronize(current)
     }
 
-    /// Passes until so many of the run are done.
-    fn passes(&self, rule: Rule, limit: u64) -> Loop {
+    /// Iterations until so many of the run are done.
+    fn iterations(&self, rule: Rule, limit: u64) -> Loop {
         Loop {
             rule,
             limit,
@@ -95,7 +95,7 @@ impl Launches {
         }
     }
 
-    /// Runs passes; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
+    /// Runs iterations; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
     /// run ended, and its last state.
     pub(super) fn run(
         &mut self,
@@ -106,35 +106,42 @@ impl Launches {
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<(End, RunState)> {
         let request = task.request;
-        let max_passes = request.rule.most_passes();
-        // It looks at all messages at the end of each pass.
+        let max_iterations = request.rule.most_iterations();
+        // It looks at all messages at the end of each iteration.
         let is_bingo = matches!(request.rule, StopRule::Bingo { .. });
         let rule = Rule::new(request, task.nodes, program.by_levels());
-        let most = program.passes_per_launch().unwrap_or(MOST_PASSES).clamp(1, MOST_PASSES);
+        let most =
+            program.iterations_per_launch().unwrap_or(MOST_ITERATIONS).clamp(1, MOST_ITERATIONS);
         self.state[0] = RunState::new(task.buffer);
         self.control.upload(current, stream, 0, &self.state)?;
-        if max_passes > 0 && request.max_time.is_some_and(|limit| task.started.elapsed() >= limit) {
+        if max_iterations > 0
+            && request.max_time.is_some_and(|limit| task.started.elapsed() >= limit)
+        {
             return Ok((End::Stopped(StopReason::Time), self.state[0]));
         }
-        let mut size = FIRST_PASSES.min(most);
+        let mut size = FIRST_ITERATIONS.min(most);
         loop {
-            let done = self.state[0].passes;
-            let passes = self.passes(rule, done + size.min(max_passes.saturating_sub(done)));
+            let done = self.state[0].iterations;
+            let iterations =
+                self.iterations(rule, done + size.min(max_iterations.saturating_sub(done)));
             let launched = Instant::now();
             self.barrier.zero(current, stream)?;
-            program.launch(current, stream, &passes)?;
+            program.launch(current, stream, &iterations)?;
             self.control.download(current, stream, 0, &mut self.state)?;
             let state = self.state[0];
             let standing = state.standing();
             // Where all messages are sent at once, a state is judged when its messages are read.
             let unheard = matches!(standing, Standing::Contradiction { .. })
-                && (program.by_levels() || is_bingo || state.last_pass_failed());
-            let logged = &mut self.logged[..(state.passes - done) as usize];
+                && (program.by_levels() || is_bingo || state.last_iteration_failed());
+            let logged = &mut self.logged[..(state.iterations - done) as usize];
             self.log.download(current, stream, 0, logged)?;
             let mut cancelled = false;
-            for (pass, &PassLog { max_diff, frac }) in (done + 1..).zip(&*logged) {
-                let progress = Progress { passes: pass, max_passes, max_diff, frac };
-                if !(unheard && pass == state.passes) {
+            for (iteration, &IterationLog { max_diff, active_fraction }) in
+                (done + 1..).zip(&*logged)
+            {
+                let progress =
+                    Progress { iterations: iteration, max_iterations, max_diff, active_fraction };
+                if !(unheard && iteration == state.iterations) {
                     cancelled |= monitor(&progress) == Control::Cancel;
                 }
             }
@@ -151,10 +158,10 @@ impl Launches {
             if request.max_time.is_some_and(|limit| task.started.elapsed() >= limit) {
                 return Ok((End::Stopped(StopReason::Time), state));
             }
-            let per_pass = launched.elapsed().as_nanos() / u128::from(size);
-            let fitting = LAUNCH_TIME.as_nanos() / per_pass.max(1);
+            let per_iteration = launched.elapsed().as_nanos() / u128::from(size);
+            let fitting = LAUNCH_TIME.as_nanos() / per_iteration.max(1);
             let fitting = u64::try_from(fitting).unwrap_or(u64::MAX);
-            // What a launch takes besides its passes makes this too few rather than too many.
+            // What a launch takes besides its iterations makes this too few rather than too many.
             size = fitting.clamp(size / 2 + 1, 64 * size).clamp(1, most);
         }
     }

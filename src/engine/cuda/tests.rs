@@ -75,8 +75,8 @@ fn show(engine: &mut Trial<Router>, case: &Case, schedules: &[Schedule], step: &
             }
         }
         Step::Reload => {
-            let (messages, passes) = engine.messages();
-            engine.set_messages(&messages, passes);
+            let (messages, iterations) = engine.messages();
+            engine.set_messages(&messages, iterations);
         }
         Step::Inputs(number) => {
             let mut inputs = Vec::new();
@@ -89,13 +89,13 @@ fn show(engine: &mut Trial<Router>, case: &Case, schedules: &[Schedule], step: &
 
 fn request() -> impl Strategy<Value = RunRequest> {
     let rule = prop_oneof![
-        4 => (0_u64..5).prop_map(StopRule::Passes),
-        1 => (0_u64..8).prop_map(|max_passes| StopRule::Tolerance { tolerance: 1e-3, max_passes }),
-        1 => (0_u64..4).prop_map(|max_passes| StopRule::AllBeliefs { tolerance: 1e-6, max_passes }),
-        1 => (0_u64..4, 1_u64..4).prop_map(|(min_passes, history)| StopRule::Bingo {
+        4 => (0_u64..5).prop_map(StopRule::Iterations),
+        1 => (0_u64..8).prop_map(|max_iterations| StopRule::Tolerance { tolerance: 1e-3, max_iterations }),
+        1 => (0_u64..4).prop_map(|max_iterations| StopRule::AllBeliefs { tolerance: 1e-6, max_iterations }),
+        1 => (0_u64..4, 1_u64..4).prop_map(|(min_iterations, history)| StopRule::Bingo {
             tolerance: 1e-3,
-            min_passes,
-            max_passes: min_passes + 2,
+            min_iterations,
+            max_iterations: min_iterations + 2,
             history,
         }),
     ];
@@ -179,15 +179,15 @@ fn what_runs_on_the_processor_is_told_once() {
     }
     let residual = Schedule::MaximumResidual { log_domain: false };
     let mut engine = cuda(&graph(), &Schedule::Parallel);
-    let passes = RunRequest::new(StopRule::Passes(2));
-    let active = RunRequest { active_threshold: Some(0.1), ..passes };
-    let beliefs = RunRequest::new(StopRule::AllBeliefs { tolerance: 0.0, max_passes: 2 });
+    let iterations = RunRequest::new(StopRule::Iterations(2));
+    let active = RunRequest { active_threshold: Some(0.1), ..iterations };
+    let beliefs = RunRequest::new(StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 2 });
     for (request, backend, note) in [
-        (passes, Backend::Cuda, None),
+        (iterations, Backend::Cuda, None),
         (active, Backend::Cpu, Some("active sets run on the CPU: ")),
         (active, Backend::Cpu, None),
         (beliefs, Backend::Cpu, Some("libDAI's stop rule runs on the CPU: ")),
-        (passes, Backend::Cuda, None),
+        (iterations, Backend::Cuda, None),
         (beliefs, Backend::Cpu, None),
     ] {
         run(&mut engine, &request).unwrap();
@@ -201,7 +201,7 @@ fn what_runs_on_the_processor_is_told_once() {
     // What is refused is no run.
     assert!(matches!(run(&mut engine, &active), Err(Error::Unsupported(_))));
     assert!(engine.take_notes().is_empty());
-    run(&mut engine, &passes).unwrap();
+    run(&mut engine, &iterations).unwrap();
     let notes = engine.take_notes();
     assert!(notes.len() == 1 && notes[0].starts_with("SEQMAX runs on the CPU: "), "{notes:?}");
     engine.set_schedule(&Schedule::SequentialFixed).unwrap();
@@ -217,19 +217,19 @@ fn runs_can_be_ended_early() {
     let case = Case::new(graph(), Evidence::new(), Vec::new());
     let mut cuda = cuda(&case.graph, &Schedule::Parallel);
     let mut cpu = cpu(&case.graph, &Schedule::Parallel);
-    let long = RunRequest::new(StopRule::Passes(1 << 40));
+    let long = RunRequest::new(StopRule::Iterations(1 << 40));
     let cancelled = cuda.run(&long, &mut |_| Control::Cancel).unwrap();
     assert_eq!((cancelled.reason, cancelled.converged), (StopReason::Cancelled, false));
-    assert!(cancelled.passes > 0 && cancelled.passes == cancelled.total_passes);
+    assert!(cancelled.iterations > 0 && cancelled.iterations == cancelled.total_iterations);
     let limited = RunRequest { max_time: Some(Duration::ZERO), start: Start::Warm, ..long };
     let limited = run(&mut cuda, &limited).unwrap();
     assert_eq!(limited.reason, StopReason::Time);
-    assert_eq!(limited.total_passes, cancelled.passes + limited.passes);
-    let rest = RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Passes(3)) };
+    assert_eq!(limited.total_iterations, cancelled.iterations + limited.iterations);
+    let rest = RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Iterations(3)) };
     let rest = run(&mut cuda, &rest).unwrap();
-    let same = RunRequest::new(StopRule::Passes(rest.total_passes));
+    let same = RunRequest::new(StopRule::Iterations(rest.total_iterations));
     let report = run(&mut cpu, &same).unwrap();
-    assert_eq!(report.total_passes, rest.total_passes);
+    assert_eq!(report.total_iterations, rest.total_iterations);
     assert!(cuda.messages() == cpu.messages() && cuda.results() == cpu.results());
 }
 
@@ -250,7 +250,7 @@ fn a_schedule_for_another_graph_is_refused() {
     assert_eq!(expected.to_string(), found.to_string());
     let mut engine = cuda(&other, &Schedule::Parallel);
     assert!(matches!(engine.set_schedule(custom), Err(Error::InvalidArgument(_))));
-    run(&mut engine, &RunRequest::new(StopRule::Passes(1))).unwrap();
+    run(&mut engine, &RunRequest::new(StopRule::Iterations(1))).unwrap();
 }
 
 /// Engines of one device share its context and their kernels, one after the other as well.
@@ -280,7 +280,7 @@ fn context_and_kernels_are_made_once() {
 
 /// An engine of its own has the results of the CPU engine.
 fn check_bits() {
-    let request = RunRequest::new(StopRule::Passes(3));
+    let request = RunRequest::new(StopRule::Iterations(3));
     let mut cuda = cuda(&graph(), &Schedule::Parallel);
     let mut cpu = cpu(&graph(), &Schedule::Parallel);
     for engine in [&mut cuda, &mut cpu] {
@@ -296,7 +296,7 @@ fn a_context_that_has_failed_is_made_anew() {
         let settings = ["failing=5,retains=3", "failing=6,retains=3", "failing=9,retains=3"];
         return within("a_context_that_has_failed_is_made_anew", &settings);
     }
-    let request = RunRequest::new(StopRule::Passes(3));
+    let request = RunRequest::new(StopRule::Iterations(3));
     let new = || made(Backend::Cuda, &graph(), &Schedule::Parallel);
     let mut beside = new().unwrap();
     let mut failing = new().unwrap();

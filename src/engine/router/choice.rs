@@ -6,7 +6,7 @@
 //! because its engine is not made yet gets its chance when these runs have together lost on the CPU what
 //! making it takes: that costs at most twice what knowing their number would have.
 
-use super::cost::{Costs, Lengths, RunCost, Seen, Shape, Work, is_worth_a_device, limited};
+use super::cost::{Costs, Lengths, RunCost, Seen, Shape, Workload, is_worth_a_device, limited};
 use super::engines::{CPU, Engines};
 use crate::engine::interface::Provider;
 use crate::engine::options::EngineOptions;
@@ -33,7 +33,7 @@ struct Candidate {
 /// What the choice goes by.
 pub(super) struct Choice {
     costs: Costs,
-    work: Work,
+    work: Workload,
     /// Number of CPU threads that engines may use.
     threads: usize,
     /// What the schedule tells of its levels.
@@ -66,7 +66,7 @@ impl Choice {
         providers: &[&'static dyn Provider],
     ) -> Result<Self> {
         Ok(Self {
-            work: Work::of(graph, &costs),
+            work: Workload::of(graph, &costs),
             costs,
             threads: options.threads.unwrap_or_else(physical_cores),
             declared: Shape::of(schedule),
@@ -113,7 +113,7 @@ impl Choice {
 
     /// A run of typical length.
     pub(super) fn typical(&self) -> RunRequest {
-        RunRequest::new(StopRule::Passes(self.costs.typical_passes))
+        RunRequest::new(StopRule::Iterations(self.costs.typical_iterations))
     }
 
     /// Whether a device makes so many runs, with an engine that is yet to be made, faster than the CPU makes
@@ -122,8 +122,8 @@ impl Choice {
         let Question { schedule, request, .. } = question;
         let threads = self.threads.clamp(1, runs.max(1));
         let one = self.costs.cpu(&self.work, schedule, 1, request);
-        let passes = self.lengths.expected(request, &self.costs);
-        let cpu = limited(one, passes, request) * runs.div_ceil(threads) as f64;
+        let iterations = self.lengths.expected(request, &self.costs);
+        let cpu = limited(one, iterations, request) * runs.div_ceil(threads) as f64;
         (CPU + 1..self.candidates.len()).any(|device| {
             let set_up = self.making_first(device, question.engines);
             self.seconds_if_faster(question, device, runs as f64, set_up, cpu).is_some()
@@ -164,11 +164,11 @@ impl Choice {
         {
             return None;
         }
-        let passes = self.lengths.expected(request, &self.costs);
+        let iterations = self.lengths.expected(request, &self.costs);
         let moving = self.moving(question, device);
         let seconds = |shape| {
             let cost = candidate.seen.correct(self.costs.device(&self.work, shape, request));
-            runs * (limited(cost, passes, request) + moving) + set_up
+            runs * (limited(cost, iterations, request) + moving) + set_up
         };
         if limit <= seconds(self.shape())
             || !candidate.is_present.get_or_init(|| provider.is_present())
@@ -189,9 +189,9 @@ impl Choice {
     /// Seconds that a run is expected to take on a backend whose engine is there.
     fn seconds(&self, question: Question<'_>, number: usize) -> f64 {
         let Question { schedule, request, .. } = question;
-        let passes = self.lengths.expected(request, &self.costs);
+        let iterations = self.lengths.expected(request, &self.costs);
         let cost = self.candidates[number].seen.correct(self.modelled(schedule, number, request));
-        limited(cost, passes, request) + self.moving(question, number)
+        limited(cost, iterations, request) + self.moving(question, number)
     }
 
     fn modelled(&self, schedule: &Schedule, number: usize, request: &RunRequest) -> RunCost {
@@ -205,7 +205,7 @@ impl Choice {
     fn moving(&self, question: Question<'_>, number: usize) -> f64 {
         let owner = question.engines.owner();
         let moves = question.request.start == Start::Warm && owner.is_some_and(|n| n != number);
-        if moves { self.costs.handover * self.work.edges } else { 0.0 }
+        if moves { self.costs.transfer * self.work.edges } else { 0.0 }
     }
 
     /// Making the engine of a backend, or giving it the schedule.
@@ -247,13 +247,13 @@ impl Choice {
     ) {
         let Question { graph, schedule, engines, request } = question;
         if !matches!(report.reason, StopReason::Time | StopReason::Cancelled) {
-            self.lengths.note(request, report.passes);
+            self.lengths.note(request, report.iterations);
         }
         if request.active_threshold.is_some() {
             return; // which messages it computes is not known beforehand
         }
         let model = self.modelled(schedule, number, request);
-        self.candidates[number].seen.note(model, report.passes, seconds);
+        self.candidates[number].seen.note(model, report.iterations, seconds);
         for device in CPU + 1..self.candidates.len() {
             let provider = engines.provider(device);
             if self.is_gone(device)
@@ -264,7 +264,8 @@ impl Choice {
                 continue;
             }
             let model = self.modelled(schedule, device, request);
-            let there = self.candidates[device].seen.correct(model).of_passes(report.passes);
+            let there =
+                self.candidates[device].seen.correct(model).of_iterations(report.iterations);
             let missed = self.missed(device) + (seconds - there).max(0.0);
             self.candidates[device].missed = Some((missed, self.shape()));
         }

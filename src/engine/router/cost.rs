@@ -22,11 +22,11 @@ pub(super) struct Costs {
     pub(super) cpu_make: f64,
     /// CPU: the same for another schedule, with its analysis.
     pub(super) cpu_make_ordered: f64,
-    /// CPU: a run apart from its passes, per state of a variable (results).
+    /// CPU: a run apart from its iterations, per state of a variable (results).
     pub(super) cpu_run: f64,
-    /// CPU: factor by which damping slows passes.
+    /// CPU: factor by which damping slows iterations.
     pub(super) cpu_damped: f64,
-    /// CPU: factor by which maxima slow passes.
+    /// CPU: factor by which maxima slow iterations.
     pub(super) cpu_maxima: f64,
     /// Messages that take as long as one table entry does for one variable.
     pub(super) table_entry: f64,
@@ -38,39 +38,39 @@ pub(super) struct Costs {
     pub(super) device_make_edge: f64,
     /// Device: the same per edge for another schedule, with its analysis.
     pub(super) device_make_level_edge: f64,
-    /// Device: a run apart from its passes: launches, and waiting for them.
+    /// Device: a run apart from its iterations: launches, and waiting for them.
     pub(super) device_run: f64,
     /// Device: the same per state of a variable: copying results.
     pub(super) device_run_state: f64,
-    /// Device: a pass of PARALL apart from its messages: what waits for something else.
-    pub(super) device_pass: f64,
+    /// Device: an iteration of PARALL apart from its messages: what waits for something else.
+    pub(super) device_iteration: f64,
     /// Device: a level of another schedule.
     pub(super) device_level: f64,
     /// Device: a message, where many are computed at once.
     pub(super) device_edge: f64,
-    /// Device: number of factors from which on a variable is a hub: a message of its own reads the
+    /// Device: number of factors from which on a variable is a high-degree variable: a message of its own reads the
     /// others one by one, unless all of its messages are computed at once.
-    pub(super) hub: usize,
+    pub(super) high_degree: usize,
     /// Device: one of these reads.
-    pub(super) device_hub_read: f64,
-    /// Device: as `device_pass`, `device_level` and `device_edge`, for passes over anything but sums over
+    pub(super) device_high_degree_read: f64,
+    /// Device: as `device_iteration`, `device_level` and `device_edge`, for iterations over anything but sums over
     /// conjunctions of binary variables without damping.
-    pub(super) device_general_pass: f64,
+    pub(super) device_general_iteration: f64,
     pub(super) device_general_level: f64,
     pub(super) device_general_edge: f64,
     /// Moving the messages from one engine to another, per edge.
-    pub(super) handover: f64,
+    pub(super) transfer: f64,
     /// Finding the levels of a schedule, per edge.
     pub(super) analysis: f64,
     /// Share of a CPU run that finding the levels may take.
     pub(super) analysis_share: f64,
-    /// Number of passes of a run that nothing is known about.
-    pub(super) typical_passes: u64,
+    /// Number of iterations of a run that nothing is known about.
+    pub(super) typical_iterations: u64,
 }
 
 impl Costs {
     /// Measured on an H200 and 16 cores of its host (graphs of 3,600 to 1.9 million edges), but for
-    /// `team_efficiency` (2 cores of an EPYC) and `device_hub_read`, a guess.
+    /// `team_efficiency` (2 cores of an EPYC) and `device_high_degree_read`, a guess.
     pub(super) const MEASURED: Self = Self {
         cpu_parallel: 20e-9,
         cpu_ordered: 17e-9,
@@ -88,61 +88,63 @@ impl Costs {
         device_make_level_edge: 900e-9,
         device_run: 80e-6,
         device_run_state: 1e-9,
-        device_pass: 4.5e-6,
+        device_iteration: 4.5e-6,
         device_level: 0.8e-6,
         device_edge: 12e-12,
-        hub: 64,
-        device_hub_read: 1e-12,
-        device_general_pass: 0.2e-3,
+        high_degree: 64,
+        device_high_degree_read: 1e-12,
+        device_general_iteration: 0.2e-3,
         device_general_level: 65e-6,
         device_general_edge: 1.8e-9,
-        handover: 30e-9,
+        transfer: 30e-9,
         analysis: 50e-9,
         analysis_share: 0.1,
-        typical_passes: 300,
+        typical_iterations: 300,
     };
 }
 
-/// What passes over a graph have to do.
+/// What iterations over a graph have to do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Work {
+pub(super) struct Workload {
     pub(super) edges: f64,
     /// In messages: those of tables count for more than one.
     messages: f64,
     /// States of all variables.
     states: f64,
-    /// Messages that the hubs' messages read, where each is computed on its own.
-    hub_reads: f64,
+    /// Messages that the high-degree variables' messages read, where each is computed on its own.
+    high_degree_reads: f64,
     /// Binary variables and conjunctions only.
-    plain: bool,
+    all_conjunctions: bool,
 }
 
-impl Work {
+impl Workload {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
-        let mut plain = graph.all_binary();
+        let mut all_conjunctions = graph.all_binary();
         for factor in graph.other_factors() {
-            plain = false;
+            all_conjunctions = false;
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
         }
         let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
-        let hubs = degrees.filter(|&degree| degree >= costs.hub);
+        let high_degree_variables = degrees.filter(|&degree| degree >= costs.high_degree);
         Self {
             edges: graph.edge_count() as f64,
             messages,
             states: graph.state_count() as f64,
-            hub_reads: hubs.map(|degree| (degree as f64) * (degree as f64)).sum(),
-            plain,
+            high_degree_reads: high_degree_variables
+                .map(|degree| (degree as f64) * (degree as f64))
+                .sum(),
+            all_conjunctions,
         }
     }
 }
 
-/// How the messages of a pass follow each other.
+/// How the messages of an iteration follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     /// All at once.
-    Flood,
+    Synchronous,
     /// By levels.
     Levels {
         /// Number of levels.
@@ -156,7 +158,7 @@ impl Shape {
     /// That of a schedule, as far as it is known without an analysis.
     pub(super) fn of(schedule: &Schedule) -> Self {
         match schedule {
-            Schedule::Parallel => Shape::Flood,
+            Schedule::Parallel => Shape::Synchronous,
             _ => Shape::Unknown,
         }
     }
@@ -165,7 +167,7 @@ impl Shape {
     pub(super) fn found(graph: &FactorGraph, schedule: &Schedule) -> Result<Self> {
         let levels = analyse(graph, &schedule.preorder(graph, 0)?, Storage::SideBySide)?;
         Ok(match levels.count() {
-            0 | 1 => Shape::Flood,
+            0 | 1 => Shape::Synchronous,
             count => Shape::Levels { count: count as f64 },
         })
     }
@@ -174,14 +176,14 @@ impl Shape {
 /// Expected seconds of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RunCost {
-    /// Apart from passes.
+    /// Apart from iterations.
     pub(super) run: f64,
-    pub(super) pass: f64,
+    pub(super) iteration: f64,
 }
 
 impl RunCost {
-    pub(super) fn of_passes(self, passes: u64) -> f64 {
-        self.run + passes as f64 * self.pass
+    pub(super) fn of_iterations(self, iterations: u64) -> f64 {
+        self.run + iterations as f64 * self.iteration
     }
 }
 
@@ -189,7 +191,7 @@ impl Costs {
     /// On the CPU, with so many threads.
     pub(super) fn cpu(
         &self,
-        work: &Work,
+        work: &Workload,
         schedule: &Schedule,
         threads: usize,
         request: &RunRequest,
@@ -207,33 +209,34 @@ impl Costs {
         };
         RunCost {
             run: self.cpu_run * work.states,
-            pass: message * work.messages * damped * maxima / speed_up,
+            iteration: message * work.messages * damped * maxima / speed_up,
         }
     }
 
     /// On the device, which is started and has its engine.
-    pub(super) fn device(&self, work: &Work, shape: Shape, request: &RunRequest) -> RunCost {
-        let plain =
-            work.plain && request.damping == 0.0 && request.inference == Inference::SumProduct;
-        let (pass, level, edge) = match plain {
-            true => (self.device_pass, self.device_level, self.device_edge),
+    pub(super) fn device(&self, work: &Workload, shape: Shape, request: &RunRequest) -> RunCost {
+        let all_conjunctions = work.all_conjunctions
+            && request.damping == 0.0
+            && request.inference == Inference::SumProduct;
+        let (iteration, level, edge) = match all_conjunctions {
+            true => (self.device_iteration, self.device_level, self.device_edge),
             false => {
-                (self.device_general_pass, self.device_general_level, self.device_general_edge)
+                (self.device_general_iteration, self.device_general_level, self.device_general_edge)
             }
         };
         let messages = edge * work.messages;
-        let pass = match shape {
-            Shape::Flood => pass + messages,
+        let iteration = match shape {
+            Shape::Synchronous => iteration + messages,
             Shape::Levels { count } => {
-                count * level + messages + work.hub_reads * self.device_hub_read
+                count * level + messages + work.high_degree_reads * self.device_high_degree_read
             }
             Shape::Unknown => messages + level,
         };
-        RunCost { run: self.device_run + self.device_run_state * work.states, pass }
+        RunCost { run: self.device_run + self.device_run_state * work.states, iteration }
     }
 
     /// Making an engine on the CPU.
-    pub(super) fn making_cpu(&self, work: &Work, schedule: &Schedule) -> f64 {
+    pub(super) fn making_cpu(&self, work: &Workload, schedule: &Schedule) -> f64 {
         let edge = match schedule {
             Schedule::Parallel => self.cpu_make,
             _ => self.cpu_make_ordered,
@@ -242,9 +245,9 @@ impl Costs {
     }
 
     /// Making an engine on the device, whose driver has been started.
-    pub(super) fn making_device(&self, work: &Work, shape: Shape) -> f64 {
+    pub(super) fn making_device(&self, work: &Workload, shape: Shape) -> f64 {
         let edge = match shape {
-            Shape::Flood => self.device_make_edge,
+            Shape::Synchronous => self.device_make_edge,
             Shape::Levels { .. } | Shape::Unknown => self.device_make_level_edge,
         };
         self.device_make + edge * work.edges
@@ -257,7 +260,7 @@ pub(super) fn is_worth_a_device(schedule: &Schedule) -> bool {
     !matches!(schedule, Schedule::SequentialRandom { .. })
 }
 
-/// Numbers of passes that runs turned out to make.
+/// Numbers of iterations that runs turned out to make.
 #[derive(Default)]
 pub(super) struct Lengths(Vec<(StopRule, Start, u64)>);
 
@@ -269,29 +272,29 @@ impl Lengths {
         self.0.clear();
     }
 
-    /// Number of passes that a run will most likely make: exact for a fixed number; else as many as the
+    /// Number of iterations that a run will most likely make: exact for a fixed number; else as many as the
     /// last run by the same rule; else the middle of BINGO's limits, or a typical number.
     pub(super) fn expected(&self, request: &RunRequest, costs: &Costs) -> u64 {
         let RunRequest { rule, start, .. } = *request;
-        if let Some(&(_, _, passes)) =
+        if let Some(&(_, _, iterations)) =
             self.0.iter().find(|known| (known.0, known.1) == (rule, start))
         {
-            return passes;
+            return iterations;
         }
         match rule {
-            StopRule::Passes(count) => count,
-            StopRule::Bingo { min_passes, max_passes, .. } => {
-                min_passes + (max_passes - min_passes) / 2
+            StopRule::Iterations(count) => count,
+            StopRule::Bingo { min_iterations, max_iterations, .. } => {
+                min_iterations + (max_iterations - min_iterations) / 2
             }
             StopRule::Tolerance { .. } | StopRule::AllBeliefs { .. } => {
-                costs.typical_passes.min(rule.most_passes())
+                costs.typical_iterations.min(rule.most_iterations())
             }
         }
     }
 
-    /// Remembers how many passes a run made.
-    pub(super) fn note(&mut self, request: &RunRequest, passes: u64) {
-        if matches!(request.rule, StopRule::Passes(_)) {
+    /// Remembers how many iterations a run made.
+    pub(super) fn note(&mut self, request: &RunRequest, iterations: u64) {
+        if matches!(request.rule, StopRule::Iterations(_)) {
             return;
         }
         self.0.retain(|known| (known.0, known.1) != (request.rule, request.start));
@@ -299,7 +302,7 @@ impl Lengths {
             self.0.remove(0);
         }
         // Without memory for it the next run is estimated less well.
-        let _ = self.0.try_push((request.rule, request.start, passes));
+        let _ = self.0.try_push((request.rule, request.start, iterations));
     }
 }
 
@@ -307,25 +310,25 @@ impl Lengths {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     run: Option<f64>,
-    pass: Option<f64>,
+    iteration: Option<f64>,
 }
 
 impl Seen {
     pub(super) fn correct(&self, model: RunCost) -> RunCost {
         RunCost {
             run: model.run * self.run.unwrap_or(1.0),
-            pass: model.pass * self.pass.unwrap_or(1.0),
+            iteration: model.iteration * self.iteration.unwrap_or(1.0),
         }
     }
 
-    /// Takes in what a run took: what it mostly consists of was wrong, its passes or the rest.
-    pub(super) fn note(&mut self, model: RunCost, passes: u64, seconds: f64) {
+    /// Takes in what a run took: what it mostly consists of was wrong, its iterations or the rest.
+    pub(super) fn note(&mut self, model: RunCost, iterations: u64, seconds: f64) {
         let expected = self.correct(model);
-        let in_passes = passes as f64 * expected.pass;
-        let (factor, model, rest) = if in_passes > expected.run {
-            (&mut self.pass, passes as f64 * model.pass, expected.run)
+        let in_iterations = iterations as f64 * expected.iteration;
+        let (factor, model, rest) = if in_iterations > expected.run {
+            (&mut self.iteration, iterations as f64 * model.iteration, expected.run)
         } else {
-            (&mut self.run, model.run, in_passes)
+            (&mut self.run, model.run, in_iterations)
         };
         // What was measured may be disturbed, but not beyond measure.
         let found = ((seconds - rest) / model).clamp(1e-3, 1e3);
@@ -336,7 +339,7 @@ impl Seen {
 }
 
 /// Seconds of a run that its time limit may end.
-pub(super) fn limited(cost: RunCost, passes: u64, request: &RunRequest) -> f64 {
+pub(super) fn limited(cost: RunCost, iterations: u64, request: &RunRequest) -> f64 {
     let limit = request.max_time.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
-    cost.of_passes(passes).min(limit + cost.run + cost.pass)
+    cost.of_iterations(iterations).min(limit + cost.run + cost.iteration)
 }

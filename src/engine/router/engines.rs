@@ -7,7 +7,7 @@ use crate::engine::request::Start;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::value_count;
 use crate::error::{Error, Result};
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::memory::collected;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -27,7 +27,7 @@ pub(super) struct Problem<'a> {
 }
 
 /// A backend and its engine, if that has been made.
-struct Slot {
+struct Entry {
     provider: &'static dyn Provider,
     engine: Option<Box<dyn Engine>>,
     /// Whether the engine has the current schedule.
@@ -44,7 +44,7 @@ enum Owner {
 
 /// Invariant: where the owner is an engine, it has been made.
 pub(super) struct Engines {
-    slots: Vec<Slot>,
+    entries: Vec<Entry>,
     owner: Owner,
     /// Whether the CPU engine has a copy of the newest messages.
     is_mirrored: bool,
@@ -53,30 +53,30 @@ pub(super) struct Engines {
 impl Engines {
     /// None is made yet, and messages are uniform.
     pub(super) fn new(providers: &[&'static dyn Provider]) -> Result<Self> {
-        let slot = |&provider| Slot { provider, engine: None, is_current: false };
+        let entry = |&provider| Entry { provider, engine: None, is_current: false };
         Ok(Self {
-            slots: collected(providers.iter().map(slot))?,
+            entries: collected(providers.iter().map(entry))?,
             owner: Owner::Host(None),
             is_mirrored: false,
         })
     }
 
     pub(super) fn count(&self) -> usize {
-        self.slots.len()
+        self.entries.len()
     }
 
     pub(super) fn provider(&self, number: usize) -> &'static dyn Provider {
-        self.slots[number].provider
+        self.entries[number].provider
     }
 
     pub(super) fn engine(&self, number: usize) -> Option<&dyn Engine> {
-        self.slots[number].engine.as_deref()
+        self.entries[number].engine.as_deref()
     }
 
     /// Whether an engine is there, and has the current schedule.
     pub(super) fn is_ready(&self, number: usize) -> bool {
-        let slot = &self.slots[number];
-        slot.engine.is_some() && slot.is_current
+        let entry = &self.entries[number];
+        entry.engine.is_some() && entry.is_current
     }
 
     /// The engine with the newest messages.
@@ -89,7 +89,7 @@ impl Engines {
 
     /// Engines get the new schedule when they are next needed.
     pub(super) fn schedule_has_changed(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.is_current = false);
+        self.entries.iter_mut().for_each(|entry| entry.is_current = false);
         // A queue that was given with them reaches only an engine that has its schedule.
         self.is_mirrored &= self.owner().is_some();
     }
@@ -101,7 +101,7 @@ impl Engines {
         variable: usize,
         evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
-        let mut engines = self.slots.iter_mut().filter_map(|slot| slot.engine.as_mut());
+        let mut engines = self.entries.iter_mut().filter_map(|entry| entry.engine.as_mut());
         engines.try_for_each(|engine| engine.set_evidence(variable, evidence))
     }
 
@@ -111,24 +111,24 @@ impl Engines {
         number: usize,
         problem: Problem<'_>,
     ) -> Result<&mut dyn Engine> {
-        let slot = &mut self.slots[number];
+        let entry = &mut self.entries[number];
         let Problem { graph, schedule, options, evidence } = problem;
-        let engine = match &mut slot.engine {
+        let engine = match &mut entry.engine {
             Some(engine) => {
-                if !slot.is_current {
+                if !entry.is_current {
                     engine.set_schedule(schedule, evidence)?;
                 }
                 engine
             }
             empty => {
-                let mut engine = slot.provider.make(graph.clone(), schedule, options)?;
+                let mut engine = entry.provider.make(graph.clone(), schedule, options)?;
                 for (variable, known) in evidence.iter() {
                     engine.set_evidence(variable, Some(known))?;
                 }
                 empty.insert(engine)
             }
         };
-        slot.is_current = true;
+        entry.is_current = true;
         Ok(engine.as_mut())
     }
 
@@ -144,7 +144,7 @@ impl Engines {
         if start == Start::Warm && !has_them {
             self.copy_to(number, problem)?;
         }
-        self.slots[number].engine.as_deref_mut().map_or_else(|| Err(not_made()), |e| Ok(e as _))
+        self.entries[number].engine.as_deref_mut().map_or_else(|| Err(not_made()), |e| Ok(e as _))
     }
 
     /// Gives an engine a copy of the newest messages.
@@ -157,12 +157,12 @@ impl Engines {
                 &exported
             }
             &Owner::Engine(owner) => {
-                let engine = self.slots[owner].engine.as_mut().ok_or_else(not_made)?;
+                let engine = self.entries[owner].engine.as_mut().ok_or_else(not_made)?;
                 exported = engine.export()?;
                 &exported
             }
         };
-        let engine = self.slots[number].engine.as_mut().ok_or_else(not_made)?;
+        let engine = self.entries[number].engine.as_mut().ok_or_else(not_made)?;
         engine.import(snapshot)
     }
 
@@ -181,7 +181,7 @@ impl Engines {
     /// Gives an engine that is not the owner back.
     pub(super) fn discard(&mut self, number: usize) {
         if self.owner() != Some(number) {
-            self.slots[number].engine = None;
+            self.entries[number].engine = None;
         }
     }
 
@@ -190,7 +190,7 @@ impl Engines {
             Owner::Host(Some(given)) => given.try_clone(),
             Owner::Host(None) => Snapshot::uniform(value_count(graph)),
             &Owner::Engine(owner) => {
-                self.slots[owner].engine.as_mut().ok_or_else(not_made)?.export()
+                self.entries[owner].engine.as_mut().ok_or_else(not_made)?.export()
             }
         }
     }
@@ -198,7 +198,7 @@ impl Engines {
     pub(super) fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
         match self.owner {
             Owner::Engine(owner) if self.is_ready(owner) => {
-                self.slots[owner].engine.as_mut().ok_or_else(not_made)?.import(snapshot)?;
+                self.entries[owner].engine.as_mut().ok_or_else(not_made)?.import(snapshot)?;
             }
             _ => self.owner = Owner::Host(Some(snapshot.try_clone()?)),
         }
@@ -212,10 +212,10 @@ impl Engines {
         &mut self,
         factor: usize,
         problem: Problem<'_>,
-        out: &mut Vec<Packed>,
+        out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         if let Some(owner) = self.owner()
-            && let Some(engine) = &mut self.slots[owner].engine
+            && let Some(engine) = &mut self.entries[owner].engine
             && engine.factor_inputs(factor, out)?
         {
             return Ok(());
@@ -225,7 +225,7 @@ impl Engines {
             self.copy_to(CPU, problem)?;
             self.is_mirrored = true;
         }
-        self.slots[CPU].engine.as_mut().ok_or_else(not_made)?.factor_inputs(factor, out)?;
+        self.entries[CPU].engine.as_mut().ok_or_else(not_made)?.factor_inputs(factor, out)?;
         Ok(())
     }
 }

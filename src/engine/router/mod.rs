@@ -16,7 +16,7 @@ use super::registry::BACKENDS;
 use super::request::{RunReport, RunRequest, Start, StopRule};
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::memory::{Grow, boxed, text};
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -115,7 +115,7 @@ impl Router {
         let number = self.last.unwrap_or_else(|| match &self.policy {
             Policy::Auto(choice) => choice.fastest(self.question(&engines, &choice.typical())),
             &Policy::Fixed(number) => {
-                let request = RunRequest::new(StopRule::Passes(1));
+                let request = RunRequest::new(StopRule::Iterations(1));
                 let provider = engines.provider(number);
                 match provider.reason_against(&self.graph, &self.schedule, &request) {
                     None => number,
@@ -293,7 +293,7 @@ impl Router {
         &self,
         factor: usize,
         evidence: &Evidence,
-        out: &mut Vec<Packed>,
+        out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         self.engines.lock().factor_inputs(factor, self.problem(evidence), out)
     }

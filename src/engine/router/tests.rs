@@ -1,4 +1,4 @@
-//! The choice between two backends, with stand-ins for both and a clock that only passes move.
+//! The choice between two backends, with stand-ins for both and a clock that only iterations move.
 
 use super::cost::{Lengths, Shape};
 use super::*;
@@ -6,7 +6,7 @@ use crate::engine::cpu::CpuEngine;
 use crate::engine::interface::Engine;
 use crate::engine::trial::Trial;
 use crate::generate::bingo;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::model::FactorGraphBuilder;
 use crate::schedule::Preorder;
 use parking_lot::Mutex;
@@ -16,9 +16,9 @@ struct World {
     now: f64,
     has_device: bool,
     started: bool,
-    /// Seconds per pass.
-    cpu_pass: f64,
-    device_pass: f64,
+    /// Seconds per iteration.
+    cpu_iteration: f64,
+    device_iteration: f64,
     /// Errors of the device, while they are here.
     make_error: Option<fn() -> Error>,
     run_error: Option<fn() -> Error>,
@@ -118,12 +118,13 @@ impl Engine for Fake {
         }
         let report = self.engine.run(request, evidence, results, monitor)?;
         let mut world = self.world.lock();
-        let pass = if self.place == CPU { world.cpu_pass } else { world.device_pass };
-        world.now += report.passes as f64 * pass;
+        let iteration =
+            if self.place == CPU { world.cpu_iteration } else { world.device_iteration };
+        world.now += report.iterations as f64 * iteration;
         Ok(report)
     }
 
-    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<Packed>) -> Result<bool> {
+    fn factor_inputs(&mut self, factor: usize, out: &mut Vec<EncodedMessage>) -> Result<bool> {
         if self.place == CPU { self.engine.factor_inputs(factor, out) } else { Ok(false) }
     }
 
@@ -136,7 +137,7 @@ impl Engine for Fake {
     }
 }
 
-/// A second per pass on the CPU; the device needs no time, but 10 s for its first engine. All others of
+/// A second per iteration on the CPU; the device needs no time, but 10 s for its first engine. All others of
 /// the costs are nothing.
 fn costs(edges: usize) -> Costs {
     let message = 1.0 / edges as f64;
@@ -152,13 +153,13 @@ fn costs(edges: usize) -> Costs {
         device_make_level_edge: 0.0,
         device_run: 0.0,
         device_run_state: 0.0,
-        device_pass: 0.0,
+        device_iteration: 0.0,
         device_level: 0.0,
         device_edge: 0.0,
-        device_hub_read: 0.0,
-        handover: 0.0,
+        device_high_degree_read: 0.0,
+        transfer: 0.0,
         analysis: 0.0,
-        typical_passes: 5,
+        typical_iterations: 5,
         ..Costs::MEASURED
     }
 }
@@ -172,8 +173,8 @@ fn world() -> Shared {
         now: 0.0,
         has_device: true,
         started: false,
-        cpu_pass: 1.0,
-        device_pass: 0.0,
+        cpu_iteration: 1.0,
+        device_iteration: 0.0,
         make_error: None,
         run_error: None,
         schedule_error: None,
@@ -216,12 +217,12 @@ fn engine(world: &Shared) -> Trial<Router> {
     engine_with(world, |_| {})
 }
 
-fn passes(count: u64) -> RunRequest {
-    RunRequest::new(StopRule::Passes(count))
+fn iterations(count: u64) -> RunRequest {
+    RunRequest::new(StopRule::Iterations(count))
 }
 
 fn warm(count: u64) -> RunRequest {
-    RunRequest { start: Start::Warm, ..passes(count) }
+    RunRequest { start: Start::Warm, ..iterations(count) }
 }
 
 fn run(engine: &mut Trial<Router>, request: &RunRequest) -> Result<RunReport> {
@@ -260,20 +261,20 @@ fn each_run_is_made_where_it_ends_first() {
     let world = world();
     let mut engine = engine(&world);
     assert_eq!((engine.backend(), made(&world)), (Backend::Cpu, (0, 0)));
-    run(&mut engine, &passes(3)).unwrap();
+    run(&mut engine, &iterations(3)).unwrap();
     assert_eq!((last(&world), world.lock().asked_for_device), (CPU, 0));
     assert_eq!(made(&world), (0, 1));
     // 20 s on the CPU, 10 s on the device.
-    run(&mut engine, &passes(20)).unwrap();
+    run(&mut engine, &iterations(20)).unwrap();
     assert_eq!((last(&world), engine.backend()), (DEVICE, Backend::Cuda));
     // Now it is there.
-    run(&mut engine, &passes(3)).unwrap();
+    run(&mut engine, &iterations(3)).unwrap();
     assert_eq!((last(&world), made(&world).0), (DEVICE, 1));
     // It does not do these.
-    let all = StopRule::AllBeliefs { tolerance: 0.0, max_passes: 50 };
+    let all = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 50 };
     run(&mut engine, &RunRequest::new(all)).unwrap();
     assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
-    let active = RunRequest { active_threshold: Some(0.0), ..passes(50) };
+    let active = RunRequest { active_threshold: Some(0.0), ..iterations(50) };
     run(&mut engine, &active).unwrap();
     assert_eq!(last(&world), CPU);
     assert!(engine.take_notes().is_empty());
@@ -281,15 +282,15 @@ fn each_run_is_made_where_it_ends_first() {
 
 #[test]
 fn damped_runs_have_costs_of_their_own() {
-    for (pass, expected) in [(0.0, DEVICE), (6.0, CPU)] {
+    for (iteration, expected) in [(0.0, DEVICE), (6.0, CPU)] {
         let world = world();
         let mut engine = engine_with(&world, |costs| {
             costs.cpu_damped = 2.0;
-            costs.device_general_pass = pass;
+            costs.device_general_iteration = iteration;
         });
         // 40 s on the CPU; 10 s or 130 s on the device.
-        run(&mut engine, &RunRequest { damping: 0.5, ..passes(20) }).unwrap();
-        assert_eq!(last(&world), expected, "{pass} s per pass");
+        run(&mut engine, &RunRequest { damping: 0.5, ..iterations(20) }).unwrap();
+        assert_eq!(last(&world), expected, "{iteration} s per iteration");
     }
 }
 
@@ -298,7 +299,7 @@ fn many_short_runs_have_the_device_made_when_they_have_lost_its_cost() {
     let world = world();
     let mut engine = engine(&world);
     for _ in 0..6 {
-        run(&mut engine, &passes(3)).unwrap();
+        run(&mut engine, &iterations(3)).unwrap();
     }
     // 3 + 3 + 3 s are lost before the fourth, whose own 3 s make it 12.
     assert_eq!(runs(&world), [CPU, CPU, CPU, DEVICE, DEVICE, DEVICE]);
@@ -307,39 +308,39 @@ fn many_short_runs_have_the_device_made_when_they_have_lost_its_cost() {
 #[test]
 fn a_long_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
     let world = world();
-    let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
+    let mut engine = engine_with(&world, |costs| costs.typical_iterations = 100);
     assert_eq!((engine.backend(), made(&world)), (Backend::Cuda, (0, 0)));
-    run(&mut engine, &passes(100)).unwrap();
+    run(&mut engine, &iterations(100)).unwrap();
     assert_eq!((last(&world), made(&world)), (DEVICE, (1, 0)));
     assert_eq!(engine.backend(), Backend::Cuda);
     engine.set_schedule(&Schedule::MaximumResidual { log_domain: false }).unwrap();
     engine.set_evidence(1, Some(&VariableEvidence::Observed(1))).unwrap();
-    run(&mut engine, &passes(2)).unwrap();
+    run(&mut engine, &iterations(2)).unwrap();
     assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
     let mut plain = reference(&Schedule::MaximumResidual { log_domain: false });
     plain.set_evidence(1, Some(&VariableEvidence::Observed(1))).unwrap();
-    plain.go(&passes(2)).unwrap();
+    plain.go(&iterations(2)).unwrap();
     assert_eq!(bits(engine.results()), bits(plain.results()));
 }
 
 #[test]
 fn measurements_correct_the_model() {
     let world = world();
-    world.lock().device_pass = 3.0; // the model says 0
+    world.lock().device_iteration = 3.0; // the model says 0
     let mut engine = engine_with(&world, |costs| costs.device_edge = 1e-9);
-    run(&mut engine, &passes(20)).unwrap();
-    run(&mut engine, &passes(20)).unwrap();
+    run(&mut engine, &iterations(20)).unwrap();
+    run(&mut engine, &iterations(20)).unwrap();
     assert_eq!(runs(&world), [DEVICE, DEVICE], "by at most a factor of 1000 at once");
     let world = self::world();
-    world.lock().device_pass = 3.0;
+    world.lock().device_iteration = 3.0;
     let mut engine = engine_with(&world, |costs| costs.device_edge = 0.01 * costs.cpu_parallel);
     for _ in 0..3 {
-        run(&mut engine, &passes(20)).unwrap();
+        run(&mut engine, &iterations(20)).unwrap();
     }
     assert_eq!(runs(&world), [DEVICE, CPU, CPU]);
     // Another schedule is another matter.
     engine.set_schedule(&Schedule::SequentialFixed).unwrap();
-    run(&mut engine, &passes(20)).unwrap();
+    run(&mut engine, &iterations(20)).unwrap();
     assert_eq!(last(&world), DEVICE);
 }
 
@@ -352,7 +353,7 @@ fn levels_are_looked_up_where_that_takes_a_small_share() {
             costs.analysis = analysis;
         });
         engine.set_schedule(&Schedule::SequentialFixed).unwrap();
-        run(&mut engine, &passes(20)).unwrap();
+        run(&mut engine, &iterations(20)).unwrap();
         assert_eq!(last(&world), expected, "level {level}, analysis {analysis}");
         let Policy::Auto(choice) = &engine.policy else { panic!("the policy is auto") };
         assert_eq!(choice.shape() == Shape::Unknown, analysis > 0.0);
@@ -363,24 +364,25 @@ fn levels_are_looked_up_where_that_takes_a_small_share() {
 fn unknown_lengths_are_those_of_the_runs_before() {
     let world = world();
     let mut engine = engine(&world);
-    let rule = StopRule::Tolerance { tolerance: 0.0, max_passes: 1000 };
+    let rule = StopRule::Tolerance { tolerance: 0.0, max_iterations: 1000 };
     // 5 are typical, but more are needed.
     let report = run(&mut engine, &RunRequest::new(rule)).unwrap();
     assert_eq!(last(&world), CPU);
-    assert!(report.passes > 10, "{report:?}");
+    assert!(report.iterations > 10, "{report:?}");
     run(&mut engine, &RunRequest::new(rule)).unwrap();
     assert_eq!(last(&world), DEVICE);
     let mut lengths = Lengths::default();
     let costs = costs(1);
-    let bingo = StopRule::Bingo { tolerance: 0.0, min_passes: 4, max_passes: 10, history: 1 };
+    let bingo =
+        StopRule::Bingo { tolerance: 0.0, min_iterations: 4, max_iterations: 10, history: 1 };
     assert_eq!(lengths.expected(&RunRequest::new(bingo), &costs), 7);
-    let short = StopRule::Tolerance { tolerance: 0.0, max_passes: 2 };
+    let short = StopRule::Tolerance { tolerance: 0.0, max_iterations: 2 };
     assert_eq!(lengths.expected(&RunRequest::new(short), &costs), 2);
     for count in 0..20 {
-        let rule = StopRule::Tolerance { tolerance: count as f64, max_passes: 1000 };
+        let rule = StopRule::Tolerance { tolerance: count as f64, max_iterations: 1000 };
         lengths.note(&RunRequest::new(rule), count);
     }
-    let known = StopRule::Tolerance { tolerance: 19.0, max_passes: 1000 };
+    let known = StopRule::Tolerance { tolerance: 19.0, max_iterations: 1000 };
     assert_eq!(lengths.expected(&RunRequest::new(known), &costs), 19);
     let other = RunRequest { start: Start::Warm, ..RunRequest::new(known) };
     assert_eq!(lengths.expected(&other, &costs), 5);
@@ -409,7 +411,7 @@ fn messages_and_evidence_move_along() {
         let report = run(&mut engine, &request).unwrap();
         let expected = plain.go(&request).unwrap();
         assert_eq!(last(&world), place, "step {index}");
-        assert_eq!(report.total_passes, expected.total_passes);
+        assert_eq!(report.total_iterations, expected.total_iterations);
         assert_eq!(report.max_diff.to_bits(), expected.max_diff.to_bits());
         assert_eq!(bits(engine.results()), bits(plain.results()), "step {index}");
         assert_eq!(engine.messages(), plain.messages(), "step {index}");
@@ -446,9 +448,9 @@ fn messages_and_evidence_move_along() {
 fn without_a_device_all_stays_as_it_was() {
     let world = world();
     world.lock().has_device = false;
-    let mut engine = engine_with(&world, |costs| costs.typical_passes = 100);
+    let mut engine = engine_with(&world, |costs| costs.typical_iterations = 100);
     for _ in 0..3 {
-        run(&mut engine, &passes(50)).unwrap();
+        run(&mut engine, &iterations(50)).unwrap();
     }
     assert_eq!(runs(&world), [CPU; 3]);
     assert_eq!(world.lock().asked_for_device, 1);
@@ -462,7 +464,7 @@ fn a_device_that_cannot_be_made_is_tried_once() {
     world.lock().make_error = Some(|| Error::OutOfMemory("all of it".into()));
     let mut engine = engine(&world);
     for _ in 0..3 {
-        run(&mut engine, &passes(50)).unwrap();
+        run(&mut engine, &iterations(50)).unwrap();
     }
     assert_eq!(runs(&world), [CPU; 3]);
     assert_eq!(made(&world), (1, 1));
@@ -471,10 +473,10 @@ fn a_device_that_cannot_be_made_is_tried_once() {
     assert!(engine.take_notes().is_empty());
     // Before the first run.
     let mut engine = self::engine(&world);
-    engine.prepare(&passes(50)).unwrap();
+    engine.prepare(&iterations(50)).unwrap();
     assert_eq!((engine.backend(), made(&world)), (Backend::Cpu, (2, 2)));
     assert_eq!(engine.take_notes().len(), 1);
-    run(&mut engine, &passes(50)).unwrap();
+    run(&mut engine, &iterations(50)).unwrap();
     assert_eq!(made(&world), (2, 2));
 }
 
@@ -486,18 +488,18 @@ fn engines_are_made_when_they_are_needed() {
             let world = world();
             let mut engine = engine(&world);
             if is_prepared {
-                engine.prepare(&passes(count)).unwrap();
+                engine.prepare(&iterations(count)).unwrap();
                 assert_eq!((made(&world), runs(&world)), (engines, vec![]));
             }
-            run(&mut engine, &passes(count)).unwrap();
+            run(&mut engine, &iterations(count)).unwrap();
             assert_eq!((made(&world), runs(&world)), (engines, vec![place]));
         }
     }
     // Another run may still go elsewhere.
     let world = world();
     let mut engine = engine(&world);
-    engine.prepare(&passes(3)).unwrap();
-    run(&mut engine, &passes(50)).unwrap();
+    engine.prepare(&iterations(3)).unwrap();
+    run(&mut engine, &iterations(50)).unwrap();
     assert_eq!((made(&world), runs(&world)), ((1, 1), vec![DEVICE]));
 }
 
@@ -508,7 +510,7 @@ fn what_is_known_before_the_first_run_is_that_of_an_engine() {
         let mut engine = engine(&world);
         let mut plain = reference(&Schedule::SequentialFixed);
         let mut earlier = reference(&Schedule::Parallel);
-        earlier.go(&passes(2)).unwrap();
+        earlier.go(&iterations(2)).unwrap();
         let (given, total) = earlier.messages();
         let same_inputs = |engine: &mut Trial<Router>, plain: &mut Trial<CpuEngine>| {
             let (mut inputs, mut others) = (Vec::new(), Vec::new());
@@ -539,7 +541,7 @@ fn what_is_known_before_the_first_run_is_that_of_an_engine() {
         plain.go(&warm(count)).unwrap();
         assert_eq!(last(&world), if count == 3 { CPU } else { DEVICE });
         assert_eq!(made(&world).1, before, "what answered before is what runs");
-        assert_eq!((report.total_passes, engine.messages()), (total + count, plain.messages()));
+        assert_eq!((report.total_iterations, engine.messages()), (total + count, plain.messages()));
         assert_eq!(bits(engine.results()), bits(plain.results()));
     }
 }
@@ -558,7 +560,7 @@ fn errors_of_the_caller_are_those_of_the_cpu() {
     for count in [3, 50] {
         let mut engine = engine(&world);
         assert!(matches!(engine.set_schedule(&wrong), Err(Error::InvalidArgument(_))));
-        run(&mut engine, &passes(count)).unwrap();
+        run(&mut engine, &iterations(count)).unwrap();
         let before = engine.messages();
         assert!(matches!(engine.set_schedule(&wrong), Err(Error::InvalidArgument(_))));
         assert_eq!(engine.messages(), before);
@@ -590,23 +592,23 @@ fn a_device_that_fails_in_a_run_hands_over_to_the_cpu() {
                 }
                 report
             };
-            both(&mut engine, &passes(20)).unwrap();
+            both(&mut engine, &iterations(20)).unwrap();
             assert_eq!(last(&world), DEVICE);
             world.lock().run_error = Some(error);
-            let request = RunRequest { start, ..passes(20) };
+            let request = RunRequest { start, ..iterations(20) };
             let outcome = both(&mut engine, &request);
             if loses && start == Start::Warm {
                 assert!(matches!(outcome, Err(Error::Device(_))));
                 let again = run(&mut engine, &request);
                 assert!(again.unwrap_err().to_string().contains("a fresh start"));
                 assert_eq!(bits(engine.results()).len(), graph().state_count());
-                both(&mut engine, &passes(20)).unwrap();
+                both(&mut engine, &iterations(20)).unwrap();
             } else {
                 outcome.unwrap();
             }
             assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
             world.lock().run_error = None;
-            both(&mut engine, &RunRequest { start: Start::Warm, ..passes(100) }).unwrap();
+            both(&mut engine, &RunRequest { start: Start::Warm, ..iterations(100) }).unwrap();
             assert_eq!(last(&world), if is_failure { CPU } else { DEVICE });
             assert_eq!(engine.take_notes().len(), usize::from(is_failure));
             assert_eq!(made(&world).0, 1);
@@ -619,11 +621,11 @@ fn messages_that_were_still_on_the_cpu_are_not_lost() {
     let world = world();
     let mut engine = engine(&world);
     let mut plain = reference(&Schedule::Parallel);
-    run(&mut engine, &passes(3)).unwrap();
+    run(&mut engine, &iterations(3)).unwrap();
     world.lock().run_error = Some(|| Error::Device("it burns".into()));
     run(&mut engine, &warm(30)).unwrap();
     assert_eq!(runs(&world), [CPU, DEVICE, CPU]);
-    plain.go(&passes(33)).unwrap();
+    plain.go(&iterations(33)).unwrap();
     assert_eq!(engine.messages(), plain.messages());
 }
 
@@ -658,26 +660,31 @@ fn schedules_change_on_both_sides() {
 fn batches_count_together() {
     let world = world();
     let mut engine = engine(&world);
-    assert!(!engine.prefers_device(&passes(3), 3));
-    assert!(engine.prefers_device(&passes(3), 4));
+    assert!(!engine.prefers_device(&iterations(3), 3));
+    assert!(engine.prefers_device(&iterations(3), 4));
     engine.expect_runs(4);
     for _ in 0..4 {
-        run(&mut engine, &passes(3)).unwrap();
+        run(&mut engine, &iterations(3)).unwrap();
     }
     assert_eq!(runs(&world), [DEVICE; 4]);
     world.lock().has_device = false;
     let engine = self::engine(&world);
-    assert!(!engine.prefers_device(&passes(300), 400));
+    assert!(!engine.prefers_device(&iterations(300), 400));
 }
 
 #[test]
-fn contradictions_leave_the_messages_of_their_pass_and_the_results_before() {
+fn contradictions_leave_the_messages_of_their_iteration_and_the_results_before() {
     let world = world();
     let mut engine = engine(&world);
-    run(&mut engine, &passes(3)).unwrap();
+    run(&mut engine, &iterations(3)).unwrap();
     let results = bits(engine.results());
-    world.lock().run_error =
-        Some(|| Error::Contradiction { label: 1, variable: 0, factor: None, pass: 4, count: 1 });
+    world.lock().run_error = Some(|| Error::Contradiction {
+        label: 1,
+        variable: 0,
+        factor: None,
+        iteration: 4,
+        count: 1,
+    });
     assert!(matches!(run(&mut engine, &warm(30)), Err(Error::Contradiction { .. })));
     assert_eq!((bits(engine.results()), engine.backend()), (results, Backend::Cpu));
     world.lock().run_error = None;
@@ -689,7 +696,7 @@ fn contradictions_leave_the_messages_of_their_pass_and_the_results_before() {
 fn time_for_making_the_device_counts() {
     let world = world();
     let mut engine = engine(&world);
-    let request = RunRequest { max_time: Some(Duration::ZERO), ..passes(1000) };
+    let request = RunRequest { max_time: Some(Duration::ZERO), ..iterations(1000) };
     run(&mut engine, &request).unwrap();
     assert_eq!(last(&world), CPU, "a run that must end at once does not wait for a driver");
 }

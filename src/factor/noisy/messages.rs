@@ -4,7 +4,7 @@
 use super::{Noisy, NoisyLiteral};
 use crate::kernel::body::{self, Body, FromPacked, Literals, messages, one_message};
 use crate::kernel::horn::near_one;
-use crate::kernel::{HornScratch, Packed, Real, Wide};
+use crate::kernel::{EncodedMessage, ExtendedFloat, HornScratch, Real};
 use crate::memory::NoMemory;
 
 /// A noisy conjunction, ready for messages.
@@ -27,16 +27,17 @@ impl<'a> NoisyCoefficients<'a> {
 
     /// Whether every product of values, literals and inputs, and every sum of such, is a normal
     /// `f64`, and so is every quotient of two.
-    fn fits_f64(&self, inputs: &[Packed]) -> bool {
-        let exponent = |value: f64| if value == 0.0 { 0 } else { Wide::from_f64(value).exponent() };
+    fn fits_f64(&self, inputs: &[EncodedMessage]) -> bool {
+        let exponent =
+            |value: f64| if value == 0.0 { 0 } else { ExtendedFloat::from_f64(value).exponent() };
         let values = || self.values.iter().flatten().map(|&value| exponent(value));
         let mut low = values().fold(0, i64::min);
         let mut high = values().fold(0, i64::max) + 1;
         for (&input, literal) in inputs.iter().zip(self.literals) {
-            if !input.is_plain() {
+            if !input.is_in_f64_range() {
                 return false;
             }
-            let input = if input.is_certain() { 0 } else { input.unpack().exponent() };
+            let input = if input.is_deterministic() { 0 } else { input.unpack().exponent() };
             low += input.min(0) + literal.iter().flatten().map(|&p| exponent(p)).min().unwrap_or(0);
             // A literal's weight is a sum of two, and bodies are joined by sums of three.
             high += input.max(0) + 4;
@@ -50,7 +51,7 @@ impl Literals for NoisyCoefficients<'_> {
         &self.values
     }
 
-    fn literal<T: FromPacked>(&self, position: usize, odds: Packed) -> Body<T> {
+    fn literal<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
         let [one, zero] = T::weights(odds, false);
         let [given_zero, given_one] = self.literals[position];
         Body::literal([0, 1].map(|outcome| {
@@ -59,7 +60,7 @@ impl Literals for NoisyCoefficients<'_> {
         }))
     }
 
-    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> Packed {
+    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> EncodedMessage {
         let weight =
             |[h, f]: [f64; 2]| holds.multiply(T::from_f64(h)).add(fails.multiply(T::from_f64(f)));
         let [given_zero, given_one] = self.literals[position];
@@ -69,10 +70,10 @@ impl Literals for NoisyCoefficients<'_> {
 
 /// All messages of a noisy conjunction; see [`horn_messages`](crate::kernel::horn_messages). O(arity).
 pub(crate) fn noisy_messages(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     c: &NoisyCoefficients<'_>,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     if c.fits_f64(inputs) {
@@ -84,15 +85,15 @@ pub(crate) fn noisy_messages(
 
 /// The message to the variable at one position, the input of which is not used. O(arity).
 pub(crate) fn noisy_message(
-    inputs: &mut [Packed],
+    inputs: &mut [EncodedMessage],
     head: usize,
     target: usize,
     c: &NoisyCoefficients<'_>,
     scratch: &mut HornScratch,
-) -> Result<Packed, NoMemory> {
-    inputs[target] = Packed::ONE;
+) -> Result<EncodedMessage, NoMemory> {
+    inputs[target] = EncodedMessage::ONE;
     if inputs.len() <= 4 {
-        let mut out = [Packed::ONE; 4];
+        let mut out = [EncodedMessage::ONE; 4];
         noisy_messages(inputs, head, c, &mut out[..inputs.len()], scratch)?;
         return Ok(out[target]);
     }
@@ -104,7 +105,11 @@ pub(crate) fn noisy_message(
 }
 
 /// The factor summed against its inputs. O(arity).
-pub(crate) fn noisy_total(inputs: &[Packed], head: usize, c: &NoisyCoefficients<'_>) -> Wide {
+pub(crate) fn noisy_total(
+    inputs: &[EncodedMessage],
+    head: usize,
+    c: &NoisyCoefficients<'_>,
+) -> ExtendedFloat {
     body::total(inputs, head, c).scaled(c.exponent)
 }
 
@@ -117,7 +122,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     struct Case {
-        inputs: Vec<Packed>,
+        inputs: Vec<EncodedMessage>,
         head: usize,
         values: [f64; 4],
         literals: Vec<NoisyLiteral>,
@@ -164,24 +169,25 @@ mod tests {
     /// The definition, without a subtraction: sums over all joint states and over which literals
     /// hold. The sums for the states 1 and 0 of the target, without its input; with no target, both
     /// times the inputs.
-    fn brute_force(case: &Case, target: Option<usize>) -> [Wide; 2] {
-        let mut sums = [Wide::ZERO; 2];
+    fn brute_force(case: &Case, target: Option<usize>) -> [ExtendedFloat; 2] {
+        let mut sums = [ExtendedFloat::ZERO; 2];
         let body = (0..case.arity()).filter(|&position| position != case.head);
         for index in 0..1_usize << case.arity() {
             let state = |position: usize| index >> position & 1;
-            let mut inputs = Wide::ONE;
+            let mut inputs = ExtendedFloat::ONE;
             for position in (0..case.arity()).filter(|&position| Some(position) != target) {
-                let weights = Wide::weights(case.inputs[position], false);
+                let weights = ExtendedFloat::weights(case.inputs[position], false);
                 inputs = inputs.multiply(weights[1 - state(position)]);
             }
             for outcome in (0..1_usize << case.arity()).filter(|o| o >> case.head & 1 == 0) {
                 let failed = |position: usize| outcome >> position & 1;
                 let row = if outcome == 0 { 0 } else { 2 };
                 let value = case.values[row + usize::from(state(case.head) == 0)];
-                let weight = body.clone().fold(Wide::from_f64(value), |weight, position| {
-                    let chance = case.literals[position][state(position)][failed(position)];
-                    weight.multiply(Wide::from_f64(chance))
-                });
+                let weight =
+                    body.clone().fold(ExtendedFloat::from_f64(value), |weight, position| {
+                        let chance = case.literals[position][state(position)][failed(position)];
+                        weight.multiply(ExtendedFloat::from_f64(chance))
+                    });
                 let sum = &mut sums[target.map_or(0, |target| 1 - state(target))];
                 *sum = sum.add(weight.multiply(inputs));
             }
@@ -207,7 +213,7 @@ mod tests {
                 prop_assert_eq!(one, message);
                 if case.arity() <= 5 {
                     let [sum1, sum0] = brute_force(&case, Some(target));
-                    let wanted = Packed::ratio(sum1, sum0);
+                    let wanted = EncodedMessage::ratio(sum1, sum0);
                     prop_assert!(close(one, wanted), "{target}: {one:?} for {wanted:?}");
                 }
             }
@@ -227,18 +233,18 @@ mod tests {
             }
         }
 
-        /// Plain numbers are used at all, and not where they would not do.
+        /// Numbers in f64 range are used at all, and not where they would not do.
         #[test]
         fn moderate_inputs_are_computed_in_plain_numbers(
             odds in prop::collection::vec(1e-3_f64..1e3, 2..=10), far in any::<prop::sample::Index>(),
         ) {
-            let mut inputs: Vec<Packed> = odds.into_iter().map(Packed::from_f64).collect();
+            let mut inputs: Vec<EncodedMessage> = odds.into_iter().map(EncodedMessage::from_f64).collect();
             let literals = vec![[[0.25, 0.75], [1.0, 0.0]]; inputs.len()];
             let noisy = Noisy { head: 0, values: [0.5, 0.5, 0.0, 1.0], literals: &literals };
             let c = NoisyCoefficients::new(&noisy);
             prop_assert!(c.fits_f64(&inputs));
             let far = far.index(inputs.len());
-            inputs[far] = Packed::pack(Wide::from_parts(1.5, 5000));
+            inputs[far] = EncodedMessage::pack(ExtendedFloat::from_parts(1.5, 5000));
             prop_assert!(!c.fits_f64(&inputs));
         }
     }
@@ -250,25 +256,25 @@ mod tests {
         let literals = [[[1.0, 0.0]; 2], [[1.0, 0.0], [0.5, 0.5]], [[1.0, 0.0], [0.25, 0.75]]];
         let noisy = Noisy { head: 0, values: [0.0, 1.0, 1.0, 0.0], literals: &literals };
         let c = NoisyCoefficients::new(&noisy);
-        let messages = |inputs: [Packed; 3]| {
+        let messages = |inputs: [EncodedMessage; 3]| {
             let mut out = inputs;
             noisy_messages(&inputs, 0, &c, &mut out, &mut HornScratch::default()).unwrap();
             out
         };
-        let half = Packed::from_f64(1.0);
+        let half = EncodedMessage::from_f64(1.0);
         // Both causes are there: P(effect = 0) = 1/8.
-        let out = messages([half, Packed::INFINITY, Packed::INFINITY]);
-        assert_eq!(out[0], Packed::from_f64(7.0));
+        let out = messages([half, EncodedMessage::INFINITY, EncodedMessage::INFINITY]);
+        assert_eq!(out[0], EncodedMessage::from_f64(7.0));
         // The effect is certain and the first cause excluded: so the second one is there.
-        let out = messages([Packed::INFINITY, Packed::ZERO, half]);
-        assert_eq!(out[2], Packed::INFINITY);
+        let out = messages([EncodedMessage::INFINITY, EncodedMessage::ZERO, half]);
+        assert_eq!(out[2], EncodedMessage::INFINITY);
         // No cause, but the effect: a contradiction at all but themselves.
-        let out = messages([Packed::INFINITY, Packed::ZERO, Packed::ZERO]);
-        assert_eq!(out[0], Packed::ZERO);
-        assert_eq!(out[1..], [Packed::INFINITY; 2]);
-        let far = Packed::pack(Wide::from_parts(1.0, -5000));
-        let out = messages([half, far, Packed::ZERO]);
-        assert_eq!(out[0], Packed::pack(Wide::from_parts(1.0, -5001)));
+        let out = messages([EncodedMessage::INFINITY, EncodedMessage::ZERO, EncodedMessage::ZERO]);
+        assert_eq!(out[0], EncodedMessage::ZERO);
+        assert_eq!(out[1..], [EncodedMessage::INFINITY; 2]);
+        let far = EncodedMessage::pack(ExtendedFloat::from_parts(1.0, -5000));
+        let out = messages([half, far, EncodedMessage::ZERO]);
+        assert_eq!(out[0], EncodedMessage::pack(ExtendedFloat::from_parts(1.0, -5001)));
     }
 
     #[test]
@@ -276,10 +282,11 @@ mod tests {
         let literals = [[[1.0, 0.0]; 2], [[0.0, 1.0]; 2]];
         let noisy = Noisy { head: 0, values: [1.0, 1.0, 0.0, 0.0], literals: &literals };
         let c = NoisyCoefficients::new(&noisy);
-        let mut out = [Packed::ONE; 2];
-        noisy_messages(&[Packed::ONE; 2], 0, &c, &mut out, &mut HornScratch::default()).unwrap();
-        assert_eq!(out, [Packed::CONTRADICTION; 2]);
-        assert!(noisy_total(&[Packed::ONE; 2], 0, &c).is_zero());
+        let mut out = [EncodedMessage::ONE; 2];
+        noisy_messages(&[EncodedMessage::ONE; 2], 0, &c, &mut out, &mut HornScratch::default())
+            .unwrap();
+        assert_eq!(out, [EncodedMessage::CONTRADICTION; 2]);
+        assert!(noisy_total(&[EncodedMessage::ONE; 2], 0, &c).is_zero());
         assert_eq!(Factor::Noisy(noisy).value(&[1, 1], [2, 2].into_iter()), 0.0);
     }
 }

@@ -10,7 +10,7 @@ use super::Terms;
 use crate::error::Result;
 use crate::kernel::table::{input_exponents, store, unpack_inputs};
 use crate::kernel::tree::{Monoid, TreeScratch, leave_one_out};
-use crate::kernel::{Inference, Max, Packed, Real, Wide, stored_values};
+use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Max, Real, stored_values};
 use crate::memory::{NoMemory, fit};
 
 /// A factor made of terms, and the inputs to it.
@@ -20,18 +20,18 @@ pub(crate) struct TermInputs<'a> {
     /// States of each variable.
     pub(crate) radices: &'a [u32],
     /// Stored messages from the variables.
-    pub(crate) inputs: &'a [Packed],
+    pub(crate) inputs: &'a [EncodedMessage],
 }
 
 /// Memory for terms, kept between calls.
 #[derive(Default)]
 pub(crate) struct TermScratch {
     plain: Buffers<f64>,
-    wide: Buffers<Wide>,
+    wide: Buffers<ExtendedFloat>,
     plain_max: Buffers<Max<f64>>,
-    wide_max: Buffers<Max<Wide>>,
+    wide_max: Buffers<Max<ExtendedFloat>>,
     /// Sums of the terms with negative weights.
-    negative: Vec<Wide>,
+    negative: Vec<ExtendedFloat>,
 }
 
 struct Buffers<T> {
@@ -74,23 +74,23 @@ impl<T: Real> Monoid for Times<T> {
 
 /// All messages of a factor, or with `target` the one to the variable at that position: `out` has the
 /// layout of the inputs, or of that message. A message that would be 0/0 is
-/// [`Packed::CONTRADICTION`] in its first value. For max-product, the terms exclude each other.
+/// [`EncodedMessage::CONTRADICTION`] in its first value. For max-product, the terms exclude each other.
 /// O(terms * arity). Errors: no memory for the scratch space.
 pub(crate) fn term_messages(
     factor: TermInputs<'_>,
     inference: Inference,
     target: Option<usize>,
-    out: &mut [Packed],
+    out: &mut [EncodedMessage],
     scratch: &mut TermScratch,
 ) -> Result<(), NoMemory> {
     let TermScratch { plain, wide, plain_max, wide_max, negative } = scratch;
     if factor.terms.weights.iter().any(|&weight| weight < 0.0) {
         // Positive and negative terms apart, subtracted once.
-        wide.sum_up(factor, target, Packed::unpack, |weight| (-weight).max(0.0))?;
+        wide.sum_up(factor, target, EncodedMessage::unpack, |weight| (-weight).max(0.0))?;
         negative.clear();
         fit(negative, wide.sums.len())?;
         negative.extend_from_slice(&wide.sums);
-        wide.sum_up(factor, target, Packed::unpack, |weight| weight.max(0.0))?;
+        wide.sum_up(factor, target, EncodedMessage::unpack, |weight| weight.max(0.0))?;
         for (sum, &negative) in wide.sums.iter_mut().zip(negative.iter()) {
             *sum = sum.minus(negative);
         }
@@ -98,8 +98,8 @@ pub(crate) fn term_messages(
         return Ok(());
     }
     match (inference, fits_f64(factor)) {
-        (Inference::SumProduct, true) => plain.run(factor, target, Packed::plain, out),
-        (Inference::SumProduct, false) => wide.run(factor, target, Packed::unpack, out),
+        (Inference::SumProduct, true) => plain.run(factor, target, EncodedMessage::plain, out),
+        (Inference::SumProduct, false) => wide.run(factor, target, EncodedMessage::unpack, out),
         (Inference::MaxProduct, true) => {
             plain_max.run(factor, target, |value| Max(value.plain()), out)
         }
@@ -110,21 +110,22 @@ pub(crate) fn term_messages(
 }
 
 /// The factor summed against its inputs. O(size of the terms). Errors: no memory.
-pub(crate) fn term_total(factor: TermInputs<'_>) -> Result<Wide> {
-    let mut buffers = Buffers::<Wide>::default();
+pub(crate) fn term_total(factor: TermInputs<'_>) -> Result<ExtendedFloat> {
+    let mut buffers = Buffers::<ExtendedFloat>::default();
     unpack_inputs(
         factor.radices,
         factor.inputs,
-        Packed::unpack,
+        EncodedMessage::unpack,
         &mut buffers.inputs,
         &mut buffers.starts,
     )?;
     let scale = buffers.normalise();
-    let mut sums = [Wide::ZERO; 2];
+    let mut sums = [ExtendedFloat::ZERO; 2];
     for (term, &weight) in factor.terms.weights.iter().enumerate() {
-        let product = factor.terms.term(term).iter().fold(Wide::from_f64(weight.abs()), |p, l| {
-            p.multiply(buffers.inputs[buffers.starts[l.position as usize] + l.state as usize])
-        });
+        let product =
+            factor.terms.term(term).iter().fold(ExtendedFloat::from_f64(weight.abs()), |p, l| {
+                p.multiply(buffers.inputs[buffers.starts[l.position as usize] + l.state as usize])
+            });
         let sum = &mut sums[usize::from(weight < 0.0)];
         *sum = sum.add(product);
     }
@@ -136,8 +137,8 @@ impl<T: Real> Buffers<T> {
         &mut self,
         factor: TermInputs<'_>,
         target: Option<usize>,
-        number: impl Fn(Packed) -> T,
-        out: &mut [Packed],
+        number: impl Fn(EncodedMessage) -> T,
+        out: &mut [EncodedMessage],
     ) -> Result<(), NoMemory> {
         self.sum_up(factor, target, number, |weight| weight)?;
         self.store(factor, target, out);
@@ -163,7 +164,7 @@ impl<T: Real> Buffers<T> {
         &mut self,
         factor: TermInputs<'_>,
         target: Option<usize>,
-        number: impl Fn(Packed) -> T,
+        number: impl Fn(EncodedMessage) -> T,
         weight_of: impl Fn(f64) -> f64,
     ) -> Result<(), NoMemory> {
         let TermInputs { terms, radices, inputs } = factor;
@@ -213,7 +214,7 @@ impl<T: Real> Buffers<T> {
         Ok(())
     }
 
-    fn store(&self, factor: TermInputs<'_>, target: Option<usize>, out: &mut [Packed]) {
+    fn store(&self, factor: TermInputs<'_>, target: Option<usize>, out: &mut [EncodedMessage]) {
         let mut at = 0;
         for (position, &radix) in factor.radices.iter().enumerate() {
             if target.is_none_or(|target| target == position) {
@@ -230,13 +231,13 @@ impl<T: Real> Buffers<T> {
 fn fits_f64(factor: TermInputs<'_>) -> bool {
     let exponents = factor.terms.weights.iter().filter(|&&weight| weight != 0.0);
     let (mut low, high) = exponents
-        .map(|&weight| Wide::from_f64(weight).exponent())
+        .map(|&weight| ExtendedFloat::from_f64(weight).exponent())
         .fold((0, 0), |(low, high), e| (low.min(e), high.max(e)));
     let mut at = 0;
     for &radix in factor.radices {
         let stored = &factor.inputs[at..at + stored_values(radix)];
         at += stored.len();
-        if !stored.iter().all(|value| value.is_plain()) {
+        if !stored.iter().all(|value| value.is_in_f64_range()) {
             return false;
         }
         let (input_low, input_high) = input_exponents(stored);
@@ -255,7 +256,7 @@ mod tests {
     #[derive(Clone, Debug)]
     struct Case {
         radices: Vec<u32>,
-        inputs: Vec<Packed>,
+        inputs: Vec<EncodedMessage>,
         weights: Vec<f64>,
         /// Per term, a wanted state or none of each variable.
         wanted: Vec<Vec<Option<u32>>>,
@@ -278,7 +279,7 @@ mod tests {
             call(TermInputs { terms, radices: &self.radices, inputs: &self.inputs })
         }
 
-        fn messages(&self, inference: Inference) -> Vec<Packed> {
+        fn messages(&self, inference: Inference) -> Vec<EncodedMessage> {
             let mut out = self.inputs.clone();
             let scratch = &mut TermScratch::default();
             self.with(|factor| term_messages(factor, inference, None, &mut out, scratch)).unwrap();
@@ -292,25 +293,25 @@ mod tests {
             start..start + stored_values(self.radices[position])
         }
 
-        fn input(&self, position: usize, state: usize) -> Wide {
+        fn input(&self, position: usize, state: usize) -> ExtendedFloat {
             weight(&self.inputs[self.stored(position)], state)
         }
 
         /// The definition: the sum or maximum over all joint states, for each state of the target;
         /// without one, of everything.
-        fn brute_force(&self, target: Option<usize>, inference: Inference) -> Vec<Wide> {
+        fn brute_force(&self, target: Option<usize>, inference: Inference) -> Vec<ExtendedFloat> {
             let radices: Vec<usize> = self.radices.iter().map(|&r| r as usize).collect();
-            let mut sums = vec![Wide::ZERO; target.map_or(1, |target| radices[target])];
+            let mut sums = vec![ExtendedFloat::ZERO; target.map_or(1, |target| radices[target])];
             let mut states = vec![0; radices.len()];
             loop {
-                let mut parts = [Wide::ZERO; 2];
+                let mut parts = [ExtendedFloat::ZERO; 2];
                 for (term, &weight) in self.wanted.iter().zip(&self.weights) {
                     let mut conditions = term.iter().zip(&states);
                     if conditions
                         .all(|(wanted, &x)| wanted.is_none_or(|wanted| wanted as usize == x))
                     {
                         let part = &mut parts[usize::from(weight < 0.0)];
-                        *part = part.add(Wide::from_f64(weight.abs()));
+                        *part = part.add(ExtendedFloat::from_f64(weight.abs()));
                     }
                 }
                 let others = (0..radices.len()).filter(|&position| Some(position) != target);
@@ -342,11 +343,11 @@ mod tests {
                 prop_assert_eq!(&one[..], stored);
                 let sums = self.brute_force(Some(position), inference);
                 if sums.iter().all(|sum| sum.is_zero()) {
-                    prop_assert_eq!(stored[0], Packed::CONTRADICTION);
+                    prop_assert_eq!(stored[0], EncodedMessage::CONTRADICTION);
                     continue;
                 }
                 // Messages are right up to a factor: that of the largest.
-                let key = |sum: &Wide| (sum.exponent(), sum.significand());
+                let key = |sum: &ExtendedFloat| (sum.exponent(), sum.significand());
                 let at = (1..sums.len())
                     .fold(0, |at, x| if key(&sums[x]) > key(&sums[at]) { x } else { at });
                 for (x, &sum) in sums.iter().enumerate() {
@@ -366,11 +367,11 @@ mod tests {
         }
     }
 
-    fn weight(stored: &[Packed], state: usize) -> Wide {
+    fn weight(stored: &[EncodedMessage], state: usize) -> ExtendedFloat {
         match (stored, state) {
-            ([odds], 0) if *odds == Packed::INFINITY => Wide::ZERO,
-            ([odds], _) if *odds == Packed::INFINITY => Wide::ONE,
-            ([_], 0) => Wide::ONE,
+            ([odds], 0) if *odds == EncodedMessage::INFINITY => ExtendedFloat::ZERO,
+            ([odds], _) if *odds == EncodedMessage::INFINITY => ExtendedFloat::ONE,
+            ([_], 0) => ExtendedFloat::ONE,
             ([odds], _) => odds.unpack(),
             _ => stored[state].unpack(),
         }
@@ -381,16 +382,16 @@ mod tests {
         prop::collection::vec(2_u32..6, 1..=5).prop_flat_map(|radices| {
             let input = |&radix: &u32| {
                 let weight = prop_oneof![
-                    6 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
-                    1 => (-700_i32..700).prop_map(|e| Packed::from_f64(1.3 * 2_f64.powi(e))),
-                    1 => (-5000_i64..5000).prop_map(|e| Packed::pack(Wide::from_parts(1.7, e))),
-                    1 => Just(if radix == 2 { Packed::INFINITY } else { Packed::ONE }),
-                    1 => Just(Packed::ZERO),
+                    6 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
+                    1 => (-700_i32..700).prop_map(|e| EncodedMessage::from_f64(1.3 * 2_f64.powi(e))),
+                    1 => (-5000_i64..5000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
+                    1 => Just(if radix == 2 { EncodedMessage::INFINITY } else { EncodedMessage::ONE }),
+                    1 => Just(EncodedMessage::ZERO),
                 ];
                 prop::collection::vec(weight, stored_values(radix)).prop_map(|mut message| {
                     // One state of several has a positive weight.
-                    if message.len() > 1 && message.iter().all(|&weight| weight == Packed::ZERO) {
-                        message[0] = Packed::ONE;
+                    if message.len() > 1 && message.iter().all(|&weight| weight == EncodedMessage::ZERO) {
+                        message[0] = EncodedMessage::ONE;
                     }
                     message
                 })
@@ -466,13 +467,13 @@ mod tests {
         fn plain_and_wide_agree(case in prop_oneof![weighted(), exclusive()]) {
             let mut wide = case.inputs.clone();
             case.with(|factor| {
-                Buffers::<Wide>::default().run(factor, None, Packed::unpack, &mut wide).unwrap();
+                Buffers::<ExtendedFloat>::default().run(factor, None, EncodedMessage::unpack, &mut wide).unwrap();
             });
             prop_assert_eq!(case.messages(Inference::SumProduct), wide);
             let mut wide = case.inputs.clone();
             case.with(|factor| {
-                let number = |value: Packed| Max(value.unpack());
-                Buffers::<Max<Wide>>::default().run(factor, None, number, &mut wide).unwrap();
+                let number = |value: EncodedMessage| Max(value.unpack());
+                Buffers::<Max<ExtendedFloat>>::default().run(factor, None, number, &mut wide).unwrap();
             });
             prop_assert_eq!(case.messages(Inference::MaxProduct), wide);
         }
@@ -488,7 +489,7 @@ mod tests {
         }
     }
 
-    fn by_hand(weights: &[f64], wanted: &[[Option<u32>; 2]], inputs: &[Packed]) -> Case {
+    fn by_hand(weights: &[f64], wanted: &[[Option<u32>; 2]], inputs: &[EncodedMessage]) -> Case {
         Case {
             radices: vec![2, 3],
             inputs: inputs.to_vec(),
@@ -501,11 +502,16 @@ mod tests {
     fn overlapping_terms_by_hand() {
         // 1 everywhere, 2 more where the first variable is 1, 4 where it is and the second is 2.
         let terms = [[None, None], [Some(1), None], [Some(1), Some(2)]];
-        let inputs = [Packed::ONE, Packed::ONE, Packed::from_f64(2.0), Packed::ONE];
+        let inputs = [
+            EncodedMessage::ONE,
+            EncodedMessage::ONE,
+            EncodedMessage::from_f64(2.0),
+            EncodedMessage::ONE,
+        ];
         let case = by_hand(&[1.0, 2.0, 4.0], &terms, &inputs);
         let out = case.messages(Inference::SumProduct);
         // First: 4 against 3 * 4 + 4; second: 4, 4 and 8, the largest of them near 1.
-        assert_eq!(out[0], Packed::from_f64(4.0));
+        assert_eq!(out[0], EncodedMessage::from_f64(4.0));
         let [a, b, c] = [out[1], out[2], out[3]].map(|weight| weight.unpack().to_f64());
         assert!((b / a - 1.0).abs() < 1e-15 && (c / a - 2.0).abs() < 1e-15);
         assert!((case.with(term_total).unwrap().to_f64() - 20.0).abs() < 1e-14);
@@ -513,22 +519,22 @@ mod tests {
 
     #[test]
     fn plain_numbers_are_used_where_they_do() {
-        let near = by_hand(&[1.0], &[[Some(1), None]], &[Packed::ONE; 4]);
+        let near = by_hand(&[1.0], &[[Some(1), None]], &[EncodedMessage::ONE; 4]);
         assert!(near.with(fits_f64));
         let mut far = near.clone();
-        far.inputs[0] = Packed::pack(Wide::from_parts(1.0, -5000));
+        far.inputs[0] = EncodedMessage::pack(ExtendedFloat::from_parts(1.0, -5000));
         assert!(!far.with(fits_f64));
-        let heavy = by_hand(&[1e301], &[[Some(1), None]], &[Packed::ONE; 4]);
+        let heavy = by_hand(&[1e301], &[[Some(1), None]], &[EncodedMessage::ONE; 4]);
         assert!(!heavy.with(fits_f64));
     }
 
     #[test]
     fn terms_that_the_inputs_exclude_are_a_contradiction() {
-        let mut case = by_hand(&[1.0], &[[Some(1), Some(2)]], &[Packed::ONE; 4]);
-        case.inputs[0] = Packed::ZERO;
+        let mut case = by_hand(&[1.0], &[[Some(1), Some(2)]], &[EncodedMessage::ONE; 4]);
+        case.inputs[0] = EncodedMessage::ZERO;
         let out = case.messages(Inference::SumProduct);
         // Not at the variable that excludes them, which could be told otherwise.
-        assert_eq!((out[0], out[1]), (Packed::INFINITY, Packed::CONTRADICTION));
+        assert_eq!((out[0], out[1]), (EncodedMessage::INFINITY, EncodedMessage::CONTRADICTION));
         assert!(case.with(term_total).unwrap().is_zero());
     }
 }

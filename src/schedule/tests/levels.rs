@@ -47,9 +47,9 @@ proptest! {
     }
 
     #[test]
-    fn levels_of_named_schedules_are_the_least_ones(graph in graphs(10, 14), pass in 0..5_u64) {
+    fn levels_of_named_schedules_are_the_least_ones(graph in graphs(10, 14), iteration in 0..5_u64) {
         for schedule in named() {
-            check(&graph, &schedule.preorder(&graph, pass).unwrap())?;
+            check(&graph, &schedule.preorder(&graph, iteration).unwrap())?;
         }
     }
 
@@ -106,13 +106,13 @@ fn wrong_lengths_are_errors() {
     let graph = build(&[(FactorKind::And, 0, vec![1, 2])]);
     let error = Preorder::from_ranks(&graph, &[1, 2]).unwrap_err().to_string();
     assert!(error.contains("2 ranks") && error.contains("3 edges"), "{error}");
-    let other = build(&[(FactorKind::Singleton, 0, vec![])]);
+    let other = build(&[(FactorKind::Prior, 0, vec![])]);
     let preorder = Preorder::from_ranks(&other, &[9]).unwrap();
     let error = analyse(&graph, &preorder, Storage::InPlace).unwrap_err().to_string();
     assert!(error.contains("1 edges") && error.contains("has 3"), "{error}");
 }
 
-/// A chain of factors (x, y): flooding needs one level, the strict order along the chain one per
+/// A chain of factors (x, y): synchronous needs one level, the strict order along the chain one per
 /// edge; the old values that a sweep against the order reads keep edges in step.
 #[test]
 fn chains() {
@@ -133,7 +133,7 @@ fn chains() {
 
 /// One factor with all variables, each of which has many other factors: every order is fast.
 #[test]
-fn wide_factors_and_hubs_take_near_linear_time() {
+fn wide_factors_and_high_degree_variables_take_near_linear_time() {
     const SIZE: u64 = 100_000;
     let mut factors = vec![(FactorKind::And, 0, (1..SIZE).collect())];
     factors.extend((1..SIZE).map(|v| (FactorKind::Or, v, vec![0])));
@@ -147,7 +147,7 @@ fn wide_factors_and_hubs_take_near_linear_time() {
         }
     }
     // Few large classes, many small ones within a factor, many small ones across factors: an edge
-    // of the hub reads almost all others.
+    // of the high-degree variable reads almost all others.
     let edges = 0..graph.edge_count() as u64;
     let few: Vec<u64> = edges.clone().map(|e| e * 7919 % 5).collect();
     let within: Vec<u64> = edges.clone().map(|e| e * 7919 % 5 + e / 9).collect();

@@ -23,20 +23,20 @@ pub(crate) fn build(factors: &[FactorSketch]) -> FactorGraph {
                 members.dedup();
                 builder.add_table(&members, &vec![1.0; 1 << members.len()]).unwrap();
             }
-            FactorKind::Singleton => builder.add_singleton(label(head), 0.5).unwrap(),
+            FactorKind::Prior => builder.add_prior(label(head), 0.5).unwrap(),
             kind => builder.add_horn(*kind, label(head), &members, 0.9, 0.1).unwrap(),
         }
     }
     builder.build().unwrap()
 }
 
-/// All factors mixed: cycles, hubs, duplicates, heads in bodies, tables without variables.
+/// All factors mixed: cycles, high-degree variables, duplicates, heads in bodies, tables without variables.
 pub(crate) fn graphs(variables: u64, factors: usize) -> impl Strategy<Value = FactorGraph> {
-    // A skewed choice of variables makes hubs.
+    // A skewed choice of variables makes high-degree variables.
     let variable = prop_oneof![0..variables, 0..1 + variables / 4];
     let kind = prop_oneof![
         Just(FactorKind::Table),
-        Just(FactorKind::Singleton),
+        Just(FactorKind::Prior),
         Just(FactorKind::And),
         Just(FactorKind::Or)
     ];
@@ -93,7 +93,7 @@ pub(crate) fn naive_levels(graph: &FactorGraph, ranks: &[u32], storage: Storage)
     }
 }
 
-/// Runs three passes level by level on pass numbers in place of messages and checks that every
+/// Runs three iterations level by level on iteration numbers in place of messages and checks that every
 /// read gets the value that the preorder asks for.
 pub(crate) fn check_reads(
     graph: &FactorGraph,
@@ -103,7 +103,7 @@ pub(crate) fn check_reads(
 ) -> Result<(), TestCaseError> {
     let reads = reads(graph);
     let mut stored = vec![0_u32; graph.edge_count()];
-    for pass in 1..=3 {
+    for iteration in 1..=3 {
         let old = stored.clone();
         for level in 0..levels.count() {
             for &e in levels.edges(level) {
@@ -111,15 +111,15 @@ pub(crate) fn check_reads(
                     let new = ranks[d] < ranks[e as usize];
                     let aside = storage == Storage::SideBySide && !new;
                     let value = if aside { old[d] } else { stored[d] };
-                    prop_assert_eq!(value, if new { pass } else { pass - 1 });
+                    prop_assert_eq!(value, if new { iteration } else { iteration - 1 });
                 }
             }
             for &e in levels.edges(level) {
-                prop_assert_eq!(stored[e as usize], pass - 1);
-                stored[e as usize] = pass;
+                prop_assert_eq!(stored[e as usize], iteration - 1);
+                stored[e as usize] = iteration;
             }
         }
-        prop_assert!(stored.iter().all(|&value| value == pass));
+        prop_assert!(stored.iter().all(|&value| value == iteration));
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ fn custom_preorders_must_fit_the_graph() {
     let custom = Schedule::Custom(Arc::new(preorder(&graph, &[9, 4])));
     assert_eq!(custom.name(), "CUSTOM");
     assert_eq!(custom.preorder(&graph, 3).unwrap().ranks(), [1, 0]);
-    let other = build(&[(FactorKind::Singleton, 0, vec![])]);
+    let other = build(&[(FactorKind::Prior, 0, vec![])]);
     assert!(custom.preorder(&other, 0).unwrap_err().to_string().contains("2 edges"));
     let residual = Schedule::MaximumResidual { log_domain: false };
     assert!(residual.preorder(&graph, 0).unwrap_err().to_string().contains("no preorder"));
@@ -44,13 +44,13 @@ fn listed(graph: &FactorGraph, schedule: &Schedule) -> Vec<Vec<(u32, u32)>> {
 
 #[test]
 fn topological_order_of_an_example() {
-    use FactorKind::{And, Or, Singleton, Table};
+    use FactorKind::{And, Or, Prior, Table};
     // Arcs 3 -> 2, 2 -> 1, 1 -> 2 (a cycle), 1 -> 0, 4 -> 0.
     let graph = build(&[
         (And, 0, vec![1, 4]),
         (And, 2, vec![3, 1]),
         (Or, 1, vec![2]),
-        (Singleton, 4, vec![]),
+        (Prior, 4, vec![]),
         (Table, 0, vec![1, 3]),
         (Table, 0, vec![]),
     ]);
@@ -73,14 +73,14 @@ fn topological_order_of_an_example() {
 
 #[test]
 fn forward_backward_classes_of_an_example() {
-    use FactorKind::{And, Or, Singleton, Table};
+    use FactorKind::{And, Or, Prior, Table};
     // The arcs of the example above: 1 and 2 are a component of depth 1 below 3, 0 has depth 2.
     let graph = build(&[
         (And, 0, vec![1, 4]),
         (And, 2, vec![3, 1]),
         (Or, 1, vec![2]),
-        (Singleton, 4, vec![]),
-        (Singleton, 1, vec![]),
+        (Prior, 4, vec![]),
+        (Prior, 1, vec![]),
         (Table, 0, vec![1, 2, 3]),
         (Table, 0, vec![]),
     ]);
@@ -115,12 +115,12 @@ fn forward_backward_levels_are_few_and_wide() {
 
 #[test]
 fn graphs_without_arcs_are_ordered_as_by_tree() {
-    use FactorKind::{And, Singleton, Table};
+    use FactorKind::{And, Prior, Table};
     for factors in [
-        vec![(Table, 0, vec![0, 1]), (Singleton, 1, vec![]), (Table, 0, vec![1, 2])],
+        vec![(Table, 0, vec![0, 1]), (Prior, 1, vec![]), (Table, 0, vec![1, 2])],
         // The only variable of its body is its head.
         vec![(And, 1, vec![1]), (Table, 0, vec![0, 1]), (Table, 0, vec![1, 2])],
-        vec![(Singleton, 1, vec![])],
+        vec![(Prior, 1, vec![])],
         vec![(Table, 0, vec![])],
         vec![],
     ] {
@@ -134,13 +134,9 @@ fn graphs_without_arcs_are_ordered_as_by_tree() {
 /// The first classes frozen in `random.rs`, edges 0, 1, 2, ... being those listed by factor.
 #[test]
 fn blocks_of_an_example() {
-    use FactorKind::{And, Or, Singleton};
-    let graph = build(&[
-        (And, 0, vec![1, 2]),
-        (Or, 3, vec![2]),
-        (Singleton, 1, vec![]),
-        (Singleton, 3, vec![]),
-    ]);
+    use FactorKind::{And, Or, Prior};
+    let graph =
+        build(&[(And, 0, vec![1, 2]), (Or, 3, vec![2]), (Prior, 1, vec![]), (Prior, 3, vec![])]);
     let expected: [&[(u32, u32)]; 4] =
         [&[(2, 1)], &[(0, 2)], &[(0, 0), (0, 1), (1, 2)], &[(1, 3), (3, 3)]];
     assert_eq!(listed(&graph, &Schedule::Blocks { blocks: 4, seed: 0 }), expected);
@@ -162,10 +158,10 @@ fn one_block_is_flooding_and_none_is_an_error() {
 
 #[test]
 fn tree_order_of_an_example() {
-    use FactorKind::{And, Singleton};
+    use FactorKind::{And, Prior};
     // 1 -f0- 0 -f1- 2 -f2- 3, a prior on 3.
     let graph =
-        build(&[(And, 0, vec![1]), (And, 2, vec![0]), (And, 3, vec![2]), (Singleton, 3, vec![])]);
+        build(&[(And, 0, vec![1]), (And, 2, vec![0]), (And, 3, vec![2]), (Prior, 3, vec![])]);
     let expected: [&[(u32, u32)]; 5] =
         [&[(3, 3)], &[(2, 2)], &[(0, 0), (1, 0)], &[(0, 1), (1, 2)], &[(2, 3)]];
     assert_eq!(listed(&graph, &Schedule::Tree), expected);
@@ -219,7 +215,7 @@ fn trees() -> impl Strategy<Value = FactorGraph> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// On a tree, every message ranks strictly after all that it reads, so one pass is exact.
+    /// On a tree, every message ranks strictly after all that it reads, so one iteration is exact.
     #[test]
     fn tree_reads_only_new_messages_on_trees(graph in trees()) {
         let preorder = Schedule::Tree.preorder(&graph, 0).unwrap();
@@ -234,16 +230,16 @@ proptest! {
     }
 
     #[test]
-    fn sequential_orders_are_permutations(graph in graphs(9, 12), pass in any::<u64>()) {
+    fn sequential_orders_are_permutations(graph in graphs(9, 12), iteration in any::<u64>()) {
         let edges = graph.edge_count();
         for name in ["SEQFIX", "SEQRND"] {
             let schedule = Schedule::from_name(name, 5).unwrap();
-            let preorder = schedule.preorder(&graph, pass).unwrap();
+            let preorder = schedule.preorder(&graph, iteration).unwrap();
             prop_assert_eq!(preorder.class_count(), edges);
             let mut order = preorder.order().unwrap();
             if name == "SEQRND" {
                 let mut expected = Vec::new();
-                crate::schedule::random_order(edges, 5, pass, &mut expected).unwrap();
+                crate::schedule::random_order(edges, 5, iteration, &mut expected).unwrap();
                 prop_assert_eq!(&order, &expected);
                 order.sort_unstable();
             }

@@ -44,7 +44,7 @@ enum class Status : std::int32_t {
     parse = FASTLBP_STATUS_PARSE,
     /// A file could not be opened, read or written.
     io = FASTLBP_STATUS_IO,
-    /// Certain messages that disagree meet; the text names the variable.
+    /// Deterministic messages that disagree meet; the text names the variable.
     contradiction = FASTLBP_STATUS_CONTRADICTION,
     /// There are no results yet.
     no_result = FASTLBP_STATUS_NO_RESULT,

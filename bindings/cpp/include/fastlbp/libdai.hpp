@@ -51,8 +51,8 @@ public:
     }
 
 protected:
-    std::size_t run_passes(std::size_t passes) override {
-        return session_.run(props, props.updates.name(), props.inference.name(), passes, FASTLBP_MEASURE_ALL);
+    std::size_t run_iterations(std::size_t iterations) override {
+        return session_.run(props, props.updates.name(), props.inference.name(), iterations, FASTLBP_MEASURE_ALL);
     }
 
     // Hands the graph over where that is still to be done. Variables of one state, of which there is nothing to

@@ -201,15 +201,15 @@ public:
         session_.reset([&](std::size_t variable) { return bool(chosen[variable_[variable]]); });
         iterations_ = 0;
     }
-    /// Runs passes from the messages as they are, until no belief has changed by more than `tol`, or for
-    /// `maxiter` passes since init(), or for `maxtime` seconds. Returns the largest change in the last pass,
+    /// Runs iterations from the messages as they are, until no belief has changed by more than `tol`, or for
+    /// `maxiter` iterations since init(), or for `maxtime` seconds. Returns the largest change in the last iteration,
     /// infinity if none was made; NOT_NORMALIZABLE where the factors exclude all states of a variable.
     Real run() override {
         announce();
         Real difference = std::numeric_limits<Real>::infinity();
         if (iterations_ < props.maxiter) {
             synchronise();
-            iterations_ += run_passes(props.maxiter - iterations_);
+            iterations_ += run_iterations(props.maxiter - iterations_);
             difference = session_.max_diff();
         }
         largest_ = std::max(largest_, difference);
@@ -222,9 +222,9 @@ public:
     double run(double tolerance, std::size_t minIters, std::size_t maxIters, std::size_t histLength) {
         announce();
         synchronise();
-        double frac = 1;
+        double active_fraction = 1;
         iterations_ += session_.run_bingo(props, props.updates.name(), props.inference.name(), tolerance,
-                                          minIters, maxIters, histLength, &frac);
+                                          minIters, maxIters, histLength, &active_fraction);
         std::vector<std::uint32_t> variables;
         for (std::uint32_t index : index_)
             if (index != FASTLBP_NO_VARIABLE)
@@ -241,7 +241,7 @@ public:
         const Real difference = session_.max_diff();
         largest_ = std::max(largest_, difference);
         report(difference);
-        return frac;
+        return active_fraction;
     }
     /// P(x = 1) of the variable of an index, from the last run by BINGO's rule; RUNTIME_ERROR if there was
     /// none, OBJECT_NOT_FOUND.
@@ -309,7 +309,7 @@ public:
 
     /// Largest of what the runs of this object returned.
     Real maxDiff() const override { return largest_; }
-    /// Passes since init().
+    /// Iterations since init().
     std::size_t Iterations() const override { return iterations_; }
     void setMaxIter(std::size_t maxiter) override { props.maxiter = maxiter; }
     void setProperties(const PropertySet& opts) override { props.set(opts); }
@@ -329,8 +329,8 @@ protected:
 
     /// Hands over to the session what it does not have yet, and fills in index_ and variable_.
     virtual void synchronise() const = 0;
-    /// Runs until convergence or for some passes, by the rule of the algorithm; returns the passes made.
-    virtual std::size_t run_passes(std::size_t passes) = 0;
+    /// Runs until convergence or for some iterations, by the rule of the algorithm; returns the iterations made.
+    virtual std::size_t run_iterations(std::size_t iterations) = 0;
 
     /// Numbers the variables as the library does, which has those of `labels`, which are those of index
     /// `variables` here.
@@ -364,7 +364,7 @@ private:
         if (props.verbose >= 1)
             std::cerr << name_ << "::run:  "
                       << (difference > props.tol ? "WARNING: not converged after " : "converged in ")
-                      << iterations_ << " passes, final maxdiff: " << difference << "\n";
+                      << iterations_ << " iterations, final maxdiff: " << difference << "\n";
     }
 
     std::string name_;

@@ -185,14 +185,14 @@ public:
         return end(true);
     }
 
-    /// Runs by BINGO's rule; `frac` is the fraction that still moves, unless it is NULL. Results are the means
+    /// Runs by BINGO's rule; `active_fraction` is the fraction that still moves, unless it is NULL. Results are the means
     /// of the last beliefs, unless it converged. Returns the iterations made.
     std::size_t run_bingo(const Settings& settings, const char* updates, const char* inference,
                           double tolerance, std::size_t minimum, std::size_t maximum, std::size_t history,
-                          double* frac) {
+                          double* active_fraction) {
         apply(settings, updates, inference, FASTLBP_CONTRADICTION_VOTE);
         begin();
-        check(fastlbp_bp_run_bingo(bp(), tolerance, minimum, maximum, history, frac), "fastlbp_bp_run_bingo");
+        check(fastlbp_bp_run_bingo(bp(), tolerance, minimum, maximum, history, active_fraction), "fastlbp_bp_run_bingo");
         return end(report(FASTLBP_REPORT_CONVERGED) != 0 || history == 1);
     }
 
@@ -300,7 +300,7 @@ private:
         applied_.policy = policy;
     }
 
-    // A run from uniform messages compares its first pass with uniform beliefs; other runs go on.
+    // A run from uniform messages compares its first iteration with uniform beliefs; other runs go on.
     void begin() {
         check(fastlbp_bp_set_start(bp(), messages_ == UNIFORM ? FASTLBP_START_FRESH : FASTLBP_START_WARM),
               "fastlbp_bp_set_start");

@@ -2,7 +2,7 @@
 
 use super::reference::{Message, Reference};
 use super::*;
-use crate::kernel::{Real, Wide, geometric_mean, weights_to_probabilities};
+use crate::kernel::{ExtendedFloat, Real, geometric_mean, weights_to_probabilities};
 
 /// SEQMAX by its definition: a list of residuals, looked through for every message.
 struct Residuals<'a> {
@@ -106,12 +106,15 @@ impl<'a> Residuals<'a> {
         let new = self.computed(edge);
         let mean = |(old, new): (f64, f64)| match (old * sum, new) {
             (a, b) if a == 0.0 || b == 0.0 => 0.0,
-            (a, b) => geometric_mean(Wide::from_f64(a), Wide::from_f64(b), damping).to_f64(),
+            (a, b) => {
+                geometric_mean(ExtendedFloat::from_f64(a), ExtendedFloat::from_f64(b), damping)
+                    .to_f64()
+            }
         };
         self.raw[edge] = old.into_iter().zip(new).map(mean).collect();
     }
 
-    fn pass(&mut self) {
+    fn iteration(&mut self) {
         let graph = self.reference.graph;
         for _ in 0..graph.edge_count() {
             let better =
@@ -155,7 +158,7 @@ impl ActiveSet<'_> {
         })
     }
 
-    fn pass(&mut self, preorder: &Preorder, threshold: f64) {
+    fn iteration(&mut self, preorder: &Preorder, threshold: f64) {
         let (order, classes) = preorder.classes().unwrap();
         for class in classes.windows(2) {
             let class = &order[class[0] as usize..class[1] as usize];
@@ -184,17 +187,17 @@ impl ActiveSet<'_> {
 }
 
 fn moved(old: &Message, new: &Message, threshold: f64) -> bool {
-    let zero_or_infinite = |m: &Message| -> Vec<Option<Packed>> {
-        m.iter().map(|&value| value.is_certain().then_some(value)).collect()
+    let zero_or_infinite = |m: &Message| -> Vec<Option<EncodedMessage>> {
+        m.iter().map(|&value| value.is_deterministic().then_some(value)).collect()
     };
     if old == new || threshold == 0.0 || zero_or_infinite(old) != zero_or_infinite(new) {
         return old != new;
     }
-    let ln = |value: Packed| {
+    let ln = |value: EncodedMessage| {
         let value = value.unpack();
         value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
     };
-    let uncertain = old.iter().zip(new).filter(|(old, _)| !old.is_certain());
+    let uncertain = old.iter().zip(new).filter(|(old, _)| !old.is_deterministic());
     let mut growth: Vec<f64> = uncertain.map(|(&old, &new)| ln(new) - ln(old)).collect();
     if old.len() == 1 {
         growth.push(0.0);
@@ -213,11 +216,11 @@ proptest! {
         let schedule = Schedule::MaximumResidual { log_domain };
         let mut reference = Residuals::new(&case, log_domain);
         let mut engine = case.engine(&schedule, 1, Tuning::default());
-        for pass in 0..2 {
-            reference.pass();
-            let start = if pass == 0 { Start::Fresh } else { Start::Warm };
+        for iteration in 0..2 {
+            reference.iteration();
+            let start = if iteration == 0 { Start::Fresh } else { Start::Warm };
             go(&mut engine, &RunRequest { start, ..case.request(1) });
-            prop_assert!(engine.messages().0 == reference.reference.flat(), "pass {}", pass);
+            prop_assert!(engine.messages().0 == reference.reference.flat(), "iteration {}", iteration);
         }
         // One long run is the same, and a fresh one begins again.
         let mut long = case.engine(&schedule, 2, EAGER);
@@ -256,8 +259,8 @@ proptest! {
                 now: 1,
                 spared: 0,
             };
-            for pass in 0..3 {
-                reference.pass(&schedule.preorder(&case.graph, pass).unwrap(), threshold);
+            for iteration in 0..3 {
+                reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap(), threshold);
             }
             let messages = engine.messages();
             prop_assert!(messages.0 == reference.reference.flat(), "{}", schedule.name());
@@ -265,13 +268,13 @@ proptest! {
             // A run without an active set goes on from there.
             let plain = RunRequest { start: Start::Warm, ..case.request(1) };
             go(&mut engine, &plain);
-            reference.reference.pass(&schedule.preorder(&case.graph, 3).unwrap());
+            reference.reference.iteration(&schedule.preorder(&case.graph, 3).unwrap());
             let after = engine.messages().0;
             prop_assert!(after == reference.reference.flat(), "{} after", schedule.name());
             // The same on threads, and in parts.
             let mut parts = case.engine(&schedule, 2, EAGER);
-            go(&mut parts, &RunRequest { rule: StopRule::Passes(2), ..request });
-            let rest = RunRequest { rule: StopRule::Passes(1), start: Start::Warm, ..request };
+            go(&mut parts, &RunRequest { rule: StopRule::Iterations(2), ..request });
+            let rest = RunRequest { rule: StopRule::Iterations(1), start: Start::Warm, ..request };
             go(&mut parts, &rest);
             prop_assert!(parts.messages() == messages, "{} in parts", schedule.name());
             if threshold == 0.0 {
@@ -290,12 +293,12 @@ fn active_sets_spare_messages() {
     for v in 0..50 {
         builder.add_and(v + 1, &[v], 0.9, 0.2).unwrap();
     }
-    builder.add_singleton(0, 0.3).unwrap();
+    builder.add_prior(0, 0.3).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let options = EngineOptions::default();
     let engine = CpuEngine::new(graph.clone(), &Schedule::SequentialFixed, options).unwrap();
     let mut engine = Trial::new(engine, &graph);
-    let rule = StopRule::Tolerance { tolerance: 1e-12, max_passes: 100 };
+    let rule = StopRule::Tolerance { tolerance: 1e-12, max_iterations: 100 };
     let all = go(&mut engine, &RunRequest::new(rule));
     let expected = engine.results().to_vec();
     let request = RunRequest { active_threshold: Some(1e-9), ..RunRequest::new(rule) };

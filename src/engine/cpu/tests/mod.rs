@@ -8,7 +8,7 @@ use crate::engine::options::EngineOptions;
 use crate::engine::request::{Contradiction, Control, RunReport, RunRequest, Start, StopRule};
 use crate::engine::trial::Trial;
 use crate::error::Error;
-use crate::kernel::{Inference, Packed};
+use crate::kernel::{EncodedMessage, Inference};
 use crate::model::{Evidence, FactorGraph, FactorGraphBuilder, WILDCARD};
 use crate::schedule::{Preorder, Schedule};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ const EAGER: Tuning =
 const MIXED: Tuning =
     Tuning { edges_per_thread: 1, wide_batch: 4, worthwhile: f64::INFINITY, ..Tuning::MEASURED };
 
-/// A graph with hubs, wide factors, duplicates and mixed cardinalities, evidence, and ranks.
+/// A graph with high-degree variables, high-arity factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Case {
     pub(in crate::engine) graph: Arc<FactorGraph>,
@@ -60,7 +60,7 @@ fn build(binary: bool, cardinalities: &[usize], factors: &[Sketch]) -> FactorGra
             match kind {
                 0 => builder.add_and(head, &body, *p, *q).unwrap(),
                 1 => builder.add_or(head, &body, *p, *q).unwrap(),
-                2 => builder.add_singleton(head, *p).unwrap(),
+                2 => builder.add_prior(head, *p).unwrap(),
                 3 => builder.add_signed(head, &body, &signs, [*p, 1.0 - *p, *q, 2.5]).unwrap(),
                 _ => {
                     // Few enough for a table, and all different.
@@ -151,7 +151,7 @@ pub(in crate::engine) fn case_of(least_states: usize) -> impl Strategy<Value = C
     let factors = (
         prop::collection::vec(sketch(), 1..25),
         prop_oneof![4 => prop::collection::vec(wide(), 0..1), 1 => prop::collection::vec(wide(), 1..3)],
-        // A hub: the same head again and again.
+        // A high-degree variable: the same head again and again.
         prop::collection::vec(sketch().prop_map(|mut s| { s.1 = 0; s }), 0..25),
     )
         .prop_map(|(a, b, c): (Vec<Sketch>, Vec<Sketch>, Vec<Sketch>)| [a, b, c].concat())
@@ -201,7 +201,7 @@ impl Case {
         evidence: Evidence,
         ranks: Vec<u64>,
     ) -> Self {
-        Self { graph, evidence, ranks, mode: Mode::PLAIN }
+        Self { graph, evidence, ranks, mode: Mode::SUMS }
     }
 
     /// All schedules that are preorders.
@@ -231,13 +231,13 @@ impl Case {
 }
 
 impl Case {
-    fn request(&self, passes: u64) -> RunRequest {
+    fn request(&self, iterations: u64) -> RunRequest {
         let Mode { inference, damping } = self.mode;
         RunRequest {
             contradiction: Contradiction::Vote,
             inference,
             damping,
-            ..RunRequest::new(StopRule::Passes(passes))
+            ..RunRequest::new(StopRule::Iterations(iterations))
         }
     }
 }
@@ -254,8 +254,8 @@ proptest! {
     fn every_plan_gives_the_bits_of_the_definition(case in case()) {
         for schedule in case.schedules() {
             let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
-            for pass in 0..3 {
-                reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+            for iteration in 0..3 {
+                reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
             }
             let expected = reference.flat();
             let mut reports = Vec::new();
@@ -264,8 +264,8 @@ proptest! {
             {
                 let mut engine = case.engine(&schedule, threads, tuning);
                 reports.push((go(&mut engine, &case.request(3)), engine.results().to_vec()));
-                let (messages, passes) = engine.messages();
-                prop_assert_eq!(passes, 3);
+                let (messages, iterations) = engine.messages();
+                prop_assert_eq!(iterations, 3);
                 prop_assert!(messages == expected, "{} on {} threads", schedule.name(), threads);
             }
             prop_assert_eq!(&reports[0], &reports[1]);
@@ -281,13 +281,13 @@ proptest! {
             go(&mut long, &case.request(5));
             let mut parts = case.engine(&schedule, 2, MIXED);
             go(&mut parts, &case.request(2));
-            let (saved, passes) = parts.messages();
+            let (saved, iterations) = parts.messages();
             let warm = RunRequest { start: Start::Warm, ..case.request(3) };
             go(&mut parts, &warm);
             prop_assert!(long.messages() == parts.messages(), "{}", schedule.name());
             prop_assert_eq!(long.results(), parts.results());
             let mut resumed = case.engine(&schedule, 1, Tuning::default());
-            resumed.set_messages(&saved, passes);
+            resumed.set_messages(&saved, iterations);
             go(&mut resumed, &warm);
             prop_assert!(long.messages() == resumed.messages(), "{} resumed", schedule.name());
         }
@@ -303,16 +303,16 @@ proptest! {
         let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
         let mut engine = case.engine(&schedules[0], 2, MIXED);
         let mut start = Start::Fresh;
-        for (pass, (schedule, mode, active)) in (0..).zip(steps) {
+        for (iteration, (schedule, mode, active)) in (0..).zip(steps) {
             let schedule = &schedules[schedule.index(schedules.len())];
             reference.mode = mode;
-            reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+            reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
             engine.set_schedule(schedule).unwrap();
             let Mode { inference, damping } = mode;
             let active_threshold = (active && damping == 0.0).then_some(0.0);
             let request = RunRequest { start, inference, damping, active_threshold, ..case.request(1) };
             go(&mut engine, &request);
-            prop_assert!(engine.messages().0 == reference.flat(), "{pass} {}", schedule.name());
+            prop_assert!(engine.messages().0 == reference.flat(), "{iteration} {}", schedule.name());
             start = Start::Warm;
         }
     }
@@ -341,15 +341,15 @@ proptest! {
             let mut plain = case.engine(&schedule, 1, Tuning::default());
             go(&mut plain, &case.request(4));
             let rules = [
-                StopRule::Tolerance { tolerance: 0.0, max_passes: 4 },
-                StopRule::Bingo { tolerance: 0.0, min_passes: 3, max_passes: 3, history: 2 },
+                StopRule::Tolerance { tolerance: 0.0, max_iterations: 4 },
+                StopRule::Bingo { tolerance: 0.0, min_iterations: 3, max_iterations: 3, history: 2 },
             ];
             for rule in rules {
                 let mut reports = Vec::new();
                 for (threads, tuning) in [(1, Tuning::default()), (3, EAGER)] {
                     let mut engine = case.engine(&schedule, threads, tuning);
                     let report = go(&mut engine, &RunRequest { rule, ..case.request(0) });
-                    if report.passes == 4 {
+                    if report.iterations == 4 {
                         prop_assert!(engine.messages() == plain.messages());
                     }
                     reports.push((report, engine.results().to_vec()));
@@ -369,23 +369,23 @@ fn wide_factors_use_their_trees() {
     builder.add_and(0, &body, 1.0, 0.0).unwrap();
     for v in 1..=300 {
         builder.add_and(v, &[1000 + v % 7], 0.9, 0.2).unwrap();
-        builder.add_singleton(1000 + v % 7, 0.3).unwrap();
+        builder.add_prior(1000 + v % 7, 0.3).unwrap();
     }
     let graph = Arc::new(builder.build().unwrap());
     let mut evidence = Evidence::new();
     evidence.observe(&graph, 0, 1).unwrap();
     evidence.set_likelihood(&graph, 5, &[0.2, 0.7]).unwrap();
     let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
-    let case = Case { graph, evidence, ranks, mode: Mode::PLAIN };
+    let case = Case { graph, evidence, ranks, mode: Mode::SUMS };
     for schedule in case.schedules() {
         let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
-        for pass in 0..3 {
-            reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+        for iteration in 0..3 {
+            reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
         }
         let mut engine = case.engine(&schedule, 2, EAGER);
         let stored = match &engine.plan {
             Plan::Batches(plan) => !plan.wide.is_empty(),
-            Plan::Flood | Plan::Residual(_) => false,
+            Plan::Synchronous | Plan::Residual(_) => false,
         };
         // TOPO sends the AND's messages all together: to its head last, to its body first.
         let one_by_one =
@@ -409,7 +409,7 @@ fn levels_run_on_threads_where_they_are_wide() {
         let options = EngineOptions { threads: Some(threads), ..Default::default() };
         let schedule = Schedule::SequentialFixed;
         let engine = CpuEngine::with_tuning(graph.clone(), &schedule, options, tuning).unwrap();
-        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX does not flood") };
+        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX does not synchronous") };
         assert_eq!(matches!(plan.order, Order::Parallel(_)), parallel, "{threads} threads");
     }
 }
@@ -419,23 +419,23 @@ fn levels_run_on_threads_where_they_are_wide() {
 fn a_factor_without_a_positive_value_is_a_contradiction() {
     let mut builder = FactorGraphBuilder::new();
     builder.add_and(0, &[0], 0.0, 1.0).unwrap();
-    builder.add_singleton(0, 0.3).unwrap();
+    builder.add_prior(0, 0.3).unwrap();
     builder.add_and(1, &[0], 0.9, 0.1).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let ranks = (0..graph.edge_count() as u64).rev().collect();
-    let case = Case { graph, evidence: Evidence::new(), ranks, mode: Mode::PLAIN };
+    let case = Case { graph, evidence: Evidence::new(), ranks, mode: Mode::SUMS };
     for schedule in case.schedules() {
         let mut engine = case.engine(&schedule, 1, Tuning::default());
         let report = go(&mut engine, &case.request(3));
         assert_eq!((report.contradictions, report.first_contradiction), (1, Some(0)));
         assert_eq!(engine.results()[1], 0.3, "{}", schedule.name());
-        let strict = RunRequest::new(StopRule::Passes(3));
+        let strict = RunRequest::new(StopRule::Iterations(3));
         let error = engine.run(&strict, &mut |_| Control::Continue);
-        assert!(matches!(error, Err(Error::Contradiction { variable: 0, pass: 1, .. })));
+        assert!(matches!(error, Err(Error::Contradiction { variable: 0, iteration: 1, .. })));
     }
 }
 
-/// Many wide factors over the same variables: too busy to announce every change.
+/// Many high-arity factors over the same variables: too busy to announce every change.
 #[test]
 fn busy_variables_of_wide_factors() {
     let mut builder = FactorGraphBuilder::new();
@@ -444,17 +444,17 @@ fn busy_variables_of_wide_factors() {
         builder.add_or(100 + factor, &body, 0.99, 0.1).unwrap();
     }
     for v in 0..70 {
-        builder.add_singleton(v, 0.01 + 0.001 * v as f64).unwrap();
+        builder.add_prior(v, 0.01 + 0.001 * v as f64).unwrap();
     }
     let graph = Arc::new(builder.build().unwrap());
     let mut evidence = Evidence::new();
     evidence.observe(&graph, 75, 1).unwrap();
     let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
-    let case = Case { graph, evidence, ranks, mode: Mode::PLAIN };
+    let case = Case { graph, evidence, ranks, mode: Mode::SUMS };
     for schedule in case.schedules() {
         let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
-        for pass in 0..2 {
-            reference.pass(&schedule.preorder(&case.graph, pass).unwrap());
+        for iteration in 0..2 {
+            reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
         }
         let mut engine = case.engine(&schedule, 2, EAGER);
         go(&mut engine, &case.request(2));

@@ -2,12 +2,12 @@
 
 use crate::engine::Inputs;
 use crate::kernel::{
-    Inference, Monoid, Packed, Product, damp, resolve_states, stored_message, stored_values,
+    EncodedMessage, Inference, Monoid, Product, damp, resolve_states, stored_message, stored_values,
 };
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Preorder;
 
-pub(super) type Message = Vec<Packed>;
+pub(super) type Message = Vec<EncodedMessage>;
 
 /// The definition of an iteration, in `docs/src/reference/contract.md`.
 pub(super) struct Reference<'a> {
@@ -47,7 +47,7 @@ fn all_but(leaves: &[Product], leaf: usize) -> Product {
 impl<'a> Reference<'a> {
     pub(super) fn new(graph: &'a FactorGraph, evidence: &'a Evidence, mode: Mode) -> Self {
         let uniform =
-            |&v: &u32| vec![Packed::ONE; stored_values(graph.cardinalities()[v as usize])];
+            |&v: &u32| vec![EncodedMessage::ONE; stored_values(graph.cardinalities()[v as usize])];
         let messages = graph.edge_variables().iter().map(uniform).collect();
         Self { graph, evidence, mode, messages }
     }
@@ -81,7 +81,7 @@ impl<'a> Reference<'a> {
         if radix == 2 {
             return vec![products[0].odds()];
         }
-        let mut out = vec![Packed::ONE; radix];
+        let mut out = vec![EncodedMessage::ONE; radix];
         resolve_states(&products, &mut out);
         out
     }
@@ -96,16 +96,16 @@ impl<'a> Reference<'a> {
             .iter()
             .map(|&v| self.graph.cardinalities()[v as usize])
             .collect();
-        let mut inputs: Vec<Packed> = Vec::new();
+        let mut inputs: Vec<EncodedMessage> = Vec::new();
         for e in edges {
             inputs.extend(self.to_factor(e, read));
         }
         let inputs = Inputs::new(self.graph, f, inputs).unwrap();
         let message = inputs.message(target, self.mode.inference).unwrap();
-        message.unwrap_or_else(|| vec![Packed::ONE; stored_values(radices[target])])
+        message.unwrap_or_else(|| vec![EncodedMessage::ONE; stored_values(radices[target])])
     }
 
-    pub(super) fn pass(&mut self, preorder: &Preorder) {
+    pub(super) fn iteration(&mut self, preorder: &Preorder) {
         let old = self.messages.clone();
         let mut new = old.clone();
         let ranks = preorder.ranks();
@@ -123,16 +123,16 @@ impl<'a> Reference<'a> {
     /// What is stored for a message that was computed.
     pub(super) fn damped(&self, old: &Message, mut new: Message) -> Message {
         if self.mode.damping > 0.0 && !damp(old, &mut new, self.mode.damping) {
-            new.fill(Packed::ONE);
+            new.fill(EncodedMessage::ONE);
         }
         new
     }
 
-    pub(super) fn flat(&self) -> Vec<Packed> {
+    pub(super) fn flat(&self) -> Vec<EncodedMessage> {
         self.messages.concat()
     }
 }
 
 impl Mode {
-    pub(super) const PLAIN: Self = Self { inference: Inference::SumProduct, damping: 0.0 };
+    pub(super) const SUMS: Self = Self { inference: Inference::SumProduct, damping: 0.0 };
 }

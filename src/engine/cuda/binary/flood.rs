@@ -5,7 +5,7 @@ use super::homes::{Home, Homes};
 use super::layout::{Layout, Source, changes};
 use super::limits::{LARGE, TILE_ARITY, WARP};
 use crate::error::Result;
-use crate::kernel::Packed;
+use crate::kernel::EncodedMessage;
 use crate::memory::{Grow, all_collected, collected, filled, room};
 use crate::model::FactorGraph;
 use cust::memory::DeviceCopy;
@@ -18,7 +18,7 @@ pub(super) const HUBS: usize = 1;
 pub(super) const SEND: usize = 2;
 pub(super) const HUB_KINDS: usize = 3;
 
-/// From this bit on of a thread's second word stands which of its eight messages change from pass to pass.
+/// From this bit on of a thread's second word stands which of its eight messages change from iteration to iteration.
 pub(super) const CHANGING_SHIFT: u32 = 24;
 
 /// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables.
@@ -110,7 +110,7 @@ pub(super) struct FloodWork {
     pub hubs: Vec<u32>,
     /// What factors with one variable send, and where to.
     pub constant_places: Vec<u32>,
-    pub constants: Vec<Packed>,
+    pub constants: Vec<EncodedMessage>,
 }
 
 impl FloodWork {

@@ -3,7 +3,7 @@
 use super::homes::{Home, Homes};
 use super::limits::{FEW, LARGE, MOST_VARIABLES};
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, HornScratch, Inference, Packed, horn_message};
+use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
 use crate::memory::{self, Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ impl Source {
     }
 }
 
-/// Whether a factor's message is another one in each pass: those of factors with one variable stay as they are.
+/// Whether a factor's message is another one in each iteration: those of factors with one variable stay as they are.
 pub(super) fn changes(graph: &FactorGraph, edge: usize) -> bool {
     graph.arity(graph.edge_factors()[edge] as usize) > 1
 }
@@ -76,7 +76,7 @@ pub(super) struct Layout {
     pub coefficients: Vec<DeviceHorn>,
     pub coefficients_of: Vec<u32>,
     /// What factors with one variable send, and where to.
-    pub constants: Vec<(u32, Packed)>,
+    pub constants: Vec<(u32, EncodedMessage)>,
 }
 
 impl Layout {
@@ -182,9 +182,9 @@ impl Layout {
             }
             let c = &all[parameter];
             if arity == 1 {
-                let inputs = &mut [Packed::ONE];
+                let inputs = &mut [EncodedMessage::ONE];
                 let message = horn_message(inputs, 0, 0, c, Inference::SumProduct, scratch)?;
-                if message == Packed::CONTRADICTION {
+                if message == EncodedMessage::CONTRADICTION {
                     return Ok(false);
                 }
                 self.constants

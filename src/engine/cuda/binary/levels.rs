@@ -21,9 +21,9 @@ const LEVEL_SLOTS: usize = 1 << LAST_SHIFT;
 const LAST_SLOTS: u32 = 8;
 /// So many levels before that of what is sent, messages can be last ones.
 const LAST_LEVELS: u32 = 2;
-/// Of the first message that a thread reads: the last one for its own input is of the pass before.
+/// Of the first message that a thread reads: the last one for its own input is of the iteration before.
 const LAST_IS_OLD: u32 = 1 << LAST_SHIFT;
-/// So many levels fewer than there are, passes follow each other. Passes overlap by this on BINGO's graphs.
+/// So many levels fewer than there are, iterations follow each other. Iterations overlap by this on BINGO's graphs.
 const OVERLAP: i64 = 2;
 /// What a thread reads: a slot, the first one behind all for none; whether its message comes last; whether it is new;
 /// and from here on stands how many threads read the same variable's.
@@ -57,7 +57,7 @@ const MOST_WORDS: usize = 1 << 28;
 /// Most messages of a hub.
 const MOST_HUB_MESSAGES: usize = 256 * WARP;
 
-/// What all warps do in passes by levels.
+/// What all warps do in iterations by levels.
 pub(super) struct LevelWork {
     /// The first chunk of each unit and its shape (LevelUnit).
     pub units: Vec<[u32; 2]>,
@@ -88,7 +88,7 @@ struct Read {
     lane: usize,
     rank: u32,
     last: Last,
-    /// When all others are there, in levels of the pass.
+    /// When all others are there, in levels of the iteration.
     when: i64,
 }
 
@@ -97,7 +97,7 @@ struct Read {
 struct Last {
     /// By which bits its slot differs from the edge's; 0: there is none.
     away: u32,
-    /// Whether it is of the pass before.
+    /// Whether it is of the iteration before.
     is_old: bool,
 }
 
@@ -116,7 +116,7 @@ struct Ranks<'a> {
     preorder: &'a Preorder,
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
-    /// The level of each edge, and after how many levels the next pass follows.
+    /// The level of each edge, and after how many levels the next iteration follows.
     level_of: Vec<u32>,
     period: i64,
 }
@@ -182,11 +182,11 @@ impl<'a> Ranks<'a> {
         let variable = self.graph.edge_variables()[own] as usize;
         let others =
             self.graph.variable_edges(variable).iter().filter(|&&edge| edge as usize != own);
-        // By when it is there, in levels of this pass, and whether it is of the pass before.
+        // By when it is there, in levels of this iteration, and whether it is of the iteration before.
         let time = |edge: u32| {
-            let (of_pass, is_old) =
+            let (of_iteration, is_old) =
                 (i64::from(self.level_of[edge as usize]), self.of(edge) >= rank);
-            (if is_old { of_pass - self.period } else { of_pass }, edge, is_old)
+            (if is_old { of_iteration - self.period } else { of_iteration }, edge, is_old)
         };
         let (mut latest, mut before) = (None, None);
         for &edge in others.filter(|&&edge| changes(self.graph, edge as usize)) {
@@ -387,7 +387,7 @@ impl Unit {
                 reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
             }
         }
-        // Wide reads come first, so that all begin at multiples of their widths.
+        // ExtendedFloat reads come first, so that all begin at multiples of their widths.
         reads.sort_unstable_by_key(|read| (std::cmp::Reverse(read.width), read.when, read.number));
         let (wide, few) = reads.split_at(reads.partition_point(|read| read.width > FEW));
         let rounds = unit.place(ranks, few)?;
@@ -403,9 +403,9 @@ impl Unit {
         for read in reads.iter().filter(|read| read.last.is_old) {
             unit.words[4 * read.lane + 2] |= LAST_IS_OLD;
         }
-        let is_plain =
-            |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_plain();
-        let plain = items.iter().all(|item| is_plain(item));
+        let is_in_f64_range =
+            |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
+        let plain = items.iter().all(|item| is_in_f64_range(item));
         let range = if plain { exact_range(most) } else { 0 };
         let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / HUB_EACH as usize;
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();

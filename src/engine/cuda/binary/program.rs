@@ -13,7 +13,7 @@ use crate::engine::cuda::driver::{
 use crate::engine::cuda::program::Program;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, Inference, Packed};
+use crate::kernel::{DeviceHorn, EncodedMessage, Inference};
 use crate::memory::{Grow, SortedMap, boxed, collected, copied, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
@@ -40,7 +40,7 @@ const LEVEL_STATES: usize = 5;
 const STATE_ALIGNMENT: usize = 16;
 
 /// What a place holds until what others wait for is there.
-const UNSENT: u64 = Packed::CONTRADICTION.0;
+const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
 struct Kernels {
     flood: Kernel,
@@ -59,7 +59,7 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     layout: Layout,
     binary: Binary,
     kernels: Kernels,
-    /// How passes run.
+    /// How iterations run.
     launch: Launch,
     by_levels: bool,
     /// Of all states.
@@ -259,7 +259,7 @@ impl BinaryProgram {
             }
             (None, Some(homes)) => {
                 let work = FloodWork::new(&graph, &layout, homes, warps(THREADS))?;
-                // The messages of hubs; and for passes from either buffer two words of each piece.
+                // The messages of hubs; and for iterations from either buffer two words of each piece.
                 let prepared = filled(layout.few_slots[0] as usize + 4 * piece_hubs.len(), UNSENT)?;
                 binary.prepared = loader.load(&prepared)?;
                 let slots = layout.few_slots[0] as usize;
@@ -305,7 +305,7 @@ impl BinaryProgram {
             inputs: None,
             _constant: loader.kept,
         };
-        program.fill(current, stream, &program.messages, Packed::ONE.0)?;
+        program.fill(current, stream, &program.messages, EncodedMessage::ONE.0)?;
         stream.synchronize(current)?;
         Ok(Some(program))
     }
@@ -404,8 +404,8 @@ impl BinaryProgram {
         let variables = self.graph.variable_count();
         self.fill(current, stream, &self.beliefs, 0.5_f64.to_bits())?;
         self.binary.beliefs = *self.beliefs.address();
-        let StopRule::Bingo { history, max_passes, .. } = request.rule else { return Ok(()) };
-        let rows = history.min(max_passes.saturating_add(1)).max(1);
+        let StopRule::Bingo { history, max_iterations, .. } = request.rule else { return Ok(()) };
+        let rows = history.min(max_iterations.saturating_add(1)).max(1);
         let length = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(variables);
         self.binary.history_length = rows as u32;
         if self.history.as_ref().is_none_or(|history| history.len() < length) {
@@ -438,7 +438,7 @@ impl BinaryProgram {
     }
 }
 
-/// A bit for each of so many slots: whether its message is sent in every pass.
+/// A bit for each of so many slots: whether its message is sent in every iteration.
 fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Result<Vec<u32>> {
     let mut bits = filled(slots.div_ceil(32), 0)?;
     for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
@@ -513,12 +513,12 @@ impl Program for BinaryProgram {
             // SAFETY: the kernel's arguments; it writes to all states of the messages.
             unsafe { self.kernels.begin.launch(current, stream, self.simple_launch(), arguments)? };
         } else if fresh {
-            self.fill(current, stream, &self.messages, Packed::ONE.0)?;
+            self.fill(current, stream, &self.messages, EncodedMessage::ONE.0)?;
         }
         Ok(())
     }
 
-    fn launch(&mut self, current: &Current, stream: &Stream, passes: &Loop) -> Result<()> {
+    fn launch(&mut self, current: &Current, stream: &Stream, iterations: &Loop) -> Result<()> {
         let binary = Argument::value(&self.binary);
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
@@ -528,7 +528,7 @@ impl Program for BinaryProgram {
                 (false, 0) => &self.kernels.flood,
                 (false, _) => &self.kernels.far_flood,
             };
-            kernel.launch(current, stream, self.launch, [binary, Argument::value(passes)])
+            kernel.launch(current, stream, self.launch, [binary, Argument::value(iterations)])
         }
     }
 
@@ -545,8 +545,8 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; they write two numbers for each variable.
         unsafe {
             match &mean_after {
-                Some(passes) => {
-                    let arguments = [binary, Argument::value(passes), results];
+                Some(iterations) => {
+                    let arguments = [binary, Argument::value(iterations), results];
                     self.kernels.means.launch(current, stream, launch, arguments)?;
                 }
                 None => {
@@ -558,10 +558,17 @@ impl Program for BinaryProgram {
         self.results.download(current, stream, 0, out)
     }
 
-    fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
+    fn messages(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+    ) -> Result<Vec<EncodedMessage>> {
         let mut by_slot = filled(self.layout.slots, 0)?;
         self.messages.download(current, stream, self.start_of(buffer), &mut by_slot)?;
-        collected(self.layout.slot_of_edge.iter().map(|&slot| Packed(by_slot[slot as usize])))
+        collected(
+            self.layout.slot_of_edge.iter().map(|&slot| EncodedMessage(by_slot[slot as usize])),
+        )
     }
 
     fn set_messages(
@@ -569,9 +576,9 @@ impl Program for BinaryProgram {
         current: &Current,
         stream: &Stream,
         buffer: u32,
-        messages: &[Packed],
+        messages: &[EncodedMessage],
     ) -> Result<()> {
-        let mut by_slot = filled(self.layout.slots, Packed::ONE.0)?;
+        let mut by_slot = filled(self.layout.slots, EncodedMessage::ONE.0)?;
         for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
             by_slot[slot as usize] = message.0;
         }
@@ -583,5 +590,5 @@ impl Program for BinaryProgram {
 unsafe impl Element for HomeShape {}
 // SAFETY: numbers without gaps, 48 bytes in all.
 unsafe impl Element for DeviceHorn {}
-// SAFETY: plain numbers.
+// SAFETY: numbers in f64 range.
 unsafe impl cust::memory::DeviceCopy for DeviceHorn {}

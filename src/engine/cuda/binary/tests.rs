@@ -34,7 +34,7 @@ struct Sending {
 struct Input {
     /// Without what it says of the last message.
     word: u32,
-    /// By which bits the slot of the last message differs; 0: there is none. Whether it is of the pass before.
+    /// By which bits the slot of the last message differs; 0: there is none. Whether it is of the iteration before.
     last: u32,
     last_is_old: bool,
     is_sent: bool,
@@ -50,7 +50,7 @@ enum Reading {
     Hub(Vec<[u32; 4]>),
 }
 
-/// What a unit of a pass by levels sends.
+/// What a unit of an iteration by levels sends.
 fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
     let [chunk, shape] = work.units[number];
     let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next[0] as usize);
@@ -358,7 +358,7 @@ fn build(count: u64, factors: &[Sketch], hub: usize) -> FactorGraph {
         body.dedup();
         body.truncate(31);
         match signs % 3 {
-            _ if body.is_empty() => builder.add_singleton(head, 0.3).unwrap(),
+            _ if body.is_empty() => builder.add_prior(head, 0.3).unwrap(),
             0 => builder.add_and(head, &body, 0.9, 0.2).unwrap(),
             1 => builder.add_or(head, &body, 0.8, 0.1).unwrap(),
             _ => {

@@ -20,7 +20,7 @@ pub(crate) unsafe trait Element: DeviceCopy + Send + Sync + 'static {}
 
 macro_rules! elements {
     ($($type:ty),*) => {$(
-        // SAFETY: a plain number.
+        // SAFETY: a number in f64 range.
         unsafe impl Element for $type {}
     )*};
 }

@@ -39,7 +39,7 @@ pub(super) struct GraphBuffers {
     slot_values: DeviceBuffer<u32>,
     edge_values: DeviceBuffer<u32>,
     factor_offsets: DeviceBuffer<u32>,
-    hubs: DeviceBuffer<u32>,
+    high_degree_variables: DeviceBuffer<u32>,
     constants: DeviceBuffer<u32>,
     /// The slot of each edge.
     pub edge_slots_on_host: Vec<u32>,
@@ -64,7 +64,8 @@ impl GraphBuffers {
         let numbers = |count: usize, wanted: &dyn Fn(usize) -> bool| -> Result<Vec<u32>> {
             collected((0..count).filter(|&i| wanted(i)).map(|i| i as u32))
         };
-        let hubs = numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE)?;
+        let high_degree_variables =
+            numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE)?;
         let constants = numbers(graph.factor_count(), &|f| graph.arity(f) == 1)?;
         let upload = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
         Ok(Self {
@@ -77,7 +78,7 @@ impl GraphBuffers {
             slot_values: optional(current, stream, values.slots.as_deref())?,
             edge_values: optional(current, stream, values.edges.as_deref())?,
             factor_offsets: upload(&factors)?,
-            hubs: upload(&hubs)?,
+            high_degree_variables: upload(&high_degree_variables)?,
             constants: upload(&constants)?,
             edge_slots_on_host: slots,
         })
@@ -86,8 +87,8 @@ impl GraphBuffers {
     pub fn fill(&self, device: &mut DeviceGeneral) {
         addresses!(device, self; variable_offsets, variable_edges, variable_values, variable_states);
         addresses!(device, self; edge_variables, edge_slots, slot_values, edge_values, factor_offsets);
-        addresses!(device, self; hubs, constants);
-        device.hub_count = self.hubs.len() as u32;
+        addresses!(device, self; high_degree_variables, constants);
+        device.high_degree_count = self.high_degree_variables.len() as u32;
         device.constant_count = self.constants.len() as u32;
     }
 }
@@ -103,7 +104,7 @@ pub(super) struct MessageBuffers {
     inputs: DeviceBuffer<f64>,
     history: DeviceBuffer<f64>,
     /// See `General::constant_passes` of general.cuh.
-    pub constant_passes: DeviceBuffer<u32>,
+    pub constant_iterations: DeviceBuffer<u32>,
 }
 
 impl MessageBuffers {
@@ -118,7 +119,7 @@ impl MessageBuffers {
             beliefs: DeviceBuffer::new(current, values.belief_count)?,
             inputs: DeviceBuffer::new(current, 0)?,
             history: DeviceBuffer::new(current, 0)?,
-            constant_passes: DeviceBuffer::zeroed(current, stream, 1)?,
+            constant_iterations: DeviceBuffer::zeroed(current, stream, 1)?,
         })
     }
 
@@ -147,7 +148,7 @@ impl MessageBuffers {
         Ok(())
     }
 
-    /// The messages after `buffer` passes, by slot.
+    /// The messages after `buffer` iterations, by slot.
     pub fn messages(&self, buffer: u32) -> &DeviceBuffer<u64> {
         &self.messages[buffer as usize & 1]
     }
@@ -162,7 +163,7 @@ impl MessageBuffers {
         if damped {
             device.newest = [0, 1].map(|buffer| *self.newest[buffer].address());
         }
-        addresses!(device, self; by_edge, beliefs, inputs, history, constant_passes);
+        addresses!(device, self; by_edge, beliefs, inputs, history, constant_iterations);
     }
 }
 
@@ -289,7 +290,7 @@ impl ItemBuffers {
     }
 }
 
-/// The work of a pass.
+/// The work of an iteration.
 struct WorkBuffers {
     thread_items: ItemBuffers,
     block_items: ItemBuffers,
@@ -300,22 +301,22 @@ struct WorkBuffers {
 }
 
 impl WorkBuffers {
-    /// Room for this work, or for any by levels if passes differ.
+    /// Room for this work, or for any by levels if iterations differ.
     fn new(
         current: &Current,
         graph: &FactorGraph,
         work: &Work,
-        passes_differ: bool,
+        iterations_differ: bool,
     ) -> Result<Self> {
         let edges = graph.edge_count();
         let items = |items: &Items| {
-            if passes_differ {
+            if iterations_differ {
                 ItemBuffers::new(current, 3 * edges, edges + 1)
             } else {
                 ItemBuffers::new(current, items.words.len(), items.levels.len())
             }
         };
-        let by_levels = passes_differ || !work.ranks.is_empty();
+        let by_levels = iterations_differ || !work.ranks.is_empty();
         let length = if by_levels { edges } else { 0 };
         Ok(Self {
             thread_items: items(&work.thread_items)?,
@@ -361,7 +362,7 @@ fn scratch(
     let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
     let memory = DeviceBuffer::new(current, length).map_err(|error| match error {
         Error::OutOfMemory(text) => out_of_memory(format_args!(
-            "{text}: the messages of the largest factor or hub take {bytes} bytes"
+            "{text}: the messages of the largest factor or high_degree take {bytes} bytes"
         )),
         error => error,
     })?;
@@ -384,25 +385,25 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// For factors and the work of a pass; of any pass by levels, if they differ.
+    /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
         current: &Current,
         stream: &Stream,
         graph: &FactorGraph,
         factors: Factors,
         work: &Work,
-        passes_differ: bool,
+        iterations_differ: bool,
         blocks: u32,
     ) -> Result<Self> {
         let buffers = FactorBuffers::new(current, stream, graph, &factors)?;
-        let by_levels = passes_differ || !work.ranks.is_empty();
+        let by_levels = iterations_differ || !work.ranks.is_empty();
         let bytes = Shares::new(graph, &factors.scratch).scratch(by_levels);
         let threads = blocks * THREADS;
         let (thread_memory, thread_scratch) = scratch(current, bytes.0, THREAD_TOTAL, threads)?;
         let (block_memory, block_scratch) = scratch(current, bytes.1, BLOCK_TOTAL, blocks)?;
         let mut machine = Self {
             buffers,
-            work: WorkBuffers::new(current, graph, work, passes_differ)?,
+            work: WorkBuffers::new(current, graph, work, iterations_differ)?,
             _memory: [thread_memory, block_memory],
             thread_scratch,
             block_scratch,

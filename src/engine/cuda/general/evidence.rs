@@ -4,7 +4,7 @@ use super::device::DeviceGeneral;
 use super::factors::Values;
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Stream};
 use crate::error::Result;
-use crate::kernel::{Packed, stored_message};
+use crate::kernel::{EncodedMessage, stored_message};
 use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 
@@ -44,7 +44,7 @@ impl EvidenceBuffers {
         values: &Values,
     ) -> Result<Self> {
         let known = filled(variables, Known::Nothing as u32)?;
-        let weights = filled(values.belief_count, Packed::ONE.0)?;
+        let weights = filled(values.belief_count, EncodedMessage::ONE.0)?;
         Ok(Self {
             device_known: DeviceBuffer::from_slice(current, stream, &known)?,
             device_weights: DeviceBuffer::from_slice(current, stream, &weights)?,
@@ -70,7 +70,11 @@ impl EvidenceBuffers {
             Some(VariableEvidence::Observed(_)) if radix == 2 => Known::True,
             Some(VariableEvidence::Observed(state)) => {
                 for (x, weight) in own.iter_mut().enumerate() {
-                    *weight = if x == *state as usize { Packed::ONE.0 } else { Packed::ZERO.0 };
+                    *weight = if x == *state as usize {
+                        EncodedMessage::ONE.0
+                    } else {
+                        EncodedMessage::ZERO.0
+                    };
                 }
                 Known::State
             }

@@ -20,7 +20,7 @@ const RECORD: usize = 3;
 pub(super) const SMALL_ARITY: usize = 8;
 /// Variables with more edges have single messages computed by blocks (HUB_DEGREE of
 /// general_factors.cuh).
-pub(super) const HUB_DEGREE: usize = 256;
+pub(super) const HIGH_DEGREE_DEGREE: usize = 256;
 /// Bytes of a number of the kernels' widest kind, and of a product.
 const WIDE: u64 = 16;
 pub(super) const PRODUCT: u64 = 24;
@@ -123,7 +123,7 @@ impl Factors {
             let (kind, parameter, scratch) = if view.needs_table(inference) {
                 match expand(graph, factor, inference)? {
                     OwnedTable::F64(values) => factors.add_table(graph, factor, &values)?,
-                    OwnedTable::Wide(_) => return Err(too_far_apart(graph, factor)),
+                    OwnedTable::ExtendedFloat(_) => return Err(too_far_apart(graph, factor)),
                 }
             } else {
                 match view.device_form() {
@@ -150,12 +150,13 @@ impl Factors {
             let record: [u32; RECORD] = [kind, head, parameter];
             factors.records.extend(record);
             factors.scratch.push(scratch);
-            // A block runs factors of hubs, too, and leaves their messages there.
-            let of_hub = graph
+            // A block runs factors of high-degree variables, too, and leaves their messages there.
+            let of_high_degree = graph
                 .factor_variables(factor)
                 .iter()
-                .any(|&v| graph.degree(v as usize) > HUB_DEGREE);
-            factors.needs_outputs |= kind != HORN || graph.arity(factor) > SMALL_ARITY || of_hub;
+                .any(|&v| graph.degree(v as usize) > HIGH_DEGREE_DEGREE);
+            factors.needs_outputs |=
+                kind != HORN || graph.arity(factor) > SMALL_ARITY || of_high_degree;
             factors.needs_radices |= kind == TABLE || kind == TERMS;
         }
         Ok(factors)

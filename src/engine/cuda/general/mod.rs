@@ -15,7 +15,7 @@ use super::driver::{Argument, Current, DeviceBuffer, Kernel, Launch, Module, Str
 use super::program::Program;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
-use crate::kernel::{Inference, Packed};
+use crate::kernel::{EncodedMessage, Inference};
 use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
@@ -26,21 +26,21 @@ use factors::{Factors, Values};
 use std::sync::Arc;
 use work::{Shares, Work};
 
-/// Variables that a thread looks at in each pass by levels, where waiting for each other takes most time.
+/// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.
 const VARIABLES_PER_THREAD: usize = 8;
 
-/// How passes run.
+/// How iterations run.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     by_levels: bool,
-    /// Whether each pass has a preorder of its own.
-    passes_differ: bool,
+    /// Whether each iteration has a preorder of its own.
+    iterations_differ: bool,
     /// Blocks of a launch that fit on the device at a time.
     most_blocks: u32,
 }
 
 impl Shape {
-    /// What factors need for passes of a preorder.
+    /// What factors need for iterations of a preorder.
     fn machine(
         &self,
         current: &Current,
@@ -50,9 +50,10 @@ impl Shape {
         preorder: &Preorder,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
-        let work = if self.by_levels { shares.by_levels(preorder)? } else { shares.flood()? };
+        let work =
+            if self.by_levels { shares.by_levels(preorder)? } else { shares.synchronous()? };
         let blocks = self.blocks(graph, &work);
-        Machine::new(current, stream, graph, factors, &work, self.passes_differ, blocks)
+        Machine::new(current, stream, graph, factors, &work, self.iterations_differ, blocks)
     }
 
     /// Blocks that a launch for this work should have.
@@ -67,7 +68,7 @@ impl Shape {
 
 struct Kernels {
     begin: Kernel,
-    passes: Kernel,
+    iterations: Kernel,
     results: Kernel,
 }
 
@@ -91,11 +92,11 @@ pub(super) struct General {
     history_rows: u64,
     /// Whether `newest` has what the messages were before damping.
     newest_is_valid: bool,
-    /// Passes since the messages were uniform, when the next launch begins.
-    passes: u64,
-    /// For how many passes, two at most, the factors with one variable have sent, where the device does not
+    /// Iterations since the messages were uniform, when the next launch begins.
+    iterations: u64,
+    /// For how many iterations, two at most, the factors with one variable have sent, where the device does not
     /// know it.
-    constant_passes: Option<u32>,
+    constant_iterations: Option<u32>,
 }
 
 impl General {
@@ -122,14 +123,14 @@ impl General {
             matches!(schedule, Schedule::SequentialRandom { .. }) || preorder.class_count() > 1;
         let kernels = Kernels {
             begin: module.kernel(c"general_begin")?,
-            passes: module.kernel(c"general_passes")?,
+            iterations: module.kernel(c"general_passes")?,
             results: module.kernel(c"general_results")?,
         };
-        let per_multiprocessor = kernels.passes.blocks_per_multiprocessor(THREADS, 0)?.max(1);
+        let per_multiprocessor = kernels.iterations.blocks_per_multiprocessor(THREADS, 0)?.max(1);
         let values = Values::new(&graph)?;
         let shape = Shape {
             by_levels,
-            passes_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
+            iterations_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
             most_blocks: per_multiprocessor * current.device().multiprocessors()?,
         };
         let sums = Factors::new(&graph, Inference::SumProduct)?;
@@ -147,8 +148,8 @@ impl General {
             damping: 0.0,
             history_rows: 0,
             newest_is_valid: false,
-            passes: 0,
-            constant_passes: Some(0),
+            iterations: 0,
+            constant_iterations: Some(0),
             schedule: schedule.clone(),
             graph,
         };
@@ -159,16 +160,18 @@ impl General {
     }
 
     /// Messages by edge, from those by slot.
-    fn by_edge(&self, by_slot: &[u64]) -> Result<Vec<Packed>> {
+    fn by_edge(&self, by_slot: &[u64]) -> Result<Vec<EncodedMessage>> {
         let mut messages = room(by_slot.len())?;
         for &slot in &self.fixed.edge_slots_on_host {
-            messages.extend(by_slot[self.values.of_slot(slot as usize)].iter().map(|&w| Packed(w)));
+            messages.extend(
+                by_slot[self.values.of_slot(slot as usize)].iter().map(|&w| EncodedMessage(w)),
+            );
         }
         Ok(messages)
     }
 
-    fn by_slot(&self, messages: &[Packed]) -> Result<Vec<u64>> {
-        let mut by_slot = filled(self.values.count, Packed::ONE.0)?;
+    fn by_slot(&self, messages: &[EncodedMessage]) -> Result<Vec<u64>> {
+        let mut by_slot = filled(self.values.count, EncodedMessage::ONE.0)?;
         let mut next = messages.iter();
         for &slot in &self.fixed.edge_slots_on_host {
             let values = &mut by_slot[self.values.of_slot(slot as usize)];
@@ -241,12 +244,12 @@ impl Program for General {
         self.shape.by_levels
     }
 
-    fn passes_per_launch(&self) -> Option<u64> {
-        self.shape.passes_differ.then_some(1)
+    fn iterations_per_launch(&self) -> Option<u64> {
+        self.shape.iterations_differ.then_some(1)
     }
 
-    fn start_at(&mut self, passes: u64) {
-        self.passes = passes;
+    fn start_at(&mut self, iterations: u64) {
+        self.iterations = iterations;
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
@@ -273,7 +276,7 @@ impl Program for General {
             self.messages.require_newest(current, self.values.count)?;
         }
         if let StopRule::Bingo { history, .. } = request.rule {
-            let rows = history.min(request.rule.most_passes()).max(1);
+            let rows = history.min(request.rule.most_iterations()).max(1);
             self.messages.require_inputs(current, self.values.count)?;
             self.messages.require_history(current, rows, self.values.belief_count)?;
             self.history_rows = rows;
@@ -289,32 +292,32 @@ impl Program for General {
         self.start(current, stream, &device, buffer)?;
         self.newest_is_valid = damped;
         if fresh {
-            self.passes = 0;
-        } else if let Some(passes) = self.constant_passes {
-            self.messages.constant_passes.upload(current, stream, 0, &[passes])?;
+            self.iterations = 0;
+        } else if let Some(iterations) = self.constant_iterations {
+            self.messages.constant_iterations.upload(current, stream, 0, &[iterations])?;
         }
-        self.constant_passes = None;
+        self.constant_iterations = None;
         Ok(())
     }
 
-    fn launch(&mut self, current: &Current, stream: &Stream, passes: &Loop) -> Result<()> {
-        if self.shape.passes_differ {
+    fn launch(&mut self, current: &Current, stream: &Stream, iterations: &Loop) -> Result<()> {
+        if self.shape.iterations_differ {
             let shares = Shares::new(&self.graph, &self.machine(self.inference).factor_bytes);
-            let work = shares.by_levels(&self.schedule.preorder(&self.graph, self.passes)?)?;
+            let work = shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?)?;
             let machine = match (self.inference, &mut self.maxima) {
                 (Inference::MaxProduct, Some(machine)) => machine,
                 _ => &mut self.sums,
             };
             machine.replace(current, stream, &work)?;
-            self.passes += 1;
+            self.iterations += 1;
         }
         let machine = self.machine(self.inference);
         let device = self.device(machine);
         let launch = Launch { cooperative: true, ..Launch::new(machine.blocks, THREADS) };
-        let arguments = [Argument::value(&device), Argument::value(passes)];
+        let arguments = [Argument::value(&device), Argument::value(iterations)];
         // SAFETY: the arguments of the kernel; the buffers are this program's and of the sizes that the
         // counts say, those of the loop are the caller's; so many blocks run at the same time.
-        unsafe { self.kernels.passes.launch(current, stream, launch, arguments) }
+        unsafe { self.kernels.iterations.launch(current, stream, launch, arguments) }
     }
 
     fn results(
@@ -325,15 +328,15 @@ impl Program for General {
         mean_after: Option<u64>,
         out: &mut [f64],
     ) -> Result<()> {
-        let passes = mean_after.unwrap_or(0);
-        let rows = passes.min(self.history_rows);
+        let iterations = mean_after.unwrap_or(0);
+        let rows = iterations.min(self.history_rows);
         let machine = self.machine(self.inference);
         let device = self.device(machine);
         let launch = Launch::new(machine.blocks, THREADS);
         let arguments = [
             Argument::value(&device),
             Argument::value(&buffer),
-            Argument::value(&passes),
+            Argument::value(&iterations),
             Argument::value(&rows),
             Argument::buffer(&self.results),
         ];
@@ -342,7 +345,12 @@ impl Program for General {
         self.results.download(current, stream, 0, out)
     }
 
-    fn messages(&mut self, current: &Current, stream: &Stream, buffer: u32) -> Result<Vec<Packed>> {
+    fn messages(
+        &mut self,
+        current: &Current,
+        stream: &Stream,
+        buffer: u32,
+    ) -> Result<Vec<EncodedMessage>> {
         self.by_edge(&download(current, stream, self.messages.messages(buffer))?)
     }
 
@@ -351,17 +359,17 @@ impl Program for General {
         current: &Current,
         stream: &Stream,
         buffer: u32,
-        messages: &[Packed],
+        messages: &[EncodedMessage],
     ) -> Result<()> {
         self.messages.messages(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = false;
-        self.constant_passes = Some(0);
+        self.constant_iterations = Some(0);
         Ok(())
     }
 
     fn constants_are_sent(&mut self) {
         // The other buffer lacks them.
-        self.constant_passes = Some(1);
+        self.constant_iterations = Some(1);
     }
 
     fn undamped(
@@ -369,7 +377,7 @@ impl Program for General {
         current: &Current,
         stream: &Stream,
         buffer: u32,
-    ) -> Result<Option<Vec<Packed>>> {
+    ) -> Result<Option<Vec<EncodedMessage>>> {
         if !self.newest_is_valid {
             return Ok(None);
         }
@@ -381,7 +389,7 @@ impl Program for General {
         current: &Current,
         stream: &Stream,
         buffer: u32,
-        messages: &[Packed],
+        messages: &[EncodedMessage],
     ) -> Result<()> {
         self.messages.require_newest(current, self.values.count)?;
         self.messages.newest(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;

@@ -4,7 +4,7 @@
 use super::*;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::cpu::tests::{Case, case_of};
-use crate::engine::cuda::control::{PassLog, Rule, RunState, Standing};
+use crate::engine::cuda::control::{IterationLog, Rule, RunState, Standing};
 use crate::engine::cuda::driver::{Context, Device, Element, fake};
 use crate::engine::cuda::kernels;
 use crate::engine::trial::Trial;
@@ -19,20 +19,20 @@ fn within(test: &str, flags: &[&str]) {
     fake::run_within(&format!("engine::cuda::general::tests::{test}"), &SETTINGS, Some(flags));
 }
 
-/// What a run shows. Whether the monitor hears of a pass that ends in a contradiction is left open.
+/// What a run shows. Whether the monitor hears of an iteration that ends in a contradiction is left open.
 struct Shown {
     outcome: Outcome,
     progress: Vec<Progress>,
-    messages: Vec<Packed>,
+    messages: Vec<EncodedMessage>,
 }
 
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Ended {
-        passes: u64,
+        iterations: u64,
         reason: StopReason,
         max_diff: f64,
-        frac: f64,
+        active_fraction: f64,
         contradictions: u64,
         first_contradiction: Option<usize>,
         results: Vec<u64>,
@@ -40,16 +40,16 @@ enum Outcome {
     Contradiction {
         variable: usize,
         /// Of this run, and since the messages were uniform.
-        passes: u64,
-        pass: u64,
+        iterations: u64,
+        iteration: u64,
         count: u64,
     },
 }
 
 impl Shown {
-    fn new(outcome: Outcome, mut progress: Vec<Progress>, messages: Vec<Packed>) -> Self {
-        if let Outcome::Contradiction { passes, .. } = outcome {
-            progress.retain(|now| now.passes < passes);
+    fn new(outcome: Outcome, mut progress: Vec<Progress>, messages: Vec<EncodedMessage>) -> Self {
+        if let Outcome::Contradiction { iterations, .. } = outcome {
+            progress.retain(|now| now.iterations < iterations);
         }
         Self { outcome, progress, messages }
     }
@@ -72,8 +72,8 @@ struct Runner {
     nodes: usize,
     states: usize,
     buffer: u32,
-    passes: u64,
-    /// Passes of a launch.
+    iterations: u64,
+    /// Iterations of a launch.
     size: u64,
 }
 
@@ -83,7 +83,7 @@ impl Runner {
         let stream = Stream::new(&current).unwrap();
         let module = kernels::general(&current).unwrap();
         let general = General::new(&current, &stream, &module, graph.clone(), schedule).unwrap();
-        let size = general.passes_per_launch().unwrap_or(u64::MAX).min(size);
+        let size = general.iterations_per_launch().unwrap_or(u64::MAX).min(size);
         Self {
             current,
             stream,
@@ -91,7 +91,7 @@ impl Runner {
             nodes: graph.variable_count() + graph.factor_count(),
             states: graph.state_count(),
             buffer: 0,
-            passes: 0,
+            iterations: 0,
             size,
         }
     }
@@ -103,64 +103,71 @@ impl Runner {
     /// As the engine does it.
     fn run(&mut self, request: &RunRequest) -> Shown {
         if request.start == Start::Fresh {
-            self.passes = 0;
+            self.iterations = 0;
         }
-        self.general.start_at(self.passes);
+        self.general.start_at(self.iterations);
         self.general.begin(&self.current, &self.stream, request, self.buffer).unwrap();
         let rule = Rule::new(request, self.nodes, self.general.by_levels());
-        let max_passes = request.rule.most_passes();
+        let max_iterations = request.rule.most_iterations();
         let mut state = [RunState::new(self.buffer)];
         let control = self.upload(&state);
         let mut progress = Vec::new();
         let standing = loop {
-            let done = state[0].passes;
-            let log = self.upload(&vec![PassLog::default(); self.size as usize]);
+            let done = state[0].iterations;
+            let log = self.upload(&vec![IterationLog::default(); self.size as usize]);
             let barrier = self.upload(&[0_u32]);
-            let passes = Loop {
+            let iterations = Loop {
                 rule,
-                limit: done + self.size.min(max_passes - done),
+                limit: done + self.size.min(max_iterations - done),
                 control: *control.address(),
                 log: *log.address(),
                 barrier: *barrier.address(),
             };
-            self.general.launch(&self.current, &self.stream, &passes).unwrap();
+            self.general.launch(&self.current, &self.stream, &iterations).unwrap();
             control.download(&self.current, &self.stream, 0, &mut state).unwrap();
             let standing = state[0].standing();
-            let mut logged = vec![PassLog::default(); (state[0].passes - done) as usize];
+            let mut logged = vec![IterationLog::default(); (state[0].iterations - done) as usize];
             log.download(&self.current, &self.stream, 0, &mut logged).unwrap();
-            for (pass, &PassLog { max_diff, frac }) in (done + 1..).zip(&logged) {
-                progress.push(Progress { passes: pass, max_passes, max_diff, frac });
+            for (iteration, &IterationLog { max_diff, active_fraction }) in
+                (done + 1..).zip(&logged)
+            {
+                progress.push(Progress {
+                    iterations: iteration,
+                    max_iterations,
+                    max_diff,
+                    active_fraction,
+                });
             }
             if standing != Standing::Running {
                 break standing;
             }
         };
-        let passes = state[0].passes;
+        let iterations = state[0].iterations;
         self.buffer = state[0].buffer;
-        self.passes += passes;
+        self.iterations += iterations;
         let outcome = match standing {
             Standing::Contradiction { variable } => {
                 let count = state[0].error_count;
-                Outcome::Contradiction { variable, passes, pass: self.passes, count }
+                Outcome::Contradiction { variable, iterations, iteration: self.iterations, count }
             }
             Standing::Ended(reason) => {
                 let mut results = vec![0.0; self.states];
                 let is_bingo = matches!(request.rule, StopRule::Bingo { .. });
-                let mean = is_bingo && reason != StopReason::Converged && passes > 0;
+                let mean = is_bingo && reason != StopReason::Converged && iterations > 0;
                 self.general
                     .results(
                         &self.current,
                         &self.stream,
                         self.buffer,
-                        mean.then_some(passes),
+                        mean.then_some(iterations),
                         &mut results,
                     )
                     .unwrap();
                 Outcome::Ended {
-                    passes,
+                    iterations,
                     reason,
                     max_diff: state[0].max_diff,
-                    frac: state[0].frac,
+                    active_fraction: state[0].active_fraction,
                     contradictions: state[0].contradictions,
                     first_contradiction: state[0].first_contradiction(),
                     results: results.into_iter().map(f64::to_bits).collect(),
@@ -171,7 +178,7 @@ impl Runner {
         Shown::new(outcome, progress, self.messages())
     }
 
-    fn messages(&mut self) -> Vec<Packed> {
+    fn messages(&mut self) -> Vec<EncodedMessage> {
         self.general.messages(&self.current, &self.stream, self.buffer).unwrap()
     }
 }
@@ -185,16 +192,16 @@ fn run_on_cpu(engine: &mut Trial<CpuEngine>, request: &RunRequest) -> Shown {
     });
     let outcome = match report {
         Ok(report) => Outcome::Ended {
-            passes: report.passes,
+            iterations: report.iterations,
             reason: report.reason,
             max_diff: report.max_diff,
-            frac: report.frac,
+            active_fraction: report.active_fraction,
             contradictions: report.contradictions,
             first_contradiction: report.first_contradiction,
             results: engine.results().iter().map(|p| p.to_bits()).collect(),
         },
-        Err(Error::Contradiction { variable, pass, count, .. }) => {
-            Outcome::Contradiction { variable, passes: pass - before, pass, count }
+        Err(Error::Contradiction { variable, iteration, count, .. }) => {
+            Outcome::Contradiction { variable, iterations: iteration - before, iteration, count }
         }
         Err(error) => panic!("{error}"),
     };
@@ -233,14 +240,14 @@ fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
                 }
             }
             Step::Reload => {
-                let (messages, passes) = cpu.messages();
-                cpu.set_messages(&messages, passes);
+                let (messages, iterations) = cpu.messages();
+                cpu.set_messages(&messages, iterations);
                 program.buffer = 1;
                 program
                     .general
                     .set_messages(&program.current, &program.stream, 1, &messages)
                     .unwrap();
-                assert!(program.messages() == messages && program.passes == passes);
+                assert!(program.messages() == messages && program.iterations == iterations);
             }
         }
     }
@@ -249,14 +256,14 @@ fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
 fn rule() -> impl Strategy<Value = StopRule> {
     let tolerance = || prop_oneof![Just(0.0), Just(1e-3), Just(1e-9)];
     prop_oneof![
-        3 => (0_u64..6).prop_map(StopRule::Passes),
+        3 => (0_u64..6).prop_map(StopRule::Iterations),
         2 => (tolerance(), 0_u64..12)
-            .prop_map(|(tolerance, max_passes)| StopRule::Tolerance { tolerance, max_passes }),
+            .prop_map(|(tolerance, max_iterations)| StopRule::Tolerance { tolerance, max_iterations }),
         3 => (tolerance(), 0_u64..8, 0_u64..6, 1_u64..5).prop_map(
-            |(tolerance, min_passes, more, history)| StopRule::Bingo {
+            |(tolerance, min_iterations, more, history)| StopRule::Bingo {
                 tolerance,
-                min_passes,
-                max_passes: min_passes + more,
+                min_iterations,
+                max_iterations: min_iterations + more,
                 history,
             }
         ),
@@ -314,7 +321,7 @@ fn runs_of_all_kinds_have_the_bits_of_the_cpu() {
     compare_random_cases();
 }
 
-/// Hubs, wide factors and tables that blocks share.
+/// High-degree variables, high-arity factors and tables that blocks share.
 fn large(states: usize) -> FactorGraph {
     let mut builder = FactorGraphBuilder::new();
     let count = 700_u64;
@@ -337,9 +344,9 @@ fn large(states: usize) -> FactorGraph {
 }
 
 #[test]
-fn blocks_share_hubs_and_large_factors() {
+fn blocks_share_high_degree_variables_and_large_factors() {
     if !fake::is_within() {
-        return within("blocks_share_hubs_and_large_factors", &["-O2"]);
+        return within("blocks_share_high_degree_variables_and_large_factors", &["-O2"]);
     }
     for states in [2, 3] {
         let graph = Arc::new(large(states));
@@ -348,13 +355,14 @@ fn blocks_share_hubs_and_large_factors() {
         evidence.set_likelihood(&graph, 0, &[0.2, 0.7]).unwrap();
         let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 13).collect();
         let case = Case::new(graph, evidence, ranks);
-        let bingo = StopRule::Bingo { tolerance: 1e-6, min_passes: 1, max_passes: 3, history: 2 };
+        let bingo =
+            StopRule::Bingo { tolerance: 1e-6, min_iterations: 1, max_iterations: 3, history: 2 };
         let vote =
             |rule| RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) };
         let damped = RunRequest { damping: 0.3, start: Start::Warm, ..vote(bingo) };
-        let steps = [vote(StopRule::Passes(3)), vote(bingo), damped].map(Step::Run);
+        let steps = [vote(StopRule::Iterations(3)), vote(bingo), damped].map(Step::Run);
         for schedule in case.schedules() {
-            // One edge at a time, hubs cost their degree for each, and all threads meet at each.
+            // One edge at a time, high-degree variables cost their degree for each, and all threads meet at each.
             if !matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::SequentialFixed) {
                 compare(&case, &schedule, &steps, 100);
             }
@@ -379,12 +387,12 @@ fn what_cannot_be_done_says_why() {
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
     let mut general =
         General::new(&current, &stream, &module, graph.clone(), &Schedule::Parallel).unwrap();
-    let rule = StopRule::AllBeliefs { tolerance: 0.0, max_passes: 1 };
-    let passes = RunRequest::new(StopRule::Passes(1));
+    let rule = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 1 };
+    let iterations = RunRequest::new(StopRule::Iterations(1));
     for (request, served) in [
         (RunRequest::new(rule), false),
-        (RunRequest { active_threshold: Some(0.0), ..passes }, false),
-        (RunRequest { inference: Inference::MaxProduct, ..passes }, true),
+        (RunRequest { active_threshold: Some(0.0), ..iterations }, false),
+        (RunRequest { inference: Inference::MaxProduct, ..iterations }, true),
     ] {
         assert_eq!(general.serves(&request), served);
         let error = general.begin(&current, &stream, &request, 0).unwrap_err();
@@ -392,12 +400,12 @@ fn what_cannot_be_done_says_why() {
     }
     let history = StopRule::Bingo {
         tolerance: 0.0,
-        min_passes: u64::MAX - 1,
-        max_passes: u64::MAX - 1,
+        min_iterations: u64::MAX - 1,
+        max_iterations: u64::MAX - 1,
         history: u64::MAX,
     };
     let error = general.begin(&current, &stream, &RunRequest::new(history), 0).unwrap_err();
     assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
     // The program is as before.
-    general.begin(&current, &stream, &passes, 0).unwrap();
+    general.begin(&current, &stream, &iterations, 0).unwrap();
 }

@@ -1,6 +1,6 @@
-//! What a pass computes, level by level, and whether threads or blocks do.
+//! What an iteration computes, level by level, and whether threads or blocks do.
 
-use super::factors::{HUB_DEGREE, PRODUCT, body_memory, tree_nodes};
+use super::factors::{HIGH_DEGREE_DEGREE, PRODUCT, body_memory, tree_nodes};
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, collected, filled, room};
@@ -43,7 +43,7 @@ impl Items {
     }
 }
 
-/// The messages of a pass.
+/// The messages of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Work {
     pub thread_items: Items,
@@ -75,15 +75,16 @@ impl<'a> Shares<'a> {
         Self { graph, factor_bytes }
     }
 
-    /// Bytes that a block needs for messages out of the hubs of a factor; 0 if it has none.
-    fn hub_bytes(&self, factor: usize) -> u64 {
+    /// Bytes that a block needs for messages out of the high-degree variables of a factor; 0 if it has none.
+    fn high_degree_bytes(&self, factor: usize) -> u64 {
         let degrees = self.graph.factor_variables(factor).iter();
         let degrees = degrees.map(|&v| self.graph.degree(v as usize));
-        degrees.filter(|&degree| degree > HUB_DEGREE).map(product_memory).max().unwrap_or(0)
+        degrees.filter(|&degree| degree > HIGH_DEGREE_DEGREE).map(product_memory).max().unwrap_or(0)
     }
 
     fn is_of_block(&self, factor: usize, by_levels: bool) -> bool {
-        self.factor_bytes[factor] > THREAD_BYTES || (by_levels && self.hub_bytes(factor) > 0)
+        self.factor_bytes[factor] > THREAD_BYTES
+            || (by_levels && self.high_degree_bytes(factor) > 0)
     }
 
     /// Bytes of memory of a thread and of a block.
@@ -96,10 +97,10 @@ impl<'a> Shares<'a> {
                 // Factors with one variable are always a thread's.
                 threads = own.max(threads);
             } else {
-                let hub = if by_levels { self.hub_bytes(factor) } else { 0 };
+                let high_degree = if by_levels { self.high_degree_bytes(factor) } else { 0 };
                 // A block takes memory for small conjunctions as well.
                 let body = body_memory(graph.arity(factor) as u64);
-                blocks = own.max(body).max(hub).max(blocks);
+                blocks = own.max(body).max(high_degree).max(blocks);
             }
         }
         for v in 0..graph.variable_count() {
@@ -113,7 +114,7 @@ impl<'a> Shares<'a> {
     }
 
     /// All messages at once.
-    pub fn flood(&self) -> Result<Work> {
+    pub fn synchronous(&self) -> Result<Work> {
         let (mut thread_items, mut block_items) = (Items::new()?, Items::new()?);
         for factor in (0..self.graph.factor_count()).filter(|&f| self.graph.arity(f) > 1) {
             let of_block = self.is_of_block(factor, false);
@@ -196,7 +197,7 @@ mod tests {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(1, &[0], 0.9, 0.2).unwrap();
         builder.add_and(2, &[1], 0.8, 0.1).unwrap();
-        builder.add_singleton(0, 0.3).unwrap();
+        builder.add_prior(0, 0.3).unwrap();
         builder.build().unwrap()
     }
 
@@ -210,7 +211,7 @@ mod tests {
     fn flooding_is_one_level_of_whole_factors() {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-        let work = Shares::new(&graph, &factors.scratch).flood().unwrap();
+        let work = Shares::new(&graph, &factors.scratch).synchronous().unwrap();
         assert_eq!(work.thread_items.words, [0, 0, 0, 1, 0, 0]);
         assert_eq!((work.thread_items.levels, work.block_items.levels), (vec![0, 2], vec![0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
@@ -245,8 +246,8 @@ mod tests {
     fn runs_of_a_factor_in_one_level_are_apart() {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(2, &[0, 1], 0.9, 0.2).unwrap();
-        builder.add_singleton(5, 0.2).unwrap();
-        builder.add_singleton(6, 0.2).unwrap();
+        builder.add_prior(5, 0.2).unwrap();
+        builder.add_prior(6, 0.2).unwrap();
         let graph = builder.build().unwrap();
         let work = work(&graph, &[4, 0, 2, 1, 3]);
         assert_eq!(work.targets, [1, 2, 0]);
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn large_factors_and_hubs_are_for_blocks() {
+    fn large_factors_and_high_degree_variables_are_for_blocks() {
         let mut builder = FactorGraphBuilder::new();
         let body: Vec<u64> = (1..100).collect();
         builder.add_and(0, &body, 0.9, 0.2).unwrap();
@@ -265,14 +266,14 @@ mod tests {
         let graph = builder.build().unwrap();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let shares = Shares::new(&graph, &factors.scratch);
-        let flood = shares.flood().unwrap();
-        assert_eq!(flood.block_items.words, [0, 0, 0]);
-        assert_eq!(flood.thread_items.width(), 300);
+        let synchronous = shares.synchronous().unwrap();
+        assert_eq!(synchronous.block_items.words, [0, 0, 0]);
+        assert_eq!(synchronous.thread_items.width(), 300);
         let (threads, blocks) = shares.scratch(false);
         assert_eq!(threads, 0);
         // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two wide numbers.
         assert_eq!(blocks, (100 + 101) * 32);
-        // By levels each factor reads what the hub sends.
+        // By levels each factor reads what the high-degree variable sends.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
         let levels = shares.by_levels(&preorder).unwrap();
         assert_eq!((levels.thread_items.width(), levels.block_items.width()), (0, 301));

@@ -18,7 +18,7 @@ public enum Status {
     PARSE,
     /** A file could not be opened, read or written. */
     IO,
-    /** Certain messages that disagree meet; the message names the variable. */
+    /** Deterministic messages that disagree meet; the message names the variable. */
     CONTRADICTION,
     /** There are no results yet. */
     NO_RESULT,

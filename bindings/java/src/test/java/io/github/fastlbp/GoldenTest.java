@@ -121,8 +121,8 @@ class GoldenTest {
             Matcher matcher = name.matcher(file.getFileName().toString());
             if (!matcher.matches()) continue;
             String trace = file.toString().replaceAll("ref$", "trace");
-            List<String> passes = Data.lines(file.getFileSystem().getPath(trace));
-            String[] last = passes.get(passes.size() - 1).trim().split("\\s+");
+            List<String> iterations = Data.lines(file.getFileSystem().getPath(trace));
+            String[] last = iterations.get(iterations.size() - 1).trim().split("\\s+");
             try (BeliefPropagation bp = load(graphs, matcher.group(1)); FactorGraph graph = bp.graph()) {
                 RunResult result = bp.runBingo(
                         Double.parseDouble(matcher.group(2)), Long.parseLong(matcher.group(3)),

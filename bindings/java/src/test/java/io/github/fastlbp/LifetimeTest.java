@@ -117,7 +117,7 @@ class LifetimeTest {
                 AtomicBoolean closed = new AtomicBoolean();
                 bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                     running.countDown();
-                    // It goes on for some passes after it was closed.
+                    // It goes on for some iterations after it was closed.
                     return !closed.get() || iterations % 16 != 0;
                 });
                 Future<RunResult> result = other.submit(() -> bp.runIterations(Long.MAX_VALUE));

@@ -250,10 +250,10 @@ class SessionTest {
     @Test
     void runsEndByTheirRules() {
         try (BeliefPropagation bp = gridSession(5)) {
-            RunResult passes = bp.runIterations(3);
-            assertEquals(StopReason.ITERATIONS, passes.stopReason());
-            assertEquals(3, passes.iterations());
-            assertFalse(passes.converged());
+            RunResult iterations = bp.runIterations(3);
+            assertEquals(StopReason.ITERATIONS, iterations.stopReason());
+            assertEquals(3, iterations.iterations());
+            assertFalse(iterations.converged());
             RunResult bingo = bp.runBingo(0, 10, 20, 5);
             assertTrue(bingo.stopReason() == StopReason.ACTIVE_FRACTION || bingo.stopReason() == StopReason.ITERATIONS);
             assertTrue(bingo.activeFraction() > 0 && bingo.activeFraction() <= 1);
@@ -372,13 +372,13 @@ class SessionTest {
     }
 
     @Test
-    void listenersHearOfPassesAndEndRuns() {
+    void listenersHearOfIterationsAndEndRuns() {
         try (BeliefPropagation bp = gridSession(5)) {
             List<Long> heard = new ArrayList<>();
             bp.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
                 assertEquals(1, activeFraction);
                 assertTrue(maxDiff >= 0);
-                assertEquals(100, maxPasses);
+                assertEquals(100, maxIterations);
                 heard.add(iterations);
                 return iterations < 7;
             });
@@ -435,12 +435,12 @@ class SessionTest {
                 }
             }
             List<Long> heard = new ArrayList<>();
-            bp.setProgressListener((entries, all, maxDiff, frac) -> heard.add(entries) && entries < 1);
+            bp.setProgressListener((entries, all, maxDiff, active_fraction) -> heard.add(entries) && entries < 1);
             Status[] statuses = bp.setThreads(1).runBatch(offsets, variables, states, marginals);
             assertEquals(Status.NO_RESULT, statuses[2]);
             assertEquals(1, heard.size());
             IllegalStateException failure = new IllegalStateException("enough");
-            bp.setProgressListener((entries, all, maxDiff, frac) -> {
+            bp.setProgressListener((entries, all, maxDiff, active_fraction) -> {
                 throw failure;
             });
             assertSame(failure, assertThrows(
@@ -550,7 +550,7 @@ class SessionTest {
         for (Backend backend : Backend.values()) {
             assertContains("#define FASTLBP_BACKEND_" + backend + " " + backend.ordinal() + "\n", header);
         }
-        for (String kind : new String[] {"TABLE", "SINGLETON", "AND", "OR", "SIGNED", "NOISY", "TERMS"}) {
+        for (String kind : new String[] {"TABLE", "PRIOR", "AND", "OR", "SIGNED", "NOISY", "TERMS"}) {
             int number = FactorGraph.class.getField(kind).getInt(null);
             assertContains("#define FASTLBP_FACTOR_" + kind + " " + number + "\n", header);
         }

@@ -59,7 +59,7 @@ class SmartFlEngineTest {
             engine.probabilities(again);
             assertArrayEquals(all, again);
             engine.setProgressListener((iterations, maxIterations, maxDiff, activeFraction) -> {
-                assertEquals(SmartFlEngine.MAX_ITERATIONS, maxPasses);
+                assertEquals(SmartFlEngine.MAX_ITERATIONS, maxIterations);
                 return false;
             });
             assertEquals(StopReason.CANCELLED, engine.run().stopReason());
@@ -152,7 +152,7 @@ class SmartFlEngineTest {
     }
 
     /** A graph of SmartFL as its file says it, and the results of it by way of the file. */
-    private static void compare(Path directory, String name, long passes, boolean mustConverge) throws Exception {
+    private static void compare(Path directory, String name, long iterations, boolean mustConverge) throws Exception {
         Path file = directory.resolve(name + ".causal_fg.gz");
         Path observations = directory.resolve(name + ".obs");
         List<String> lines = Data.lines(file);
@@ -180,7 +180,7 @@ class SmartFlEngineTest {
         RunResult reference;
         long start = System.nanoTime();
         try (FactorGraph graph = FactorGraph.read(file); BeliefPropagation bp = new BeliefPropagation(graph)) {
-            bp.setSchedule(Schedule.PARALL).setTolerance(1e-8).setMaxIterations(passes)
+            bp.setSchedule(Schedule.PARALL).setTolerance(1e-8).setMaxIterations(iterations)
                     .setContradiction(Contradiction.VOTE).readKnownEvidence(observations);
             reference = bp.run();
             wanted = new double[graph.variableCount()];
@@ -206,7 +206,7 @@ class SmartFlEngineTest {
                 Integer node = nodes.get(Long.parseLong(words[0]));
                 if (node != null) engine.observe(node, words[1].equals("1"));
             }
-            RunResult result = engine.run(passes);
+            RunResult result = engine.run(iterations);
             double[] p = new double[engine.nodeCount()];
             engine.probabilities(p);
             System.out.printf("smartfl/%s: %s; engine %.2f s, by the file %.2f s%n", name, result,
@@ -214,13 +214,13 @@ class SmartFlEngineTest {
             assertEquals(reference.toString(), result.toString(), name);
             if (mustConverge) assertTrue(result.converged(), name);
             assertArrayEquals(wanted, p, name);
-            compareWithProgram(file, observations, passes, nodes, p);
+            compareWithProgram(file, observations, iterations, nodes, p);
         }
     }
 
     /** The same by the command line program, if there is one. */
     private static void compareWithProgram(
-            Path file, Path observations, long passes, TreeMap<Long, Integer> nodes, double[] p) throws Exception {
+            Path file, Path observations, long iterations, TreeMap<Long, Integer> nodes, double[] p) throws Exception {
         String program = System.getProperty("fastlbp.program", "");
         if (program.isEmpty()) {
             System.out.println("skipped: java: there is no command line program to compare SmartFlEngine with");
@@ -228,7 +228,7 @@ class SmartFlEngineTest {
         }
         String printed = Data.run(Arrays.asList(
                 program, "infer", file.toString(), "--evidence", observations.toString(), "--schedule", "PARALL",
-                "--tolerance", "1e-8", "--max-iterations", Long.toString(passes), "--contradiction", "vote"));
+                "--tolerance", "1e-8", "--max-iterations", Long.toString(iterations), "--contradiction", "vote"));
         int compared = 0;
         for (String line : printed.split("\n")) {
             if (line.startsWith("#") || line.startsWith("fastlbp:") || line.startsWith("exit code")) continue;

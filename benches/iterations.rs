@@ -1,7 +1,7 @@
-//! Times of reading, preparing and passes, graph by graph.
+//! Times of reading, preparing and iterations, graph by graph.
 //!
-//! `cargo bench --bench passes -- [--threads N,M] [--schedules A,B] GRAPH...` prints one line per
-//! graph, schedule and number of threads: the median over five runs of the time per pass and edge.
+//! `cargo bench --bench iterations -- [--threads N,M] [--schedules A,B] GRAPH...` prints one line per
+//! graph, schedule and number of threads: the median over five runs of the time per iteration and edge.
 
 use fastlbp::{
     BeliefPropagation, Contradiction, EngineOptions, Evidence, RunRequest, Schedule, StopRule,
@@ -25,7 +25,9 @@ fn main() {
             _ => graphs.push(argument.into()),
         }
     }
-    println!("graph schedule threads edges read_ms prepare_ms ns_per_edge_and_pass ms_per_pass");
+    println!(
+        "graph schedule threads edges read_ms prepare_ms ns_per_edge_and_iteration ms_per_iteration"
+    );
     for graph in &graphs {
         for schedule in &schedules {
             for &count in &threads {
@@ -60,33 +62,33 @@ fn measure(path: &Path, schedule: &str, threads: usize) -> fastlbp::Result<()> {
         }
         bp.set_evidence(&evidence)?;
     }
-    let run = |bp: &mut BeliefPropagation, passes: u64| {
+    let run = |bp: &mut BeliefPropagation, iterations: u64| {
         let request = RunRequest {
             contradiction: Contradiction::Vote,
-            ..RunRequest::new(StopRule::Passes(passes))
+            ..RunRequest::new(StopRule::Iterations(iterations))
         };
         let started = Instant::now();
         bp.run(&request).map(|_| started.elapsed())
     };
-    // Two run lengths: their difference is the cost of passes alone.
+    // Two run lengths: their difference is the cost of iterations alone.
     let estimate = run(&mut bp, 5)?.as_secs_f64() / 5.0;
-    let passes = ((0.4 / estimate) as u64).clamp(10, 20_000);
+    let iterations = ((0.4 / estimate) as u64).clamp(10, 20_000);
     let mut times = Vec::new();
     for _ in 0..5 {
         let short = run(&mut bp, 5)?.as_secs_f64();
-        let long = run(&mut bp, 5 + passes)?.as_secs_f64();
-        times.push((long - short) / passes as f64);
+        let long = run(&mut bp, 5 + iterations)?.as_secs_f64();
+        times.push((long - short) / iterations as f64);
     }
     times.sort_by(f64::total_cmp);
-    let pass = times[times.len() / 2];
+    let iteration = times[times.len() / 2];
     println!(
         "{} {schedule} {threads} {} {:.1} {:.1} {:.2} {:.3}",
         path.file_stem().unwrap_or_default().to_string_lossy(),
         graph.edge_count(),
         milliseconds(read),
         milliseconds(prepare),
-        pass * 1e9 / graph.edge_count() as f64,
-        pass * 1e3
+        iteration * 1e9 / graph.edge_count() as f64,
+        iteration * 1e3
     );
     Ok(())
 }

@@ -7,10 +7,10 @@ use crate::kernel::Inference;
 use crate::kernel::horn::{
     HornCoefficients, HornScratch, horn_message, horn_messages, small_horn_messages,
 };
-use crate::kernel::packed::Packed;
+use crate::kernel::packed::EncodedMessage;
 use proptest::prelude::*;
 
-/// Singletons, ANDs, ORs and signed conjunctions with literals of both signs beyond the first word.
+/// Priors, ANDs, ORs and signed conjunctions with literals of both signs beyond the first word.
 fn coefficients() -> impl Strategy<Value = HornCoefficients> {
     let probability = || prop_oneof![1 => Just(0.0), 1 => Just(1.0), 1 => Just(1e-200), 1 => Just(5e-324), 4 => 0.0..1.0];
     let horn = (any::<bool>(), probability(), probability(), any::<bool>()).prop_map(
@@ -32,27 +32,27 @@ fn coefficients() -> impl Strategy<Value = HornCoefficients> {
 }
 
 fn expected(
-    inputs: &[Packed],
+    inputs: &[EncodedMessage],
     head: usize,
     c: &HornCoefficients,
     inference: Inference,
     out: &mut Words,
 ) {
     let mut scratch = HornScratch::default();
-    let mut all = vec![Packed::ONE; inputs.len()];
+    let mut all = vec![EncodedMessage::ONE; inputs.len()];
     horn_messages(inputs, head, c, inference, &mut all, &mut scratch).unwrap();
     let one = |target| {
         let mut own = inputs.to_vec();
         horn_message(&mut own, head, target, c, inference, &mut HornScratch::default()).unwrap()
     };
-    let ones: Vec<Packed> = (0..inputs.len()).map(one).collect();
+    let ones: Vec<EncodedMessage> = (0..inputs.len()).map(one).collect();
     out.all(&all).all(&ones);
     // What the GPU does without memory, where there are at most eight variables.
     macro_rules! small {
         ($($n:literal)*) => {
             match inputs.len() {
                 $($n if inference == Inference::SumProduct => {
-                    let inputs: &[Packed; $n] = inputs.try_into().expect("that many");
+                    let inputs: &[EncodedMessage; $n] = inputs.try_into().expect("that many");
                     out.all(&small_horn_messages(inputs, head, c)).all(&ones);
                 })*
                 1..=8 => {
@@ -69,9 +69,9 @@ fn expected(
     }
 }
 
-fn noisy(inputs: &[Packed], head: usize, c: &NoisyCoefficients<'_>, out: &mut Words) {
+fn noisy(inputs: &[EncodedMessage], head: usize, c: &NoisyCoefficients<'_>, out: &mut Words) {
     let mut scratch = HornScratch::default();
-    let mut all = vec![Packed::ONE; inputs.len()];
+    let mut all = vec![EncodedMessage::ONE; inputs.len()];
     noisy_messages(inputs, head, c, &mut all, &mut scratch).unwrap();
     for (target, &message) in all.iter().enumerate() {
         let one = noisy_message(&mut inputs.to_vec(), head, target, c, &mut scratch).unwrap();

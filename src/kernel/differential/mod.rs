@@ -9,8 +9,8 @@ mod numbers;
 mod products;
 mod tables;
 
-use super::number::Wide;
-use super::packed::Packed;
+use super::number::ExtendedFloat;
+use super::packed::EncodedMessage;
 use super::product::Product;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -27,7 +27,7 @@ const CASES: usize = 20_000;
 #[derive(Clone, Copy, Debug)]
 enum Function {
     Number,
-    Packed,
+    EncodedMessage,
     FewProducts,
     ManyProducts,
     States,
@@ -63,7 +63,7 @@ impl Words {
         self
     }
 
-    fn packed(&mut self, value: Packed) -> &mut Self {
+    fn packed(&mut self, value: EncodedMessage) -> &mut Self {
         self.word(value.0)
     }
 
@@ -75,17 +75,17 @@ impl Words {
     }
 
     /// Values without their number.
-    fn all(&mut self, values: &[Packed]) -> &mut Self {
+    fn all(&mut self, values: &[EncodedMessage]) -> &mut Self {
         self.0.extend(values.iter().map(|value| value.0));
         self
     }
 
     /// Values after their number.
-    fn list(&mut self, values: &[Packed]) -> &mut Self {
+    fn list(&mut self, values: &[EncodedMessage]) -> &mut Self {
         self.count(values.len()).all(values)
     }
 
-    fn wide(&mut self, value: Wide) -> &mut Self {
+    fn wide(&mut self, value: ExtendedFloat) -> &mut Self {
         self.number(value.significand()).word(value.exponent() as u64)
     }
 
@@ -147,24 +147,26 @@ impl Cases {
 }
 
 /// Values of messages: near one and far from it, certain ones, and ones that no `f64` holds.
-fn message() -> impl Strategy<Value = Packed> {
+fn message() -> impl Strategy<Value = EncodedMessage> {
     prop_oneof![
-        12 => (1e-3_f64..1e3).prop_map(Packed::from_f64),
-        4 => (1.0_f64..2.0, -300_i64..300).prop_map(|(s, e)| Packed::pack(Wide::from_parts(s, e))),
+        12 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
+        4 => (1.0_f64..2.0, -300_i64..300).prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
         1 => (1.0_f64..2.0, -17_000_i64..17_000)
-            .prop_map(|(s, e)| Packed::pack(Wide::from_parts(s, e))),
+            .prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
         1 => (1.0_f64..2.0, -3_000_000_i64..3_000_000)
-            .prop_map(|(s, e)| Packed::pack(Wide::from_parts(s, e))),
-        2 => Just(Packed::ZERO),
-        2 => Just(Packed::INFINITY),
-        1 => Just(Packed::ONE),
+            .prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
+        2 => Just(EncodedMessage::ZERO),
+        2 => Just(EncodedMessage::INFINITY),
+        1 => Just(EncodedMessage::ONE),
     ]
 }
 
 /// Messages of one node: all near one in half of the cases, so that each path is taken often.
-fn messages(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Packed>> {
+fn messages(
+    count: impl Into<prop::collection::SizeRange>,
+) -> impl Strategy<Value = Vec<EncodedMessage>> {
     let count = count.into();
-    let near = (1e-6_f64..1e6).prop_map(Packed::from_f64);
+    let near = (1e-6_f64..1e6).prop_map(EncodedMessage::from_f64);
     prop_oneof![prop::collection::vec(near, count.clone()), prop::collection::vec(message(), count),]
 }
 

@@ -7,12 +7,12 @@ use super::team::{Chunks, Team, Worker};
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{HornCoefficients, Packed, small_horn_messages};
+use crate::kernel::{EncodedMessage, HornCoefficients, small_horn_messages};
 use crate::memory::{Grow, NoMemory, collected, filled, fit, room};
 use std::ops::Range;
 
 /// The nodes of a graph, cut into chunks of about equal work.
-pub(super) struct Flood {
+pub(super) struct Synchronous {
     variables: Nodes,
     factors: Nodes,
     /// The slot of each edge.
@@ -81,7 +81,7 @@ impl Nodes {
     }
 }
 
-impl Flood {
+impl Synchronous {
     pub(super) fn new(state: &State) -> Result<Self> {
         let graph = &state.graph;
         let factor_shape =
@@ -201,8 +201,8 @@ impl Flood {
         for (position, &output) in outputs.iter().enumerate() {
             let edge = first + position;
             let mut odds = output;
-            if odds == Packed::CONTRADICTION {
-                odds = Packed::ONE;
+            if odds == EncodedMessage::CONTRADICTION {
+                odds = EncodedMessage::ONE;
                 workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
             }
             state.to_variable.set(self.slots[edge] as usize, odds);

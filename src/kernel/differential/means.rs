@@ -2,8 +2,8 @@
 
 use super::{Cases, Function, message, messages, numbers};
 use crate::kernel::damping::damp;
-use crate::kernel::number::{Real, Wide};
-use crate::kernel::packed::Packed;
+use crate::kernel::number::{ExtendedFloat, Real};
+use crate::kernel::packed::EncodedMessage;
 use crate::kernel::power::geometric_mean;
 use proptest::prelude::*;
 
@@ -12,14 +12,14 @@ fn dampings() -> impl Strategy<Value = f64> {
 }
 
 pub(super) fn draw(cases: &mut Cases) {
-    let positive = |x: Wide| if x.is_zero() { Wide::ONE } else { x };
+    let positive = |x: ExtendedFloat| if x.is_zero() { ExtendedFloat::ONE } else { x };
     let pairs = numbers::pairs().prop_map(move |(a, b)| (positive(a), positive(b)));
     cases.draw(Function::Mean, (pairs, dampings()), |((a, b), damping), inputs, out| {
         inputs.wide(a).wide(b).number(damping);
         out.wide(geometric_mean(a, b, damping));
     });
     // Odds, or weights of states, which are finite.
-    let finite = |m| if m == Packed::INFINITY { Packed::ZERO } else { m };
+    let finite = |m| if m == EncodedMessage::INFINITY { EncodedMessage::ZERO } else { m };
     let state = move || message().prop_map(finite);
     let states = (3..6_usize).prop_flat_map(move |count| {
         (prop::collection::vec(state(), count), prop::collection::vec(state(), count))

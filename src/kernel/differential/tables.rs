@@ -4,7 +4,7 @@ use super::{Cases, Function, Words, message};
 use crate::factor::terms::{TermInputs, TermScratch, term_messages};
 use crate::factor::{TermLiteral, Terms};
 use crate::kernel::Inference;
-use crate::kernel::packed::Packed;
+use crate::kernel::packed::EncodedMessage;
 use crate::kernel::table::{
     TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
     table_messages, table_total,
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 struct Scope {
     radices: Vec<u32>,
-    inputs: Vec<Packed>,
+    inputs: Vec<EncodedMessage>,
 }
 
 impl Scope {
@@ -24,12 +24,16 @@ impl Scope {
     }
 
     /// Writes the messages that `run` makes: all at once, then one by one.
-    fn each_message(&self, out: &mut Words, mut run: impl FnMut(Option<usize>, &mut [Packed])) {
-        let mut all = vec![Packed::ONE; self.inputs.len()];
+    fn each_message(
+        &self,
+        out: &mut Words,
+        mut run: impl FnMut(Option<usize>, &mut [EncodedMessage]),
+    ) {
+        let mut all = vec![EncodedMessage::ONE; self.inputs.len()];
         run(None, &mut all);
         out.all(&all);
         for (target, &radix) in self.radices.iter().enumerate() {
-            let mut one = vec![Packed::ONE; stored_values(radix)];
+            let mut one = vec![EncodedMessage::ONE; stored_values(radix)];
             run(Some(target), &mut one);
             out.all(&one);
         }
@@ -38,7 +42,7 @@ impl Scope {
 
 /// Up to six variables of two to four states, or some more binary ones.
 fn scope() -> impl Strategy<Value = Scope> {
-    let near = || (1e-3_f64..1e3).prop_map(Packed::from_f64);
+    let near = || (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64);
     let radices = prop_oneof![
         3 => prop::collection::vec(2_u32..5, 1..6),
         1 => prop::collection::vec(2_u32..3, 1..9),
@@ -55,9 +59,9 @@ fn scope() -> impl Strategy<Value = Scope> {
                 if radix > 2 {
                     // Weights of states are finite, and one of them is one.
                     let weights = &mut inputs[at..at + radix as usize];
-                    weights[0] = Packed::ONE;
-                    for weight in weights.iter_mut().filter(|w| **w == Packed::INFINITY) {
-                        *weight = Packed::ZERO;
+                    weights[0] = EncodedMessage::ONE;
+                    for weight in weights.iter_mut().filter(|w| **w == EncodedMessage::INFINITY) {
+                        *weight = EncodedMessage::ZERO;
                     }
                 }
                 at += stored_values(radix);

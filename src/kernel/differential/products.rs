@@ -1,7 +1,7 @@
 //! product.cuh, and the trees of tree.cuh with it.
 
 use super::{Cases, Function, Words, message, messages};
-use crate::kernel::packed::Packed;
+use crate::kernel::packed::EncodedMessage;
 use crate::kernel::product::{
     BLOCK, Product, Scratch, binary_leave_one_out, binary_leave_one_out_all, leave_one_out_of_few,
     probability_of_few, resolve_states, weights_to_probabilities,
@@ -9,17 +9,17 @@ use crate::kernel::product::{
 use crate::kernel::tree::Monoid;
 use proptest::prelude::*;
 
-fn padded<const N: usize>(values: &[Packed]) -> [Packed; N] {
-    let mut padded = [Packed::ONE; N];
+fn padded<const N: usize>(values: &[EncodedMessage]) -> [EncodedMessage; N] {
+    let mut padded = [EncodedMessage::ONE; N];
     padded[..values.len()].copy_from_slice(values);
     padded
 }
 
 /// Everything over four or eight padded messages.
-fn few<const N: usize>(values: &[Packed], extra: Packed, out: &mut Words) {
+fn few<const N: usize>(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Words) {
     for leaf in 0..values.len() {
         let odds = leave_one_out_of_few(&padded::<N>(values), leaf);
-        out.word(odds.is_some()).packed(odds.unwrap_or(Packed::ZERO));
+        out.word(odds.is_some()).packed(odds.unwrap_or(EncodedMessage::ZERO));
         let (odds, contradictory) = binary_leave_one_out(values, leaf);
         out.packed(odds).word(contradictory);
     }
@@ -31,14 +31,14 @@ fn few<const N: usize>(values: &[Packed], extra: Packed, out: &mut Words) {
     }
 }
 
-fn few_products(values: &[Packed], extra: Packed, out: &mut Words) {
+fn few_products(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Words) {
     if values.len() <= 4 {
         few::<4>(values, extra, out);
         let probability = probability_of_few(&padded(values));
         out.word(probability.is_some()).number(probability.unwrap_or(0.0));
     }
     few::<8>(values, extra, out);
-    let padded: [Packed; BLOCK] = padded(values);
+    let padded: [EncodedMessage; BLOCK] = padded(values);
     out.product(Product::of_block(&padded));
     let above = Product::of(extra).combine(Product::of(values[0]));
     for leaf in 0..BLOCK {
@@ -46,7 +46,7 @@ fn few_products(values: &[Packed], extra: Packed, out: &mut Words) {
     }
 }
 
-fn many_products(values: &[Packed], extra: Packed, out: &mut Words) {
+fn many_products(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Words) {
     let mut scratch = Scratch::default();
     let total = scratch.product(values.iter().copied()).unwrap();
     out.product(total).packed(total.odds()).numbers(&total.probabilities());
@@ -55,10 +55,10 @@ fn many_products(values: &[Packed], extra: Packed, out: &mut Words) {
     out.word(contradictory).all(&all);
 }
 
-fn states(values: &[Packed], out: &mut Words) {
-    let pair = |pair: &[Packed]| Product::of(pair[0]).combine(Product::of(pair[1]));
+fn states(values: &[EncodedMessage], out: &mut Words) {
+    let pair = |pair: &[EncodedMessage]| Product::of(pair[0]).combine(Product::of(pair[1]));
     let products: Vec<Product> = values.chunks_exact(2).map(pair).collect();
-    let mut message = vec![Packed::ONE; products.len()];
+    let mut message = vec![EncodedMessage::ONE; products.len()];
     out.word(resolve_states(&products, &mut message));
     let mut probabilities = vec![0.0; products.len()];
     weights_to_probabilities(&message, &mut probabilities);
@@ -68,7 +68,7 @@ fn states(values: &[Packed], out: &mut Words) {
 }
 
 pub(super) fn draw(cases: &mut Cases) {
-    let extra = || prop_oneof![message(), Just(Packed::ONE)];
+    let extra = || prop_oneof![message(), Just(EncodedMessage::ONE)];
     cases.draw(
         Function::FewProducts,
         (messages(1..=8), extra()),
@@ -83,7 +83,7 @@ pub(super) fn draw(cases: &mut Cases) {
         many_products(&values, extra, out);
     });
     // Weights of states are finite.
-    let finite = |m| if m == Packed::INFINITY { Packed::ZERO } else { m };
+    let finite = |m| if m == EncodedMessage::INFINITY { EncodedMessage::ZERO } else { m };
     let pairs = (1..6_usize)
         .prop_flat_map(move |states| prop::collection::vec(message().prop_map(finite), 2 * states));
     cases.draw(Function::States, pairs, |values, inputs, out| {

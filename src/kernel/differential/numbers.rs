@@ -1,13 +1,13 @@
 //! number.cuh, packed.cuh and the sum of tree.cuh.
 
 use super::{Cases, Function, Words};
-use crate::kernel::number::{Max, Real, Wide};
-use crate::kernel::packed::Packed;
+use crate::kernel::number::{ExtendedFloat, Max, Real};
+use crate::kernel::packed::EncodedMessage;
 use crate::kernel::tree::pairwise_sum;
 use proptest::prelude::*;
 
 /// Numbers of all sizes, zeros among them.
-fn wide() -> impl Strategy<Value = Wide> {
+fn wide() -> impl Strategy<Value = ExtendedFloat> {
     let exponents = prop_oneof![
         2 => Just(0_i64),
         4 => -3..=3_i64,
@@ -18,17 +18,17 @@ fn wide() -> impl Strategy<Value = Wide> {
     ];
     let significands = prop_oneof![4 => 1.0..2.0, 1 => Just(1.0), 1 => Just(2.0 - f64::EPSILON)];
     prop_oneof![
-        12 => (significands, exponents).prop_map(|(s, e)| Wide::from_parts(s, e)),
-        1 => Just(Wide::ZERO),
+        12 => (significands, exponents).prop_map(|(s, e)| ExtendedFloat::from_parts(s, e)),
+        1 => Just(ExtendedFloat::ZERO),
     ]
 }
 
 /// Two numbers, in some cases with significands or exponents that are the same.
-pub(super) fn pairs() -> impl Strategy<Value = (Wide, Wide)> {
+pub(super) fn pairs() -> impl Strategy<Value = (ExtendedFloat, ExtendedFloat)> {
     prop_oneof![
         4 => (wide(), wide()),
         1 => (wide(), -60..=60_i64).prop_map(|(a, by)| (a, a.scaled(by))),
-        1 => (wide(), 1.0..2.0).prop_map(|(a, s)| (a, Wide::from_parts(s, a.exponent()))),
+        1 => (wide(), 1.0..2.0).prop_map(|(a, s)| (a, ExtendedFloat::from_parts(s, a.exponent()))),
         1 => wide().prop_map(|a| (a, a)),
     ]
 }
@@ -42,40 +42,47 @@ fn any_double() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn number(a: Wide, b: Wide, out: &mut Words) {
+fn number(a: ExtendedFloat, b: ExtendedFloat, out: &mut Words) {
     let products = [a.multiply(b), a.multiply_positive(b), a.add(b), a.minus(b), a.larger(b)];
     for value in products {
         out.wide(value);
     }
     out.wide(a.smaller(b)).wide(a.divide(b)).wide(Max(a).add(Max(b)).0);
     out.number(a.to_f64()).word(a.is_zero());
-    out.wide(Wide::from_f64(a.to_f64())).number(a.to_f64().larger(b.to_f64()));
+    out.wide(ExtendedFloat::from_f64(a.to_f64())).number(a.to_f64().larger(b.to_f64()));
 }
 
-fn packed(a: Wide, b: Wide, any: f64, out: &mut Words) {
-    out.packed(Packed::from_f64(any)).packed(Packed::ratio(a, b));
-    let value = Packed::pack(a);
+fn packed(a: ExtendedFloat, b: ExtendedFloat, any: f64, out: &mut Words) {
+    out.packed(EncodedMessage::from_f64(any)).packed(EncodedMessage::ratio(a, b));
+    let value = EncodedMessage::pack(a);
     out.packed(value).wide(value.unpack());
     out.word(value.is_within::<10>()).word(value.is_within::<1000>());
-    out.word(value.is_plain()).word(value.is_certain()).word(value.may_be_certain());
-    let near = Packed::all_near::<64>(&[value, Packed::pack(b)]);
+    out.word(value.is_in_f64_range())
+        .word(value.is_deterministic())
+        .word(value.may_be_deterministic());
+    let near = EncodedMessage::all_near::<64>(&[value, EncodedMessage::pack(b)]);
     out.word(near).word(near);
     out.numbers(&value.probabilities()).number(value.probability());
     // From and to far numbers.
-    out.packed(value).packed(if value.is_certain() { value } else { Packed::pack(value.unpack()) });
+    out.packed(value).packed(if value.is_deterministic() {
+        value
+    } else {
+        EncodedMessage::pack(value.unpack())
+    });
 }
 
 pub(super) fn draw(cases: &mut Cases) {
     // The conversions of a `f64` are those of numbers that it holds.
     let in_range = pairs().prop_map(|(a, b)| {
-        let limit = |x: Wide| if x.exponent() > 1023 { x.scaled(-x.exponent()) } else { x };
+        let limit =
+            |x: ExtendedFloat| if x.exponent() > 1023 { x.scaled(-x.exponent()) } else { x };
         (limit(a), limit(b))
     });
     cases.draw(Function::Number, in_range, |(a, b), inputs, out| {
         inputs.wide(a).wide(b);
         number(a, b, out);
     });
-    cases.draw(Function::Packed, (pairs(), any_double()), |((a, b), any), inputs, out| {
+    cases.draw(Function::EncodedMessage, (pairs(), any_double()), |((a, b), any), inputs, out| {
         inputs.wide(a).wide(b).number(any);
         packed(a, b, any, out);
     });
