@@ -142,9 +142,10 @@ impl FactorGraphBuilder {
         let (factor, kind) = (self.kinds.len(), parameters.kind());
         parameters.check(factor, members.len())?;
         if kind.has_head() != head.is_some() {
-            let (name, wanted) = (kind.name(), if kind.has_head() { "a" } else { "no" });
+            let wanted = if kind.has_head() { "a head: one is needed" } else { "no head" };
             return Err(Error::InvalidArgument(format!(
-                "factor {factor} ({name}): its kind has {wanted} head: {wanted} head is needed"
+                "factor {factor} ({}): factors of its kind have {wanted}",
+                kind.name()
             )));
         }
         self.make_room(1, members.len())?;

@@ -1,6 +1,8 @@
 //! Factors with local structure, from a builder into a graph.
 
-use crate::model::{Factor, FactorGraph, FactorGraphBuilder, NoisyLiteral};
+use crate::model::{
+    Factor, FactorGraph, FactorGraphBuilder, FactorKind, HornParameters, NoisyLiteral,
+};
 use proptest::prelude::*;
 
 const VALUES: [f64; 4] = [0.1, 0.2, 0.3, 0.4];
@@ -151,4 +153,20 @@ proptest! {
             prop_assert_eq!(zero, table.iter().all(|&value| value == 0.0));
         }
     }
+}
+
+#[test]
+fn factors_are_added_by_their_parameters() {
+    let parameters = HornParameters { kind: FactorKind::Or, p: 0.75, q: 0.5, head_in_body: false };
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_factor(Some(3), &[1, 3, 2], &parameters).unwrap();
+    let mut other = FactorGraphBuilder::new();
+    other.add_or(3, &[1, 3, 2], 0.75, 0.5).unwrap();
+    assert_eq!(builder.build().unwrap(), other.build().unwrap());
+    let error = builder.add_factor(None, &[1, 2], &parameters).unwrap_err().to_string();
+    assert!(error.contains("factor 1 (or)") && error.contains("a head"), "{error}");
+    let table = crate::factor::NewTable(&[1.0, 2.0]);
+    let error = builder.add_factor(Some(1), &[2], &table).unwrap_err().to_string();
+    assert!(error.contains("factor 1 (table)") && error.contains("no head"), "{error}");
+    assert_eq!(builder.factor_count(), 1);
 }
