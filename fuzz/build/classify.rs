@@ -92,7 +92,6 @@ fn element(function: &Function, parameter: &Parameter, of: &str) -> &'static str
         "fastlbp_status" => "Status",
         "uint8_t" => "U8",
         "char" => "Char",
-        "bool" => "Bool",
         "double" => "F64",
         _ => unknown(function, parameter, "an unknown type"),
     }

@@ -160,7 +160,6 @@ fn check_outputs(function: &Function, arguments: &Arguments, blocks: &[Option<Bl
         for word in block.words(element).into_iter().take(written) {
             let valid = match element {
                 Element::F64 => any_number || !f64::from_bits(word).is_nan(),
-                Element::Bool => word <= 1,
                 Element::Status => word < 18 && word != PANIC as u64 && word != POISONED as u64,
                 _ => true,
             };

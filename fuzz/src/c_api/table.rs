@@ -9,7 +9,6 @@ pub enum Element {
     Status,
     U8,
     Char,
-    Bool,
     F64,
 }
 
@@ -18,7 +17,7 @@ impl Element {
         match self {
             Element::U64 | Element::F64 => 8,
             Element::U32 | Element::I32 | Element::Status => 4,
-            Element::U8 | Element::Char | Element::Bool => 1,
+            Element::U8 | Element::Char => 1,
         }
     }
 }

@@ -12,8 +12,8 @@
  * int main() try {
  *     // A rule 0.9: x1 & x2 -> x3 with the priors 0.3 and 0.8; labels are any numbers.
  *     fastlbp::Graph graph;
- *     graph.add_singleton(1, 0.3);
- *     graph.add_singleton(2, 0.8);
+ *     graph.add_prior(1, 0.3);
+ *     graph.add_prior(2, 0.8);
  *     graph.add_and(3, {1, 2}, 0.9, 0.0);
  *
  *     fastlbp::BeliefPropagation bp(graph);
