@@ -30,7 +30,7 @@ const SHORT_LAYOUT: Layout = Layout { fraction_bits: 47, bias: 1 << 14, limit: 1
 const LONG_LAYOUT: Layout = Layout { fraction_bits: 40, bias: 1 << 21, limit: (1 << 21) - 3 };
 
 /// Exponents of values stored as an `f64` are within +-1000.
-const PLAIN_EXPONENT: i64 = 1000;
+const F64_EXPONENT: i64 = 1000;
 
 const fn power_bits(exponent: i64) -> u64 {
     ((1023 + exponent) as u64) << 52
@@ -52,7 +52,7 @@ impl EncodedMessage {
     /// Whether these are the bits of a value that can be stored.
     pub(crate) fn is_valid(self) -> bool {
         self.is_deterministic()
-            || self.is_in_f64_range()
+            || self.is_positive_in_f64_range()
             || (self.0 & TAG != 0 && Self::pack(self.unpack()) == self)
     }
 
@@ -98,7 +98,7 @@ impl EncodedMessage {
     #[inline(always)]
     pub(super) fn from_near_product(value: f64) -> Self {
         let stored = Self(value.to_bits());
-        debug_assert!(stored.is_within::<PLAIN_EXPONENT>() && !stored.is_deterministic());
+        debug_assert!(stored.is_within::<F64_EXPONENT>() && !stored.is_deterministic());
         stored
     }
 
@@ -107,7 +107,7 @@ impl EncodedMessage {
     #[inline(always)]
     pub(super) fn from_near_ratio(value: f64) -> Self {
         let stored = Self(value.to_bits());
-        debug_assert!(stored.is_within::<PLAIN_EXPONENT>());
+        debug_assert!(stored.is_within::<F64_EXPONENT>());
         stored
     }
 
@@ -116,7 +116,7 @@ impl EncodedMessage {
     #[inline(always)]
     pub(super) fn ratio_of_f64(numerator: f64, denominator: f64) -> Self {
         let ratio = Self((numerator / denominator).to_bits());
-        if ratio.is_in_f64_range() {
+        if ratio.is_positive_in_f64_range() {
             ratio
         } else {
             Self::other_ratio_of_f64(numerator, denominator)
@@ -131,9 +131,9 @@ impl EncodedMessage {
 
     /// Whether the value is positive and stored as an `f64`.
     #[inline(always)]
-    fn is_in_f64_range(self) -> bool {
-        let low = power_bits(-PLAIN_EXPONENT);
-        self.0.wrapping_sub(low) < power_bits(PLAIN_EXPONENT + 1) - low
+    fn is_positive_in_f64_range(self) -> bool {
+        let low = power_bits(-F64_EXPONENT);
+        self.0.wrapping_sub(low) < power_bits(F64_EXPONENT + 1) - low
     }
 
     /// From any `f64` that is not negative and not NaN.
@@ -150,7 +150,7 @@ impl EncodedMessage {
     pub(crate) fn pack(value: ExtendedFloat) -> Self {
         let fraction = value.significand().to_bits() & ((1 << 52) - 1);
         let exponent = value.exponent();
-        if (-PLAIN_EXPONENT..=PLAIN_EXPONENT).contains(&exponent) {
+        if (-F64_EXPONENT..=F64_EXPONENT).contains(&exponent) {
             Self(fraction | power_bits(exponent))
         } else if value.is_zero() {
             Self::ZERO
@@ -208,7 +208,7 @@ impl EncodedMessage {
     /// The probability of state 1, as in [`Self::probabilities`].
     #[inline]
     pub(crate) fn probability(self) -> f64 {
-        if self.is_within::<PLAIN_EXPONENT>() && self != Self::INFINITY {
+        if self.is_within::<F64_EXPONENT>() && self != Self::INFINITY {
             let odds = self.plain();
             odds / (odds + 1.0)
         } else {
