@@ -6,6 +6,7 @@
 use super::bp::fastlbp_bp;
 use super::session::Session;
 use super::status::{Failure, Outcome, fastlbp_status};
+use crate::BeliefPropagation;
 use crate::engine::{Backend, StopReason};
 use crate::error::Error;
 
@@ -77,14 +78,20 @@ fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
             .contradictions()?
             .1
             .ok_or_else(|| Error::NoResult("the last run had no contradictory variable".into()))?,
-        FASTLBP_REPORT_BACKEND => match session.bp.backend() {
+        FASTLBP_REPORT_BACKEND => match told(session).backend() {
             Backend::Cuda => super::settings::FASTLBP_BACKEND_CUDA.into(),
             Backend::Cpu | Backend::Auto => super::settings::FASTLBP_BACKEND_CPU.into(),
         },
-        FASTLBP_REPORT_THREADS => session.bp.threads() as u64,
+        FASTLBP_REPORT_THREADS => told(session).threads() as u64,
         FASTLBP_REPORT_EVIDENCE => session.bp.evidence().len() as u64,
         _ => return Err(wrong_key(key, "u64")),
     })
+}
+
+/// The session, of which the log is told where its runs will most likely be made.
+fn told(session: &Session) -> &BeliefPropagation {
+    session.tell_backend();
+    &session.bp
 }
 
 fn stop_reason(reason: StopReason) -> u32 {

@@ -4,12 +4,15 @@
 use super::log::{self, FASTLBP_LOG_INFO, FASTLBP_LOG_WARNING, UserPointer};
 use super::status::{Failure, Outcome};
 use crate::BeliefPropagation;
-use crate::engine::{Backend, Control, Progress, RunReport, RunRequest, StopReason, StopRule};
+use crate::engine::{
+    Backend, Control, EngineOptions, Progress, RunReport, RunRequest, StopReason, StopRule,
+};
 use crate::error::Error;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence};
 use crate::schedule::Schedule;
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The header's `fastlbp_progress_callback` when there is one.
 pub(super) type ProgressFunction = unsafe extern "C" fn(
@@ -37,7 +40,7 @@ pub(super) struct Session {
     pub bp: BeliefPropagation,
     pub extras: Extras,
     /// Whether the log has been told which backend is expected.
-    is_told: bool,
+    is_told: AtomicBool,
 }
 
 impl Session {
@@ -51,14 +54,15 @@ impl Session {
                 log_domain: false,
                 progress: None,
             },
-            is_told: false,
+            is_told: AtomicBool::new(false),
         }
     }
 
     /// A session of its own in the same state, but without the progress callback.
     pub fn duplicate(&self) -> Outcome<Self> {
         let extras = Extras { progress: None, ..self.extras.clone() };
-        Ok(Self { bp: self.bp.try_clone()?, extras, is_told: self.is_told })
+        let is_told = AtomicBool::new(self.is_told.load(Ordering::Relaxed));
+        Ok(Self { bp: self.bp.try_clone()?, extras, is_told })
     }
 
     pub fn graph(&self) -> &Arc<FactorGraph> {
@@ -87,10 +91,16 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the log once which backend is expected.
-    fn tell_backend(&mut self) {
-        if !self.is_told && self.bp.options().backend == Backend::Auto {
-            self.is_told = true;
+    /// Replaces what iterations run with, from the next run on.
+    pub fn set_options(&mut self, options: EngineOptions) {
+        self.bp.set_options(options);
+        self.is_told = AtomicBool::new(false);
+    }
+
+    /// Tells the log once which backend is expected. The callback may ask for it, too.
+    pub fn tell_backend(&self) {
+        if self.bp.options().backend == Backend::Auto && !self.is_told.swap(true, Ordering::Relaxed)
+        {
             log::send(FASTLBP_LOG_INFO, || {
                 format!("backend auto: {} most likely", self.bp.backend().name())
             });

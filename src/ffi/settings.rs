@@ -158,7 +158,7 @@ pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
         )));
     }
     let threads = (threads > 0).then_some(threads);
-    session.bp.set_options(EngineOptions { threads, ..session.bp.options() });
+    session.set_options(EngineOptions { threads, ..session.bp.options() });
     Ok(())
 }
 
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_backend(
 }
 
 pub(super) fn set_backend(session: &mut Session, backend: Backend) -> Outcome {
-    session.bp.set_options(EngineOptions { backend, ..session.bp.options() });
+    session.set_options(EngineOptions { backend, ..session.bp.options() });
     Ok(())
 }
 
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_device(bp: *mut fastlbp_bp, index: u32) 
 /// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
 pub(super) fn set_device(session: &mut Session, device: Option<u32>) -> Outcome {
     let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
-    session.bp.set_options(EngineOptions { device, ..session.bp.options() });
+    session.set_options(EngineOptions { device, ..session.bp.options() });
     Ok(())
 }
 

@@ -208,6 +208,7 @@ impl Router {
             match self.run_at(number, request, evidence, started, results, monitor) {
                 Ok(Outcome::Ended(report)) => return Ok(report),
                 Ok(Outcome::Refused(why)) => reason = Some(why),
+                Err(Error::Unsupported(_)) if self.is_auto() => {}
                 Err(error) if self.is_auto() && is_of_device(&error) => {
                     self.fall_back(number, error, request)?;
                 }
