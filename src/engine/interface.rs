@@ -9,8 +9,24 @@ use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use std::sync::Arc;
 
-/// Hears of each iteration, and can end the run after it.
-pub(crate) type Monitor<'a> = dyn FnMut(&Progress) -> Control + 'a;
+/// One run, as an engine gets it.
+pub(crate) struct Run<'a> {
+    pub(crate) request: &'a RunRequest,
+    /// All that has been set.
+    pub(crate) evidence: &'a Evidence,
+    /// For the probabilities of all states of all variables, by the rule of the run: beliefs, or means of beliefs.
+    /// Of no meaning after an error.
+    pub(crate) results: &'a mut [f64],
+    /// Hears of each iteration, and can end the run after it.
+    pub(crate) monitor: &'a mut (dyn FnMut(&Progress) -> Control + 'a),
+}
+
+impl Run<'_> {
+    /// The same run, or one that differs in its request.
+    pub(crate) fn with<'a>(&'a mut self, request: &'a RunRequest) -> Run<'a> {
+        Run { request, evidence: self.evidence, results: self.results, monitor: self.monitor }
+    }
+}
 
 /// A backend as the registry lists it.
 pub(crate) trait Provider: Send + Sync {
@@ -69,19 +85,11 @@ pub(crate) trait Engine: Send + Sync {
         Ok(None)
     }
 
-    /// Runs iterations until the request's rule ends them, and writes the probabilities of all states of all
-    /// variables, by the rule of the run: beliefs, or means of beliefs. `evidence` is all that has been set;
-    /// `results` has one entry per state of each variable, and is of no meaning after an error.
+    /// Runs iterations until the request's rule ends them, and writes the results.
     ///
     /// After an error other than a contradiction the messages are unchanged, or, where memory was missing in the
     /// middle of the run, uniform.
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport>;
+    fn run(&mut self, run: Run<'_>) -> Result<RunReport>;
 
     /// Appends the current messages from a factor's variables to it, one after the other. `false` where the
     /// engine cannot: another one has to import its messages first.

@@ -21,7 +21,7 @@ pub use crate::kernel::Inference;
 use crate::kernel::stored_values;
 use crate::model::FactorGraph;
 pub(crate) use belief::{Inputs, expand, state_weight};
-pub(crate) use interface::Monitor;
+pub(crate) use interface::Run;
 pub use options::{Backend, EngineOptions};
 pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,

@@ -1,7 +1,7 @@
 //! For tests: an engine, or the router, with what a session has besides.
 
-use super::interface::{Engine, Monitor};
-use super::request::{Control, RunReport, RunRequest};
+use super::interface::{Engine, Run};
+use super::request::{Control, Progress, RunReport, RunRequest};
 use super::router::Router;
 use super::snapshot::Snapshot;
 use crate::error::Result;
@@ -11,97 +11,24 @@ use crate::schedule::Schedule;
 use std::ops::{Deref, DerefMut};
 
 /// What engines and the router have in common.
-pub(crate) trait Runs {
-    fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()>;
-    fn set_evidence(&mut self, variable: usize, known: Option<&VariableEvidence>) -> Result<()>;
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport>;
-    fn factor_inputs(
-        &mut self,
-        factor: usize,
-        evidence: &Evidence,
-        out: &mut Vec<EncodedMessage>,
-    ) -> Result<()>;
-    fn export(&mut self) -> Result<Snapshot>;
-    fn import(&mut self, snapshot: &Snapshot) -> Result<()>;
+pub(crate) enum Subject<'a> {
+    Engine(&'a mut dyn Engine),
+    Router(&'a mut Router),
 }
 
-impl<E: Engine> Runs for E {
-    fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()> {
-        Engine::set_schedule(self, schedule, evidence)
-    }
+pub(crate) trait AsSubject {
+    fn subject(&mut self) -> Subject<'_>;
+}
 
-    fn set_evidence(&mut self, variable: usize, known: Option<&VariableEvidence>) -> Result<()> {
-        Engine::set_evidence(self, variable, known)
-    }
-
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport> {
-        Engine::run(self, request, evidence, results, monitor)
-    }
-
-    fn factor_inputs(
-        &mut self,
-        factor: usize,
-        _evidence: &Evidence,
-        out: &mut Vec<EncodedMessage>,
-    ) -> Result<()> {
-        Engine::factor_inputs(self, factor, out).map(|served| assert!(served))
-    }
-
-    fn export(&mut self) -> Result<Snapshot> {
-        Engine::export(self)
-    }
-
-    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
-        Engine::import(self, snapshot)
+impl<E: Engine> AsSubject for E {
+    fn subject(&mut self) -> Subject<'_> {
+        Subject::Engine(self)
     }
 }
 
-impl Runs for Router {
-    fn set_schedule(&mut self, schedule: &Schedule, _evidence: &Evidence) -> Result<()> {
-        self.set_schedule(schedule)
-    }
-
-    fn set_evidence(&mut self, variable: usize, known: Option<&VariableEvidence>) -> Result<()> {
-        self.set_evidence(variable, known)
-    }
-
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport> {
-        self.run(request, evidence, results, monitor)
-    }
-
-    fn factor_inputs(
-        &mut self,
-        factor: usize,
-        evidence: &Evidence,
-        out: &mut Vec<EncodedMessage>,
-    ) -> Result<()> {
-        Router::factor_inputs(self, factor, evidence, out)
-    }
-
-    fn export(&mut self) -> Result<Snapshot> {
-        Router::export(self)
-    }
-
-    fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
-        Router::import(self, snapshot)
+impl AsSubject for Router {
+    fn subject(&mut self) -> Subject<'_> {
+        Subject::Router(self)
     }
 }
 
@@ -127,14 +54,17 @@ impl<E> DerefMut for Trial<E> {
     }
 }
 
-impl<E: Runs> Trial<E> {
+impl<E: AsSubject> Trial<E> {
     pub(crate) fn new(inner: E, graph: &FactorGraph) -> Self {
         let (evidence, states) = (Evidence::new(), graph.state_count());
         Self { inner, evidence, states, results: Vec::new() }
     }
 
     pub(crate) fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
-        self.inner.set_schedule(schedule, &self.evidence)
+        match self.inner.subject() {
+            Subject::Engine(engine) => engine.set_schedule(schedule, &self.evidence),
+            Subject::Router(router) => router.set_schedule(schedule),
+        }
     }
 
     pub(crate) fn set_evidence(
@@ -143,16 +73,23 @@ impl<E: Runs> Trial<E> {
         known: Option<&VariableEvidence>,
     ) -> Result<()> {
         self.evidence.set(variable, known)?;
-        self.inner.set_evidence(variable, known)
+        match self.inner.subject() {
+            Subject::Engine(engine) => engine.set_evidence(variable, known),
+            Subject::Router(router) => router.set_evidence(variable, known),
+        }
     }
 
     pub(crate) fn run(
         &mut self,
         request: &RunRequest,
-        monitor: &mut Monitor<'_>,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         let mut results = vec![f64::NAN; self.states];
-        let report = self.inner.run(request, &self.evidence, &mut results, monitor)?;
+        let run = Run { request, evidence: &self.evidence, results: &mut results, monitor };
+        let report = match self.inner.subject() {
+            Subject::Engine(engine) => engine.run(run),
+            Subject::Router(router) => router.run(run),
+        }?;
         self.results = results;
         Ok(report)
     }
@@ -172,17 +109,31 @@ impl<E: Runs> Trial<E> {
         factor: usize,
         out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
-        self.inner.factor_inputs(factor, &self.evidence, out)
+        match self.inner.subject() {
+            Subject::Engine(engine) => {
+                engine.factor_inputs(factor, out).map(|served| assert!(served))
+            }
+            Subject::Router(router) => router.factor_inputs(factor, &self.evidence, out),
+        }
     }
 
     /// The messages, and the number of iterations that they come from.
     pub(crate) fn messages(&mut self) -> (Vec<EncodedMessage>, u64) {
-        let snapshot = self.inner.export().unwrap();
+        let snapshot = match self.inner.subject() {
+            Subject::Engine(engine) => engine.export(),
+            Subject::Router(router) => router.export(),
+        };
+        let snapshot = snapshot.unwrap();
         (snapshot.messages, snapshot.iterations)
     }
 
     pub(crate) fn set_messages(&mut self, messages: &[EncodedMessage], iterations: u64) {
-        self.inner.import(&Snapshot::of_messages(messages.to_vec(), iterations)).unwrap();
+        let snapshot = Snapshot::of_messages(messages.to_vec(), iterations);
+        match self.inner.subject() {
+            Subject::Engine(engine) => engine.import(&snapshot),
+            Subject::Router(router) => router.import(&snapshot),
+        }
+        .unwrap();
     }
 }
 

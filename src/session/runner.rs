@@ -1,7 +1,9 @@
 //! A graph under some evidence, and the router that makes its runs.
 
 use super::impossible::Impossible;
-use crate::engine::{EngineOptions, Monitor, Router, RunReport, RunRequest, Snapshot, value_count};
+use crate::engine::{
+    Control, EngineOptions, Progress, Router, Run, RunReport, RunRequest, Snapshot, value_count,
+};
 use crate::error::{Error, Result};
 use crate::kernel::EncodedMessage;
 use crate::memory::{collected, shared};
@@ -205,12 +207,12 @@ impl Runner {
         &mut self,
         request: &RunRequest,
         results: &mut [f64],
-        monitor: &mut Monitor<'_>,
+        monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         let graph = self.graph.clone();
         let (router, evidence, impossible) = self.current()?;
         impossible.judge(&graph, request.contradiction)?;
-        let mut report = router.run(request, evidence, results, monitor)?;
+        let mut report = router.run(Run { request, evidence, results, monitor })?;
         impossible.add_to(&graph, &mut report);
         Ok(report)
     }

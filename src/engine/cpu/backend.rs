@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::state::Values;
 use super::trees::{HighDegreeVariables, Trees};
 use super::{run, variable};
-use crate::engine::interface::{Engine, Monitor, Provider};
+use crate::engine::interface::{Engine, Provider, Run};
 use crate::engine::options::{Backend, EngineOptions};
 use crate::engine::request::{RunReport, RunRequest};
 use crate::engine::snapshot::Snapshot;
@@ -82,14 +82,8 @@ impl Engine for CpuEngine {
         Ok(())
     }
 
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        _evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport> {
-        run::run(self, request, results, monitor)
+    fn run(&mut self, run: Run<'_>) -> Result<RunReport> {
+        run::run(self, run)
     }
 
     fn factor_inputs(&mut self, factor: usize, out: &mut Vec<EncodedMessage>) -> Result<bool> {

@@ -8,10 +8,8 @@ use super::serial::Serial;
 use super::state::Contradictions;
 use super::trees::HighDegreeVariables;
 use super::variable::{belief, is_contradictory};
-use crate::engine::interface::Monitor;
-use crate::engine::{
-    Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
-};
+use crate::engine::interface::Run;
+use crate::engine::{Contradiction, Control, Progress, RunReport, Start, StopReason, StopRule};
 use crate::error::{Error, Result};
 use crate::memory::NoMemory;
 use crate::schedule::random_order;
@@ -21,15 +19,10 @@ use std::time::Instant;
 ///
 /// All memory is allocated before any message changes, except for the history of beliefs and the working
 /// memory of threads. If one of these allocations fails during the run, the messages are reset to uniform.
-pub(super) fn run(
-    engine: &mut CpuEngine,
-    request: &RunRequest,
-    results: &mut [f64],
-    monitor: &mut Monitor<'_>,
-) -> Result<RunReport> {
+pub(super) fn run(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     engine.has_begun = false;
     engine.team.assemble();
-    let result = run_iterations(engine, request, results, monitor);
+    let result = run_iterations(engine, run);
     engine.team.dismiss();
     engine.active = None;
     if engine.has_begun && result.as_ref().is_err_and(|e| !matches!(e, Error::Contradiction { .. }))
@@ -39,12 +32,8 @@ pub(super) fn run(
     result
 }
 
-fn run_iterations(
-    engine: &mut CpuEngine,
-    request: &RunRequest,
-    results: &mut [f64],
-    monitor: &mut Monitor<'_>,
-) -> Result<RunReport> {
+fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
+    let Run { request, results, monitor, .. } = run;
     let started = Instant::now();
     let tolerance = match request.rule {
         StopRule::Iterations(_) => 0.0,

@@ -4,7 +4,7 @@ use super::driver::{Context, Device, Stream};
 use super::programs::{ProgramKind, Programs, has_host_kind, reason_against};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
-use crate::engine::interface::{Engine, Monitor};
+use crate::engine::interface::{Engine, Run};
 use crate::engine::options::EngineOptions;
 use crate::engine::{
     Inference, RunReport, RunRequest, Snapshot, Start, StopReason, StopRule, expand, value_count,
@@ -177,13 +177,8 @@ impl Engine for CudaEngine {
         ))
     }
 
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport> {
+    fn run(&mut self, run: Run<'_>) -> Result<RunReport> {
+        let Run { request, evidence, results, monitor } = run;
         let started = Instant::now();
         let kind = self.programs.kind(request);
         if kind == ProgramKind::General {

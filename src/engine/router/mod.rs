@@ -10,7 +10,7 @@ mod engines;
 mod tests;
 
 use super::cpu;
-use super::interface::{Monitor, Provider};
+use super::interface::{Provider, Run};
 use super::options::{Backend, EngineOptions};
 use super::registry::BACKENDS;
 use super::request::{RunReport, RunRequest, Start, StopRule};
@@ -184,13 +184,8 @@ impl Router {
     }
 
     /// Runs iterations until the request's rule ends them; see [`super::interface::Engine::run`].
-    pub(crate) fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport> {
+    pub(crate) fn run(&mut self, mut run: Run<'_>) -> Result<RunReport> {
+        let request = run.request;
         let started = (self.clock)();
         if self.is_lost && request.start == Start::Warm {
             return Err(Error::Device(
@@ -205,7 +200,7 @@ impl Router {
         }
         let mut reason = None;
         if number != CPU {
-            match self.run_at(number, request, evidence, started, results, monitor) {
+            match self.run_at(number, run.with(request), started) {
                 Ok(Outcome::Ended(report)) => return Ok(report),
                 Ok(Outcome::Refused(why)) => reason = Some(why),
                 Err(Error::Unsupported(_)) if self.is_auto() => {}
@@ -217,7 +212,7 @@ impl Router {
                 }
             }
         }
-        let outcome = self.run_at(CPU, request, evidence, started, results, monitor)?;
+        let outcome = self.run_at(CPU, run, started)?;
         let Outcome::Ended(report) = outcome else {
             return Err(Error::Unsupported("the request on the CPU".into()));
         };
@@ -234,15 +229,8 @@ impl Router {
 
     /// Makes a run on a backend, or gives the reason why that does not serve it. If it fails, messages are
     /// those before, but for a contradiction.
-    fn run_at(
-        &mut self,
-        number: usize,
-        request: &RunRequest,
-        evidence: &Evidence,
-        started: f64,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Outcome> {
+    fn run_at(&mut self, number: usize, mut run: Run<'_>, started: f64) -> Result<Outcome> {
+        let Run { request, evidence, .. } = run;
         let problem = Problem {
             graph: &self.graph,
             schedule: &self.schedule,
@@ -261,7 +249,7 @@ impl Router {
             max_time: request.max_time.map(|limit| limit.saturating_sub(spent)),
             ..*request
         };
-        let result = engine.run(request, evidence, results, monitor);
+        let result = engine.run(run.with(request));
         let seconds = (self.clock)() - begun;
         if matches!(result, Ok(_) | Err(Error::Contradiction { .. })) {
             engines.has_run(number);

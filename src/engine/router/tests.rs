@@ -104,19 +104,13 @@ impl Engine for Fake {
         self.engine.set_evidence(variable, evidence)
     }
 
-    fn run(
-        &mut self,
-        request: &RunRequest,
-        evidence: &Evidence,
-        results: &mut [f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<RunReport> {
+    fn run(&mut self, run: Run<'_>) -> Result<RunReport> {
         self.world.lock().runs.push(self.place);
         match self.world.lock().run_error {
             Some(error) if self.place == DEVICE => return Err(error()),
             _ => {}
         }
-        let report = self.engine.run(request, evidence, results, monitor)?;
+        let report = self.engine.run(run)?;
         let mut world = self.world.lock();
         let iteration =
             if self.place == CPU { world.cpu_iteration } else { world.device_iteration };
