@@ -21,8 +21,8 @@
 //!
 //! // Two causes of an alarm: 0.9: x1 -> x10, 0.8: x2 -> x11, and x20 if either of them holds.
 //! let mut builder = FactorGraphBuilder::new();
-//! builder.add_singleton(1, 0.25)?;
-//! builder.add_singleton(2, 0.5)?;
+//! builder.add_prior(1, 0.25)?;
+//! builder.add_prior(2, 0.5)?;
 //! builder.add_and(10, &[1], 0.9, 0.0)?;
 //! builder.add_and(11, &[2], 0.8, 0.0)?;
 //! builder.add_or(20, &[10, 11], 1.0, 0.0)?;

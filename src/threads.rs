@@ -4,7 +4,7 @@
 //! A run takes a [`Gang`] of them for as long as it lasts, so that its steps, which may take microseconds, find
 //! them awake. Only the start of a thread allocates memory; where one cannot be started, a gang is smaller.
 
-use crate::memory::{Grow, boxed, room};
+use crate::memory::{Grow, boxed, probe, room};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -21,6 +21,10 @@ const SPINS_BEFORE_YIELD: u32 = 100;
 
 /// Stack size of a thread: an iteration needs little.
 const STACK_BYTES: usize = 1 << 20;
+
+/// Memory that has to be there beside the stack when a thread is started. The C library takes some kilobytes, in
+/// pieces of pages.
+const START_BYTES: usize = 1 << 20;
 
 /// Number of the processor's cores that this process may use: physical ones, at least 1.
 pub(crate) fn physical_cores() -> usize {
@@ -46,6 +50,8 @@ struct Seat {
     /// Whether the slot has a task. It is polled without the lock.
     is_posted: AtomicBool,
     wake: Condvar,
+    /// Whether the thread runs: what starting one allocates is allocated.
+    has_begun: AtomicBool,
 }
 
 #[derive(Default)]
@@ -130,6 +136,7 @@ impl Seat {
 
     /// The main loop of a thread.
     fn serve(self: &Arc<Self>) {
+        self.has_begun.store(true, Ordering::Release);
         while let Some(Task { call, job, index, end }) = self.next() {
             // SAFETY: the poster waits for the end of this task before what the pointers name goes.
             let outcome = std::panic::catch_unwind(|| unsafe { call(job, index) });
@@ -143,9 +150,11 @@ impl Seat {
     }
 }
 
-/// Starts a thread; `None` if the system refuses.
+/// Starts a thread; `None` if the system refuses, or memory is short: a thread that finds none for what the C library
+/// allocates when it begins ends the process.
 fn start() -> Option<Arc<Seat>> {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
+    probe(STACK_BYTES + START_BYTES).ok()?;
     let seat = Arc::new(Seat::default());
     let own = boxed(seat.clone()).ok()?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -154,6 +163,10 @@ fn start() -> Option<Arc<Seat>> {
         .stack_size(STACK_BYTES)
         .spawn(move || own.serve())
         .ok()?;
+    // Until then nothing else of this thread may take the memory.
+    while !seat.has_begun.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
     Some(seat)
 }
 

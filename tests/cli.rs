@@ -200,19 +200,19 @@ fn stats_are_one_json_object_with_all_keys() {
     let mut keys: Vec<&str> = object.keys().map(String::as_str).collect();
     keys.sort_unstable();
     let wanted = [
+        "active_fraction",
         "backend",
         "contradictions",
         "converged",
         "edges",
         "factors",
         "first_contradiction",
-        "active_fraction",
         "graph",
+        "iterations",
         "levels",
         "log_partition",
         "log_score",
         "max_diff",
-        "iterations",
         "peak_rss_bytes",
         "schedule",
         "seconds",

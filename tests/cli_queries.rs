@@ -46,7 +46,7 @@ fn networks_are_printed_with_names() {
     let soil =
         [("sand", 0.10908361740525364), ("loam", 0.508822939643072), ("clay", 0.38209344295167436)];
     assert_line(lines[2], "soil ", &soil);
-    assert_eq!(lines[4..], ["synchronous yes=1 no=0", "price low=1 high=0"]);
+    assert_eq!(lines[4..], ["flood yes=1 no=0", "price low=1 high=0"]);
     // The same graph without its names has labels, as ever.
     work.succeed(&format!("infer {graph} --output named.txt --schedule TREE"));
     assert!(work.run(&format!("convert {graph} plain.fg")).status.success());

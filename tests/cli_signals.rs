@@ -356,11 +356,11 @@ fn a_conversation_ends_between_lines() {
 #[test]
 fn a_conversation_ends_wherever_it_is() {
     let work = Workplace::new();
-    let synchronous = "NL\n".repeat(200_000);
+    let flood = "NL\n".repeat(200_000);
     for (what, input) in [
         ("it waits for input", "NL\n".to_string()),
         ("it runs", format!("NL\nBP 0 {FOREVER} {FOREVER} 1\n")),
-        ("nobody reads its output", synchronous),
+        ("nobody reads its output", flood),
     ] {
         let mut command = work.command(&format!("bingo {}", data("alarm_small.causal_fg")));
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();

@@ -18,8 +18,6 @@ pub(crate) mod snapshot;
 mod trial;
 
 pub use crate::kernel::Inference;
-use crate::kernel::stored_values;
-use crate::model::FactorGraph;
 pub(crate) use belief::{Inputs, expand, state_weight};
 pub(crate) use interface::Run;
 pub use options::{Backend, EngineOptions};
@@ -27,10 +25,4 @@ pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
 pub(crate) use router::Router;
-pub(crate) use snapshot::Snapshot;
-
-/// Number of stored values of all messages of a graph.
-pub(crate) fn value_count(graph: &FactorGraph) -> usize {
-    let values = |&v: &u32| stored_values(graph.cardinalities()[v as usize]);
-    graph.edge_variables().iter().map(values).sum()
-}
+pub(crate) use snapshot::{Snapshot, value_count};

@@ -1,8 +1,9 @@
 //! what moves from one engine to another, and what a saved state holds.
 
 use crate::error::Result;
-use crate::kernel::{EncodedMessage, Inference};
+use crate::kernel::{EncodedMessage, Inference, stored_values};
 use crate::memory::{copied, filled};
+use crate::model::FactorGraph;
 
 /// All that a warm run goes on from, but for schedule and evidence: an engine that has imported it goes on with
 /// the same bits as the one that exported it. By edge, in stored values.
@@ -64,4 +65,10 @@ impl Queue {
             ..*self
         })
     }
+}
+
+/// Number of stored values of all messages of a graph.
+pub(crate) fn value_count(graph: &FactorGraph) -> usize {
+    let values = |&v: &u32| stored_values(graph.cardinalities()[v as usize]);
+    graph.edge_variables().iter().map(values).sum()
 }

@@ -1,8 +1,8 @@
 //! A session: a graph, a schedule, evidence that changes, settings, runs and their marginals.
 
-use super::batch::Workers;
 use super::runner::Runner;
 use super::settings::Settings;
+use super::workers::Workers;
 use crate::engine::{
     Backend, Control, EngineOptions, Progress, RunReport, RunRequest, Snapshot, value_count,
 };
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// ```
 /// use fastlbp::{BeliefPropagation, EngineOptions, FactorGraphBuilder, RunRequest, Schedule, StopRule};
 /// let mut builder = FactorGraphBuilder::new();
-/// builder.add_singleton(1, 0.3)?;
+/// builder.add_prior(1, 0.3)?;
 /// builder.add_and(2, &[1], 0.9, 0.1)?; // P(2 | 1) = 0.9, P(2 | not 1) = 0.1
 /// let graph = std::sync::Arc::new(builder.build()?);
 /// let mut bp = BeliefPropagation::new(graph, Schedule::Tree, EngineOptions::default())?;

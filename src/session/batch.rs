@@ -38,17 +38,6 @@ impl BatchResults {
     }
 }
 
-/// Engines that run the entries of batches; they stay for the next one.
-#[derive(Default)]
-pub(super) struct Workers {
-    /// One thread each.
-    single: Vec<Runner>,
-    /// All threads together.
-    team: Option<Runner>,
-    /// The schedule in the form that all of them share.
-    schedule: Option<Schedule>,
-}
-
 /// One entry: what is known, and where its marginals go.
 struct Entry<'a> {
     evidence: &'a Evidence,
@@ -77,7 +66,7 @@ impl BeliefPropagation {
     /// ```
     /// use fastlbp::{BeliefPropagation, Evidence, FactorGraphBuilder, RunRequest, Schedule, StopRule};
     /// let mut builder = FactorGraphBuilder::new();
-    /// builder.add_singleton(1, 0.3)?;
+    /// builder.add_prior(1, 0.3)?;
     /// builder.add_and(2, &[1], 0.9, 0.1)?;
     /// let graph = std::sync::Arc::new(builder.build()?);
     /// let mut entries = vec![Evidence::new(), Evidence::new()];
@@ -237,7 +226,7 @@ fn run_entry(
 /// let mut sessions = Vec::new();
 /// for prior in [0.25, 0.5] {
 ///     let mut builder = FactorGraphBuilder::new();
-///     builder.add_singleton(7, prior)?;
+///     builder.add_prior(7, prior)?;
 ///     let graph = std::sync::Arc::new(builder.build()?);
 ///     sessions.push(BeliefPropagation::new(graph, Schedule::Parallel, Default::default())?);
 /// }

@@ -10,6 +10,7 @@ mod messages;
 mod partition;
 mod runner;
 mod settings;
+mod workers;
 
 pub use base::{BeliefPropagation, Contradictions};
 pub use batch::{BatchResults, run_all, run_all_monitored};

@@ -1,0 +1,15 @@
+//! What a session keeps for its next batch.
+
+use super::runner::Runner;
+use crate::schedule::Schedule;
+
+/// Engines that run the entries of batches; they stay for the next one.
+#[derive(Default)]
+pub(super) struct Workers {
+    /// One thread each.
+    pub(super) single: Vec<Runner>,
+    /// All threads together.
+    pub(super) team: Option<Runner>,
+    /// The schedule in the form that all of them share.
+    pub(super) schedule: Option<Schedule>,
+}
