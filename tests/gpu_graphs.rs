@@ -109,12 +109,12 @@ fn check_graphs(part: &str, names: &[&str], schedule: Schedule, iterations: u64)
 }
 
 #[test]
-fn flooding_on_bingo_graphs() {
+fn synchronous_updates_on_bingo_graphs() {
     check_graphs("bingo", &BINGO, Schedule::Parallel, 20);
 }
 
 #[test]
-fn flooding_on_smartfl_graphs() {
+fn synchronous_updates_on_smartfl_graphs() {
     check_graphs("smartfl", &SMARTFL, Schedule::Parallel, 20);
 }
 

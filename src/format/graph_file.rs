@@ -23,7 +23,7 @@ pub enum GraphFormat {
     ///
     /// As zeros may be left out, a short text can stand for a long table: all tables of a file
     /// together may have 2^20 + 4 x (size of the text in bytes) entries. Writing lists zeros where
-    /// that limit would be passed. AND, OR and singleton factors are written as tables, up to 2^26
+    /// that limit would be passed. Priors, AND and OR factors are written as tables, up to 2^26
     /// entries each. A variable without factors is written with a table of ones.
     Fg,
     /// Tables over the variables 0 to n-1, from a Markov network or a Bayesian one.

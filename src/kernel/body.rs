@@ -40,7 +40,7 @@ impl<T: Real> Monoid for Body<T> {
 }
 
 /// Numbers that stored odds can be turned into.
-pub(crate) trait FromPacked: Real {
+pub(crate) trait FromEncoded: Real {
     /// Weights of the states 1 and 0 with the given odds, or the other way round.
     fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2];
     /// The quotient as stored odds, or its inverse; 0/0 is a contradiction.
@@ -53,7 +53,7 @@ fn choose(condition: bool, yes: u64, no: u64) -> u64 {
     std::hint::select_unpredictable(condition, yes, no)
 }
 
-impl FromPacked for f64 {
+impl FromEncoded for f64 {
     #[inline(always)]
     fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
         let infinite = odds == EncodedMessage::INFINITY;
@@ -82,7 +82,7 @@ impl Real for Near {
         Self(value)
     }
     #[inline(always)]
-    fn from_wide(value: ExtendedFloat) -> Self {
+    fn from_extended(value: ExtendedFloat) -> Self {
         Self(value.to_f64())
     }
     #[inline(always)]
@@ -111,7 +111,7 @@ impl Real for Near {
     }
 }
 
-impl FromPacked for Near {
+impl FromEncoded for Near {
     #[inline(always)]
     fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
         let first = choose(swapped, EncodedMessage::ONE.0, odds.0);
@@ -126,7 +126,7 @@ impl FromPacked for Near {
     }
 }
 
-impl FromPacked for ExtendedFloat {
+impl FromEncoded for ExtendedFloat {
     #[inline(always)]
     fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
         let [state1, state0] = if odds == EncodedMessage::INFINITY {
@@ -146,7 +146,7 @@ impl FromPacked for ExtendedFloat {
     }
 }
 
-impl<T: FromPacked> FromPacked for Max<T> {
+impl<T: FromEncoded> FromEncoded for Max<T> {
     #[inline(always)]
     fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
         T::weights(odds, swapped).map(Max)
@@ -163,15 +163,15 @@ pub(crate) trait Literals {
     fn values(&self) -> &[[f64; 2]; 2];
 
     /// The literal of the variable at a position, given the odds of the message from it.
-    fn literal<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T>;
+    fn literal<T: FromEncoded>(&self, position: usize, odds: EncodedMessage) -> Body<T>;
 
     /// The message to a variable from the factor's weight where its literal holds and where it fails.
-    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> EncodedMessage;
+    fn message<T: FromEncoded>(&self, position: usize, holds: T, fails: T) -> EncodedMessage;
 }
 
 /// The message to the head, given the whole body.
 #[inline(always)]
-pub(super) fn head_message<T: FromPacked>(
+pub(super) fn head_message<T: FromEncoded>(
     body: Body<T>,
     [holds, fails]: &[[f64; 2]; 2],
 ) -> EncodedMessage {
@@ -191,7 +191,7 @@ pub(crate) struct HeadWeights<T> {
     fails: T,
 }
 
-impl<T: FromPacked> HeadWeights<T> {
+impl<T: FromEncoded> HeadWeights<T> {
     #[inline(always)]
     pub(super) fn new(head: EncodedMessage, [holds, fails]: &[[f64; 2]; 2]) -> Self {
         let [h1, h0] = T::weights(head, false);
@@ -226,7 +226,7 @@ impl<T> Default for BodyScratch<T> {
 }
 
 /// Replaces `scratch.leaves` by the body without each of its literals; returns the whole body.
-fn body_leave_one_out<T: FromPacked>(
+fn body_leave_one_out<T: FromEncoded>(
     inputs: &[EncodedMessage],
     head: usize,
     c: &impl Literals,
@@ -241,7 +241,7 @@ fn body_leave_one_out<T: FromPacked>(
 }
 
 /// The message to the variable at one position, in the numbers `T`. O(arity).
-pub(crate) fn one_message<T: FromPacked>(
+pub(crate) fn one_message<T: FromEncoded>(
     inputs: &[EncodedMessage],
     head: usize,
     target: usize,
@@ -268,7 +268,7 @@ pub(crate) fn total(inputs: &[EncodedMessage], head: usize, c: &impl Literals) -
 
 /// All messages of a factor from its inputs, in the numbers `T`. O(arity). Errors: no memory for the scratch
 /// space.
-pub(crate) fn messages<T: FromPacked>(
+pub(crate) fn messages<T: FromEncoded>(
     inputs: &[EncodedMessage],
     head: usize,
     c: &impl Literals,
@@ -295,7 +295,7 @@ pub(super) const SMALL_ARITY: usize = 8;
 
 /// All messages of a factor with at most [`SMALL_ARITY`] variables, in the numbers `T`.
 #[inline(always)]
-pub(super) fn small_messages<T: FromPacked>(
+pub(super) fn small_messages<T: FromEncoded>(
     inputs: &[EncodedMessage],
     head: usize,
     c: &impl Literals,

@@ -3,7 +3,7 @@
 
 use super::Inference;
 use super::body::{
-    Body, BodyScratch, FromPacked, HeadWeights, Literals, Near, head_message, messages,
+    Body, BodyScratch, FromEncoded, HeadWeights, Literals, Near, head_message, messages,
     one_message, small_messages,
 };
 use super::number::{ExtendedFloat, Max, Real};
@@ -31,19 +31,19 @@ pub(crate) struct HornCoefficients {
 pub(crate) struct DeviceHorn {
     pub(crate) values: [[f64; 2]; 2],
     pub(crate) negated: u64,
-    /// Bits: [`Self::PLAIN`], [`Self::LISTED`].
+    /// Bits: [`Self::IN_F64_RANGE`], [`Self::LISTED`].
     pub(crate) flags: u32,
     /// Where the words for the positions from 64 on start among those of all factors, if listed.
     pub(crate) words: u32,
 }
 
 impl DeviceHorn {
-    const PLAIN: u32 = 1;
+    const IN_F64_RANGE: u32 = 1;
     const LISTED: u32 = 2;
 
     /// Whether no value is so small that doubles could underflow.
     pub(crate) fn is_in_f64_range(&self) -> bool {
-        self.flags & Self::PLAIN != 0
+        self.flags & Self::IN_F64_RANGE != 0
     }
 }
 
@@ -66,7 +66,7 @@ impl HornCoefficients {
     /// The coefficients of a factor with `arity` variables for a GPU. What `negated` has no bits for
     /// is appended to `words`, those of all factors.
     pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> Result<DeviceHorn> {
-        let mut flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
+        let mut flags = if self.plain { DeviceHorn::IN_F64_RANGE } else { 0 };
         let start = words.len() as u32;
         if let Some(all) = &self.all_negated
             && arity > 64
@@ -81,7 +81,7 @@ impl HornCoefficients {
     /// The coefficients of a factor with at most 64 variables for a GPU that has the head, here at
     /// position `head`, in front of the others.
     pub(crate) fn to_device_head_first(&self, head: usize) -> DeviceHorn {
-        let flags = if self.plain { DeviceHorn::PLAIN } else { 0 };
+        let flags = if self.plain { DeviceHorn::IN_F64_RANGE } else { 0 };
         let before = self.negated & ((1 << head) - 1);
         let after = if head < 63 { self.negated >> (head + 1) << (head + 1) } else { 0 };
         let negated = before << 1 | after;
@@ -138,12 +138,12 @@ impl Literals for HornCoefficients {
     }
 
     #[inline(always)]
-    fn literal<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
+    fn literal<T: FromEncoded>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
         Body::literal(T::weights(odds, self.is_negated(position)))
     }
 
     #[inline(always)]
-    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> EncodedMessage {
+    fn message<T: FromEncoded>(&self, position: usize, holds: T, fails: T) -> EncodedMessage {
         T::ratio(holds, fails, self.is_negated(position))
     }
 }
@@ -255,18 +255,18 @@ pub(crate) fn horn_total(
 /// What single messages of a high-arity factor need, where its body is stored as the nodes of a tree.
 impl HornCoefficients {
     /// The part of the body variable at a position.
-    pub(crate) fn leaf<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
+    pub(crate) fn leaf<T: FromEncoded>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
         self.literal(position, odds)
     }
 
     /// The message to the head, given the whole body.
-    pub(crate) fn message_to_head<T: FromPacked>(&self, body: Body<T>) -> EncodedMessage {
+    pub(crate) fn message_to_head<T: FromEncoded>(&self, body: Body<T>) -> EncodedMessage {
         head_message(body, &self.values)
     }
 
     /// The message to the body variable at a position, given the head's odds and the rest of the
     /// body.
-    pub(crate) fn message_to_body<T: FromPacked>(
+    pub(crate) fn message_to_body<T: FromEncoded>(
         &self,
         position: usize,
         head: EncodedMessage,

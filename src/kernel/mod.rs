@@ -9,7 +9,7 @@
 //! * Only `+ - * /` on binary64 values, scaled exactly by powers of two; no subtraction of nearly
 //!   equal numbers, no division to take a message out of a product.
 //! * Numbers have a binary64 significand and an exponent without practical bounds ([`ExtendedFloat`]). Where
-//!   nothing can over- or underflow, plain `f64` arithmetic gives the same significands and is used
+//!   nothing can over- or underflow, `f64` arithmetic gives the same significands and is used
 //!   instead; which of the two ran can never be seen in a result.
 //! * Every product over the edges of a node has one shape: the balanced binary tree over the node's
 //!   edges in index order, padded with the neutral element to a power of two. The product of all

@@ -7,7 +7,7 @@ pub(crate) trait Real: Copy {
     const ONE: Self;
     fn from_f64(value: f64) -> Self;
     /// The nearest number of this type.
-    fn from_wide(value: ExtendedFloat) -> Self;
+    fn from_extended(value: ExtendedFloat) -> Self;
     fn multiply(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
     /// The larger of two numbers.
@@ -27,7 +27,7 @@ impl Real for f64 {
         value
     }
     #[inline(always)]
-    fn from_wide(value: ExtendedFloat) -> Self {
+    fn from_extended(value: ExtendedFloat) -> Self {
         value.to_f64()
     }
     #[inline(always)]
@@ -171,7 +171,7 @@ impl Real for ExtendedFloat {
     }
 
     #[inline(always)]
-    fn from_wide(value: ExtendedFloat) -> Self {
+    fn from_extended(value: ExtendedFloat) -> Self {
         value
     }
 
@@ -227,8 +227,8 @@ impl<T: Real> Real for Max<T> {
         Self(T::from_f64(value))
     }
     #[inline(always)]
-    fn from_wide(value: ExtendedFloat) -> Self {
-        Self(T::from_wide(value))
+    fn from_extended(value: ExtendedFloat) -> Self {
+        Self(T::from_extended(value))
     }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {

@@ -139,7 +139,7 @@ impl Monoid for Product {
     }
 }
 
-/// Largest degree for which products are taken over the messages themselves, in plain `f64` where
+/// Largest degree for which products are taken over the messages themselves, in `f64` where
 /// that is exact.
 pub(crate) const SMALL_DEGREE: usize = 8;
 /// Number of messages whose product is taken together, below the stored nodes of a tree: 2^3.
@@ -160,7 +160,7 @@ fn plain_factors<const N: usize>(values: &[EncodedMessage; N]) -> Option<[f64; N
 }
 
 /// Product of four or eight messages of a binary variable, some of them padding ones, but the one at
-/// `leaf`, as odds, in the shape of the tree; `None` where one is certain or plain `f64` does not do.
+/// `leaf`, as odds, in the shape of the tree; `None` where one is certain or `f64` does not do.
 #[inline(always)]
 pub(crate) fn leave_one_out_of_few<const N: usize>(
     values: &[EncodedMessage; N],
@@ -340,7 +340,7 @@ impl Scratch {
 }
 
 /// Probability of state 1 from a binary variable's four messages, some of them padding ones, where
-/// plain `f64` does.
+/// `f64` does.
 #[inline]
 pub(crate) fn probability_of_few(values: &[EncodedMessage; 4]) -> Option<f64> {
     let [a, b, c, d] = plain_factors(values)?;

@@ -33,7 +33,7 @@ impl TableValues<'_> {
         match self {
             Self::F64(values) => list.extend(values.iter().map(|&value| T::from_f64(value))),
             Self::ExtendedFloat(values) => {
-                list.extend(values.iter().map(|&value| T::from_wide(value)))
+                list.extend(values.iter().map(|&value| T::from_extended(value)))
             }
         }
     }
@@ -616,9 +616,9 @@ mod tests {
             prop_assert_eq!(used, exact.max(4));
         }
 
-        /// Plain and wide numbers give the same bits wherever plain ones are used.
+        /// Numbers in and beyond f64 range numbers give the same bits wherever plain ones are used.
         #[test]
-        fn plain_and_wide_agree(case in case()) {
+        fn both_ranges_agree(case in case()) {
             let mut plain = vec![EncodedMessage::ONE; case.inputs.len()];
             let scratch = &mut TableScratch::default();
             table_messages(case.table(), Inference::SumProduct, &mut plain, scratch).unwrap();

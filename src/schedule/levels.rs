@@ -31,7 +31,7 @@
 use super::preorder::{Preorder, counting_sort};
 use super::settle::ClassSettler;
 use super::top_two::TopTwo;
-use super::wide::WideFactors;
+use super::wide::HighArityFactors;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
 use crate::model::FactorGraph;
@@ -134,7 +134,7 @@ pub(super) fn analyse_with(
     wide_groups: u32,
 ) -> Result<Levels> {
     let (order, offsets) = preorder.classes()?;
-    let wide = WideFactors::select(graph, &order, wide_arity, wide_groups)?;
+    let wide = HighArityFactors::select(graph, &order, wide_arity, wide_groups)?;
     let state = VariableState { updates: TopTwo::NONE, reads: TopTwo::NONE };
     let mut analysis = Analysis {
         graph,
@@ -191,7 +191,7 @@ struct Analysis<'a> {
     in_place: bool,
     levels: Vec<u32>,
     variables: Vec<VariableState>,
-    wide: Option<WideFactors>,
+    wide: Option<HighArityFactors>,
 }
 
 impl Analysis<'_> {

@@ -12,7 +12,7 @@ use crate::model::FactorGraph;
 const NARROW: u32 = u32::MAX;
 
 /// The factors treated so.
-pub(super) struct WideFactors {
+pub(super) struct HighArityFactors {
     /// Index into the arrays below of each factor, or `NARROW`.
     index: Vec<u32>,
     /// Per high-arity factor: levels of the updates that its messages read, by variable.
@@ -24,7 +24,7 @@ pub(super) struct WideFactors {
     members: Vec<u32>,
 }
 
-impl WideFactors {
+impl HighArityFactors {
     /// The factors with `arity` variables or more the edges of which lie in `groups` or more runs
     /// of `order`. `None` if there are none.
     pub fn select(

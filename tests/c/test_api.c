@@ -410,7 +410,7 @@ static void messages_and_states(void) {
 
 static void bingo_rule(void) {
     fastlbp_bp *bp = check_session(check_ring(40));
-    double low_pass[40], plain[40], frac = -1, same = -2, max_diff = -1;
+    double low_pass[40], plain[40], active_fraction = -1, same = -2, max_diff = -1;
     uint64_t iterations = 0;
     uint64_t reason = 99;
     uint64_t converged = 1;

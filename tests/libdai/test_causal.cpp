@@ -96,7 +96,7 @@ static void files(const std::string& data, const std::string& scratch) {
     SAME(graph.nrFactors(), 11u); // with the priors of labels that head no factor
     SAME(graph.nrVars(), 11u);
     SAME(graph.factor(0).toString(), "10\n*0.95;0\n2\n1 2 \n");
-    CHECK(graph.factor(10).type == CausalFactor::Prior && graph.factor(10).prob() == 0.5);
+    CHECK(graph.factor(10).type == CausalFactor::Singleton && graph.factor(10).prob() == 0.5);
     const std::string file = scratch + "/written.causal_fg";
     graph.WriteToFile(file.c_str());
     CausalFactorGraph again;

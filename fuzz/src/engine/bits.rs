@@ -170,7 +170,10 @@ fn check_tolerance(case: &Case, choices: &mut Choices) {
     let rule = StopRule::Tolerance { tolerance, max_iterations: most };
     let mut bp = session(case, &case.schedule, 1);
     let report = run(&mut bp, &request(rule));
-    assert_eq!(report.iterations, wanted, "{rule:?}: {report:?}, the largest change is {largest:e}");
+    assert_eq!(
+        report.iterations, wanted,
+        "{rule:?}: {report:?}, the largest change is {largest:e}"
+    );
     assert_eq!(report.max_diff.to_bits(), largest.to_bits(), "{rule:?}");
     assert_eq!(report.converged, largest <= tolerance);
     count();
@@ -196,7 +199,10 @@ fn check_rules(case: &Case, choices: &mut Choices) {
     for rule in others {
         let mut one = session(case, &case.schedule, 1);
         let report = run(&mut one, &request(rule));
-        assert!(report.iterations <= rule.most_iterations() && (0.0..=1.0).contains(&report.active_fraction));
+        assert!(
+            report.iterations <= rule.most_iterations()
+                && (0.0..=1.0).contains(&report.active_fraction)
+        );
         let mut two = session(case, &case.schedule, 3);
         assert_eq!(run(&mut two, &request(rule)), report, "{rule:?}");
         same(&one, &two, "rules on threads");
@@ -204,7 +210,10 @@ fn check_rules(case: &Case, choices: &mut Choices) {
         run(&mut iterations, &case.request(report.iterations));
         count();
         let (one, two) = (one.save_state().unwrap(), iterations.save_state().unwrap());
-        assert!(messages(&iterations, &one) == messages(&iterations, &two), "{rule:?}: other messages");
+        assert!(
+            messages(&iterations, &one) == messages(&iterations, &two),
+            "{rule:?}: other messages"
+        );
     }
 }
 

@@ -19,7 +19,8 @@ const SMALLEST: f64 = 1e-290;
 pub fn check(case: &Case) {
     let mut reference = Reference::new(case);
     let wanted = (0..case.iterations).try_for_each(|iteration| {
-        reference.iteration(&case.schedule.preorder(&case.model.graph, iteration).expect("a preorder"))
+        reference
+            .iteration(&case.schedule.preorder(&case.model.graph, iteration).expect("a preorder"))
     });
     let wanted = wanted.and_then(|()| reference.beliefs());
     let mut bp = session(case, &case.schedule, 1);
@@ -38,7 +39,10 @@ pub fn check(case: &Case) {
         // What shows through several factors, in the course of an iteration, may go unnoticed; a vote has
         // decided, and the results are probabilities.
         (Err(Contradiction), Ok(_)) => check_probabilities(&bp),
-        (Err(Contradiction), Err(Error::Contradiction { variable, label, iteration, count, .. })) => {
+        (
+            Err(Contradiction),
+            Err(Error::Contradiction { variable, label, iteration, count, .. }),
+        ) => {
             assert_eq!(case.model.graph.label(variable), label);
             assert!((1..=case.iterations).contains(&iteration) && count > 0);
         }

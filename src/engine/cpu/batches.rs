@@ -3,7 +3,7 @@
 
 use super::state::State;
 use super::tuning::Tuning;
-use super::wide::WideFactors;
+use super::wide::HighArityFactors;
 use crate::error::Result;
 use crate::memory::{Grow, copied, filled, room};
 use crate::schedule::{Levels, Preorder};
@@ -151,14 +151,14 @@ impl Batches {
         together < tuning.worthwhile * alone as f64
     }
 
-    /// For each factor, whether some batch updates only few of its messages; see [`WideFactors`].
+    /// For each factor, whether some batch updates only few of its messages; see [`HighArityFactors`].
     pub(super) fn sends_few(&self, state: &State) -> Result<Vec<bool>> {
         let graph = &state.graph;
         let mut few = filled(graph.factor_count(), false)?;
         for index in 0..self.count() {
             for group in by_factor(state, self.batch(index)) {
                 let factor = graph.edge_factors()[group[0] as usize] as usize;
-                few[factor] |= WideFactors::is_few(group.len(), graph.arity(factor));
+                few[factor] |= HighArityFactors::is_few(group.len(), graph.arity(factor));
             }
         }
         Ok(few)

@@ -12,7 +12,7 @@ use super::store::store;
 use super::team::{Team, Worker};
 use super::trees::{HighDegreeVariables, Trees};
 use super::tuning::Tuning;
-use super::wide::WideFactors;
+use super::wide::HighArityFactors;
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::memory::{Grow, room};
@@ -79,7 +79,7 @@ impl ParallelBatches {
                     let index = segment.batches.start as usize;
                     self.run_wide(state, trees, worker, index, constants_sent);
                 } else if worker.index == 0 {
-                    let mut wide = WideFactors::default();
+                    let mut wide = HighArityFactors::default();
                     let workspace = &mut *worker.workspace;
                     let mut serial = uncached(state, trees, &mut wide, constants_sent, workspace);
                     for index in segment.batches.clone() {
@@ -104,7 +104,7 @@ impl ParallelBatches {
         let share = worker.share(batch.len());
         let same_factor = |&a: &u32, &b: &u32| factors[a as usize] == factors[b as usize];
         let skipped = |factor: usize| constants_sent && is_constant(state, factor);
-        let mut wide = WideFactors::default();
+        let mut wide = HighArityFactors::default();
         let workspace = &mut *worker.workspace;
         let mut serial = uncached(state, trees, &mut wide, constants_sent, workspace);
         for group in by_factor(state, aligned(batch, share.clone(), same_factor)) {
@@ -143,7 +143,7 @@ impl ParallelBatches {
 fn uncached<'a>(
     state: &'a State,
     trees: &'a Trees,
-    wide: &'a mut WideFactors,
+    wide: &'a mut HighArityFactors,
     constants_sent: bool,
     workspace: &'a mut Workspace,
 ) -> Serial<'a> {

@@ -7,7 +7,7 @@ use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, Trees};
 use super::tuning::Tuning;
-use super::wide::WideFactors;
+use super::wide::HighArityFactors;
 use crate::error::Result;
 use crate::memory::{boxed, room};
 use crate::schedule::{Schedule, Storage, analyse};
@@ -27,7 +27,7 @@ pub(super) struct BatchPlan {
     pub(super) order: Order,
     pub(super) trees: Trees,
     pub(super) cursors: Cursors,
-    pub(super) wide: WideFactors,
+    pub(super) wide: HighArityFactors,
 }
 
 pub(super) enum Order {
@@ -52,7 +52,7 @@ impl Plan {
         if let Schedule::SequentialRandom { seed } = *schedule {
             let trees = Trees::new(state)?;
             let cursors = Cursors::new(state, &trees)?;
-            let wide = WideFactors::new(state, |_| true)?;
+            let wide = HighArityFactors::new(state, |_| true)?;
             let order = Order::Random { seed, order: room(state.graph.edge_count())? };
             return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?));
         }
@@ -67,7 +67,7 @@ impl Plan {
         }
         let mut classes = Batches::of_classes(state, &preorder)?;
         let few = classes.sends_few(state)?;
-        let wide = WideFactors::new(state, |f| few[f])?;
+        let wide = HighArityFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
         if classes.mixes_factors(state) || team.threads() > 1 {
             // A batch of several factors keeps its new messages in `by_edge` until all of them are computed.

@@ -191,11 +191,11 @@ impl Loop<'_> {
             }
             Plan::Synchronous => {
                 if !self.inputs_sent {
-                    synchronous.variables_send(state, team);
+                    synchronous.update_to_factors(state, team);
                     self.note_variables()?;
                 }
                 let CpuEngine { state, team, synchronous, constants_sent, .. } = self.engine;
-                synchronous.factors_send(state, team, *constants_sent);
+                synchronous.update_to_variables(state, team, *constants_sent);
                 let mut found = Contradictions::default();
                 team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
                 self.factor_contradictions = found;
@@ -350,7 +350,7 @@ impl Loop<'_> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
         self.tracker.beliefs_moved(state, synchronous, team);
         if self.measure != Measure::Variables {
-            synchronous.variables_send(state, team);
+            synchronous.update_to_factors(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
             self.tracker.factors_moved(state, synchronous, team);
         }
@@ -364,7 +364,7 @@ impl Loop<'_> {
         if self.measure == Measure::Variables {
             return self.check_memory();
         }
-        synchronous.variables_send(state, team);
+        synchronous.update_to_factors(state, team);
         self.inputs_sent = matches!(self.engine.plan, Plan::Synchronous);
         self.note_variables()?;
         let CpuEngine { state, team, synchronous, .. } = self.engine;

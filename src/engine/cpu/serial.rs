@@ -9,18 +9,18 @@ use super::state::{Source, State};
 use super::store::{note_certain, store};
 use super::trees::HighDegreeVariables;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
-use super::wide::WideFactors;
+use super::wide::HighArityFactors;
 use super::workspace::Workspace;
 use crate::kernel::{EncodedMessage, HornCoefficients, Inference, small_horn_messages};
 
-/// Number of tasks by which the prefetch of messages runs ahead of the computation.
+/// Number of tasks by which the prefetch of messages precedes the computation.
 const PREFETCH_DISTANCE: usize = 8;
 
 /// The state that one thread reads and writes while it runs batches.
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,
     pub(super) high_degree_variables: HighDegreeVariables<'a>,
-    pub(super) wide: &'a mut WideFactors,
+    pub(super) wide: &'a mut HighArityFactors,
     pub(super) constants_sent: bool,
     pub(super) workspace: &'a mut Workspace,
 }

@@ -76,7 +76,7 @@ impl Values {
         self.0[range].iter().map(|value| EncodedMessage(value.load(Relaxed)))
     }
 
-    /// Reads an entry as a plain `f64`; see [`Self::numbers`].
+    /// Reads an entry as a `f64`; see [`Self::numbers`].
     #[inline(always)]
     pub(super) fn number(&self, index: usize) -> f64 {
         f64::from_bits(self.0[index].load(Relaxed))
@@ -87,7 +87,7 @@ impl Values {
         self.0[index].store(value.to_bits(), Relaxed);
     }
 
-    /// Values that hold plain `f64` numbers instead of messages.
+    /// Values that hold `f64` numbers instead of messages.
     pub(super) fn numbers(length: usize, value: f64) -> Result<Self> {
         Self::new(length, EncodedMessage(value.to_bits()))
     }

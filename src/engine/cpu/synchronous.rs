@@ -25,7 +25,7 @@ struct Nodes {
     chunks: Vec<u32>,
 }
 
-/// Number of nodes by which the prefetch of what they write runs ahead of the computation.
+/// Number of nodes by which the prefetch of what they write precedes the computation.
 const PREFETCH_DISTANCE: usize = 12;
 /// Most edges of a node that are prefetched; the processor's own prefetcher finds the rest.
 const PREFETCHED_EDGES: usize = 8;
@@ -105,7 +105,7 @@ impl Synchronous {
     }
 
     /// Computes all messages from variables to factors into `State::by_edge`.
-    pub(super) fn variables_send(&self, state: &State, team: &Team) {
+    pub(super) fn update_to_factors(&self, state: &State, team: &Team) {
         let prepare = |v| {
             for &edge in state.graph.variable_edges(v).iter().take(PREFETCHED_EDGES) {
                 state.by_edge.prefetch(state.edge_values(edge as usize).start);
@@ -116,7 +116,7 @@ impl Synchronous {
 
     /// Computes and stores all messages from factors to variables, from the messages in `State::by_edge`. Messages
     /// of factors with one variable never change, and are left out if `constants_sent`.
-    pub(super) fn factors_send(&self, state: &State, team: &Team, constants_sent: bool) {
+    pub(super) fn update_to_variables(&self, state: &State, team: &Team, constants_sent: bool) {
         let prepare = |f| {
             for edge in state.graph.factor_edges(f).take(PREFETCHED_EDGES) {
                 state.to_variable.prefetch(state.slot_values(self.slots[edge] as usize).start);

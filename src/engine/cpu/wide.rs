@@ -19,10 +19,10 @@ const BUSY: usize = 64;
 
 /// The high-arity factors of a graph.
 #[derive(Default)]
-pub(super) struct WideFactors {
+pub(super) struct HighArityFactors {
     /// Per factor its entry in `factors`, or `NONE`; empty if no factor is wide.
     index: Vec<u32>,
-    factors: Vec<WideFactor>,
+    factors: Vec<HighArityFactor>,
     /// Per variable, its edges from high-arity factors: `edges[offsets[v]..offsets[v + 1]]`.
     offsets: Vec<u32>,
     edges: Vec<u32>,
@@ -32,7 +32,7 @@ const NONE: u32 = u32::MAX;
 /// Levels of a tree over 2^32 leaves, with the leaves.
 const MAX_LEVELS: usize = 34;
 
-struct WideFactor {
+struct HighArityFactor {
     first_edge: usize,
     head: usize,
     /// The inputs as last read.
@@ -48,7 +48,7 @@ struct WideFactor {
     busy: Vec<u32>,
 }
 
-impl WideFactors {
+impl HighArityFactors {
     /// Trees for the factors that `few` says have messages sent few at a time.
     pub(super) fn new(state: &State, mut few: impl FnMut(usize) -> bool) -> Result<Self> {
         let graph = &state.graph;
@@ -61,7 +61,7 @@ impl WideFactors {
             wide.index[f] = wide.factors.len() as u32;
             let arity = graph.arity(f);
             let nodes = arity - 1 + tree_levels(arity - 1).sum::<usize>();
-            wide.factors.try_push(WideFactor {
+            wide.factors.try_push(HighArityFactor {
                 first_edge: graph.factor_edges(f).start,
                 head: graph.head_position(f).unwrap_or_default(),
                 inputs: filled(arity, EncodedMessage::ONE)?,
@@ -164,7 +164,7 @@ impl WideFactors {
     }
 }
 
-impl WideFactor {
+impl HighArityFactor {
     /// Reads the changed inputs, but for the one at `target`, which no one needs.
     fn refresh(
         &mut self,

@@ -86,7 +86,7 @@ impl Router {
             }
             fixed => {
                 let is_it = |provider: &&dyn Provider| provider.backend() == fixed;
-                Policy::Fixed(providers.iter().position(|p| is_it(p)).unwrap_or(CPU))
+                Policy::Fixed(providers.iter().position(is_it).unwrap_or(CPU))
             }
         };
         Ok(Self {

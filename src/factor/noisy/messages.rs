@@ -2,7 +2,7 @@
 //! probability.
 
 use super::{Noisy, NoisyLiteral};
-use crate::kernel::body::{self, Body, FromPacked, Literals, messages, one_message};
+use crate::kernel::body::{self, Body, FromEncoded, Literals, messages, one_message};
 use crate::kernel::horn::near_one;
 use crate::kernel::{EncodedMessage, ExtendedFloat, HornScratch, Real};
 use crate::memory::NoMemory;
@@ -51,7 +51,7 @@ impl Literals for NoisyCoefficients<'_> {
         &self.values
     }
 
-    fn literal<T: FromPacked>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
+    fn literal<T: FromEncoded>(&self, position: usize, odds: EncodedMessage) -> Body<T> {
         let [one, zero] = T::weights(odds, false);
         let [given_zero, given_one] = self.literals[position];
         Body::literal([0, 1].map(|outcome| {
@@ -60,7 +60,7 @@ impl Literals for NoisyCoefficients<'_> {
         }))
     }
 
-    fn message<T: FromPacked>(&self, position: usize, holds: T, fails: T) -> EncodedMessage {
+    fn message<T: FromEncoded>(&self, position: usize, holds: T, fails: T) -> EncodedMessage {
         let weight =
             |[h, f]: [f64; 2]| holds.multiply(T::from_f64(h)).add(fails.multiply(T::from_f64(f)));
         let [given_zero, given_one] = self.literals[position];
@@ -235,7 +235,7 @@ mod tests {
 
         /// Numbers in f64 range are used at all, and not where they would not do.
         #[test]
-        fn moderate_inputs_are_computed_in_plain_numbers(
+        fn moderate_inputs_are_computed_in_f64(
             odds in prop::collection::vec(1e-3_f64..1e3, 2..=10), far in any::<prop::sample::Index>(),
         ) {
             let mut inputs: Vec<EncodedMessage> = odds.into_iter().map(EncodedMessage::from_f64).collect();

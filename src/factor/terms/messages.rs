@@ -462,9 +462,9 @@ mod tests {
             case.check(Inference::SumProduct, 1e-11)?;
         }
 
-        /// Plain and wide numbers give the same bits wherever plain ones are used.
+        /// Numbers in and beyond f64 range numbers give the same bits wherever plain ones are used.
         #[test]
-        fn plain_and_wide_agree(case in prop_oneof![weighted(), exclusive()]) {
+        fn both_ranges_agree(case in prop_oneof![weighted(), exclusive()]) {
             let mut wide = case.inputs.clone();
             case.with(|factor| {
                 Buffers::<ExtendedFloat>::default().run(factor, None, EncodedMessage::unpack, &mut wide).unwrap();

@@ -34,7 +34,7 @@ public:
     virtual void init() = 0;
     /// Back to the beginning as far as some variables are concerned.
     virtual void init(const VarSet& vars) = 0;
-    /// Runs, and returns the largest change of a belief in the last pass.
+    /// Runs, and returns the largest change of a belief in the last iteration.
     virtual Real run() = 0;
     /// Belief of a variable.
     virtual Factor belief(const Var& v) const { return belief(VarSet(v)); }
@@ -50,11 +50,11 @@ public:
     virtual Real logZ() const = 0;
     /// The most probable joint state, by variable index.
     virtual std::vector<size_t> findMaximum() const { DAI_THROW(NOT_IMPLEMENTED); }
-    /// Largest change of a belief in the last pass of a run.
+    /// Largest change of a belief in the last iteration of a run.
     virtual Real maxDiff() const { DAI_THROW(NOT_IMPLEMENTED); }
     /// Passes since the beginning.
     virtual size_t Iterations() const { DAI_THROW(NOT_IMPLEMENTED); }
-    /// Sets after how many passes runs end.
+    /// Sets after how many iterations runs end.
     virtual void setMaxIter(size_t) { DAI_THROW(NOT_IMPLEMENTED); }
 
     /// See FactorGraph::clamp.

@@ -48,10 +48,10 @@ public:
     }
 
 protected:
-    size_t run_passes(size_t passes) override {
+    size_t run_iterations(size_t iterations) override {
         // BINGO's rule makes one iteration more than its maximum; without a history, its results are the beliefs.
-        return session_.run_bingo(props, props.updates.name(), props.inference.name(), props.tol, passes - 1,
-                                  passes - 1, 1, nullptr);
+        return session_.run_bingo(props, props.updates.name(), props.inference.name(), props.tol, iterations - 1,
+                                  iterations - 1, 1, nullptr);
     }
 
     void synchronise() const override {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn flooding_is_one_level_of_whole_factors() {
+    fn synchronous_updates_are_one_level_of_whole_factors() {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let work = Shares::new(&graph, &factors.scratch).synchronous().unwrap();
