@@ -78,20 +78,21 @@ fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
             .contradictions()?
             .1
             .ok_or_else(|| Error::NoResult("the last run had no contradictory variable".into()))?,
-        FASTLBP_REPORT_BACKEND => match told(session).backend() {
+        FASTLBP_REPORT_BACKEND => match prepared(session)?.backend() {
             Backend::Cuda => super::settings::FASTLBP_BACKEND_CUDA.into(),
             Backend::Cpu | Backend::Auto => super::settings::FASTLBP_BACKEND_CPU.into(),
         },
-        FASTLBP_REPORT_THREADS => told(session).threads() as u64,
+        FASTLBP_REPORT_THREADS => prepared(session)?.threads() as u64,
         FASTLBP_REPORT_EVIDENCE => session.bp.evidence().len() as u64,
         _ => return Err(wrong_key(key, "u64")),
     })
 }
 
-/// The session, of which the log is told where its runs will most likely be made.
-fn told(session: &Session) -> &BeliefPropagation {
+/// The session with the engine of a backend that was asked for; of AUTO the log is told which one is expected.
+fn prepared(session: &Session) -> Outcome<&BeliefPropagation> {
+    session.bp.prepare_fixed()?;
     session.tell_backend();
-    &session.bp
+    Ok(&session.bp)
 }
 
 fn stop_reason(reason: StopReason) -> u32 {

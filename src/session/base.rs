@@ -74,8 +74,8 @@ impl BeliefPropagation {
         schedule: Schedule,
         options: EngineOptions,
     ) -> Result<Self> {
-        let mut session = Self::of(Runner::new(graph, schedule, options));
-        session.runner.prepare(None)?;
+        let session = Self::of(Runner::new(graph, schedule, options));
+        session.prepare_fixed()?;
         Ok(session)
     }
 
@@ -119,7 +119,12 @@ impl BeliefPropagation {
     /// Errors: those of the request, as in [`Self::run`]; no memory or no threads; a backend that is not present.
     pub fn prepare(&mut self, request: &RunRequest) -> Result<()> {
         request.check()?;
-        self.runner.prepare(Some(request))
+        self.runner.prepare(request)
+    }
+
+    /// Makes the engine of a backend that was asked for, if there is none yet. Errors: why there is none.
+    pub(crate) fn prepare_fixed(&self) -> Result<()> {
+        self.runner.prepare_fixed()
     }
 
     /// What runs by [`Self::run_by_settings`] are made with.

@@ -177,8 +177,8 @@ impl BeliefPropagation {
         // A device runs one entry faster than several at once.
         let on_device = runner.router_mut()?.prefers_device(request, entries);
         let sibling = |options| {
-            let mut sibling = runner.sibling(schedule.clone(), options)?;
-            sibling.prepare(None)?;
+            let sibling = runner.sibling(schedule.clone(), options)?;
+            sibling.prepare_fixed()?;
             Ok::<_, Error>(sibling)
         };
         let options = runner.options();

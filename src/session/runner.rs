@@ -191,14 +191,15 @@ impl Runner {
         Ok(())
     }
 
-    /// Makes what such a run needs and is not there yet; without a request, the engine of the backend that was
-    /// asked for.
-    pub(super) fn prepare(&mut self, request: Option<&RunRequest>) -> Result<()> {
+    /// Makes what such a run needs and is not there yet.
+    pub(super) fn prepare(&mut self, request: &RunRequest) -> Result<()> {
         let (router, evidence, _) = self.current()?;
-        match request {
-            Some(request) => router.prepare(request, evidence),
-            None => router.prepare_fixed(evidence),
-        }
+        router.prepare(request, evidence)
+    }
+
+    /// Makes the engine of a backend that was asked for, if there is none yet.
+    pub(super) fn prepare_fixed(&self) -> Result<()> {
+        self.router()?.prepare_fixed(&self.evidence)
     }
 
     /// Runs iterations until the request's rule ends them. `results` gets the marginals; after an error it is

@@ -141,7 +141,7 @@ static void maxima(void) {
     double literals[88], value = UNTOUCHED;
     fastlbp_graph *graph = NULL;
     fastlbp_bp *bp, *copy = NULL;
-    uint32_t states[3] = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
+    uint32_t states[3] = {UNTOUCHED, UNTOUCHED, UNTOUCHED}, copied_states[3] = {0};
     double log_partition = UNTOUCHED;
     size_t needed = UNTOUCHED;
 
@@ -172,12 +172,19 @@ static void maxima(void) {
     OK(fastlbp_bp_log_partition(bp, &log_partition));
     NEAR(log_partition, log(5));
 
-    /* A clone has results, but no beliefs to go on from until it has run. */
+    /* A clone has results, messages and what follows from both, as the session has. */
+    OK(fastlbp_bp_find_maximum(bp, states, 3, NULL));
     OK(fastlbp_bp_clone(bp, &copy));
     value = UNTOUCHED;
-    FAILS(fastlbp_bp_log_partition(copy, &value), FASTLBP_STATUS_NO_RESULT, "clone");
-    FAILS(fastlbp_bp_find_maximum(copy, states, 3, &needed), FASTLBP_STATUS_NO_RESULT, "clone");
-    CHECK(value == UNTOUCHED);
+    OK(fastlbp_bp_log_partition(copy, &value));
+    SAME_BITS(&value, &log_partition, 1);
+    OK(fastlbp_bp_find_maximum(copy, copied_states, 3, NULL));
+    CHECK(memcmp(states, copied_states, sizeof states) == 0);
+    /* So has a session that goes on with other threads. */
+    OK(fastlbp_bp_set_threads(copy, 2));
+    value = UNTOUCHED;
+    OK(fastlbp_bp_log_partition(copy, &value));
+    SAME_BITS(&value, &log_partition, 1);
     OK(fastlbp_bp_set_start(copy, FASTLBP_START_WARM));
     OK(fastlbp_bp_run_iterations(copy, 0));
     OK(fastlbp_bp_log_partition(copy, &value));

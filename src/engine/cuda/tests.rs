@@ -21,7 +21,7 @@ const OPTIONS: EngineOptions =
 /// A router with a backend of its own, which is there.
 fn made(backend: Backend, graph: &Arc<FactorGraph>, schedule: &Schedule) -> Result<Trial<Router>> {
     let options = EngineOptions { backend, ..OPTIONS };
-    let mut router = Router::new(graph.clone(), schedule, options)?;
+    let router = Router::new(graph.clone(), schedule, options)?;
     router.prepare_fixed(&Evidence::new())?;
     Ok(Trial::new(router, graph))
 }

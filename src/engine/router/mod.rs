@@ -158,7 +158,7 @@ impl Router {
     }
 
     /// Makes the engine of a fixed backend, so that it is known whether it can be had.
-    pub(crate) fn prepare_fixed(&mut self, evidence: &Evidence) -> Result<()> {
+    pub(crate) fn prepare_fixed(&self, evidence: &Evidence) -> Result<()> {
         match self.policy {
             Policy::Fixed(number) => self.make_ready(number, evidence),
             Policy::Auto(_) => Ok(()),
@@ -177,7 +177,7 @@ impl Router {
         }
     }
 
-    fn make_ready(&mut self, number: usize, evidence: &Evidence) -> Result<()> {
+    fn make_ready(&self, number: usize, evidence: &Evidence) -> Result<()> {
         let mut engines = self.engines.lock();
         let made = engines.make_ready(number, self.problem(evidence)).map(drop);
         made.map_err(|error| self.of_fixed(number, &engines, error))
