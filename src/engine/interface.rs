@@ -41,14 +41,12 @@ pub(crate) trait Provider: Send + Sync {
         true
     }
 
-    /// What a graph, a schedule or a request has that engines of this backend do not serve; `None` if they
-    /// serve all of it. O(1) or O(variables).
-    fn reason_against(
-        &self,
-        graph: &FactorGraph,
-        schedule: &Schedule,
-        request: &RunRequest,
-    ) -> Option<&'static str>;
+    /// What a graph has that engines of this backend do not serve; `None` if they serve all of it. O(factors +
+    /// variables): it is asked once.
+    fn reason_against_graph(&self, graph: &FactorGraph) -> Option<&'static str>;
+
+    /// The same of a schedule or a request. O(1).
+    fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str>;
 
     /// Makes an engine: messages are uniform, and there is no evidence. Errors: a schedule for another graph;
     /// no memory; why the backend cannot be had.

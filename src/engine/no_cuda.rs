@@ -21,12 +21,11 @@ impl Provider for Cuda {
         false
     }
 
-    fn reason_against(
-        &self,
-        _: &FactorGraph,
-        _: &Schedule,
-        _: &RunRequest,
-    ) -> Option<&'static str> {
+    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
+        None
+    }
+
+    fn reason_against(&self, _: &Schedule, _: &RunRequest) -> Option<&'static str> {
         None
     }
 

@@ -28,12 +28,11 @@ impl Provider for Cpu {
         true
     }
 
-    fn reason_against(
-        &self,
-        _: &FactorGraph,
-        _: &Schedule,
-        _: &RunRequest,
-    ) -> Option<&'static str> {
+    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
+        None
+    }
+
+    fn reason_against(&self, _: &Schedule, _: &RunRequest) -> Option<&'static str> {
         None
     }
 

@@ -1,7 +1,7 @@
 //! The engine on a CUDA device.
 
 use super::driver::{Context, Device, Stream};
-use super::programs::{ProgramKind, Programs, has_host_kind, reason_against};
+use super::programs::{ProgramKind, Programs, reason_against, reason_against_graph};
 use super::run::{End, Launches, Task};
 use crate::engine::device::choose_device;
 use crate::engine::interface::{Engine, Run};
@@ -23,8 +23,8 @@ use std::time::Instant;
 pub(super) struct CudaEngine {
     graph: Arc<FactorGraph>,
     schedule: Schedule,
-    /// Whether a factor is of a kind that devices have no code for.
-    has_host_kind: bool,
+    /// What the graph has that no program serves.
+    graph_reason: Option<&'static str>,
     context: Arc<Context>,
     stream: Stream,
     programs: Programs,
@@ -76,7 +76,7 @@ impl CudaEngine {
             None => Owner::Host(Snapshot::uniform(value_count(&graph))?),
         };
         Ok(Self {
-            has_host_kind: has_host_kind(&graph),
+            graph_reason: reason_against_graph(&graph),
             graph,
             schedule: schedule.clone(),
             programs,
@@ -167,9 +167,9 @@ impl Engine for CudaEngine {
     }
 
     fn reason_against(&mut self, request: &RunRequest) -> Result<Option<&'static str>> {
-        let reason = reason_against(&self.graph, self.has_host_kind, &self.schedule, request);
-        if let Some(reason) = reason {
-            return Ok(Some(reason));
+        let reason = self.graph_reason.or_else(|| reason_against(&self.schedule, request));
+        if reason.is_some() {
+            return Ok(reason);
         }
         Ok((request.inference == Inference::MaxProduct && self.has_wide_tables()?).then_some(
             "max-product over factors whose values span more than f64 runs on the CPU: devices hold \

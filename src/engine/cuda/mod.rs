@@ -45,13 +45,12 @@ impl Provider for Cuda {
         STARTED.load(Ordering::Relaxed)
     }
 
-    fn reason_against(
-        &self,
-        graph: &FactorGraph,
-        schedule: &Schedule,
-        request: &RunRequest,
-    ) -> Option<&'static str> {
-        programs::reason_against(graph, programs::has_host_kind(graph), schedule, request)
+    fn reason_against_graph(&self, graph: &FactorGraph) -> Option<&'static str> {
+        programs::reason_against_graph(graph)
+    }
+
+    fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
+        programs::reason_against(schedule, request)
     }
 
     fn make(

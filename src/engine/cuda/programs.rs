@@ -27,19 +27,20 @@ pub(super) struct Programs {
     general: Option<General>,
 }
 
-/// What a graph, of which it is known whether it [`has_host_kind`], a request or a schedule has that the device
-/// does not do; `None` if it does all of it.
-pub(super) fn reason_against(
-    graph: &FactorGraph,
-    has_host_kind: bool,
-    schedule: &Schedule,
-    request: &RunRequest,
-) -> Option<&'static str> {
-    if has_host_kind {
+/// What a graph has that no program serves; `None` if one serves all of it. O(factors + variables).
+pub(super) fn reason_against_graph(graph: &FactorGraph) -> Option<&'static str> {
+    if has_host_kind(graph) {
         Some("graphs with factors of a kind that devices have no code for run on the CPU")
     } else if has_single_states(graph) {
         Some("graphs with variables of one state run on the CPU")
-    } else if matches!(schedule, Schedule::MaximumResidual { .. }) {
+    } else {
+        None
+    }
+}
+
+/// What a schedule or a request has that no program serves; `None` if one serves all of it.
+pub(super) fn reason_against(schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
+    if matches!(schedule, Schedule::MaximumResidual { .. }) {
         Some("SEQMAX runs on the CPU: each of its messages decides which one is the next")
     } else if request.active_threshold.is_some() {
         Some("active sets run on the CPU: which messages they compute is known one by one only")
@@ -56,7 +57,7 @@ fn has_single_states(graph: &FactorGraph) -> bool {
 }
 
 /// Whether a factor is of a kind that no program has; see [`DeviceForm::None`].
-pub(super) fn has_host_kind(graph: &FactorGraph) -> bool {
+fn has_host_kind(graph: &FactorGraph) -> bool {
     graph.other_factors().any(|factor| {
         let view = graph.factor(factor);
         let runs = |inference| {
@@ -76,10 +77,8 @@ impl Programs {
         schedule: &Schedule,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, general: None };
-        if matches!(schedule, Schedule::MaximumResidual { .. })
-            || has_single_states(graph)
-            || has_host_kind(graph)
-        {
+        let is_residual = matches!(schedule, Schedule::MaximumResidual { .. });
+        if is_residual || reason_against_graph(graph).is_some() {
             return Ok(programs);
         }
         // Kernels that are of no use are not loaded.

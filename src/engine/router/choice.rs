@@ -160,7 +160,7 @@ impl Choice {
         let provider = engines.provider(device);
         if candidate.is_given_up
             || !is_worth_a_device(schedule)
-            || provider.reason_against(graph, schedule, request).is_some()
+            || engines.reason_against(device, graph, schedule, request).is_some()
         {
             return None;
         }
@@ -255,11 +255,10 @@ impl Choice {
         let model = self.modelled(schedule, number, request);
         self.candidates[number].seen.note(model, report.iterations, seconds);
         for device in CPU + 1..self.candidates.len() {
-            let provider = engines.provider(device);
             if self.is_gone(device)
                 || engines.engine(device).is_some()
                 || !is_worth_a_device(schedule)
-                || provider.reason_against(graph, schedule, request).is_some()
+                || engines.reason_against(device, graph, schedule, request).is_some()
             {
                 continue;
             }

@@ -3,7 +3,7 @@
 
 use crate::engine::interface::{Engine, Provider};
 use crate::engine::options::EngineOptions;
-use crate::engine::request::Start;
+use crate::engine::request::{RunRequest, Start};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::value_count;
 use crate::error::{Error, Result};
@@ -11,6 +11,7 @@ use crate::kernel::EncodedMessage;
 use crate::memory::collected;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
+use once_cell::sync::OnceCell;
 use std::sync::Arc;
 
 /// The engine that serves every request: the first of the registry.
@@ -32,6 +33,8 @@ struct Entry {
     engine: Option<Box<dyn Engine>>,
     /// Whether the engine has the current schedule.
     is_current: bool,
+    /// What the graph has that the backend does not serve, once asked.
+    graph_reason: OnceCell<Option<&'static str>>,
 }
 
 /// Who has the newest messages.
@@ -53,7 +56,12 @@ pub(super) struct Engines {
 impl Engines {
     /// None is made yet, and messages are uniform.
     pub(super) fn new(providers: &[&'static dyn Provider]) -> Result<Self> {
-        let entry = |&provider| Entry { provider, engine: None, is_current: false };
+        let entry = |&provider| Entry {
+            provider,
+            engine: None,
+            is_current: false,
+            graph_reason: OnceCell::new(),
+        };
         Ok(Self {
             entries: collected(providers.iter().map(entry))?,
             owner: Owner::Host(None),
@@ -67,6 +75,19 @@ impl Engines {
 
     pub(super) fn provider(&self, number: usize) -> &'static dyn Provider {
         self.entries[number].provider
+    }
+
+    /// What a graph, a schedule or a request has that a backend does not serve. The graph is always the same.
+    pub(super) fn reason_against(
+        &self,
+        number: usize,
+        graph: &FactorGraph,
+        schedule: &Schedule,
+        request: &RunRequest,
+    ) -> Option<&'static str> {
+        let Entry { provider, graph_reason, .. } = &self.entries[number];
+        let graph_reason = *graph_reason.get_or_init(|| provider.reason_against_graph(graph));
+        graph_reason.or_else(|| provider.reason_against(schedule, request))
     }
 
     pub(super) fn engine(&self, number: usize) -> Option<&dyn Engine> {

@@ -116,8 +116,7 @@ impl Router {
             Policy::Auto(choice) => choice.fastest(self.question(&engines, &choice.typical())),
             &Policy::Fixed(number) => {
                 let request = RunRequest::new(StopRule::Iterations(1));
-                let provider = engines.provider(number);
-                match provider.reason_against(&self.graph, &self.schedule, &request) {
+                match engines.reason_against(number, &self.graph, &self.schedule, &request) {
                     None => number,
                     Some(_) => CPU,
                 }

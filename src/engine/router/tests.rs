@@ -59,12 +59,11 @@ impl Provider for StandIn {
         self.world.lock().started
     }
 
-    fn reason_against(
-        &self,
-        _graph: &FactorGraph,
-        schedule: &Schedule,
-        request: &RunRequest,
-    ) -> Option<&'static str> {
+    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
+        None
+    }
+
+    fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
         let serves = !matches!(schedule, Schedule::MaximumResidual { .. })
             && request.active_threshold.is_none()
             && !matches!(request.rule, StopRule::AllBeliefs { .. });
