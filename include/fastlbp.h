@@ -629,8 +629,8 @@ fastlbp_status fastlbp_graph_add_signed_factors(fastlbp_graph *graph,
  * state of its binary variable, independently of the others. With P(x) the product over i of P(literal i holds |
  * `body[i]`), f(head, x) = P(x) * f(head | all hold) + (1 - P(x)) * f(head | one fails). O(body_length).
  *
- * A noisy-OR with links l and a leak has the literals (1, 0, 1 - l[i], l[i]) and the values (leak, 1 - leak, 1, 0); a
- * noisy-AND with links l and p if the whole body is true has (l[i], 1 - l[i], 1, 0) and (p, 1 - p, 0, 1).
+ * A noisy-OR with links l and a leak has the literals (1, 0, 1 - l_i, l_i) and the values (leak, 1 - leak, 1, 0); a
+ * noisy-AND with links l and p if the whole body is true has (l_i, 1 - l_i, 1, 0) and (p, 1 - p, 0, 1).
  *
  * @param head Label of the head.
  * @param body `body_length` labels, all different and different from the head.

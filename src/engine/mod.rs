@@ -1,7 +1,7 @@
 //! Engines run iterations of belief propagation. All give the same bits.
 //!
-//! A session asks its [`Router`], which chooses a backend of the registry for each run, makes its engine, and
-//! moves the messages there as a [`Snapshot`]. Only `cuda` knows CUDA; without it `no_cuda` stands in its place.
+//! A session asks its `Router`, which chooses a backend of the registry for each run, makes its engine, and
+//! moves the messages there as a `Snapshot`. Only `cuda` knows CUDA; without it `no_cuda` stands in its place.
 
 mod belief;
 mod cpu;

@@ -8,19 +8,19 @@ pub use description::{
     DEVICE_VARIABLE, DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion, choose_device,
 };
 
-/// The CUDA version that the driver supports. Errors: [`Error::NoDevice`] if CUDA cannot be used, with
+/// The CUDA version that the driver supports. Errors: [`crate::Error::NoDevice`] if CUDA cannot be used, with
 /// the reason: this build is without it, there is no driver, it is too old, it cannot be started, there
 /// is no device.
 pub fn driver_version() -> Result<DriverVersion> {
     cuda::driver_version()
 }
 
-/// Number of CUDA devices, at least 1. Errors: [`Error::NoDevice`] as [`driver_version`].
+/// Number of CUDA devices, at least 1. Errors: [`crate::Error::NoDevice`] as [`driver_version`].
 pub fn device_count() -> Result<u32> {
     cuda::device_count()
 }
 
-/// Describes a device. Errors: [`Error::NoDevice`] as [`driver_version`]; [`Error::OutOfRange`] if there
+/// Describes a device. Errors: [`crate::Error::NoDevice`] as [`driver_version`]; [`crate::Error::OutOfRange`] if there
 /// is no device of this number.
 pub fn device_info(index: u32) -> Result<DeviceInfo> {
     cuda::device_info(index)
@@ -28,15 +28,15 @@ pub fn device_info(index: u32) -> Result<DeviceInfo> {
 
 /// The memory of a device at this moment. The first call in a process takes some 100 ms and some
 /// memory of the device, since only a process that uses the device is told. Errors: as [`device_info`];
-/// [`Error::NoDevice`] if it is too old for the kernels; [`Error::OutOfMemory`] if not even that
-/// memory is left; [`Error::Device`] if it does not work.
+/// [`crate::Error::NoDevice`] if it is too old for the kernels; [`crate::Error::OutOfMemory`] if not even that
+/// memory is left; [`crate::Error::Device`] if it does not work.
 pub fn device_memory(index: u32) -> Result<DeviceMemory> {
     cuda::device_memory(index)
 }
 
 /// Tries on a device what the engine needs: IEEE arithmetic without contraction, launches of all kinds,
 /// barriers, graphs, copies. Takes less than a second. Errors: as [`device_memory`];
-/// [`Error::NoDevice`] if the driver refuses the kernels; [`Error::Device`] if the device computes
+/// [`crate::Error::NoDevice`] if the driver refuses the kernels; [`crate::Error::Device`] if the device computes
 /// anything else than the processor.
 pub fn check_device(index: u32) -> Result<DeviceTimes> {
     cuda::check_device(index)
