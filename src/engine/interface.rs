@@ -28,6 +28,16 @@ impl Run<'_> {
     }
 }
 
+/// What engines are made for.
+#[derive(Clone, Copy)]
+pub(crate) struct Problem<'a> {
+    pub(crate) graph: &'a Arc<FactorGraph>,
+    pub(crate) schedule: &'a Schedule,
+    pub(crate) options: EngineOptions,
+    /// All that has been set so far.
+    pub(crate) evidence: &'a Evidence,
+}
+
 /// A backend as the registry lists it.
 pub(crate) trait Provider: Send + Sync {
     /// Its name in [`EngineOptions`]: never [`Backend::Auto`].
@@ -43,19 +53,18 @@ pub(crate) trait Provider: Send + Sync {
 
     /// What a graph has that engines of this backend do not serve; `None` if they serve all of it. O(factors +
     /// variables): it is asked once.
-    fn reason_against_graph(&self, graph: &FactorGraph) -> Option<&'static str>;
+    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
+        None
+    }
 
     /// The same of a schedule or a request. O(1).
-    fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str>;
+    fn reason_against(&self, _: &Schedule, _: &RunRequest) -> Option<&'static str> {
+        None
+    }
 
-    /// Makes an engine: messages are uniform, and there is no evidence. Errors: a schedule for another graph;
-    /// no memory; why the backend cannot be had.
-    fn make(
-        &self,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<Box<dyn Engine>>;
+    /// Makes an engine: messages are uniform, and the evidence is yet to be set. Errors: a schedule for another
+    /// graph; no memory; why the backend cannot be had.
+    fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>>;
 }
 
 /// Holds the messages of one graph and runs iterations over them.

@@ -1,13 +1,9 @@
 //! In the place of `cuda`, where that is not built: there are no devices.
 
 use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion, choose_device};
-use super::interface::{Engine, Provider};
-use super::options::{Backend, EngineOptions};
-use super::request::RunRequest;
+use super::interface::{Engine, Problem, Provider};
+use super::options::Backend;
 use crate::error::{Error, Result};
-use crate::model::FactorGraph;
-use crate::schedule::Schedule;
-use std::sync::Arc;
 
 /// The backend `cuda`, which cannot be had.
 pub(super) struct Cuda;
@@ -21,21 +17,8 @@ impl Provider for Cuda {
         false
     }
 
-    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
-        None
-    }
-
-    fn reason_against(&self, _: &Schedule, _: &RunRequest) -> Option<&'static str> {
-        None
-    }
-
-    fn make(
-        &self,
-        _graph: Arc<FactorGraph>,
-        _schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<Box<dyn Engine>> {
-        choose_device(options.device)?;
+    fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
+        choose_device(problem.options.device)?;
         Err(not_built())
     }
 }

@@ -135,10 +135,11 @@ impl Session {
                 if wish == 0 { Control::Continue } else { Control::Cancel }
             }),
         };
-        let (after, notes) = (self.bp.backend(), self.bp.take_notes());
-        send_notes(notes);
-        if before.is_some_and(|before| before != after) {
-            log::send(FASTLBP_LOG_INFO, || format!("backend auto: {} from now on", after.name()));
+        send_notes(self.bp.take_notes());
+        if before.is_some_and(|before| before != self.bp.backend()) {
+            log::send(FASTLBP_LOG_INFO, || {
+                format!("backend auto: {} from now on", self.bp.backend().name())
+            });
         }
         let report = result?;
         self.send_report(&report);

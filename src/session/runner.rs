@@ -38,6 +38,16 @@ impl Routed {
         check_message_values(graph)?;
         let compiled = if options.compile_tables { compile(graph)? } else { None };
         let compiled = compiled.map_or_else(|| Ok(graph.clone()), shared)?;
+        Self::on(compiled, graph, schedule, options)
+    }
+
+    /// On a graph that has been compiled already.
+    fn on(
+        compiled: Arc<FactorGraph>,
+        graph: &Arc<FactorGraph>,
+        schedule: &Schedule,
+        options: EngineOptions,
+    ) -> Result<Self> {
         let own = schedule_for(graph, &compiled, schedule)?;
         let router = Router::new(compiled.clone(), &own, options)?;
         Ok(Self { compiled, options, router })
@@ -65,14 +75,12 @@ impl Runner {
     /// A runner on the same graph without evidence, whose messages are uniform.
     pub(super) fn sibling(&self, schedule: Schedule, options: EngineOptions) -> Result<Self> {
         let sibling = Self::new(self.graph.clone(), schedule, options);
-        if let Some(Routed { compiled, .. }) = self.routed.get()
-            && options.compile_tables == self.options.compile_tables
+        if let Some(own) = self.routed.get()
+            && options.compile_tables == own.options.compile_tables
         {
             // Tables are looked at once.
-            let own = schedule_for(&self.graph, compiled, &sibling.schedule)?;
-            let router = Router::new(compiled.clone(), &own, options)?;
-            let routed = Routed { compiled: compiled.clone(), options, router };
-            let _ = sibling.routed.set(routed);
+            let make = || Routed::on(own.compiled.clone(), &self.graph, &sibling.schedule, options);
+            sibling.routed.get_or_try_init(make)?;
         }
         Ok(sibling)
     }
@@ -124,25 +132,13 @@ impl Runner {
     /// The router by the current options, and what its runs are made under.
     fn current(&mut self) -> Result<(&mut Router, &Evidence, &Impossible)> {
         let Self { graph, schedule, options, evidence, impossible, routed } = self;
-        let next = match routed.take() {
-            Some(old) if old.options == *options => old,
-            old => {
-                let made = Routed::new(graph, schedule, *options).and_then(|mut made| {
-                    if let Some(old) = &old {
-                        made.router.import(&old.router.export()?)?;
-                    }
-                    Ok(made)
-                });
-                match (made, old) {
-                    (Ok(made), _) => made,
-                    (Err(error), old) => {
-                        *routed = old.map_or_else(OnceCell::new, OnceCell::with_value);
-                        return Err(error);
-                    }
-                }
+        if routed.get().is_none_or(|old| old.options != *options) {
+            let mut made = Routed::new(graph, schedule, *options)?;
+            if let Some(old) = routed.get() {
+                made.router.import(&old.router.export()?)?;
             }
-        };
-        routed.get_or_init(|| next);
+            *routed = OnceCell::with_value(made);
+        }
         let routed = routed.get_mut().ok_or_else(no_router)?;
         Ok((&mut routed.router, evidence, impossible))
     }

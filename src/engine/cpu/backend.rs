@@ -5,16 +5,15 @@ use super::plan::Plan;
 use super::state::Values;
 use super::trees::{HighDegreeVariables, Trees};
 use super::{run, variable};
-use crate::engine::interface::{Engine, Provider, Run};
-use crate::engine::options::{Backend, EngineOptions};
-use crate::engine::request::{RunReport, RunRequest};
+use crate::engine::interface::{Engine, Problem, Provider, Run};
+use crate::engine::options::Backend;
+use crate::engine::request::RunReport;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::{Grow, boxed, room};
-use crate::model::{Evidence, FactorGraph, VariableEvidence};
+use crate::model::{Evidence, VariableEvidence};
 use crate::schedule::Schedule;
-use std::sync::Arc;
 
 /// The backend `cpu`.
 pub(in crate::engine) struct Cpu;
@@ -28,21 +27,9 @@ impl Provider for Cpu {
         true
     }
 
-    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
-        None
-    }
-
-    fn reason_against(&self, _: &Schedule, _: &RunRequest) -> Option<&'static str> {
-        None
-    }
-
-    fn make(
-        &self,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<Box<dyn Engine>> {
-        Ok(boxed(CpuEngine::new(graph, schedule, options)?)?)
+    fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
+        let Problem { graph, schedule, options, .. } = problem;
+        Ok(boxed(CpuEngine::new(graph.clone(), schedule, options)?)?)
     }
 }
 

@@ -14,8 +14,8 @@ mod run;
 mod tests;
 
 use super::device::{DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion};
-use super::interface::{Engine, Provider};
-use super::options::{Backend, EngineOptions};
+use super::interface::{Engine, Problem, Provider};
+use super::options::Backend;
 use super::request::RunRequest;
 use crate::error::Result;
 use crate::memory::boxed;
@@ -23,7 +23,6 @@ use crate::model::FactorGraph;
 use crate::schedule::Schedule;
 use driver::{Context, Device};
 use engine::CudaEngine;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the driver has been started by an engine of this process.
@@ -53,13 +52,9 @@ impl Provider for Cuda {
         programs::reason_against(schedule, request)
     }
 
-    fn make(
-        &self,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<Box<dyn Engine>> {
-        let engine = boxed(CudaEngine::new(graph, schedule, options)?)?;
+    fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
+        let Problem { graph, schedule, options, .. } = problem;
+        let engine = boxed(CudaEngine::new(graph.clone(), schedule, options)?)?;
         STARTED.store(true, Ordering::Relaxed);
         Ok(engine)
     }

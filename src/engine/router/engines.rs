@@ -1,31 +1,19 @@
 //! The engines of a graph, at most one per backend, which are made when they are needed; and which of them has
 //! the newest messages.
 
-use crate::engine::interface::{Engine, Provider};
-use crate::engine::options::EngineOptions;
+use crate::engine::interface::{Engine, Problem, Provider};
 use crate::engine::request::{RunRequest, Start};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::value_count;
 use crate::error::{Error, Result};
 use crate::kernel::EncodedMessage;
 use crate::memory::collected;
-use crate::model::{Evidence, FactorGraph, VariableEvidence};
+use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use once_cell::sync::OnceCell;
-use std::sync::Arc;
 
 /// The engine that serves every request: the first of the registry.
 pub(super) const CPU: usize = 0;
-
-/// What engines are made for.
-#[derive(Clone, Copy)]
-pub(super) struct Problem<'a> {
-    pub(super) graph: &'a Arc<FactorGraph>,
-    pub(super) schedule: &'a Schedule,
-    pub(super) options: EngineOptions,
-    /// All that has been set so far.
-    pub(super) evidence: &'a Evidence,
-}
 
 /// A backend and its engine, if that has been made.
 struct Entry {
@@ -43,6 +31,8 @@ enum Owner {
     Host(Option<Snapshot>),
     /// The engine of this number.
     Engine(usize),
+    /// They were lost with their device: only a fresh run, or messages to start from, go on.
+    Nobody,
 }
 
 /// Invariant: where the owner is an engine, it has been made.
@@ -103,9 +93,14 @@ impl Engines {
     /// The engine with the newest messages.
     pub(super) fn owner(&self) -> Option<usize> {
         match self.owner {
-            Owner::Host(_) => None,
+            Owner::Host(_) | Owner::Nobody => None,
             Owner::Engine(number) => Some(number),
         }
+    }
+
+    /// Whether the newest messages were lost with a device.
+    pub(super) fn are_messages_lost(&self) -> bool {
+        matches!(self.owner, Owner::Nobody)
     }
 
     /// Engines get the new schedule when they are next needed.
@@ -133,7 +128,7 @@ impl Engines {
         problem: Problem<'_>,
     ) -> Result<&mut dyn Engine> {
         let entry = &mut self.entries[number];
-        let Problem { graph, schedule, options, evidence } = problem;
+        let Problem { schedule, evidence, .. } = problem;
         let engine = match &mut entry.engine {
             Some(engine) => {
                 if !entry.is_current {
@@ -142,7 +137,7 @@ impl Engines {
                 engine
             }
             empty => {
-                let mut engine = entry.provider.make(graph.clone(), schedule, options)?;
+                let mut engine = entry.provider.make(problem)?;
                 for (variable, known) in evidence.iter() {
                     engine.set_evidence(variable, Some(known))?;
                 }
@@ -165,6 +160,8 @@ impl Engines {
         if start == Start::Warm && !has_them {
             self.copy_to(number, problem)?;
         }
+        // A run that fails may leave other messages in the CPU engine.
+        self.is_mirrored &= number != CPU;
         self.entries[number].engine.as_deref_mut().map_or_else(|| Err(not_made()), |e| Ok(e as _))
     }
 
@@ -173,7 +170,7 @@ impl Engines {
         let exported;
         let snapshot = match &self.owner {
             Owner::Host(Some(given)) => given,
-            Owner::Host(None) => {
+            Owner::Host(None) | Owner::Nobody => {
                 exported = Snapshot::uniform(value_count(problem.graph))?;
                 &exported
             }
@@ -193,9 +190,9 @@ impl Engines {
         self.is_mirrored = false;
     }
 
-    /// The messages are lost with their engine: they are uniform now.
+    /// The messages are lost with their engine; who reads them finds uniform ones.
     pub(super) fn lose_messages(&mut self) {
-        self.owner = Owner::Host(None);
+        self.owner = Owner::Nobody;
         self.is_mirrored = false;
     }
 
@@ -209,7 +206,7 @@ impl Engines {
     pub(super) fn export(&mut self, graph: &FactorGraph) -> Result<Snapshot> {
         match &self.owner {
             Owner::Host(Some(given)) => given.try_clone(),
-            Owner::Host(None) => Snapshot::uniform(value_count(graph)),
+            Owner::Host(None) | Owner::Nobody => Snapshot::uniform(value_count(graph)),
             &Owner::Engine(owner) => {
                 self.entries[owner].engine.as_mut().ok_or_else(not_made)?.export()
             }

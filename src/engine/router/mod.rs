@@ -10,7 +10,7 @@ mod engines;
 mod tests;
 
 use super::cpu;
-use super::interface::{Provider, Run};
+use super::interface::{Problem, Provider, Run};
 use super::options::{Backend, EngineOptions};
 use super::registry::BACKENDS;
 use super::request::{RunReport, RunRequest, Start, StopRule};
@@ -22,7 +22,7 @@ use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use choice::{Choice, Question};
 use cost::Costs;
-use engines::{CPU, Engines, Problem};
+use engines::{CPU, Engines};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,8 +51,6 @@ pub(crate) struct Router {
     threads: usize,
     /// Where the last run by this schedule was made.
     last: Option<usize>,
-    /// Whether the newest messages were lost with a device.
-    is_lost: bool,
     notes: Vec<String>,
     /// Reasons for the CPU that notes have told.
     told: Vec<&'static str>,
@@ -98,7 +96,6 @@ impl Router {
             clock,
             threads,
             last: None,
-            is_lost: false,
             notes: Vec::new(),
             told: Vec::new(),
         })
@@ -186,7 +183,7 @@ impl Router {
     pub(crate) fn run(&mut self, mut run: Run<'_>) -> Result<RunReport> {
         let request = run.request;
         let started = (self.clock)();
-        if self.is_lost && request.start == Start::Warm {
+        if request.start == Start::Warm && self.engines.get_mut().are_messages_lost() {
             return Err(Error::Device(
                 "the messages were lost with the device: a fresh start, or messages to start from, \
                  are needed"
@@ -252,7 +249,6 @@ impl Router {
         let seconds = (self.clock)() - begun;
         if matches!(result, Ok(_) | Err(Error::Contradiction { .. })) {
             engines.has_run(number);
-            self.is_lost = false;
         }
         let report = result?;
         self.last = Some(number);
@@ -271,9 +267,7 @@ impl Router {
 
     /// Goes on from there; the lengths are right. Errors: no memory; nothing has changed then.
     pub(crate) fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.engines.get_mut().import(snapshot)?;
-        self.is_lost = false;
-        Ok(())
+        self.engines.get_mut().import(snapshot)
     }
 
     /// Appends the current messages from a factor's variables to it, one after the other.
@@ -345,7 +339,6 @@ impl Router {
         let engines = self.engines.get_mut();
         if matches!(error, Error::Device(_)) && engines.owner() == Some(number) {
             engines.lose_messages();
-            self.is_lost = true;
         }
         if self.notes.try_room(1).is_ok() {
             self.notes.push(format!("backend auto does without the device: {error}"));
@@ -357,7 +350,7 @@ impl Router {
     fn fall_back(&mut self, number: usize, error: Error, request: &RunRequest) -> Result<()> {
         self.give_up(number, &error);
         match request.start {
-            Start::Warm if self.is_lost => Err(error),
+            Start::Warm if self.engines.get_mut().are_messages_lost() => Err(error),
             _ => Ok(()),
         }
     }

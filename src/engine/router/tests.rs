@@ -23,6 +23,8 @@ struct World {
     make_error: Option<fn() -> Error>,
     run_error: Option<fn() -> Error>,
     schedule_error: Option<fn() -> Error>,
+    /// Whether runs on the CPU fail for want of memory, after they have changed messages.
+    lacks_memory: bool,
     asked_for_device: usize,
     cpus_made: usize,
     devices_made: usize,
@@ -59,10 +61,6 @@ impl Provider for StandIn {
         self.world.lock().started
     }
 
-    fn reason_against_graph(&self, _graph: &FactorGraph) -> Option<&'static str> {
-        None
-    }
-
     fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
         let serves = !matches!(schedule, Schedule::MaximumResidual { .. })
             && request.active_threshold.is_none()
@@ -70,12 +68,8 @@ impl Provider for StandIn {
         (!serves && self.place != CPU).then_some("the stand-in does not do this")
     }
 
-    fn make(
-        &self,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-    ) -> Result<Box<dyn Engine>> {
+    fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
+        let Problem { graph, schedule, options, .. } = problem;
         let mut world = self.world.lock();
         if self.place == CPU {
             world.cpus_made += 1;
@@ -86,7 +80,7 @@ impl Provider for StandIn {
             }
             world.started = true;
         }
-        let engine = CpuEngine::new(graph, schedule, options)?;
+        let engine = CpuEngine::new(graph.clone(), schedule, options)?;
         Ok(Box::new(Fake { engine, place: self.place, world: self.world.clone() }))
     }
 }
@@ -110,6 +104,9 @@ impl Engine for Fake {
             _ => {}
         }
         let report = self.engine.run(run)?;
+        if self.place == CPU && self.world.lock().lacks_memory {
+            return Err(Error::OutOfMemory("in the middle".into()));
+        }
         let mut world = self.world.lock();
         let iteration =
             if self.place == CPU { world.cpu_iteration } else { world.device_iteration };
@@ -171,6 +168,7 @@ fn world() -> Shared {
         make_error: None,
         run_error: None,
         schedule_error: None,
+        lacks_memory: false,
         asked_for_device: 0,
         cpus_made: 0,
         devices_made: 0,
@@ -619,6 +617,26 @@ fn messages_that_were_still_on_the_cpu_are_not_lost() {
     run(&mut engine, &warm(30)).unwrap();
     assert_eq!(runs(&world), [CPU, DEVICE, CPU]);
     plain.go(&iterations(33)).unwrap();
+    assert_eq!(engine.messages(), plain.messages());
+}
+
+/// Messages that were copied to the CPU to be read are no copy any more once a run there has failed.
+#[test]
+fn a_run_that_fails_on_the_cpu_leaves_the_messages_of_the_device() {
+    let world = world();
+    let mut engine = engine(&world);
+    let mut plain = reference(&Schedule::Parallel);
+    run(&mut engine, &iterations(20)).unwrap();
+    plain.go(&iterations(20)).unwrap();
+    engine.factor_inputs(7, &mut Vec::new()).unwrap();
+    let on_cpu = RunRequest { active_threshold: Some(0.0), ..warm(2) };
+    world.lock().lacks_memory = true;
+    assert!(matches!(run(&mut engine, &on_cpu), Err(Error::OutOfMemory(_))));
+    world.lock().lacks_memory = false;
+    assert_eq!(engine.messages(), plain.messages());
+    run(&mut engine, &on_cpu).unwrap();
+    plain.go(&on_cpu).unwrap();
+    assert_eq!(runs(&world), [DEVICE, CPU, CPU]);
     assert_eq!(engine.messages(), plain.messages());
 }
 
