@@ -47,6 +47,14 @@ macro_rules! array {
     };
 }
 
+/// Where each of some parts of an array begins, and its end: `offsets!(body_offsets, count)`. Of no parts, nothing is
+/// read.
+macro_rules! offsets {
+    ($pointer:ident, $count:expr) => {
+        if $count == 0 { &[0][..] } else { array!($pointer, $count.saturating_add(1)) }
+    };
+}
+
 /// A string to read: `text!(key)`.
 macro_rules! text {
     ($pointer:ident) => {

@@ -137,13 +137,10 @@ pub unsafe extern "C" fn fastlbp_graph_add_factors(
     q: *const f64,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        if count == 0 && bodies_length == 0 {
-            return Ok(());
-        }
         let arrays = HornArrays {
             kinds: &[],
             heads: array!(heads, count),
-            body_offsets: array!(body_offsets, count.saturating_add(1)),
+            body_offsets: offsets!(body_offsets, count),
             bodies: array!(bodies, bodies_length),
             p: array!(p, count),
             q: array!(q, count),
@@ -199,14 +196,10 @@ pub unsafe extern "C" fn fastlbp_graph_add_tables(
     values_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        if count == 0 && scopes_length == 0 && values_length == 0 {
-            return Ok(());
-        }
-        let offset_count = count.saturating_add(1);
         let tables = TableArrays {
-            scope_offsets: array!(scope_offsets, offset_count),
+            scope_offsets: offsets!(scope_offsets, count),
             scopes: array!(scopes, scopes_length),
-            value_offsets: array!(value_offsets, offset_count),
+            value_offsets: offsets!(value_offsets, count),
             values: array!(values, values_length),
         };
         add_tables(graph, tables)

@@ -85,13 +85,10 @@ pub unsafe extern "C" fn fastlbp_graph_add_signed_factors(
     values: *const f64,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        if count == 0 && bodies_length == 0 {
-            return Ok(());
-        }
         let values = values.cast::<[f64; 4]>();
         let arrays = SignedArrays {
             heads: array!(heads, count),
-            body_offsets: array!(body_offsets, count.saturating_add(1)),
+            body_offsets: offsets!(body_offsets, count),
             bodies: array!(bodies, bodies_length),
             negated: &[],
             values: array!(values, count),
@@ -194,14 +191,10 @@ pub unsafe extern "C" fn fastlbp_graph_add_term_factors(
     indicators_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        if count == 0 && scopes_length == 0 && weights_length == 0 && indicators_length == 0 {
-            return Ok(());
-        }
-        let offset_count = count.saturating_add(1);
         let arrays = TermArrays {
-            scope_offsets: array!(scope_offsets, offset_count),
+            scope_offsets: offsets!(scope_offsets, count),
             scopes: array!(scopes, scopes_length),
-            term_offsets: array!(term_offsets, offset_count),
+            term_offsets: offsets!(term_offsets, count),
             weights: array!(weights, weights_length),
             indicators: array!(indicators, indicators_length),
         };
