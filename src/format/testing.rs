@@ -13,9 +13,7 @@ pub(super) fn three_variables() -> FactorGraph {
 /// Checks that each text is refused by an error that names the file, and then goes on as given.
 #[track_caller]
 pub(super) fn assert_refused<T>(
-    file: &str,
-    read: impl Fn(&str) -> Result<T>,
-    cases: &[(&str, &str)],
+    file: &str, read: impl Fn(&str) -> Result<T>, cases: &[(&str, &str)],
 ) {
     for (text, wanted) in cases {
         let Err(error) = read(text) else { panic!("{text:?} is read") };

@@ -65,11 +65,7 @@ impl<'a> Cursor<'a> {
 
     /// What a file calls number `index` of `count` things of the graph, counted from 0.
     pub(super) fn counted(
-        &self,
-        index: u64,
-        what: &str,
-        things: &str,
-        count: usize,
+        &self, index: u64, what: &str, things: &str, count: usize,
     ) -> Result<usize> {
         usize::try_from(index).ok().filter(|&index| index < count).ok_or_else(|| {
             self.error(format!("{what} {index}: the graph has {count} {things}, counted from 0"))

@@ -127,11 +127,7 @@ pub fn analyse(graph: &FactorGraph, preorder: &Preorder, storage: Storage) -> Re
 
 /// [`analyse`], treating factors as wide from `wide_arity` variables and `wide_groups` groups on.
 pub(super) fn analyse_with(
-    graph: &FactorGraph,
-    preorder: &Preorder,
-    storage: Storage,
-    wide_arity: usize,
-    wide_groups: u32,
+    graph: &FactorGraph, preorder: &Preorder, storage: Storage, wide_arity: usize, wide_groups: u32,
 ) -> Result<Levels> {
     let (order, offsets) = preorder.classes()?;
     let wide = HighArityFactors::select(graph, &order, wide_arity, wide_groups)?;

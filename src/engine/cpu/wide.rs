@@ -142,12 +142,8 @@ impl HighArityFactors {
 
     /// The message of a factor along one of its edges. O(log arity) per changed input.
     pub(super) fn message(
-        &mut self,
-        state: &State,
-        high_degree_variables: &mut HighDegreeVariables<'_>,
-        factor: usize,
-        edge: usize,
-        workspace: &mut Workspace,
+        &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
+        factor: usize, edge: usize, workspace: &mut Workspace,
     ) -> EncodedMessage {
         let Some((_, coefficients)) = state.conjunction(factor) else { return EncodedMessage::ONE };
         let wide = &mut self.factors[self.index[factor] as usize];
@@ -167,12 +163,8 @@ impl HighArityFactors {
 impl HighArityFactor {
     /// Reads the changed inputs, but for the one at `target`, which no one needs.
     fn refresh(
-        &mut self,
-        state: &State,
-        high_degree_variables: &mut HighDegreeVariables<'_>,
-        coefficients: &HornCoefficients,
-        target: usize,
-        workspace: &mut Workspace,
+        &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
+        coefficients: &HornCoefficients, target: usize, workspace: &mut Workspace,
     ) {
         let leaves = self.inputs.len() - 1;
         for &position in &self.busy {
@@ -209,11 +201,7 @@ impl HighArityFactor {
 }
 
 fn combine_children(
-    nodes: &mut [Body<ExtendedFloat>],
-    level: usize,
-    size: usize,
-    above: usize,
-    node: usize,
+    nodes: &mut [Body<ExtendedFloat>], level: usize, size: usize, above: usize, node: usize,
 ) {
     let left = nodes[level + 2 * node];
     nodes[above + node] =

@@ -44,11 +44,7 @@ pub(super) trait Program: Send + Sync {
     /// Probabilities of all states of all variables for the messages in `buffer`; or, where the run's
     /// rule is BINGO's and it has not converged, the means of the last beliefs after `iterations` iterations.
     fn results(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        mean_after: Option<u64>,
-        out: &mut [f64],
+        &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()>;
 
     /// All messages in `buffer`, by edge.
@@ -56,10 +52,7 @@ pub(super) trait Program: Send + Sync {
 
     /// Replaces all messages in `buffer`; those to be sent once only go to both.
     fn set_messages(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()>;
 
     /// Tells, after `set_messages`, that what factors with one variable send is among these messages, and
@@ -74,10 +67,7 @@ pub(super) trait Program: Send + Sync {
 
     /// Replaces these, after `set_messages`; without effect where damping is not served.
     fn set_undamped(
-        &mut self,
-        _queue: Queue<'_>,
-        _buffer: u32,
-        _messages: &[EncodedMessage],
+        &mut self, _queue: Queue<'_>, _buffer: u32, _messages: &[EncodedMessage],
     ) -> Result<()> {
         Ok(())
     }

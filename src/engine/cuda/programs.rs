@@ -71,9 +71,7 @@ impl Programs {
     /// The binary program, if graph and schedule are of its kind, else the general one, if it has the
     /// schedule. Errors: a schedule for another graph; what making them says.
     pub(super) fn new(
-        queue: Queue<'_>,
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
+        queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, general: None };
         let is_residual = matches!(schedule, Schedule::MaximumResidual { .. });
@@ -93,10 +91,7 @@ impl Programs {
 
     /// Makes the general program, if it is not there.
     pub(super) fn require_general(
-        &mut self,
-        queue: Queue<'_>,
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
+        &mut self, queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
         evidence: &Evidence,
     ) -> Result<()> {
         if self.general.is_none() {

@@ -93,10 +93,7 @@ impl Launches {
     /// Runs iterations; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
     /// run ended, and its last state.
     pub(super) fn run(
-        &mut self,
-        queue: Queue<'_>,
-        program: &mut dyn Program,
-        task: &Task<'_>,
+        &mut self, queue: Queue<'_>, program: &mut dyn Program, task: &Task<'_>,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<(End, RunState)> {
         let request = task.request;

@@ -90,9 +90,7 @@ pub(in crate::format) trait FileSystem {
 
     /// Opens a directory; a relative path starts at `base`, or else at the working directory.
     fn open_directory(
-        &self,
-        base: Option<&Self::Directory>,
-        path: &Path,
+        &self, base: Option<&Self::Directory>, path: &Path,
     ) -> io::Result<Self::Directory>;
 
     /// What a name stands for; links are not followed.
@@ -104,9 +102,7 @@ pub(in crate::format) trait FileSystem {
     /// Where the link stands for an open descriptor of this or another process, as `/dev/stdout`
     /// and `/dev/fd/5` finally do on Linux: that, to be written.
     fn open_descriptor(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
+        &self, directory: &Self::Directory, name: &OsStr,
     ) -> io::Result<Option<Self::File>>;
 
     /// Whether the process may write a file that is there; an error says why not.
@@ -114,36 +110,25 @@ pub(in crate::format) trait FileSystem {
 
     /// Opens what is there and is no symbolic link.
     fn open(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-        access: Access,
+        &self, directory: &Self::Directory, name: &OsStr, access: Access,
     ) -> io::Result<Self::File>;
 
     /// Makes a file without a name, to be read and written: it goes away with the process, however
     /// that ends.
     fn create_unnamed(
-        &self,
-        directory: &Self::Directory,
-        readers: Readers,
+        &self, directory: &Self::Directory, readers: Readers,
     ) -> io::Result<Self::File>;
 
     /// Makes a file with a temporary name that nothing has yet, to be read and written.
     fn create_temporary(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-        readers: Readers,
+        &self, directory: &Self::Directory, name: &OsStr, readers: Readers,
     ) -> io::Result<Self::File>;
 
     /// Gives `new` the owner, group, permissions and extended attributes of `old`, whose status is
     /// `status`; fails where that cannot be done. `new` was made for [`Readers::Owner`], and has
     /// at no time more readers than `old`.
     fn copy_attributes(
-        &self,
-        old: &Self::File,
-        status: &Status,
-        new: &Self::File,
+        &self, old: &Self::File, status: &Status, new: &Self::File,
     ) -> io::Result<()>;
 
     /// Gives a file without a name one that nothing has yet.
@@ -151,18 +136,12 @@ pub(in crate::format) trait FileSystem {
 
     /// As [`Self::link`], for a temporary name.
     fn link_temporary(
-        &self,
-        file: &Self::File,
-        directory: &Self::Directory,
-        name: &OsStr,
+        &self, file: &Self::File, directory: &Self::Directory, name: &OsStr,
     ) -> io::Result<()>;
 
     /// Puts the file with the temporary name `from` in the place of the name `to`, in one step.
     fn rename_temporary(
-        &self,
-        directory: &Self::Directory,
-        from: &OsStr,
-        to: &OsStr,
+        &self, directory: &Self::Directory, from: &OsStr, to: &OsStr,
     ) -> io::Result<()>;
 
     /// Removes a temporary name.

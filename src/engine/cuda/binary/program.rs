@@ -121,10 +121,7 @@ impl Loader<'_> {
 
     /// What blocks have where all messages are sent at once, and how to launch them.
     fn load_homes(
-        &mut self,
-        work: &FloodWork,
-        kernel: &Kernel,
-        binary: &mut Binary,
+        &mut self, work: &FloodWork, kernel: &Kernel, binary: &mut Binary,
     ) -> Result<Launch> {
         binary.homes = self.load(&work.homes)?;
         binary.flood_starts = self.load(&work.hub_starts)?;
@@ -155,8 +152,7 @@ impl Loader<'_> {
 
 /// Where each key's entries lie, and the entries sorted by key.
 fn group(
-    count: usize,
-    entries: impl Iterator<Item = (u32, u32)> + Clone,
+    count: usize, entries: impl Iterator<Item = (u32, u32)> + Clone,
 ) -> Result<(Vec<u32>, Vec<u32>)> {
     let mut offsets = filled(count + 1, 0_u32)?;
     for (_, key) in entries.clone() {
@@ -177,10 +173,7 @@ fn group(
 impl BinaryProgram {
     /// `None` if the graph and the schedule are not of this kind.
     pub(in crate::engine::cuda) fn new(
-        queue: Queue<'_>,
-        module: &Arc<Module>,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
+        queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Option<Self>> {
         if matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
         {
@@ -311,10 +304,7 @@ impl BinaryProgram {
 
     /// Sets all entries of a buffer, of 64 bits each, to one with these bits.
     fn fill<T: Element>(
-        &self,
-        queue: Queue<'_>,
-        buffer: &DeviceBuffer<T>,
-        bits: u64,
+        &self, queue: Queue<'_>, buffer: &DeviceBuffer<T>, bits: u64,
     ) -> Result<()> {
         const { assert!(size_of::<T>() == 8) };
         let count = buffer.len() as u64;
@@ -515,11 +505,7 @@ impl Program for BinaryProgram {
     }
 
     fn results(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        mean_after: Option<u64>,
-        out: &mut [f64],
+        &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()> {
         let launch = self.simple_launch();
         let (binary, results) = (Argument::value(&self.binary), Argument::buffer(&self.results));
@@ -548,10 +534,7 @@ impl Program for BinaryProgram {
     }
 
     fn set_messages(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         let mut by_slot = filled(self.layout.slots, EncodedMessage::ONE.0)?;
         for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {

@@ -139,10 +139,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// # Safety
     /// The slice stays and is not used until the stream has done this.
     pub unsafe fn start_download(
-        &self,
-        queue: Queue<'_>,
-        start: usize,
-        to: &mut [T],
+        &self, queue: Queue<'_>, start: usize, to: &mut [T],
     ) -> Result<()> {
         let from = self.part(start, to.len())?;
         if to.is_empty() {

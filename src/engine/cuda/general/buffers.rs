@@ -285,10 +285,7 @@ struct WorkBuffers {
 impl WorkBuffers {
     /// Room for this work, or for any by levels if iterations differ.
     fn new(
-        current: &Current,
-        graph: &FactorGraph,
-        work: &Work,
-        iterations_differ: bool,
+        current: &Current, graph: &FactorGraph, work: &Work, iterations_differ: bool,
     ) -> Result<Self> {
         let edges = graph.edge_count();
         let items = |items: &Items| {
@@ -335,10 +332,7 @@ impl WorkBuffers {
 
 /// Memory for so many threads or blocks of `count`, of so many bytes each.
 fn scratch(
-    current: &Current,
-    bytes: u64,
-    total: u64,
-    count: u32,
+    current: &Current, bytes: u64, total: u64, count: u32,
 ) -> Result<(DeviceBuffer<u8>, DeviceScratch)> {
     let fitting = total.checked_div(bytes).unwrap_or(u64::MAX).clamp(1, count.into());
     let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
@@ -369,12 +363,8 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>,
-        graph: &FactorGraph,
-        factors: Factors,
-        work: &Work,
-        iterations_differ: bool,
-        blocks: u32,
+        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &Work,
+        iterations_differ: bool, blocks: u32,
     ) -> Result<Self> {
         let buffers = FactorBuffers::new(queue, graph, &factors)?;
         let by_levels = iterations_differ || !work.ranks.is_empty();

@@ -51,10 +51,7 @@ impl EvidenceBuffers {
     }
 
     pub fn set(
-        &mut self,
-        graph: &FactorGraph,
-        values: &Values,
-        variable: usize,
+        &mut self, graph: &FactorGraph, values: &Values, variable: usize,
         evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         let radix = graph.cardinality(variable);

@@ -42,11 +42,7 @@ struct Shape {
 impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
-        &self,
-        queue: Queue<'_>,
-        graph: &FactorGraph,
-        factors: Factors,
-        preorder: &Preorder,
+        &self, queue: Queue<'_>, graph: &FactorGraph, factors: Factors, preorder: &Preorder,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
         let work =
@@ -103,10 +99,7 @@ impl General {
     /// which has no preorder; a schedule for another graph; a graph too large for 32-bit places, or for
     /// the device's memory.
     pub(super) fn new(
-        queue: Queue<'_>,
-        module: &Arc<Module>,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
+        queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Self> {
         // Fails before anything is allocated.
         let preorder = schedule.preorder(&graph, 0)?;
@@ -307,11 +300,7 @@ impl Program for General {
     }
 
     fn results(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        mean_after: Option<u64>,
-        out: &mut [f64],
+        &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()> {
         let iterations = mean_after.unwrap_or(0);
         let rows = iterations.min(self.history_rows);
@@ -335,10 +324,7 @@ impl Program for General {
     }
 
     fn set_messages(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         self.messages.messages(buffer).upload(queue, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = false;
@@ -359,10 +345,7 @@ impl Program for General {
     }
 
     fn set_undamped(
-        &mut self,
-        queue: Queue<'_>,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         self.messages.require_newest(queue.current, self.values.count)?;
         self.messages.newest(buffer).upload(queue, 0, &self.by_slot(messages)?)?;
