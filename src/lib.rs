@@ -69,6 +69,8 @@ pub mod model;
 pub mod schedule;
 pub mod session;
 pub mod structure;
+#[cfg(test)]
+mod testing;
 mod threads;
 
 pub use engine::{

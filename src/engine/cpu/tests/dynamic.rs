@@ -208,7 +208,7 @@ fn moved(old: &Message, new: &Message, threshold: f64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(cases(50, 500)))]
 
     #[test]
     fn the_largest_residual_is_sent_first(case in case(), log_domain in any::<bool>()) {

@@ -7,6 +7,7 @@ use super::limits::WARP;
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
+use crate::testing::{cases, is_deep};
 use flood::check_flood;
 use proptest::prelude::*;
 
@@ -378,7 +379,7 @@ fn graph() -> impl Strategy<Value = FactorGraph> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(60, 500)) })]
 
     #[test]
     fn units_of_random_graphs_send_everything_once(
@@ -407,7 +408,7 @@ proptest! {
 /// Levels with many factors, several of which share a warp.
 #[test]
 fn wide_levels_fill_warps() {
-    let graph = generate::smartfl(20_000, 1).unwrap().graph;
+    let graph = generate::smartfl(if is_deep() { 20_000 } else { 5_000 }, 1).unwrap().graph;
     for edges_of_block in [1, 512] {
         check_flood(&graph, [132, 16], edges_of_block);
     }
