@@ -2,7 +2,7 @@
 
 use super::device::{DeviceGeneral, DeviceScratch, THREADS};
 use super::factors::{Factors, Values};
-use super::work::{Items, Shares, THREAD_DEGREE, Work};
+use super::work::{Items, Shares, THREAD_DEGREE, TaskLists};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Stream};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, out_of_memory, room};
@@ -103,7 +103,8 @@ pub(super) struct MessageBuffers {
     /// Empty until a run by BINGO's rule.
     inputs: DeviceBuffer<f64>,
     history: DeviceBuffer<f64>,
-    /// See `General::constant_passes` of general.cuh.
+    /// For how many iterations, two at most, the messages of factors with one variable have been stored. See
+    /// `General` in general.cuh.
     pub constant_iterations: DeviceBuffer<u32>,
 }
 
@@ -305,7 +306,7 @@ impl WorkBuffers {
     fn new(
         current: &Current,
         graph: &FactorGraph,
-        work: &Work,
+        work: &TaskLists,
         iterations_differ: bool,
     ) -> Result<Self> {
         let edges = graph.edge_count();
@@ -329,7 +330,7 @@ impl WorkBuffers {
         })
     }
 
-    fn upload(&mut self, current: &Current, stream: &Stream, work: &Work) -> Result<()> {
+    fn upload(&mut self, current: &Current, stream: &Stream, work: &TaskLists) -> Result<()> {
         self.thread_items.upload(current, stream, &work.thread_items)?;
         self.block_items.upload(current, stream, &work.block_items)?;
         self.targets.upload(current, stream, 0, &work.targets)?;
@@ -391,7 +392,7 @@ impl Machine {
         stream: &Stream,
         graph: &FactorGraph,
         factors: Factors,
-        work: &Work,
+        work: &TaskLists,
         iterations_differ: bool,
         blocks: u32,
     ) -> Result<Self> {
@@ -415,7 +416,7 @@ impl Machine {
     }
 
     /// Replaces the work.
-    pub fn replace(&mut self, current: &Current, stream: &Stream, work: &Work) -> Result<()> {
+    pub fn replace(&mut self, current: &Current, stream: &Stream, work: &TaskLists) -> Result<()> {
         self.work.upload(current, stream, work)
     }
 

@@ -362,7 +362,7 @@ fn blocks_share_high_degree_variables_and_large_factors() {
         let damped = RunRequest { damping: 0.3, start: Start::Warm, ..vote(bingo) };
         let steps = [vote(StopRule::Iterations(3)), vote(bingo), damped].map(Step::Run);
         for schedule in case.schedules() {
-            // One edge at a time, high-degree variables cost their degree for each, and all threads meet at each.
+            // One edge at a time, each costs the degree of its high-degree variable and a barrier of all threads.
             if !matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::SequentialFixed) {
                 compare(&case, &schedule, &steps, 100);
             }
