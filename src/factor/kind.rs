@@ -37,7 +37,7 @@ pub(crate) trait Kind<'a>: Copy {
 
     /// The same without rounding beyond that of [`ExtendedFloat`], where the value is computed and may leave the range
     /// of `f64`.
-    fn wide_value(
+    fn extended_value(
         &self,
         states: &[usize],
         cardinalities: impl Iterator<Item = usize>,

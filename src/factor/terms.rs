@@ -323,7 +323,7 @@ impl<'a> Kind<'a> for Terms<'a> {
         self.weights_at(states).sum()
     }
 
-    fn wide_value(
+    fn extended_value(
         &self,
         states: &[usize],
         _cardinalities: impl Iterator<Item = usize>,
