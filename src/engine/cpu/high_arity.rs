@@ -1,5 +1,5 @@
-//! Trees of partial body products of high-arity factors, for schedules that update few of a factor's messages at a time:
-//! a message costs O(log arity) for each input that has changed since the tree was last read.
+//! Trees of partial body products of high-arity factors, for schedules that update few of a factor's messages at a
+//! time: a message costs O(log arity) for each input that has changed since the tree was last read.
 //!
 //! The leaves are the literals of the body in order, and each level above halves the number of nodes. Inputs are read
 //! lazily: whoever changes a message to a variable marks the variable's inputs in `changed`, and the next message of
@@ -18,8 +18,8 @@ const MAX_ARITY: usize = 64;
 /// The tree is used where fewer than one in `FEW` of a factor's messages are updated at a time.
 const FEW: usize = 8;
 
-/// Inputs from a variable with more edges to high-arity factors than this are not marked at each change: the factors read
-/// them at every message.
+/// Inputs from a variable with more edges to high-arity factors than this are not marked at each change: the factors
+/// read them at every message.
 const BUSY: usize = 64;
 
 /// The high-arity factors of a graph.
@@ -56,7 +56,8 @@ struct HighArityFactor {
 }
 
 impl HighArityFactors {
-    /// Trees for the high-arity conjunctions for which `few` is true: those of which few messages are updated at a time.
+    /// Trees for the high-arity conjunctions for which `few` is true: those of which few messages are updated at a
+    /// time.
     pub(super) fn new(state: &State, mut few: impl FnMut(usize) -> bool) -> Result<Self> {
         let graph = &state.graph;
         let mut found = Self::default();

@@ -7,7 +7,7 @@ use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
 use super::high_arity::HighArityFactors;
 use super::state::{Source, State};
-use super::store::{note_certain, store};
+use super::store::{note_deterministic, store};
 use super::trees::HighDegreeVariables;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
 use super::workspace::Workspace;
@@ -91,7 +91,7 @@ impl Serial<'_> {
             let mut odds = output;
             if odds.may_be_deterministic() {
                 odds = self.checked(odds, edge);
-                note_certain(state, edge, link.slot as usize, odds);
+                note_deterministic(state, edge, link.slot as usize, odds);
             }
             state.to_variable.set(link.slot as usize, odds);
             if link.high_degree {

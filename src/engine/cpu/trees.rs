@@ -23,8 +23,8 @@ const NONE: u32 = u32::MAX;
 /// Levels of a tree over 2^32 leaves.
 const MAX_LEVELS: usize = 33;
 
-/// A [`Product`] that several threads access. Accesses are relaxed: as for `Values`, barriers between writing and reading
-/// order them.
+/// A [`Product`] that several threads access. Accesses are relaxed: as for `Values`, barriers between writing and
+/// reading order them.
 #[derive(Default)]
 struct Cell {
     significand: AtomicU64,
@@ -204,8 +204,8 @@ fn block_messages(
 pub(super) struct Cursors {
     /// In the order of the variables with trees; empty unless all variables are binary.
     high_degree_variables: Vec<Cursor>,
-    /// Per cursor, then per level from the blocks to the root: the product of all messages that are not below the node of
-    /// the path at that level.
+    /// Per cursor, then per level from the blocks to the root: the product of all messages that are not below the node
+    /// of the path at that level.
     down: Vec<Product>,
 }
 
@@ -251,8 +251,8 @@ impl Cursors {
         }
     }
 
-    /// The product of all messages to a high-degree variable but those of a block. The caller may change the messages of
-    /// the block until the next visit.
+    /// The product of all messages to a high-degree variable but those of a block. The caller may change the messages
+    /// of the block until the next visit.
     #[inline]
     fn visit(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
         let cursor = &self.high_degree_variables[high_degree];

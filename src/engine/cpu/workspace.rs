@@ -32,8 +32,8 @@ pub(super) struct Workspace {
     pub(super) scratch: Scratch,
     /// Contradictions found since the engine last collected them.
     pub(super) contradictions: Contradictions,
-    /// The lowest variable of which a contradictory message to a factor was read in the middle of an iteration. These are
-    /// not counted, since how often a message is read depends on the plan.
+    /// The lowest variable of which a contradictory message to a factor was read in the middle of an iteration. These
+    /// are not counted, since how often a message is read depends on the plan.
     pub(super) met: Option<usize>,
     /// Largest change in the last measurement.
     pub(super) max_diff: f64,

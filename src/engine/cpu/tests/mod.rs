@@ -1,5 +1,5 @@
-//! The engine against the definition: one edge at a time, old and new messages apart, every product
-//! taken from scratch.
+//! The engine against the definition, which updates one edge at a time, stores old and new messages apart, and computes
+//! every product anew.
 
 use super::plan::{Order, Plan};
 use super::tuning::Tuning;
