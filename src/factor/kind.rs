@@ -62,8 +62,8 @@ pub(crate) trait Kind<'a>: Copy {
         true
     }
 
-    /// Computes messages. One that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value. Not called where
-    /// [`Self::needs_table`]. Errors: no memory for the scratch space.
+    /// Computes messages. One that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value. Not called
+    /// where [`Self::needs_table`]. Errors: no memory for the scratch space.
     fn messages(
         &self,
         _update: Update<'_>,
