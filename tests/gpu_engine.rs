@@ -96,8 +96,8 @@ fn within<T>(checked: Checked<T>, what: impl FnOnce() -> String) -> Checked<T> {
     checked.map_err(|error| format!("{}: {error}", what()))
 }
 
-/// A small graph with factors of all kinds that the generator makes, with a high-degree variable or without, and choices
-/// to go on with.
+/// A small graph with factors of all kinds that the generator makes, with a high-degree variable or without, and
+/// choices to go on with.
 fn small_graph(graphs: Graphs, kinds: usize, high_degree: bool) -> (Arc<FactorGraph>, Vec<u64>) {
     let with = |seed: u64| {
         let numbers = numbers(seed, 1 << 13);
@@ -215,8 +215,8 @@ fn larger_graphs_by_levels() {
     }
 }
 
-/// Synchronous updates of graphs that are partitioned over the blocks: with and without convergence scans, with changing
-/// observations, with and without contradictions.
+/// Synchronous updates of graphs that are partitioned over the blocks: with and without convergence scans, with
+/// changing observations, with and without contradictions.
 #[test]
 fn larger_graphs_synchronously() {
     let Some(options) = tested() else { return };
@@ -648,8 +648,8 @@ fn deterministic_messages_to_high_degree_variables_disagree() {
     }
 }
 
-/// These tests on two emulated devices: one multiprocessor with little shared memory, and two clusters. Few cases, since
-/// emulation is slow.
+/// These tests on two emulated devices: one multiprocessor with little shared memory, and two clusters. Few cases,
+/// since emulation is slow.
 #[test]
 fn emulated_devices_do_the_same() {
     let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();

@@ -281,7 +281,8 @@ inline void changed() {
     }
 }
 
-/// A barrier of the blocks: returns when the counter has reached `expected`. Asleep, since there are more blocks than processors.
+/// A barrier of the blocks: returns when the counter has reached `expected`. Sleeps while it waits, since there are more
+/// blocks than processors.
 inline void wait_for_blocks(uint32_t *counter, uint32_t expected) {
     uint32_t seen = __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
     if (seen == expected) {
