@@ -94,9 +94,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 fn same(
-    a: &Result<RunReport, Error>,
-    b: &Result<RunReport, Error>,
-    what: &str,
+    a: &Result<RunReport, Error>, b: &Result<RunReport, Error>, what: &str,
 ) -> Result<(), TestCaseError> {
     match (a, b) {
         (Ok(a), Ok(b)) => prop_assert_eq!(a, b, "{}", what),
@@ -108,10 +106,7 @@ fn same(
 
 /// Compares a batch, and a second one on the same engines, with runs one by one.
 fn check(
-    graph: &Arc<FactorGraph>,
-    entries: &[Evidence],
-    schedule: &Schedule,
-    request: &RunRequest,
+    graph: &Arc<FactorGraph>, entries: &[Evidence], schedule: &Schedule, request: &RunRequest,
     threads: usize,
 ) -> Result<usize, TestCaseError> {
     let what = format!("{schedule:?} on {threads} threads");

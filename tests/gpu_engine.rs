@@ -46,8 +46,7 @@ const GRAPHS: [(&str, Graphs); 2] = [("binary", binary_graph), ("mixed", mixed_g
 
 /// Runs a test on random graphs; see [`on_cases`].
 fn on_graphs(
-    rarity: usize,
-    graph: impl Fn(&mut Choices, usize) -> Arc<FactorGraph>,
+    rarity: usize, graph: impl Fn(&mut Choices, usize) -> Arc<FactorGraph>,
     test: impl Fn(&mut Choices, &Arc<FactorGraph>, EngineOptions) -> Checked,
 ) {
     on_cases(rarity, |choices, size, options| {
@@ -133,10 +132,7 @@ fn tiny_graphs_by_every_schedule() {
 
 /// Sums and maxima, damped or not, both policies at contradictions, two rules, fresh and warm starts.
 fn check_requests(
-    choices: &mut Choices,
-    graph: &Arc<FactorGraph>,
-    schedule: &Schedule,
-    options: EngineOptions,
+    choices: &mut Choices, graph: &Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
 ) -> Checked {
     let bingo =
         StopRule::Bingo { tolerance: 1e-6, min_iterations: 2, max_iterations: 2, history: 2 };
@@ -159,9 +155,7 @@ fn check_requests(
 
 /// A few iterations of one graph by each schedule, with evidence.
 fn check_every_schedule(
-    choices: &mut Choices,
-    graph: &Arc<FactorGraph>,
-    options: EngineOptions,
+    choices: &mut Choices, graph: &Arc<FactorGraph>, options: EngineOptions,
 ) -> Checked {
     let iterations = 1 + choices.below(6) as u64;
     let request = random_request(choices, StopRule::Iterations(iterations));
@@ -402,9 +396,7 @@ fn binary_graphs_by_plain_requests() {
 /// One session after another request: evidence, schedule, sums or maxima, damping, rule, start and
 /// active set change from run to run.
 fn check_sequence(
-    choices: &mut Choices,
-    graph: &Arc<FactorGraph>,
-    options: EngineOptions,
+    choices: &mut Choices, graph: &Arc<FactorGraph>, options: EngineOptions,
 ) -> Checked {
     let mut pair = Pair::new(graph, &random_schedule(choices, graph), options)?;
     let steps = 3 + choices.below(4);

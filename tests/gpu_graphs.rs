@@ -41,10 +41,7 @@ struct Line(String);
 impl Line {
     /// Sessions for the runs, and the time that both took.
     fn open(
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
-        name: &str,
-        options: EngineOptions,
+        graph: &Arc<FactorGraph>, schedule: &Schedule, name: &str, options: EngineOptions,
     ) -> (Self, Pair) {
         let start = Instant::now();
         let pair = Pair::new(graph, schedule, options).unwrap();
@@ -77,12 +74,8 @@ fn milliseconds(start: Instant) -> f64 {
 /// A number of iterations without evidence, with it (some of it contradicts its graph), and on from there with
 /// half of it.
 fn check_iterations(
-    graph: &Arc<FactorGraph>,
-    evidence: &Evidence,
-    schedule: &Schedule,
-    iterations: u64,
-    name: &str,
-    options: EngineOptions,
+    graph: &Arc<FactorGraph>, evidence: &Evidence, schedule: &Schedule, iterations: u64,
+    name: &str, options: EngineOptions,
 ) {
     let (mut line, mut pair) = Line::open(graph, schedule, name, options);
     let request = RunRequest::new(StopRule::Iterations(iterations));

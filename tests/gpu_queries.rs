@@ -283,10 +283,7 @@ fn a_callback_ends_a_run() {
 
 /// Runs the tested session until it is ended from outside, and the reference as many iterations.
 fn check_ended(
-    graph: &Arc<FactorGraph>,
-    schedule: &Schedule,
-    options: EngineOptions,
-    reason: StopReason,
+    graph: &Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions, reason: StopReason,
     end: impl Fn(&mut BeliefPropagation) -> fastlbp::RunReport,
 ) {
     let mut pair = Pair::new(graph, schedule, options).unwrap();

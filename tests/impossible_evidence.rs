@@ -59,9 +59,7 @@ fn observe(bp: &mut BeliefPropagation, states: &[usize]) {
 }
 
 fn run(
-    bp: &mut BeliefPropagation,
-    policy: Contradiction,
-    start: Start,
+    bp: &mut BeliefPropagation, policy: Contradiction, start: Start,
 ) -> Result<RunReport, Error> {
     bp.run(&RunRequest { contradiction: policy, start, ..RunRequest::new(StopRule::Iterations(3)) })
 }

@@ -55,9 +55,7 @@ struct Reference<'a> {
 
 impl<'a> Reference<'a> {
     fn new(
-        model: &'a Model,
-        evidence: &'a [Option<VariableEvidence>],
-        inference: Inference,
+        model: &'a Model, evidence: &'a [Option<VariableEvidence>], inference: Inference,
         damping: f64,
     ) -> Self {
         let graph = &model.graph;
@@ -86,10 +84,7 @@ impl<'a> Reference<'a> {
 
     /// The product of the messages to a variable, but for that of one edge.
     fn product<'m>(
-        &self,
-        variable: usize,
-        without: Option<usize>,
-        message: impl Fn(usize) -> &'m Vec<f64>,
+        &self, variable: usize, without: Option<usize>, message: impl Fn(usize) -> &'m Vec<f64>,
     ) -> Result<Vec<f64>, Contradiction> {
         let mut logs = vec![0.0; self.graph.cardinality(variable)];
         match &self.evidence[variable] {
@@ -113,9 +108,7 @@ impl<'a> Reference<'a> {
 
     /// The message of an edge, from the messages that it reads.
     fn message<'m>(
-        &self,
-        edge: usize,
-        read: impl Fn(usize) -> &'m Vec<f64>,
+        &self, edge: usize, read: impl Fn(usize) -> &'m Vec<f64>,
     ) -> Result<Vec<f64>, Contradiction> {
         let (factor, target) = self.ends(edge);
         let dense = &self.factors[factor];
@@ -294,11 +287,8 @@ fn check_number(got: f64, wanted: f64, what: &str) -> Result<(), TestCaseError> 
 
 /// Compares all results of a session with those of the reference after the same iterations.
 fn check_results(
-    bp: &BeliefPropagation,
-    reference: &Reference,
-    beliefs: &[Vec<f64>],
-    factor_beliefs: &[Vec<f64>],
-    choices: &mut Choices,
+    bp: &BeliefPropagation, reference: &Reference, beliefs: &[Vec<f64>],
+    factor_beliefs: &[Vec<f64>], choices: &mut Choices,
 ) -> Result<(), TestCaseError> {
     for (v, belief) in beliefs.iter().enumerate() {
         check(bp.marginal(v).unwrap(), belief, &format!("variable {v}"))?;
@@ -335,8 +325,7 @@ fn check_results(
 
 /// Runs a test on random graphs, most of which must be free of contradictions.
 fn on_random_graphs(
-    cases: u32,
-    test: impl Fn(&mut Choices) -> Result<Result<(), Contradiction>, TestCaseError>,
+    cases: u32, test: impl Fn(&mut Choices) -> Result<Result<(), Contradiction>, TestCaseError>,
 ) {
     let contradictions = Cell::new(0);
     let config = Config { failure_persistence: None, ..Config::with_cases(cases) };

@@ -222,10 +222,7 @@ fn check_factor_beliefs(bp: &BeliefPropagation, exact: &Exact) -> Result<(), Tes
 
 /// Joint beliefs of some of the variables of each factor, in any order.
 fn check_joint_beliefs(
-    bp: &BeliefPropagation,
-    model: &Model,
-    exact: &Exact,
-    choices: &mut Choices,
+    bp: &BeliefPropagation, model: &Model, exact: &Exact, choices: &mut Choices,
 ) -> Result<(), TestCaseError> {
     for (factor, belief) in model.factors.iter().zip(&exact.factors) {
         let mut variables = factor.variables.clone();

@@ -27,9 +27,7 @@ pub(crate) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// From stored messages in the order of the factor's variables. Errors: no memory.
     pub(crate) fn new(
-        graph: &'a FactorGraph,
-        factor: usize,
-        messages: Vec<EncodedMessage>,
+        graph: &'a FactorGraph, factor: usize, messages: Vec<EncodedMessage>,
     ) -> Result<Self> {
         let variables = graph.factor_variables(factor).iter();
         let radices: Vec<u32> = collected(variables.map(|&v| graph.cardinalities()[v as usize]))?;
@@ -103,9 +101,7 @@ impl<'a> Inputs<'a> {
     /// The message to the variable at a position, whose own input is not used; `None` if it is 0/0.
     /// Errors: a factor that runs as a table, with too many entries.
     pub(crate) fn message(
-        &self,
-        position: usize,
-        inference: Inference,
+        &self, position: usize, inference: Inference,
     ) -> Result<Option<Vec<EncodedMessage>>> {
         let mut out = filled(stored_values(self.radices[position]), EncodedMessage::ONE)?;
         let view = self.graph.factor(self.factor);
@@ -156,9 +152,7 @@ pub(crate) fn state_weight(message: &[EncodedMessage], state: usize) -> Extended
 
 /// The values of a factor that runs as a table. Errors: more than 2^22 entries.
 fn table_values(
-    graph: &FactorGraph,
-    factor: usize,
-    inference: Inference,
+    graph: &FactorGraph, factor: usize, inference: Inference,
 ) -> Result<Vec<ExtendedFloat>> {
     let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
     let values = graph.factor(factor).all_values(&cardinalities, EXPANSION_LIMIT)?;
@@ -181,9 +175,7 @@ fn table_values(
 /// The table that a factor runs as, where it needs one, up to a common factor, which no message has.
 /// Errors: more than 2^22 entries.
 pub(crate) fn expand(
-    graph: &FactorGraph,
-    factor: usize,
-    inference: Inference,
+    graph: &FactorGraph, factor: usize, inference: Inference,
 ) -> Result<OwnedTable> {
     OwnedTable::up_to_a_factor(table_values(graph, factor, inference)?)
 }

@@ -68,9 +68,7 @@ impl<E: AsSubject> Trial<E> {
     }
 
     pub(crate) fn set_evidence(
-        &mut self,
-        variable: usize,
-        known: Option<&VariableEvidence>,
+        &mut self, variable: usize, known: Option<&VariableEvidence>,
     ) -> Result<()> {
         self.evidence.set(variable, known)?;
         match self.inner.subject() {
@@ -80,9 +78,7 @@ impl<E: AsSubject> Trial<E> {
     }
 
     pub(crate) fn run(
-        &mut self,
-        request: &RunRequest,
-        monitor: &mut dyn FnMut(&Progress) -> Control,
+        &mut self, request: &RunRequest, monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         let mut results = vec![f64::NAN; self.states];
         let run = Run { request, evidence: &self.evidence, results: &mut results, monitor };
@@ -105,9 +101,7 @@ impl<E: AsSubject> Trial<E> {
     }
 
     pub(crate) fn factor_inputs(
-        &mut self,
-        factor: usize,
-        out: &mut Vec<EncodedMessage>,
+        &mut self, factor: usize, out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         match self.inner.subject() {
             Subject::Engine(engine) => {

@@ -9,9 +9,7 @@ pub(crate) fn check_weights(weights: &[f64], what: impl Fn() -> String) -> Resul
 
 /// As [`check_weights`], where errors call the index of a weight by a name.
 pub(crate) fn check_weights_by(
-    weights: &[f64],
-    what: impl Fn() -> String,
-    index: &str,
+    weights: &[f64], what: impl Fn() -> String, index: &str,
 ) -> Result<()> {
     for (at, &weight) in weights.iter().enumerate() {
         if !weight.is_finite() || weight < 0.0 {
@@ -33,8 +31,7 @@ pub(crate) fn check_weights_by(
 
 /// Checks named probabilities of a factor, which `what` calls.
 pub(crate) fn check_probabilities(
-    what: impl Fn() -> String,
-    probabilities: &[(&str, f64)],
+    what: impl Fn() -> String, probabilities: &[(&str, f64)],
 ) -> Result<()> {
     for &(name, value) in probabilities {
         if !(0.0..=1.0).contains(&value) {

@@ -23,10 +23,7 @@ impl Stores {
 
 /// [`Kind::messages`](super::kind::Kind::messages) of a conjunction of literals.
 pub(super) fn conjunction_messages(
-    head: usize,
-    c: &HornCoefficients,
-    update: Update<'_>,
-    scratch: &mut HornScratch,
+    head: usize, c: &HornCoefficients, update: Update<'_>, scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     let Update { incoming, inference, out, .. } = update;
     match update.target {

@@ -38,9 +38,7 @@ pub(crate) trait Kind<'a>: Copy {
     /// The same without rounding beyond that of [`ExtendedFloat`], where the value is computed and may leave the range
     /// of `f64`.
     fn extended_value(
-        &self,
-        states: &[usize],
-        cardinalities: impl Iterator<Item = usize>,
+        &self, states: &[usize], cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
         ExtendedFloat::from_f64(self.value(states, cardinalities))
     }
@@ -65,9 +63,7 @@ pub(crate) trait Kind<'a>: Copy {
     /// Computes messages. One that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value. Not called
     /// where [`Self::needs_table`]. Errors: no memory for the scratch space.
     fn messages(
-        &self,
-        _update: Update<'_>,
-        _scratch: &mut <Self::Store as Store>::Scratch,
+        &self, _update: Update<'_>, _scratch: &mut <Self::Store as Store>::Scratch,
     ) -> Result<(), NoMemory> {
         debug_assert!(false, "a kind that runs as a table was asked for messages");
         Ok(())

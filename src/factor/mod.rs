@@ -92,9 +92,7 @@ impl<'a> Factor<'a> {
     /// The value at a joint state as a number of any exponent. Where [`Self::value`] neither over- nor
     /// underflows nor cancels, it is the same. O(arity), for terms O(their size).
     pub(crate) fn extended_value(
-        &self,
-        states: &[usize],
-        cardinalities: impl Iterator<Item = usize>,
+        &self, states: &[usize], cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
         for_view!(self, view => view.extended_value(states, cardinalities))
     }
@@ -118,9 +116,7 @@ impl<'a> Factor<'a> {
 
     /// See [`Kind::total`].
     pub(crate) fn total(
-        &self,
-        radices: &[u32],
-        messages: &[EncodedMessage],
+        &self, radices: &[u32], messages: &[EncodedMessage],
     ) -> Result<ExtendedFloat> {
         for_view!(self, view => view.total(radices, messages))
     }

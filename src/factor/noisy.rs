@@ -146,9 +146,7 @@ impl<'a> Kind<'a> for Noisy<'a> {
     }
 
     fn extended_value(
-        &self,
-        states: &[usize],
-        _cardinalities: impl Iterator<Item = usize>,
+        &self, states: &[usize], _cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
         let extended = ExtendedFloat::from_f64;
         // As [holds, fails], so that nothing is subtracted.

@@ -168,10 +168,7 @@ impl NewFactor for NewSigned<'_> {
 
 /// Checks the values of a signed or noisy conjunction, and that there is one literal per variable of its body.
 pub(super) fn check_conditional(
-    factor: usize,
-    body: usize,
-    literals: usize,
-    values: &[f64; 4],
+    factor: usize, body: usize, literals: usize, values: &[f64; 4],
 ) -> Result<()> {
     if body != literals {
         return Err(Error::InvalidArgument(format!(

@@ -172,9 +172,7 @@ impl NewFactor for NewTable<'_> {
 }
 
 fn inputs<'a>(
-    values: &'a [f64],
-    radices: &'a [u32],
-    inputs: &'a [EncodedMessage],
+    values: &'a [f64], radices: &'a [u32], inputs: &'a [EncodedMessage],
 ) -> TableInputs<'a> {
     let values = TableValues::F64(values);
     TableInputs { values, exponents: values.exponents(), radices, inputs }

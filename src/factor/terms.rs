@@ -48,9 +48,7 @@ impl TermStore {
 
     /// Adds a factor. `exclusive` says that its terms are known to exclude each other.
     pub(crate) fn push<'a>(
-        &mut self,
-        weights: &[f64],
-        terms: impl Iterator<Item = &'a [TermLiteral]> + Clone,
+        &mut self, weights: &[f64], terms: impl Iterator<Item = &'a [TermLiteral]> + Clone,
         exclusive: bool,
     ) -> Result<u32> {
         extend_offsets(&mut self.starts, 1)?;
@@ -324,9 +322,7 @@ impl<'a> Kind<'a> for Terms<'a> {
     }
 
     fn extended_value(
-        &self,
-        states: &[usize],
-        _cardinalities: impl Iterator<Item = usize>,
+        &self, states: &[usize], _cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
         let mut sums = [ExtendedFloat::ZERO; 2];
         for weight in self.weights_at(states) {

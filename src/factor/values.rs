@@ -21,9 +21,7 @@ impl Factor<'_> {
     /// The values at all joint states, the first variable fastest; `None` where they are more than `limit`.
     /// O(entries * arity). Errors: no memory.
     pub(crate) fn all_values(
-        &self,
-        cardinalities: &[usize],
-        limit: usize,
+        &self, cardinalities: &[usize], limit: usize,
     ) -> Result<Option<Vec<ExtendedFloat>>> {
         let size = cardinalities.iter().try_fold(1_usize, |size, &r| size.checked_mul(r));
         let Some(size) = size.filter(|&size| size <= limit) else { return Ok(None) };

@@ -36,9 +36,7 @@ fn check_length<T>(name: &str, length: usize) -> Outcome {
 /// # Safety
 /// `pointer` is NULL or points to `length` entries that nobody changes during `'a`.
 pub(super) unsafe fn array<'a, T>(
-    name: &str,
-    pointer: *const T,
-    length: usize,
+    name: &str, pointer: *const T, length: usize,
 ) -> Outcome<&'a [T]> {
     if length == 0 {
         return Ok(&[]);
@@ -140,10 +138,7 @@ impl<T: Copy> Buffer<T> {
     /// # Safety
     /// As for [`Self::new`].
     pub unsafe fn named(
-        name: &str,
-        pointer: *mut T,
-        length: usize,
-        needed: *mut usize,
+        name: &str, pointer: *mut T, length: usize, needed: *mut usize,
     ) -> Outcome<Self> {
         // SAFETY: as the caller promises.
         let needed = unsafe { OptionalOutput::new("needed", needed) }?;

@@ -40,15 +40,8 @@ use crate::session::{run_together, thread_limit};
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn fastlbp_bp_run_batch(
-    bp: *mut fastlbp_bp,
-    entry_offsets: *const usize,
-    entries: usize,
-    variables: *const u32,
-    states: *const u32,
-    count: usize,
-    marginals: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    bp: *mut fastlbp_bp, entry_offsets: *const usize, entries: usize, variables: *const u32,
+    states: *const u32, count: usize, marginals: *mut f64, length: usize, needed: *mut usize,
     statuses: *mut fastlbp_status,
 ) -> fastlbp_status {
     change!(bp, |session| {
@@ -87,9 +80,7 @@ impl Observed<'_> {
 }
 
 fn run_batch(
-    session: &mut Session,
-    observed: Observed<'_>,
-    marginals: Buffer<f64>,
+    session: &mut Session, observed: Observed<'_>, marginals: Buffer<f64>,
     statuses_out: Option<Buffer<fastlbp_status>>,
 ) -> Outcome {
     let count = observed.offsets.len() - 1;
@@ -145,9 +136,7 @@ fn run_batch(
 ///         twice) or POISONED, with its position in the text, before anything is run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_run_all(
-    sessions: *const *mut fastlbp_bp,
-    count: usize,
-    statuses: *mut fastlbp_status,
+    sessions: *const *mut fastlbp_bp, count: usize, statuses: *mut fastlbp_status,
 ) -> fastlbp_status {
     call!({
         let handles = array!(sessions, count);

@@ -25,8 +25,7 @@ object!(fastlbp_bp, Session);
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_new(
-    graph: *const fastlbp_graph,
-    out: *mut *mut fastlbp_bp,
+    graph: *const fastlbp_graph, out: *mut *mut fastlbp_bp,
 ) -> fastlbp_status {
     read!(graph, |graph| put!(out, into_handle(Session::new(graph.built()?.clone()))?))
 }
@@ -37,8 +36,7 @@ pub unsafe extern "C" fn fastlbp_bp_new(
 /// @return As fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_clone(
-    bp: *const fastlbp_bp,
-    out: *mut *mut fastlbp_bp,
+    bp: *const fastlbp_bp, out: *mut *mut fastlbp_bp,
 ) -> fastlbp_status {
     read!(bp, |session| put!(out, into_handle(session.duplicate()?)?))
 }
@@ -48,8 +46,7 @@ pub unsafe extern "C" fn fastlbp_bp_clone(
 /// @return OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_graph(
-    bp: *const fastlbp_bp,
-    out: *mut *mut fastlbp_graph,
+    bp: *const fastlbp_bp, out: *mut *mut fastlbp_graph,
 ) -> fastlbp_status {
     read!(bp, |session| put!(out, into_handle(Graph::of(session.graph().clone()))?))
 }

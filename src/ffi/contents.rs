@@ -47,9 +47,7 @@ const FACTOR_VALUE_LIMIT: usize = 1 << 26;
 /// @return INVALID_ARGUMENT for another number; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_count(
-    graph: *const fastlbp_graph,
-    what: u32,
-    out: *mut usize,
+    graph: *const fastlbp_graph, what: u32, out: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| put!(out, count(graph, what)?))
 }
@@ -74,10 +72,7 @@ fn count(graph: &FactorGraph, what: u32) -> Outcome<usize> {
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_labels(
-    graph: *const fastlbp_graph,
-    buffer: *mut u64,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, buffer: *mut u64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| fill!(buffer, length, needed, graph.labels()))
 }
@@ -87,10 +82,7 @@ pub unsafe extern "C" fn fastlbp_graph_labels(
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_cardinalities(
-    graph: *const fastlbp_graph,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| fill!(buffer, length, needed, graph.cardinalities()))
 }
@@ -103,10 +95,7 @@ pub unsafe extern "C" fn fastlbp_graph_cardinalities(
 /// @return OUT_OF_RANGE if one label names no variable; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_variables_of_labels(
-    graph: *const fastlbp_graph,
-    labels: *const u64,
-    count: usize,
-    out: *mut u32,
+    graph: *const fastlbp_graph, labels: *const u64, count: usize, out: *mut u32,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| {
         let labels = array!(labels, count);
@@ -126,10 +115,7 @@ fn variable_of_label(graph: &FactorGraph, label: Label) -> Outcome<usize> {
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
-    graph: *const fastlbp_graph,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| write_kinds(graph, Buffer::new(buffer, length, needed)?))
 }
@@ -143,10 +129,7 @@ fn write_kinds(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_heads(
-    graph: *const fastlbp_graph,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| write_heads(graph, Buffer::new(buffer, length, needed)?))
 }
@@ -164,10 +147,7 @@ fn write_heads(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_offsets(
-    graph: *const fastlbp_graph,
-    buffer: *mut usize,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, buffer: *mut usize, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| write_offsets(graph, Buffer::new(buffer, length, needed)?))
 }
@@ -182,10 +162,7 @@ fn write_offsets(graph: &FactorGraph, buffer: Buffer<usize>) -> Outcome {
 /// @return As fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_edge_variables(
-    graph: *const fastlbp_graph,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| fill!(buffer, length, needed, graph.edge_variables()))
 }
@@ -196,11 +173,7 @@ pub unsafe extern "C" fn fastlbp_graph_edge_variables(
 /// @return OUT_OF_RANGE; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_variables(
-    graph: *const fastlbp_graph,
-    factor: usize,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, factor: usize, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| fill!(buffer, length, needed, {
         check_factor(graph, factor)?;
@@ -214,11 +187,7 @@ pub unsafe extern "C" fn fastlbp_graph_factor_variables(
 /// @return OUT_OF_RANGE; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_parameters(
-    graph: *const fastlbp_graph,
-    factor: usize,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, factor: usize, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| {
         write_parameters(view(graph, factor)?, Buffer::new(buffer, length, needed)?)
@@ -252,11 +221,7 @@ fn write_parameters(factor: Factor<'_>, buffer: Buffer<f64>) -> Outcome {
 /// @return OUT_OF_RANGE; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_indicators(
-    graph: *const fastlbp_graph,
-    factor: usize,
-    buffer: *mut i32,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, factor: usize, buffer: *mut i32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| {
         let (factor, arity) = (view(graph, factor)?, graph.arity(factor));
@@ -296,11 +261,7 @@ fn write_indicators(factor: Factor<'_>, arity: usize, buffer: Buffer<i32>) -> Ou
 /// @return OUT_OF_RANGE; LIMIT_EXCEEDED for more than 2^26 values; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_factor_values(
-    graph: *const fastlbp_graph,
-    factor: usize,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    graph: *const fastlbp_graph, factor: usize, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| write_values(graph, factor, Buffer::new(buffer, length, needed)?))
 }

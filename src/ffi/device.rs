@@ -26,10 +26,7 @@ pub unsafe extern "C" fn fastlbp_device_count(out: *mut u32) -> fastlbp_status {
 /// @return OUT_OF_RANGE if there is no device of this number; NO_DEVICE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_device_name(
-    index: u32,
-    buffer: *mut c_char,
-    length: usize,
-    needed: *mut usize,
+    index: u32, buffer: *mut c_char, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     call!({
         let buffer = Buffer::new(buffer, length, needed)?;
@@ -47,9 +44,7 @@ pub unsafe extern "C" fn fastlbp_device_name(
 ///         (compute capability below 7.0); DEVICE_FAILED if it does not work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_device_memory(
-    index: u32,
-    total: *mut u64,
-    free: *mut u64,
+    index: u32, total: *mut u64, free: *mut u64,
 ) -> fastlbp_status {
     call!({
         let (total, free) = (Output::new("total", total)?, Output::new("free", free)?);
@@ -67,8 +62,7 @@ pub unsafe extern "C" fn fastlbp_device_memory(
 /// @return NO_DEVICE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_device_driver_version(
-    major: *mut u32,
-    minor: *mut u32,
+    major: *mut u32, minor: *mut u32,
 ) -> fastlbp_status {
     call!({
         let (major, minor) = (Output::new("major", major)?, Output::new("minor", minor)?);

@@ -22,10 +22,7 @@ use std::path::Path;
 /// @return OUT_OF_RANGE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_observe(
-    bp: *mut fastlbp_bp,
-    variables: *const u32,
-    states: *const u32,
-    count: usize,
+    bp: *mut fastlbp_bp, variables: *const u32, states: *const u32, count: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let (variables, states) = (array!(variables, count), array!(states, count));
@@ -49,10 +46,7 @@ pub unsafe extern "C" fn fastlbp_bp_observe(
 /// @return OUT_OF_RANGE; INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_likelihood(
-    bp: *mut fastlbp_bp,
-    variable: usize,
-    likelihood: *const f64,
-    length: usize,
+    bp: *mut fastlbp_bp, variable: usize, likelihood: *const f64, length: usize,
 ) -> fastlbp_status {
     change!(bp, |session| session.bp.set_likelihood(variable, array!(likelihood, length)))
 }
@@ -63,8 +57,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_likelihood(
 /// @return OUT_OF_RANGE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_clear_evidence(
-    bp: *mut fastlbp_bp,
-    variable: usize,
+    bp: *mut fastlbp_bp, variable: usize,
 ) -> fastlbp_status {
     change!(bp, |session| session.bp.clear_evidence(variable))
 }
@@ -87,9 +80,7 @@ pub unsafe extern "C" fn fastlbp_bp_clear_all_evidence(bp: *mut fastlbp_bp) -> f
 /// @return IO; PARSE, with file and line in the text; INVALID_ARGUMENT for an empty name; INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_read_evidence(
-    bp: *mut fastlbp_bp,
-    path: *const c_char,
-    unknown: *mut usize,
+    bp: *mut fastlbp_bp, path: *const c_char, unknown: *mut usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let path = self::path(path)?;

@@ -43,10 +43,7 @@ fn factor_kind(index: usize, kind: u32) -> Outcome<FactorKind> {
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_variables(
-    graph: *mut fastlbp_graph,
-    labels: *const u64,
-    cardinalities: *const u32,
-    count: usize,
+    graph: *mut fastlbp_graph, labels: *const u64, cardinalities: *const u32, count: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
         let labels = array!(labels, count);
@@ -63,9 +60,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_variables(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_prior(
-    graph: *mut fastlbp_graph,
-    label: u64,
-    p: f64,
+    graph: *mut fastlbp_graph, label: u64, p: f64,
 ) -> fastlbp_status {
     change!(graph, |graph| graph.builder()?.add_prior(label, p))
 }
@@ -81,12 +76,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_prior(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_and(
-    graph: *mut fastlbp_graph,
-    head: u64,
-    body: *const u64,
-    body_length: usize,
-    p: f64,
-    q: f64,
+    graph: *mut fastlbp_graph, head: u64, body: *const u64, body_length: usize, p: f64, q: f64,
 ) -> fastlbp_status {
     change!(graph, |graph| graph.builder()?.add_and(head, array!(body, body_length), p, q))
 }
@@ -102,12 +92,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_and(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_or(
-    graph: *mut fastlbp_graph,
-    head: u64,
-    body: *const u64,
-    body_length: usize,
-    p: f64,
-    q: f64,
+    graph: *mut fastlbp_graph, head: u64, body: *const u64, body_length: usize, p: f64, q: f64,
 ) -> fastlbp_status {
     change!(graph, |graph| graph.builder()?.add_or(head, array!(body, body_length), p, q))
 }
@@ -126,14 +111,8 @@ pub unsafe extern "C" fn fastlbp_graph_add_or(
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn fastlbp_graph_add_factors(
-    graph: *mut fastlbp_graph,
-    count: usize,
-    kinds: *const u32,
-    heads: *const u64,
-    body_offsets: *const usize,
-    bodies: *const u64,
-    bodies_length: usize,
-    p: *const f64,
+    graph: *mut fastlbp_graph, count: usize, kinds: *const u32, heads: *const u64,
+    body_offsets: *const usize, bodies: *const u64, bodies_length: usize, p: *const f64,
     q: *const f64,
 ) -> fastlbp_status {
     change!(graph, |graph| {
@@ -164,10 +143,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_factors(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_table(
-    graph: *mut fastlbp_graph,
-    scope: *const u64,
-    scope_length: usize,
-    values: *const f64,
+    graph: *mut fastlbp_graph, scope: *const u64, scope_length: usize, values: *const f64,
     values_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
@@ -189,14 +165,8 @@ pub unsafe extern "C" fn fastlbp_graph_add_table(
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn fastlbp_graph_add_tables(
-    graph: *mut fastlbp_graph,
-    count: usize,
-    scope_offsets: *const usize,
-    scopes: *const u64,
-    scopes_length: usize,
-    value_offsets: *const usize,
-    values: *const f64,
-    values_length: usize,
+    graph: *mut fastlbp_graph, count: usize, scope_offsets: *const usize, scopes: *const u64,
+    scopes_length: usize, value_offsets: *const usize, values: *const f64, values_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
         if count == 0 && scopes_length == 0 && values_length == 0 {

@@ -95,8 +95,7 @@ pub unsafe extern "C" fn fastlbp_graph_new(out: *mut *mut fastlbp_graph) -> fast
 ///         LIMIT_EXCEEDED; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_read_file(
-    path: *const c_char,
-    out: *mut *mut fastlbp_graph,
+    path: *const c_char, out: *mut *mut fastlbp_graph,
 ) -> fastlbp_status {
     call!({
         let (path, out) = (self::path(path)?, Output::new("out", out)?);
@@ -113,8 +112,7 @@ pub unsafe extern "C" fn fastlbp_graph_read_file(
 ///         INVALID_UTF8; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_write_file(
-    graph: *const fastlbp_graph,
-    path: *const c_char,
+    graph: *const fastlbp_graph, path: *const c_char,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| format::write_graph(graph, self::path(path)?))
 }

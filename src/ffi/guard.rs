@@ -100,8 +100,7 @@ fn run_poisoning<O: Object>(object: &O, body: impl FnOnce() -> Outcome) -> Outco
 /// # Safety
 /// `handle` is NULL or live.
 pub(super) unsafe fn read<O: Object>(
-    handle: *const O,
-    body: impl FnOnce(&O::State) -> Outcome,
+    handle: *const O, body: impl FnOnce(&O::State) -> Outcome,
 ) -> fastlbp_status {
     enter(|| {
         // SAFETY: as this function's caller promises.
@@ -117,8 +116,7 @@ pub(super) unsafe fn read<O: Object>(
 /// # Safety
 /// `handle` is NULL or live.
 pub(super) unsafe fn write<O: Object>(
-    handle: *mut O,
-    body: impl FnOnce(&mut O::State) -> Outcome,
+    handle: *mut O, body: impl FnOnce(&mut O::State) -> Outcome,
 ) -> fastlbp_status {
     enter(|| {
         // SAFETY: as this function's caller promises.
@@ -152,9 +150,7 @@ impl<O: Object> Locked<'_, O> {
 /// # Safety
 /// Each handle is NULL or live.
 pub(super) unsafe fn lock_all<O: Object>(
-    handles: &[*mut O],
-    name: &str,
-    body: impl FnOnce(Vec<Locked<'_, O>>) -> Outcome,
+    handles: &[*mut O], name: &str, body: impl FnOnce(Vec<Locked<'_, O>>) -> Outcome,
 ) -> Outcome {
     let at = |index: usize| move |failure: Failure| failure.at(format_args!("{name}[{index}]"));
     let mut objects = room(handles.len())?;

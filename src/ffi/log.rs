@@ -74,8 +74,7 @@ pub(super) fn send(level: u32, message: impl FnOnce() -> String) {
 /// @return BUSY from inside the callback itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_set_log_callback(
-    callback: fastlbp_log_callback,
-    user: *mut c_void,
+    callback: fastlbp_log_callback, user: *mut c_void,
 ) -> fastlbp_status {
     enter(|| {
         if LOGGING.get() {

@@ -21,9 +21,7 @@ pub(super) fn filled<T: Clone>(what: &str, length: usize, value: T) -> Outcome<V
 
 /// A vector of converted entries.
 pub(super) fn converted<T: Copy, U>(
-    what: &str,
-    entries: &[T],
-    mut convert: impl FnMut(usize, T) -> Outcome<U>,
+    what: &str, entries: &[T], mut convert: impl FnMut(usize, T) -> Outcome<U>,
 ) -> Outcome<Vec<U>> {
     let mut vector = vector(what, entries.len())?;
     for (index, &entry) in entries.iter().enumerate() {

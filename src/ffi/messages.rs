@@ -23,10 +23,7 @@ fn message_length(session: &Session) -> usize {
 /// @return As fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_messages(
-    bp: *const fastlbp_bp,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| write_messages(session, Buffer::new(buffer, length, needed)?))
 }
@@ -44,9 +41,7 @@ fn write_messages(session: &Session, buffer: Buffer<f64>) -> Outcome {
 /// @return INVALID_ARGUMENT; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_messages(
-    bp: *mut fastlbp_bp,
-    messages: *const f64,
-    length: usize,
+    bp: *mut fastlbp_bp, messages: *const f64, length: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let messages = array!(messages, length);
@@ -60,10 +55,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_messages(
 /// @return As fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_save_state(
-    bp: *const fastlbp_bp,
-    buffer: *mut u64,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, buffer: *mut u64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| fill!(buffer, length, needed, &session.bp.save_state()?))
 }
@@ -76,9 +68,7 @@ pub unsafe extern "C" fn fastlbp_bp_save_state(
 /// @return INVALID_ARGUMENT if it is not a state of this version and graph; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_restore_state(
-    bp: *mut fastlbp_bp,
-    state: *const u64,
-    length: usize,
+    bp: *mut fastlbp_bp, state: *const u64, length: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let state = array!(state, length);

@@ -45,9 +45,7 @@ const OFF: &str = "off";
 /// @return INVALID_ARGUMENT for an unknown key (the text lists the known ones) or a wrong value; INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_property(
-    bp: *mut fastlbp_bp,
-    key: *const c_char,
-    value: *const c_char,
+    bp: *mut fastlbp_bp, key: *const c_char, value: *const c_char,
 ) -> fastlbp_status {
     change!(bp, |session| set(session, text!(key), text!(value)))
 }
@@ -60,10 +58,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_property(
 /// @return INVALID_ARGUMENT for an unknown key; INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_get_property(
-    bp: *const fastlbp_bp,
-    key: *const c_char,
-    buffer: *mut c_char,
-    length: usize,
+    bp: *const fastlbp_bp, key: *const c_char, buffer: *mut c_char, length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| {

@@ -59,9 +59,7 @@ pub const FASTLBP_STOP_CANCELLED: u32 = 4;
 /// @return NO_RESULT before there is a run; INVALID_ARGUMENT for another number; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_report_u64(
-    bp: *const fastlbp_bp,
-    key: u32,
-    out: *mut u64,
+    bp: *const fastlbp_bp, key: u32, out: *mut u64,
 ) -> fastlbp_status {
     read!(bp, |session| put!(out, whole_number(session, key)?))
 }
@@ -111,9 +109,7 @@ fn stop_reason(reason: StopReason) -> u32 {
 /// @return NO_RESULT before there is a run; INVALID_ARGUMENT for another number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_report_f64(
-    bp: *const fastlbp_bp,
-    key: u32,
-    out: *mut f64,
+    bp: *const fastlbp_bp, key: u32, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| put!(out, real_number(session, key)?))
 }

@@ -22,10 +22,7 @@ const BELIEF_LIMIT: usize = 1 << 26;
 /// @return NO_RESULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_marginals(
-    bp: *const fastlbp_bp,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| fill!(buffer, length, needed, session.bp.marginals()?))
 }
@@ -35,10 +32,7 @@ pub unsafe extern "C" fn fastlbp_bp_marginals(
 /// @return NO_RESULT; UNSUPPORTED if a variable has more or fewer than two states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probabilities(
-    bp: *const fastlbp_bp,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| write_probabilities(session, Buffer::new(buffer, length, needed)?))
 }
@@ -57,10 +51,7 @@ fn write_probabilities(session: &Session, buffer: Buffer<f64>) -> Outcome {
 /// @return NO_RESULT; OUT_OF_RANGE, also for a variable with one state.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
-    bp: *const fastlbp_bp,
-    variables: *const u32,
-    count: usize,
-    out: *mut f64,
+    bp: *const fastlbp_bp, variables: *const u32, count: usize, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| {
         let variables = array!(variables, count);
@@ -85,11 +76,7 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
 ///         is a run; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_belief(
-    bp: *const fastlbp_bp,
-    variables: *const u32,
-    count: usize,
-    buffer: *mut f64,
-    length: usize,
+    bp: *const fastlbp_bp, variables: *const u32, count: usize, buffer: *mut f64, length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| {
@@ -133,11 +120,7 @@ fn belief_size(mut cardinalities: impl Iterator<Item = usize>) -> Option<usize> 
 ///         fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_factor_belief(
-    bp: *const fastlbp_bp,
-    factor: usize,
-    buffer: *mut f64,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, factor: usize, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| {
         let mut buffer = Buffer::new(buffer, length, needed)?;
@@ -159,10 +142,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
 /// @return OUT_OF_RANGE; CONTRADICTION if the belief would be 0/0; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
-    bp: *const fastlbp_bp,
-    factor: usize,
-    index: u64,
-    out: *mut f64,
+    bp: *const fastlbp_bp, factor: usize, index: u64, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| put!(out, session.bp.factor_belief_at(factor, index)?))
 }
@@ -181,8 +161,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
 ///         has run again (0 iterations from a warm start will do); CONTRADICTION if a factor's belief would be 0/0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_log_partition(
-    bp: *const fastlbp_bp,
-    out: *mut f64,
+    bp: *const fastlbp_bp, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| put!(out, session.after_a_run("the log-partition")?.log_partition()?))
 }
@@ -201,10 +180,7 @@ pub unsafe extern "C" fn fastlbp_bp_log_partition(
 ///         happen on graphs with cycles; UNSUPPORTED for a factor that max-product cannot handle (see fastlbp_bp_run).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_find_maximum(
-    bp: *const fastlbp_bp,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| write_maximum(session, Buffer::new(buffer, length, needed)?))
 }
@@ -226,10 +202,7 @@ fn write_maximum(session: &Session, buffer: Buffer<u32>) -> Outcome {
 ///         fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_log_score(
-    bp: *const fastlbp_bp,
-    states: *const u32,
-    length: usize,
-    out: *mut f64,
+    bp: *const fastlbp_bp, states: *const u32, length: usize, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| {
         let states = array!(states, length);

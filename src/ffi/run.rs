@@ -27,8 +27,7 @@ pub unsafe extern "C" fn fastlbp_bp_run(bp: *mut fastlbp_bp) -> fastlbp_status {
 /// @return As fastlbp_bp_run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_run_iterations(
-    bp: *mut fastlbp_bp,
-    iterations: u64,
+    bp: *mut fastlbp_bp, iterations: u64,
 ) -> fastlbp_status {
     change!(bp, |session| session.run_by(StopRule::Iterations(iterations)).map(drop))
 }
@@ -47,11 +46,7 @@ pub unsafe extern "C" fn fastlbp_bp_run_iterations(
 /// @return As fastlbp_bp_run; INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_run_bingo(
-    bp: *mut fastlbp_bp,
-    tolerance: f64,
-    min_iterations: u64,
-    max_iterations: u64,
-    history: u64,
+    bp: *mut fastlbp_bp, tolerance: f64, min_iterations: u64, max_iterations: u64, history: u64,
     active_fraction: *mut f64,
 ) -> fastlbp_status {
     change!(bp, |session| {

@@ -34,9 +34,7 @@ use std::ffi::c_char;
 /// @return INVALID_ARGUMENT for an unknown name; INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_schedule(
-    bp: *mut fastlbp_bp,
-    name: *const c_char,
-    seed: u64,
+    bp: *mut fastlbp_bp, name: *const c_char, seed: u64,
 ) -> fastlbp_status {
     change!(bp, |session| set_schedule(session, text!(name), seed))
 }
@@ -89,9 +87,7 @@ fn renew_schedule(session: &mut Session) -> Outcome {
 /// @return INVALID_ARGUMENT for 0 blocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_schedule_blocks(
-    bp: *mut fastlbp_bp,
-    blocks: u32,
-    seed: u64,
+    bp: *mut fastlbp_bp, blocks: u32, seed: u64,
 ) -> fastlbp_status {
     change!(bp, |session| {
         set_blocks(session, blocks)?;
@@ -107,9 +103,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_blocks(
 /// @return INVALID_ARGUMENT for another length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_schedule_ranks(
-    bp: *mut fastlbp_bp,
-    ranks: *const u64,
-    length: usize,
+    bp: *mut fastlbp_bp, ranks: *const u64, length: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let preorder = Preorder::from_ranks(session.graph(), array!(ranks, length))?;
@@ -129,10 +123,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_ranks(
 ///         which the text names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_schedule_relation(
-    bp: *mut fastlbp_bp,
-    before: *const u32,
-    after: *const u32,
-    count: usize,
+    bp: *mut fastlbp_bp, before: *const u32, after: *const u32, count: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let before = array!(before, count);
@@ -153,11 +144,7 @@ fn set_preorder(session: &mut Session, preorder: Preorder) -> Outcome {
 /// @return UNSUPPORTED for SEQMAX, which has no preorder.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_schedule_ranks(
-    bp: *const fastlbp_bp,
-    iteration: u64,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, iteration: u64, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| write_ranks(session, iteration, Buffer::new(buffer, length, needed)?))
 }
@@ -176,10 +163,7 @@ fn write_ranks(session: &Session, iteration: u64, buffer: Buffer<u32>) -> Outcom
 /// @return UNSUPPORTED for SEQMAX, which has no preorder.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_level_widths(
-    bp: *const fastlbp_bp,
-    buffer: *mut u32,
-    length: usize,
-    needed: *mut usize,
+    bp: *const fastlbp_bp, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
     read!(bp, |session| fill!(buffer, length, needed, session.bp.level_widths()?))
 }

@@ -144,8 +144,7 @@ fn from_zero(value: f64, wrong: impl FnOnce() -> String) -> Outcome<f64> {
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_threads(
-    bp: *mut fastlbp_bp,
-    threads: usize,
+    bp: *mut fastlbp_bp, threads: usize,
 ) -> fastlbp_status {
     change!(bp, |session| set_threads(session, threads))
 }
@@ -170,8 +169,7 @@ pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
 /// @return INVALID_ARGUMENT for another number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_backend(
-    bp: *mut fastlbp_bp,
-    backend: u32,
+    bp: *mut fastlbp_bp, backend: u32,
 ) -> fastlbp_status {
     change!(bp, |session| set_backend(session, BACKENDS.numbered(backend)?))
 }
@@ -204,8 +202,7 @@ pub(super) fn set_device(session: &mut Session, device: Option<u32>) -> Outcome 
 /// @return INVALID_ARGUMENT for a negative value or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_tolerance(
-    bp: *mut fastlbp_bp,
-    tolerance: f64,
+    bp: *mut fastlbp_bp, tolerance: f64,
 ) -> fastlbp_status {
     change!(bp, |session| set_tolerance(session, tolerance))
 }
@@ -222,8 +219,7 @@ pub(super) fn set_tolerance(session: &mut Session, tolerance: f64) -> Outcome {
 /// @return OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_max_iterations(
-    bp: *mut fastlbp_bp,
-    max_iterations: u64,
+    bp: *mut fastlbp_bp, max_iterations: u64,
 ) -> fastlbp_status {
     change!(bp, |session| set_max_iterations(session, max_iterations))
 }
@@ -239,8 +235,7 @@ pub(super) fn set_max_iterations(session: &mut Session, max_iterations: u64) -> 
 /// @return INVALID_ARGUMENT for a negative value or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_max_time(
-    bp: *mut fastlbp_bp,
-    seconds: f64,
+    bp: *mut fastlbp_bp, seconds: f64,
 ) -> fastlbp_status {
     change!(bp, |session| set_max_time(session, seconds))
 }
@@ -261,8 +256,7 @@ pub(super) fn set_max_time(session: &mut Session, seconds: f64) -> Outcome {
 /// @return INVALID_ARGUMENT for another number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_contradiction(
-    bp: *mut fastlbp_bp,
-    policy: u32,
+    bp: *mut fastlbp_bp, policy: u32,
 ) -> fastlbp_status {
     change!(bp, |session| {
         session.bp.settings_mut().contradiction = CONTRADICTIONS.numbered(policy)?;
@@ -291,8 +285,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_start(bp: *mut fastlbp_bp, start: u32) -
 /// @return INVALID_ARGUMENT for another number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_inference(
-    bp: *mut fastlbp_bp,
-    inference: u32,
+    bp: *mut fastlbp_bp, inference: u32,
 ) -> fastlbp_status {
     change!(bp, |session| {
         session.bp.settings_mut().inference = INFERENCES.numbered(inference)?;
@@ -309,8 +302,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_inference(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_damping(
-    bp: *mut fastlbp_bp,
-    damping: f64,
+    bp: *mut fastlbp_bp, damping: f64,
 ) -> fastlbp_status {
     change!(bp, |session| set_damping(session, damping))
 }
@@ -333,8 +325,7 @@ pub(super) fn set_damping(session: &mut Session, damping: f64) -> Outcome {
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_active_threshold(
-    bp: *mut fastlbp_bp,
-    threshold: f64,
+    bp: *mut fastlbp_bp, threshold: f64,
 ) -> fastlbp_status {
     change!(bp, |session| {
         let threshold = (threshold != FASTLBP_ACTIVE_OFF).then_some(threshold);
@@ -359,8 +350,7 @@ pub(super) fn set_active_threshold(session: &mut Session, threshold: Option<f64>
 /// @return INVALID_ARGUMENT for another number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_measure(
-    bp: *mut fastlbp_bp,
-    measure: u32,
+    bp: *mut fastlbp_bp, measure: u32,
 ) -> fastlbp_status {
     change!(bp, |session| {
         session.bp.settings_mut().measure = MEASURES.numbered(measure)?;
@@ -397,9 +387,7 @@ pub type fastlbp_progress_callback = Option<
 /// @return OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_set_progress(
-    bp: *mut fastlbp_bp,
-    callback: fastlbp_progress_callback,
-    user: *mut c_void,
+    bp: *mut fastlbp_bp, callback: fastlbp_progress_callback, user: *mut c_void,
 ) -> fastlbp_status {
     let callback: Option<ProgressFunction> = callback;
     let user = UserPointer(user);

@@ -49,11 +49,7 @@ macro_rules! four {
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_signed(
-    graph: *mut fastlbp_graph,
-    head: u64,
-    body: *const u64,
-    negated: *const u8,
-    body_length: usize,
+    graph: *mut fastlbp_graph, head: u64, body: *const u64, negated: *const u8, body_length: usize,
     values: *const f64,
 ) -> fastlbp_status {
     change!(graph, |graph| {
@@ -75,14 +71,8 @@ pub unsafe extern "C" fn fastlbp_graph_add_signed(
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn fastlbp_graph_add_signed_factors(
-    graph: *mut fastlbp_graph,
-    count: usize,
-    heads: *const u64,
-    body_offsets: *const usize,
-    bodies: *const u64,
-    negated: *const u8,
-    bodies_length: usize,
-    values: *const f64,
+    graph: *mut fastlbp_graph, count: usize, heads: *const u64, body_offsets: *const usize,
+    bodies: *const u64, negated: *const u8, bodies_length: usize, values: *const f64,
 ) -> fastlbp_status {
     change!(graph, |graph| {
         if count == 0 && bodies_length == 0 {
@@ -118,12 +108,8 @@ pub unsafe extern "C" fn fastlbp_graph_add_signed_factors(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_noisy(
-    graph: *mut fastlbp_graph,
-    head: u64,
-    body: *const u64,
-    literals: *const f64,
-    body_length: usize,
-    values: *const f64,
+    graph: *mut fastlbp_graph, head: u64, body: *const u64, literals: *const f64,
+    body_length: usize, values: *const f64,
 ) -> fastlbp_status {
     change!(graph, |graph| {
         let literals = literals.cast::<NoisyLiteral>();
@@ -151,13 +137,8 @@ pub unsafe extern "C" fn fastlbp_graph_add_noisy(
 /// @return INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_add_terms(
-    graph: *mut fastlbp_graph,
-    scope: *const u64,
-    scope_length: usize,
-    weights: *const f64,
-    weights_length: usize,
-    indicators: *const i32,
-    indicators_length: usize,
+    graph: *mut fastlbp_graph, scope: *const u64, scope_length: usize, weights: *const f64,
+    weights_length: usize, indicators: *const i32, indicators_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| graph.builder()?.add_terms(
         array!(scope, scope_length),
@@ -182,16 +163,9 @@ pub unsafe extern "C" fn fastlbp_graph_add_terms(
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn fastlbp_graph_add_term_factors(
-    graph: *mut fastlbp_graph,
-    count: usize,
-    scope_offsets: *const usize,
-    scopes: *const u64,
-    scopes_length: usize,
-    term_offsets: *const usize,
-    weights: *const f64,
-    weights_length: usize,
-    indicators: *const i32,
-    indicators_length: usize,
+    graph: *mut fastlbp_graph, count: usize, scope_offsets: *const usize, scopes: *const u64,
+    scopes_length: usize, term_offsets: *const usize, weights: *const f64, weights_length: usize,
+    indicators: *const i32, indicators_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
         if count == 0 && scopes_length == 0 && weights_length == 0 && indicators_length == 0 {

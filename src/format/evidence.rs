@@ -40,8 +40,7 @@ impl PartialEvidence {
 /// final `.gz` is set aside, and the content is then decompressed. A label that the graph does not
 /// have is an error; see [`read_partial_evidence`].
 pub fn read_evidence<'a>(
-    path: &Path,
-    graph: impl Into<NamedGraph<'a>>,
+    path: &Path, graph: impl Into<NamedGraph<'a>>,
 ) -> Result<Vec<(usize, usize)>> {
     let graph = graph.into();
     read_partial_evidence(path, graph)?.all_known(path, graph)
@@ -51,8 +50,7 @@ pub fn read_evidence<'a>(
 /// does not have: SmartFL also observes values that no factor mentions. Such observations change no belief; as they
 /// may be typing errors, callers should warn of them.
 pub fn read_partial_evidence<'a>(
-    path: &Path,
-    graph: impl Into<NamedGraph<'a>>,
+    path: &Path, graph: impl Into<NamedGraph<'a>>,
 ) -> Result<PartialEvidence> {
     let graph = graph.into();
     let bytes = file::load(path)?;
@@ -66,8 +64,7 @@ pub fn read_partial_evidence<'a>(
 
 /// Reads a file of `label value` lines, whatever its name; see [`read_evidence`].
 pub fn read_observations<'a>(
-    path: &Path,
-    graph: impl Into<NamedGraph<'a>>,
+    path: &Path, graph: impl Into<NamedGraph<'a>>,
 ) -> Result<Vec<(usize, usize)>> {
     let graph = graph.into();
     parse_observations(&file::load(path)?, path, graph)?.all_known(path, graph)
@@ -85,8 +82,7 @@ pub fn read_uai_evidence(path: &Path, graph: &FactorGraph) -> Result<Vec<(usize,
 /// A file that could be read either way, such as `2 0 1 1 0`, is one sample, as in the competitions
 /// since 2014.
 pub fn read_uai_evidence_samples(
-    path: &Path,
-    graph: &FactorGraph,
+    path: &Path, graph: &FactorGraph,
 ) -> Result<Vec<Vec<(usize, usize)>>> {
     parse_uai_samples(&file::load(path)?, path, graph)
 }
@@ -112,9 +108,7 @@ pub fn write_evidence(evidence: &[(usize, usize)], graph: &FactorGraph, path: &P
 
 /// Writes (variable index, state) pairs as `label value` lines.
 pub fn write_observations(
-    evidence: &[(usize, usize)],
-    graph: &FactorGraph,
-    path: &Path,
+    evidence: &[(usize, usize)], graph: &FactorGraph, path: &Path,
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
     let label = |variable| graph.label(variable);
@@ -123,9 +117,7 @@ pub fn write_observations(
 
 /// Writes (variable index, state) pairs after their number.
 pub fn write_uai_evidence(
-    evidence: &[(usize, usize)],
-    graph: &FactorGraph,
-    path: &Path,
+    evidence: &[(usize, usize)], graph: &FactorGraph, path: &Path,
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
     save(path, |output| {
@@ -159,9 +151,7 @@ fn check_evidence(evidence: &[(usize, usize)], graph: &FactorGraph) -> Result<()
 }
 
 fn write_pairs(
-    evidence: &[(usize, usize)],
-    name: impl Fn(usize) -> u64,
-    output: &mut Output<'_>,
+    evidence: &[(usize, usize)], name: impl Fn(usize) -> u64, output: &mut Output<'_>,
 ) -> Result<()> {
     for &(variable, state) in evidence {
         output.integer(name(variable));
@@ -184,10 +174,7 @@ impl Collected {
     /// Adds an observation; the same state again is fine, another one is an error, for which
     /// `describe` gives the names of the variable and of the two states.
     fn add(
-        &mut self,
-        cursor: &Cursor<'_>,
-        mention: Mention,
-        state: usize,
+        &mut self, cursor: &Cursor<'_>, mention: Mention, state: usize,
         describe: impl FnOnce(&Mention, [usize; 2]) -> (String, [String; 2]),
     ) -> Result<()> {
         let line = cursor.line();
@@ -252,9 +239,7 @@ fn read_any_state(cursor: &mut Cursor<'_>, graph: NamedGraph<'_>, variable: &str
 }
 
 fn parse_uai_samples(
-    bytes: &[u8],
-    path: &Path,
-    graph: &FactorGraph,
+    bytes: &[u8], path: &Path, graph: &FactorGraph,
 ) -> Result<Vec<Vec<(usize, usize)>>> {
     let mut cursor = Cursor::new(path, bytes);
     let mut count = 1;

@@ -218,8 +218,7 @@ fn is_listed(value: f64) -> bool {
 }
 
 fn write_scope(
-    graph: &FactorGraph,
-    variables: impl ExactSizeIterator<Item = usize> + Clone,
+    graph: &FactorGraph, variables: impl ExactSizeIterator<Item = usize> + Clone,
     output: &mut Output<'_>,
 ) -> Result<()> {
     output.end_line()?;

@@ -67,9 +67,7 @@ pub fn read_graph(path: &Path) -> Result<FactorGraph> {
 
 /// Reads a factor graph from its uncompressed text; `name` is what errors call it.
 pub fn read_graph_from_bytes(
-    bytes: &[u8],
-    name: &Path,
-    format: GraphFormat,
+    bytes: &[u8], name: &Path, format: GraphFormat,
 ) -> Result<FactorGraph> {
     Ok(read_network_from_bytes(bytes, name, format)?.graph)
 }

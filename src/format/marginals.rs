@@ -28,57 +28,41 @@ const HEAD_NAMES: &str = "# name state=probability ...\n";
 /// if its name ends in `.gz`. The file appears when it is complete. Every value is the shortest text
 /// that reads back to the same `f64`.
 pub fn write_marginals<'a>(
-    graph: impl Into<NamedGraph<'a>>,
-    marginals: &[f64],
-    path: &Path,
+    graph: impl Into<NamedGraph<'a>>, marginals: &[f64], path: &Path,
 ) -> Result<()> {
     write_file(graph.into(), marginals, None, path)
 }
 
 /// As [`write_marginals`], but only those of some variables (by index), in the order given.
 pub fn write_marginals_of<'a>(
-    graph: impl Into<NamedGraph<'a>>,
-    marginals: &[f64],
-    variables: &[usize],
-    path: &Path,
+    graph: impl Into<NamedGraph<'a>>, marginals: &[f64], variables: &[usize], path: &Path,
 ) -> Result<()> {
     write_file(graph.into(), marginals, Some(variables), path)
 }
 
 /// As [`write_marginals`], to any writer.
 pub fn write_marginals_to<'a>(
-    graph: impl Into<NamedGraph<'a>>,
-    marginals: &[f64],
-    sink: &mut dyn Write,
+    graph: impl Into<NamedGraph<'a>>, marginals: &[f64], sink: &mut dyn Write,
 ) -> io::Result<()> {
     send(graph.into(), marginals, None, sink)
 }
 
 /// As [`write_marginals_of`], to any writer.
 pub fn write_marginals_of_to<'a>(
-    graph: impl Into<NamedGraph<'a>>,
-    marginals: &[f64],
-    variables: &[usize],
-    sink: &mut dyn Write,
+    graph: impl Into<NamedGraph<'a>>, marginals: &[f64], variables: &[usize], sink: &mut dyn Write,
 ) -> io::Result<()> {
     send(graph.into(), marginals, Some(variables), sink)
 }
 
 fn write_file(
-    graph: NamedGraph<'_>,
-    marginals: &[f64],
-    variables: Option<&[usize]>,
-    path: &Path,
+    graph: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>, path: &Path,
 ) -> Result<()> {
     check(graph, marginals, variables)?;
     save(path, |output| fill(graph, marginals, variables, output))
 }
 
 fn send(
-    graph: NamedGraph<'_>,
-    marginals: &[f64],
-    variables: Option<&[usize]>,
-    sink: &mut dyn Write,
+    graph: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>, sink: &mut dyn Write,
 ) -> io::Result<()> {
     send_to(sink, |output| {
         check(graph, marginals, variables)?;
@@ -98,10 +82,7 @@ fn check(graph: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>) 
 }
 
 fn fill(
-    named: NamedGraph<'_>,
-    marginals: &[f64],
-    variables: Option<&[usize]>,
-    output: &mut Output<'_>,
+    named: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>, output: &mut Output<'_>,
 ) -> Result<()> {
     let graph = named.graph();
     output.text(match named.names() {
@@ -130,10 +111,7 @@ fn fill(
 }
 
 fn write_line(
-    named: NamedGraph<'_>,
-    variable: usize,
-    probabilities: &[f64],
-    output: &mut Output<'_>,
+    named: NamedGraph<'_>, variable: usize, probabilities: &[f64], output: &mut Output<'_>,
 ) -> Result<()> {
     if let Some(names) = named.names() {
         output.quoted(Quoted(names.variable(variable)));

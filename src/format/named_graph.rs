@@ -121,11 +121,7 @@ impl<'a> NamedGraph<'a> {
 
     #[cold]
     fn wrong_value(
-        &self,
-        cursor: &Cursor<'_>,
-        variable: usize,
-        value: &[u8],
-        wanted: &str,
+        &self, cursor: &Cursor<'_>, variable: usize, value: &[u8], wanted: &str,
     ) -> Error {
         let (variable, value) = (self.describe(variable), show(value));
         cursor.error(format!("variable {variable} has the value {value}: {wanted} needed"))

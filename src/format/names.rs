@@ -121,9 +121,7 @@ impl Names {
 
     /// Names the next variable. After an error, the names are incomplete and must not be used.
     pub(super) fn add<'a>(
-        &mut self,
-        name: &str,
-        states: impl Iterator<Item = Result<Cow<'a, str>>>,
+        &mut self, name: &str, states: impl Iterator<Item = Result<Cow<'a, str>>>,
     ) -> Result<(), NameClash> {
         let variable = u32::try_from(self.variables.len()).map_err(|_| NameClash::TooMany)?;
         let text = self.intern(name)?;

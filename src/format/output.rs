@@ -116,8 +116,7 @@ impl Write for MemorySink {
 
 /// Writes to a sink of the caller's.
 pub(super) fn send_to(
-    sink: &mut dyn Write,
-    write: impl FnOnce(&mut Output<'_>) -> Result<()>,
+    sink: &mut dyn Write, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
 ) -> io::Result<()> {
     let write_all = || {
         let mut output = Output::new(Path::new("output"), sink)?;

@@ -36,9 +36,7 @@ impl SoftEvidence {
     /// Adds the likelihoods to evidence for the same graph. A variable about which something is
     /// known already is an error that names file and line, and nothing is added then.
     pub fn add_to<'a>(
-        &self,
-        graph: impl Into<NamedGraph<'a>>,
-        evidence: &mut Evidence,
+        &self, graph: impl Into<NamedGraph<'a>>, evidence: &mut Evidence,
     ) -> Result<()> {
         let graph = graph.into();
         let known = |likelihood: &&Likelihood| evidence.get(likelihood.variable).is_some();
@@ -64,8 +62,7 @@ impl SoftEvidence {
 /// and a variable that has a line already. Variables that the graph does not have are set aside, as
 /// by [`super::read_partial_evidence`].
 pub fn read_soft_evidence<'a>(
-    path: &Path,
-    graph: impl Into<NamedGraph<'a>>,
+    path: &Path, graph: impl Into<NamedGraph<'a>>,
 ) -> Result<SoftEvidence> {
     parse(&file::load(path)?, path, graph.into())
 }

@@ -12,9 +12,7 @@ use std::io::{self, Write};
 /// [`super::read_observations`] takes: of all variables, or of some (by index) in the order given.
 /// A name with blanks is in double quotes. Errors: a state or variable that the graph does not have.
 pub fn write_states_to<'a>(
-    graph: impl Into<NamedGraph<'a>>,
-    states: &[usize],
-    variables: Option<&[usize]>,
+    graph: impl Into<NamedGraph<'a>>, states: &[usize], variables: Option<&[usize]>,
     sink: &mut dyn Write,
 ) -> io::Result<()> {
     let named = graph.into();
@@ -39,10 +37,7 @@ pub fn write_states_to<'a>(
 }
 
 fn write_line(
-    named: NamedGraph<'_>,
-    states: &[usize],
-    variable: usize,
-    output: &mut Output<'_>,
+    named: NamedGraph<'_>, states: &[usize], variable: usize, output: &mut Output<'_>,
 ) -> Result<()> {
     let graph = named.graph();
     check_variable(graph, variable)?;

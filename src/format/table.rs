@@ -29,10 +29,7 @@ pub(super) fn start_table(values: &mut Vec<f64>, length: usize, value: f64) -> R
 
 /// Checks that a table has a positive value, as every factor needs.
 pub(super) fn check_not_all_zero(
-    cursor: &Cursor<'_>,
-    line: u64,
-    factor: u64,
-    values: &[f64],
+    cursor: &Cursor<'_>, line: u64, factor: u64, values: &[f64],
 ) -> Result<()> {
     if values.iter().any(|&value| value > 0.0) {
         return Ok(());
@@ -73,9 +70,7 @@ pub(super) fn table_size(graph: &FactorGraph, factor: usize) -> Result<usize> {
 /// Calls `visit` with the index and value of every entry of a factor as a table, in the graph's
 /// order: the variable with the lowest label fastest.
 pub(super) fn for_each_entry(
-    graph: &FactorGraph,
-    factor: usize,
-    mut visit: impl FnMut(usize, f64) -> Result<()>,
+    graph: &FactorGraph, factor: usize, mut visit: impl FnMut(usize, f64) -> Result<()>,
 ) -> Result<()> {
     let view = graph.factor(factor);
     if let Some(values) = view.as_table() {

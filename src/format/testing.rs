@@ -13,9 +13,7 @@ pub(super) fn three_variables() -> FactorGraph {
 /// Checks that each text is rejected, with an error that starts with the name of the file and the given rest.
 #[track_caller]
 pub(super) fn assert_refused<T>(
-    file: &str,
-    read: impl Fn(&str) -> Result<T>,
-    cases: &[(&str, &str)],
+    file: &str, read: impl Fn(&str) -> Result<T>, cases: &[(&str, &str)],
 ) {
     for (text, wanted) in cases {
         let Err(error) = read(text) else { panic!("{text:?} is read") };

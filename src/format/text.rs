@@ -66,11 +66,7 @@ impl<'a> Cursor<'a> {
     /// An index from a file, checked to be that of one of the `count` things of the graph; the error names `what` it
     /// is.
     pub(super) fn counted(
-        &self,
-        index: u64,
-        what: &str,
-        things: &str,
-        count: usize,
+        &self, index: u64, what: &str, things: &str, count: usize,
     ) -> Result<usize> {
         usize::try_from(index).ok().filter(|&index| index < count).ok_or_else(|| {
             self.error(format!("{what} {index}: the graph has {count} {things}, counted from 0"))

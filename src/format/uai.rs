@@ -42,8 +42,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<FactorGraphBuilder> {
 }
 
 fn read_cardinalities(
-    cursor: &mut Cursor<'_>,
-    builder: &mut FactorGraphBuilder,
+    cursor: &mut Cursor<'_>, builder: &mut FactorGraphBuilder,
 ) -> Result<Vec<usize>> {
     let count = cursor.next_integer("the number of variables")?;
     let mut cardinalities = Vec::new();
@@ -110,10 +109,7 @@ fn read_scopes(cursor: &mut Cursor<'_>, cardinalities: &[usize]) -> Result<Scope
 }
 
 fn read_table(
-    cursor: &mut Cursor<'_>,
-    cardinalities: &[usize],
-    factor: u64,
-    scope: &[Label],
+    cursor: &mut Cursor<'_>, cardinalities: &[usize], factor: u64, scope: &[Label],
     values: &mut Vec<f64>,
 ) -> Result<()> {
     let size = cursor.next_integer("the number of a factor's values")?;

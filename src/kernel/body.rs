@@ -172,8 +172,7 @@ pub(crate) trait Literals {
 /// The message to the head, given the whole body.
 #[inline(always)]
 pub(super) fn head_message<T: FromEncoded>(
-    body: Body<T>,
-    [holds, fails]: &[[f64; 2]; 2],
+    body: Body<T>, [holds, fails]: &[[f64; 2]; 2],
 ) -> EncodedMessage {
     let weight = |state: usize| {
         T::from_f64(holds[state])
@@ -227,10 +226,7 @@ impl<T> Default for BodyScratch<T> {
 
 /// Replaces `scratch.leaves` by the body without each of its literals; returns the whole body.
 fn body_leave_one_out<T: FromEncoded>(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &impl Literals,
-    scratch: &mut BodyScratch<T>,
+    inputs: &[EncodedMessage], head: usize, c: &impl Literals, scratch: &mut BodyScratch<T>,
 ) -> Result<Body<T>, NoMemory> {
     let BodyScratch { leaves, tree } = scratch;
     leaves.clear();
@@ -242,10 +238,7 @@ fn body_leave_one_out<T: FromEncoded>(
 
 /// The message to the variable at one position, in the numbers `T`. O(arity).
 pub(crate) fn one_message<T: FromEncoded>(
-    inputs: &[EncodedMessage],
-    head: usize,
-    target: usize,
-    c: &impl Literals,
+    inputs: &[EncodedMessage], head: usize, target: usize, c: &impl Literals,
     scratch: &mut BodyScratch<T>,
 ) -> Result<EncodedMessage, NoMemory> {
     let total = body_leave_one_out(inputs, head, c, scratch)?;
@@ -269,10 +262,7 @@ pub(crate) fn total(inputs: &[EncodedMessage], head: usize, c: &impl Literals) -
 /// All messages of a factor from its inputs, in the numbers `T`. O(arity). Errors: no memory for the scratch
 /// space.
 pub(crate) fn messages<T: FromEncoded>(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &impl Literals,
-    out: &mut [EncodedMessage],
+    inputs: &[EncodedMessage], head: usize, c: &impl Literals, out: &mut [EncodedMessage],
     scratch: &mut BodyScratch<T>,
 ) -> Result<(), NoMemory> {
     if inputs.len() <= SMALL_ARITY {
@@ -296,10 +286,7 @@ pub(super) const SMALL_ARITY: usize = 8;
 /// All messages of a factor with at most [`SMALL_ARITY`] variables, in the numbers `T`.
 #[inline(always)]
 pub(super) fn small_messages<T: FromEncoded>(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &impl Literals,
-    out: &mut [EncodedMessage],
+    inputs: &[EncodedMessage], head: usize, c: &impl Literals, out: &mut [EncodedMessage],
 ) {
     // The positions of the body, without the head.
     let at = |body: usize| body + usize::from(body >= head);

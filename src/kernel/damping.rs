@@ -64,9 +64,7 @@ mod tests {
     }
 
     fn damped(
-        old: &[EncodedMessage],
-        new: &[EncodedMessage],
-        damping: f64,
+        old: &[EncodedMessage], new: &[EncodedMessage], damping: f64,
     ) -> Option<Vec<EncodedMessage>> {
         let mut out = new.to_vec();
         damp(old, &mut out, damping).then_some(out)

@@ -163,12 +163,8 @@ pub(crate) struct HornScratch {
 /// up to eight variables.
 #[inline]
 pub(crate) fn horn_messages(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &HornCoefficients,
-    inference: Inference,
-    out: &mut [EncodedMessage],
-    scratch: &mut HornScratch,
+    inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, inference: Inference,
+    out: &mut [EncodedMessage], scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     match (inference, c.fits_f64(inputs)) {
         (Inference::SumProduct, true) => messages(inputs, head, c, out, &mut scratch.in_f64),
@@ -182,9 +178,7 @@ pub(crate) fn horn_messages(
 /// heap.
 #[inline(always)]
 pub(crate) fn small_horn_messages<const N: usize>(
-    inputs: &[EncodedMessage; N],
-    head: usize,
-    c: &HornCoefficients,
+    inputs: &[EncodedMessage; N], head: usize, c: &HornCoefficients,
 ) -> [EncodedMessage; N] {
     let mut out = [EncodedMessage::ONE; N];
     let near = if N <= 5 {
@@ -204,10 +198,7 @@ pub(crate) fn small_horn_messages<const N: usize>(
 #[cold]
 #[inline(never)]
 fn far_horn_messages(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &HornCoefficients,
-    out: &mut [EncodedMessage],
+    inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, out: &mut [EncodedMessage],
 ) {
     if c.fits_f64(inputs) {
         small_messages::<f64>(inputs, head, c, out);
@@ -219,12 +210,8 @@ fn far_horn_messages(
 /// The message of a factor to the variable at one position, the input of which is not used.
 /// O(arity). Errors: no memory for the scratch space.
 pub(crate) fn horn_message(
-    inputs: &mut [EncodedMessage],
-    head: usize,
-    target: usize,
-    c: &HornCoefficients,
-    inference: Inference,
-    scratch: &mut HornScratch,
+    inputs: &mut [EncodedMessage], head: usize, target: usize, c: &HornCoefficients,
+    inference: Inference, scratch: &mut HornScratch,
 ) -> Result<EncodedMessage, NoMemory> {
     inputs[target] = EncodedMessage::ONE;
     if inputs.len() <= 4 {
@@ -248,9 +235,7 @@ pub(crate) fn horn_message(
 
 /// The factor summed against its inputs. O(arity).
 pub(crate) fn horn_total(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &HornCoefficients,
+    inputs: &[EncodedMessage], head: usize, c: &HornCoefficients,
 ) -> ExtendedFloat {
     super::body::total(inputs, head, c).scaled(c.exponent)
 }
@@ -270,10 +255,7 @@ impl HornCoefficients {
     /// The message to the body variable at a position, given the head's odds and the rest of the
     /// body.
     pub(crate) fn message_to_body<T: FromEncoded>(
-        &self,
-        position: usize,
-        head: EncodedMessage,
-        rest: Body<T>,
+        &self, position: usize, head: EncodedMessage, rest: Body<T>,
     ) -> EncodedMessage {
         let [holds, fails] = HeadWeights::new(head, &self.values).with_rest(rest);
         self.message(position, holds, fails)
@@ -344,10 +326,7 @@ pub(crate) mod tests {
 
     /// The definition: sums or maxima over all joint states.
     fn brute_force(
-        inputs: &[EncodedMessage],
-        head: usize,
-        description: &Description,
-        target: usize,
+        inputs: &[EncodedMessage], head: usize, description: &Description, target: usize,
         inference: Inference,
     ) -> EncodedMessage {
         let mut sums = [ExtendedFloat::ZERO; 2];

@@ -15,9 +15,7 @@ use super::number::{ExtendedFloat, Real};
 /// `new` exactly if both are the same; scaling both by a power of two scales it exactly. The error
 /// is below 2 units in the last place of the significand (1.5 is the largest one found).
 pub(crate) fn geometric_mean(
-    old: ExtendedFloat,
-    new: ExtendedFloat,
-    damping: f64,
+    old: ExtendedFloat, new: ExtendedFloat, damping: f64,
 ) -> ExtendedFloat {
     debug_assert!(0.0 < damping && damping < 1.0, "damping {damping}");
     debug_assert!(!old.is_zero() && !new.is_zero());

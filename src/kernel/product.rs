@@ -167,8 +167,7 @@ fn plain_factors<const N: usize>(values: &[EncodedMessage; N]) -> Option<[f64; N
 /// `leaf`, as odds, in the shape of the tree; `None` where one is certain or `f64` does not do.
 #[inline(always)]
 pub(crate) fn leave_one_out_of_few<const N: usize>(
-    values: &[EncodedMessage; N],
-    leaf: usize,
+    values: &[EncodedMessage; N], leaf: usize,
 ) -> Option<EncodedMessage> {
     let x = plain_factors(values)?;
     let pair = (leaf & (N - 2)) ^ 2;
@@ -186,8 +185,7 @@ pub(crate) fn leave_one_out_of_few<const N: usize>(
 /// and whether deterministic messages disagree. In the shape of the tree.
 #[inline]
 pub(crate) fn binary_leave_one_out(
-    values: &[EncodedMessage],
-    leaf: usize,
+    values: &[EncodedMessage], leaf: usize,
 ) -> (EncodedMessage, bool) {
     match values.len() {
         1 => return (EncodedMessage::ONE, false),
@@ -212,9 +210,7 @@ pub(crate) fn binary_leave_one_out(
 /// space; never for up to four messages without an `extra` one.
 #[inline]
 pub(crate) fn binary_leave_one_out_all(
-    values: &mut [EncodedMessage],
-    extra: Option<EncodedMessage>,
-    scratch: &mut Scratch,
+    values: &mut [EncodedMessage], extra: Option<EncodedMessage>, scratch: &mut Scratch,
 ) -> Result<bool, NoMemory> {
     if extra.is_none() && values.len() <= 4 {
         match values {
@@ -260,8 +256,7 @@ pub(crate) fn binary_leave_one_out_all(
 /// products of eight are exact in `f64`: `false`, with nothing done, where that is not so. The three
 /// lowest levels of the tree are then taken in `f64`, block by block.
 fn leave_one_out_of_many(
-    values: &mut [EncodedMessage],
-    scratch: &mut Scratch,
+    values: &mut [EncodedMessage], scratch: &mut Scratch,
 ) -> Result<bool, NoMemory> {
     if !EncodedMessage::all_near::<64>(values) {
         return Ok(false);
@@ -311,8 +306,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// The product of all values, in the shape of the tree.
     pub(crate) fn product(
-        &mut self,
-        values: impl ExactSizeIterator<Item = EncodedMessage>,
+        &mut self, values: impl ExactSizeIterator<Item = EncodedMessage>,
     ) -> Result<Product, NoMemory> {
         self.products.clear();
         fit(&mut self.products, values.len())?;
@@ -332,8 +326,7 @@ impl Scratch {
 
     /// For each value, the product of all others.
     pub(crate) fn leave_one_out(
-        &mut self,
-        values: impl ExactSizeIterator<Item = EncodedMessage>,
+        &mut self, values: impl ExactSizeIterator<Item = EncodedMessage>,
     ) -> Result<&[Product], NoMemory> {
         self.products.clear();
         fit(&mut self.products, values.len())?;

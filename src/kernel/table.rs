@@ -133,9 +133,7 @@ pub(crate) fn stored_values(radix: u32) -> usize {
 /// All messages of a table: `out` has the layout of the inputs. A message that would be 0/0 is
 /// [`EncodedMessage::CONTRADICTION`] in its first value. O(entries). Errors: no memory for the scratch space.
 pub(crate) fn table_messages(
-    table: TableInputs<'_>,
-    inference: Inference,
-    out: &mut [EncodedMessage],
+    table: TableInputs<'_>, inference: Inference, out: &mut [EncodedMessage],
     scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     run(table, inference, None, out, scratch)
@@ -143,10 +141,7 @@ pub(crate) fn table_messages(
 
 /// One message of a table, to the variable at `target`; its own input is not used. O(entries).
 pub(crate) fn table_message(
-    table: TableInputs<'_>,
-    inference: Inference,
-    target: usize,
-    out: &mut [EncodedMessage],
+    table: TableInputs<'_>, inference: Inference, target: usize, out: &mut [EncodedMessage],
     scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     run(table, inference, Some(target), out, scratch)
@@ -213,11 +208,8 @@ fn fits_f64(table: TableInputs<'_>) -> bool {
 }
 
 fn run(
-    table: TableInputs<'_>,
-    inference: Inference,
-    target: Option<usize>,
-    out: &mut [EncodedMessage],
-    scratch: &mut TableScratch,
+    table: TableInputs<'_>, inference: Inference, target: Option<usize>,
+    out: &mut [EncodedMessage], scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     if table.radices.is_empty() {
         return Ok(());
@@ -242,11 +234,8 @@ fn run(
 /// The weights of the states of all inputs, one variable after the other, and where each variable's
 /// start.
 pub(crate) fn unpack_inputs<T: Real>(
-    radices: &[u32],
-    inputs: &[EncodedMessage],
-    number: impl Fn(EncodedMessage) -> T,
-    weights: &mut Vec<T>,
-    starts: &mut Vec<usize>,
+    radices: &[u32], inputs: &[EncodedMessage], number: impl Fn(EncodedMessage) -> T,
+    weights: &mut Vec<T>, starts: &mut Vec<usize>,
 ) -> Result<(), NoMemory> {
     weights.clear();
     starts.clear();
@@ -269,11 +258,8 @@ pub(crate) fn unpack_inputs<T: Real>(
 }
 
 fn run_with<T: Real>(
-    table: TableInputs<'_>,
-    target: Option<usize>,
-    buffers: &mut Buffers<T>,
-    number: impl Fn(EncodedMessage) -> T,
-    out: &mut [EncodedMessage],
+    table: TableInputs<'_>, target: Option<usize>, buffers: &mut Buffers<T>,
+    number: impl Fn(EncodedMessage) -> T, out: &mut [EncodedMessage],
 ) -> Result<(), NoMemory> {
     let Buffers { weights, starts, tables } = buffers;
     unpack_inputs(table.radices, table.inputs, number, weights, starts)?;

@@ -33,8 +33,7 @@ impl<T> Default for TreeScratch<T> {
 ///
 /// On the way down, `down(child) = combine(down(parent), up(sibling))`.
 pub(crate) fn leave_one_out<T: Monoid>(
-    leaves: &mut [T],
-    scratch: &mut TreeScratch<T>,
+    leaves: &mut [T], scratch: &mut TreeScratch<T>,
 ) -> Result<T, NoMemory> {
     let count = leaves.len();
     match count {

@@ -250,9 +250,7 @@ pub(crate) fn entry_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>) -> Result<()>
 
 /// Puts an entry into a map; returns the value that it replaced.
 pub(crate) fn insert<K: Eq + Hash, V>(
-    map: &mut HashMap<K, V>,
-    key: K,
-    value: V,
+    map: &mut HashMap<K, V>, key: K, value: V,
 ) -> Result<Option<V>> {
     entry_room(map)?;
     Ok(map.insert(key, value))

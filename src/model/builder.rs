@@ -119,12 +119,7 @@ impl FactorGraphBuilder {
 
     /// Adds a prior, AND or OR factor by its kind; see [`FactorKind`].
     pub fn add_horn(
-        &mut self,
-        kind: FactorKind,
-        head: Label,
-        body: &[Label],
-        p: f64,
-        q: f64,
+        &mut self, kind: FactorKind, head: Label, body: &[Label], p: f64, q: f64,
     ) -> Result<()> {
         self.add_factor(Some(head), body, &HornParameters { kind, p, q, head_in_body: false })
     }
@@ -134,10 +129,7 @@ impl FactorGraphBuilder {
     ///
     /// Errors: what the kind says of its parameters; a head where the kind has none, or none where it has one.
     pub fn add_factor(
-        &mut self,
-        head: Option<Label>,
-        members: &[Label],
-        parameters: &impl NewFactor,
+        &mut self, head: Option<Label>, members: &[Label], parameters: &impl NewFactor,
     ) -> Result<()> {
         let (factor, kind) = (self.kinds.len(), parameters.kind());
         parameters.check(factor, members.len())?;
@@ -310,11 +302,7 @@ impl FactorGraphBuilder {
 
     /// Adds a factor, for which there is room.
     pub(super) fn push_factor(
-        &mut self,
-        kind: FactorKind,
-        head: Label,
-        members: &[Label],
-        parameter: u32,
+        &mut self, kind: FactorKind, head: Label, members: &[Label], parameter: u32,
     ) {
         self.members.extend_from_slice(members);
         self.kinds.push(kind);

@@ -52,10 +52,7 @@ impl Evidence {
 
     /// Sets a likelihood per state of a variable (by index); replaces what was known about it.
     pub fn set_likelihood(
-        &mut self,
-        graph: &FactorGraph,
-        variable: usize,
-        likelihood: &[f64],
+        &mut self, graph: &FactorGraph, variable: usize, likelihood: &[f64],
     ) -> Result<()> {
         check_variable(graph, variable)?;
         let label = graph.label(variable);
@@ -95,9 +92,7 @@ impl Evidence {
     /// Sets or, with `None`, clears what is known about a variable; the arguments are valid. Errors: no memory;
     /// nothing has changed then.
     pub(crate) fn set(
-        &mut self,
-        variable: usize,
-        evidence: Option<&VariableEvidence>,
+        &mut self, variable: usize, evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         match evidence {
             Some(evidence) => self.entries.insert(variable as u32, evidence.try_clone()?),

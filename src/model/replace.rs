@@ -52,8 +52,7 @@ impl FactorGraph {
     /// The same graph, with the same edges, where each table is replaced by the structure that
     /// `recognise` finds in its values and cardinalities; `None` if it finds none in any.
     pub(crate) fn with_structures(
-        &self,
-        mut recognise: impl FnMut(&[f64], &[u32]) -> Result<TableStructure>,
+        &self, mut recognise: impl FnMut(&[f64], &[u32]) -> Result<TableStructure>,
     ) -> Result<Option<Self>> {
         let mut structures = Vec::new();
         let mut cardinalities = Vec::new();

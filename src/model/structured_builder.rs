@@ -49,11 +49,7 @@ impl FactorGraphBuilder {
     /// all zero. Literal i is `body[i]` = 0 where `negated[i]`, else `body[i]` = 1. Equal literals
     /// merge; a body with both signs of a variable never holds. All variables are binary.
     pub fn add_signed(
-        &mut self,
-        head: Label,
-        body: &[Label],
-        negated: &[bool],
-        values: [f64; 4],
+        &mut self, head: Label, body: &[Label], negated: &[bool], values: [f64; 4],
     ) -> Result<()> {
         self.add_factor(Some(head), body, &NewSigned { negated, values })
     }
@@ -61,12 +57,7 @@ impl FactorGraphBuilder {
     /// Adds an AND with signs: P(head = 1) = p if all literals hold, q otherwise; p and q in [0, 1].
     /// See [`Self::add_signed`].
     pub fn add_signed_and(
-        &mut self,
-        head: Label,
-        body: &[Label],
-        negated: &[bool],
-        p: f64,
-        q: f64,
+        &mut self, head: Label, body: &[Label], negated: &[bool], p: f64, q: f64,
     ) -> Result<()> {
         self.check_next(&[("p", p), ("q", q)])?;
         self.add_signed(head, body, negated, [p, 1.0 - p, q, 1.0 - q])
@@ -75,12 +66,7 @@ impl FactorGraphBuilder {
     /// Adds an OR with signs: P(head = 0) = p if no literal holds, q otherwise; p and q in [0, 1].
     /// See [`Self::add_signed`].
     pub fn add_signed_or(
-        &mut self,
-        head: Label,
-        body: &[Label],
-        negated: &[bool],
-        p: f64,
-        q: f64,
+        &mut self, head: Label, body: &[Label], negated: &[bool], p: f64, q: f64,
     ) -> Result<()> {
         self.check_next(&[("p", p), ("q", q)])?;
         // No literal holds where all their negations hold.
@@ -92,11 +78,7 @@ impl FactorGraphBuilder {
     /// holds and `violated` where none does (1 and 0 for a hard clause). Finite, not negative, not
     /// both zero; at least one literal.
     pub fn add_clause(
-        &mut self,
-        variables: &[Label],
-        negated: &[bool],
-        satisfied: f64,
-        violated: f64,
+        &mut self, variables: &[Label], negated: &[bool], satisfied: f64, violated: f64,
     ) -> Result<()> {
         let factor = self.kinds.len();
         let (Some((&head, body)), Some((&head_negated, signs))) =
@@ -141,11 +123,7 @@ impl FactorGraphBuilder {
     /// probability the literal of `body[i]` holds and fails, by the variable's state (each pair adds
     /// up to 1); `values` are as for [`Self::add_signed`]. All variables are binary and different.
     pub fn add_noisy(
-        &mut self,
-        head: Label,
-        body: &[Label],
-        literals: &[NoisyLiteral],
-        values: [f64; 4],
+        &mut self, head: Label, body: &[Label], literals: &[NoisyLiteral], values: [f64; 4],
     ) -> Result<()> {
         self.add_factor(Some(head), body, &NewNoisy { literals, values })
     }
@@ -153,11 +131,7 @@ impl FactorGraphBuilder {
     /// Adds a noisy-OR: P(head = 0 | x) = (1 - leak) * the product of 1 - `links[i]` over all i with
     /// `body[i]` = 1. Probabilities in [0, 1].
     pub fn add_noisy_or(
-        &mut self,
-        head: Label,
-        body: &[Label],
-        links: &[f64],
-        leak: f64,
+        &mut self, head: Label, body: &[Label], links: &[f64], leak: f64,
     ) -> Result<()> {
         self.check_links(links, ("leak", leak))?;
         let literals: Vec<NoisyLiteral> =
@@ -168,11 +142,7 @@ impl FactorGraphBuilder {
     /// Adds a noisy-AND: P(head = 1 | x) = p * the product of `links[i]` over all i with `body[i]` = 0.
     /// Probabilities in [0, 1].
     pub fn add_noisy_and(
-        &mut self,
-        head: Label,
-        body: &[Label],
-        links: &[f64],
-        p: f64,
+        &mut self, head: Label, body: &[Label], links: &[f64], p: f64,
     ) -> Result<()> {
         self.check_links(links, ("p", p))?;
         let literals: Vec<NoisyLiteral> =
@@ -191,10 +161,7 @@ impl FactorGraphBuilder {
     /// not hold: positive and negative terms are added up apart and subtracted once, so that what is
     /// nearly zero in exact arithmetic keeps only an absolute accuracy.
     pub fn add_terms(
-        &mut self,
-        scope: &[Label],
-        weights: &[f64],
-        indicators: &[i32],
+        &mut self, scope: &[Label], weights: &[f64], indicators: &[i32],
     ) -> Result<()> {
         self.add_factor(None, scope, &NewTerms { weights, indicators })
     }

@@ -17,8 +17,7 @@ pub(super) struct Digraph {
 impl Digraph {
     /// From arcs (source, target), both below `node_count`; fewer than 2^32 of them.
     pub fn from_arcs(
-        node_count: usize,
-        arcs: impl Iterator<Item = (u32, u32)> + Clone,
+        node_count: usize, arcs: impl Iterator<Item = (u32, u32)> + Clone,
     ) -> Result<Self> {
         // Starts are kept one entry further right while they move, and so end in their places.
         let mut offsets = filled(node_count + 2, 0_u32)?;

@@ -23,8 +23,7 @@ pub(super) fn body_to_head_arcs(graph: &FactorGraph) -> Result<Option<Digraph>> 
 /// The factors that have edges, with the edge to the head of each. In a factor without a head, the
 /// variable with the highest key counts as one; of several, the highest variable.
 pub(super) fn head_edges<'a>(
-    graph: &'a FactorGraph,
-    key: &'a [u32],
+    graph: &'a FactorGraph, key: &'a [u32],
 ) -> impl Iterator<Item = (usize, usize)> + 'a {
     (0..graph.factor_count()).filter_map(move |factor| {
         let mut edges = graph.factor_edges(factor);

@@ -28,10 +28,7 @@ impl HighArityFactors {
     /// The factors with `arity` variables or more the edges of which lie in `groups` or more runs
     /// of `order`. `None` if there are none.
     pub fn select(
-        graph: &FactorGraph,
-        order: &[u32],
-        arity: usize,
-        groups: u32,
+        graph: &FactorGraph, order: &[u32], arity: usize, groups: u32,
     ) -> Result<Option<Self>> {
         let factors = 0..graph.factor_count();
         if !factors.clone().any(|factor| graph.arity(factor) >= arity) {

@@ -127,11 +127,7 @@ pub fn analyse(graph: &FactorGraph, preorder: &Preorder, storage: Storage) -> Re
 
 /// [`analyse`], treating as high-arity the factors from `min_arity` variables and `min_groups` groups on.
 pub(super) fn analyse_with(
-    graph: &FactorGraph,
-    preorder: &Preorder,
-    storage: Storage,
-    min_arity: usize,
-    min_groups: u32,
+    graph: &FactorGraph, preorder: &Preorder, storage: Storage, min_arity: usize, min_groups: u32,
 ) -> Result<Levels> {
     let (order, offsets) = preorder.classes()?;
     let high_arity = HighArityFactors::select(graph, &order, min_arity, min_groups)?;

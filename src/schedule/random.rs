@@ -48,10 +48,7 @@ impl SplitMix64 {
 ///
 /// Errors: no memory for so many entries; never where `out` has room for them.
 pub fn random_order(
-    edge_count: usize,
-    seed: u64,
-    iteration: u64,
-    out: &mut Vec<u32>,
+    edge_count: usize, seed: u64, iteration: u64, out: &mut Vec<u32>,
 ) -> Result<()> {
     out.clear();
     out.try_extend((0..edge_count).map(|edge| edge as u32))?;

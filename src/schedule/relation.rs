@@ -83,9 +83,7 @@ impl Preorder {
 /// w != v and g != f. Per variable w it is noted which sources miss one edge of w and which miss
 /// two, so that the one of f can be left out without looking at all pairs.
 fn find_incomparable(
-    graph: &FactorGraph,
-    preorder: &Preorder,
-    classes: &Digraph,
+    graph: &FactorGraph, preorder: &Preorder, classes: &Digraph,
 ) -> Result<Option<(usize, usize)>> {
     let (order, offsets) = preorder.classes()?;
     let count = preorder.class_count();
@@ -150,10 +148,7 @@ fn find_incomparable(
 
 /// Finds from which classes of a block each class can be reached, and which of them it reaches.
 fn find_reachable(
-    classes: &Digraph,
-    block: std::ops::Range<usize>,
-    from: &mut [Bits],
-    to: &mut [Bits],
+    classes: &Digraph, block: std::ops::Range<usize>, from: &mut [Bits], to: &mut [Bits],
 ) {
     from.fill([0; BLOCK / 64]);
     to.fill([0; BLOCK / 64]);

@@ -70,9 +70,7 @@ impl BeliefPropagation {
     /// Errors: a schedule made for a graph with another number of edges; zero threads; a backend
     /// that is not present.
     pub fn new(
-        graph: Arc<FactorGraph>,
-        schedule: Schedule,
-        options: EngineOptions,
+        graph: Arc<FactorGraph>, schedule: Schedule, options: EngineOptions,
     ) -> Result<Self> {
         let session = Self::of(Runner::new(graph, schedule, options));
         session.prepare_fixed()?;
@@ -256,9 +254,7 @@ impl BeliefPropagation {
     /// As [`Self::run`], with a callback after each iteration, on the calling thread, that can end the
     /// run early.
     pub fn run_monitored(
-        &mut self,
-        request: &RunRequest,
-        monitor: &mut dyn FnMut(&Progress) -> Control,
+        &mut self, request: &RunRequest, monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         request.check()?;
         self.next_results.try_resize(self.graph().state_count(), 0.0)?;

@@ -78,9 +78,7 @@ impl BeliefPropagation {
     /// # Ok::<(), fastlbp::Error>(())
     /// ```
     pub fn run_batch(
-        &mut self,
-        entries: &[Evidence],
-        request: &RunRequest,
+        &mut self, entries: &[Evidence], request: &RunRequest,
     ) -> Result<BatchResults> {
         self.run_batch_monitored(entries, request, &mut |_, _| Control::Continue)
     }
@@ -90,9 +88,7 @@ impl BeliefPropagation {
     /// that moment end before their next iteration, with the results of their iterations so far and the reason
     /// [`crate::StopReason::Cancelled`]; those that have not begun get [`Error::NoResult`].
     pub fn run_batch_monitored(
-        &mut self,
-        entries: &[Evidence],
-        request: &RunRequest,
+        &mut self, entries: &[Evidence], request: &RunRequest,
         monitor: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<BatchResults> {
         self.run_batch_cancellable(entries, request, &AtomicBool::new(false), monitor)
@@ -102,10 +98,7 @@ impl BeliefPropagation {
     /// set, by another thread or a signal handler: also in the middle of an entry, which may be long.
     /// The callback sets it, too, when it ends the batch.
     pub fn run_batch_cancellable(
-        &mut self,
-        entries: &[Evidence],
-        request: &RunRequest,
-        cancelled: &AtomicBool,
+        &mut self, entries: &[Evidence], request: &RunRequest, cancelled: &AtomicBool,
         monitor: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<BatchResults> {
         request.check()?;
@@ -200,10 +193,7 @@ impl BeliefPropagation {
 
 /// Runs an entry, and writes its marginals: NaN after an error.
 fn run_entry(
-    runner: &mut Runner,
-    request: &RunRequest,
-    entry: Entry<'_>,
-    cancelled: &AtomicBool,
+    runner: &mut Runner, request: &RunRequest, entry: Entry<'_>, cancelled: &AtomicBool,
 ) -> Result<RunReport> {
     let Entry { evidence, marginals } = entry;
     let mut run = |marginals: &mut [f64]| {
@@ -236,8 +226,7 @@ fn run_entry(
 /// # Ok::<(), fastlbp::Error>(())
 /// ```
 pub fn run_all(
-    sessions: &mut [BeliefPropagation],
-    request: &RunRequest,
+    sessions: &mut [BeliefPropagation], request: &RunRequest,
 ) -> Result<Vec<Result<RunReport>>> {
     run_all_monitored(sessions, request, &mut |_, _| Control::Continue)
 }
@@ -246,8 +235,7 @@ pub fn run_all(
 /// finished sessions and that of all, and can end the call early, as that of
 /// [`BeliefPropagation::run_batch_monitored`] does. A session that was not run stays as it was.
 pub fn run_all_monitored(
-    sessions: &mut [BeliefPropagation],
-    request: &RunRequest,
+    sessions: &mut [BeliefPropagation], request: &RunRequest,
     monitor: &mut dyn FnMut(usize, usize) -> Control,
 ) -> Result<Vec<Result<RunReport>>> {
     let total = sessions.len();
@@ -280,10 +268,7 @@ pub fn run_all_monitored(
 /// one after the other on the calling thread. `finished` is called on the calling thread after each of
 /// them. The results are in the order of the sessions.
 pub(crate) fn run_together<S: Send, R: Send>(
-    sessions: Vec<S>,
-    threads: usize,
-    alone: impl Fn(&S) -> bool,
-    run: impl Fn(S) -> R + Sync,
+    sessions: Vec<S>, threads: usize, alone: impl Fn(&S) -> bool, run: impl Fn(S) -> R + Sync,
     mut finished: impl FnMut(&R),
 ) -> Result<Vec<R>> {
     let mut results: Vec<Option<R>> = room(sessions.len())?;

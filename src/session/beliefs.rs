@@ -133,11 +133,7 @@ impl BeliefPropagation {
 
     /// Sums a table's belief over all variables but those at some positions.
     fn marginalise_table(
-        &self,
-        factor: usize,
-        positions: &[usize],
-        cardinalities: &[usize],
-        size: usize,
+        &self, factor: usize, positions: &[usize], cardinalities: &[usize], size: usize,
     ) -> Result<Vec<f64>> {
         let belief = self.factor_belief(factor)?;
         let all: Vec<usize> = collected(self.graph().factor_cardinalities(factor))?;

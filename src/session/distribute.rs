@@ -24,9 +24,7 @@ struct Mailbox<R> {
 /// There is at least one worker; those whose threads cannot be started are done without. A job that
 /// panics lets this panic when the others have ended. Errors: no memory, before any job is done.
 pub(super) fn distribute<W: Send, J: Send, R: Send>(
-    workers: &mut [W],
-    jobs: Vec<J>,
-    work: impl Fn(&mut W, J) -> R + Sync,
+    workers: &mut [W], jobs: Vec<J>, work: impl Fn(&mut W, J) -> R + Sync,
     mut finished: impl FnMut(usize, R),
 ) -> Result<()> {
     let mailbox = Mutex::new(Mailbox { results: room(jobs.len())?, senders: 0 });

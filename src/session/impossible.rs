@@ -24,10 +24,7 @@ pub(super) struct Impossible {
 impl Impossible {
     /// What is known about a variable changes. Errors: no memory; nothing has changed then.
     pub(super) fn change(
-        &mut self,
-        graph: &FactorGraph,
-        variable: usize,
-        evidence: Option<&VariableEvidence>,
+        &mut self, graph: &FactorGraph, variable: usize, evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         let state = match evidence {
             Some(&VariableEvidence::Observed(state)) => state,

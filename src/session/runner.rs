@@ -43,9 +43,7 @@ impl Routed {
 
     /// On a graph that has been compiled already.
     fn on(
-        compiled: Arc<FactorGraph>,
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
+        compiled: Arc<FactorGraph>, graph: &Arc<FactorGraph>, schedule: &Schedule,
         options: EngineOptions,
     ) -> Result<Self> {
         let own = schedule_for(graph, &compiled, schedule)?;
@@ -201,9 +199,7 @@ impl Runner {
     /// Runs iterations until the request's rule ends them. `results` gets the marginals; after an error it is
     /// of no meaning.
     pub(super) fn run(
-        &mut self,
-        request: &RunRequest,
-        results: &mut [f64],
+        &mut self, request: &RunRequest, results: &mut [f64],
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         let graph = self.graph.clone();
@@ -236,9 +232,7 @@ impl Runner {
 /// The schedule for the graph that runs: orders that follow the heads of factors follow those of the
 /// graph that was given.
 fn schedule_for(
-    graph: &Arc<FactorGraph>,
-    compiled: &Arc<FactorGraph>,
-    schedule: &Schedule,
+    graph: &Arc<FactorGraph>, compiled: &Arc<FactorGraph>, schedule: &Schedule,
 ) -> Result<Schedule> {
     let by_heads = matches!(schedule, Schedule::Topological | Schedule::ForwardBackward);
     if by_heads && !Arc::ptr_eq(graph, compiled) {

@@ -49,11 +49,7 @@ fn of_two(values: &[f64]) -> Result<Recognised> {
 
 /// `holds_at`: the states of the body where it holds, one bit per variable without the head.
 fn conjunction(
-    arity: usize,
-    head: usize,
-    holds_at: usize,
-    holds: (f64, f64),
-    fails: (f64, f64),
+    arity: usize, head: usize, holds_at: usize, holds: (f64, f64), fails: (f64, f64),
 ) -> Result<Recognised> {
     let mut negated = room(arity)?;
     let mut states = holds_at;

@@ -109,12 +109,7 @@ impl Modules {
 
     /// Takes in what begins with a word, the token before `at`, and returns where to go on.
     fn word(
-        &mut self,
-        module: usize,
-        word: &str,
-        tokens: &[TokenTree],
-        mut at: usize,
-        files: &[String],
+        &mut self, module: usize, word: &str, tokens: &[TokenTree], mut at: usize, files: &[String],
     ) -> usize {
         match word {
             // Not the captures of a type: `impl Trait + use<'a>`.

@@ -75,9 +75,7 @@ pub fn same_bits(reference: &[f64], tested: &[f64], what: &str) -> Checked {
 
 /// The same of what may fail: errors by their kind, their contents and their text.
 pub fn same_results<T: Debug>(
-    reference: &fastlbp::Result<T>,
-    tested: &fastlbp::Result<T>,
-    what: &str,
+    reference: &fastlbp::Result<T>, tested: &fastlbp::Result<T>, what: &str,
 ) -> Checked {
     same(reference, tested, what)?;
     let text = |result: &fastlbp::Result<T>| result.as_ref().err().map(ToString::to_string);
@@ -94,9 +92,7 @@ pub struct Pair {
 impl Pair {
     /// Sessions of a graph; `options` are those of the backend that is tested.
     pub fn new(
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
+        graph: &Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
     ) -> Checked<Self> {
         let open = |options| {
             BeliefPropagation::new(graph.clone(), schedule.clone(), options)

@@ -224,8 +224,7 @@ pub fn random_rule(choices: &mut Choices, graph: &FactorGraph, most: u64) -> Sto
 
 /// Changes of evidence: what a few variables get, or that they lose what they had.
 pub fn random_changes(
-    choices: &mut Choices,
-    graph: &FactorGraph,
+    choices: &mut Choices, graph: &FactorGraph,
 ) -> Vec<(usize, Option<VariableEvidence>)> {
     let changes = (0..choices.below(5)).map(|_| {
         let variable = choices.below(graph.variable_count());
@@ -241,8 +240,7 @@ pub fn random_changes(
 }
 
 pub fn change_evidence(
-    session: &mut BeliefPropagation,
-    changes: &[(usize, Option<VariableEvidence>)],
+    session: &mut BeliefPropagation, changes: &[(usize, Option<VariableEvidence>)],
 ) {
     for (variable, evidence) in changes {
         match evidence {

@@ -199,8 +199,7 @@ impl Factor {
     }
 
     fn new(
-        cardinalities: &[usize],
-        value: impl Fn(&[usize]) -> Exact,
+        cardinalities: &[usize], value: impl Fn(&[usize]) -> Exact,
         add: impl Fn(&mut FactorGraphBuilder, &[u64]) -> fastlbp::Result<()> + 'static,
     ) -> Self {
         Self {
@@ -254,9 +253,7 @@ pub struct PairOfFactors {
 impl PairOfFactors {
     /// Adds a random pair of these kinds; the labels of its variables begin with a number.
     pub fn add(
-        builder: &mut FactorGraphBuilder,
-        first_label: u64,
-        pair: [&str; 2],
+        builder: &mut FactorGraphBuilder, first_label: u64, pair: [&str; 2],
         choices: &mut Choices<'_>,
     ) -> Self {
         let label = |v: usize| first_label + v as u64;

@@ -111,10 +111,7 @@ fn load_evidence(directory: &Path, name: &str, graph: &FactorGraph) -> Evidence 
 }
 
 fn session(
-    graph: &Arc<FactorGraph>,
-    schedule: Schedule,
-    evidence: Evidence,
-    options: EngineOptions,
+    graph: &Arc<FactorGraph>, schedule: Schedule, evidence: Evidence, options: EngineOptions,
 ) -> BeliefPropagation {
     let mut session = BeliefPropagation::new(graph.clone(), schedule, options).unwrap();
     session.set_evidence(&evidence).unwrap();
@@ -216,11 +213,7 @@ fn parse_reference_name(file: &str) -> Option<(&str, &str, u64)> {
 
 /// Runs all references of a directory for fixed numbers of iterations.
 pub fn check_directory(
-    set: Set,
-    part: &str,
-    cases: usize,
-    exact_at_zero: bool,
-    options: EngineOptions,
+    set: Set, part: &str, cases: usize, exact_at_zero: bool, options: EngineOptions,
 ) {
     let Some((directory, names)) = set.files(&format!("golden/{part}")) else { return };
     let mut checked = 0;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 /// Evidence on a few variables, hard and soft.
 pub fn random_evidence(
-    choices: &mut Choices,
-    graph: &FactorGraph,
+    choices: &mut Choices, graph: &FactorGraph,
 ) -> Vec<Option<VariableEvidence>> {
     let cardinalities = graph.cardinalities().iter();
     let evidence = cardinalities.map(|&cardinality| match choices.below(6) {
@@ -19,9 +18,7 @@ pub fn random_evidence(
 }
 
 pub fn session(
-    graph: &Arc<FactorGraph>,
-    schedule: Schedule,
-    threads: usize,
+    graph: &Arc<FactorGraph>, schedule: Schedule, threads: usize,
     evidence: &[Option<VariableEvidence>],
 ) -> BeliefPropagation {
     let options = EngineOptions { threads: Some(threads), ..Default::default() };

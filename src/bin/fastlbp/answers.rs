@@ -34,10 +34,7 @@ pub struct Section<'a> {
 
 /// Writes the sections to a file, or to the standard output without one.
 pub fn write_sections(
-    path: Option<&Path>,
-    graph: NamedGraph<'_>,
-    queries: Option<&[usize]>,
-    sections: &[Section<'_>],
+    path: Option<&Path>, graph: NamedGraph<'_>, queries: Option<&[usize]>, sections: &[Section<'_>],
 ) -> Outcome {
     let write = |sink: &mut dyn Write| {
         sections.iter().try_for_each(|section| write_section(graph, queries, section, sink))
@@ -52,10 +49,7 @@ pub fn write_sections(
 }
 
 fn write_section(
-    graph: NamedGraph<'_>,
-    queries: Option<&[usize]>,
-    section: &Section<'_>,
-    sink: &mut dyn Write,
+    graph: NamedGraph<'_>, queries: Option<&[usize]>, section: &Section<'_>, sink: &mut dyn Write,
 ) -> io::Result<()> {
     if let Some(name) = section.entry {
         writeln!(sink, "# entry {name}")?;

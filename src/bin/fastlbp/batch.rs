@@ -41,10 +41,7 @@ pub fn entry_files(path: &Path) -> Outcome<Vec<EntryFile>> {
 /// Reads the entries of a batch, which `path` stands for; `unknown` is told of variables that the graph
 /// does not have.
 pub fn read_entries(
-    path: &Path,
-    files: &[EntryFile],
-    graph: NamedGraph<'_>,
-    soft: Option<&SoftEvidence>,
+    path: &Path, files: &[EntryFile], graph: NamedGraph<'_>, soft: Option<&SoftEvidence>,
     mut unknown: impl FnMut(&Path, &[(String, u64)]),
 ) -> Outcome<Vec<Entry>> {
     let mut entries = Vec::new();

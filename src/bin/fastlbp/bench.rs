@@ -195,9 +195,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 
 /// Measures everything, up to a signal that ends it.
 fn measure_all(
-    arguments: &Arguments,
-    backends: &[BackendName],
-    report: &mut Report,
+    arguments: &Arguments, backends: &[BackendName], report: &mut Report,
     failures: &mut Vec<Failure>,
 ) -> Outcome {
     for path in &arguments.graphs {
@@ -279,10 +277,7 @@ fn neighbour(path: &Path) -> Option<PathBuf> {
 }
 
 fn measure(
-    arguments: &Arguments,
-    subject: &Subject,
-    schedule: Schedule,
-    backend: Backend,
+    arguments: &Arguments, subject: &Subject, schedule: Schedule, backend: Backend,
 ) -> Outcome<Measurement> {
     let _iterations = signals::iterations();
     let _activity = Activity::start("measuring");
@@ -360,8 +355,7 @@ fn run_iterations(session: &mut BeliefPropagation, request: &RunRequest) -> Outc
 
 /// Iterations of a measurement, and the median of their times.
 fn time_of_iteration(
-    arguments: &Arguments,
-    session: &mut BeliefPropagation,
+    arguments: &Arguments, session: &mut BeliefPropagation,
 ) -> Outcome<(u64, f64)> {
     let mut seconds = |iterations: u64| {
         let (report, seconds) =

@@ -146,11 +146,7 @@ impl<R: BufRead> Conversation<R> {
     }
 
     fn run(
-        &mut self,
-        tolerance: &str,
-        min_iterations: &str,
-        max_iterations: &str,
-        history: &str,
+        &mut self, tolerance: &str, min_iterations: &str, max_iterations: &str, history: &str,
     ) -> Result<String, String> {
         let tolerance = tolerance
             .parse()

@@ -208,9 +208,7 @@ fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
 
 /// Runs the session with the evidence that it has.
 fn run_alone(
-    arguments: &Arguments,
-    inference: Inference,
-    graph: NamedGraph<'_>,
+    arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
     session: &mut BeliefPropagation,
 ) -> Outcome<(RunReport, Answer)> {
     let request = arguments.run.request(inference);
@@ -239,11 +237,8 @@ fn run_alone(
 
 /// Runs the entries of a batch, of which marginals are wanted.
 fn run_batch(
-    arguments: &Arguments,
-    inference: Inference,
-    graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation,
-    entries: Vec<Entry>,
+    arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
+    session: &mut BeliefPropagation, entries: Vec<Entry>,
 ) -> Outcome<Vec<Run>> {
     let _activity = Activity::start("running the batch");
     let (names, evidence): (Vec<_>, Vec<_>) =
@@ -274,11 +269,8 @@ fn run_batch(
 
 /// Runs the entries of a batch, of which more than marginals is wanted.
 fn run_one_by_one(
-    arguments: &Arguments,
-    inference: Inference,
-    graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation,
-    entries: Vec<Entry>,
+    arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
+    session: &mut BeliefPropagation, entries: Vec<Entry>,
 ) -> Vec<Run> {
     let run = |Entry { name, evidence }| {
         let outcome = match signals::received() {
@@ -307,10 +299,7 @@ fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, runs: &[Run]) {
 }
 
 fn warn_about_run(
-    arguments: &Arguments,
-    graph: NamedGraph<'_>,
-    report: &RunReport,
-    warn: impl Fn(String),
+    arguments: &Arguments, graph: NamedGraph<'_>, report: &RunReport, warn: impl Fn(String),
 ) {
     if let Some(variable) = report.first_contradiction {
         warn(format!(
@@ -360,10 +349,7 @@ fn what_was_run(arguments: &Arguments, runs: &[Run]) -> String {
 }
 
 fn write_runs(
-    arguments: &Arguments,
-    graph: NamedGraph<'_>,
-    queries: Option<&[usize]>,
-    runs: &[Run],
+    arguments: &Arguments, graph: NamedGraph<'_>, queries: Option<&[usize]>, runs: &[Run],
 ) -> Outcome {
     let sections: Vec<Section<'_>> = runs
         .iter()

@@ -244,9 +244,7 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
 }
 
 fn describe_schedule(
-    graph: &FactorGraph,
-    name: ScheduleName,
-    arguments: &Arguments,
+    graph: &FactorGraph, name: ScheduleName, arguments: &Arguments,
 ) -> Outcome<ScheduleInfo> {
     let start = Instant::now();
     let schedule = name.schedule(arguments.seed, arguments.blocks);

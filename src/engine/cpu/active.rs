@@ -85,10 +85,7 @@ impl Active {
 
     /// Runs one iteration. `iteration` is its number since the messages were uniform.
     pub(super) fn run(
-        &mut self,
-        state: &State,
-        iteration: u64,
-        workspace: &mut Workspace,
+        &mut self, state: &State, iteration: u64, workspace: &mut Workspace,
     ) -> Result<()> {
         match std::mem::replace(&mut self.order, Order::Random { seed: 0, order: Vec::new() }) {
             Order::Classes(classes) => {

@@ -37,9 +37,7 @@ pub(crate) struct CpuEngine {
 
 /// What is wrong with the arguments of an engine; else the number of threads that it would use.
 pub(in crate::engine) fn check(
-    graph: &FactorGraph,
-    schedule: &Schedule,
-    options: EngineOptions,
+    graph: &FactorGraph, schedule: &Schedule, options: EngineOptions,
 ) -> Result<usize> {
     schedule.check(graph)?;
     team::size(options.threads, graph.edge_count(), &Tuning::default())
@@ -47,18 +45,13 @@ pub(in crate::engine) fn check(
 
 impl CpuEngine {
     pub(crate) fn new(
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
+        graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
     ) -> Result<Self> {
         Self::with_tuning(graph, schedule, options, Tuning::default())
     }
 
     pub(super) fn with_tuning(
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
-        tuning: Tuning,
+        graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions, tuning: Tuning,
     ) -> Result<Self> {
         let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
         let mut state = State::new(graph)?;

@@ -18,9 +18,7 @@ use std::ops::Range;
 /// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is.
 #[inline]
 pub(super) fn all_messages(
-    state: &State,
-    factor: usize,
-    workspace: &mut Workspace,
+    state: &State, factor: usize, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     workspace.outputs.clear();
     fit(&mut workspace.outputs, workspace.inputs.len())?;
@@ -37,10 +35,7 @@ pub(super) fn all_messages(
 /// `workspace.inputs`, into `workspace.outputs`, which have their length: all of them, or the one
 /// to `target`.
 fn other_messages(
-    state: &State,
-    factor: usize,
-    target: Option<usize>,
-    workspace: &mut Workspace,
+    state: &State, factor: usize, target: Option<usize>, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let graph = &state.graph;
     let Workspace { inputs, outputs, radices, scratch, .. } = workspace;
@@ -78,9 +73,7 @@ pub(super) fn expand_for(state: &mut State, inference: Inference) -> Result<()> 
 /// other.
 #[inline]
 pub(super) fn settle_contradictions(
-    state: &State,
-    edges: impl Iterator<Item = usize>,
-    workspace: &mut Workspace,
+    state: &State, edges: impl Iterator<Item = usize>, workspace: &mut Workspace,
 ) {
     let mut at = 0;
     for edge in edges {
@@ -96,10 +89,7 @@ pub(super) fn settle_contradictions(
 /// Computes the message of a factor to the variable at position `target` from the inputs in
 /// `workspace.inputs`, into `workspace.outputs`. The target's own input is not used.
 fn one_message(
-    state: &State,
-    factor: usize,
-    target: usize,
-    workspace: &mut Workspace,
+    state: &State, factor: usize, target: usize, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let variable = state.graph.factor_variables(factor)[target] as usize;
     let length = stored_values(state.graph.cardinalities()[variable]);
@@ -119,11 +109,8 @@ fn one_message(
 /// Reads the messages to a factor from the variables' current state into `workspace.inputs`; at
 /// `skip`, a message that is not needed, some value stands.
 fn gather_inputs(
-    state: &State,
-    high_degree_variables: &mut HighDegreeVariables<'_>,
-    edges: Range<usize>,
-    skip: Option<usize>,
-    workspace: &mut Workspace,
+    state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, edges: Range<usize>,
+    skip: Option<usize>, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let mut inputs = std::mem::take(&mut workspace.inputs);
     inputs.clear();
@@ -150,11 +137,8 @@ fn gather_inputs(
 #[inline]
 #[must_use]
 pub(super) fn messages(
-    state: &State,
-    high_degree_variables: &mut HighDegreeVariables<'_>,
-    factor: usize,
-    wanted: &[u32],
-    workspace: &mut Workspace,
+    state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, factor: usize,
+    wanted: &[u32], workspace: &mut Workspace,
 ) -> bool {
     let made = try_messages(state, high_degree_variables, factor, wanted, workspace).is_ok();
     workspace.lacks_memory |= !made;
@@ -163,11 +147,8 @@ pub(super) fn messages(
 
 #[inline]
 fn try_messages(
-    state: &State,
-    high_degree_variables: &mut HighDegreeVariables<'_>,
-    factor: usize,
-    wanted: &[u32],
-    workspace: &mut Workspace,
+    state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, factor: usize,
+    wanted: &[u32], workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let edges = state.graph.factor_edges(factor);
     if let [edge] = *wanted {

@@ -150,12 +150,8 @@ impl HighArityFactors {
 
     /// The message of a factor along one of its edges. O(log arity) for each changed input.
     pub(super) fn message(
-        &mut self,
-        state: &State,
-        high_degree_variables: &mut HighDegreeVariables<'_>,
-        factor: usize,
-        edge: usize,
-        workspace: &mut Workspace,
+        &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
+        factor: usize, edge: usize, workspace: &mut Workspace,
     ) -> EncodedMessage {
         let Some((_, coefficients)) = state.conjunction(factor) else { return EncodedMessage::ONE };
         let own = &mut self.factors[self.index[factor] as usize];
@@ -176,12 +172,8 @@ impl HighArityFactor {
     /// Reads the changed inputs and recomputes the nodes above them. The input at `target` stays marked: the message to
     /// it does not depend on it.
     fn refresh(
-        &mut self,
-        state: &State,
-        high_degree_variables: &mut HighDegreeVariables<'_>,
-        coefficients: &HornCoefficients,
-        target: usize,
-        workspace: &mut Workspace,
+        &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
+        coefficients: &HornCoefficients, target: usize, workspace: &mut Workspace,
     ) {
         let leaves = self.inputs.len() - 1;
         for &position in &self.busy {
@@ -219,11 +211,7 @@ impl HighArityFactor {
 
 /// Sets a node of the level at `above` from its one or two children among the `size` nodes of the level at `level`.
 fn combine_children(
-    nodes: &mut [Body<ExtendedFloat>],
-    level: usize,
-    size: usize,
-    above: usize,
-    node: usize,
+    nodes: &mut [Body<ExtendedFloat>], level: usize, size: usize, above: usize, node: usize,
 ) {
     let left = nodes[level + 2 * node];
     nodes[above + node] =

@@ -118,10 +118,7 @@ impl Tracker {
 
     /// Replaces the stored beliefs of variables by the current ones, and returns how far they moved.
     pub(super) fn beliefs_moved(
-        &self,
-        state: &State,
-        synchronous: &Synchronous,
-        team: &mut Team,
+        &self, state: &State, synchronous: &Synchronous, team: &mut Team,
     ) -> Movement {
         synchronous.for_variables(team, |v, workspace| {
             let at = self.start(v);
@@ -159,10 +156,7 @@ impl Tracker {
     /// Replaces the stored beliefs of factors, or the stored messages to factors, whichever is measured, by those
     /// that follow from `State::by_edge`, and returns how far they moved.
     pub(super) fn factors_moved(
-        &self,
-        state: &State,
-        synchronous: &Synchronous,
-        team: &mut Team,
+        &self, state: &State, synchronous: &Synchronous, team: &mut Team,
     ) -> Movement {
         if self.factor_starts.is_empty() {
             synchronous.for_factors(team, |f, workspace| {
@@ -203,10 +197,7 @@ impl Tracker {
     /// change).
     #[inline(always)]
     fn inputs_of_moved(
-        &self,
-        state: &State,
-        factor: usize,
-        workspace: &mut Workspace,
+        &self, state: &State, factor: usize, workspace: &mut Workspace,
     ) -> Result<f64, NoMemory> {
         if state.graph.all_binary() && state.graph.arity(factor) <= 8 {
             Ok(self.movement_of_few(state, factor))
@@ -217,10 +208,7 @@ impl Tracker {
 
     /// See [`Self::inputs_of_moved`].
     fn movement(
-        &self,
-        state: &State,
-        factor: usize,
-        workspace: &mut Workspace,
+        &self, state: &State, factor: usize, workspace: &mut Workspace,
     ) -> Result<f64, NoMemory> {
         let Workspace { differences, message, probabilities, .. } = workspace;
         differences.clear();
@@ -318,10 +306,7 @@ impl History {
     /// Writes the means of the stored beliefs as probabilities of all states of all variables. The oldest row is
     /// added first. Returns `None` if there is no row.
     pub(super) fn means(
-        &mut self,
-        state: &State,
-        tracker: &Tracker,
-        out: &mut [f64],
+        &mut self, state: &State, tracker: &Tracker, out: &mut [f64],
     ) -> Option<()> {
         let (newer, older) = self.rows.split_at(self.oldest);
         let mut rows = older.iter().chain(newer);

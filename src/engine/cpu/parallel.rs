@@ -36,11 +36,7 @@ struct Segment {
 impl ParallelBatches {
     /// Returns `None` if one thread is estimated to be faster; see [`Batches::pays`].
     pub(super) fn new(
-        state: &State,
-        trees: &Trees,
-        batches: Batches,
-        threads: usize,
-        tuning: &Tuning,
+        state: &State, trees: &Trees, batches: Batches, threads: usize, tuning: &Tuning,
     ) -> Result<Option<Self>> {
         if !batches.pays(state, threads, tuning) {
             return Ok(None);
@@ -93,11 +89,7 @@ impl ParallelBatches {
     }
 
     fn run_wide(
-        &self,
-        state: &State,
-        trees: &Trees,
-        worker: &mut Worker<'_>,
-        index: usize,
+        &self, state: &State, trees: &Trees, worker: &mut Worker<'_>, index: usize,
         constants_sent: bool,
     ) {
         let batch = self.batches.batch(index);
@@ -142,10 +134,7 @@ impl ParallelBatches {
 /// The state of a serial run for one of several threads. It has neither cursors nor trees of high-arity
 /// factors: both follow the messages in the order in which one thread updates them.
 fn uncached<'a>(
-    state: &'a State,
-    trees: &'a Trees,
-    high_arity: &'a mut HighArityFactors,
-    constants_sent: bool,
+    state: &'a State, trees: &'a Trees, high_arity: &'a mut HighArityFactors, constants_sent: bool,
     workspace: &'a mut Workspace,
 ) -> Serial<'a> {
     let high_degree_variables = HighDegreeVariables { trees, cursors: None };

@@ -41,10 +41,7 @@ pub(super) enum Order {
 
 impl Plan {
     pub(super) fn new(
-        state: &mut State,
-        schedule: &Schedule,
-        team: &Team,
-        tuning: &Tuning,
+        state: &mut State, schedule: &Schedule, team: &Team, tuning: &Tuning,
     ) -> Result<Self> {
         if let Schedule::MaximumResidual { log_domain } = *schedule {
             return Ok(Plan::Residual(boxed(Residual::new(state, log_domain)?)?));

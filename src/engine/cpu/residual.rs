@@ -179,11 +179,7 @@ impl Residual {
 
     /// Computes the messages of a factor except one, into the workspace; their edges are then in `scratch.wanted`.
     fn compute(
-        &mut self,
-        state: &State,
-        factor: usize,
-        without: Option<u32>,
-        workspace: &mut Workspace,
+        &mut self, state: &State, factor: usize, without: Option<u32>, workspace: &mut Workspace,
     ) {
         let wanted = &mut self.scratch.wanted;
         wanted.clear();
@@ -302,10 +298,7 @@ fn own_table(state: &State, edge: usize, out: &mut Vec<f64>) -> bool {
 
 /// Probabilities of the states of an edge's variable, from its message among `values`.
 fn probabilities(
-    state: &State,
-    edge: usize,
-    values: &Values,
-    message: &mut Vec<EncodedMessage>,
+    state: &State, edge: usize, values: &Values, message: &mut Vec<EncodedMessage>,
     out: &mut Vec<f64>,
 ) {
     message.clear();

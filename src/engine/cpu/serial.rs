@@ -140,9 +140,7 @@ impl Serial<'_> {
     /// Computes the messages along some edges of one factor.
     #[inline]
     pub(super) fn run_factor(
-        &mut self,
-        edges: &[u32],
-        mut emit: impl FnMut(&mut Self, usize, &[EncodedMessage]),
+        &mut self, edges: &[u32], mut emit: impl FnMut(&mut Self, usize, &[EncodedMessage]),
     ) {
         let state = self.state;
         let factor = state.graph.edge_factors()[edges[0] as usize] as usize;
@@ -199,10 +197,7 @@ impl Serial<'_> {
     /// As [`Self::run_factor`] for the common case: binary, `N` variables, nothing on the heap.
     #[inline(always)]
     fn run_small_factor<const N: usize>(
-        &mut self,
-        edges: &[u32],
-        head: usize,
-        c: &HornCoefficients,
+        &mut self, edges: &[u32], head: usize, c: &HornCoefficients,
         mut emit: impl FnMut(&mut Self, usize, &[EncodedMessage]),
     ) {
         let state = self.state;

@@ -70,8 +70,7 @@ impl Values {
 
     #[inline(always)]
     pub(super) fn slice(
-        &self,
-        range: Range<usize>,
+        &self, range: Range<usize>,
     ) -> impl ExactSizeIterator<Item = EncodedMessage> + '_ {
         self.0[range].iter().map(|value| EncodedMessage(value.load(Relaxed)))
     }
@@ -374,10 +373,7 @@ impl State {
     #[cold]
     #[inline(never)]
     pub(super) fn damp(
-        &self,
-        slot: usize,
-        message: &mut [EncodedMessage],
-        old: &mut Vec<EncodedMessage>,
+        &self, slot: usize, message: &mut [EncodedMessage], old: &mut Vec<EncodedMessage>,
     ) -> bool {
         old.clear();
         old.extend(self.to_variable.slice(self.slot_values(slot)));
@@ -399,9 +395,7 @@ impl State {
     /// Reads a message that [`Self::hold`] has stored.
     #[inline(always)]
     pub(super) fn take_held(
-        &self,
-        edge: usize,
-        message: &mut Vec<EncodedMessage>,
+        &self, edge: usize, message: &mut Vec<EncodedMessage>,
     ) -> Result<(), NoMemory> {
         let values = self.edge_values(edge);
         message.clear();
@@ -418,9 +412,7 @@ impl State {
     /// The table that a factor is, or runs as in the current run, with the smallest and largest exponent of
     /// its positive entries.
     pub(super) fn table<'a>(
-        &'a self,
-        factor: usize,
-        view: &Factor<'a>,
+        &'a self, factor: usize, view: &Factor<'a>,
     ) -> Option<(TableValues<'a>, (i64, i64))> {
         let number = factor as u32;
         if let Some(values) = view.as_table() {
@@ -433,9 +425,7 @@ impl State {
 
     /// Errors: no memory; nothing has changed then.
     pub(super) fn set_evidence(
-        &mut self,
-        variable: usize,
-        evidence: Option<&VariableEvidence>,
+        &mut self, variable: usize, evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         let radix = self.graph.cardinalities()[variable];
         let (known, weights) = match evidence {

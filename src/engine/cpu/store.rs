@@ -11,11 +11,7 @@ use crate::memory::fit;
 /// Stores a message, damped if the run is damped, and marks the variable of a new deterministic message.
 #[inline(always)]
 pub(super) fn store(
-    state: &State,
-    edge: usize,
-    link: Link,
-    message: &[EncodedMessage],
-    workspace: &mut Workspace,
+    state: &State, edge: usize, link: Link, message: &[EncodedMessage], workspace: &mut Workspace,
 ) {
     state.keep_computed(link.slot as usize, message);
     if state.damping > 0.0 {
@@ -27,11 +23,7 @@ pub(super) fn store(
 #[cold]
 #[inline(never)]
 fn store_damped(
-    state: &State,
-    edge: usize,
-    link: Link,
-    message: &[EncodedMessage],
-    workspace: &mut Workspace,
+    state: &State, edge: usize, link: Link, message: &[EncodedMessage], workspace: &mut Workspace,
 ) {
     let Workspace { damped, old, contradictions, lacks_memory, .. } = workspace;
     damped.clear();

@@ -36,9 +36,7 @@ const CHUNK_WORK: usize = 4096;
 impl Nodes {
     /// Inside a chunk, nodes of one `shape` follow each other, so that branches on it are predicted.
     fn new<K: Ord>(
-        count: usize,
-        degree: impl Fn(usize) -> usize,
-        shape: impl Fn(usize) -> K,
+        count: usize, degree: impl Fn(usize) -> usize, shape: impl Fn(usize) -> K,
     ) -> Result<Self> {
         let mut order = room(count)?;
         let mut chunks = filled(1, 0)?;
@@ -60,9 +58,7 @@ impl Nodes {
 
     /// Runs `visit` for every node, on all threads, and `prepare` for the same nodes a little earlier.
     fn for_each(
-        &self,
-        team: &Team,
-        prepare: impl Fn(usize) + Sync,
+        &self, team: &Team, prepare: impl Fn(usize) + Sync,
         visit: impl Fn(usize, &mut Workspace) + Sync,
     ) {
         let queue = Chunks::new(self.chunks.len() - 1);
@@ -154,11 +150,7 @@ impl Synchronous {
 
     #[inline(never)]
     fn any_factor_sends(
-        &self,
-        state: &State,
-        factor: usize,
-        edges: Range<usize>,
-        workspace: &mut Workspace,
+        &self, state: &State, factor: usize, edges: Range<usize>, workspace: &mut Workspace,
     ) -> Result<(), NoMemory> {
         let values = state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
         let first = values.start;
@@ -189,11 +181,7 @@ impl Synchronous {
     /// [`Self::factor_sends`] for the common case: binary, `N` variables, nothing on the heap.
     #[inline(always)]
     fn small_factor_sends<const N: usize>(
-        &self,
-        state: &State,
-        first: usize,
-        head: usize,
-        c: &HornCoefficients,
+        &self, state: &State, first: usize, head: usize, c: &HornCoefficients,
         workspace: &mut Workspace,
     ) {
         let inputs = state.by_edge.array::<N>(first);

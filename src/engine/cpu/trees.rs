@@ -173,10 +173,7 @@ impl Trees {
 /// The messages of a block, padded with ones.
 #[inline(always)]
 fn block_messages(
-    state: &State,
-    variable: usize,
-    block: usize,
-    x: usize,
+    state: &State, variable: usize, block: usize, x: usize,
 ) -> [EncodedMessage; BLOCK] {
     let slots = state.graph.variable_slots(variable);
     let first = slots.start + block * BLOCK;

@@ -32,10 +32,7 @@ fn soft_odds(state: &State, variable: usize) -> Option<EncodedMessage> {
 /// The messages to a variable among `values`, restricted to the weight of state `x` (for a binary variable: the
 /// odds).
 fn incoming<'a>(
-    state: &'a State,
-    values: &'a Values,
-    variable: usize,
-    x: usize,
+    state: &'a State, values: &'a Values, variable: usize, x: usize,
 ) -> impl ExactSizeIterator<Item = EncodedMessage> + 'a {
     state
         .graph
@@ -92,9 +89,7 @@ fn send(state: &State, variable: usize, workspace: &mut Workspace) -> Result<(),
 
 /// As [`send_to_factors`] for a variable with more than two states.
 fn send_states_to_factors(
-    state: &State,
-    variable: usize,
-    workspace: &mut Workspace,
+    state: &State, variable: usize, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let edges = state.graph.variable_edges(variable);
     if state.known[variable] == Known::State {
@@ -139,10 +134,7 @@ fn multiply_soft(state: &State, variable: usize, products: &mut [Product]) {
 /// The product of all messages among `values` and soft evidence, per state, into
 /// `workspace.states`.
 fn state_products(
-    state: &State,
-    values: &Values,
-    variable: usize,
-    workspace: &mut Workspace,
+    state: &State, values: &Values, variable: usize, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let Workspace { states, products, .. } = workspace;
     states.clear();
@@ -176,9 +168,7 @@ pub(super) fn simple_odds(state: &State, link: Link) -> Option<EncodedMessage> {
 /// The odds of the message from a binary high-degree variable without evidence along an edge.
 #[inline]
 pub(super) fn high_degree_odds(
-    state: &State,
-    high_degree_variables: &mut HighDegreeVariables<'_>,
-    edge: usize,
+    state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, edge: usize,
     workspace: &mut Workspace,
 ) -> EncodedMessage {
     let product = high_degree_variables.leave_one_out(state, edge, 0);
@@ -192,9 +182,7 @@ pub(super) fn high_degree_odds(
 /// The odds of the message from a binary variable along an edge, where [`simple_odds`] returns `None`.
 #[inline(never)]
 pub(super) fn odds_to_factor(
-    state: &State,
-    high_degree_variables: &mut HighDegreeVariables<'_>,
-    edge: usize,
+    state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, edge: usize,
     workspace: &mut Workspace,
 ) -> EncodedMessage {
     let variable = state.graph.edge_variables()[edge] as usize;
@@ -219,11 +207,8 @@ pub(super) fn odds_to_factor(
 /// The message of an edge's variable to its factor, appended to `out`, which has room for it.
 /// O(states * log degree).
 pub(super) fn message_to_factor(
-    state: &State,
-    high_degree_variables: &mut HighDegreeVariables<'_>,
-    edge: usize,
-    workspace: &mut Workspace,
-    out: &mut Vec<EncodedMessage>,
+    state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, edge: usize,
+    workspace: &mut Workspace, out: &mut Vec<EncodedMessage>,
 ) -> Result<(), NoMemory> {
     let variable = state.graph.edge_variables()[edge] as usize;
     let link = state.links[edge];
@@ -288,11 +273,7 @@ pub(super) fn belief(state: &State, variable: usize, workspace: &mut Workspace, 
 
 /// The belief of a variable from the messages among `values`, and whether it is contradictory.
 fn belief_from(
-    state: &State,
-    values: &Values,
-    variable: usize,
-    workspace: &mut Workspace,
-    out: &mut [f64],
+    state: &State, values: &Values, variable: usize, workspace: &mut Workspace, out: &mut [f64],
 ) -> Result<bool, NoMemory> {
     if state.is_binary(variable) {
         let (probabilities, contradictory) = match observed_odds(state.known[variable]) {

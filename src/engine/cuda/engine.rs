@@ -58,9 +58,7 @@ fn of_iterations(error: Error) -> Error {
 
 impl CudaEngine {
     pub(super) fn new(
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
+        graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
     ) -> Result<Self> {
         schedule.check(&graph)?;
         let context = Context::new(Device::get(choose_device(options.device)?)?)?;

@@ -37,11 +37,7 @@ pub(super) trait Program: Send + Sync {
     /// Prepares a run whose messages are in `buffer`, uniform ones after a fresh start: evidence that has
     /// changed, and what measurements compare with. Nothing that a failure leaves behind is seen.
     fn begin(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        request: &RunRequest,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, request: &RunRequest, buffer: u32,
     ) -> Result<()>;
 
     /// Starts iterations, without waiting for them.
@@ -50,29 +46,18 @@ pub(super) trait Program: Send + Sync {
     /// Probabilities of all states of all variables for the messages in `buffer`; or, where the run's
     /// rule is BINGO's and it has not converged, the means of the last beliefs after `iterations` iterations.
     fn results(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        mean_after: Option<u64>,
+        &mut self, current: &Current, stream: &Stream, buffer: u32, mean_after: Option<u64>,
         out: &mut [f64],
     ) -> Result<()>;
 
     /// All messages in `buffer`, by edge.
     fn messages(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, buffer: u32,
     ) -> Result<Vec<EncodedMessage>>;
 
     /// Replaces all messages in `buffer`; those to be sent once only go to both.
     fn set_messages(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()>;
 
     /// Tells, after `set_messages`, that what factors with one variable send is among these messages, and
@@ -82,21 +67,14 @@ pub(super) trait Program: Send + Sync {
     /// What the messages in `buffer` were before damping, if the last run damped them: beliefs are made
     /// of these (see [`RunRequest::damping`]).
     fn undamped(
-        &mut self,
-        _current: &Current,
-        _stream: &Stream,
-        _buffer: u32,
+        &mut self, _current: &Current, _stream: &Stream, _buffer: u32,
     ) -> Result<Option<Vec<EncodedMessage>>> {
         Ok(None)
     }
 
     /// Replaces these, after `set_messages`; without effect where damping is not served.
     fn set_undamped(
-        &mut self,
-        _current: &Current,
-        _stream: &Stream,
-        _buffer: u32,
-        _messages: &[EncodedMessage],
+        &mut self, _current: &Current, _stream: &Stream, _buffer: u32, _messages: &[EncodedMessage],
     ) -> Result<()> {
         Ok(())
     }

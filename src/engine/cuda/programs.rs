@@ -71,10 +71,7 @@ impl Programs {
     /// The binary program, if graph and schedule are of its kind, else the general one, if it has the
     /// schedule. Errors: a schedule for another graph; what making them says.
     pub(super) fn new(
-        current: &Current,
-        stream: &Stream,
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
+        current: &Current, stream: &Stream, graph: &Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, general: None };
         let is_residual = matches!(schedule, Schedule::MaximumResidual { .. });
@@ -95,12 +92,8 @@ impl Programs {
 
     /// Makes the general program, if it is not there.
     pub(super) fn require_general(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        graph: &Arc<FactorGraph>,
-        schedule: &Schedule,
-        evidence: &Evidence,
+        &mut self, current: &Current, stream: &Stream, graph: &Arc<FactorGraph>,
+        schedule: &Schedule, evidence: &Evidence,
     ) -> Result<()> {
         if self.general.is_none() {
             let mut made = general(current, stream, graph, schedule)?;
@@ -145,10 +138,7 @@ impl Programs {
 }
 
 fn general(
-    current: &Current,
-    stream: &Stream,
-    graph: &Arc<FactorGraph>,
-    schedule: &Schedule,
+    current: &Current, stream: &Stream, graph: &Arc<FactorGraph>, schedule: &Schedule,
 ) -> Result<General> {
     General::new(current, stream, &kernels::general(current)?, graph.clone(), schedule)
 }

@@ -66,10 +66,7 @@ impl Launches {
     /// Starts the kernel without an iteration: so the driver takes now what memory it wants for it, and not in the
     /// middle of a run.
     pub(super) fn warm_up(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        program: &mut dyn Program,
+        &mut self, current: &Current, stream: &Stream, program: &mut dyn Program,
     ) -> Result<()> {
         if program.iterations_per_launch().is_some() {
             // A launch would prepare the next iteration.
@@ -98,11 +95,7 @@ impl Launches {
     /// Runs iterations; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
     /// run ended, and its last state.
     pub(super) fn run(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        program: &mut dyn Program,
-        task: &Task<'_>,
+        &mut self, current: &Current, stream: &Stream, program: &mut dyn Program, task: &Task<'_>,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<(End, RunState)> {
         let request = task.request;

@@ -59,10 +59,7 @@ pub(super) struct Question<'a> {
 impl Choice {
     /// Errors: no memory.
     pub(super) fn new(
-        graph: &FactorGraph,
-        schedule: &Schedule,
-        options: EngineOptions,
-        costs: Costs,
+        graph: &FactorGraph, schedule: &Schedule, options: EngineOptions, costs: Costs,
         providers: &[&'static dyn Provider],
     ) -> Result<Self> {
         Ok(Self {
@@ -148,12 +145,7 @@ impl Choice {
     /// What costs time is only looked up where it can change the answer: that there is a device, and the
     /// levels of the schedule, which may take a small share of the time on the CPU.
     fn seconds_if_faster(
-        &self,
-        question: Question<'_>,
-        device: usize,
-        runs: f64,
-        set_up: f64,
-        limit: f64,
+        &self, question: Question<'_>, device: usize, runs: f64, set_up: f64, limit: f64,
     ) -> Option<f64> {
         let Question { graph, schedule, engines, request } = question;
         let candidate = &self.candidates[device];
@@ -239,11 +231,7 @@ impl Choice {
 
     /// Corrects what is expected of runs by what one took on a backend.
     pub(super) fn learn(
-        &mut self,
-        question: Question<'_>,
-        number: usize,
-        report: &RunReport,
-        seconds: f64,
+        &mut self, question: Question<'_>, number: usize, report: &RunReport, seconds: f64,
     ) {
         let Question { graph, schedule, engines, request } = question;
         if !matches!(report.reason, StopReason::Time | StopReason::Cancelled) {

@@ -190,11 +190,7 @@ impl RunCost {
 impl Costs {
     /// On the CPU, with so many threads.
     pub(super) fn cpu(
-        &self,
-        work: &Workload,
-        schedule: &Schedule,
-        threads: usize,
-        request: &RunRequest,
+        &self, work: &Workload, schedule: &Schedule, threads: usize, request: &RunRequest,
     ) -> RunCost {
         let threads = (threads as f64).min((work.edges / self.edges_per_thread).ceil().max(1.0));
         let (message, threads) = match schedule {

@@ -69,11 +69,7 @@ impl Engines {
 
     /// What a graph, a schedule or a request has that a backend does not serve. The graph is always the same.
     pub(super) fn reason_against(
-        &self,
-        number: usize,
-        graph: &FactorGraph,
-        schedule: &Schedule,
-        request: &RunRequest,
+        &self, number: usize, graph: &FactorGraph, schedule: &Schedule, request: &RunRequest,
     ) -> Option<&'static str> {
         let Entry { provider, graph_reason, .. } = &self.entries[number];
         let graph_reason = *graph_reason.get_or_init(|| provider.reason_against_graph(graph));
@@ -113,9 +109,7 @@ impl Engines {
     /// Sets or clears what is known about a variable in all engines there are. Errors: no memory; some
     /// engines have changed then.
     pub(super) fn set_evidence(
-        &mut self,
-        variable: usize,
-        evidence: Option<&VariableEvidence>,
+        &mut self, variable: usize, evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         let mut engines = self.entries.iter_mut().filter_map(|entry| entry.engine.as_mut());
         engines.try_for_each(|engine| engine.set_evidence(variable, evidence))
@@ -123,9 +117,7 @@ impl Engines {
 
     /// Makes an engine, or gives it the schedule that it has missed. Its messages may be old ones.
     pub(super) fn make_ready(
-        &mut self,
-        number: usize,
-        problem: Problem<'_>,
+        &mut self, number: usize, problem: Problem<'_>,
     ) -> Result<&mut dyn Engine> {
         let entry = &mut self.entries[number];
         let Problem { schedule, evidence, .. } = problem;
@@ -150,10 +142,7 @@ impl Engines {
 
     /// As [`Self::make_ready`]; and the newest messages are there if the start needs them.
     pub(super) fn move_to(
-        &mut self,
-        number: usize,
-        start: Start,
-        problem: Problem<'_>,
+        &mut self, number: usize, start: Start, problem: Problem<'_>,
     ) -> Result<&mut dyn Engine> {
         self.make_ready(number, problem)?;
         let has_them = self.owner() == Some(number) || (number == CPU && self.is_mirrored);
@@ -227,10 +216,7 @@ impl Engines {
     /// Appends the current messages from a factor's variables to it. Where the owner cannot read them, the CPU
     /// engine does, from a copy.
     pub(super) fn factor_inputs(
-        &mut self,
-        factor: usize,
-        problem: Problem<'_>,
-        out: &mut Vec<EncodedMessage>,
+        &mut self, factor: usize, problem: Problem<'_>, out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         if let Some(owner) = self.owner()
             && let Some(engine) = &mut self.entries[owner].engine

@@ -60,9 +60,7 @@ impl Router {
     /// No engine is made before it is needed. Errors: a schedule made for a graph with another number of
     /// edges; zero threads; no memory.
     pub(crate) fn new(
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
+        graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
     ) -> Result<Self> {
         let begin = Instant::now();
         let clock = boxed(move || begin.elapsed().as_secs_f64())?;
@@ -70,12 +68,8 @@ impl Router {
     }
 
     fn with(
-        providers: &[&'static dyn Provider],
-        clock: Clock,
-        costs: Costs,
-        graph: Arc<FactorGraph>,
-        schedule: &Schedule,
-        options: EngineOptions,
+        providers: &[&'static dyn Provider], clock: Clock, costs: Costs, graph: Arc<FactorGraph>,
+        schedule: &Schedule, options: EngineOptions,
     ) -> Result<Self> {
         let threads = cpu::check(&graph, schedule, options)?;
         let policy = match options.backend {
@@ -146,9 +140,7 @@ impl Router {
     /// Takes over a change of evidence. Errors: no memory; some engines have changed then. Clearing never
     /// fails.
     pub(crate) fn set_evidence(
-        &mut self,
-        variable: usize,
-        evidence: Option<&VariableEvidence>,
+        &mut self, variable: usize, evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         self.engines.get_mut().set_evidence(variable, evidence)
     }
@@ -272,10 +264,7 @@ impl Router {
 
     /// Appends the current messages from a factor's variables to it, one after the other.
     pub(crate) fn factor_inputs(
-        &self,
-        factor: usize,
-        evidence: &Evidence,
-        out: &mut Vec<EncodedMessage>,
+        &self, factor: usize, evidence: &Evidence, out: &mut Vec<EncodedMessage>,
     ) -> Result<()> {
         self.engines.lock().factor_inputs(factor, self.problem(evidence), out)
     }

@@ -181,10 +181,7 @@ const OPTIONS: EngineOptions =
 
 /// A router between the two stand-ins.
 fn router(
-    world: &Shared,
-    costs: Costs,
-    schedule: &Schedule,
-    backend: Backend,
+    world: &Shared, costs: Costs, schedule: &Schedule, backend: Backend,
 ) -> Result<Trial<Router>> {
     let provider = |place| -> &'static dyn Provider {
         Box::leak(Box::new(StandIn { place, world: world.clone() }))

@@ -70,10 +70,7 @@ impl Literals for NoisyCoefficients<'_> {
 
 /// All messages of a noisy conjunction; see [`horn_messages`](crate::kernel::horn_messages). O(arity).
 pub(crate) fn noisy_messages(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &NoisyCoefficients<'_>,
-    out: &mut [EncodedMessage],
+    inputs: &[EncodedMessage], head: usize, c: &NoisyCoefficients<'_>, out: &mut [EncodedMessage],
     scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     if c.fits_f64(inputs) {
@@ -85,10 +82,7 @@ pub(crate) fn noisy_messages(
 
 /// The message to the variable at one position, the input of which is not used. O(arity).
 pub(crate) fn noisy_message(
-    inputs: &mut [EncodedMessage],
-    head: usize,
-    target: usize,
-    c: &NoisyCoefficients<'_>,
+    inputs: &mut [EncodedMessage], head: usize, target: usize, c: &NoisyCoefficients<'_>,
     scratch: &mut HornScratch,
 ) -> Result<EncodedMessage, NoMemory> {
     inputs[target] = EncodedMessage::ONE;
@@ -106,9 +100,7 @@ pub(crate) fn noisy_message(
 
 /// The factor summed against its inputs. O(arity).
 pub(crate) fn noisy_total(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &NoisyCoefficients<'_>,
+    inputs: &[EncodedMessage], head: usize, c: &NoisyCoefficients<'_>,
 ) -> ExtendedFloat {
     body::total(inputs, head, c).scaled(c.exponent)
 }

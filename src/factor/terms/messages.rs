@@ -77,11 +77,8 @@ impl<T: Real> Monoid for Times<T> {
 /// [`EncodedMessage::CONTRADICTION`] in its first value. For max-product, the terms exclude each other.
 /// O(terms * arity). Errors: no memory for the scratch space.
 pub(crate) fn term_messages(
-    factor: TermInputs<'_>,
-    inference: Inference,
-    target: Option<usize>,
-    out: &mut [EncodedMessage],
-    scratch: &mut TermScratch,
+    factor: TermInputs<'_>, inference: Inference, target: Option<usize>,
+    out: &mut [EncodedMessage], scratch: &mut TermScratch,
 ) -> Result<(), NoMemory> {
     let TermScratch { in_f64, extended, in_f64_max, extended_max, negative } = scratch;
     if factor.terms.weights.iter().any(|&weight| weight < 0.0) {
@@ -136,11 +133,8 @@ pub(crate) fn term_total(factor: TermInputs<'_>) -> Result<ExtendedFloat> {
 
 impl<T: Real> Buffers<T> {
     fn run(
-        &mut self,
-        factor: TermInputs<'_>,
-        target: Option<usize>,
-        number: impl Fn(EncodedMessage) -> T,
-        out: &mut [EncodedMessage],
+        &mut self, factor: TermInputs<'_>, target: Option<usize>,
+        number: impl Fn(EncodedMessage) -> T, out: &mut [EncodedMessage],
     ) -> Result<(), NoMemory> {
         self.sum_up(factor, target, number, |weight| weight)?;
         self.store(factor, target, out);
@@ -163,11 +157,8 @@ impl<T: Real> Buffers<T> {
 
     /// The sums for all states of the target, or of all variables.
     fn sum_up(
-        &mut self,
-        factor: TermInputs<'_>,
-        target: Option<usize>,
-        number: impl Fn(EncodedMessage) -> T,
-        weight_of: impl Fn(f64) -> f64,
+        &mut self, factor: TermInputs<'_>, target: Option<usize>,
+        number: impl Fn(EncodedMessage) -> T, weight_of: impl Fn(f64) -> f64,
     ) -> Result<(), NoMemory> {
         let TermInputs { terms, radices, inputs } = factor;
         unpack_inputs(radices, inputs, number, &mut self.inputs, &mut self.starts)?;

@@ -51,9 +51,7 @@ struct Table {
 
 impl<'r, 'a> Tables<'r, 'a> {
     pub(super) fn new(
-        variables: &'r Variables,
-        builder: &'r mut FactorGraphBuilder,
-        text_bytes: u64,
+        variables: &'r Variables, builder: &'r mut FactorGraphBuilder, text_bytes: u64,
     ) -> Result<Self> {
         Ok(Self {
             variables,

@@ -81,9 +81,7 @@ impl State {
     }
 
     fn run<T>(
-        &self,
-        operation: &'static str,
-        work: impl FnOnce() -> io::Result<T>,
+        &self, operation: &'static str, work: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
         let number = self.begin(operation)?;
         let done = work()?;
@@ -236,10 +234,7 @@ impl FileSystem for Faulty {
     }
 
     fn create_temporary(
-        &self,
-        directory: &Directory,
-        name: &OsStr,
-        readers: Readers,
+        &self, directory: &Directory, name: &OsStr, readers: Readers,
     ) -> io::Result<File> {
         self.state.run("create_temporary", || {
             self.check(directory)?;

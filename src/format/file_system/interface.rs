@@ -90,9 +90,7 @@ pub(in crate::format) trait FileSystem {
 
     /// Opens a directory; a relative path starts at `base`, or else at the working directory.
     fn open_directory(
-        &self,
-        base: Option<&Self::Directory>,
-        path: &Path,
+        &self, base: Option<&Self::Directory>, path: &Path,
     ) -> io::Result<Self::Directory>;
 
     /// The status of what a name refers to, without following links.
@@ -104,9 +102,7 @@ pub(in crate::format) trait FileSystem {
     /// If the link refers to an open descriptor of this or another process, as `/dev/stdout` and `/dev/fd/5` do on
     /// Linux: a file for writing to it.
     fn open_descriptor(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
+        &self, directory: &Self::Directory, name: &OsStr,
     ) -> io::Result<Option<Self::File>>;
 
     /// Checks that the process may write an existing file.
@@ -114,36 +110,25 @@ pub(in crate::format) trait FileSystem {
 
     /// Opens what is there and is no symbolic link.
     fn open(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-        access: Access,
+        &self, directory: &Self::Directory, name: &OsStr, access: Access,
     ) -> io::Result<Self::File>;
 
     /// Makes a file without a name (`O_TMPFILE`) for reading and writing. It disappears when it is closed, however the
     /// process ends.
     fn create_unnamed(
-        &self,
-        directory: &Self::Directory,
-        readers: Readers,
+        &self, directory: &Self::Directory, readers: Readers,
     ) -> io::Result<Self::File>;
 
     /// Makes a file with a new temporary name, for reading and writing.
     fn create_temporary(
-        &self,
-        directory: &Self::Directory,
-        name: &OsStr,
-        readers: Readers,
+        &self, directory: &Self::Directory, name: &OsStr, readers: Readers,
     ) -> io::Result<Self::File>;
 
     /// Gives `new` the owner, group, permissions and extended attributes of `old`, whose status is
     /// `status`; fails where that cannot be done. `new` was made for [`Readers::Owner`], and has
     /// at no time more readers than `old`.
     fn copy_attributes(
-        &self,
-        old: &Self::File,
-        status: &Status,
-        new: &Self::File,
+        &self, old: &Self::File, status: &Status, new: &Self::File,
     ) -> io::Result<()>;
 
     /// Gives a file without a name a new name.
@@ -151,18 +136,12 @@ pub(in crate::format) trait FileSystem {
 
     /// [`Self::link`] for a temporary name.
     fn link_temporary(
-        &self,
-        file: &Self::File,
-        directory: &Self::Directory,
-        name: &OsStr,
+        &self, file: &Self::File, directory: &Self::Directory, name: &OsStr,
     ) -> io::Result<()>;
 
     /// Renames the temporary name `from` to `to`, atomically replacing what `to` was.
     fn rename_temporary(
-        &self,
-        directory: &Self::Directory,
-        from: &OsStr,
-        to: &OsStr,
+        &self, directory: &Self::Directory, from: &OsStr, to: &OsStr,
     ) -> io::Result<()>;
 
     /// Removes a temporary name.

@@ -19,10 +19,7 @@ impl<D: Clone + PartialEq> Temporaries<D> {
 
     /// Runs `make`, which creates a file with this temporary name, and registers the name.
     pub(super) fn add<T>(
-        &self,
-        directory: &D,
-        name: &OsStr,
-        make: impl FnOnce() -> io::Result<T>,
+        &self, directory: &D, name: &OsStr, make: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
         let own = copy_of_name(name)?;
         let names = self.names.lock();
@@ -34,10 +31,7 @@ impl<D: Clone + PartialEq> Temporaries<D> {
 
     /// Runs `take`, which removes or renames the file with this temporary name, and removes the name from the registry.
     pub(super) fn take(
-        &self,
-        directory: &D,
-        name: &OsStr,
-        take: impl FnOnce() -> io::Result<()>,
+        &self, directory: &D, name: &OsStr, take: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
         let names = self.names.lock();
         take()?;

@@ -142,10 +142,7 @@ impl FileSystem for Native {
     }
 
     fn create_temporary(
-        &self,
-        directory: &Directory,
-        name: &OsStr,
-        readers: Readers,
+        &self, directory: &Directory, name: &OsStr, readers: Readers,
     ) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         TEMPORARIES.add(directory, name, || {

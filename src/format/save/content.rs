@@ -29,9 +29,7 @@ impl<F: FileSystem> Drop for Content<'_, F> {
 impl<'a, F: FileSystem> Content<'a, F> {
     /// An empty file.
     pub(super) fn create(
-        files: &'a F,
-        directory: &'a F::Directory,
-        readers: Readers,
+        files: &'a F, directory: &'a F::Directory, readers: Readers,
     ) -> io::Result<Self> {
         // Whatever speaks against a file without a name need not speak against one with a name.
         match retry(|| files.create_unnamed(directory, readers)) {
@@ -41,9 +39,7 @@ impl<'a, F: FileSystem> Content<'a, F> {
     }
 
     fn create_named(
-        files: &'a F,
-        directory: &'a F::Directory,
-        readers: Readers,
+        files: &'a F, directory: &'a F::Directory, readers: Readers,
     ) -> io::Result<Self> {
         let make = |name: &_| files.create_temporary(directory, name, readers);
         let (file, name) = with_new_name(make)?;

@@ -52,9 +52,7 @@ pub fn save_text(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()
 
 /// [`save`] to any file system.
 fn save_to<F: FileSystem>(
-    files: &F,
-    path: &Path,
-    write: impl FnOnce(&mut Output<'_>) -> Result<()>,
+    files: &F, path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
 ) -> Result<()> {
     let io_error = |source| Error::io(path, source);
     let slot = match find(files, path).map_err(io_error)? {
@@ -88,9 +86,7 @@ fn save_to<F: FileSystem>(
 }
 
 fn write_content(
-    path: &Path,
-    file: &mut impl Write,
-    write: impl FnOnce(&mut Output<'_>) -> Result<()>,
+    path: &Path, file: &mut impl Write, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut file = Patient(file);
     let fill = |sink: &mut dyn Write| {
@@ -122,9 +118,7 @@ fn is_refusal(error: &io::Error) -> bool {
 
 /// Puts complete content under its name.
 fn publish<F: FileSystem>(
-    files: &F,
-    slot: &Slot<F>,
-    mut content: Content<'_, F>,
+    files: &F, slot: &Slot<F>, mut content: Content<'_, F>,
 ) -> io::Result<()> {
     let Slot { directory, name, existing } = slot;
     let mut existing = *existing;
@@ -184,9 +178,7 @@ fn publish<F: FileSystem>(
 
 /// Overwrites the existing file in place with complete content.
 fn overwrite<F: FileSystem>(
-    files: &F,
-    slot: &Slot<F>,
-    mut content: Content<'_, F>,
+    files: &F, slot: &Slot<F>, mut content: Content<'_, F>,
 ) -> io::Result<()> {
     let Slot { directory, name, .. } = slot;
     let mut target = retry(|| files.open(directory, name, Access::Write))?;
@@ -223,9 +215,7 @@ fn overwrite<F: FileSystem>(
 
 /// Replaces the content of a file by that of another one.
 fn fill<F: FileSystem>(
-    files: &F,
-    content: &mut Content<'_, F>,
-    target: &mut F::File,
+    files: &F, content: &mut Content<'_, F>, target: &mut F::File,
 ) -> io::Result<()> {
     retry(|| target.rewind())?;
     copy_all(&mut content.file, target)?;

@@ -32,10 +32,7 @@ fn coefficients() -> impl Strategy<Value = HornCoefficients> {
 }
 
 fn expected(
-    inputs: &[EncodedMessage],
-    head: usize,
-    c: &HornCoefficients,
-    inference: Inference,
+    inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, inference: Inference,
     out: &mut Words,
 ) {
     let mut scratch = HornScratch::default();

@@ -102,10 +102,7 @@ struct Cases(Vec<(Function, Words, Words)>);
 impl Cases {
     /// Draws random values; `case` writes the inputs and the results of each.
     fn draw<S: Strategy>(
-        &mut self,
-        function: Function,
-        strategy: S,
-        case: impl Fn(S::Value, &mut Words, &mut Words),
+        &mut self, function: Function, strategy: S, case: impl Fn(S::Value, &mut Words, &mut Words),
     ) {
         // The same cases in every run: a failure can be looked at again.
         let mut runner = TestRunner::deterministic();

@@ -25,9 +25,7 @@ impl Scope {
 
     /// Writes the messages that `run` makes: all at once, then one by one.
     fn each_message(
-        &self,
-        out: &mut Words,
-        mut run: impl FnMut(Option<usize>, &mut [EncodedMessage]),
+        &self, out: &mut Words, mut run: impl FnMut(Option<usize>, &mut [EncodedMessage]),
     ) {
         let mut all = vec![EncodedMessage::ONE; self.inputs.len()];
         run(None, &mut all);

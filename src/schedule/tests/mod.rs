@@ -51,8 +51,7 @@ pub(crate) fn graphs(variables: u64, factors: usize) -> impl Strategy<Value = Fa
 
 /// A graph and ranks from few classes to a strict order.
 pub(crate) fn ranked_graphs(
-    variables: u64,
-    factors: usize,
+    variables: u64, factors: usize,
 ) -> impl Strategy<Value = (FactorGraph, Vec<u64>)> {
     let bound = prop_oneof![Just(1_u64), Just(2), Just(3), Just(6), Just(20), Just(u64::MAX)];
     (graphs(variables, factors), bound).prop_flat_map(|(graph, bound)| {
@@ -96,10 +95,7 @@ pub(crate) fn naive_levels(graph: &FactorGraph, ranks: &[u32], storage: Storage)
 /// Runs three iterations level by level on iteration numbers in place of messages and checks that every
 /// read gets the value that the preorder asks for.
 pub(crate) fn check_reads(
-    graph: &FactorGraph,
-    ranks: &[u32],
-    levels: &Levels,
-    storage: Storage,
+    graph: &FactorGraph, ranks: &[u32], levels: &Levels, storage: Storage,
 ) -> Result<(), TestCaseError> {
     let reads = reads(graph);
     let mut stored = vec![0_u32; graph.edge_count()];

@@ -13,10 +13,7 @@ impl Tree {
     /// A random tree of at most this depth. Leaf values are from `values` possible ones (0: all
     /// differ), the first of which is zero.
     fn random(
-        random: &mut Random,
-        cardinalities: &[u32],
-        path: &mut Vec<usize>,
-        depth: usize,
+        random: &mut Random, cardinalities: &[u32], path: &mut Vec<usize>, depth: usize,
         values: usize,
     ) -> Tree {
         let free: Vec<usize> = (0..cardinalities.len()).filter(|v| !path.contains(v)).collect();

@@ -116,10 +116,7 @@ pub(super) struct FloodWork {
 impl FloodWork {
     /// For blocks of so many warps.
     pub(super) fn new(
-        graph: &FactorGraph,
-        layout: &Layout,
-        homes: &Homes,
-        warps: usize,
+        graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize,
     ) -> Result<Self> {
         let mut all = Self::default();
         let teams = Teams::new(layout, homes.blocks, warps)?;
@@ -182,11 +179,7 @@ impl FloodWork {
 
     /// What factors with one variable send to such as are at home.
     fn add_constants(
-        &mut self,
-        graph: &FactorGraph,
-        layout: &Layout,
-        homes: &Homes,
-        place_of_edge: &[u32],
+        &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, place_of_edge: &[u32],
     ) -> Result<()> {
         let mut of_blocks = filled(homes.blocks, Vec::new())?;
         let single = (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1);
@@ -207,11 +200,7 @@ impl FloodWork {
 
     /// Units of hubs that all blocks share. Gives where the words of each block begin, and how many they are.
     fn add_hubs(
-        &mut self,
-        graph: &FactorGraph,
-        layout: &Layout,
-        homes: &Homes,
-        teams: &Teams,
+        &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams,
     ) -> Result<Vec<[u32; 2]>> {
         let warps = teams.warps;
         let mut of_warps: Vec<Vec<Unit>> = room(homes.blocks * warps)?;
@@ -277,12 +266,8 @@ impl FloodWork {
     /// Units of a block's factors, which are sorted, early ones first, and then by kinds. Of these and of late ones, units
     /// that take longest come first.
     fn add_factors(
-        &mut self,
-        graph: &FactorGraph,
-        layout: &Layout,
-        factors: &[(bool, usize, u32)],
-        place_of_edge: &[u32],
-        shape: &mut HomeShape,
+        &mut self, graph: &FactorGraph, layout: &Layout, factors: &[(bool, usize, u32)],
+        place_of_edge: &[u32], shape: &mut HomeShape,
     ) -> Result<()> {
         let [first, first_unit] = [self.factors.len(), self.factor_units.len()];
         let early = factors.partition_point(|&(is_late, ..)| !is_late);
@@ -304,11 +289,7 @@ impl FloodWork {
     }
 
     fn add_unit(
-        &mut self,
-        graph: &FactorGraph,
-        layout: &Layout,
-        kind: usize,
-        unit: &[(bool, usize, u32)],
+        &mut self, graph: &FactorGraph, layout: &Layout, kind: usize, unit: &[(bool, usize, u32)],
         place_of_edge: &[u32],
     ) -> Result<()> {
         let first = self.factors.len();
@@ -413,12 +394,8 @@ impl Unit {
 
     /// All of a hub's messages from a piece on that some threads take, eight each.
     fn set_hub(
-        &mut self,
-        threads: std::ops::Range<usize>,
-        graph: &FactorGraph,
-        layout: &Layout,
-        hub: usize,
-        piece: usize,
+        &mut self, threads: std::ops::Range<usize>, graph: &FactorGraph, layout: &Layout,
+        hub: usize, piece: usize,
     ) {
         let edges = graph.variable_edges(layout.variable[hub] as usize);
         let slots = (layout.hub_slots[hub]..).step_by(8);
@@ -451,10 +428,7 @@ fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Result<Vec<Unit>
 
 /// The hubs of all blocks of a class but the first, that of large ones.
 fn small_hubs(
-    graph: &FactorGraph,
-    layout: &Layout,
-    homes: &Homes,
-    class: usize,
+    graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize,
 ) -> Result<Vec<Unit>> {
     let levels = layout.classes.len() - 2 - class;
     let is_shared =

@@ -55,10 +55,7 @@ impl Homes {
 
     /// Gives factors to blocks one after the other, so that each takes about as long, given how long all take.
     fn in_order(
-        graph: &FactorGraph,
-        factors: impl Iterator<Item = usize>,
-        total: usize,
-        blocks: usize,
+        graph: &FactorGraph, factors: impl Iterator<Item = usize>, total: usize, blocks: usize,
     ) -> Result<Self> {
         let mut of_factor = filled(graph.factor_count(), 0)?;
         let mut spent = 0;

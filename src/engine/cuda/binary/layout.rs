@@ -236,8 +236,7 @@ impl Layout {
 
     /// A factor's edges, that of the head first.
     pub(super) fn edges_head_first(
-        graph: &FactorGraph,
-        factor: usize,
+        graph: &FactorGraph, factor: usize,
     ) -> impl Iterator<Item = usize> {
         let edges = graph.factor_edges(factor);
         let head = edges.start + graph.head_position(factor).unwrap_or_default();

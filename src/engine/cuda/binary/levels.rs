@@ -123,10 +123,7 @@ struct Ranks<'a> {
 
 impl<'a> Ranks<'a> {
     fn new(
-        graph: &'a FactorGraph,
-        layout: &'a Layout,
-        preorder: &'a Preorder,
-        levels: &Levels,
+        graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder, levels: &Levels,
     ) -> Result<Self> {
         let rank = |e: u32| preorder.ranks()[e as usize];
         let rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
@@ -247,10 +244,7 @@ impl<'a> Ranks<'a> {
 impl LevelWork {
     /// For so many blocks of so many warps. `None` if a hub or the graph is too large.
     pub(super) fn new(
-        graph: &FactorGraph,
-        layout: &Layout,
-        preorder: &Preorder,
-        [blocks, warps]: [usize; 2],
+        graph: &FactorGraph, layout: &Layout, preorder: &Preorder, [blocks, warps]: [usize; 2],
     ) -> Result<Option<Self>> {
         let too_large = |v| graph.degree(v) > MOST_HUB_MESSAGES;
         if (0..graph.variable_count()).any(too_large) || layout.slots >= LEVEL_SLOTS {
@@ -479,10 +473,7 @@ impl Unit {
 
     /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
     fn place_hub(
-        &mut self,
-        ranks: &Ranks<'_>,
-        &Read { edge, rank, last, .. }: &Read,
-        threads: usize,
+        &mut self, ranks: &Ranks<'_>, &Read { edge, rank, last, .. }: &Read, threads: usize,
     ) -> Result<()> {
         let variable = ranks.graph.edge_variables()[edge] as usize;
         let (first, count) = ranks.layout.slots_of(variable);
@@ -550,10 +541,7 @@ fn thread_levels(arity: usize) -> u32 {
 
 /// Neighbouring items that a warp can take together, so many at most, in so many rounds and one of hubs, or alone.
 fn groups_of<'i>(
-    graph: &FactorGraph,
-    items: &'i [(Threads, Item)],
-    most: usize,
-    rounds: usize,
+    graph: &FactorGraph, items: &'i [(Threads, Item)], most: usize, rounds: usize,
 ) -> impl Iterator<Item = &'i [(Threads, Item)]> {
     let levels = |item: &Item| thread_levels(graph.arity(item.factor as usize));
     let mut rest = items;

@@ -122,10 +122,7 @@ impl Loader<'_> {
 
     /// What blocks have where all messages are sent at once, and how to launch them.
     fn load_homes(
-        &mut self,
-        work: &FloodWork,
-        kernel: &Kernel,
-        binary: &mut Binary,
+        &mut self, work: &FloodWork, kernel: &Kernel, binary: &mut Binary,
     ) -> Result<Launch> {
         binary.homes = self.load(&work.homes)?;
         binary.flood_starts = self.load(&work.hub_starts)?;
@@ -155,8 +152,7 @@ impl Loader<'_> {
 
 /// Where each key's entries lie, and the entries sorted by key.
 fn group(
-    count: usize,
-    entries: impl Iterator<Item = (u32, u32)> + Clone,
+    count: usize, entries: impl Iterator<Item = (u32, u32)> + Clone,
 ) -> Result<(Vec<u32>, Vec<u32>)> {
     let mut offsets = filled(count + 1, 0_u32)?;
     for (_, key) in entries.clone() {
@@ -177,10 +173,7 @@ fn group(
 impl BinaryProgram {
     /// `None` if the graph and the schedule are not of this kind.
     pub(in crate::engine::cuda) fn new(
-        current: &Current,
-        stream: &Stream,
-        module: &Arc<Module>,
-        graph: Arc<FactorGraph>,
+        current: &Current, stream: &Stream, module: &Arc<Module>, graph: Arc<FactorGraph>,
         schedule: &Schedule,
     ) -> Result<Option<Self>> {
         if matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
@@ -312,11 +305,7 @@ impl BinaryProgram {
 
     /// Sets all entries of a buffer, of 64 bits each, to one with these bits.
     fn fill<T: Element>(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        buffer: &DeviceBuffer<T>,
-        bits: u64,
+        &self, current: &Current, stream: &Stream, buffer: &DeviceBuffer<T>, bits: u64,
     ) -> Result<()> {
         const { assert!(size_of::<T>() == 8) };
         let count = buffer.len() as u64;
@@ -396,10 +385,7 @@ impl BinaryProgram {
     /// Allocates what BINGO's rule measures with, if it is not there, and sets what rules measure with to
     /// what a fresh run compares with.
     fn prepare_measurement(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        request: &RunRequest,
+        &mut self, current: &Current, stream: &Stream, request: &RunRequest,
     ) -> Result<()> {
         let variables = self.graph.variable_count();
         self.fill(current, stream, &self.beliefs, 0.5_f64.to_bits())?;
@@ -451,10 +437,7 @@ fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Result<Vec<
 
 /// The words on the device, with room for what is known about each variable, of which nothing is.
 fn with_room(
-    current: &Current,
-    stream: &Stream,
-    base: &mut Vec<u32>,
-    variables: usize,
+    current: &Current, stream: &Stream, base: &mut Vec<u32>, variables: usize,
 ) -> Result<DeviceBuffer<u32>> {
     let length = base.len();
     base.try_resize(length + variables, 0)?;
@@ -498,11 +481,7 @@ impl Program for BinaryProgram {
     }
 
     fn begin(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        request: &RunRequest,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, request: &RunRequest, buffer: u32,
     ) -> Result<()> {
         self.prepare_measurement(current, stream, request)?;
         self.send_evidence(current, stream)?;
@@ -533,11 +512,7 @@ impl Program for BinaryProgram {
     }
 
     fn results(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        mean_after: Option<u64>,
+        &mut self, current: &Current, stream: &Stream, buffer: u32, mean_after: Option<u64>,
         out: &mut [f64],
     ) -> Result<()> {
         let launch = self.simple_launch();
@@ -559,10 +534,7 @@ impl Program for BinaryProgram {
     }
 
     fn messages(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, buffer: u32,
     ) -> Result<Vec<EncodedMessage>> {
         let mut by_slot = filled(self.layout.slots, 0)?;
         self.messages.download(current, stream, self.start_of(buffer), &mut by_slot)?;
@@ -572,11 +544,7 @@ impl Program for BinaryProgram {
     }
 
     fn set_messages(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         let mut by_slot = filled(self.layout.slots, EncodedMessage::ONE.0)?;
         for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {

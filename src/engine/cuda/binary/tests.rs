@@ -259,11 +259,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
 /// Each message that is sent reads of other factors those messages anew that come before it, and waits for no
 /// others; these are sent at earlier levels.
 fn check_reads(
-    laid: &Laid<'_>,
-    preorder: &Preorder,
-    level_of: &[usize],
-    sending: &Sending,
-    edges: &[usize],
+    laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], sending: &Sending, edges: &[usize],
 ) {
     let graph = laid.graph;
     let period = (level_of.iter().max().map_or(0, |&last| last as i64 + 1) - 2).max(1);

@@ -195,9 +195,7 @@ impl Current {
     /// The module of this name in the context, which `load` loads if it is not there yet; it stays for as
     /// long as the context does.
     pub(super) fn module(
-        &self,
-        name: &'static str,
-        load: impl FnOnce() -> Result<CUmodule>,
+        &self, name: &'static str, load: impl FnOnce() -> Result<CUmodule>,
     ) -> Result<CUmodule> {
         // Others that need the same wait here instead of loading it as well.
         let mut modules = self.context.0.modules.lock();

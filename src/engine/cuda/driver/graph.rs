@@ -21,9 +21,7 @@ impl Graph {
     /// Records what a function asks of a stream; none of it is done yet. The function must not wait for
     /// the stream.
     pub fn record(
-        current: &Current,
-        stream: &Stream,
-        work: impl FnOnce() -> Result<()>,
+        current: &Current, stream: &Stream, work: impl FnOnce() -> Result<()>,
     ) -> Result<Self> {
         // Only what this thread does may break the recording.
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;

@@ -104,11 +104,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// Copies to the entries from `start` on, after all that was asked of the stream before, and waits
     /// for it.
     pub fn upload(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        start: usize,
-        from: &[T],
+        &self, current: &Current, stream: &Stream, start: usize, from: &[T],
     ) -> Result<()> {
         // SAFETY: the copy has ended before the slice can change.
         unsafe { self.start_upload(current, stream, start, from)? };
@@ -120,11 +116,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// # Safety
     /// The slice stays and does not change until the stream has done this.
     pub unsafe fn start_upload(
-        &self,
-        _current: &Current,
-        stream: &Stream,
-        start: usize,
-        from: &[T],
+        &self, _current: &Current, stream: &Stream, start: usize, from: &[T],
     ) -> Result<()> {
         let to = self.part(start, from.len())?;
         if from.is_empty() {
@@ -140,11 +132,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// Copies the entries from `start` on, after all that was asked of the stream before, and waits for
     /// it.
     pub fn download(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        start: usize,
-        to: &mut [T],
+        &self, current: &Current, stream: &Stream, start: usize, to: &mut [T],
     ) -> Result<()> {
         // SAFETY: the copy has ended before the slice can be used.
         unsafe { self.start_download(current, stream, start, to)? };
@@ -156,11 +144,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// # Safety
     /// The slice stays and is not used until the stream has done this.
     pub unsafe fn start_download(
-        &self,
-        _current: &Current,
-        stream: &Stream,
-        start: usize,
-        to: &mut [T],
+        &self, _current: &Current, stream: &Stream, start: usize, to: &mut [T],
     ) -> Result<()> {
         let from = self.part(start, to.len())?;
         if to.is_empty() {

@@ -26,9 +26,7 @@ impl Module {
     /// devices of this compute capability, a cubin. Errors: those of `image`; [`Error::NoDevice`] if the
     /// driver refuses the image.
     pub fn load(
-        current: &Current,
-        name: &'static str,
-        image: impl FnOnce() -> Result<Vec<u8>>,
+        current: &Current, name: &'static str, image: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Arc<Self>> {
         let raw = current.module(name, || {
             let mut image = image()?;
@@ -131,9 +129,7 @@ impl Launch {
 
     /// Calls a function with what the driver takes for this.
     fn with_config<R>(
-        &self,
-        stream: Option<&Stream>,
-        call: impl FnOnce(&shims::LaunchConfig) -> R,
+        &self, stream: Option<&Stream>, call: impl FnOnce(&shims::LaunchConfig) -> R,
     ) -> R {
         let (attributes, attribute_count) = self.attributes();
         call(&shims::LaunchConfig {
@@ -241,11 +237,7 @@ impl Kernel {
     /// The arguments are those of the kernel, in number and types; what it does with buffers stays
     /// inside them, and they stay until it has ended.
     pub unsafe fn launch<const N: usize>(
-        &self,
-        _current: &Current,
-        stream: &Stream,
-        launch: Launch,
-        arguments: [Argument<'_>; N],
+        &self, _current: &Current, stream: &Stream, launch: Launch, arguments: [Argument<'_>; N],
     ) -> Result<()> {
         let mut pointers = arguments.map(|argument| argument.0);
         let result = launch.with_config(Some(stream), |config| {

@@ -21,9 +21,7 @@ macro_rules! addresses {
 
 /// An array, or nothing.
 fn optional<T: Element>(
-    current: &Current,
-    stream: &Stream,
-    content: Option<&[T]>,
+    current: &Current, stream: &Stream, content: Option<&[T]>,
 ) -> Result<DeviceBuffer<T>> {
     DeviceBuffer::from_slice(current, stream, content.unwrap_or_default())
 }
@@ -47,10 +45,7 @@ pub(super) struct GraphBuffers {
 
 impl GraphBuffers {
     pub fn new(
-        current: &Current,
-        stream: &Stream,
-        graph: &FactorGraph,
-        values: &Values,
+        current: &Current, stream: &Stream, graph: &FactorGraph, values: &Values,
     ) -> Result<Self> {
         let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
             collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
@@ -170,9 +165,7 @@ impl MessageBuffers {
 
 /// All of a buffer.
 pub(super) fn download(
-    current: &Current,
-    stream: &Stream,
-    values: &DeviceBuffer<u64>,
+    current: &Current, stream: &Stream, values: &DeviceBuffer<u64>,
 ) -> Result<Vec<u64>> {
     let mut by_slot = filled(values.len(), 0)?;
     values.download(current, stream, 0, &mut by_slot)?;
@@ -203,10 +196,7 @@ fn pair(first: u32, second: u32) -> u64 {
 
 impl FactorBuffers {
     fn new(
-        current: &Current,
-        stream: &Stream,
-        graph: &FactorGraph,
-        factors: &Factors,
+        current: &Current, stream: &Stream, graph: &FactorGraph, factors: &Factors,
     ) -> Result<Self> {
         let numbers = |content: &[f64]| DeviceBuffer::from_slice(current, stream, content);
         let words = |content: &[u64]| DeviceBuffer::from_slice(current, stream, content);
@@ -304,10 +294,7 @@ struct WorkBuffers {
 impl WorkBuffers {
     /// Room for this work, or for any by levels if iterations differ.
     fn new(
-        current: &Current,
-        graph: &FactorGraph,
-        work: &TaskLists,
-        iterations_differ: bool,
+        current: &Current, graph: &FactorGraph, work: &TaskLists, iterations_differ: bool,
     ) -> Result<Self> {
         let edges = graph.edge_count();
         let items = |items: &Items| {
@@ -354,10 +341,7 @@ impl WorkBuffers {
 
 /// Memory for so many threads or blocks of `count`, of so many bytes each.
 fn scratch(
-    current: &Current,
-    bytes: u64,
-    total: u64,
-    count: u32,
+    current: &Current, bytes: u64, total: u64, count: u32,
 ) -> Result<(DeviceBuffer<u8>, DeviceScratch)> {
     let fitting = total.checked_div(bytes).unwrap_or(u64::MAX).clamp(1, count.into());
     let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
@@ -388,13 +372,8 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        current: &Current,
-        stream: &Stream,
-        graph: &FactorGraph,
-        factors: Factors,
-        work: &TaskLists,
-        iterations_differ: bool,
-        blocks: u32,
+        current: &Current, stream: &Stream, graph: &FactorGraph, factors: Factors,
+        work: &TaskLists, iterations_differ: bool, blocks: u32,
     ) -> Result<Self> {
         let buffers = FactorBuffers::new(current, stream, graph, &factors)?;
         let by_levels = iterations_differ || !work.ranks.is_empty();

@@ -38,10 +38,7 @@ pub(super) struct EvidenceBuffers {
 
 impl EvidenceBuffers {
     pub fn new(
-        current: &Current,
-        stream: &Stream,
-        variables: usize,
-        values: &Values,
+        current: &Current, stream: &Stream, variables: usize, values: &Values,
     ) -> Result<Self> {
         let known = filled(variables, Known::Nothing as u32)?;
         let weights = filled(values.belief_count, EncodedMessage::ONE.0)?;
@@ -56,10 +53,7 @@ impl EvidenceBuffers {
     }
 
     pub fn set(
-        &mut self,
-        graph: &FactorGraph,
-        values: &Values,
-        variable: usize,
+        &mut self, graph: &FactorGraph, values: &Values, variable: usize,
         evidence: Option<&VariableEvidence>,
     ) -> Result<()> {
         let radix = graph.cardinality(variable);

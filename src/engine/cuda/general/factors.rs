@@ -179,10 +179,7 @@ impl Factors {
     }
 
     fn add_table(
-        &mut self,
-        graph: &FactorGraph,
-        factor: usize,
-        values: &[f64],
+        &mut self, graph: &FactorGraph, factor: usize, values: &[f64],
     ) -> Result<(u32, u32, u64)> {
         let entries = u32::try_from(values.len()).map_err(|_| {
             Error::LimitExceeded(format!(
@@ -201,10 +198,7 @@ impl Factors {
     }
 
     fn add_terms(
-        &mut self,
-        graph: &FactorGraph,
-        factor: usize,
-        terms: &TermsView<'_>,
+        &mut self, graph: &FactorGraph, factor: usize, terms: &TermsView<'_>,
     ) -> Result<(u32, u32, u64)> {
         let states = graph.factor_cardinalities(factor).sum::<usize>();
         let number = self.terms.len() as u32;

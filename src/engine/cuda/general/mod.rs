@@ -42,11 +42,7 @@ struct Shape {
 impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        graph: &FactorGraph,
-        factors: Factors,
+        &self, current: &Current, stream: &Stream, graph: &FactorGraph, factors: Factors,
         preorder: &Preorder,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
@@ -104,10 +100,7 @@ impl General {
     /// which has no preorder; a schedule for another graph; a graph too large for 32-bit places, or for
     /// the device's memory.
     pub(super) fn new(
-        current: &Current,
-        stream: &Stream,
-        module: &Arc<Module>,
-        graph: Arc<FactorGraph>,
+        current: &Current, stream: &Stream, module: &Arc<Module>, graph: Arc<FactorGraph>,
         schedule: &Schedule,
     ) -> Result<Self> {
         // Fails before anything is allocated.
@@ -225,11 +218,7 @@ impl General {
 
     /// Runs `general_begin`.
     fn start(
-        &self,
-        current: &Current,
-        stream: &Stream,
-        device: &DeviceGeneral,
-        buffer: u32,
+        &self, current: &Current, stream: &Stream, device: &DeviceGeneral, buffer: u32,
     ) -> Result<()> {
         let launch = Launch::new(self.machine(self.inference).blocks, THREADS);
         let arguments = [Argument::value(device), Argument::value(&buffer)];
@@ -257,11 +246,7 @@ impl Program for General {
     }
 
     fn begin(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        request: &RunRequest,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, request: &RunRequest, buffer: u32,
     ) -> Result<()> {
         if !self.serves(request) {
             return Err(Error::Unsupported(
@@ -321,11 +306,7 @@ impl Program for General {
     }
 
     fn results(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        mean_after: Option<u64>,
+        &mut self, current: &Current, stream: &Stream, buffer: u32, mean_after: Option<u64>,
         out: &mut [f64],
     ) -> Result<()> {
         let iterations = mean_after.unwrap_or(0);
@@ -346,20 +327,13 @@ impl Program for General {
     }
 
     fn messages(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, buffer: u32,
     ) -> Result<Vec<EncodedMessage>> {
         self.by_edge(&download(current, stream, self.messages.messages(buffer))?)
     }
 
     fn set_messages(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         self.messages.messages(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = false;
@@ -373,10 +347,7 @@ impl Program for General {
     }
 
     fn undamped(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
+        &mut self, current: &Current, stream: &Stream, buffer: u32,
     ) -> Result<Option<Vec<EncodedMessage>>> {
         if !self.newest_is_valid {
             return Ok(None);
@@ -385,11 +356,7 @@ impl Program for General {
     }
 
     fn set_undamped(
-        &mut self,
-        current: &Current,
-        stream: &Stream,
-        buffer: u32,
-        messages: &[EncodedMessage],
+        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         self.messages.require_newest(current, self.values.count)?;
         self.messages.newest(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
