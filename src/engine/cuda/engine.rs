@@ -64,11 +64,11 @@ impl CudaEngine {
         let context = Context::new(Device::get(choose_device(options.device)?)?)?;
         let current = context.enter()?;
         let stream = Stream::new(&current)?;
-        let mut programs = Programs::new(&current, &stream, &graph, schedule)?;
+        let mut programs = Programs::new(stream.queue(&current), &graph, schedule)?;
         let mut launches = Launches::new(&current)?;
         let owner = match programs.first() {
             Some(kind) => {
-                launches.warm_up(&current, &stream, programs.at(kind)?)?;
+                launches.warm_up(stream.queue(&current), programs.at(kind)?)?;
                 Owner::Program(kind)
             }
             None => Owner::Host(Snapshot::uniform(value_count(&graph))?),
@@ -97,8 +97,8 @@ impl CudaEngine {
                 let current = self.context.enter()?;
                 let program = self.programs.at(kind)?;
                 Ok(Snapshot {
-                    messages: program.messages(&current, &self.stream, self.buffer)?,
-                    newest: program.undamped(&current, &self.stream, self.buffer)?,
+                    messages: program.messages(self.stream.queue(&current), self.buffer)?,
+                    newest: program.undamped(self.stream.queue(&current), self.buffer)?,
                     queue: None,
                     iterations: self.iterations,
                     constants_sent: self.constants_sent,
@@ -115,9 +115,9 @@ impl CudaEngine {
         let snapshot = self.copy_messages()?;
         let current = self.context.enter()?;
         let program = self.programs.at(kind)?;
-        program.set_messages(&current, &self.stream, 0, &snapshot.messages)?;
+        program.set_messages(self.stream.queue(&current), 0, &snapshot.messages)?;
         if let Some(newest) = &snapshot.newest {
-            program.set_undamped(&current, &self.stream, 0, newest)?;
+            program.set_undamped(self.stream.queue(&current), 0, newest)?;
         }
         if snapshot.constants_sent {
             program.constants_are_sent();
@@ -147,7 +147,7 @@ impl Engine for CudaEngine {
     fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()> {
         schedule.check(&self.graph)?;
         let current = self.context.enter()?;
-        let mut programs = Programs::new(&current, &self.stream, &self.graph, schedule)?;
+        let mut programs = Programs::new(self.stream.queue(&current), &self.graph, schedule)?;
         for program in programs.all() {
             for (variable, known) in evidence.iter() {
                 program.set_evidence(variable, Some(known))?;
@@ -182,7 +182,12 @@ impl Engine for CudaEngine {
         if kind == ProgramKind::General {
             let current = self.context.enter()?;
             let (graph, schedule) = (&self.graph, &self.schedule);
-            self.programs.require_general(&current, &self.stream, graph, schedule, evidence)?;
+            self.programs.require_general(
+                self.stream.queue(&current),
+                graph,
+                schedule,
+                evidence,
+            )?;
         }
         if request.start == Start::Warm {
             self.give_to(kind)?;
@@ -191,11 +196,11 @@ impl Engine for CudaEngine {
         // Other programs have other buffers.
         let is_owner = matches!(self.owner, Owner::Program(owner) if owner == kind);
         let buffer = if is_owner { self.buffer } else { 0 };
-        let stream = &self.stream;
+        let queue = self.stream.queue(&current);
         let program = self.programs.at(kind)?;
         let before = if request.start == Start::Fresh { 0 } else { self.iterations };
         program.start_at(before);
-        program.begin(&current, stream, request, buffer)?;
+        program.begin(queue, request, buffer)?;
         self.owner = Owner::Program(kind);
         self.buffer = buffer;
         if request.start == Start::Fresh {
@@ -205,7 +210,7 @@ impl Engine for CudaEngine {
         let nodes = self.graph.variable_count() + self.graph.factor_count();
         let task = Task { request, nodes, buffer, started };
         let (end, state) =
-            self.launches.run(&current, stream, program, &task, monitor).map_err(of_iterations)?;
+            self.launches.run(queue, program, &task, monitor).map_err(of_iterations)?;
         self.buffer = state.buffer;
         self.iterations = before + state.iterations;
         if state.iterations > 0 {
@@ -228,7 +233,7 @@ impl Engine for CudaEngine {
         let converged = reason == StopReason::Converged;
         let means = matches!(request.rule, StopRule::Bingo { .. }) && !converged && iterations > 0;
         let means = means.then_some(iterations);
-        program.results(&current, stream, self.buffer, means, results).map_err(of_iterations)?;
+        program.results(queue, self.buffer, means, results).map_err(of_iterations)?;
         Ok(RunReport {
             iterations,
             total_iterations: self.iterations,

@@ -68,21 +68,21 @@ impl Probe<'_> {
     fn time(&self, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
         let (start, end) = (Event::new(self.current)?, Event::new(self.current)?);
         work()?;
-        start.record(self.current, &self.stream)?;
+        start.record(self.stream.queue(self.current))?;
         work()?;
-        end.record(self.current, &self.stream)?;
+        end.record(self.stream.queue(self.current))?;
         end.synchronize(self.current)?;
         end.seconds_since(self.current, &start)
     }
 
     /// The arithmetic, within a graph, with results in memory of the host.
     fn check_arithmetic(&self, module: &std::sync::Arc<Module>) -> Result<f64> {
-        let (current, stream) = (self.current, &self.stream);
+        let queue = self.stream.queue(self.current);
         let kernel = module.kernel(c"probe_arithmetic")?;
-        let triples = DeviceBuffer::from_slice(current, stream, TRIPLES.as_flattened())?;
-        let results = PinnedBuffer::<f64>::zeroed(current, 4 * TRIPLES.len())?;
+        let triples = DeviceBuffer::from_slice(queue, TRIPLES.as_flattened())?;
+        let results = PinnedBuffer::<f64>::zeroed(queue.current, 4 * TRIPLES.len())?;
         let count = TRIPLES.len() as u32;
-        let mut graph = Graph::record(current, stream, || {
+        let mut graph = Graph::record(queue, || {
             for _ in 0..REPEATED {
                 let arguments = [
                     Argument::buffer(&triples),
@@ -90,13 +90,13 @@ impl Probe<'_> {
                     Argument::value(&count),
                 ];
                 // SAFETY: the arguments of the kernel; it writes 4 numbers per triple.
-                unsafe { kernel.launch(current, stream, Launch::new(1, THREADS), arguments)? };
+                unsafe { kernel.launch(queue, Launch::new(1, THREADS), arguments)? };
             }
             Ok(())
         })?;
         // SAFETY: the buffers stay to the end of this function, which waits.
-        let time = self.time(|| unsafe { graph.launch(current, stream) })?;
-        while !stream.is_idle(current)? {
+        let time = self.time(|| unsafe { graph.launch(queue) })?;
+        while !queue.stream.is_idle(queue.current)? {
             std::thread::yield_now();
         }
         for (&triple, found) in TRIPLES.iter().zip(results.chunks_exact(4)) {
@@ -112,22 +112,22 @@ impl Probe<'_> {
 
     /// A barrier over all multiprocessors.
     fn check_barrier(&self, module: &std::sync::Arc<Module>) -> Result<f64> {
-        let (current, stream) = (self.current, &self.stream);
+        let queue = self.stream.queue(self.current);
         let kernel = module.kernel(c"probe_barrier")?;
         if kernel.blocks_per_multiprocessor(THREADS, 0)? == 0 {
             return Err(self.fails(format!("no block of {THREADS} threads fits")));
         }
-        let blocks = current.device().multiprocessors()?;
-        let values = DeviceBuffer::<u32>::new(current, blocks as usize)?;
-        let arrived = DeviceBuffer::<u32>::new(current, 1)?;
+        let blocks = queue.current.device().multiprocessors()?;
+        let values = DeviceBuffer::<u32>::new(queue.current, blocks as usize)?;
+        let arrived = DeviceBuffer::<u32>::new(queue.current, 1)?;
         let launch = Launch { cooperative: true, ..Launch::new(blocks, THREADS) };
         let time = self.time(|| {
-            values.zero(current, stream)?;
-            arrived.zero(current, stream)?;
+            values.zero(queue)?;
+            arrived.zero(queue)?;
             let arguments =
                 [Argument::buffer(&values), Argument::buffer(&arrived), Argument::value(&REPEATED)];
             // SAFETY: the arguments of the kernel; `values` has an entry per block.
-            unsafe { kernel.launch(current, stream, launch, arguments) }
+            unsafe { kernel.launch(queue, launch, arguments) }
         })?;
         self.check_values(&values, "a barrier over all multiprocessors")?;
         Ok(time / f64::from(2 * REPEATED))
@@ -135,8 +135,8 @@ impl Probe<'_> {
 
     /// A barrier and shared memory over a cluster.
     fn check_cluster(&self) -> Result<f64> {
-        let (current, stream) = (self.current, &self.stream);
-        let module = Module::load(current, "probe_cluster", || Ok(PROBE_CLUSTER.to_vec()))?;
+        let queue = self.stream.queue(self.current);
+        let module = Module::load(queue.current, "probe_cluster", || Ok(PROBE_CLUSTER.to_vec()))?;
         let kernel = module.kernel(c"probe_cluster")?;
         kernel.allow_shared(SHARED)?;
         // Some devices refuse these, or say of 16 blocks that none fit; 8 are enough.
@@ -156,12 +156,12 @@ impl Probe<'_> {
             let [_, blocks] = CLUSTERS;
             return Err(self.fails(format!("no cluster of {blocks} blocks fits")));
         };
-        let values = DeviceBuffer::<u32>::zeroed(current, stream, launch.blocks as usize)?;
+        let values = DeviceBuffer::<u32>::zeroed(queue, launch.blocks as usize)?;
         let time = self.time(|| {
             let arguments =
                 [Argument::buffer(&values), Argument::value(&REPEATED), Argument::value(&SHARED)];
             // SAFETY: the arguments of the kernel; `values` has an entry per block.
-            unsafe { kernel.launch(current, stream, launch, arguments) }
+            unsafe { kernel.launch(queue, launch, arguments) }
         })?;
         self.check_values(&values, "a barrier over a cluster")?;
         Ok(time / f64::from(2 * REPEATED))
@@ -170,8 +170,8 @@ impl Probe<'_> {
     fn check_values(&self, values: &DeviceBuffer<u32>, what: &str) -> Result<()> {
         let mut found = filled(values.len(), 0)?;
         let copy = DeviceBuffer::new(self.current, values.len())?;
-        copy.copy_from(self.current, &self.stream, values)?;
-        copy.download(self.current, &self.stream, 0, &mut found)?;
+        copy.copy_from(self.stream.queue(self.current), values)?;
+        copy.download(self.stream.queue(self.current), 0, &mut found)?;
         match found.iter().position(|&value| value != REPEATED) {
             Some(block) => Err(self.fails(format!(
                 "after {REPEATED} rounds of {what}, block {block} counts {}",

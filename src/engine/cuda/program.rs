@@ -1,7 +1,7 @@
 //! What a graph and a schedule are on a device.
 
 use super::control::Loop;
-use super::driver::{Current, Stream};
+use super::driver::Queue;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
@@ -36,28 +36,23 @@ pub(super) trait Program: Send + Sync {
 
     /// Prepares a run whose messages are in `buffer`, uniform ones after a fresh start: evidence that has
     /// changed, and what measurements compare with. Nothing that a failure leaves behind is seen.
-    fn begin(
-        &mut self, current: &Current, stream: &Stream, request: &RunRequest, buffer: u32,
-    ) -> Result<()>;
+    fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()>;
 
     /// Starts iterations, without waiting for them.
-    fn launch(&mut self, current: &Current, stream: &Stream, iterations: &Loop) -> Result<()>;
+    fn launch(&mut self, queue: Queue<'_>, iterations: &Loop) -> Result<()>;
 
     /// Probabilities of all states of all variables for the messages in `buffer`; or, where the run's
     /// rule is BINGO's and it has not converged, the means of the last beliefs after `iterations` iterations.
     fn results(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, mean_after: Option<u64>,
-        out: &mut [f64],
+        &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()>;
 
     /// All messages in `buffer`, by edge.
-    fn messages(
-        &mut self, current: &Current, stream: &Stream, buffer: u32,
-    ) -> Result<Vec<EncodedMessage>>;
+    fn messages(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Vec<EncodedMessage>>;
 
     /// Replaces all messages in `buffer`; those to be sent once only go to both.
     fn set_messages(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()>;
 
     /// Tells, after `set_messages`, that what factors with one variable send is among these messages, and
@@ -66,15 +61,13 @@ pub(super) trait Program: Send + Sync {
 
     /// What the messages in `buffer` were before damping, if the last run damped them: beliefs are made
     /// of these (see [`RunRequest::damping`]).
-    fn undamped(
-        &mut self, _current: &Current, _stream: &Stream, _buffer: u32,
-    ) -> Result<Option<Vec<EncodedMessage>>> {
+    fn undamped(&mut self, queue: Queue<'_>, _buffer: u32) -> Result<Option<Vec<EncodedMessage>>> {
         Ok(None)
     }
 
     /// Replaces these, after `set_messages`; without effect where damping is not served.
     fn set_undamped(
-        &mut self, _current: &Current, _stream: &Stream, _buffer: u32, _messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, _buffer: u32, _messages: &[EncodedMessage],
     ) -> Result<()> {
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The programs of a graph, and which of them runs a request.
 
 use super::binary::BinaryProgram;
-use super::driver::{Current, Stream};
+use super::driver::Queue;
 use super::general::General;
 use super::kernels;
 use super::program::Program;
@@ -71,7 +71,7 @@ impl Programs {
     /// The binary program, if graph and schedule are of its kind, else the general one, if it has the
     /// schedule. Errors: a schedule for another graph; what making them says.
     pub(super) fn new(
-        current: &Current, stream: &Stream, graph: &Arc<FactorGraph>, schedule: &Schedule,
+        queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, general: None };
         let is_residual = matches!(schedule, Schedule::MaximumResidual { .. });
@@ -80,23 +80,22 @@ impl Programs {
         }
         // Kernels that are of no use are not loaded.
         if graph.all_binary() && graph.other_factors().next().is_none() {
-            let module = kernels::binary(current)?;
-            programs.binary =
-                BinaryProgram::new(current, stream, &module, graph.clone(), schedule)?;
+            let module = kernels::binary(queue.current)?;
+            programs.binary = BinaryProgram::new(queue, &module, graph.clone(), schedule)?;
         }
         if programs.binary.is_none() {
-            programs.general = Some(general(current, stream, graph, schedule)?);
+            programs.general = Some(general(queue, graph, schedule)?);
         }
         Ok(programs)
     }
 
     /// Makes the general program, if it is not there.
     pub(super) fn require_general(
-        &mut self, current: &Current, stream: &Stream, graph: &Arc<FactorGraph>,
-        schedule: &Schedule, evidence: &Evidence,
+        &mut self, queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
+        evidence: &Evidence,
     ) -> Result<()> {
         if self.general.is_none() {
-            let mut made = general(current, stream, graph, schedule)?;
+            let mut made = general(queue, graph, schedule)?;
             for (variable, evidence) in evidence.iter() {
                 made.set_evidence(variable, Some(evidence))?;
             }
@@ -137,10 +136,8 @@ impl Programs {
     }
 }
 
-fn general(
-    current: &Current, stream: &Stream, graph: &Arc<FactorGraph>, schedule: &Schedule,
-) -> Result<General> {
-    General::new(current, stream, &kernels::general(current)?, graph.clone(), schedule)
+fn general(queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule) -> Result<General> {
+    General::new(queue, &kernels::general(queue.current)?, graph.clone(), schedule)
 }
 
 /// An invariant is broken: a program is asked for that has not been made.

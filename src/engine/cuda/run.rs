@@ -1,7 +1,7 @@
 //! The host's part in a run on a device: launch after launch, until the rule or somebody ends it.
 
 use super::control::{IterationLog, Loop, Rule, RunState, Standing};
-use super::driver::{Current, DeviceBuffer, PinnedBuffer, Stream};
+use super::driver::{Current, DeviceBuffer, PinnedBuffer, Queue};
 use super::program::Program;
 use crate::engine::{Control, Progress, RunRequest, StopReason, StopRule};
 use crate::error::Result;
@@ -65,20 +65,18 @@ impl Launches {
 
     /// Starts the kernel without an iteration: so the driver takes now what memory it wants for it, and not in the
     /// middle of a run.
-    pub(super) fn warm_up(
-        &mut self, current: &Current, stream: &Stream, program: &mut dyn Program,
-    ) -> Result<()> {
+    pub(super) fn warm_up(&mut self, queue: Queue<'_>, program: &mut dyn Program) -> Result<()> {
         if program.iterations_per_launch().is_some() {
             // A launch would prepare the next iteration.
             return Ok(());
         }
         let request = RunRequest::new(StopRule::Iterations(0));
         self.state[0] = RunState::new(0);
-        self.control.upload(current, stream, 0, &self.state)?;
-        self.barrier.zero(current, stream)?;
+        self.control.upload(queue, 0, &self.state)?;
+        self.barrier.zero(queue)?;
         let rule = Rule::new(&request, 0, program.by_levels());
-        program.launch(current, stream, &self.iterations(rule, 0))?;
-        stream.synchronize(current)
+        program.launch(queue, &self.iterations(rule, 0))?;
+        queue.synchronize()
     }
 
     /// Iterations until so many of the run are done.
@@ -95,7 +93,7 @@ impl Launches {
     /// Runs iterations; `monitor` hears of each, but of none in which a contradiction was found. Gives how the
     /// run ended, and its last state.
     pub(super) fn run(
-        &mut self, current: &Current, stream: &Stream, program: &mut dyn Program, task: &Task<'_>,
+        &mut self, queue: Queue<'_>, program: &mut dyn Program, task: &Task<'_>,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<(End, RunState)> {
         let request = task.request;
@@ -106,7 +104,7 @@ impl Launches {
         let most =
             program.iterations_per_launch().unwrap_or(MOST_ITERATIONS).clamp(1, MOST_ITERATIONS);
         self.state[0] = RunState::new(task.buffer);
-        self.control.upload(current, stream, 0, &self.state)?;
+        self.control.upload(queue, 0, &self.state)?;
         if max_iterations > 0
             && request.max_time.is_some_and(|limit| task.started.elapsed() >= limit)
         {
@@ -118,16 +116,16 @@ impl Launches {
             let iterations =
                 self.iterations(rule, done + size.min(max_iterations.saturating_sub(done)));
             let launched = Instant::now();
-            self.barrier.zero(current, stream)?;
-            program.launch(current, stream, &iterations)?;
-            self.control.download(current, stream, 0, &mut self.state)?;
+            self.barrier.zero(queue)?;
+            program.launch(queue, &iterations)?;
+            self.control.download(queue, 0, &mut self.state)?;
             let state = self.state[0];
             let standing = state.standing();
             // Where all messages are sent at once, a state is judged when its messages are read.
             let unheard = matches!(standing, Standing::Contradiction { .. })
                 && (program.by_levels() || is_bingo || state.last_iteration_failed());
             let logged = &mut self.logged[..(state.iterations - done) as usize];
-            self.log.download(current, stream, 0, logged)?;
+            self.log.download(queue, 0, logged)?;
             let mut cancelled = false;
             for (iteration, &IterationLog { max_diff, active_fraction }) in
                 (done + 1..).zip(&*logged)

@@ -8,7 +8,7 @@ use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::engine::cuda::control::Loop;
 use crate::engine::cuda::driver::{
-    Argument, Current, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Stream,
+    Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
 use crate::engine::cuda::program::Program;
 use crate::engine::{RunRequest, Start, StopRule};
@@ -96,15 +96,14 @@ enum Known {
 
 /// Copies arrays to the device.
 struct Loader<'a> {
-    current: &'a Current,
-    stream: &'a Stream,
+    queue: Queue<'a>,
     kept: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 impl Loader<'_> {
     /// The address of a copy that stays.
     fn load<T: Element>(&mut self, content: &[T]) -> Result<u64> {
-        let buffer = DeviceBuffer::from_slice(self.current, self.stream, content)?;
+        let buffer = DeviceBuffer::from_slice(self.queue, content)?;
         let address = *buffer.address();
         self.kept.try_room(1)?;
         self.kept.push(boxed(buffer)?);
@@ -113,7 +112,7 @@ impl Loader<'_> {
 
     /// The address of so many words of 64 bits that stay.
     fn reserve(&mut self, words: usize) -> Result<u64> {
-        let buffer = DeviceBuffer::<u64>::new(self.current, words)?;
+        let buffer = DeviceBuffer::<u64>::new(self.queue.current, words)?;
         let address = *buffer.address();
         self.kept.try_room(1)?;
         self.kept.push(boxed(buffer)?);
@@ -134,7 +133,8 @@ impl Loader<'_> {
         binary.home_constants = self.load(&constants)?;
         let blocks = work.homes.len();
         let mut launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) };
-        let room = self.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED) as usize;
+        let room =
+            self.queue.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED) as usize;
         for with_words in [true, false] {
             let bytes = work.homes.iter().map(|home| home.bytes(with_words)).max().unwrap_or(0);
             (binary.home_bytes, binary.home_words_inside) = (bytes as u64, u64::from(with_words));
@@ -173,8 +173,7 @@ fn group(
 impl BinaryProgram {
     /// `None` if the graph and the schedule are not of this kind.
     pub(in crate::engine::cuda) fn new(
-        current: &Current, stream: &Stream, module: &Arc<Module>, graph: Arc<FactorGraph>,
-        schedule: &Schedule,
+        queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Option<Self>> {
         if matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
         {
@@ -195,13 +194,13 @@ impl BinaryProgram {
             Schedule::Parallel => None,
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
-        let multiprocessors = current.device().multiprocessors()?;
+        let multiprocessors = queue.current.device().multiprocessors()?;
         let homes = match &preorder {
             None => Some(Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK)?),
             Some(_) => None,
         };
         let Some(layout) = Layout::new(&graph, homes.as_ref())? else { return Ok(None) };
-        let mut loader = Loader { current, stream, kept: Vec::new() };
+        let mut loader = Loader { queue, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
         let mut binary = Binary {
@@ -270,14 +269,14 @@ impl BinaryProgram {
         }
         let (offsets, places) = group(edges, input_places.iter().copied())?;
         let known_start = base.len();
-        let words = with_room(current, stream, &mut base, variables)?;
+        let words = with_room(queue, &mut base, variables)?;
         (binary.flood_words, binary.level_words) = (*words.address(), *words.address());
         binary.known = words.address() + 4 * known_start as u64;
-        let messages = DeviceBuffer::new(current, states * stride)?;
+        let messages = DeviceBuffer::new(queue.current, states * stride)?;
         (binary.messages, binary.stride) = (*messages.address(), stride as u64);
         let program = Self {
             by_levels: preorder.is_some(),
-            results: DeviceBuffer::new(current, 2 * variables)?,
+            results: DeviceBuffer::new(queue.current, 2 * variables)?,
             graph,
             layout,
             binary,
@@ -293,25 +292,25 @@ impl BinaryProgram {
             soft: 0,
             changed: Vec::new(),
             patches: None,
-            beliefs: DeviceBuffer::new(current, variables)?,
+            beliefs: DeviceBuffer::new(queue.current, variables)?,
             history: None,
             inputs: None,
             _constant: loader.kept,
         };
-        program.fill(current, stream, &program.messages, EncodedMessage::ONE.0)?;
-        stream.synchronize(current)?;
+        program.fill(queue, &program.messages, EncodedMessage::ONE.0)?;
+        queue.synchronize()?;
         Ok(Some(program))
     }
 
     /// Sets all entries of a buffer, of 64 bits each, to one with these bits.
     fn fill<T: Element>(
-        &self, current: &Current, stream: &Stream, buffer: &DeviceBuffer<T>, bits: u64,
+        &self, queue: Queue<'_>, buffer: &DeviceBuffer<T>, bits: u64,
     ) -> Result<()> {
         const { assert!(size_of::<T>() == 8) };
         let count = buffer.len() as u64;
         let arguments = [Argument::buffer(buffer), Argument::value(&bits), Argument::value(&count)];
         // SAFETY: the kernel's arguments; it writes `count` values of this size.
-        unsafe { self.kernels.fill.launch(current, stream, self.simple_launch(), arguments) }
+        unsafe { self.kernels.fill.launch(queue, self.simple_launch(), arguments) }
     }
 
     /// Where the messages of a state begin.
@@ -324,7 +323,7 @@ impl BinaryProgram {
     }
 
     /// Brings the evidence that has changed to the device.
-    fn send_evidence(&mut self, current: &Current, stream: &Stream) -> Result<()> {
+    fn send_evidence(&mut self, queue: Queue<'_>) -> Result<()> {
         self.changed.sort_unstable();
         self.changed.dedup();
         let mut places = Vec::new();
@@ -358,7 +357,7 @@ impl BinaryProgram {
         if count > 0 {
             if self.patches.as_ref().is_none_or(|patches| patches.len() < 2 * count) {
                 let room = (2 * count).next_power_of_two();
-                self.patches = Some(PinnedBuffer::zeroed(current, room)?);
+                self.patches = Some(PinnedBuffer::zeroed(queue.current, room)?);
             }
             if let Some(patches) = &mut self.patches {
                 patches[..count].copy_from_slice(&places);
@@ -374,8 +373,8 @@ impl BinaryProgram {
                 let launch = Launch::new(count.div_ceil(THREADS).min(256), THREADS);
                 // SAFETY: the kernel's arguments; the places are among the words; the stream has done
                 // this before the buffer changes.
-                unsafe { self.kernels.patch.launch(current, stream, launch, arguments)? };
-                stream.synchronize(current)?;
+                unsafe { self.kernels.patch.launch(queue, launch, arguments)? };
+                queue.synchronize()?;
             }
         }
         self.changed.clear();
@@ -384,11 +383,9 @@ impl BinaryProgram {
 
     /// Allocates what BINGO's rule measures with, if it is not there, and sets what rules measure with to
     /// what a fresh run compares with.
-    fn prepare_measurement(
-        &mut self, current: &Current, stream: &Stream, request: &RunRequest,
-    ) -> Result<()> {
+    fn prepare_measurement(&mut self, queue: Queue<'_>, request: &RunRequest) -> Result<()> {
         let variables = self.graph.variable_count();
-        self.fill(current, stream, &self.beliefs, 0.5_f64.to_bits())?;
+        self.fill(queue, &self.beliefs, 0.5_f64.to_bits())?;
         self.binary.beliefs = *self.beliefs.address();
         let StopRule::Bingo { history, max_iterations, .. } = request.rule else { return Ok(()) };
         let rows = history.min(max_iterations.saturating_add(1)).max(1);
@@ -396,13 +393,13 @@ impl BinaryProgram {
         self.binary.history_length = rows as u32;
         if self.history.as_ref().is_none_or(|history| history.len() < length) {
             self.history = None;
-            self.history = Some(DeviceBuffer::new(current, length)?);
+            self.history = Some(DeviceBuffer::new(queue.current, length)?);
         }
         self.binary.history = self.history.as_ref().map_or(0, |history| *history.address());
         let inputs = match self.inputs.take() {
             Some(inputs) => inputs,
             None => {
-                let mut loader = Loader { current, stream, kept: Vec::new() };
+                let mut loader = Loader { queue, kept: Vec::new() };
                 let factors = 0..self.graph.factor_count();
                 let start = |f| self.graph.factor_edges(f).start as u32;
                 let mut offsets: Vec<u32> = room(factors.len() + 1)?;
@@ -411,12 +408,12 @@ impl BinaryProgram {
                 self.binary.factor_offsets = loader.load(&offsets)?;
                 self.binary.edge_slots = loader.load(&self.layout.slot_of_edge)?;
                 self._constant.try_extend(loader.kept)?;
-                let new = || DeviceBuffer::new(current, self.layout.slots);
+                let new = || DeviceBuffer::new(queue.current, self.layout.slots);
                 [new()?, new()?]
             }
         };
         for buffer in &inputs {
-            buffer.zero(current, stream)?;
+            buffer.zero(queue)?;
         }
         (self.binary.inputs, self.binary.changes) = (*inputs[0].address(), *inputs[1].address());
         self.inputs = Some(inputs);
@@ -436,12 +433,10 @@ fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Result<Vec<
 }
 
 /// The words on the device, with room for what is known about each variable, of which nothing is.
-fn with_room(
-    current: &Current, stream: &Stream, base: &mut Vec<u32>, variables: usize,
-) -> Result<DeviceBuffer<u32>> {
+fn with_room(queue: Queue<'_>, base: &mut Vec<u32>, variables: usize) -> Result<DeviceBuffer<u32>> {
     let length = base.len();
     base.try_resize(length + variables, 0)?;
-    let words = DeviceBuffer::from_slice(current, stream, base);
+    let words = DeviceBuffer::from_slice(queue, base);
     base.truncate(length);
     words
 }
@@ -480,24 +475,22 @@ impl Program for BinaryProgram {
         Ok(())
     }
 
-    fn begin(
-        &mut self, current: &Current, stream: &Stream, request: &RunRequest, buffer: u32,
-    ) -> Result<()> {
-        self.prepare_measurement(current, stream, request)?;
-        self.send_evidence(current, stream)?;
+    fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
+        self.prepare_measurement(queue, request)?;
+        self.send_evidence(queue)?;
         let fresh = request.start == Start::Fresh;
         if self.by_levels {
             let (binary, fresh) = (Argument::value(&self.binary), u32::from(fresh));
             let arguments = [binary, Argument::value(&buffer), Argument::value(&fresh)];
             // SAFETY: the kernel's arguments; it writes to all states of the messages.
-            unsafe { self.kernels.begin.launch(current, stream, self.simple_launch(), arguments)? };
+            unsafe { self.kernels.begin.launch(queue, self.simple_launch(), arguments)? };
         } else if fresh {
-            self.fill(current, stream, &self.messages, EncodedMessage::ONE.0)?;
+            self.fill(queue, &self.messages, EncodedMessage::ONE.0)?;
         }
         Ok(())
     }
 
-    fn launch(&mut self, current: &Current, stream: &Stream, iterations: &Loop) -> Result<()> {
+    fn launch(&mut self, queue: Queue<'_>, iterations: &Loop) -> Result<()> {
         let binary = Argument::value(&self.binary);
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
@@ -507,13 +500,12 @@ impl Program for BinaryProgram {
                 (false, 0) => &self.kernels.flood,
                 (false, _) => &self.kernels.far_flood,
             };
-            kernel.launch(current, stream, self.launch, [binary, Argument::value(iterations)])
+            kernel.launch(queue, self.launch, [binary, Argument::value(iterations)])
         }
     }
 
     fn results(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, mean_after: Option<u64>,
-        out: &mut [f64],
+        &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()> {
         let launch = self.simple_launch();
         let (binary, results) = (Argument::value(&self.binary), Argument::buffer(&self.results));
@@ -522,35 +514,33 @@ impl Program for BinaryProgram {
             match &mean_after {
                 Some(iterations) => {
                     let arguments = [binary, Argument::value(iterations), results];
-                    self.kernels.means.launch(current, stream, launch, arguments)?;
+                    self.kernels.means.launch(queue, launch, arguments)?;
                 }
                 None => {
                     let arguments = [binary, Argument::value(&buffer), results];
-                    self.kernels.results.launch(current, stream, launch, arguments)?;
+                    self.kernels.results.launch(queue, launch, arguments)?;
                 }
             }
         }
-        self.results.download(current, stream, 0, out)
+        self.results.download(queue, 0, out)
     }
 
-    fn messages(
-        &mut self, current: &Current, stream: &Stream, buffer: u32,
-    ) -> Result<Vec<EncodedMessage>> {
+    fn messages(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Vec<EncodedMessage>> {
         let mut by_slot = filled(self.layout.slots, 0)?;
-        self.messages.download(current, stream, self.start_of(buffer), &mut by_slot)?;
+        self.messages.download(queue, self.start_of(buffer), &mut by_slot)?;
         collected(
             self.layout.slot_of_edge.iter().map(|&slot| EncodedMessage(by_slot[slot as usize])),
         )
     }
 
     fn set_messages(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
         let mut by_slot = filled(self.layout.slots, EncodedMessage::ONE.0)?;
         for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
             by_slot[slot as usize] = message.0;
         }
-        self.messages.upload(current, stream, self.start_of(buffer), &by_slot)
+        self.messages.upload(queue, self.start_of(buffer), &by_slot)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::failure::check;
 use super::sys::CUdeviceptr;
-use super::{Context, Current, Stream, shims};
+use super::{Context, Current, Queue, shims};
 use crate::error::{Error, Result};
 use crate::memory::out_of_memory;
 use cust::memory::DeviceCopy;
@@ -56,16 +56,16 @@ impl<T: Element> DeviceBuffer<T> {
     }
 
     /// An array with the content of a slice.
-    pub fn from_slice(current: &Current, stream: &Stream, content: &[T]) -> Result<Self> {
-        let buffer = Self::new(current, content.len())?;
-        buffer.upload(current, stream, 0, content)?;
+    pub fn from_slice(queue: Queue<'_>, content: &[T]) -> Result<Self> {
+        let buffer = Self::new(queue.current, content.len())?;
+        buffer.upload(queue, 0, content)?;
         Ok(buffer)
     }
 
     /// An array of zeros (their bits are zeros).
-    pub fn zeroed(current: &Current, stream: &Stream, length: usize) -> Result<Self> {
-        let buffer = Self::new(current, length)?;
-        buffer.zero(current, stream)?;
+    pub fn zeroed(queue: Queue<'_>, length: usize) -> Result<Self> {
+        let buffer = Self::new(queue.current, length)?;
+        buffer.zero(queue)?;
         Ok(buffer)
     }
 
@@ -91,52 +91,47 @@ impl<T: Element> DeviceBuffer<T> {
     }
 
     /// Sets all bits to zero, after all that was asked of the stream before.
-    pub fn zero(&self, _current: &Current, stream: &Stream) -> Result<()> {
+    pub fn zero(&self, queue: Queue<'_>) -> Result<()> {
         let bytes = self.length * size_of::<T>();
         if bytes == 0 {
             return Ok(());
         }
         // SAFETY: all of this buffer; freeing it waits for the device.
-        let result = unsafe { shims::cuMemsetD8Async(self.address, 0, bytes, stream.raw()) };
+        let result = unsafe { shims::cuMemsetD8Async(self.address, 0, bytes, queue.stream.raw()) };
         check(result, || format!("setting {bytes} bytes to zero"))
     }
 
     /// Copies to the entries from `start` on, after all that was asked of the stream before, and waits
     /// for it.
-    pub fn upload(
-        &self, current: &Current, stream: &Stream, start: usize, from: &[T],
-    ) -> Result<()> {
+    pub fn upload(&self, queue: Queue<'_>, start: usize, from: &[T]) -> Result<()> {
         // SAFETY: the copy has ended before the slice can change.
-        unsafe { self.start_upload(current, stream, start, from)? };
-        stream.synchronize(current)
+        unsafe { self.start_upload(queue, start, from)? };
+        queue.synchronize()
     }
 
     /// As [`Self::upload`], without waiting.
     ///
     /// # Safety
     /// The slice stays and does not change until the stream has done this.
-    pub unsafe fn start_upload(
-        &self, _current: &Current, stream: &Stream, start: usize, from: &[T],
-    ) -> Result<()> {
+    pub unsafe fn start_upload(&self, queue: Queue<'_>, start: usize, from: &[T]) -> Result<()> {
         let to = self.part(start, from.len())?;
         if from.is_empty() {
             return Ok(());
         }
         let bytes = size_of_val(from);
         // SAFETY: inside of this buffer and of the slice, which stays as the caller promises.
-        let result =
-            unsafe { shims::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, stream.raw()) };
+        let result = unsafe {
+            shims::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, queue.stream.raw())
+        };
         check(result, || format!("copying {bytes} bytes to the device"))
     }
 
     /// Copies the entries from `start` on, after all that was asked of the stream before, and waits for
     /// it.
-    pub fn download(
-        &self, current: &Current, stream: &Stream, start: usize, to: &mut [T],
-    ) -> Result<()> {
+    pub fn download(&self, queue: Queue<'_>, start: usize, to: &mut [T]) -> Result<()> {
         // SAFETY: the copy has ended before the slice can be used.
-        unsafe { self.start_download(current, stream, start, to)? };
-        stream.synchronize(current)
+        unsafe { self.start_download(queue, start, to)? };
+        queue.synchronize()
     }
 
     /// As [`Self::download`], without waiting.
@@ -144,7 +139,7 @@ impl<T: Element> DeviceBuffer<T> {
     /// # Safety
     /// The slice stays and is not used until the stream has done this.
     pub unsafe fn start_download(
-        &self, _current: &Current, stream: &Stream, start: usize, to: &mut [T],
+        &self, queue: Queue<'_>, start: usize, to: &mut [T],
     ) -> Result<()> {
         let from = self.part(start, to.len())?;
         if to.is_empty() {
@@ -154,13 +149,13 @@ impl<T: Element> DeviceBuffer<T> {
         // SAFETY: inside of this buffer and of the slice, which stays as the caller promises and can
         // hold any bits.
         let result = unsafe {
-            shims::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, bytes, stream.raw())
+            shims::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, bytes, queue.stream.raw())
         };
         check(result, || format!("copying {bytes} bytes from the device"))
     }
 
     /// Copies all of another buffer of the same length, after all that was asked of the stream before.
-    pub fn copy_from(&self, _current: &Current, stream: &Stream, other: &Self) -> Result<()> {
+    pub fn copy_from(&self, queue: Queue<'_>, other: &Self) -> Result<()> {
         let from = other.part(0, self.length)?;
         let bytes = self.length * size_of::<T>();
         if bytes == 0 {
@@ -168,7 +163,7 @@ impl<T: Element> DeviceBuffer<T> {
         }
         // SAFETY: inside of both buffers; freeing them waits for the device.
         let result =
-            unsafe { shims::cuMemcpyDtoDAsync_v2(self.address, from, bytes, stream.raw()) };
+            unsafe { shims::cuMemcpyDtoDAsync_v2(self.address, from, bytes, queue.stream.raw()) };
         check(result, || format!("copying {bytes} bytes on the device"))
     }
 }

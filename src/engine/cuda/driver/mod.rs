@@ -31,4 +31,4 @@ pub(crate) use device::{Device, driver_version};
 pub(crate) use graph::Graph;
 pub(crate) use memory::{DeviceBuffer, Element, PinnedBuffer};
 pub(crate) use module::{Argument, Kernel, Launch, Module};
-pub(crate) use stream::{Event, Stream};
+pub(crate) use stream::{Event, Queue, Stream};

@@ -2,7 +2,7 @@
 
 use super::failure::{check, describe};
 use super::sys::{CUfunction, CUjit_option, CUmodule, CUresult};
-use super::{Context, Current, DeviceBuffer, Element, PinnedBuffer, Stream, shims};
+use super::{Context, Current, DeviceBuffer, Element, PinnedBuffer, Queue, Stream, shims};
 use crate::error::{Error, Result};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -237,10 +237,10 @@ impl Kernel {
     /// The arguments are those of the kernel, in number and types; what it does with buffers stays
     /// inside them, and they stay until it has ended.
     pub unsafe fn launch<const N: usize>(
-        &self, _current: &Current, stream: &Stream, launch: Launch, arguments: [Argument<'_>; N],
+        &self, queue: Queue<'_>, launch: Launch, arguments: [Argument<'_>; N],
     ) -> Result<()> {
         let mut pointers = arguments.map(|argument| argument.0);
-        let result = launch.with_config(Some(stream), |config| {
+        let result = launch.with_config(Some(queue.stream), |config| {
             // SAFETY: a complete configuration; the arguments are as the caller promises, and are read
             // before the call returns.
             unsafe {

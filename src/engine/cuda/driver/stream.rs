@@ -36,6 +36,11 @@ impl Stream {
         self.raw
     }
 
+    /// Where work is asked for.
+    pub fn queue<'a>(&'a self, current: &'a Current) -> Queue<'a> {
+        Queue { current, stream: self }
+    }
+
     /// Waits until the device has done all that was asked of the stream. Errors: also those of that
     /// work, after which the context is of no use any more.
     pub fn synchronize(&self, _current: &Current) -> Result<()> {
@@ -62,6 +67,20 @@ impl Drop for Stream {
     }
 }
 
+/// Where work is asked for: a stream, with the proof that its context is current on this thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue<'a> {
+    pub current: &'a Current,
+    pub stream: &'a Stream,
+}
+
+impl Queue<'_> {
+    /// See [`Stream::synchronize`].
+    pub fn synchronize(self) -> Result<()> {
+        self.stream.synchronize(self.current)
+    }
+}
+
 /// A point in the work of a stream, with its time.
 #[derive(Debug)]
 pub(crate) struct Event {
@@ -85,9 +104,9 @@ impl Event {
     }
 
     /// Puts the event after all that was asked of the stream before.
-    pub fn record(&self, _current: &Current, stream: &Stream) -> Result<()> {
+    pub fn record(&self, queue: Queue<'_>) -> Result<()> {
         // SAFETY: a live event and a live stream.
-        let result = unsafe { shims::cuEventRecord(self.raw, stream.raw()) };
+        let result = unsafe { shims::cuEventRecord(self.raw, queue.stream.raw()) };
         check(result, || "recording an event".into())
     }
 

@@ -36,32 +36,32 @@ fn buffers_keep_what_is_written_and_check_lengths() {
     }
     let current = enter();
     let stream = Stream::new(&current).unwrap();
-    let buffer = DeviceBuffer::from_slice(&current, &stream, &[1_u32, 2, 3, 4, 5]).unwrap();
-    buffer.upload(&current, &stream, 3, &[40, 50]).unwrap();
+    let buffer = DeviceBuffer::from_slice(stream.queue(&current), &[1_u32, 2, 3, 4, 5]).unwrap();
+    buffer.upload(stream.queue(&current), 3, &[40, 50]).unwrap();
     let mut found = [0; 3];
-    buffer.download(&current, &stream, 2, &mut found).unwrap();
+    buffer.download(stream.queue(&current), 2, &mut found).unwrap();
     assert_eq!(found, [3, 40, 50]);
-    assert_eq!(kind(buffer.upload(&current, &stream, 4, &[0, 0])), "range");
-    assert_eq!(kind(buffer.upload(&current, &stream, usize::MAX, &[0])), "range");
-    assert_eq!(kind(buffer.download(&current, &stream, 3, &mut found)), "range");
-    let error = buffer.download(&current, &stream, 3, &mut found).unwrap_err().to_string();
+    assert_eq!(kind(buffer.upload(stream.queue(&current), 4, &[0, 0])), "range");
+    assert_eq!(kind(buffer.upload(stream.queue(&current), usize::MAX, &[0])), "range");
+    assert_eq!(kind(buffer.download(stream.queue(&current), 3, &mut found)), "range");
+    let error = buffer.download(stream.queue(&current), 3, &mut found).unwrap_err().to_string();
     assert!(error.contains("3 entries from 3 on, but it has 5"), "{error}");
-    let copy = DeviceBuffer::zeroed(&current, &stream, 5).unwrap();
-    copy.copy_from(&current, &stream, &buffer).unwrap();
+    let copy = DeviceBuffer::zeroed(stream.queue(&current), 5).unwrap();
+    copy.copy_from(stream.queue(&current), &buffer).unwrap();
     let mut all = [9; 5];
-    copy.download(&current, &stream, 0, &mut all).unwrap();
+    copy.download(stream.queue(&current), 0, &mut all).unwrap();
     assert_eq!(all, [1, 2, 3, 40, 50]);
-    let longer = DeviceBuffer::zeroed(&current, &stream, 6).unwrap();
-    assert_eq!(kind(longer.copy_from(&current, &stream, &buffer)), "range");
-    copy.zero(&current, &stream).unwrap();
-    copy.download(&current, &stream, 0, &mut all).unwrap();
+    let longer = DeviceBuffer::zeroed(stream.queue(&current), 6).unwrap();
+    assert_eq!(kind(longer.copy_from(stream.queue(&current), &buffer)), "range");
+    copy.zero(stream.queue(&current)).unwrap();
+    copy.download(stream.queue(&current), 0, &mut all).unwrap();
     assert_eq!(all, [0; 5]);
 
-    let empty = DeviceBuffer::<f64>::from_slice(&current, &stream, &[]).unwrap();
+    let empty = DeviceBuffer::<f64>::from_slice(stream.queue(&current), &[]).unwrap();
     assert_eq!((empty.len(), *empty.address()), (0, 0));
-    empty.zero(&current, &stream).unwrap();
-    empty.download(&current, &stream, 0, &mut []).unwrap();
-    assert_eq!(kind(empty.upload(&current, &stream, 0, &[1.0])), "range");
+    empty.zero(stream.queue(&current)).unwrap();
+    empty.download(stream.queue(&current), 0, &mut []).unwrap();
+    assert_eq!(kind(empty.upload(stream.queue(&current), 0, &[1.0])), "range");
 
     let mut pinned = PinnedBuffer::<f64>::zeroed(&current, 3).unwrap();
     assert_eq!(*pinned, [0.0; 3]);
@@ -110,8 +110,8 @@ fn the_context_of_a_host_stays_current() {
         let current = context.enter().unwrap();
         assert_ne!(current_now(), before);
         let stream = Stream::new(&current).unwrap();
-        let buffer = DeviceBuffer::<u8>::zeroed(&current, &stream, 10).unwrap();
-        assert_eq!(kind(buffer.download(&current, &stream, 1, &mut [0; 10])), "range");
+        let buffer = DeviceBuffer::<u8>::zeroed(stream.queue(&current), 10).unwrap();
+        assert_eq!(kind(buffer.download(stream.queue(&current), 1, &mut [0; 10])), "range");
         (stream, buffer)
     };
     assert_eq!(current_now(), before);
@@ -198,8 +198,8 @@ fn a_failed_recording_leaves_nothing_behind() {
     let current = enter();
     let stream = Stream::new(&current).unwrap();
     let failing = || Err(Error::Device("work".into()));
-    assert_eq!(Graph::record(&current, &stream, failing).unwrap_err().to_string(), "work");
-    assert_eq!(kind(Graph::record(&current, &stream, || Ok(()))), "ok");
+    assert_eq!(Graph::record(stream.queue(&current), failing).unwrap_err().to_string(), "work");
+    assert_eq!(kind(Graph::record(stream.queue(&current), || Ok(()))), "ok");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::device::{DeviceGeneral, DeviceScratch, THREADS};
 use super::factors::{Factors, Values};
 use super::work::{Items, Shares, THREAD_DEGREE, TaskLists};
-use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Stream};
+use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, out_of_memory, room};
 use crate::model::FactorGraph;
@@ -20,10 +20,8 @@ macro_rules! addresses {
 }
 
 /// An array, or nothing.
-fn optional<T: Element>(
-    current: &Current, stream: &Stream, content: Option<&[T]>,
-) -> Result<DeviceBuffer<T>> {
-    DeviceBuffer::from_slice(current, stream, content.unwrap_or_default())
+fn optional<T: Element>(queue: Queue<'_>, content: Option<&[T]>) -> Result<DeviceBuffer<T>> {
+    DeviceBuffer::from_slice(queue, content.unwrap_or_default())
 }
 
 /// The graph's arrays, but for factors.
@@ -44,9 +42,7 @@ pub(super) struct GraphBuffers {
 }
 
 impl GraphBuffers {
-    pub fn new(
-        current: &Current, stream: &Stream, graph: &FactorGraph, values: &Values,
-    ) -> Result<Self> {
+    pub fn new(queue: Queue<'_>, graph: &FactorGraph, values: &Values) -> Result<Self> {
         let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
             collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
         };
@@ -62,16 +58,16 @@ impl GraphBuffers {
         let high_degree_variables =
             numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE)?;
         let constants = numbers(graph.factor_count(), &|f| graph.arity(f) == 1)?;
-        let upload = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
+        let upload = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
         Ok(Self {
             variable_offsets: upload(&variables)?,
             variable_edges: upload(graph.all_variable_edges())?,
-            variable_values: optional(current, stream, values.variables.as_deref())?,
-            variable_states: optional(current, stream, values.states.as_deref())?,
+            variable_values: optional(queue, values.variables.as_deref())?,
+            variable_states: optional(queue, values.states.as_deref())?,
             edge_variables: upload(graph.edge_variables())?,
             edge_slots: upload(&slots)?,
-            slot_values: optional(current, stream, values.slots.as_deref())?,
-            edge_values: optional(current, stream, values.edges.as_deref())?,
+            slot_values: optional(queue, values.slots.as_deref())?,
+            edge_values: optional(queue, values.edges.as_deref())?,
             factor_offsets: upload(&factors)?,
             high_degree_variables: upload(&high_degree_variables)?,
             constants: upload(&constants)?,
@@ -104,18 +100,18 @@ pub(super) struct MessageBuffers {
 }
 
 impl MessageBuffers {
-    pub fn new(current: &Current, stream: &Stream, values: &Values) -> Result<Self> {
+    pub fn new(queue: Queue<'_>, values: &Values) -> Result<Self> {
         // What a product leaves out is read all the same, be it not yet written.
-        let messages = || DeviceBuffer::zeroed(current, stream, values.count);
-        let empty = || DeviceBuffer::new(current, 0);
+        let messages = || DeviceBuffer::zeroed(queue, values.count);
+        let empty = || DeviceBuffer::new(queue.current, 0);
         Ok(Self {
             messages: [messages()?, messages()?],
             newest: [empty()?, empty()?],
             by_edge: messages()?,
-            beliefs: DeviceBuffer::new(current, values.belief_count)?,
-            inputs: DeviceBuffer::new(current, 0)?,
-            history: DeviceBuffer::new(current, 0)?,
-            constant_iterations: DeviceBuffer::zeroed(current, stream, 1)?,
+            beliefs: DeviceBuffer::new(queue.current, values.belief_count)?,
+            inputs: DeviceBuffer::new(queue.current, 0)?,
+            history: DeviceBuffer::new(queue.current, 0)?,
+            constant_iterations: DeviceBuffer::zeroed(queue, 1)?,
         })
     }
 
@@ -164,11 +160,9 @@ impl MessageBuffers {
 }
 
 /// All of a buffer.
-pub(super) fn download(
-    current: &Current, stream: &Stream, values: &DeviceBuffer<u64>,
-) -> Result<Vec<u64>> {
+pub(super) fn download(queue: Queue<'_>, values: &DeviceBuffer<u64>) -> Result<Vec<u64>> {
     let mut by_slot = filled(values.len(), 0)?;
-    values.download(current, stream, 0, &mut by_slot)?;
+    values.download(queue, 0, &mut by_slot)?;
     Ok(by_slot)
 }
 
@@ -195,12 +189,10 @@ fn pair(first: u32, second: u32) -> u64 {
 }
 
 impl FactorBuffers {
-    fn new(
-        current: &Current, stream: &Stream, graph: &FactorGraph, factors: &Factors,
-    ) -> Result<Self> {
-        let numbers = |content: &[f64]| DeviceBuffer::from_slice(current, stream, content);
-        let words = |content: &[u64]| DeviceBuffer::from_slice(current, stream, content);
-        let counts = |content: &[u32]| DeviceBuffer::from_slice(current, stream, content);
+    fn new(queue: Queue<'_>, graph: &FactorGraph, factors: &Factors) -> Result<Self> {
+        let numbers = |content: &[f64]| DeviceBuffer::from_slice(queue, content);
+        let words = |content: &[u64]| DeviceBuffer::from_slice(queue, content);
+        let counts = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
         let mut horn: Vec<u64> = room(6 * factors.horn.len())?;
         for own in &factors.horn {
             let [[a, b], [c, d]] = own.values.map(|values| values.map(f64::to_bits));
@@ -254,7 +246,7 @@ impl FactorBuffers {
             _term_offsets: term_offsets,
             _term_literals: term_literals,
             edge_radices: counts(&radices)?,
-            outputs: DeviceBuffer::new(current, outputs)?,
+            outputs: DeviceBuffer::new(queue.current, outputs)?,
         })
     }
 
@@ -275,9 +267,9 @@ impl ItemBuffers {
         Ok(Self { words: buffer(words)?, levels: buffer(levels)? })
     }
 
-    fn upload(&self, current: &Current, stream: &Stream, items: &Items) -> Result<()> {
-        self.words.upload(current, stream, 0, &items.words)?;
-        self.levels.upload(current, stream, 0, &items.levels)
+    fn upload(&self, queue: Queue<'_>, items: &Items) -> Result<()> {
+        self.words.upload(queue, 0, &items.words)?;
+        self.levels.upload(queue, 0, &items.levels)
     }
 }
 
@@ -317,11 +309,11 @@ impl WorkBuffers {
         })
     }
 
-    fn upload(&mut self, current: &Current, stream: &Stream, work: &TaskLists) -> Result<()> {
-        self.thread_items.upload(current, stream, &work.thread_items)?;
-        self.block_items.upload(current, stream, &work.block_items)?;
-        self.targets.upload(current, stream, 0, &work.targets)?;
-        self.ranks.upload(current, stream, 0, &work.ranks)?;
+    fn upload(&mut self, queue: Queue<'_>, work: &TaskLists) -> Result<()> {
+        self.thread_items.upload(queue, &work.thread_items)?;
+        self.block_items.upload(queue, &work.block_items)?;
+        self.targets.upload(queue, 0, &work.targets)?;
+        self.ranks.upload(queue, 0, &work.ranks)?;
         self.levels = work.thread_items.levels.len() as u32 - 1;
         Ok(())
     }
@@ -372,31 +364,32 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        current: &Current, stream: &Stream, graph: &FactorGraph, factors: Factors,
-        work: &TaskLists, iterations_differ: bool, blocks: u32,
+        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists,
+        iterations_differ: bool, blocks: u32,
     ) -> Result<Self> {
-        let buffers = FactorBuffers::new(current, stream, graph, &factors)?;
+        let buffers = FactorBuffers::new(queue, graph, &factors)?;
         let by_levels = iterations_differ || !work.ranks.is_empty();
         let bytes = Shares::new(graph, &factors.scratch).scratch(by_levels);
         let threads = blocks * THREADS;
-        let (thread_memory, thread_scratch) = scratch(current, bytes.0, THREAD_TOTAL, threads)?;
-        let (block_memory, block_scratch) = scratch(current, bytes.1, BLOCK_TOTAL, blocks)?;
+        let (thread_memory, thread_scratch) =
+            scratch(queue.current, bytes.0, THREAD_TOTAL, threads)?;
+        let (block_memory, block_scratch) = scratch(queue.current, bytes.1, BLOCK_TOTAL, blocks)?;
         let mut machine = Self {
             buffers,
-            work: WorkBuffers::new(current, graph, work, iterations_differ)?,
+            work: WorkBuffers::new(queue.current, graph, work, iterations_differ)?,
             _memory: [thread_memory, block_memory],
             thread_scratch,
             block_scratch,
             factor_bytes: factors.scratch,
             blocks,
         };
-        machine.replace(current, stream, work)?;
+        machine.replace(queue, work)?;
         Ok(machine)
     }
 
     /// Replaces the work.
-    pub fn replace(&mut self, current: &Current, stream: &Stream, work: &TaskLists) -> Result<()> {
-        self.work.upload(current, stream, work)
+    pub fn replace(&mut self, queue: Queue<'_>, work: &TaskLists) -> Result<()> {
+        self.work.upload(queue, work)
     }
 
     pub fn fill(&self, device: &mut DeviceGeneral) {

@@ -2,7 +2,7 @@
 
 use super::device::DeviceGeneral;
 use super::factors::Values;
-use crate::engine::cuda::driver::{Current, DeviceBuffer, Stream};
+use crate::engine::cuda::driver::{DeviceBuffer, Queue};
 use crate::error::Result;
 use crate::kernel::{EncodedMessage, stored_message};
 use crate::memory::{filled, room};
@@ -37,14 +37,12 @@ pub(super) struct EvidenceBuffers {
 }
 
 impl EvidenceBuffers {
-    pub fn new(
-        current: &Current, stream: &Stream, variables: usize, values: &Values,
-    ) -> Result<Self> {
+    pub fn new(queue: Queue<'_>, variables: usize, values: &Values) -> Result<Self> {
         let known = filled(variables, Known::Nothing as u32)?;
         let weights = filled(values.belief_count, EncodedMessage::ONE.0)?;
         Ok(Self {
-            device_known: DeviceBuffer::from_slice(current, stream, &known)?,
-            device_weights: DeviceBuffer::from_slice(current, stream, &weights)?,
+            device_known: DeviceBuffer::from_slice(queue, &known)?,
+            device_weights: DeviceBuffer::from_slice(queue, &weights)?,
             known,
             weights,
             changed: room(FEW)?,
@@ -89,18 +87,18 @@ impl EvidenceBuffers {
     }
 
     /// Copies what has changed.
-    pub fn upload(&mut self, current: &Current, stream: &Stream, values: &Values) -> Result<()> {
+    pub fn upload(&mut self, queue: Queue<'_>, values: &Values) -> Result<()> {
         if self.many_changed {
-            self.device_known.upload(current, stream, 0, &self.known)?;
-            self.device_weights.upload(current, stream, 0, &self.weights)?;
+            self.device_known.upload(queue, 0, &self.known)?;
+            self.device_weights.upload(queue, 0, &self.weights)?;
         } else {
             for &variable in &self.changed {
                 let own = values.of_variable(variable);
                 let known = &self.known[variable..=variable];
-                self.device_known.upload(current, stream, variable, known)?;
+                self.device_known.upload(queue, variable, known)?;
                 if [Known::State, Known::Weights].iter().any(|&kind| known[0] == kind as u32) {
                     let weights = &self.weights[own.clone()];
-                    self.device_weights.upload(current, stream, own.start, weights)?;
+                    self.device_weights.upload(queue, own.start, weights)?;
                 }
             }
         }

@@ -11,7 +11,7 @@ mod work;
 mod tests;
 
 use super::control::Loop;
-use super::driver::{Argument, Current, DeviceBuffer, Kernel, Launch, Module, Stream};
+use super::driver::{Argument, DeviceBuffer, Kernel, Launch, Module, Queue};
 use super::program::Program;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
@@ -42,14 +42,13 @@ struct Shape {
 impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
-        &self, current: &Current, stream: &Stream, graph: &FactorGraph, factors: Factors,
-        preorder: &Preorder,
+        &self, queue: Queue<'_>, graph: &FactorGraph, factors: Factors, preorder: &Preorder,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
         let work =
             if self.by_levels { shares.by_levels(preorder)? } else { shares.synchronous()? };
         let blocks = self.blocks(graph, &work);
-        Machine::new(current, stream, graph, factors, &work, self.iterations_differ, blocks)
+        Machine::new(queue, graph, factors, &work, self.iterations_differ, blocks)
     }
 
     /// Blocks that a launch for this work should have.
@@ -100,8 +99,7 @@ impl General {
     /// which has no preorder; a schedule for another graph; a graph too large for 32-bit places, or for
     /// the device's memory.
     pub(super) fn new(
-        current: &Current, stream: &Stream, module: &Arc<Module>, graph: Arc<FactorGraph>,
-        schedule: &Schedule,
+        queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Self> {
         // Fails before anything is allocated.
         let preorder = schedule.preorder(&graph, 0)?;
@@ -124,15 +122,15 @@ impl General {
         let shape = Shape {
             by_levels,
             iterations_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
-            most_blocks: per_multiprocessor * current.device().multiprocessors()?,
+            most_blocks: per_multiprocessor * queue.current.device().multiprocessors()?,
         };
         let sums = Factors::new(&graph, Inference::SumProduct)?;
         let general = Self {
-            fixed: GraphBuffers::new(current, stream, &graph, &values)?,
-            evidence: EvidenceBuffers::new(current, stream, graph.variable_count(), &values)?,
-            messages: MessageBuffers::new(current, stream, &values)?,
-            results: DeviceBuffer::new(current, graph.state_count())?,
-            sums: shape.machine(current, stream, &graph, sums, &preorder)?,
+            fixed: GraphBuffers::new(queue, &graph, &values)?,
+            evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
+            messages: MessageBuffers::new(queue, &values)?,
+            results: DeviceBuffer::new(queue.current, graph.state_count())?,
+            sums: shape.machine(queue, &graph, sums, &preorder)?,
             maxima: None,
             kernels,
             shape,
@@ -147,8 +145,8 @@ impl General {
             graph,
         };
         let reset = DeviceGeneral { reset: 1, ..general.device(&general.sums) };
-        general.start(current, stream, &reset, 0)?;
-        stream.synchronize(current)?;
+        general.start(queue, &reset, 0)?;
+        queue.synchronize()?;
         Ok(general)
     }
 
@@ -183,7 +181,7 @@ impl General {
     }
 
     /// Makes what maxima need, if they need more than sums.
-    fn require_maxima(&mut self, current: &Current, stream: &Stream) -> Result<()> {
+    fn require_maxima(&mut self, queue: Queue<'_>) -> Result<()> {
         let graph = self.graph.clone();
         let needed = |f| graph.factor(f).needs_table(Inference::MaxProduct);
         if self.maxima.is_some() || !graph.other_factors().any(needed) {
@@ -191,7 +189,7 @@ impl General {
         }
         let factors = Factors::new(&graph, Inference::MaxProduct)?;
         let preorder = self.schedule.preorder(&graph, 0)?;
-        self.maxima = Some(self.shape.machine(current, stream, &graph, factors, &preorder)?);
+        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder)?);
         Ok(())
     }
 
@@ -217,14 +215,12 @@ impl General {
     }
 
     /// Runs `general_begin`.
-    fn start(
-        &self, current: &Current, stream: &Stream, device: &DeviceGeneral, buffer: u32,
-    ) -> Result<()> {
+    fn start(&self, queue: Queue<'_>, device: &DeviceGeneral, buffer: u32) -> Result<()> {
         let launch = Launch::new(self.machine(self.inference).blocks, THREADS);
         let arguments = [Argument::value(device), Argument::value(&buffer)];
         // SAFETY: the arguments of the kernel; the buffers are this program's and of the sizes that the
         // counts say.
-        unsafe { self.kernels.begin.launch(current, stream, launch, arguments) }
+        unsafe { self.kernels.begin.launch(queue, launch, arguments) }
     }
 }
 
@@ -245,28 +241,26 @@ impl Program for General {
         self.evidence.set(&self.graph, &self.values, variable, evidence)
     }
 
-    fn begin(
-        &mut self, current: &Current, stream: &Stream, request: &RunRequest, buffer: u32,
-    ) -> Result<()> {
+    fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
         if !self.serves(request) {
             return Err(Error::Unsupported(
                 "CUDA: a stop rule that looks at the beliefs of factors, or an active set".into(),
             ));
         }
         if request.inference == Inference::MaxProduct {
-            self.require_maxima(current, stream)?;
+            self.require_maxima(queue)?;
         }
         let damped = request.damping > 0.0;
         if damped {
-            self.messages.require_newest(current, self.values.count)?;
+            self.messages.require_newest(queue.current, self.values.count)?;
         }
         if let StopRule::Bingo { history, .. } = request.rule {
             let rows = history.min(request.rule.most_iterations()).max(1);
-            self.messages.require_inputs(current, self.values.count)?;
-            self.messages.require_history(current, rows, self.values.belief_count)?;
+            self.messages.require_inputs(queue.current, self.values.count)?;
+            self.messages.require_history(queue.current, rows, self.values.belief_count)?;
             self.history_rows = rows;
         }
-        self.evidence.upload(current, stream, &self.values)?;
+        self.evidence.upload(queue, &self.values)?;
         let fresh = request.start == Start::Fresh;
         (self.inference, self.damping) = (request.inference, request.damping);
         let device = DeviceGeneral {
@@ -274,18 +268,18 @@ impl Program for General {
             restart_newest: u32::from(damped && (fresh || !self.newest_is_valid)),
             ..self.device(self.machine(self.inference))
         };
-        self.start(current, stream, &device, buffer)?;
+        self.start(queue, &device, buffer)?;
         self.newest_is_valid = damped;
         if fresh {
             self.iterations = 0;
         } else if let Some(iterations) = self.constant_iterations {
-            self.messages.constant_iterations.upload(current, stream, 0, &[iterations])?;
+            self.messages.constant_iterations.upload(queue, 0, &[iterations])?;
         }
         self.constant_iterations = None;
         Ok(())
     }
 
-    fn launch(&mut self, current: &Current, stream: &Stream, iterations: &Loop) -> Result<()> {
+    fn launch(&mut self, queue: Queue<'_>, iterations: &Loop) -> Result<()> {
         if self.shape.iterations_differ {
             let shares = Shares::new(&self.graph, &self.machine(self.inference).factor_bytes);
             let work = shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?)?;
@@ -293,7 +287,7 @@ impl Program for General {
                 (Inference::MaxProduct, Some(machine)) => machine,
                 _ => &mut self.sums,
             };
-            machine.replace(current, stream, &work)?;
+            machine.replace(queue, &work)?;
             self.iterations += 1;
         }
         let machine = self.machine(self.inference);
@@ -302,12 +296,11 @@ impl Program for General {
         let arguments = [Argument::value(&device), Argument::value(iterations)];
         // SAFETY: the arguments of the kernel; the buffers are this program's and of the sizes that the
         // counts say, those of the loop are the caller's; so many blocks run at the same time.
-        unsafe { self.kernels.iterations.launch(current, stream, launch, arguments) }
+        unsafe { self.kernels.iterations.launch(queue, launch, arguments) }
     }
 
     fn results(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, mean_after: Option<u64>,
-        out: &mut [f64],
+        &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()> {
         let iterations = mean_after.unwrap_or(0);
         let rows = iterations.min(self.history_rows);
@@ -322,20 +315,18 @@ impl Program for General {
             Argument::buffer(&self.results),
         ];
         // SAFETY: the arguments of the kernel; it writes a number per state.
-        unsafe { self.kernels.results.launch(current, stream, launch, arguments)? };
-        self.results.download(current, stream, 0, out)
+        unsafe { self.kernels.results.launch(queue, launch, arguments)? };
+        self.results.download(queue, 0, out)
     }
 
-    fn messages(
-        &mut self, current: &Current, stream: &Stream, buffer: u32,
-    ) -> Result<Vec<EncodedMessage>> {
-        self.by_edge(&download(current, stream, self.messages.messages(buffer))?)
+    fn messages(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Vec<EncodedMessage>> {
+        self.by_edge(&download(queue, self.messages.messages(buffer))?)
     }
 
     fn set_messages(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
-        self.messages.messages(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
+        self.messages.messages(buffer).upload(queue, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = false;
         self.constant_iterations = Some(0);
         Ok(())
@@ -346,20 +337,18 @@ impl Program for General {
         self.constant_iterations = Some(1);
     }
 
-    fn undamped(
-        &mut self, current: &Current, stream: &Stream, buffer: u32,
-    ) -> Result<Option<Vec<EncodedMessage>>> {
+    fn undamped(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Option<Vec<EncodedMessage>>> {
         if !self.newest_is_valid {
             return Ok(None);
         }
-        self.by_edge(&download(current, stream, self.messages.newest(buffer))?).map(Some)
+        self.by_edge(&download(queue, self.messages.newest(buffer))?).map(Some)
     }
 
     fn set_undamped(
-        &mut self, current: &Current, stream: &Stream, buffer: u32, messages: &[EncodedMessage],
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
-        self.messages.require_newest(current, self.values.count)?;
-        self.messages.newest(buffer).upload(current, stream, 0, &self.by_slot(messages)?)?;
+        self.messages.require_newest(queue.current, self.values.count)?;
+        self.messages.newest(buffer).upload(queue, 0, &self.by_slot(messages)?)?;
         self.newest_is_valid = true;
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::*;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::cpu::tests::{Case, case_of};
 use crate::engine::cuda::control::{IterationLog, Rule, RunState, Standing};
-use crate::engine::cuda::driver::{Context, Device, Element, fake};
+use crate::engine::cuda::driver::{Context, Current, Device, DeviceBuffer, Element, Stream, fake};
 use crate::engine::cuda::kernels;
 use crate::engine::trial::Trial;
 use crate::engine::{Contradiction, Control, EngineOptions, Progress, StopReason};
@@ -82,7 +82,8 @@ impl Runner {
         let current = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
         let stream = Stream::new(&current).unwrap();
         let module = kernels::general(&current).unwrap();
-        let general = General::new(&current, &stream, &module, graph.clone(), schedule).unwrap();
+        let general =
+            General::new(stream.queue(&current), &module, graph.clone(), schedule).unwrap();
         let size = general.iterations_per_launch().unwrap_or(u64::MAX).min(size);
         Self {
             current,
@@ -97,7 +98,7 @@ impl Runner {
     }
 
     fn upload<T: Element>(&self, content: &[T]) -> DeviceBuffer<T> {
-        DeviceBuffer::from_slice(&self.current, &self.stream, content).unwrap()
+        DeviceBuffer::from_slice(self.stream.queue(&self.current), content).unwrap()
     }
 
     /// As the engine does it.
@@ -106,7 +107,7 @@ impl Runner {
             self.iterations = 0;
         }
         self.general.start_at(self.iterations);
-        self.general.begin(&self.current, &self.stream, request, self.buffer).unwrap();
+        self.general.begin(self.stream.queue(&self.current), request, self.buffer).unwrap();
         let rule = Rule::new(request, self.nodes, self.general.by_levels());
         let max_iterations = request.rule.most_iterations();
         let mut state = [RunState::new(self.buffer)];
@@ -123,11 +124,11 @@ impl Runner {
                 log: *log.address(),
                 barrier: *barrier.address(),
             };
-            self.general.launch(&self.current, &self.stream, &iterations).unwrap();
-            control.download(&self.current, &self.stream, 0, &mut state).unwrap();
+            self.general.launch(self.stream.queue(&self.current), &iterations).unwrap();
+            control.download(self.stream.queue(&self.current), 0, &mut state).unwrap();
             let standing = state[0].standing();
             let mut logged = vec![IterationLog::default(); (state[0].iterations - done) as usize];
-            log.download(&self.current, &self.stream, 0, &mut logged).unwrap();
+            log.download(self.stream.queue(&self.current), 0, &mut logged).unwrap();
             for (iteration, &IterationLog { max_diff, active_fraction }) in
                 (done + 1..).zip(&logged)
             {
@@ -156,8 +157,7 @@ impl Runner {
                 let mean = is_bingo && reason != StopReason::Converged && iterations > 0;
                 self.general
                     .results(
-                        &self.current,
-                        &self.stream,
+                        self.stream.queue(&self.current),
                         self.buffer,
                         mean.then_some(iterations),
                         &mut results,
@@ -179,7 +179,7 @@ impl Runner {
     }
 
     fn messages(&mut self) -> Vec<EncodedMessage> {
-        self.general.messages(&self.current, &self.stream, self.buffer).unwrap()
+        self.general.messages(self.stream.queue(&self.current), self.buffer).unwrap()
     }
 }
 
@@ -245,7 +245,7 @@ fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
                 program.buffer = 1;
                 program
                     .general
-                    .set_messages(&program.current, &program.stream, 1, &messages)
+                    .set_messages(program.stream.queue(&program.current), 1, &messages)
                     .unwrap();
                 assert!(program.messages() == messages && program.iterations == iterations);
             }
@@ -383,10 +383,11 @@ fn what_cannot_be_done_says_why() {
     builder.add_noisy_or(0, &body, &[0.5; 30], 0.1).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let residual = Schedule::MaximumResidual { log_domain: false };
-    let error = General::new(&current, &stream, &module, graph.clone(), &residual).err().unwrap();
+    let error =
+        General::new(stream.queue(&current), &module, graph.clone(), &residual).err().unwrap();
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
     let mut general =
-        General::new(&current, &stream, &module, graph.clone(), &Schedule::Parallel).unwrap();
+        General::new(stream.queue(&current), &module, graph.clone(), &Schedule::Parallel).unwrap();
     let rule = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 1 };
     let iterations = RunRequest::new(StopRule::Iterations(1));
     for (request, served) in [
@@ -395,7 +396,7 @@ fn what_cannot_be_done_says_why() {
         (RunRequest { inference: Inference::MaxProduct, ..iterations }, true),
     ] {
         assert_eq!(general.serves(&request), served);
-        let error = general.begin(&current, &stream, &request, 0).unwrap_err();
+        let error = general.begin(stream.queue(&current), &request, 0).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)), "{error}");
     }
     let history = StopRule::Bingo {
@@ -404,8 +405,8 @@ fn what_cannot_be_done_says_why() {
         max_iterations: u64::MAX - 1,
         history: u64::MAX,
     };
-    let error = general.begin(&current, &stream, &RunRequest::new(history), 0).unwrap_err();
+    let error = general.begin(stream.queue(&current), &RunRequest::new(history), 0).unwrap_err();
     assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
     // The program is as before.
-    general.begin(&current, &stream, &iterations, 0).unwrap();
+    general.begin(stream.queue(&current), &iterations, 0).unwrap();
 }
