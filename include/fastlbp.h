@@ -1211,7 +1211,7 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `damping` | number in [0, 1) | fastlbp_bp_set_damping |
  * | `inference` | `SUMPROD` or `MAXPROD` | fastlbp_bp_set_inference |
  * | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
- * | `verbose` | whole number | from 1 on, each run sends a message to the log |
+ * | `verbose` | whole number | from 1 on, each run writes to the log |
  * | `threads` | whole number | fastlbp_bp_set_threads |
  * | `seed` | whole number | seed of SEQRND and BLOCKS |
  * | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
@@ -1259,7 +1259,7 @@ fastlbp_status fastlbp_bp_get_property(const fastlbp_bp *bp,
 /**
  * Sets the schedule by its name, in upper or lower case:
  *
- * - `PARALL`: all messages at once (synchronous).
+ * - `PARALL`: every message reads those of the iteration before (synchronous).
  * - `SEQFIX`: factors in order, within a factor variables ascending; the default.
  * - `SEQRND`: one edge after the other, in a new random order every iteration.
  * - `SEQMAX`: always the message that would change most (residual belief propagation); no preorder. An iteration is as

@@ -1,9 +1,8 @@
-//! Memory that cannot be had: every allocation that calls of the library make fails in turn. Each time the call
-//! says OUT_OF_MEMORY, nothing else is disturbed, and the same call again gives the right answer.
+//! Failing allocations: each allocation of the calls of the library fails once. The call then returns OUT_OF_MEMORY,
+//! all other state is unchanged, and the repeated call returns the right result.
 //!
-//! The allocations fail in a process of its own, since those few for which the standard library has no error end
-//! the process. Where that happens, the place must be on the written list in `allocations/exceptions.rs`; the
-//! process is then started again at the next allocation.
+//! This runs in a child process, since a few allocations of the standard library have no error and abort. Each such
+//! place must be on the list in `allocations/exceptions.rs`; the child is then started again at the next allocation.
 //!
 //! With `FASTLBP_TEST_ALLOCATIONS=all`, as `scripts/test-deep` has it, no allocation is left out.
 #![cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! What the program does with the files that it writes, and with what it is not given to write to.
+//! Files that the program writes: their content, their attributes, and targets that it cannot write.
 
 #![cfg(all(feature = "cli", target_os = "linux"))]
 

@@ -1,5 +1,5 @@
-//! The program under a limit of its memory (`ulimit -v`): whatever is missing, it says so and exits with 1, or
-//! does without; never a signal, and no file that is not complete.
+//! The program under a limit of its memory (`ulimit -v`): it reports what it has no memory for and exits with 1, or
+//! succeeds with less. It is never killed by a signal, and leaves no incomplete file.
 #![cfg(all(target_os = "linux", feature = "cli"))]
 
 use std::fs;

@@ -1,5 +1,4 @@
-//! What is asked of `fastlbp infer`, and by which names: networks with names, soft evidence, queries,
-//! samples of evidence.
+//! Inputs of `fastlbp infer`: networks with names, soft evidence, queries, samples of evidence.
 
 #![cfg(feature = "cli")]
 

@@ -1,5 +1,5 @@
-//! How `fastlbp infer` runs: max-product, the partition function, damping, active sets, stop rules,
-//! batches; and what `fastlbp info` says of tables.
+//! Options of runs of `fastlbp infer`: max-product, the partition function, damping, active sets, stop rules,
+//! batches; and the output of `fastlbp info` for tables.
 
 #![cfg(feature = "cli")]
 

@@ -1,6 +1,6 @@
-//! What signals do to the program: runs end at their next iteration, and no file is left half-written.
+//! The program and signals: runs end at their next iteration, and no file is left half-written.
 //!
-//! No test sleeps: each waits for a sign of the program, on its terminal or in a pipe with a name.
+//! No test sleeps: each waits for output of the program, on its terminal or in a named pipe.
 
 #![cfg(all(feature = "cli", target_os = "linux"))]
 

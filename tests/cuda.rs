@@ -1,4 +1,4 @@
-//! The CUDA driver is found at run time: none, one that does not work, a fake one that does.
+//! Loading the CUDA driver at run time: without one, with one that does not work, with a fake one that does.
 
 #![cfg(all(feature = "cli", feature = "cuda", target_os = "linux"))]
 

@@ -1,4 +1,4 @@
-//! Factors whose values lie at the ends of f64: every pair of kinds against exact arithmetic.
+//! Factors with values at the ends of the range of f64: every pair of kinds against exact arithmetic.
 //!
 //! Two factors share a variable, and the other variables of each have tables of their own, so the graph
 //! is a tree and its marginals are exact but for rounding. They are compared with sums over all joint

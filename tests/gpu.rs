@@ -1,4 +1,4 @@
-//! What only a machine with a CUDA device can test; elsewhere each test is reported as skipped.
+//! Tests that need a machine with a CUDA device; elsewhere each is reported as skipped.
 //! `scripts/gpu-test` runs these on a machine that has the device but no Rust.
 
 mod common;

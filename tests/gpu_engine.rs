@@ -95,8 +95,8 @@ fn within<T>(checked: Checked<T>, what: impl FnOnce() -> String) -> Checked<T> {
     checked.map_err(|error| format!("{}: {error}", what()))
 }
 
-/// A small graph with factors of all kinds that the generator makes, with a high-degree variable or without, and choices
-/// to go on with.
+/// A small graph with factors of all kinds that the generator makes, with a high-degree variable or without, and
+/// choices to go on with.
 fn small_graph(graphs: Graphs, kinds: usize, high_degree: bool) -> (Arc<FactorGraph>, Vec<u64>) {
     let with = |seed: u64| {
         let numbers = numbers(seed, 1 << 13);
@@ -209,10 +209,10 @@ fn larger_graphs_by_levels() {
     }
 }
 
-/// Graphs of which each block has a part, with all messages at once: whether states are looked at, what is observed,
-/// and what contradicts itself.
+/// Synchronous updates of graphs that are partitioned over the blocks: with and without convergence scans, with
+/// changing observations, with and without contradictions.
 #[test]
-fn larger_graphs_at_once() {
+fn larger_graphs_synchronously() {
     let Some(options) = tested() else { return };
     let smartfl = generate::smartfl(900, 3).unwrap().graph;
     let bingo = generate::bingo(1000, 5).unwrap().graph;
@@ -243,9 +243,10 @@ fn larger_graphs_at_once() {
     }
 }
 
-/// Messages to and from high-degree variables of all blocks that no double holds, in runs of many iterations.
+/// Messages beyond the range of f64, to and from high-degree variables whose factors are in all blocks, over many
+/// iterations.
 #[test]
-fn far_messages_of_larger_graphs() {
+fn messages_beyond_f64_range_in_larger_graphs() {
     let Some(options) = tested() else { return };
     let mut builder = FactorGraphBuilder::new();
     let children = 1600;
@@ -253,7 +254,7 @@ fn far_messages_of_larger_graphs() {
         let high_degree = if child % 8 < 6 { child / 8 % 2 } else { 2 + child % 11 };
         builder.add_and(16 + child, &[high_degree], 0.9, 1e-12).unwrap();
     }
-    // What is certain of one high-degree variable is so of the next one, whose own factors send far less.
+    // Each of these equals one of the first three, and its own factors alone say much less.
     for high_degree in 2..12 {
         builder.add_and(high_degree + 1, &[high_degree % 3], 1.0, 0.0).unwrap();
         builder.add_prior(high_degree, 0.3).unwrap();
@@ -606,7 +607,7 @@ fn the_graphs_have_what_is_to_be_tested() {
         assert!(graph.all_binary() && (0..graph.factor_count()).all(kind), "seed {seed}");
     }
     println!(
-        "{kinds:?}; {high_degree_variables} with high_degree_variables, {large_high_degree_variables} large ones, {wide} wide, {mixed} mixed"
+        "{kinds:?}; {high_degree_variables} high-degree variables, {large_high_degree_variables} large ones, {wide} wide, {mixed} mixed"
     );
     assert!(
         high_degree_variables > 50 && large_high_degree_variables > 2 && wide > 10 && mixed > 100
@@ -614,9 +615,9 @@ fn the_graphs_have_what_is_to_be_tested() {
     assert_eq!(kinds.len(), 7, "{kinds:?}");
 }
 
-/// Deterministic messages of a high-degree variable disagree, whatever the product of the others is.
+/// Two deterministic messages to a high-degree variable disagree, whatever the product of the others is.
 #[test]
-fn certain_messages_of_high_degree_variables_disagree() {
+fn deterministic_messages_to_high_degree_variables_disagree() {
     let Some(options) = tested() else { return };
     for exponent in 1..=24 {
         let mut builder = FactorGraphBuilder::new();
@@ -639,8 +640,8 @@ fn certain_messages_of_high_degree_variables_disagree() {
     }
 }
 
-/// All these tests without a device, of one multiprocessor with little shared memory, and of two clusters: with few cases, since emulation
-/// is slow.
+/// These tests on two emulated devices: one multiprocessor with little shared memory, and two clusters. Few cases,
+/// since emulation is slow.
 #[test]
 fn emulated_devices_do_the_same() {
     let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();

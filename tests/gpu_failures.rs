@@ -1,5 +1,5 @@
-//! What a device cannot do is an error that says so, and the device can be used afterwards; other users
-//! of CUDA in the process notice nothing.
+//! Failures of a device: each is an error that says what failed, the device remains usable, and other users of CUDA in
+//! the process are not affected.
 
 mod common;
 

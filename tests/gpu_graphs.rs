@@ -1,5 +1,5 @@
 //! The graphs of applications: the backend of `common/backend.rs` gives the bits of the CPU engine on one
-//! thread. One line per graph and schedule says the time that both took, with nothing judged by it.
+//! thread. For each graph and schedule, a line reports the times of both, which are not checked.
 //!
 //! Every test is skipped, with a line that says so, where `../shared` is absent.
 

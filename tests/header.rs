@@ -1,4 +1,4 @@
-//! `include/fastlbp.h` is what cbindgen makes of `src/ffi`, in chapters.
+//! `include/fastlbp.h` is the output of cbindgen for `src/ffi`, in chapters.
 //!
 //! After a change of the C interface: `FASTLBP_UPDATE_HEADER=1 cargo test --test header`.
 

@@ -1,5 +1,5 @@
 //! Evidence that a single factor gives weight 0 is a contradiction, whatever the arity and the kind of the
-//! factor; and the logarithm of an impossible sum is minus infinity.
+//! factor. The logarithm of an impossible sum is minus infinity.
 
 use fastlbp::{
     BeliefPropagation, Contradiction, EngineOptions, Error, FactorGraph, FactorGraphBuilder,

@@ -1,4 +1,4 @@
-//! Every kind of factor goes through a builder and through the files of tables and is the same again.
+//! Round trips of every kind of factor through a builder and through the file formats of tables.
 
 #[path = "common/random.rs"]
 mod random;

@@ -1,4 +1,4 @@
-//! Numbers of levels on real graphs: at most the known minimum.
+//! The number of levels of real graphs is at most the known minimum.
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Bayesian networks: the project's own against sums over all joint states, random ones against
-//! their text, and the published ones that pgmpy brings along against its variable elimination.
+//! their text, and the published ones of pgmpy against its variable elimination.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What README.md and the book (`docs/src`) show is what happens: commands are run, programs are files that
-//! other tests compile and run, and links lead somewhere. Their Rust blocks are documentation tests (`src/lib.rs`).
+//! README.md and the book (`docs/src`) are correct: the commands give the output that is shown, the programs are files
+//! that other tests compile and run, and links resolve. Their Rust blocks are documentation tests (`src/lib.rs`).
 
 #![cfg(feature = "cli")]
 

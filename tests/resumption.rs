@@ -1,5 +1,5 @@
-//! What is saved, restored or cloned goes on with the same bits as what is not, by every schedule, damped
-//! or not, on random graphs.
+//! A session that is saved and restored, or cloned, continues with the same bits as the original: by every schedule,
+//! damped or not, on random graphs.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What a hostile or broken environment may do to the program: it ends, says why, and takes no more
-//! memory than its input warrants.
+//! The program in a hostile or broken environment: it ends with an error that says why, and its memory is bounded by
+//! the size of its input.
 #![cfg(all(feature = "cli", unix))]
 
 mod common;

@@ -1,4 +1,4 @@
-//! `scripts/check-skips` lets only expected skips iteration.
+//! `scripts/check-skips` accepts expected skips only.
 #![cfg(unix)]
 
 use std::process::{Command, Output};

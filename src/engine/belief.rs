@@ -93,7 +93,7 @@ impl<'a> Inputs<'a> {
     /// The factor's value at a joint state times the inputs' weights. O(arity).
     pub(crate) fn weight_of(&self, states: &[usize]) -> ExtendedFloat {
         let cardinalities = self.radices.iter().map(|&radix| radix as usize);
-        let value = self.graph.factor(self.factor).wide_value(states, cardinalities);
+        let value = self.graph.factor(self.factor).extended_value(states, cardinalities);
         let weights = states.iter().enumerate().map(|(position, &x)| self.weight(position, x));
         weights.fold(value, ExtendedFloat::multiply)
     }

@@ -37,7 +37,7 @@ pub(crate) trait Kind<'a>: Copy {
 
     /// The same without rounding beyond that of [`ExtendedFloat`], where the value is computed and may leave the range
     /// of `f64`.
-    fn wide_value(
+    fn extended_value(
         &self, states: &[usize], cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
         ExtendedFloat::from_f64(self.value(states, cardinalities))
@@ -60,8 +60,8 @@ pub(crate) trait Kind<'a>: Copy {
         true
     }
 
-    /// Computes messages. One that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value. Not called where
-    /// [`Self::needs_table`]. Errors: no memory for the scratch space.
+    /// Computes messages. One that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value. Not called
+    /// where [`Self::needs_table`]. Errors: no memory for the scratch space.
     fn messages(
         &self, _update: Update<'_>, _scratch: &mut <Self::Store as Store>::Scratch,
     ) -> Result<(), NoMemory> {

@@ -91,10 +91,10 @@ impl<'a> Factor<'a> {
 
     /// The value at a joint state as a number of any exponent. Where [`Self::value`] neither over- nor
     /// underflows nor cancels, it is the same. O(arity), for terms O(their size).
-    pub(crate) fn wide_value(
+    pub(crate) fn extended_value(
         &self, states: &[usize], cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
-        for_view!(self, view => view.wide_value(states, cardinalities))
+        for_view!(self, view => view.extended_value(states, cardinalities))
     }
 
     /// See [`Kind::underflows`].

@@ -145,19 +145,19 @@ impl<'a> Kind<'a> for Noisy<'a> {
         body[0] * self.values[row] + body[1] * self.values[2 + row]
     }
 
-    fn wide_value(
+    fn extended_value(
         &self, states: &[usize], _cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
-        let wide = ExtendedFloat::from_f64;
+        let extended = ExtendedFloat::from_f64;
         // As [holds, fails], so that nothing is subtracted.
         let mut body = [ExtendedFloat::ONE, ExtendedFloat::ZERO];
         for (literal, &state) in self.literals.iter().zip(states) {
-            let [holds, fails] = literal[state].map(wide);
+            let [holds, fails] = literal[state].map(extended);
             let failed = body[1].multiply(holds.add(fails)).add(body[0].multiply(fails));
             body = [body[0].multiply(holds), failed];
         }
         let row = usize::from(states[self.head] == 0);
-        let [if_holds, if_fails] = [self.values[row], self.values[2 + row]].map(wide);
+        let [if_holds, if_fails] = [self.values[row], self.values[2 + row]].map(extended);
         body[0].multiply(if_holds).add(body[1].multiply(if_fails))
     }
 

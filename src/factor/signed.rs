@@ -83,12 +83,12 @@ pub(crate) fn words(bits: impl Iterator<Item = usize>) -> Result<Vec<u64>> {
     Ok(words)
 }
 
-/// Sets a bit, with words added as needed.
-fn set_bit(words: &mut Vec<u64>, index: usize) -> Result<()> {
-    if words.len() <= index / 64 {
-        words.try_resize(index / 64 + 1, 0)?;
+/// Sets a bit of a list of words, which grows as needed.
+fn set_bit(bits: &mut Vec<u64>, index: usize) -> Result<()> {
+    if bits.len() <= index / 64 {
+        bits.try_resize(index / 64 + 1, 0)?;
     }
-    words[index / 64] |= 1 << (index % 64);
+    bits[index / 64] |= 1 << (index % 64);
     Ok(())
 }
 

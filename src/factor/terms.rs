@@ -321,7 +321,7 @@ impl<'a> Kind<'a> for Terms<'a> {
         self.weights_at(states).sum()
     }
 
-    fn wide_value(
+    fn extended_value(
         &self, states: &[usize], _cardinalities: impl Iterator<Item = usize>,
     ) -> ExtendedFloat {
         let mut sums = [ExtendedFloat::ZERO; 2];

@@ -28,7 +28,7 @@ impl Factor<'_> {
         let mut states = filled(cardinalities.len(), 0)?;
         let mut values = room(size)?;
         for _ in 0..size {
-            values.push(self.wide_value(&states, cardinalities.iter().copied()));
+            values.push(self.extended_value(&states, cardinalities.iter().copied()));
             next_joint_state(&mut states, cardinalities);
         }
         Ok(Some(values))

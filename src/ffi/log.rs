@@ -48,10 +48,10 @@ pub(super) fn is_heard() -> bool {
     CALLBACK.read_recursive().0.is_some()
 }
 
-/// Sends a message to the callback, if there is one.
+/// Calls the callback with a message, if there is one.
 pub(super) fn send(level: u32, message: impl FnOnce() -> String) {
     // Held during the call, so that a callback that was replaced is not called any more; recursive,
-    // since the callback may call functions that send messages themselves.
+    // since the callback may call functions that log themselves.
     let guard = CALLBACK.read_recursive();
     let (Some(callback), user) = *guard else {
         return;

@@ -29,7 +29,7 @@ const OFF: &str = "off";
 /// | `damping` | number in [0, 1) | fastlbp_bp_set_damping |
 /// | `inference` | `SUMPROD` or `MAXPROD` | fastlbp_bp_set_inference |
 /// | `logdomain` | `0` or `1` | in which domain SEQMAX compares messages; neither loses small numbers |
-/// | `verbose` | whole number | from 1 on, each run sends a message to the log |
+/// | `verbose` | whole number | from 1 on, each run writes to the log |
 /// | `threads` | whole number | fastlbp_bp_set_threads |
 /// | `seed` | whole number | seed of SEQRND and BLOCKS |
 /// | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |

@@ -17,7 +17,7 @@ use std::ffi::c_char;
 
 /// Sets the schedule by its name, in upper or lower case:
 ///
-/// - `PARALL`: all messages at once (synchronous).
+/// - `PARALL`: every message reads those of the iteration before (synchronous).
 /// - `SEQFIX`: factors in order, within a factor variables ascending; the default.
 /// - `SEQRND`: one edge after the other, in a new random order every iteration.
 /// - `SEQMAX`: always the message that would change most (residual belief propagation); no preorder. An iteration is as

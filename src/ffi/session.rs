@@ -29,7 +29,7 @@ pub(super) struct Extras {
     pub seed: u64,
     /// Of the schedule BLOCKS.
     pub blocks: u32,
-    /// From 1 on, every run sends a message to the log.
+    /// From 1 on, every run writes to the log.
     pub verbose: u64,
     /// Which of libDAI's domains SEQMAX measures residuals in; one arithmetic serves both.
     pub log_domain: bool,

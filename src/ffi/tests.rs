@@ -163,7 +163,7 @@ fn calls_that_read_run_together() {
 fn the_log_callback_may_use_the_handle_that_is_being_prepared() {
     use std::ffi::c_void;
     use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-    /// The session of this test: other tests run on other threads and send messages too.
+    /// The session of this test: other tests run on other threads and log, too.
     static SESSION: AtomicPtr<fastlbp_bp> = AtomicPtr::new(null_mut());
     static ANSWER: AtomicU64 = AtomicU64::new(0);
     thread_local!(static MINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });

@@ -43,7 +43,7 @@ struct Reader<'a> {
     cursor: Cursor<'a>,
     builder: FactorGraphBuilder,
     body: Vec<Label>,
-    /// The latest TYPE line with its line end, as neighbouring blocks mostly agree in it.
+    /// A cache: the latest TYPE line with its line end, which most often equals the next one.
     last_type: Option<(&'a [u8], FactorType)>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         Ok(FactorType { kind, p: number("p", p, 1.0)?, q: number("q", q, 0.0)? })
     }
 
-    /// The labels of a body; its line is there even if it is empty, unless the file ends before.
+    /// The labels of a body. An empty body has an empty line, except at the end of the file.
     #[inline]
     fn read_body(&mut self, length: u64) -> Result<()> {
         self.cursor.skip_comment_lines();
@@ -240,7 +240,7 @@ fn not_causal(graph: &FactorGraph, factor: usize) -> Error {
     ))
 }
 
-/// How many of the last factors reading adds by itself.
+/// Number of factors at the end of the graph that are left out, since reading adds the same ones as implicit priors.
 fn implicit_priors_at_the_end(graph: &FactorGraph) -> Result<usize> {
     let mut headed = memory::filled(graph.variable_count(), 0_u32)?;
     for factor in 0..graph.factor_count() {
@@ -248,7 +248,7 @@ fn implicit_priors_at_the_end(graph: &FactorGraph) -> Result<usize> {
             headed[graph.factor_variables(factor)[position] as usize] += 1;
         }
     }
-    // Reading would insert the priors of other variables among those left out.
+    // Reading would insert the implicit priors of other variables between those that are left out.
     if headed.contains(&0) {
         return Ok(0);
     }
@@ -370,7 +370,8 @@ mod tests {
     #[test]
     fn priors_are_left_out_only_where_reading_adds_them_again() {
         for text in [
-            // Another order, another value, another head, an only factor, a prior among factors.
+            // Priors in another order, of another value, of a variable that heads another factor; a prior that is the
+            // only factor; a prior before other factors; two priors of a variable.
             "3\n\n5\n*\n2\n1 2\n\n2\nI\n0.5\n\n1\nI\n0.5\n",
             "3\n\n5\n*\n2\n1 2\n\n1\nI\n0.5\n\n2\nI\n0.25\n",
             "4\n\n5\n*\n1\n1\n\n1\n+\n1\n5\n\n1\nI\n0.5\n\n5\nI\n0.5\n",

@@ -1,4 +1,4 @@
-//! Errors about a file, which take a copy of its path: the copy may fail.
+//! Errors about a file, with a copy of its path; if there is no memory for the copy, `OutOfMemory` instead.
 
 use crate::error::Error;
 use crate::memory::{self, out_of_memory};

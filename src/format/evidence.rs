@@ -17,7 +17,7 @@ use crate::model::FactorGraph;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Evidence from a file that may also name variables which the graph does not have.
+/// Evidence from a file, which may name variables that the graph does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialEvidence {
     /// (variable index, state) in the file's order, each variable once.
@@ -47,8 +47,8 @@ pub fn read_evidence<'a>(
 }
 
 /// Reads evidence as [`read_evidence`] does, but sets aside observations of variables that the graph
-/// does not have: SmartFL also observes values that no factor mentions. They can change no belief,
-/// but may also be slips of the pen, so that they are worth a warning.
+/// does not have: SmartFL also observes values that no factor mentions. Such observations change no belief; as they
+/// may be typing errors, callers should warn of them.
 pub fn read_partial_evidence<'a>(
     path: &Path, graph: impl Into<NamedGraph<'a>>,
 ) -> Result<PartialEvidence> {
@@ -219,8 +219,8 @@ fn parse_observations(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Resul
     Ok(collected.evidence)
 }
 
-/// Reads the state of a variable that the graph does not have, which may have any number of them,
-/// and any names: these are not told apart.
+/// Reads the state of a variable that the graph does not have. Its number of states and their names are unknown, so any
+/// name or number is accepted.
 fn read_any_state(cursor: &mut Cursor<'_>, graph: NamedGraph<'_>, variable: &str) -> Result<usize> {
     if graph.names().is_some() {
         return cursor.name().map(|_| 0);
@@ -407,7 +407,7 @@ mod tests {
         let text = "3\n 1 0 2\n 0\n 2 1 0 2 1\n";
         assert_eq!(read(text).unwrap(), [vec![(0, 2)], vec![], vec![(1, 0), (2, 1)]]);
         assert_eq!(read("2\n1 0 1\n1 0 2").unwrap(), [[(0, 1)], [(0, 2)]]);
-        // What can be one sample is one.
+        // Ambiguous texts are one sample.
         assert_eq!(read("2 0 1 1 0").unwrap(), [[(0, 1), (1, 0)]]);
         assert_eq!(read("1 2 0 1 1 0").unwrap(), [[(0, 1), (1, 0)]]);
         assert_eq!(read("2 0 0").unwrap(), vec![Vec::new(); 2]);

@@ -17,7 +17,7 @@ use crate::model::{FactorGraph, FactorGraphBuilder, Label, check_cardinality};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Marks entries that no line has given yet; NaN is no legal value.
+/// Marks entries that no line has given yet. NaN is not a legal value.
 const UNSET: f64 = f64::NAN;
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<FactorGraphBuilder> {
@@ -105,7 +105,7 @@ impl Reader<'_> {
                 )));
             }
             if first == line {
-                // Perhaps not the first time, but declaring it again is harmless.
+                // The variable may be declared already, which is harmless.
                 self.builder.add_variable(label, size)?;
             }
             self.states.try_push(size)?;
@@ -192,8 +192,8 @@ pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> 
             Ok(())
         })?;
         entries += size;
-        // Listed lines have at least 4 bytes. Where the reader's bound does not allow leaving the
-        // zeros out, they are listed.
+        // A listed entry has at least 4 bytes. If the limit of the reader would reject the table without its zeros,
+        // they are listed.
         let dense = entries > entry_limit(output.length() + 4 * nonzero);
         output.integer(if dense { size } else { nonzero });
         output.end_line()?;
@@ -212,7 +212,7 @@ pub(super) fn write(graph: &FactorGraph, output: &mut Output<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Whether an entry is not the zero that stands for what is left out; -0 is not.
+/// Whether an entry must be listed: everything but +0, for which absent entries stand.
 fn is_listed(value: f64) -> bool {
     value.to_bits() != 0
 }

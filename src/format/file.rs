@@ -1,4 +1,4 @@
-//! Whole files: loading with a limit, plain or gzip, and the text that is to be written (`save` writes it).
+//! Loading whole files, plain or gzip, with a limit of their size.
 
 use super::file_system::{FileSystem, Kind, Native, Patient, retry};
 use crate::error::{Error, Result};
@@ -7,16 +7,17 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Most bytes of a file that are read.
+/// The largest file that is read, in bytes.
 const SIZE_LIMIT: u64 = 64 << 30;
 
-/// Most bytes that a compressed file of `length` bytes may unpack to. Graphs shrink to a fifth or a
-/// tenth; a file that shrank to less than a 64th is made to fill the memory.
+/// The limit of the decompressed size of a file of `length` bytes. Graphs compress 5 to 10 times; more than 64 times
+/// suggests a decompression bomb.
 fn unpacked_limit(length: u64) -> u64 {
     length.saturating_mul(64).saturating_add(16 << 20).min(SIZE_LIMIT)
 }
 
-/// More bytes than a codec of gzip allocates, which it does at once and without a way to fail.
+/// More bytes than a gzip codec allocates. It does so when it is made, and aborts the process if that fails, so callers
+/// probe for this much first.
 pub(super) const CODEC_BYTES: usize = 1 << 20;
 
 /// Whether the name says that the content is compressed.
@@ -24,21 +25,21 @@ pub(super) fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "gz")
 }
 
-/// What a name ends with, after its last point; a final `.gz` is set aside.
+/// The extension of a path, without a final `.gz`.
 pub(super) fn suffix(path: &Path) -> Option<&OsStr> {
     let plain = if is_gzip(path) { Path::new(path.file_stem()?) } else { path };
     plain.extension()
 }
 
-/// The content of a file; that of a name ending in `.gz` is decompressed.
+/// The content of a file, decompressed if its name ends in `.gz`.
 ///
-/// A plain read is as fast as a memory map here (the copy costs a few per cent of the parsing) and
-/// cannot be torn by another process that shortens the file.
+/// The file is read, not mapped: the copy costs a few per cent of the parsing, and another process that truncates the
+/// file cannot cause a SIGBUS.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
     load_from(&Native, path)
 }
 
-/// As [`load`], from any file system.
+/// [`load`] from any file system.
 pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>> {
     let file = retry(|| files.open_path(path)).map_err(|source| Error::io(path, source))?;
     let status = retry(|| files.status(&file)).map_err(|source| Error::io(path, source))?;
@@ -48,7 +49,7 @@ pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>
     let file = Patient(file);
     if is_gzip(path) {
         probe(CODEC_BYTES)?;
-        // Texts of numbers shrink to a third or less; a wrong guess only costs a reallocation.
+        // A guess: text of numbers compresses at least 3 times. A wrong one costs a reallocation.
         let expected = status.length.saturating_mul(4);
         let decoder = flate2::read::MultiGzDecoder::new(file);
         let limit = unpacked_limit(status.length);
@@ -68,10 +69,10 @@ pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>
     if bytes.starts_with(&GZIP_MAGIC) { Err(not_text(path, &bytes, 0)) } else { Ok(bytes) }
 }
 
-/// How gzip data begin.
+/// The first bytes of gzip data.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The error for bytes with something at a position that no text has.
+/// The error for bytes that are not text, with a byte 0 at `position` or as gzip data.
 #[cold]
 fn not_text(path: &Path, bytes: &[u8], position: usize) -> Error {
     if bytes.starts_with(&GZIP_MAGIC) {
@@ -82,16 +83,16 @@ fn not_text(path: &Path, bytes: &[u8], position: usize) -> Error {
     Error::parse(path, lines as u64 + 1, "a byte 0: text is needed")
 }
 
-/// Reads to the end, growing by what really arrives; `expected` is only a hint.
+/// Reads to the end. Memory grows with the bytes that arrive; `expected` is a hint.
 ///
-/// A byte 0 ends the reading with an error, as soon as it arrives: no text has one, but devices that
-/// never end, holes of sparse files and compressed nothing do.
+/// A byte 0 is an error as soon as it is read. Text has none, but endless devices, sparse files and decompression bombs
+/// mostly consist of them.
 fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 1 << 20;
     let mut bytes = Vec::new();
     let out_of_memory =
         |length: usize| out_of_memory(format_args!("{}: more than {length} bytes", path.display()));
-    // One byte more than expected, so that the end is seen without growing.
+    // One byte more than expected, so that reading reaches the end of the file without growing the buffer.
     let first = usize::try_from(expected.min(limit)).unwrap_or(0).saturating_add(1);
     bytes.try_reserve_exact(first).map_err(|_| out_of_memory(0))?;
     loop {

@@ -77,7 +77,7 @@ pub fn read_network(path: &Path) -> Result<Network> {
     let format = GraphFormat::from_path(path)?;
     let bytes = file::load(path)?;
     let parsed = parse_graph(&bytes, path, format)?;
-    // The text need not stay while the graph is built.
+    // The text is dropped before the graph is built, to save memory.
     drop(bytes);
     parsed.build()
 }

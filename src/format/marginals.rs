@@ -5,8 +5,8 @@
 //! and the head line says so.
 //!
 //! Where variables have names, the head line is `# name state=probability ...`, and every variable
-//! has the probabilities of all its states in their order, also one with two states: which of `yes`
-//! and `no` is state 1 is nothing to remember. A name with blanks is in double quotes; numbers have
+//! has the probabilities of all its states in their order, also one with two states: so readers need
+//! not know which of `yes` and `no` is state 1. A name with blanks is in double quotes; numbers have
 //! no `=`, so that the last one of an item ends the name of its state.
 
 use super::named_graph::NamedGraph;
@@ -40,14 +40,14 @@ pub fn write_marginals_of<'a>(
     write_file(graph.into(), marginals, Some(variables), path)
 }
 
-/// As [`write_marginals`], but anywhere.
+/// As [`write_marginals`], to any writer.
 pub fn write_marginals_to<'a>(
     graph: impl Into<NamedGraph<'a>>, marginals: &[f64], sink: &mut dyn Write,
 ) -> io::Result<()> {
     send(graph.into(), marginals, None, sink)
 }
 
-/// As [`write_marginals_of`], but anywhere.
+/// As [`write_marginals_of`], to any writer.
 pub fn write_marginals_of_to<'a>(
     graph: impl Into<NamedGraph<'a>>, marginals: &[f64], variables: &[usize], sink: &mut dyn Write,
 ) -> io::Result<()> {

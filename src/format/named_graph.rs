@@ -1,4 +1,4 @@
-//! What a file calls the variables and states of a graph: by names, labels and numbers.
+//! References of files to variables and states of a graph: by name, label or number.
 
 use super::names::{Names, Quoted, is_number};
 use super::text::{Cursor, show};
@@ -9,8 +9,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A graph and, if it has some, the names of its variables: what functions that read or write
-/// something by variable need. A graph alone, `&graph`, becomes one without names.
+/// A graph and the names of its variables, if it has names: the argument of functions that read or write something by
+/// variable. `&graph` converts to one without names.
 ///
 /// Where there are names, files may call a variable by its name or its label, and a state by its
 /// name or number. Where a variable is named by a number, such as `17`, numbers are names throughout
@@ -58,7 +58,7 @@ impl<'a> NamedGraph<'a> {
         self.names
     }
 
-    /// What files and messages call a variable (by index): its name, in quotes if need be, or its
+    /// The text for a variable (by index) in files and errors: its name, in quotes if need be, or its
     /// label. Panics if there is no such variable.
     pub fn describe(&self, variable: usize) -> String {
         match self.names {
@@ -73,7 +73,7 @@ impl<'a> NamedGraph<'a> {
             let label = cursor.integer("the label of a variable")?;
             return Ok(match self.graph.variable_of_label(label) {
                 Some(variable) => Mention::Known(variable),
-                // A label is short, but there may be many.
+                // The limit matters, as there may be many such variables.
                 None => Mention::unknown(format_args!("{label}"), 20)?,
             });
         }
@@ -127,7 +127,7 @@ impl<'a> NamedGraph<'a> {
         cursor.error(format!("variable {variable} has the value {value}: {wanted} needed"))
     }
 
-    /// What messages call a state of a variable (by index).
+    /// The text for a state of a variable (by index) in errors.
     pub(super) fn describe_state(&self, variable: usize, state: usize) -> String {
         match self.names {
             Some(names) => Quoted(names.state(variable, state)).to_string(),
@@ -178,7 +178,7 @@ impl<'a> From<&'a Arc<FactorGraph>> for NamedGraph<'a> {
 pub(super) enum Mention {
     /// The index of the variable.
     Known(usize),
-    /// The graph has no such variable; what the file calls it.
+    /// The graph has no such variable; this is the file's text for it.
     Unknown(String),
 }
 
@@ -187,7 +187,7 @@ impl Mention {
     fn unknown(name: fmt::Arguments<'_>, length: usize) -> Result<Self> {
         let mut text = memory::text("")?;
         text.try_reserve_exact(length).map_err(|_| out_of_memory(name))?;
-        // A text can be written to: nothing fails.
+        // Writing to a `String` does not fail.
         let _ = fmt::write(&mut text, name);
         Ok(Mention::Unknown(text))
     }

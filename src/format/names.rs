@@ -16,13 +16,13 @@ const NO_VARIABLE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Names {
     texts: Texts,
-    /// Per text: the variable with that name.
+    /// Per text, the variable with that name.
     variable_of: Vec<u32>,
-    /// Per variable: its text.
+    /// Per variable, its text.
     variables: Vec<u32>,
     /// Where the states of each variable end in `states`.
     state_ends: Vec<usize>,
-    /// Texts of the states of all variables.
+    /// Per state, its text; those of one variable after the other.
     states: Vec<u32>,
     /// (variable, text) -> state.
     state_of: HashMap<(u32, u32), u32>,
@@ -31,7 +31,7 @@ pub struct Names {
     numbered_states: Vec<bool>,
 }
 
-/// Texts that are told apart by their position, each once.
+/// Distinct texts, numbered in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 struct Texts {
     /// All of them, one after the other.
@@ -86,7 +86,7 @@ impl Texts {
     }
 }
 
-/// One of the texts that stand one after the other in `all`.
+/// The text at a position in the list whose texts are concatenated in `all` and end at `ends`.
 fn text_at<'a>(all: &'a str, ends: &[usize], position: u32) -> &'a str {
     let position = position as usize;
     let start = if position == 0 { 0 } else { ends[position - 1] };
@@ -119,7 +119,7 @@ impl Names {
         }
     }
 
-    /// Names the next variable. After an error the names are of no more use.
+    /// Names the next variable. After an error, the names are incomplete and must not be used.
     pub(super) fn add<'a>(
         &mut self, name: &str, states: impl Iterator<Item = Result<Cow<'a, str>>>,
     ) -> Result<(), NameClash> {
@@ -207,8 +207,7 @@ impl Names {
     }
 }
 
-/// A name as it stands in files of names: in quotes where it would not be one word otherwise.
-/// (There are no quotes in names.)
+/// Displays a name as files have it: in quotes if it would not be one word otherwise. (Names contain no quotes.)
 pub(super) struct Quoted<'a>(pub &'a str);
 
 impl<'a> Quoted<'a> {

@@ -4,7 +4,7 @@ use super::names::Names;
 use crate::error::Result;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 
-/// What a file says: a graph, and the names of its variables where the format has names.
+/// The content of a file: a graph, and the names of its variables if the format has names.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// The graph.

@@ -1,4 +1,4 @@
-//! Text on its way to a file, to memory, or to wherever the caller wants it.
+//! Writing text to a file, to memory, or to a writer of the caller's.
 
 use super::names::Quoted;
 use super::number::{decimal, shortest};
@@ -7,14 +7,14 @@ use crate::memory;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// Bytes that are collected before they go to the sink.
+/// The size of the buffer in bytes.
 const CAPACITY: usize = 1 << 16;
 
-/// Text on its way to a sink. A failure is told at the end of the line.
+/// A buffered writer of text. Errors of the sink are returned at the end of a line.
 pub(super) struct Output<'a> {
     path: &'a Path,
     pub(super) sink: &'a mut dyn Write,
-    /// What is not yet handed to the sink; it never grows.
+    /// Text that is not yet written to the sink. It never grows beyond its capacity.
     buffer: Vec<u8>,
     flushed: u64,
     failure: Option<io::Error>,
@@ -71,7 +71,7 @@ impl<'a> Output<'a> {
         self.check()
     }
 
-    /// Hands everything to the sink.
+    /// Writes the buffer to the sink.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.send();
         self.check()

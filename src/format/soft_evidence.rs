@@ -10,7 +10,7 @@ use crate::model::Evidence;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What a file says about one variable.
+/// The soft evidence of one variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likelihood {
     /// Index of the variable.
@@ -21,12 +21,12 @@ pub struct Likelihood {
     pub line: u64,
 }
 
-/// Soft evidence from a file that may also name variables which the graph does not have.
+/// Soft evidence from a file, which may name variables that the graph does not have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftEvidence {
     /// The file.
     pub path: PathBuf,
-    /// What it says, in its order, each variable once.
+    /// The variables' weights in the order of the file, each variable once.
     pub likelihoods: Vec<Likelihood>,
     /// Label or name, and line, of each variable that the graph does not have, in the file's order.
     pub unknown: Vec<(String, u64)>,

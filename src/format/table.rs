@@ -1,11 +1,11 @@
-//! What the two formats of tables share: bounds of sizes, and other factors as tables.
+//! Shared by the formats of tables: limits of sizes, and conversion of other factors to tables.
 
 use super::text::Cursor;
 use crate::error::{Error, Result};
 use crate::memory::{self, Grow, out_of_memory};
 use crate::model::{FactorGraph, next_joint_state};
 
-/// Most entries of a factor of another kind that is written as a table.
+/// The most entries with which a factor of another kind is written as a table.
 pub(super) const EXPANSION_LIMIT: usize = 1 << 26;
 
 /// Most entries that all tables of a text of this size may have together; see
@@ -80,7 +80,7 @@ pub(super) fn for_each_entry(
     let cardinalities = memory::collected(graph.factor_cardinalities(factor))?;
     let mut states = memory::filled(cardinalities.len(), 0)?;
     for index in 0.. {
-        // Terms with weights of both signs may round to less than zero.
+        // Sums of terms with weights of both signs may be rounded to below zero.
         let value = view.value(&states, cardinalities.iter().copied()).max(0.0);
         if !value.is_finite() || view.underflows(&states, value) {
             return Err(Error::Unsupported(format!(

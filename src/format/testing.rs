@@ -1,4 +1,4 @@
-//! What tests of several formats need.
+//! Helpers for the tests of several formats.
 
 use crate::error::Result;
 use crate::model::{FactorGraph, FactorGraphBuilder};
@@ -10,7 +10,7 @@ pub(super) fn three_variables() -> FactorGraph {
     builder.build().unwrap()
 }
 
-/// Checks that each text is refused by an error that names the file, and then goes on as given.
+/// Checks that each text is rejected, with an error that starts with the name of the file and the given rest.
 #[track_caller]
 pub(super) fn assert_refused<T>(
     file: &str, read: impl Fn(&str) -> Result<T>, cases: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! A tokenizer over bytes that knows its line.
+//! A tokenizer over bytes that counts lines.
 //!
 //! Line-based formats use [`Cursor::integer`], [`Cursor::token`] and [`Cursor::end_line`], which
 //! stay inside a line; free-form ones use the `next_*` methods, which cross lines and comments.
@@ -63,7 +63,8 @@ impl<'a> Cursor<'a> {
         self.line - u64::from(past_last_line)
     }
 
-    /// What a file calls number `index` of `count` things of the graph, counted from 0.
+    /// An index from a file, checked to be that of one of the `count` things of the graph; the error names `what` it
+    /// is.
     pub(super) fn counted(
         &self, index: u64, what: &str, things: &str, count: usize,
     ) -> Result<usize> {
@@ -133,8 +134,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves to the next thing on a line with one, past blank lines and comment lines. False at the
-    /// end of the text.
+    /// Moves to the first token of the next line that has one, past blank lines and comment lines. False at the end of
+    /// the text.
     pub(super) fn next_filled_line(&mut self) -> bool {
         while !self.at_end() {
             if !self.at_line_end() && self.peek() != Some(b'#') {
@@ -145,7 +146,7 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Skips blanks; whether the line (or the text) ends there.
+    /// Skips blanks. Returns whether the line (or the text) ends there.
     #[inline]
     pub(super) fn at_line_end(&mut self) -> bool {
         loop {

@@ -18,7 +18,7 @@ use std::path::Path;
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<FactorGraphBuilder> {
     let mut cursor = Cursor::new(path, bytes).with_c_comments();
     let preamble = cursor.next_token("MARKOV or BAYES")?;
-    // The table of a Bayesian network is a factor like any other.
+    // BAYES and MARKOV are read in the same way: a conditional probability table is a factor.
     if !matches!(preamble, b"MARKOV" | b"BAYES") {
         return Err(cursor.error(format!(
             "the network's type is {}: MARKOV or BAYES is needed",
@@ -52,7 +52,7 @@ fn read_cardinalities(
         let states = cursor.next_integer("the cardinality of a variable")?;
         let states = usize::try_from(states).unwrap_or(usize::MAX);
         check_cardinality(label, states).map_err(|error| cursor.error(error.to_string()))?;
-        // Whoever uses the graph needs memory for every state, also of variables without factors.
+        // Limited, since a session allocates for every state, also of variables without factors.
         total = total.saturating_add(states as u64);
         if total > limit {
             return Err(cursor.error(format!(
@@ -67,7 +67,7 @@ fn read_cardinalities(
     Ok(cardinalities)
 }
 
-/// The variables of all factors, the last in the file first, as they vary fastest.
+/// The scopes of all factors, each in reverse order: in the file the last variable varies fastest, here the first.
 struct Scopes {
     offsets: Vec<usize>,
     members: Vec<Label>,
@@ -76,7 +76,7 @@ struct Scopes {
 fn read_scopes(cursor: &mut Cursor<'_>, cardinalities: &[usize]) -> Result<Scopes> {
     let count = cursor.next_integer("the number of factors")?;
     let mut scopes = Scopes { offsets: memory::filled(1, 0)?, members: Vec::new() };
-    // One more than the latest factor that names the variable.
+    // Per variable, 1 + the index of the latest factor with the variable, to find variables that occur twice.
     let mut latest = memory::filled(cardinalities.len(), 0_u64)?;
     for factor in 0..count {
         let arity = cursor.next_integer("the number of a factor's variables")?;
@@ -122,7 +122,7 @@ fn read_table(
             scope.len()
         )));
     }
-    // Every value takes a digit and a space.
+    // A value has at least two bytes: a digit and a space.
     let possible = cursor.remaining() / 2 + 1;
     let size = match usize::try_from(size) {
         Ok(size) if size <= possible => size,

@@ -20,8 +20,8 @@ pub(crate) struct HornCoefficients {
     negated: u64,
     /// The same for all positions; `None` where bit 63 of `negated` speaks for those from 64 on.
     all_negated: Option<Box<[u64]>>,
-    /// Whether some value is positive and all that are lie within [`PLAIN_COEFFICIENTS`].
-    plain: bool,
+    /// Whether some value is positive and all that are lie within [`COEFFICIENTS_IN_F64_RANGE`].
+    in_f64_range: bool,
     exponent: i64,
 }
 
@@ -49,7 +49,7 @@ impl DeviceHorn {
 
 /// Positive coefficients for which the `f64` ranges of [`HornCoefficients::fits_f64`] were computed: from
 /// 2^-64 to below 2.
-const PLAIN_COEFFICIENTS: std::ops::Range<f64> = 1.0 / 18_446_744_073_709_551_616.0..2.0;
+const COEFFICIENTS_IN_F64_RANGE: std::ops::Range<f64> = 1.0 / 18_446_744_073_709_551_616.0..2.0;
 
 impl HornCoefficients {
     /// From `[f(h=1 | holds), f(h=0 | holds), f(h=1 | fails), f(h=0 | fails)]` and the signs of the
@@ -58,15 +58,16 @@ impl HornCoefficients {
         let ([h1, h0, f1, f0], exponent) = near_one(values);
         let values = [h1, h0, f1, f0];
         // Where all are zero, near inputs give 0/0 as well.
-        let plain = values.iter().all(|&c| c == 0.0 || PLAIN_COEFFICIENTS.contains(&c))
-            && values.iter().any(|&c| c > 0.0);
-        Self { values: [[h1, h0], [f1, f0]], negated, all_negated, plain, exponent }
+        let in_f64_range =
+            values.iter().all(|&c| c == 0.0 || COEFFICIENTS_IN_F64_RANGE.contains(&c))
+                && values.iter().any(|&c| c > 0.0);
+        Self { values: [[h1, h0], [f1, f0]], negated, all_negated, in_f64_range, exponent }
     }
 
     /// The coefficients of a factor with `arity` variables for a GPU. What `negated` has no bits for
     /// is appended to `words`, those of all factors.
     pub(crate) fn to_device(&self, arity: usize, words: &mut Vec<u64>) -> Result<DeviceHorn> {
-        let mut flags = if self.plain { DeviceHorn::IN_F64_RANGE } else { 0 };
+        let mut flags = if self.in_f64_range { DeviceHorn::IN_F64_RANGE } else { 0 };
         let start = words.len() as u32;
         if let Some(all) = &self.all_negated
             && arity > 64
@@ -81,7 +82,7 @@ impl HornCoefficients {
     /// The coefficients of a factor with at most 64 variables for a GPU that has the head, here at
     /// position `head`, in front of the others.
     pub(crate) fn to_device_head_first(&self, head: usize) -> DeviceHorn {
-        let flags = if self.plain { DeviceHorn::IN_F64_RANGE } else { 0 };
+        let flags = if self.in_f64_range { DeviceHorn::IN_F64_RANGE } else { 0 };
         let before = self.negated & ((1 << head) - 1);
         let after = if head < 63 { self.negated >> (head + 1) << (head + 1) } else { 0 };
         let negated = before << 1 | after;
@@ -94,7 +95,7 @@ impl HornCoefficients {
             return self.negated >> position & 1 == 1;
         }
         match &self.all_negated {
-            Some(words) => bit(words, position),
+            Some(all) => bit(all, position),
             None => self.negated >> 63 == 1,
         }
     }
@@ -104,7 +105,7 @@ impl HornCoefficients {
     /// is within 2^-+(2 (b + 1) (R + 1) + 66), which must stay below 1000.
     #[inline(always)]
     fn fits_f64(&self, inputs: &[EncodedMessage]) -> bool {
-        self.plain
+        self.in_f64_range
             && match inputs.len() {
                 0..=5 => inputs.iter().all(|input| input.is_within::<88>()),
                 6..=9 => inputs.iter().all(|input| input.is_within::<48>()),
@@ -114,9 +115,9 @@ impl HornCoefficients {
     }
 }
 
-/// Whether a bit is set, in words of which the last ones may be missing.
-pub(crate) fn bit(words: &[u64], index: usize) -> bool {
-    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+/// Whether a bit of a list of words is set; words that the list does not have are 0.
+pub(crate) fn bit(list: &[u64], index: usize) -> bool {
+    list.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
 }
 
 /// Values of a factor over a power of two that leaves the largest of them between 2^-60 and 2, and
@@ -151,10 +152,10 @@ impl Literals for HornCoefficients {
 /// Memory for factors with a long body, kept between calls.
 #[derive(Default)]
 pub(crate) struct HornScratch {
-    pub(crate) plain: BodyScratch<f64>,
-    pub(crate) wide: BodyScratch<ExtendedFloat>,
-    plain_max: BodyScratch<Max<f64>>,
-    wide_max: BodyScratch<Max<ExtendedFloat>>,
+    pub(crate) in_f64: BodyScratch<f64>,
+    pub(crate) extended: BodyScratch<ExtendedFloat>,
+    in_f64_max: BodyScratch<Max<f64>>,
+    extended_max: BodyScratch<Max<ExtendedFloat>>,
 }
 
 /// All messages of a factor from its inputs (odds of the messages from its variables, in their
@@ -166,10 +167,10 @@ pub(crate) fn horn_messages(
     out: &mut [EncodedMessage], scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     match (inference, c.fits_f64(inputs)) {
-        (Inference::SumProduct, true) => messages(inputs, head, c, out, &mut scratch.plain),
-        (Inference::SumProduct, false) => messages(inputs, head, c, out, &mut scratch.wide),
-        (Inference::MaxProduct, true) => messages(inputs, head, c, out, &mut scratch.plain_max),
-        (Inference::MaxProduct, false) => messages(inputs, head, c, out, &mut scratch.wide_max),
+        (Inference::SumProduct, true) => messages(inputs, head, c, out, &mut scratch.in_f64),
+        (Inference::SumProduct, false) => messages(inputs, head, c, out, &mut scratch.extended),
+        (Inference::MaxProduct, true) => messages(inputs, head, c, out, &mut scratch.in_f64_max),
+        (Inference::MaxProduct, false) => messages(inputs, head, c, out, &mut scratch.extended_max),
     }
 }
 
@@ -186,7 +187,7 @@ pub(crate) fn small_horn_messages<const N: usize>(
         EncodedMessage::all_near::<32>(inputs)
     };
     // With one variable, a head alone in its own body, even near numbers can give 0/0.
-    if (N > 1) & c.plain & near {
+    if (N > 1) & c.in_f64_range & near {
         small_messages::<Near>(inputs, head, c, &mut out);
     } else {
         far_horn_messages(inputs, head, c, &mut out);
@@ -219,13 +220,15 @@ pub(crate) fn horn_message(
         return Ok(out[target]);
     }
     match (inference, c.fits_f64(inputs)) {
-        (Inference::SumProduct, true) => one_message(inputs, head, target, c, &mut scratch.plain),
-        (Inference::SumProduct, false) => one_message(inputs, head, target, c, &mut scratch.wide),
+        (Inference::SumProduct, true) => one_message(inputs, head, target, c, &mut scratch.in_f64),
+        (Inference::SumProduct, false) => {
+            one_message(inputs, head, target, c, &mut scratch.extended)
+        }
         (Inference::MaxProduct, true) => {
-            one_message(inputs, head, target, c, &mut scratch.plain_max)
+            one_message(inputs, head, target, c, &mut scratch.in_f64_max)
         }
         (Inference::MaxProduct, false) => {
-            one_message(inputs, head, target, c, &mut scratch.wide_max)
+            one_message(inputs, head, target, c, &mut scratch.extended_max)
         }
     }
 }
@@ -371,13 +374,13 @@ pub(crate) mod tests {
             let mut scratch = HornScratch::default();
             let mut out = vec![EncodedMessage::ONE; inputs.len()];
             horn_messages(&inputs, head, &c, inference, &mut out, &mut scratch).unwrap();
-            let mut wide = out.clone();
+            let mut extended = out.clone();
             if max {
-                messages(&inputs, head, &c, &mut wide, &mut scratch.wide_max).unwrap();
+                messages(&inputs, head, &c, &mut extended, &mut scratch.extended_max).unwrap();
             } else {
-                messages(&inputs, head, &c, &mut wide, &mut scratch.wide).unwrap();
+                messages(&inputs, head, &c, &mut extended, &mut scratch.extended).unwrap();
             }
-            prop_assert_eq!(&out, &wide);
+            prop_assert_eq!(&out, &extended);
             macro_rules! small {
                 ($($n:literal)*) => {$(
                     if let Some(inputs) = inputs.first_chunk::<$n>() {

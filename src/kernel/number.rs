@@ -261,14 +261,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn same(wide: ExtendedFloat, plain: f64) -> bool {
-        wide.is_zero() == (plain == 0.0) && (plain == 0.0 || wide.to_f64() == plain)
+    fn same(extended: ExtendedFloat, value: f64) -> bool {
+        extended.is_zero() == (value == 0.0) && (value == 0.0 || extended.to_f64() == value)
     }
 
     proptest! {
         /// Where nothing over- or underflows, both kinds of arithmetic give the same bits.
         #[test]
-        fn wide_rounds_like_f64(
+        fn extended_floats_round_like_f64(
             a in 1e-60_f64..1e60, b in 1e-60_f64..1e60, zero in any::<bool>(), shift in -150_i32..150
         ) {
             let a = a * 2_f64.powi(shift);

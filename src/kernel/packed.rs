@@ -90,7 +90,7 @@ impl EncodedMessage {
 
     /// The value as an `f64`; right only for values that are stored as one.
     #[inline(always)]
-    pub(crate) fn plain(self) -> f64 {
+    pub(crate) fn stored_f64(self) -> f64 {
         f64::from_bits(self.0)
     }
 
@@ -209,7 +209,7 @@ impl EncodedMessage {
     #[inline]
     pub(crate) fn probability(self) -> f64 {
         if self.is_within::<F64_EXPONENT>() && self != Self::INFINITY {
-            let odds = self.plain();
+            let odds = self.stored_f64();
             odds / (odds + 1.0)
         } else {
             self.probabilities()[1]
@@ -233,8 +233,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_values_are_kept_exactly(value in 1e-300_f64..1e300) {
-            prop_assert_eq!(EncodedMessage::from_f64(value).plain(), value);
+        fn values_in_f64_range_are_kept_exactly(value in 1e-300_f64..1e300) {
+            prop_assert_eq!(EncodedMessage::from_f64(value).stored_f64(), value);
             prop_assert_eq!(EncodedMessage::from_f64(value).unpack().to_f64(), value);
         }
 

@@ -23,15 +23,19 @@ impl Product {
             let zero = value == EncodedMessage::ZERO;
             Self { zeros: u32::from(zero), infinities: u32::from(!zero), ..Self::NEUTRAL }
         } else {
-            let wide = value.unpack();
-            Self { significand: wide.significand(), exponent: wide.exponent(), ..Self::NEUTRAL }
+            let extended = value.unpack();
+            Self {
+                significand: extended.significand(),
+                exponent: extended.exponent(),
+                ..Self::NEUTRAL
+            }
         }
     }
 
     /// The odds of two weights of which at most one is zero.
     fn over(self, other: Self) -> EncodedMessage {
         match (self.zeros, other.zeros) {
-            (0, 0) => EncodedMessage::pack(self.wide().divide(other.wide())),
+            (0, 0) => EncodedMessage::pack(self.extended().divide(other.extended())),
             (0, _) => EncodedMessage::INFINITY,
             _ => EncodedMessage::ZERO,
         }
@@ -53,7 +57,7 @@ impl Product {
         }
     }
 
-    fn wide(self) -> ExtendedFloat {
+    fn extended(self) -> ExtendedFloat {
         ExtendedFloat::from_parts(self.significand, self.exponent)
     }
 
@@ -68,7 +72,7 @@ impl Product {
     #[inline]
     pub(crate) fn odds(self) -> EncodedMessage {
         if self.zeros == 0 && self.infinities == 0 {
-            EncodedMessage::pack(self.wide())
+            EncodedMessage::pack(self.extended())
         } else {
             match self.zeros.cmp(&self.infinities) {
                 std::cmp::Ordering::Greater => EncodedMessage::ZERO,
@@ -81,7 +85,7 @@ impl Product {
     /// Probabilities of the states 0 and 1 of a binary variable with these odds.
     pub(crate) fn probabilities(self) -> [f64; 2] {
         if self.zeros == 0 && self.infinities == 0 {
-            EncodedMessage::odds_to_probabilities(self.wide())
+            EncodedMessage::odds_to_probabilities(self.extended())
         } else {
             self.odds().probabilities()
         }
@@ -156,7 +160,7 @@ fn plain_factors<const N: usize>(values: &[EncodedMessage; N]) -> Option<[f64; N
         const { assert!(N <= 8) };
         EncodedMessage::all_near::<64>(values)
     };
-    near.then(|| values.map(EncodedMessage::plain))
+    near.then(|| values.map(EncodedMessage::stored_f64))
 }
 
 /// Product of four or eight messages of a binary variable, some of them padding ones, but the one at
@@ -287,7 +291,7 @@ fn leave_one_out_of_many(
 fn padded_block(values: &[EncodedMessage]) -> [f64; 8] {
     let mut block = [1.0; 8];
     for (factor, value) in block.iter_mut().zip(values) {
-        *factor = value.plain();
+        *factor = value.stored_f64();
     }
     block
 }
@@ -357,7 +361,7 @@ pub(crate) fn resolve_states(products: &[Product], out: &mut [EncodedMessage]) -
     let top = free().map(|product| product.exponent).max().unwrap_or(0);
     for (value, product) in out.iter_mut().zip(products) {
         *value = if product.zeros == 0 {
-            EncodedMessage::pack(product.wide().scaled(-top))
+            EncodedMessage::pack(product.extended().scaled(-top))
         } else {
             EncodedMessage::ZERO
         };
@@ -498,7 +502,7 @@ mod tests {
         let weight = |x: f64| Product::of(EncodedMessage::from_f64(x));
         let mut out = [EncodedMessage::ONE; 3];
         assert!(!resolve_states(&[weight(0.5), weight(8.0), weight(0.0)], &mut out));
-        assert_eq!(out.map(|w| w.plain()), [0.0625, 1.0, 0.0]);
+        assert_eq!(out.map(|w| w.stored_f64()), [0.0625, 1.0, 0.0]);
         let zero = weight(0.0);
         assert!(resolve_states(&[zero, zero.combine(zero), zero], &mut out));
         assert_eq!(out, [EncodedMessage::ONE, EncodedMessage::ZERO, EncodedMessage::ONE]);

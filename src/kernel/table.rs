@@ -89,10 +89,10 @@ impl OwnedTable {
 /// Memory for tables, kept between calls.
 #[derive(Default)]
 pub(crate) struct TableScratch {
-    plain: Buffers<f64>,
-    wide: Buffers<ExtendedFloat>,
-    plain_max: Buffers<Max<f64>>,
-    wide_max: Buffers<Max<ExtendedFloat>>,
+    in_f64: Buffers<f64>,
+    extended: Buffers<ExtendedFloat>,
+    in_f64_max: Buffers<Max<f64>>,
+    extended_max: Buffers<Max<ExtendedFloat>>,
 }
 
 struct Buffers<T> {
@@ -214,17 +214,19 @@ fn run(
     if table.radices.is_empty() {
         return Ok(());
     }
-    let TableScratch { plain, wide, plain_max, wide_max } = scratch;
+    let TableScratch { in_f64, extended, in_f64_max, extended_max } = scratch;
     match (inference, fits_f64(table)) {
-        (Inference::SumProduct, true) => run_with(table, target, plain, EncodedMessage::plain, out),
+        (Inference::SumProduct, true) => {
+            run_with(table, target, in_f64, EncodedMessage::stored_f64, out)
+        }
         (Inference::SumProduct, false) => {
-            run_with(table, target, wide, EncodedMessage::unpack, out)
+            run_with(table, target, extended, EncodedMessage::unpack, out)
         }
         (Inference::MaxProduct, true) => {
-            run_with(table, target, plain_max, |value| Max(value.plain()), out)
+            run_with(table, target, in_f64_max, |value| Max(value.stored_f64()), out)
         }
         (Inference::MaxProduct, false) => {
-            run_with(table, target, wide_max, |value| Max(value.unpack()), out)
+            run_with(table, target, extended_max, |value| Max(value.unpack()), out)
         }
     }
 }
@@ -553,7 +555,7 @@ mod tests {
     }
 
     proptest! {
-        /// All messages at once and one by one have the same bits, and the values are those of the
+        /// The messages of a factor, together and one by one, have the same bits, and the values are those of the
         /// definition.
         #[test]
         fn messages_are_the_sums_of_the_definition(case in case()) {
@@ -598,22 +600,22 @@ mod tests {
                 run(case.table(), Inference::SumProduct, target, &mut out, &mut scratch).unwrap();
             }
             let exact = highest_stack(&case.radices);
-            let used = scratch.plain.tables.capacity().max(scratch.wide.tables.capacity());
+            let used = scratch.in_f64.tables.capacity().max(scratch.extended.tables.capacity());
             prop_assert_eq!(used, exact.max(4));
         }
 
-        /// Numbers in and beyond f64 range numbers give the same bits wherever plain ones are used.
+        /// `f64` and `ExtendedFloat` give the same bits wherever `f64` is used.
         #[test]
         fn both_ranges_agree(case in case()) {
-            let mut plain = vec![EncodedMessage::ONE; case.inputs.len()];
+            let mut in_f64 = vec![EncodedMessage::ONE; case.inputs.len()];
             let scratch = &mut TableScratch::default();
-            table_messages(case.table(), Inference::SumProduct, &mut plain, scratch).unwrap();
+            table_messages(case.table(), Inference::SumProduct, &mut in_f64, scratch).unwrap();
             let mut table = case.table();
-            // Exponents that no plain arithmetic could handle.
+            // Exponents that `f64` arithmetic could not handle.
             table.exponents = (-100_000, 100_000);
-            let mut wide = plain.clone();
-            table_messages(table, Inference::SumProduct, &mut wide, scratch).unwrap();
-            prop_assert_eq!(plain, wide);
+            let mut extended = in_f64.clone();
+            table_messages(table, Inference::SumProduct, &mut extended, scratch).unwrap();
+            prop_assert_eq!(in_f64, extended);
         }
     }
 }

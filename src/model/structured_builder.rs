@@ -69,7 +69,7 @@ impl FactorGraphBuilder {
         &mut self, head: Label, body: &[Label], negated: &[bool], p: f64, q: f64,
     ) -> Result<()> {
         self.check_next(&[("p", p), ("q", q)])?;
-        // No literal holds if all their negations do.
+        // No literal holds where all their negations hold.
         let flipped: Vec<bool> = collected(negated.iter().map(|&negated| !negated))?;
         self.add_signed(head, body, &flipped, [1.0 - p, p, 1.0 - q, q])
     }
@@ -91,7 +91,7 @@ impl FactorGraphBuilder {
                 negated.len()
             )));
         };
-        // The first literal decides where all others are violated.
+        // The first literal is the head; the body says that all others are violated.
         let flipped: Vec<bool> = collected(signs.iter().map(|&negated| !negated))?;
         let [head_true, head_false] =
             if head_negated { [violated, satisfied] } else { [satisfied, violated] };
@@ -232,8 +232,8 @@ mod tests {
         result.unwrap_err().to_string()
     }
 
-    /// What a call adds is rejected with these words, by itself or when the graph is built, and a
-    /// rejected call adds nothing.
+    /// Checks that a factor is rejected with a text that contains `words`, by `add` or when the graph is built, and
+    /// that an `add` that fails adds nothing.
     fn rejected(words: &[&str], add: impl Fn(&mut FactorGraphBuilder) -> Result<()>) {
         let mut builder = FactorGraphBuilder::new();
         builder.add_variable(9, 3).unwrap();
@@ -365,7 +365,7 @@ mod tests {
             assert!(message.contains(words), "{message}");
         }
         assert_eq!(builder.factor_count(), 0);
-        // In bulk and one at a time they are the same.
+        // In bulk or one at a time, the graphs are equal.
         builder.add_signed_factors(signed).unwrap();
         builder.add_term_factors(terms).unwrap();
         let mut other = FactorGraphBuilder::new();

@@ -26,12 +26,12 @@
 //! variables, which costs O(arity) for all edges of a class that share a factor, and for a run of
 //! classes with edges of only one factor, as these never read each other. Inside a class with
 //! edges of several factors, constraint 2 still has to be propagated: see `settle`. Factors with so
-//! many variables that O(arity) per group would hurt are treated by `wide`.
+//! many variables that O(arity) per group would hurt are treated by `high_arity`.
 
+use super::high_arity::HighArityFactors;
 use super::preorder::{Preorder, counting_sort};
 use super::settle::ClassSettler;
 use super::top_two::TopTwo;
-use super::wide::HighArityFactors;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
 use crate::model::FactorGraph;
@@ -125,19 +125,19 @@ pub fn analyse(graph: &FactorGraph, preorder: &Preorder, storage: Storage) -> Re
     analyse_with(graph, preorder, storage, edge_root.max(512), 16)
 }
 
-/// [`analyse`], treating factors as wide from `wide_arity` variables and `wide_groups` groups on.
+/// [`analyse`], treating as high-arity the factors from `min_arity` variables and `min_groups` groups on.
 pub(super) fn analyse_with(
-    graph: &FactorGraph, preorder: &Preorder, storage: Storage, wide_arity: usize, wide_groups: u32,
+    graph: &FactorGraph, preorder: &Preorder, storage: Storage, min_arity: usize, min_groups: u32,
 ) -> Result<Levels> {
     let (order, offsets) = preorder.classes()?;
-    let wide = HighArityFactors::select(graph, &order, wide_arity, wide_groups)?;
+    let high_arity = HighArityFactors::select(graph, &order, min_arity, min_groups)?;
     let state = VariableState { updates: TopTwo::NONE, reads: TopTwo::NONE };
     let mut analysis = Analysis {
         graph,
         in_place: storage == Storage::InPlace,
         levels: filled(graph.edge_count(), 0)?,
         variables: filled(graph.variable_count(), state)?,
-        wide,
+        high_arity,
     };
     let mut settler = None;
     let factors = graph.edge_factors();
@@ -187,7 +187,7 @@ struct Analysis<'a> {
     in_place: bool,
     levels: Vec<u32>,
     variables: Vec<VariableState>,
-    wide: Option<HighArityFactors>,
+    high_arity: Option<HighArityFactors>,
 }
 
 impl Analysis<'_> {
@@ -196,22 +196,24 @@ impl Analysis<'_> {
         let Some(&first) = group.first() else { return };
         let edge_variables = self.graph.edge_variables();
         let factor = self.graph.edge_factors()[first as usize];
-        let wide = self.wide.as_ref();
+        let high_arity = self.high_arity.as_ref();
         // What the factor reads of each variable, the two highest levels by variable.
-        let read = wide.and_then(|wide| wide.updates_read_by(factor)).unwrap_or_else(|| {
-            let mut read = TopTwo::NONE;
-            for &v in self.graph.factor_variables(factor as usize) {
-                read.raise(v, self.variables[v as usize].updates.without(factor));
-            }
-            read
-        });
+        let read = high_arity
+            .and_then(|high_arity| high_arity.updates_read_by(factor))
+            .unwrap_or_else(|| {
+                let mut read = TopTwo::NONE;
+                for &v in self.graph.factor_variables(factor as usize) {
+                    read.raise(v, self.variables[v as usize].updates.without(factor));
+                }
+                read
+            });
         for &edge in group {
             let v = edge_variables[edge as usize];
             let mut level = 1 + read.without(v);
             if self.in_place {
                 level = level.max(self.variables[v as usize].reads.without(factor));
-                if let Some(wide) = wide {
-                    level = level.max(wide.highest_read(v, factor));
+                if let Some(high_arity) = high_arity {
+                    level = level.max(high_arity.highest_read(v, factor));
                 }
             }
             self.levels[edge as usize] = level;
@@ -229,12 +231,14 @@ impl Analysis<'_> {
             let level = self.levels[edge as usize];
             own.raise(v, level);
             self.variables[v as usize].updates.raise(factor, level);
-            if let Some(wide) = &mut self.wide {
-                wide.record_update(v, factor, level);
-                wide.record_read(factor, v, level);
+            if let Some(high_arity) = &mut self.high_arity {
+                high_arity.record_update(v, factor, level);
+                high_arity.record_read(factor, v, level);
             }
         }
-        if !self.in_place || self.wide.as_ref().is_some_and(|wide| wide.contains(factor)) {
+        if !self.in_place
+            || self.high_arity.as_ref().is_some_and(|high_arity| high_arity.contains(factor))
+        {
             return;
         }
         for &v in self.graph.factor_variables(factor as usize) {

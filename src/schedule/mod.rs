@@ -11,6 +11,7 @@
 mod digraph;
 mod forward_backward;
 mod heads;
+mod high_arity;
 mod levels;
 mod preorder;
 mod random;
@@ -20,7 +21,6 @@ mod strategy;
 mod top_two;
 mod topological;
 mod tree;
-mod wide;
 
 #[cfg(test)]
 mod tests;

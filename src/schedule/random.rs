@@ -32,7 +32,7 @@ impl SplitMix64 {
 
 /// Puts into `out` the order of the edges `0..edge_count` in iteration `iteration` of SEQRND(`seed`).
 ///
-/// All arithmetic is on 64-bit words modulo 2^64. A generator is a word s; a draw is
+/// All arithmetic is on 64-bit integers, modulo 2^64. A generator is an integer s; a draw is
 ///
 /// ```text
 /// s += 0x9E3779B97F4A7C15; z = s

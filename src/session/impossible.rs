@@ -72,7 +72,7 @@ impl Impossible {
         }
         let states = collected(variables.iter().map(|v| state(v) as usize))?;
         let cardinalities = graph.factor_cardinalities(factor);
-        Ok(graph.factor(factor).wide_value(&states, cardinalities).is_zero())
+        Ok(graph.factor(factor).extended_value(&states, cardinalities).is_zero())
     }
 
     /// Before a run: an error if there are any and the policy does not vote.

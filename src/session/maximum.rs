@@ -123,7 +123,8 @@ impl BeliefPropagation {
         for factor in 0..graph.factor_count() {
             own.clear();
             own.try_extend(graph.factor_variables(factor).iter().map(|&v| states[v as usize]))?;
-            let value = graph.factor(factor).wide_value(&own, graph.factor_cardinalities(factor));
+            let value =
+                graph.factor(factor).extended_value(&own, graph.factor_cardinalities(factor));
             score += ln(value);
         }
         for (v, evidence) in self.runner.evidence().iter() {

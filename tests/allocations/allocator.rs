@@ -1,4 +1,4 @@
-//! An allocator that fails when it is told to, and says where the process ends for it.
+//! An allocator that fails at a chosen allocation, and reports the place if that aborts the process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;

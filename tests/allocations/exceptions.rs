@@ -1,4 +1,4 @@
-//! The allocations for which the standard library, or another one, has no error. All are small.
+//! The allocations that abort the process when they fail, as a library has no error for them. All are small.
 
 use super::allocator::Abort;
 

@@ -1,4 +1,4 @@
-//! The graphs, as calls of the C interface take them, and files of them.
+//! The graphs of the test, as arguments of the C interface and as files.
 
 use fastlbp::format::{GraphFormat, write_graph_to_bytes};
 use fastlbp::generate::bingo;

@@ -1,5 +1,5 @@
-//! What is done: each step is some calls that depend on no earlier step, so that it can be repeated, and gives
-//! what they return.
+//! The steps of the test. A step makes some calls and returns their results. It depends on no earlier step, so that it
+//! can be repeated.
 
 use super::allocator::call;
 use super::graphs::{Inputs, Size};

@@ -4,7 +4,7 @@
 //! that only declares and re-exports its children is imported by nobody, and one that defines an item which
 //! its children import is in a circle with them.
 //!
-//! What is not seen: names that a macro makes, methods of a type that another file defines in an `impl`
+//! Not seen are names that a macro makes, methods of a type that another file defines in an `impl`
 //! block, and everything under `#[cfg(test)]`, on purpose: tests may look at all of what they test.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};

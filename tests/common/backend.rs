@@ -1,5 +1,4 @@
-//! A backend beside the reference, the CPU engine on one thread: whatever is asked of both must give
-//! the same bits.
+//! A backend and the reference, the CPU engine on one thread: the same calls to both must give the same bits.
 //!
 //! The backend is CUDA, or what `FASTLBP_TEST_BACKEND` names: with `cpu` it is the CPU engine on two
 //! threads, so that the tests themselves can be tried where there is no device.

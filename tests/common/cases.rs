@@ -1,4 +1,4 @@
-//! Random graphs, evidence, schedules and requests for comparing backends: a size and a seed say all.
+//! Random graphs, evidence, schedules and requests for comparing backends, each determined by a size and a seed.
 
 pub use crate::random::numbers;
 use crate::random::{Choices, Definition, Input, labels};

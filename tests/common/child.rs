@@ -1,4 +1,4 @@
-//! Tests that need an environment of their own: they run themselves again, in a process that has it.
+//! Tests that need another environment run themselves again in a child process that has it.
 
 use std::process::{Command, Output};
 

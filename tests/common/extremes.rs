@@ -1,5 +1,5 @@
-//! Factors whose values lie at the ends of f64, with their exact values: an f64 is an integer times a power of
-//! two, so nothing here is rounded.
+//! Factors with values at the ends of the range of f64, and their exact values: an f64 is an integer times a power of
+//! two, so that integers represent them without rounding.
 
 use super::random::Choices;
 use fastlbp::FactorGraphBuilder;

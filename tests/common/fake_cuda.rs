@@ -1,4 +1,4 @@
-//! A CUDA driver and a device of the tests' own, made from tests/cuda.
+//! The fake CUDA driver and the emulated device, which are compiled from tests/cuda.
 
 use crate::common::report_skipped;
 use std::path::Path;

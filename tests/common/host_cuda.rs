@@ -1,4 +1,4 @@
-//! Another user of CUDA in the same process, as programs that call the library may be.
+//! Uses CUDA directly in the process of the test, as a program that calls the library may do.
 
 use libc::{RTLD_NOW, c_char, c_int, c_uint, c_void, dlerror, dlopen, dlsym};
 use std::ffi::{CStr, CString};

@@ -1,4 +1,4 @@
-//! The program as a process that gets signals, has a terminal, or another libc.
+//! Running the program with signals, with a terminal, or with another libc.
 
 use crate::common::report_skipped;
 use std::fs::File;

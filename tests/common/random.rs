@@ -1,5 +1,5 @@
-//! Random graphs of factors of every kind, beside what each factor is by its definition: a dense table
-//! computed from what the builder was given, not from what the graph keeps of it.
+//! Random graphs with factors of every kind, and for each factor the dense table of its definition, computed from the
+//! arguments of the builder and not from the graph.
 
 use fastlbp::model::{NoisyLiteral, WILDCARD};
 use fastlbp::{FactorGraph, FactorGraphBuilder};
@@ -162,7 +162,10 @@ impl Input {
     /// positions), with no more joint states than `most_states`.
     #[allow(dead_code, reason = "not all test files use it")]
     pub fn among(
-        choices: &mut Choices, labels: &[u64], cardinalities: &[usize], binary: &[usize],
+        choices: &mut Choices,
+        labels: &[u64],
+        cardinalities: &[usize],
+        binary: &[usize],
         most_states: usize,
     ) -> Self {
         let among_binary = choices.flag() && !binary.is_empty();

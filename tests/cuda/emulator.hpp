@@ -79,8 +79,8 @@ inline thread_local Here here;
 /// What the lanes of a warp do together.
 enum Operation : unsigned { SYNC_WARP, SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, VOTE };
 
-/// Threads that meet, as often as they like.
-struct Meeting {
+/// The state of a barrier, which can be used again and again.
+struct Barrier {
     unsigned count = 0;
     unsigned waiting[MAX_THREADS];
 };
@@ -105,7 +105,7 @@ public:
         alive = threads;
         every.count = some.count = 0;
         for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
-            warps[warp].meeting.count = 0;
+            warps[warp].barrier.count = 0;
         }
         for (unsigned thread = 0; thread < threads; ++thread) {
             fibers[thread].exchanges = 0;
@@ -117,10 +117,10 @@ public:
         }
     }
 
-    void sync() { meet(every, here.block.x); }
+    void sync() { wait_at(every, here.block.x); }
 
-    /// Only so many threads meet.
-    void sync_some(unsigned threads) { meet(some, threads); }
+    /// The barrier of `threads` of the threads.
+    void sync_some(unsigned threads) { wait_at(some, threads); }
 
     /// Lets all others have their turns. A block sleeps where they all do so, until another changes something.
     void take_turns() {
@@ -157,9 +157,9 @@ public:
         if (here.block.x % LANES != 0) {
             fail("the warps of the block are not whole");
         }
-        meet(warp.meeting, LANES);
+        wait_at(warp.barrier, LANES);
         if (warp.operations[turn][0] != operation) {
-            fail("the lanes of a warp meet in different operations");
+            fail("the lanes of a warp call different operations");
         }
         return warp.values[turn];
     }
@@ -172,7 +172,7 @@ private:
         unsigned exchanges = 0;
     };
     struct Warp {
-        Meeting meeting;
+        Barrier barrier;
         uint64_t values[2][LANES];
         Operation operations[2][LANES];
     };
@@ -191,18 +191,18 @@ private:
         }
     }
 
-    void meet(Meeting &meeting, unsigned expected) {
+    void wait_at(Barrier &barrier, unsigned expected) {
         const unsigned me = here.thread_index.x;
         idle = 0;
-        if (meeting.count + 1 == expected) {
-            for (unsigned i = 0; i < meeting.count; ++i) {
-                append(meeting.waiting[i]);
+        if (barrier.count + 1 == expected) {
+            for (unsigned i = 0; i < barrier.count; ++i) {
+                append(barrier.waiting[i]);
             }
-            shuffle(meeting.count);
-            meeting.count = 0;
+            shuffle(barrier.count);
+            barrier.count = 0;
             return;
         }
-        meeting.waiting[meeting.count++] = me;
+        barrier.waiting[barrier.count++] = me;
         if (_setjmp(fibers[me].place) == 0) {
             next();
         }
@@ -257,7 +257,7 @@ private:
     char *stacks;
     Fiber fibers[MAX_THREADS];
     Warp warps[MAX_WARPS];
-    Meeting every, some;
+    Barrier every, some;
     /// Those that have no turn and wait for nothing else, in the order of their turns.
     unsigned ready[MAX_THREADS], first = 0, count = 0;
     unsigned alive = 0;
@@ -281,8 +281,9 @@ inline void changed() {
     }
 }
 
-/// Waits until so many blocks have arrived in all. Asleep, since there are more blocks than processors.
-inline void meet_blocks(uint32_t *counter, uint32_t expected) {
+/// A barrier of the blocks: returns when the counter has reached `expected`. Sleeps while it waits, since there are more
+/// blocks than processors.
+inline void wait_for_blocks(uint32_t *counter, uint32_t expected) {
     uint32_t seen = __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
     if (seen == expected) {
         syscall(SYS_futex, counter, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
@@ -348,7 +349,7 @@ void launch(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, uns
         std::unique_ptr<Block> block = pool().take();
         current = block.get();
         if (together) {
-            meet_blocks(&all.begun, blocks);
+            wait_for_blocks(&all.begun, blocks);
         }
         for (unsigned index = first; index < end; ++index) {
             here = {{blocks, 1, 1}, {threads, 1, 1}, {index, 0, 0}, {0, 0, 0}, &all};
@@ -470,8 +471,8 @@ inline void take_turns() { emulator::current->take_turns(); }
 /// To be called after a change that others wait for so.
 inline void tell_others() { emulator::changed(); }
 
-/// In the place of GridBarrier's instructions: one thread of each block waits until all have added.
-inline void meet_other_blocks(uint32_t *counter, uint32_t expected) { emulator::meet_blocks(counter, expected); }
+/// Replaces the instructions of GridBarrier: one thread of each block waits until all blocks have added to the counter.
+inline void meet_other_blocks(uint32_t *counter, uint32_t expected) { emulator::wait_for_blocks(counter, expected); }
 
 /// The function that the fake driver calls for a kernel.
 #define EMULATED(name)                                                                                      \

@@ -1,4 +1,4 @@
-//! `fastlbp bench`: what reading, preparing and iterations take, against what memory allows.
+//! `fastlbp bench`: times of reading, preparing and iterating, compared with the bandwidth of memory.
 
 use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A measurement of iterations lasts about this long.
+/// The approximate duration of a measurement of iterations.
 const MEASURED_SECONDS: f64 = 0.1;
 /// The run to convergence begins no iteration after this time.
 const RUN_LIMIT: Duration = Duration::from_secs(10);
-/// The rule of that run: what `fastlbp infer` does by itself.
+/// The rule of that run: the default of `fastlbp infer`.
 const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 1000 };
 
 /// Measure how long reading, preparing and iterations take
@@ -91,7 +91,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Default, Serialize)]
 struct Report {
     measurements: Vec<Measurement>,
@@ -112,7 +112,7 @@ struct Failed {
 struct Measurement {
     graph: String,
     schedule: &'static str,
-    /// Where the runs were made, also for `auto`.
+    /// The backend of the runs; for `auto`, the one that was chosen.
     backend: &'static str,
     threads: usize,
     variables: usize,
@@ -120,7 +120,7 @@ struct Measurement {
     edges: usize,
     /// Number of variables with evidence.
     observed: usize,
-    /// Levels with old messages overwritten in place; `null` for SEQMAX.
+    /// Number of levels for storage in place; `null` for SEQMAX.
     levels: Option<usize>,
     read: f64,
     /// `null` for SEQMAX.
@@ -133,15 +133,15 @@ struct Measurement {
     iteration: f64,
     /// `null` for a graph without edges.
     iteration_per_edge: Option<f64>,
-    /// What an iteration must move at least.
+    /// A lower bound of the bytes that an iteration moves; see [`iteration_bytes`].
     iteration_bytes: u64,
     bytes_per_second: f64,
-    /// Of a copy; `null` where it is not known.
+    /// Bandwidth of a copy; `null` where it is not known.
     copy_bytes_per_second: Option<f64>,
     floor_share: Option<f64>,
     run: f64,
     run_iterations: u64,
-    /// Whether the limit of time ended the run.
+    /// Whether [`RUN_LIMIT`] ended the run.
     run_cut: bool,
 }
 
@@ -347,7 +347,7 @@ fn request(rule: StopRule) -> RunRequest {
     RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) }
 }
 
-/// A run that a signal ends, [`Failure::NotRun`] then.
+/// Runs a session. Fails with [`Failure::NotRun`] if a signal has ended the run.
 fn run_iterations(session: &mut BeliefPropagation, request: &RunRequest) -> Outcome<RunReport> {
     let report = session.run_monitored(request, &mut |_| signals::control())?;
     if signals::received().is_some() { Err(Failure::NotRun) } else { Ok(report) }
@@ -364,7 +364,7 @@ fn time_of_iteration(
     };
     let mut iterations = arguments.iterations.unwrap_or(1);
     if arguments.iterations.is_none() {
-        // Few iterations say little of how long many take.
+        // The time of a few iterations does not predict that of many, so their number is doubled.
         while seconds(iterations)? < MEASURED_SECONDS / 4.0 {
             iterations *= 2;
         }
@@ -374,7 +374,7 @@ fn time_of_iteration(
     let mut times = Vec::new();
     for _ in 0..arguments.repeats {
         let (short, long) = (seconds(1)?, seconds(iterations.saturating_add(1))?);
-        // A disturbed short run can be the longer one: what is left out is then little.
+        // If a disturbance made the short run the longer one, its time is not subtracted, which overestimates little.
         times.push(if long > short { (long - short) / iterations as f64 } else { long });
     }
     times.sort_by(f64::total_cmp);

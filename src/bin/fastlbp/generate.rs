@@ -1,4 +1,4 @@
-//! `fastlbp generate`: graphs shaped like the real ones.
+//! `fastlbp generate`: random graphs with the structure of those of program analyses.
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;

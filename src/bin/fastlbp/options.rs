@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Names of the update schedules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScheduleName {
-    /// All messages at once (synchronous)
+    /// Every message reads those of the iteration before (synchronous)
     #[value(name = "PARALL")]
     Parallel,
     /// One message after the other: factors in file order, inside a factor labels ascending

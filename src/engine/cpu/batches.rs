@@ -1,9 +1,9 @@
 //! Edges in batches. All messages of a batch are computed before any of them is stored; batches run one after
 //! the other.
 
+use super::high_arity::HighArityFactors;
 use super::state::State;
 use super::tuning::Tuning;
-use super::wide::HighArityFactors;
 use crate::error::Result;
 use crate::memory::{Grow, copied, filled, room};
 use crate::schedule::{Levels, Preorder};

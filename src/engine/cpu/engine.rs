@@ -110,7 +110,7 @@ impl CpuEngine {
                 plan.trees.rebuild_all(&self.state);
                 plan.cursors.reset();
             }
-            plan.wide.invalidate();
+            plan.high_arity.invalidate();
         }
         if let Plan::Residual(plan) = &mut self.plan
             && std::mem::take(&mut self.trees_stale)

@@ -10,6 +10,7 @@ mod backend;
 mod batches;
 mod engine;
 mod factor;
+mod high_arity;
 mod marks;
 mod measure;
 mod parallel;
@@ -25,7 +26,6 @@ mod tournament;
 mod trees;
 mod tuning;
 mod variable;
-mod wide;
 mod workspace;
 
 #[cfg(test)]

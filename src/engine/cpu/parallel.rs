@@ -6,13 +6,13 @@
 
 use super::batches::{Batches, by_factor};
 use super::factor::is_constant;
+use super::high_arity::HighArityFactors;
 use super::serial::Serial;
 use super::state::State;
 use super::store::store;
 use super::team::{Team, Worker};
 use super::trees::{HighDegreeVariables, Trees};
 use super::tuning::Tuning;
-use super::wide::HighArityFactors;
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::memory::{Grow, room};
@@ -75,9 +75,10 @@ impl ParallelBatches {
                     let index = segment.batches.start as usize;
                     self.run_wide(state, trees, worker, index, constants_sent);
                 } else if worker.index == 0 {
-                    let mut wide = HighArityFactors::default();
+                    let mut high_arity = HighArityFactors::default();
                     let workspace = &mut *worker.workspace;
-                    let mut serial = uncached(state, trees, &mut wide, constants_sent, workspace);
+                    let mut serial =
+                        uncached(state, trees, &mut high_arity, constants_sent, workspace);
                     for index in segment.batches.clone() {
                         serial.run_batch(self.batches.batch(index as usize));
                     }
@@ -96,9 +97,9 @@ impl ParallelBatches {
         let share = worker.share(batch.len());
         let same_factor = |&a: &u32, &b: &u32| factors[a as usize] == factors[b as usize];
         let skipped = |factor: usize| constants_sent && is_constant(state, factor);
-        let mut wide = HighArityFactors::default();
+        let mut high_arity = HighArityFactors::default();
         let workspace = &mut *worker.workspace;
-        let mut serial = uncached(state, trees, &mut wide, constants_sent, workspace);
+        let mut serial = uncached(state, trees, &mut high_arity, constants_sent, workspace);
         for group in by_factor(state, aligned(batch, share.clone(), same_factor)) {
             serial.run_factor(group, |_, edge, message| state.hold(edge, message));
         }
@@ -133,11 +134,11 @@ impl ParallelBatches {
 /// The state of a serial run for one of several threads. It has neither cursors nor trees of high-arity
 /// factors: both follow the messages in the order in which one thread updates them.
 fn uncached<'a>(
-    state: &'a State, trees: &'a Trees, wide: &'a mut HighArityFactors, constants_sent: bool,
+    state: &'a State, trees: &'a Trees, high_arity: &'a mut HighArityFactors, constants_sent: bool,
     workspace: &'a mut Workspace,
 ) -> Serial<'a> {
     let high_degree_variables = HighDegreeVariables { trees, cursors: None };
-    Serial { state, high_degree_variables, wide, constants_sent, workspace }
+    Serial { state, high_degree_variables, high_arity, constants_sent, workspace }
 }
 
 /// The items of a share, with both ends moved forward to the next start of a group, so that every group

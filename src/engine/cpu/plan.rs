@@ -1,13 +1,13 @@
 //! Turns a schedule into the plan of an iteration: synchronous, in batches, or by largest residual.
 
 use super::batches::Batches;
+use super::high_arity::HighArityFactors;
 use super::parallel::ParallelBatches;
 use super::residual::Residual;
 use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, Trees};
 use super::tuning::Tuning;
-use super::wide::HighArityFactors;
 use crate::error::Result;
 use crate::memory::{boxed, room};
 use crate::schedule::{Schedule, Storage, analyse};
@@ -27,7 +27,7 @@ pub(super) struct BatchPlan {
     pub(super) order: Order,
     pub(super) trees: Trees,
     pub(super) cursors: Cursors,
-    pub(super) wide: HighArityFactors,
+    pub(super) high_arity: HighArityFactors,
 }
 
 pub(super) enum Order {
@@ -49,9 +49,9 @@ impl Plan {
         if let Schedule::SequentialRandom { seed } = *schedule {
             let trees = Trees::new(state)?;
             let cursors = Cursors::new(state, &trees)?;
-            let wide = HighArityFactors::new(state, |_| true)?;
+            let high_arity = HighArityFactors::new(state, |_| true)?;
             let order = Order::Random { seed, order: room(state.graph.edge_count())? };
-            return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?));
+            return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge()?;
@@ -64,13 +64,13 @@ impl Plan {
         }
         let mut classes = Batches::of_classes(state, &preorder)?;
         let few = classes.sends_few(state)?;
-        let wide = HighArityFactors::new(state, |f| few[f])?;
+        let high_arity = HighArityFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
         if classes.mixes_factors(state) || team.threads() > 1 {
             // A batch of several factors keeps its new messages in `by_edge` until all of them are computed.
             state.require_by_edge()?;
         }
-        if team.threads() > 1 && wide.is_empty() {
+        if team.threads() > 1 && high_arity.is_empty() {
             let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels)?;
             if !batches.sends_few(state)?.contains(&true)
@@ -79,12 +79,12 @@ impl Plan {
             {
                 let order = Order::Parallel(parallel);
                 let cursors = Cursors::default();
-                return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?));
+                return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
             }
         }
         classes.prepare_serial(state)?;
         let cursors = Cursors::new(state, &trees)?;
         let order = Order::Serial(classes);
-        Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, wide })?))
+        Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?))
     }
 }

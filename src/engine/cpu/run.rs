@@ -202,7 +202,7 @@ impl Loop<'_> {
                 self.scanned = false;
             }
             Plan::Batches(plan) => {
-                let BatchPlan { order, trees, cursors, wide } = &mut **plan;
+                let BatchPlan { order, trees, cursors, high_arity } = &mut **plan;
                 let constants_sent = *constants_sent;
                 if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
@@ -213,7 +213,7 @@ impl Loop<'_> {
                         let mut serial = Serial {
                             state,
                             high_degree_variables,
-                            wide,
+                            high_arity,
                             constants_sent,
                             workspace,
                         };

@@ -5,11 +5,11 @@
 
 use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
+use super::high_arity::HighArityFactors;
 use super::state::{Source, State};
-use super::store::{note_certain, store};
+use super::store::{note_deterministic, store};
 use super::trees::HighDegreeVariables;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
-use super::wide::HighArityFactors;
 use super::workspace::Workspace;
 use crate::kernel::{EncodedMessage, HornCoefficients, Inference, small_horn_messages};
 
@@ -20,7 +20,7 @@ const PREFETCH_DISTANCE: usize = 8;
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,
     pub(super) high_degree_variables: HighDegreeVariables<'a>,
-    pub(super) wide: &'a mut HighArityFactors,
+    pub(super) high_arity: &'a mut HighArityFactors,
     pub(super) constants_sent: bool,
     pub(super) workspace: &'a mut Workspace,
 }
@@ -33,14 +33,14 @@ impl Serial<'_> {
             }
             return;
         }
-        if self.wide.is_empty() {
+        if self.high_arity.is_empty() {
             self.run_tasks::<false>(batches);
         } else {
             self.run_tasks::<true>(batches);
         }
     }
 
-    fn run_tasks<const WIDE: bool>(&mut self, batches: &Batches) {
+    fn run_tasks<const HAS_HIGH_ARITY: bool>(&mut self, batches: &Batches) {
         let mut ahead = batches.tasks().iter().skip(PREFETCH_DISTANCE);
         for task in batches.tasks() {
             if let Some(next) = ahead.next() {
@@ -52,22 +52,22 @@ impl Serial<'_> {
                 }
             }
             match task.arity {
-                2 => self.run_task::<2, WIDE>(task),
-                3 => self.run_task::<3, WIDE>(task),
-                4 => self.run_task::<4, WIDE>(task),
-                5 => self.run_task::<5, WIDE>(task),
-                6 => self.run_task::<6, WIDE>(task),
-                7 => self.run_task::<7, WIDE>(task),
-                8 => self.run_task::<8, WIDE>(task),
+                2 => self.run_task::<2, HAS_HIGH_ARITY>(task),
+                3 => self.run_task::<3, HAS_HIGH_ARITY>(task),
+                4 => self.run_task::<4, HAS_HIGH_ARITY>(task),
+                5 => self.run_task::<5, HAS_HIGH_ARITY>(task),
+                6 => self.run_task::<6, HAS_HIGH_ARITY>(task),
+                7 => self.run_task::<7, HAS_HIGH_ARITY>(task),
+                8 => self.run_task::<8, HAS_HIGH_ARITY>(task),
                 _ => self.run_batch(batches.batch(task.first as usize)),
             }
         }
     }
 
-    /// Updates all messages of a factor with `N` variables. `WIDE` says whether any high-arity factor keeps a
+    /// Updates all messages of a factor with `N` variables. `HAS_HIGH_ARITY` says whether any high-arity factor keeps a
     /// tree, which has to learn of new messages.
     #[inline(always)]
-    fn run_task<const N: usize, const WIDE: bool>(&mut self, task: &Task) {
+    fn run_task<const N: usize, const HAS_HIGH_ARITY: bool>(&mut self, task: &Task) {
         let state = self.state;
         let first = task.first as usize;
         let Some(links) = state.links[first..].first_chunk::<N>() else { return };
@@ -91,16 +91,16 @@ impl Serial<'_> {
             let mut odds = output;
             if odds.may_be_deterministic() {
                 odds = self.checked(odds, edge);
-                note_certain(state, edge, link.slot as usize, odds);
+                note_deterministic(state, edge, link.slot as usize, odds);
             }
             state.to_variable.set(link.slot as usize, odds);
             if link.high_degree {
                 self.high_degree_variables.changed(state, edge);
             }
-            if WIDE {
+            if HAS_HIGH_ARITY {
                 let variable = state.graph.edge_variables()[edge] as usize;
                 let factor = state.graph.edge_factors()[edge] as usize;
-                self.wide.message_arrived(state, variable, factor);
+                self.high_arity.message_arrived(state, variable, factor);
             }
         }
     }
@@ -163,12 +163,13 @@ impl Serial<'_> {
                 _ => {}
             }
         }
-        if state.inference == Inference::SumProduct && self.wide.serves(factor, edges.len(), arity)
+        if state.inference == Inference::SumProduct
+            && self.high_arity.serves(factor, edges.len(), arity)
         {
             // A factor's messages do not read each other, so they may be stored one by one.
             for &edge in edges {
                 let edge = edge as usize;
-                let message = self.wide.message(
+                let message = self.high_arity.message(
                     state,
                     &mut self.high_degree_variables,
                     factor,
@@ -252,9 +253,13 @@ impl Serial<'_> {
         if link.high_degree {
             self.high_degree_variables.changed(state, edge);
         }
-        if !self.wide.is_empty() {
+        if !self.high_arity.is_empty() {
             let variable = state.graph.edge_variables()[edge] as usize;
-            self.wide.message_arrived(state, variable, state.graph.edge_factors()[edge] as usize);
+            self.high_arity.message_arrived(
+                state,
+                variable,
+                state.graph.edge_factors()[edge] as usize,
+            );
         }
     }
 }

@@ -43,14 +43,14 @@ fn store_damped(
 fn store_settled(state: &State, edge: usize, link: Link, message: &[EncodedMessage]) {
     for (index, &value) in state.slot_values(link.slot as usize).zip(message) {
         if value.may_be_deterministic() {
-            note_certain(state, edge, index, value);
+            note_deterministic(state, edge, index, value);
         }
         state.to_variable.set(index, value);
     }
 }
 
 #[cold]
-pub(super) fn note_certain(state: &State, edge: usize, at: usize, value: EncodedMessage) {
+pub(super) fn note_deterministic(state: &State, edge: usize, at: usize, value: EncodedMessage) {
     if value.is_deterministic() && state.to_variable.get(at) != value {
         state.newly_certain.set(state.graph.edge_variables()[edge] as usize);
     }

@@ -1,5 +1,7 @@
-//! Stored product trees of variables with many factors, so that one message in or out costs
-//! O(log degree).
+//! Product trees of high-degree variables, with which reading or replacing one message costs O(log degree).
+//!
+//! The leaves of a tree are the messages to the variable, in blocks of [`BLOCK`]. Stored are the products of the blocks
+//! and, level by level up to the root, the products of pairs; a variable with more than two states has a tree for each.
 
 use super::state::{Link, State};
 use crate::error::Result;
@@ -9,8 +11,7 @@ use crate::kernel::{
 use crate::memory::{Grow, collected, room};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The product trees of all variables above [`SMALL_DEGREE`], from blocks of messages up to the root.
-/// What lies inside a block is computed from the messages when it is needed.
+/// The trees of all variables of a degree above [`SMALL_DEGREE`].
 #[derive(Default)]
 pub(super) struct Trees {
     /// Where each variable's nodes start; `NONE` for a variable without a tree. Empty if none has.
@@ -22,7 +23,8 @@ const NONE: u32 = u32::MAX;
 /// Levels of a tree over 2^32 leaves.
 const MAX_LEVELS: usize = 33;
 
-/// A product that threads write and read in turn; see `Values`.
+/// A [`Product`] that several threads access. Accesses are relaxed: as for `Values`, barriers between writing and
+/// reading order them.
 #[derive(Default)]
 struct Cell {
     significand: AtomicU64,
@@ -47,7 +49,7 @@ impl Cell {
     }
 }
 
-/// Number of products that a variable's tree holds per node.
+/// Number of trees of a variable: one of odds, or one for each of more than two states.
 fn states(state: &State, variable: usize) -> usize {
     if state.is_binary(variable) { 1 } else { state.graph.cardinality(variable) }
 }
@@ -57,13 +59,13 @@ fn blocks(state: &State, variable: usize) -> usize {
     state.graph.degree(variable).div_ceil(BLOCK)
 }
 
-/// Number of stored nodes over so many blocks: the blocks and the levels above them.
+/// Number of nodes of a tree over this many blocks: the blocks and the levels above them.
 fn stored_nodes(blocks: usize) -> usize {
     blocks + tree_levels(blocks).sum::<usize>()
 }
 
 impl Trees {
-    /// Trees for the messages as they are.
+    /// The trees of the current messages.
     pub(super) fn new(state: &State) -> Result<Self> {
         let graph = &state.graph;
         let mut trees = Self::default();
@@ -130,8 +132,8 @@ impl Trees {
         }
     }
 
-    /// Computes the nodes above some leaves of a variable, given as slots. O(min(degree, slots *
-    /// log degree) * states).
+    /// Computes the nodes above some leaves of a variable, given as message indices in variable-major order.
+    /// O(min(degree, slots * log degree) * states).
     pub(super) fn update_slots(&self, state: &State, variable: usize, slots: &[u32]) {
         let own = state.graph.variable_slots(variable);
         if slots.len() * (own.len().ilog2() as usize + 1) >= own.len() {
@@ -146,7 +148,7 @@ impl Trees {
     /// The product of all messages to a variable but the one at `leaf`, for the weights of state
     /// `x` (for a binary variable: the odds, x = 0). O(log degree).
     fn leave_one_out(&self, state: &State, variable: usize, leaf: usize, x: usize) -> Product {
-        // Where each level lies, from the blocks to the root's children.
+        // Start and size of each level, from the blocks to the children of the root.
         let mut levels = [(0, 0); MAX_LEVELS];
         let mut walk = Walk::new(self, state, variable, x);
         let mut height = 0;
@@ -188,27 +190,27 @@ fn block_messages(
     })
 }
 
-/// For each tree of a binary variable, the block last visited and the products on the way down to
-/// it.
+/// For each tree of a binary variable, the block last visited and the products along the path from the root to it.
 ///
-/// Schedules mostly visit a variable's factors in their order. The way to the next block then shares
-/// all but its end with the way to the last one, and two combinations up and down suffice on average
-/// where the whole way would take O(log degree). The nodes above the last block are brought up to
-/// date only when another block is visited: until then no one reads them.
+/// Most schedules visit a variable's factors in order. The paths to successive blocks then differ at their lower ends
+/// only, so that a visit takes two combinations up and two down on average instead of O(log degree).
+///
+/// Invariant: all nodes are up to date but those on the path to the last block, which is visited while its messages
+/// change. Nothing reads these nodes until another block is visited, which updates them first.
 #[derive(Default)]
 pub(super) struct Cursors {
-    /// By number of the high-degree variable; empty unless all variables are binary.
+    /// In the order of the variables with trees; empty unless all variables are binary.
     high_degree_variables: Vec<Cursor>,
-    /// Per variable with a tree and level, from the blocks to the root, the product of all that is
-    /// not below.
+    /// Per cursor, then per level from the blocks to the root: the product of all messages that are not below the node
+    /// of the path at that level.
     down: Vec<Product>,
 }
 
-/// What a visit to a high-degree variable needs, side by side.
+/// What a visit to a high-degree variable needs, in one place for the cache.
 struct Cursor {
     first_slot: u32,
     degree: u32,
-    /// Where the high-degree variable's nodes start.
+    /// Where its nodes start in `Trees::nodes`.
     nodes: u32,
     /// Where its entries in `down` start.
     down: u32,
@@ -239,15 +241,15 @@ impl Cursors {
         Ok(cursors)
     }
 
-    /// Forgets all blocks, when the trees have been rebuilt.
+    /// Forgets the last blocks. To be called when the trees have been rebuilt.
     pub(super) fn reset(&mut self) {
         for cursor in &mut self.high_degree_variables {
             cursor.block = NONE;
         }
     }
 
-    /// The product of all messages to a high-degree variable but those of a block, which the caller may change from
-    /// now on.
+    /// The product of all messages to a high-degree variable but those of a block. The caller may change the messages
+    /// of the block until the next visit.
     #[inline]
     fn visit(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
         let cursor = &self.high_degree_variables[high_degree];
@@ -269,6 +271,8 @@ impl Cursors {
         )
     }
 
+    /// [`Self::visit`] where the last block was another one: updates the nodes above that one up to the lowest common
+    /// ancestor, then computes the products of the new path below it.
     fn go_to(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
         let cursor = &mut self.high_degree_variables[high_degree];
         let last = std::mem::replace(&mut cursor.block, block as u32);
@@ -317,8 +321,8 @@ impl Cursor {
     }
 }
 
-/// Access to the stored products: through cursors where one thread has them to itself, straight from
-/// the trees otherwise.
+/// Access to the stored products: through cursors where one thread owns the trees, and directly where threads share
+/// them.
 pub(super) struct HighDegreeVariables<'a> {
     pub(super) trees: &'a Trees,
     pub(super) cursors: Option<&'a mut Cursors>,
@@ -351,7 +355,7 @@ impl HighDegreeVariables<'_> {
         trees.leave_one_out(state, variable, leaf, x)
     }
 
-    /// The message along an edge to a high-degree variable has changed.
+    /// To be called after the message along an edge to a high-degree variable has changed.
     #[inline]
     pub(super) fn changed(&mut self, state: &State, edge: usize) {
         let (link, trees) = (state.links[edge], self.trees);
@@ -367,7 +371,7 @@ impl HighDegreeVariables<'_> {
     }
 }
 
-/// A level of one tree.
+/// A level of one tree, for walks from the blocks to the root.
 struct Walk<'a> {
     trees: &'a Trees,
     /// Where this level's nodes start.
@@ -377,7 +381,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// At the blocks.
+    /// The level of the blocks.
     #[inline]
     fn new(trees: &'a Trees, state: &State, variable: usize, x: usize) -> Self {
         let size = blocks(state, variable);
@@ -388,6 +392,7 @@ impl<'a> Walk<'a> {
         Self { trees, level, size }
     }
 
+    /// Goes to the next level.
     fn ascend(&mut self) {
         self.level += self.size;
         self.size = self.size.div_ceil(2);

@@ -1,11 +1,11 @@
-//! What host and device tell each other about a run: the structs of cuda/engine/control.cuh, field by
-//! field.
+//! What host and device exchange about a run: the structs of cuda/engine/control.cuh, with the same fields in the
+//! same order.
 
 use super::driver::Element;
 use crate::engine::{Contradiction, RunRequest, Start, StopReason, StopRule};
 use cust::memory::DeviceCopy;
 
-/// Which rule ends a run: RULE_PASSES and so on of control.cuh.
+/// Which rule ends a run: the constants RULE_* of control.cuh.
 #[repr(u32)]
 enum RuleKind {
     Iterations = 0,
@@ -30,8 +30,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// `nodes` is the number of variables and factors; `by_levels` says that iterations do not update all
-    /// messages at once.
+    /// `nodes` is the number of variables and factors; `by_levels` says that updates are not synchronous.
     pub fn new(request: &RunRequest, nodes: usize, by_levels: bool) -> Self {
         let (kind, tolerance, min_iterations, max_iterations) = match request.rule {
             StopRule::Iterations(count) => (RuleKind::Iterations, 0.0, 0, count),
@@ -58,10 +57,10 @@ impl Rule {
     }
 }
 
-/// What was found of a state and the iteration that led to it. Only the device reads it.
+/// The reduction counters of a state and of the iteration that led to it. The host reads `factor_count` alone.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
-struct Tally {
+struct ReductionCounters {
     max_diff: u64,
     moved: u64,
     factor_count: u64,
@@ -72,10 +71,10 @@ struct Tally {
     certain_changed: u32,
 }
 
-/// How far warps have come that look at a state; zeros for the device to begin with.
+/// The progress of the convergence scan of a state: work items that warps have taken and finished. Starts at zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
-struct LookProgress {
+struct ScanProgress {
     taken: u32,
     finished: u32,
     factors_taken: u32,
@@ -101,8 +100,8 @@ pub(super) struct RunState {
     pub error_count: u64,
     first_contradiction: u32,
     error_variable: u32,
-    tallies: [Tally; 4],
-    looks: [LookProgress; 4],
+    counters: [ReductionCounters; 4],
+    scans: [ScanProgress; 4],
 }
 
 /// How a run stands after a launch.
@@ -129,8 +128,8 @@ impl RunState {
             error_count: 0,
             first_contradiction: 0,
             error_variable: 0,
-            tallies: [Tally::default(); 4],
-            looks: [LookProgress::default(); 4],
+            counters: [ReductionCounters::default(); 4],
+            scans: [ScanProgress::default(); 4],
         }
     }
 
@@ -145,9 +144,9 @@ impl RunState {
         }
     }
 
-    /// Whether the last iteration of a run that a contradiction has ended sent 0/0.
+    /// Whether the last iteration of a run that a contradiction has ended computed a message 0/0.
     pub fn last_iteration_failed(&self) -> bool {
-        self.tallies[(self.iterations % 4) as usize].factor_count > 0
+        self.counters[(self.iterations % 4) as usize].factor_count > 0
     }
 
     /// The lowest contradictory variable in the first iteration that had one.
@@ -156,7 +155,7 @@ impl RunState {
     }
 }
 
-/// What is logged of each iteration.
+/// The log entry of an iteration.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
 pub(super) struct IterationLog {
@@ -178,7 +177,7 @@ pub(super) struct Loop {
     pub control: u64,
     /// Address of a [`IterationLog`] for each iteration of the launch.
     pub log: u64,
-    /// Address of what blocks meet with: zeros at the beginning.
+    /// Address of the grid barrier, zero at the beginning.
     pub barrier: u64,
 }
 
@@ -189,6 +188,6 @@ unsafe impl Element for IterationLog {}
 // SAFETY: as above.
 unsafe impl Element for Loop {}
 
-const _: () = assert!(size_of::<Rule>() == 40 && size_of::<Tally>() == 48);
+const _: () = assert!(size_of::<Rule>() == 40 && size_of::<ReductionCounters>() == 48);
 const _: () = assert!(size_of::<RunState>() == 56 + 4 * (48 + 16));
 const _: () = assert!(size_of::<IterationLog>() == 16 && size_of::<Loop>() == 72);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const MOST_ITERATIONS: u64 = 4096;
 /// Iterations of the first launch: some milliseconds at most on graphs of the usual sizes.
 const FIRST_ITERATIONS: u64 = 16;
-/// Words in front of those of the blocks, and of each.
+/// The words of the barrier: those before the first block's, and those of each block.
 const GO_FIRST: usize = 32;
 const GO_STRIDE: usize = 8;
 /// How long a launch should take at most, since only between launches the host can end a run.
@@ -25,7 +25,7 @@ pub(super) struct Launches {
     /// On the device, since it is slow to write to the host's memory from there.
     log: DeviceBuffer<IterationLog>,
     logged: Vec<IterationLog>,
-    /// What blocks meet with: a counter, and behind it some words for each (GO_FIRST, GO_STRIDE of
+    /// The grid barrier: a counter, then some words for each block (GO_FIRST, GO_STRIDE of
     /// cuda/engine/overlap.cuh).
     barrier: DeviceBuffer<u32>,
 }

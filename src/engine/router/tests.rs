@@ -559,7 +559,7 @@ fn errors_of_the_caller_are_those_of_the_cpu() {
 }
 
 #[test]
-fn a_device_that_fails_in_a_run_hands_over_to_the_cpu() {
+fn after_a_device_has_failed_in_a_run_the_cpu_runs() {
     let errors: [(fn() -> Error, bool); 3] = [
         (|| Error::Device("it burns".into()), true),
         (|| Error::OutOfMemory("for this".into()), false),

@@ -74,9 +74,9 @@ pub(crate) fn noisy_messages(
     scratch: &mut HornScratch,
 ) -> Result<(), NoMemory> {
     if c.fits_f64(inputs) {
-        messages(inputs, head, c, out, &mut scratch.plain)
+        messages(inputs, head, c, out, &mut scratch.in_f64)
     } else {
-        messages(inputs, head, c, out, &mut scratch.wide)
+        messages(inputs, head, c, out, &mut scratch.extended)
     }
 }
 
@@ -92,9 +92,9 @@ pub(crate) fn noisy_message(
         return Ok(out[target]);
     }
     if c.fits_f64(inputs) {
-        one_message(inputs, head, target, c, &mut scratch.plain)
+        one_message(inputs, head, target, c, &mut scratch.in_f64)
     } else {
-        one_message(inputs, head, target, c, &mut scratch.wide)
+        one_message(inputs, head, target, c, &mut scratch.extended)
     }
 }
 
@@ -196,9 +196,9 @@ mod tests {
             let scratch = &mut HornScratch::default();
             let mut all = case.inputs.clone();
             noisy_messages(&case.inputs, case.head, &c, &mut all, scratch).unwrap();
-            let mut wide = case.inputs.clone();
-            messages(&case.inputs, case.head, &c, &mut wide, &mut scratch.wide).unwrap();
-            prop_assert_eq!(&all, &wide);
+            let mut extended = case.inputs.clone();
+            messages(&case.inputs, case.head, &c, &mut extended, &mut scratch.extended).unwrap();
+            prop_assert_eq!(&all, &extended);
             for (target, &message) in all.iter().enumerate() {
                 let mut own = case.inputs.clone();
                 let one = noisy_message(&mut own, case.head, target, &c, scratch).unwrap();

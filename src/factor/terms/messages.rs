@@ -26,10 +26,10 @@ pub(crate) struct TermInputs<'a> {
 /// Memory for terms, kept between calls.
 #[derive(Default)]
 pub(crate) struct TermScratch {
-    plain: Buffers<f64>,
-    wide: Buffers<ExtendedFloat>,
-    plain_max: Buffers<Max<f64>>,
-    wide_max: Buffers<Max<ExtendedFloat>>,
+    in_f64: Buffers<f64>,
+    extended: Buffers<ExtendedFloat>,
+    in_f64_max: Buffers<Max<f64>>,
+    extended_max: Buffers<Max<ExtendedFloat>>,
     /// Sums of the terms with negative weights.
     negative: Vec<ExtendedFloat>,
 }
@@ -80,28 +80,30 @@ pub(crate) fn term_messages(
     factor: TermInputs<'_>, inference: Inference, target: Option<usize>,
     out: &mut [EncodedMessage], scratch: &mut TermScratch,
 ) -> Result<(), NoMemory> {
-    let TermScratch { plain, wide, plain_max, wide_max, negative } = scratch;
+    let TermScratch { in_f64, extended, in_f64_max, extended_max, negative } = scratch;
     if factor.terms.weights.iter().any(|&weight| weight < 0.0) {
         // Positive and negative terms apart, subtracted once.
-        wide.sum_up(factor, target, EncodedMessage::unpack, |weight| (-weight).max(0.0))?;
+        extended.sum_up(factor, target, EncodedMessage::unpack, |weight| (-weight).max(0.0))?;
         negative.clear();
-        fit(negative, wide.sums.len())?;
-        negative.extend_from_slice(&wide.sums);
-        wide.sum_up(factor, target, EncodedMessage::unpack, |weight| weight.max(0.0))?;
-        for (sum, &negative) in wide.sums.iter_mut().zip(negative.iter()) {
+        fit(negative, extended.sums.len())?;
+        negative.extend_from_slice(&extended.sums);
+        extended.sum_up(factor, target, EncodedMessage::unpack, |weight| weight.max(0.0))?;
+        for (sum, &negative) in extended.sums.iter_mut().zip(negative.iter()) {
             *sum = sum.minus(negative);
         }
-        wide.store(factor, target, out);
+        extended.store(factor, target, out);
         return Ok(());
     }
     match (inference, fits_f64(factor)) {
-        (Inference::SumProduct, true) => plain.run(factor, target, EncodedMessage::plain, out),
-        (Inference::SumProduct, false) => wide.run(factor, target, EncodedMessage::unpack, out),
+        (Inference::SumProduct, true) => {
+            in_f64.run(factor, target, EncodedMessage::stored_f64, out)
+        }
+        (Inference::SumProduct, false) => extended.run(factor, target, EncodedMessage::unpack, out),
         (Inference::MaxProduct, true) => {
-            plain_max.run(factor, target, |value| Max(value.plain()), out)
+            in_f64_max.run(factor, target, |value| Max(value.stored_f64()), out)
         }
         (Inference::MaxProduct, false) => {
-            wide_max.run(factor, target, |value| Max(value.unpack()), out)
+            extended_max.run(factor, target, |value| Max(value.unpack()), out)
         }
     }
 }
@@ -453,20 +455,20 @@ mod tests {
             case.check(Inference::SumProduct, 1e-11)?;
         }
 
-        /// Numbers in and beyond f64 range numbers give the same bits wherever plain ones are used.
+        /// `f64` and `ExtendedFloat` give the same bits wherever `f64` is used.
         #[test]
         fn both_ranges_agree(case in prop_oneof![weighted(), exclusive()]) {
-            let mut wide = case.inputs.clone();
+            let mut extended = case.inputs.clone();
             case.with(|factor| {
-                Buffers::<ExtendedFloat>::default().run(factor, None, EncodedMessage::unpack, &mut wide).unwrap();
+                Buffers::<ExtendedFloat>::default().run(factor, None, EncodedMessage::unpack, &mut extended).unwrap();
             });
-            prop_assert_eq!(case.messages(Inference::SumProduct), wide);
-            let mut wide = case.inputs.clone();
+            prop_assert_eq!(case.messages(Inference::SumProduct), extended);
+            let mut extended = case.inputs.clone();
             case.with(|factor| {
                 let number = |value: EncodedMessage| Max(value.unpack());
-                Buffers::<Max<ExtendedFloat>>::default().run(factor, None, number, &mut wide).unwrap();
+                Buffers::<Max<ExtendedFloat>>::default().run(factor, None, number, &mut extended).unwrap();
             });
-            prop_assert_eq!(case.messages(Inference::MaxProduct), wide);
+            prop_assert_eq!(case.messages(Inference::MaxProduct), extended);
         }
 
         #[test]
@@ -509,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_numbers_are_used_where_they_do() {
+    fn f64_arithmetic_is_used_where_it_is_in_range() {
         let near = by_hand(&[1.0], &[[Some(1), None]], &[EncodedMessage::ONE; 4]);
         assert!(near.with(fits_f64));
         let mut far = near.clone();

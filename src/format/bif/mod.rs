@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
             let message = format!("variable {} has no type: its states are needed", quote(&name));
             self.scanner.cursor.error(message)
         })?;
-        // The list still has the states: properties have no names.
+        // `self.list` still has the states: reading properties does not change it.
         let states = self.list.names(cardinality).into_iter().flatten();
         let clash = self.variables.names.add(&name, states);
         clash.map_err(|clash| self.clash(&name, clash))?;
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
         loop {
             match self.scanner.next()? {
                 Token::Mark(found) if found == mark => return Ok(()),
-                // Nothing goes over the end of a statement.
+                // No list continues past the end of a statement.
                 found @ (Token::End | Token::Mark(b'{' | b'}' | b';')) => {
                     let wanted = format!("'{}'", char::from(mark));
                     return Err(self.scanner.unexpected(found, &wanted));

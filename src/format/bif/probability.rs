@@ -159,7 +159,7 @@ impl<'r, 'a> Tables<'r, 'a> {
                 ),
             ));
         };
-        // The table would not fit if these were many.
+        // Few: with many parents, the table would exceed its limit.
         for (position, variable) in self.scope.iter().enumerate() {
             if self.scope[..position].contains(variable) {
                 return Err(scanner.cursor.error_at(
@@ -286,7 +286,7 @@ impl<'r, 'a> Tables<'r, 'a> {
         let rows = self.table.values.chunks_exact(self.table.child);
         for (row, values) in rows.enumerate() {
             let sum: f64 = values.iter().sum();
-            // (The sum may be infinite, but is no NaN.)
+            // (The sum may be infinite, but not NaN.)
             if (sum - 1.0).abs() > ROUNDING {
                 return Err(scanner.cursor.error_at(
                     self.table.lines[row],
@@ -381,8 +381,8 @@ impl Table {
     }
 }
 
-/// A variable that is its own ancestor, if there is one: of those that are left when variables
-/// without parents are taken away again and again. O(variables + arcs log arcs).
+/// A variable that is its own ancestor, if there is one. Variables without remaining parents are removed until there
+/// are none; each variable that is left is on a cycle or below one. O(variables + arcs log arcs).
 fn find_cycle(variables: usize, mut arcs: Vec<(u32, u32)>) -> Result<Option<usize>> {
     arcs.sort_unstable();
     let mut parents = memory::filled(variables, 0_u32)?;
@@ -400,7 +400,7 @@ fn find_cycle(variables: usize, mut arcs: Vec<(u32, u32)>) -> Result<Option<usiz
             }
         }
     }
-    // What is left may also only come after a cycle; going up through what is left leads into one.
+    // Going from parent to parent among the variables that are left leads from below a cycle into it.
     let Some(mut variable) = parents.iter().position(|&left| left > 0) else { return Ok(None) };
     let mut above = memory::filled(variables, 0_u32)?;
     for &(parent, child) in arcs.iter().filter(|&&(parent, _)| parents[parent as usize] > 0) {

@@ -1,9 +1,9 @@
-//! How a process that ends early leaves no temporary file.
+//! Removing temporary files before a process ends early.
 
 use super::native;
 
-/// Removes the temporary files of all writes that this process is at, for good: whoever writes a file
-/// at this moment, or later, waits forever. Waits itself while a file is overwritten in place.
+/// Removes the temporary files of all writes of this process that are under way, and blocks these and all later writes
+/// forever. Waits until no file is being overwritten in place.
 ///
 /// For programs, to be called by an ordinary thread (not in a signal handler) right before the process
 /// ends, as by a signal: files that are not complete then leave nothing behind. Those that are already

@@ -1,8 +1,8 @@
-//! Operations that a signal may interrupt, done again.
+//! Retrying operations that a signal has interrupted.
 
 use std::io::{self, ErrorKind, Read, Write};
 
-/// Does something again as long as signals interrupt it.
+/// Repeats an operation while it fails by `Interrupted`.
 pub(in crate::format) fn retry<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match work() {
@@ -12,7 +12,7 @@ pub(in crate::format) fn retry<T>(mut work: impl FnMut() -> io::Result<T>) -> io
     }
 }
 
-/// Reads and writes again where signals interrupt that: the codecs of gzip would take it for a failure.
+/// A file whose interrupted reads and writes are retried: the gzip codecs would take `Interrupted` for a failure.
 pub(in crate::format) struct Patient<T>(pub T);
 
 impl<T: Read> Read for Patient<T> {

@@ -7,14 +7,14 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 
-/// Who else may read and write a file.
+/// The attribute with the access control list of a file.
 const ACCESS_LIST: &CStr = c"system.posix_acl_access";
 
-/// Most bytes of a value, and of all names of a file, on Linux.
+/// Limits of Linux in bytes: of a value, and of the list of names.
 const LONGEST: usize = 1 << 16;
 
-/// Gives `new` the access list, the label and the user's attributes of `old`, and takes an access list
-/// away that it inherited from its directory. What systems derive from the content stays out.
+/// Copies the access control list, the security label and the user attributes from `old` to `new`, and removes an
+/// access control list that `new` inherited from its directory. Attributes derived from the content are not copied.
 pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
     let list = names(old)?;
     let kept = |name: &CStr| {

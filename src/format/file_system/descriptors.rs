@@ -1,4 +1,4 @@
-//! Linux: links in `/proc` that stand for the open descriptors of a process.
+//! Linux: the links in `/proc` to the open descriptors of processes.
 
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use std::ffi::OsStr;
@@ -6,11 +6,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-/// The descriptor that a link in this directory stands for, if it is such a link; to be written.
+/// A file for writing to the descriptor behind the link `name` of this directory; `None` if it is not such a link.
 ///
-/// One of this process shares the position in the file with all that have the descriptor, so that what
-/// a shell or a parent wrote there is not written over. One of another process is opened anew: if that
-/// is a file, it is appended to.
+/// A descriptor of this process is duplicated, and so shares its position: what a shell or a parent has written is not
+/// overwritten. A descriptor of another process is opened anew; a regular file is then appended to.
 pub(super) fn open(directory: &OwnedFd, name: &OsStr) -> io::Result<Option<File>> {
     let Some(number) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
         return Ok(None);

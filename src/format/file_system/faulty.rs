@@ -1,4 +1,4 @@
-//! A file system of which any one operation fails, or in the middle of which the process dies.
+//! A file system for tests, in which a chosen operation fails or the process dies.
 
 use super::interface::{Access, FileSystem, OpenFile, Readers, Status};
 use super::native::Native;
@@ -25,7 +25,7 @@ pub enum Fault {
     DeathAfter,
 }
 
-/// What a file system does not do.
+/// Operations that a file system does not support or allow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lacks {
     pub unnamed_files: bool,
@@ -106,7 +106,7 @@ impl Faulty {
         Self { state: Rc::new(State { fault, at, dead, operations }), lacks, temporary }
     }
 
-    /// What was asked for so far.
+    /// The operations so far.
     pub fn operations(&self) -> Vec<&'static str> {
         self.state.operations.borrow().clone()
     }

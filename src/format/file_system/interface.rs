@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What a name stands for.
+/// The kind of file that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Kind {
     File,
@@ -16,7 +16,7 @@ pub(in crate::format) enum Kind {
     Other,
 }
 
-/// What there is to know about a file.
+/// The status of a file, as from `stat`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "there are no owners"))]
 pub(in crate::format) struct Status {
@@ -31,11 +31,11 @@ pub(in crate::format) struct Status {
     pub mode: u32,
 }
 
-/// What is done with a file that is there.
+/// How an existing file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Access {
     Read,
-    /// Nothing is cut off: writing begins at the first byte.
+    /// For writing from the first byte on, without truncation.
     Write,
 }
 
@@ -53,7 +53,7 @@ pub(in crate::format) trait OpenFile: Read + Write {
     /// Continues at the first byte.
     fn rewind(&mut self) -> io::Result<()>;
 
-    /// Cuts the file off, or fills it up.
+    /// Truncates the file, or extends it with zeros.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
     /// Waits until content and attributes are on the disk.
@@ -93,19 +93,19 @@ pub(in crate::format) trait FileSystem {
         &self, base: Option<&Self::Directory>, path: &Path,
     ) -> io::Result<Self::Directory>;
 
-    /// What a name stands for; links are not followed.
+    /// The status of what a name refers to, without following links.
     fn status_of(&self, directory: &Self::Directory, name: &OsStr) -> io::Result<Status>;
 
-    /// Where a symbolic link leads.
+    /// The target of a symbolic link.
     fn read_link(&self, directory: &Self::Directory, name: &OsStr) -> io::Result<PathBuf>;
 
-    /// Where the link stands for an open descriptor of this or another process, as `/dev/stdout`
-    /// and `/dev/fd/5` finally do on Linux: that, to be written.
+    /// If the link refers to an open descriptor of this or another process, as `/dev/stdout` and `/dev/fd/5` do on
+    /// Linux: a file for writing to it.
     fn open_descriptor(
         &self, directory: &Self::Directory, name: &OsStr,
     ) -> io::Result<Option<Self::File>>;
 
-    /// Whether the process may write a file that is there; an error says why not.
+    /// Checks that the process may write an existing file.
     fn check_writable(&self, directory: &Self::Directory, name: &OsStr) -> io::Result<()>;
 
     /// Opens what is there and is no symbolic link.
@@ -113,13 +113,13 @@ pub(in crate::format) trait FileSystem {
         &self, directory: &Self::Directory, name: &OsStr, access: Access,
     ) -> io::Result<Self::File>;
 
-    /// Makes a file without a name, to be read and written: it goes away with the process, however
-    /// that ends.
+    /// Makes a file without a name (`O_TMPFILE`) for reading and writing. It disappears when it is closed, however the
+    /// process ends.
     fn create_unnamed(
         &self, directory: &Self::Directory, readers: Readers,
     ) -> io::Result<Self::File>;
 
-    /// Makes a file with a temporary name that nothing has yet, to be read and written.
+    /// Makes a file with a new temporary name, for reading and writing.
     fn create_temporary(
         &self, directory: &Self::Directory, name: &OsStr, readers: Readers,
     ) -> io::Result<Self::File>;
@@ -131,15 +131,15 @@ pub(in crate::format) trait FileSystem {
         &self, old: &Self::File, status: &Status, new: &Self::File,
     ) -> io::Result<()>;
 
-    /// Gives a file without a name one that nothing has yet.
+    /// Gives a file without a name a new name.
     fn link(&self, file: &Self::File, directory: &Self::Directory, name: &OsStr) -> io::Result<()>;
 
-    /// As [`Self::link`], for a temporary name.
+    /// [`Self::link`] for a temporary name.
     fn link_temporary(
         &self, file: &Self::File, directory: &Self::Directory, name: &OsStr,
     ) -> io::Result<()>;
 
-    /// Puts the file with the temporary name `from` in the place of the name `to`, in one step.
+    /// Renames the temporary name `from` to `to`, atomically replacing what `to` was.
     fn rename_temporary(
         &self, directory: &Self::Directory, from: &OsStr, to: &OsStr,
     ) -> io::Result<()>;
@@ -147,10 +147,10 @@ pub(in crate::format) trait FileSystem {
     /// Removes a temporary name.
     fn remove_temporary(&self, directory: &Self::Directory, temporary: &OsStr) -> io::Result<()>;
 
-    /// Where temporary files may be made that cannot be made beside their target.
+    /// The directory for temporary files that cannot be made beside their target.
     fn temporary_directory(&self) -> PathBuf;
 
-    /// Lets a temporary name stay for good.
+    /// Makes a temporary name permanent: [`super::abort_writes`] no longer removes it.
     fn keep_temporary(&self, directory: &Self::Directory, temporary: &OsStr);
 
     /// Waits until the names of a directory are on the disk. No error where the file system, or the

@@ -1,4 +1,4 @@
-//! What reading and writing whole files needs of a file system.
+//! The file system as reading and writing whole files needs it.
 //!
 //! `load` in `file.rs` and `save` go through the trait [`FileSystem`]. [`Native`] is the real one;
 //! the tests have one in which any operation can fail, or the process can die there (`faulty.rs`).

@@ -1,4 +1,4 @@
-//! The file system of a system that is no Unix: what `std` has of it.
+//! The file system of systems other than Unix, as far as `std` supports it.
 
 use super::interface::{Access, FileSystem, Kind, Readers, Status};
 use super::temporaries::Temporaries;
@@ -12,15 +12,15 @@ pub(in crate::format) struct Native;
 
 static TEMPORARIES: Temporaries<PathBuf> = Temporaries::new();
 
-/// Removes all temporary files, for good; see [`super::abort_writes`].
+/// Removes all temporary files and blocks further writes; see [`super::abort_writes`].
 pub(super) fn remove_temporaries() {
     TEMPORARIES.abort(|directory, name| {
-        // Nothing better can be done about a file that cannot be removed.
+        // An error leaves the file: there is no other way to remove it.
         let _ = fs::remove_file(directory.join(name));
     });
 }
 
-/// While this is there, [`super::abort_writes`] waits in other threads.
+/// While this guard lives, [`super::abort_writes`] waits in other threads.
 pub(in crate::format) fn hold_writes() -> impl Sized {
     TEMPORARIES.hold()
 }

@@ -1,4 +1,4 @@
-//! The temporary names that there are at this moment, so that a process that ends can remove them.
+//! The registry of existing temporary names, so that a process can remove them before it ends.
 
 use crate::memory;
 use parking_lot::ReentrantMutex;
@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Temporary names in directories of type `D`. All that makes or removes one goes through here.
+/// Temporary names in directories of type `D`. Every creation and removal of one goes through this registry.
 pub(super) struct Temporaries<D> {
     names: ReentrantMutex<RefCell<Vec<(D, OsString)>>>,
 }
@@ -17,7 +17,7 @@ impl<D: Clone + PartialEq> Temporaries<D> {
         Self { names: parking_lot::const_reentrant_mutex(RefCell::new(Vec::new())) }
     }
 
-    /// Makes something with a temporary name.
+    /// Runs `make`, which creates a file with this temporary name, and registers the name.
     pub(super) fn add<T>(
         &self, directory: &D, name: &OsStr, make: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
@@ -29,7 +29,7 @@ impl<D: Clone + PartialEq> Temporaries<D> {
         Ok(made)
     }
 
-    /// Removes or renames something with a temporary name.
+    /// Runs `take`, which removes or renames the file with this temporary name, and removes the name from the registry.
     pub(super) fn take(
         &self, directory: &D, name: &OsStr, take: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
@@ -39,13 +39,13 @@ impl<D: Clone + PartialEq> Temporaries<D> {
         Ok(())
     }
 
-    /// While the guard is there, [`Self::abort`] waits in other threads.
+    /// While the guard lives, [`Self::abort`] waits in other threads.
     pub(super) fn hold(&self) -> impl Sized {
         self.names.lock()
     }
 
-    /// Removes everything with a temporary name, for good: other threads that would make, rename or
-    /// remove one from now on wait forever.
+    /// Removes everything with a temporary name. From now on, other threads that create, rename or remove one block
+    /// forever.
     pub(super) fn abort(&self, mut remove: impl FnMut(&D, &OsStr)) {
         let names = self.names.lock();
         names.borrow_mut().drain(..).for_each(|(directory, name)| remove(&directory, &name));

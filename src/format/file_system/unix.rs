@@ -32,15 +32,15 @@ impl PartialEq for Directory {
 
 static TEMPORARIES: Temporaries<Directory> = Temporaries::new();
 
-/// Removes all temporary files, for good; see [`super::abort_writes`].
+/// Removes all temporary files and blocks further writes; see [`super::abort_writes`].
 pub(super) fn remove_temporaries() {
     TEMPORARIES.abort(|directory, name| {
-        // Nothing better can be done about a file that cannot be removed.
+        // An error leaves the file: there is no other way to remove it.
         let _ = fs::unlinkat(&*directory.descriptor, name, AtFlags::empty());
     });
 }
 
-/// While this is there, [`super::abort_writes`] waits in other threads.
+/// While this guard lives, [`super::abort_writes`] waits in other threads.
 pub(in crate::format) fn hold_writes() -> impl Sized {
     TEMPORARIES.hold()
 }

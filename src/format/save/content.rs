@@ -1,15 +1,14 @@
-//! New content on its way to its name.
+//! The new content of a file, before it has its final name.
 
 use super::super::file_system::{FileSystem, OpenFile, Patient, Readers, retry};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most temporary names that are tried: each is taken only where a process was killed, or where somebody
-/// means harm.
+/// The number of temporary names that are tried. One is taken only if a process was killed, or by an attacker.
 const MOST_NAMES: usize = 10_000;
 
-/// A file that is being written, without a name or with a temporary one, which goes away with this.
+/// A file that is being written, without a name or with a temporary one, which is removed on drop.
 pub(super) struct Content<'a, F: FileSystem> {
     pub files: &'a F,
     pub directory: &'a F::Directory,
@@ -21,7 +20,7 @@ pub(super) struct Content<'a, F: FileSystem> {
 impl<F: FileSystem> Drop for Content<'_, F> {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
-            // Nothing better can be done about a file that cannot be removed.
+            // An error leaves the file: there is no other way to remove it.
             let _ = retry(|| self.files.remove_temporary(self.directory, name));
         }
     }
@@ -71,8 +70,8 @@ impl<'a, F: FileSystem> Content<'a, F> {
     }
 }
 
-/// Does something with a temporary name that nothing has yet. Such names are all equally short, however
-/// long that of the target is.
+/// Calls `work` with new temporary names until it does not fail by `AlreadyExists`. The names do not contain that of
+/// the target, which may have the maximal length already.
 fn with_new_name<T>(mut work: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, OsString)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     for _ in 0..MOST_NAMES {
@@ -87,7 +86,7 @@ fn with_new_name<T>(mut work: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result
     Err(io::Error::new(ErrorKind::AlreadyExists, text))
 }
 
-/// Copies a file from its first byte on to where another one is.
+/// Copies a file from its first byte on to the current position of another one.
 pub(super) fn copy_all<F: OpenFile>(from: &mut F, to: &mut F) -> io::Result<()> {
     retry(|| from.rewind())?;
     const STEP: usize = 1 << 16;

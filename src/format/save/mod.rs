@@ -50,7 +50,7 @@ pub fn save_text(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()
     save(path, |output| fill(&mut *output.sink).map_err(|source| Error::io(path, source)))
 }
 
-/// As [`save`], to any file system.
+/// [`save`] to any file system.
 fn save_to<F: FileSystem>(
     files: &F, path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -68,7 +68,7 @@ fn save_to<F: FileSystem>(
     };
     let elsewhere;
     let mut content = match Content::create(files, &slot.directory, readers) {
-        // The file may be written, though nothing may be made beside it.
+        // The file itself may be writable where its directory is not.
         Err(error) if slot.existing.is_some() && is_refusal(&error) => {
             let directory = files.temporary_directory();
             elsewhere = retry(|| files.open_directory(None, &directory)).map_err(io_error)?;
@@ -105,8 +105,7 @@ fn write_content(
     }
 }
 
-/// Errors for which a file cannot be made or replaced in a directory, though it may be possible to
-/// write it.
+/// Errors after which overwriting the file in place may still work: it cannot be made or replaced in its directory.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -127,7 +126,7 @@ fn publish<F: FileSystem>(
         retry(|| content.file.sync())?;
         match retry(|| files.link(&content.file, directory, name)) {
             Ok(()) => return Ok(()),
-            // Somebody has made one meanwhile.
+            // Another process has made one meanwhile.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let status = retry(|| files.status_of(directory, name))?;
                 if status.kind != Kind::File {
@@ -177,7 +176,7 @@ fn publish<F: FileSystem>(
     }
 }
 
-/// Writes complete content into the file that is there.
+/// Overwrites the existing file in place with complete content.
 fn overwrite<F: FileSystem>(
     files: &F, slot: &Slot<F>, mut content: Content<'_, F>,
 ) -> io::Result<()> {
@@ -193,7 +192,7 @@ fn overwrite<F: FileSystem>(
         }
     };
     retry(|| content.file.sync())?;
-    // So that the new content is not lost whatever happens to the process.
+    // The new content gets a temporary name, so that it survives if the process is killed while it overwrites.
     if content.link().is_err() {
         content = content.copy(Readers::Owner)?;
         retry(|| content.file.sync())?;
@@ -214,7 +213,7 @@ fn overwrite<F: FileSystem>(
     Err(io::Error::new(error.kind(), text))
 }
 
-/// Makes the content of a file that of another one.
+/// Replaces the content of a file by that of another one.
 fn fill<F: FileSystem>(
     files: &F, content: &mut Content<'_, F>, target: &mut F::File,
 ) -> io::Result<()> {

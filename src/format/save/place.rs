@@ -1,16 +1,16 @@
-//! Where a file is to be written: what its name finally stands for.
+//! Resolving the path of a file that is to be written.
 
 use super::super::file_system::{Access, FileSystem, Kind, Status, copy_of_name, retry};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Most symbolic links on the way to a file; as many as Linux follows.
+/// The most symbolic links that are followed; the limit of Linux.
 const MOST_LINKS: usize = 40;
 
-/// Where a file is to be written.
+/// What a path resolves to.
 pub(super) enum Place<F: FileSystem> {
-    /// A pipe, a device or a descriptor of a process, which can only be fed.
+    /// A pipe, a device or a descriptor of a process, which is written directly.
     Stream(F::File),
     Name(Slot<F>),
 }
@@ -19,11 +19,11 @@ pub(super) enum Place<F: FileSystem> {
 pub(super) struct Slot<F: FileSystem> {
     pub directory: F::Directory,
     pub name: OsString,
-    /// That of the file which has the name.
+    /// The status of the file with this name.
     pub existing: Option<Status>,
 }
 
-/// Follows symbolic links, also one that names nothing yet: the file is made where it leads.
+/// Follows symbolic links, also to a file that does not exist: it is created at the target of the last link.
 pub(super) fn find<F: FileSystem>(files: &F, path: &Path) -> io::Result<Place<F>> {
     let (parent, mut name) = split(path)?;
     let mut directory = retry(|| files.open_directory(None, parent))?;
@@ -59,7 +59,7 @@ pub(super) fn find<F: FileSystem>(files: &F, path: &Path) -> io::Result<Place<F>
 /// The directory of a path, and the name in it.
 fn split(path: &Path) -> io::Result<(&Path, OsString)> {
     let text = path.as_os_str().as_encoded_bytes();
-    // `Path` sets a `/` or `/.` at the end aside, with which only a directory can be meant.
+    // `Path` ignores a `/` or `/.` at the end; such a path can only be that of a directory.
     let is_directory = [&b"/"[..], b"/."].iter().any(|end| text.ends_with(end));
     match path.file_name() {
         Some(name) if !is_directory => {

@@ -1,4 +1,4 @@
-//! What is left of a file when any one operation on it fails, or the process dies there.
+//! The state of a file after any operation on it has failed, or after the process has died there.
 
 use super::super::file::load_from;
 use super::super::file_system::faulty::{Fault, Faulty, Lacks};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const OLD: &str = "the old content\n";
 
-/// Long enough for several writes, and no less when it is compressed.
+/// Long enough for several writes, compressed or not.
 fn new_content() -> String {
     let mut state = 1_u64;
     let mut digits = || {
@@ -22,7 +22,7 @@ fn new_content() -> String {
     (0..6000).map(|_| digits()).collect()
 }
 
-/// What is saved, and where.
+/// The kinds of targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Subject {
     New,
@@ -150,7 +150,7 @@ impl Scene {
     }
 }
 
-/// Saves a subject with one fault, and checks what is left. Gives the operations.
+/// Saves a subject with one fault, and checks what is left. Returns the operations.
 #[track_caller]
 fn check(subject: Subject, lacks: Lacks, fault: Fault, at: usize, new: &str) -> Vec<&'static str> {
     let scene = Scene::new(subject);
@@ -220,10 +220,10 @@ fn check(subject: Subject, lacks: Lacks, fault: Fault, at: usize, new: &str) -> 
 const ERRORS: [i32; 7] =
     [libc::EINTR, libc::EIO, libc::ENOSPC, libc::EACCES, libc::EEXIST, libc::ENOENT, libc::EBUSY];
 
-/// Those that are not dealt with like others.
+/// Subjects that are treated in a special way.
 const SPECIAL_ERRORS: [i32; 4] = [libc::EINTR, libc::EIO, libc::EACCES, libc::EEXIST];
 
-/// Every fault at every operation. Gives all the kinds of operations that there were.
+/// Injects every fault at every operation. Returns all kinds of operations that there were.
 fn check_all(subjects: &[Subject], lacks: Lacks, errors: &[i32]) -> Vec<&'static str> {
     let new = new_content();
     let mut seen = Vec::new();

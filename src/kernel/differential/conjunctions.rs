@@ -72,7 +72,7 @@ fn noisy(inputs: &[EncodedMessage], head: usize, c: &NoisyCoefficients<'_>, out:
     noisy_messages(inputs, head, c, &mut all, &mut scratch).unwrap();
     for (target, &message) in all.iter().enumerate() {
         let one = noisy_message(&mut inputs.to_vec(), head, target, c, &mut scratch).unwrap();
-        out.packed(message).packed(one);
+        out.encoded(message).encoded(one);
     }
 }
 

@@ -15,8 +15,8 @@ pub(super) fn draw(cases: &mut Cases) {
     let positive = |x: ExtendedFloat| if x.is_zero() { ExtendedFloat::ONE } else { x };
     let pairs = numbers::pairs().prop_map(move |(a, b)| (positive(a), positive(b)));
     cases.draw(Function::Mean, (pairs, dampings()), |((a, b), damping), inputs, out| {
-        inputs.wide(a).wide(b).number(damping);
-        out.wide(geometric_mean(a, b, damping));
+        inputs.extended(a).extended(b).number(damping);
+        out.extended(geometric_mean(a, b, damping));
     });
     // Odds, or weights of states, which are finite.
     let finite = |m| if m == EncodedMessage::INFINITY { EncodedMessage::ZERO } else { m };

@@ -1,7 +1,7 @@
-//! The arithmetic of `cuda/arithmetic`, compiled by C++ compilers, gives the bits of this module.
+//! Differential tests: the arithmetic of `cuda/arithmetic`, compiled by C++ compilers, gives the bits of `kernel`.
 //!
-//! Every function runs on many random cases here and in `cuda/arithmetic/twin.cpp`, a program that reads
-//! cases as words and writes results as words.
+//! Every function runs on many random cases here and in a program of `cuda/arithmetic` (see [`Build::compile`]), which
+//! reads cases as words and writes results as words.
 
 mod conjunctions;
 mod means;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Random cases per group of functions.
 const CASES: usize = 20_000;
 
-/// The functions of twin.cpp, by their numbers there.
+/// The functions of the program, by their numbers there.
 #[derive(Clone, Copy, Debug)]
 enum Function {
     Number,
@@ -64,7 +64,7 @@ impl Words {
         self
     }
 
-    fn packed(&mut self, value: EncodedMessage) -> &mut Self {
+    fn encoded(&mut self, value: EncodedMessage) -> &mut Self {
         self.word(value.0)
     }
 
@@ -86,7 +86,7 @@ impl Words {
         self.count(values.len()).all(values)
     }
 
-    fn wide(&mut self, value: ExtendedFloat) -> &mut Self {
+    fn extended(&mut self, value: ExtendedFloat) -> &mut Self {
         self.number(value.significand()).word(value.exponent() as u64)
     }
 
@@ -168,7 +168,7 @@ fn messages(
     prop_oneof![prop::collection::vec(near, count.clone()), prop::collection::vec(message(), count),]
 }
 
-/// What makes a program of twin.cpp.
+/// How the program is compiled.
 #[derive(Clone, Debug)]
 struct Build {
     compiler: PathBuf,
@@ -252,7 +252,7 @@ fn the_arithmetic_of_gpus_has_the_same_bits() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let program = &|index: usize| folder.path().join(format!("twin{index}"));
+    let program = &|index: usize| folder.path().join(format!("program{index}"));
     let next = AtomicUsize::new(0);
     let cases = std::thread::scope(|scope| {
         // No more at a time than there are processors: other tests have threads that wait for each other.

@@ -7,7 +7,7 @@ use crate::kernel::tree::pairwise_sum;
 use proptest::prelude::*;
 
 /// Numbers of all sizes, zeros among them.
-fn wide() -> impl Strategy<Value = ExtendedFloat> {
+fn extended() -> impl Strategy<Value = ExtendedFloat> {
     let exponents = prop_oneof![
         2 => Just(0_i64),
         4 => -3..=3_i64,
@@ -26,10 +26,10 @@ fn wide() -> impl Strategy<Value = ExtendedFloat> {
 /// Two numbers, in some cases with significands or exponents that are the same.
 pub(super) fn pairs() -> impl Strategy<Value = (ExtendedFloat, ExtendedFloat)> {
     prop_oneof![
-        4 => (wide(), wide()),
-        1 => (wide(), -60..=60_i64).prop_map(|(a, by)| (a, a.scaled(by))),
-        1 => (wide(), 1.0..2.0).prop_map(|(a, s)| (a, ExtendedFloat::from_parts(s, a.exponent()))),
-        1 => wide().prop_map(|a| (a, a)),
+        4 => (extended(), extended()),
+        1 => (extended(), -60..=60_i64).prop_map(|(a, by)| (a, a.scaled(by))),
+        1 => (extended(), 1.0..2.0).prop_map(|(a, s)| (a, ExtendedFloat::from_parts(s, a.exponent()))),
+        1 => extended().prop_map(|a| (a, a)),
     ]
 }
 
@@ -45,17 +45,17 @@ fn any_double() -> impl Strategy<Value = f64> {
 fn number(a: ExtendedFloat, b: ExtendedFloat, out: &mut Words) {
     let products = [a.multiply(b), a.multiply_positive(b), a.add(b), a.minus(b), a.larger(b)];
     for value in products {
-        out.wide(value);
+        out.extended(value);
     }
-    out.wide(a.smaller(b)).wide(a.divide(b)).wide(Max(a).add(Max(b)).0);
+    out.extended(a.smaller(b)).extended(a.divide(b)).extended(Max(a).add(Max(b)).0);
     out.number(a.to_f64()).word(a.is_zero());
-    out.wide(ExtendedFloat::from_f64(a.to_f64())).number(a.to_f64().larger(b.to_f64()));
+    out.extended(ExtendedFloat::from_f64(a.to_f64())).number(a.to_f64().larger(b.to_f64()));
 }
 
-fn packed(a: ExtendedFloat, b: ExtendedFloat, any: f64, out: &mut Words) {
-    out.packed(EncodedMessage::from_f64(any)).packed(EncodedMessage::ratio(a, b));
+fn encoded(a: ExtendedFloat, b: ExtendedFloat, any: f64, out: &mut Words) {
+    out.encoded(EncodedMessage::from_f64(any)).encoded(EncodedMessage::ratio(a, b));
     let value = EncodedMessage::pack(a);
-    out.packed(value).wide(value.unpack());
+    out.encoded(value).extended(value.unpack());
     out.word(value.is_within::<10>()).word(value.is_within::<1000>());
     out.word(value.is_in_f64_range())
         .word(value.is_deterministic())
@@ -64,7 +64,7 @@ fn packed(a: ExtendedFloat, b: ExtendedFloat, any: f64, out: &mut Words) {
     out.word(near).word(near);
     out.numbers(&value.probabilities()).number(value.probability());
     // From and to far numbers.
-    out.packed(value).packed(if value.is_deterministic() {
+    out.encoded(value).encoded(if value.is_deterministic() {
         value
     } else {
         EncodedMessage::pack(value.unpack())
@@ -79,12 +79,12 @@ pub(super) fn draw(cases: &mut Cases) {
         (limit(a), limit(b))
     });
     cases.draw(Function::Number, in_range, |(a, b), inputs, out| {
-        inputs.wide(a).wide(b);
+        inputs.extended(a).extended(b);
         number(a, b, out);
     });
     cases.draw(Function::EncodedMessage, (pairs(), any_double()), |((a, b), any), inputs, out| {
-        inputs.wide(a).wide(b).number(any);
-        packed(a, b, any, out);
+        inputs.extended(a).extended(b).number(any);
+        encoded(a, b, any, out);
     });
     let numbers = prop_oneof![
         prop::collection::vec(0.0..1.0, 0..10),

@@ -19,9 +19,9 @@ fn padded<const N: usize>(values: &[EncodedMessage]) -> [EncodedMessage; N] {
 fn few<const N: usize>(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Words) {
     for leaf in 0..values.len() {
         let odds = leave_one_out_of_few(&padded::<N>(values), leaf);
-        out.word(odds.is_some()).packed(odds.unwrap_or(EncodedMessage::ZERO));
+        out.word(odds.is_some()).encoded(odds.unwrap_or(EncodedMessage::ZERO));
         let (odds, contradictory) = binary_leave_one_out(values, leaf);
-        out.packed(odds).word(contradictory);
+        out.encoded(odds).word(contradictory);
     }
     for extra in [None, Some(extra)] {
         let mut all = values.to_vec();
@@ -49,7 +49,7 @@ fn few_products(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Word
 fn many_products(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Words) {
     let mut scratch = Scratch::default();
     let total = scratch.product(values.iter().copied()).unwrap();
-    out.product(total).packed(total.odds()).numbers(&total.probabilities());
+    out.product(total).encoded(total.odds()).numbers(&total.probabilities());
     let mut all = values.to_vec();
     let contradictory = binary_leave_one_out_all(&mut all, Some(extra), &mut scratch).unwrap();
     out.word(contradictory).all(&all);
@@ -63,7 +63,7 @@ fn states(values: &[EncodedMessage], out: &mut Words) {
     let mut probabilities = vec![0.0; products.len()];
     weights_to_probabilities(&message, &mut probabilities);
     for (&weight, probability) in message.iter().zip(probabilities) {
-        out.packed(weight).number(probability);
+        out.encoded(weight).number(probability);
     }
 }
 
@@ -73,13 +73,13 @@ pub(super) fn draw(cases: &mut Cases) {
         Function::FewProducts,
         (messages(1..=8), extra()),
         |(values, extra), inputs, out| {
-            inputs.packed(extra).list(&values);
+            inputs.encoded(extra).list(&values);
             few_products(&values, extra, out);
         },
     );
     let many = (prop_oneof![messages(0..12), messages(0..70)], extra());
     cases.draw(Function::ManyProducts, many, |(values, extra), inputs, out| {
-        inputs.packed(extra).list(&values);
+        inputs.encoded(extra).list(&values);
         many_products(&values, extra, out);
     });
     // Weights of states are finite.

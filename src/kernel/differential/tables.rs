@@ -87,7 +87,7 @@ fn table(scope: &Scope, values: &[f64], max: bool, out: &mut Words) {
         None => table_messages(table, inference(max), message, scratch).unwrap(),
         Some(target) => table_message(table, inference(max), target, message, scratch).unwrap(),
     });
-    out.wide(table_total(table).unwrap());
+    out.extended(table_total(table).unwrap());
     let mut belief = vec![0.0; values.len()];
     let settled = table_belief(table, &mut belief).unwrap();
     out.word(settled).numbers(&belief);

@@ -12,7 +12,7 @@ fn check(graph: &FactorGraph, preorder: &Preorder) -> Result<(), TestCaseError> 
         prop_assert_eq!(levels.level_of_edge(), &expected[..]);
         check_shape(&levels)?;
         check_reads(graph, preorder.ranks(), &levels, storage)?;
-        // All or most factors wide.
+        // All or most factors count as high-arity ones.
         for (arity, groups) in [(1, 1), (2, 1), (3, 2)] {
             let found = analyse_with(graph, preorder, storage, arity, groups).unwrap();
             prop_assert_eq!(&found, &levels);
@@ -133,7 +133,7 @@ fn chains() {
 
 /// One factor with all variables, each of which has many other factors: every order is fast.
 #[test]
-fn wide_factors_and_high_degree_variables_take_near_linear_time() {
+fn high_arity_factors_and_high_degree_variables_take_near_linear_time() {
     const SIZE: u64 = 100_000;
     let mut factors = vec![(FactorKind::And, 0, (1..SIZE).collect())];
     factors.extend((1..SIZE).map(|v| (FactorKind::Or, v, vec![0])));

@@ -146,7 +146,7 @@ fn blocks_of_an_example() {
 }
 
 #[test]
-fn one_block_is_flooding_and_none_is_an_error() {
+fn one_block_is_synchronous_and_none_is_an_error() {
     for factors in [vec![], vec![(FactorKind::And, 0, vec![1, 2])]] {
         let graph = build(&factors);
         let preorder = |blocks| Schedule::Blocks { blocks, seed: 3 }.preorder(&graph, 0);

@@ -52,7 +52,7 @@ public:
     virtual std::vector<size_t> findMaximum() const { DAI_THROW(NOT_IMPLEMENTED); }
     /// Largest change of a belief in the last iteration of a run.
     virtual Real maxDiff() const { DAI_THROW(NOT_IMPLEMENTED); }
-    /// Passes since the beginning.
+    /// Iterations since the beginning.
     virtual size_t Iterations() const { DAI_THROW(NOT_IMPLEMENTED); }
     /// Sets after how many iterations runs end.
     virtual void setMaxIter(size_t) { DAI_THROW(NOT_IMPLEMENTED); }

@@ -23,7 +23,7 @@ inline const FactorGraph& DAIAlg<CausalFactorGraph>::fg() const {
 
 /// Belief propagation on a causal factor graph. See fastlbp::dai::Algorithm for runs and results.
 ///
-/// run() stops when no belief of a variable, and for no factor the mean of what its variables send to it,
+/// run() stops when no belief of a variable, and for no factor the mean of the messages from its variables,
 /// moves by more than `tol`; messages of all factors take time linear in their number of variables.
 class CausalBP : public fastlbp::dai::Algorithm< DAIAlg<CausalFactorGraph> > {
     typedef fastlbp::dai::Algorithm< DAIAlg<CausalFactorGraph> > Base;
@@ -86,8 +86,8 @@ protected:
     }
 
 private:
-    mutable bool changed_ = false;                // factors since the graph was handed over
-    mutable std::map<size_t, size_t> observed_;   // what the session knows of the observations
+    mutable bool changed_ = false;                // whether factors have, since set_graph
+    mutable std::map<size_t, size_t> observed_;   // the observations that the session has
 };
 
 } // namespace dai

@@ -103,7 +103,7 @@ protected:
     }
 
 private:
-    mutable bool changed_ = false; // factors since the graph was handed over
+    mutable bool changed_ = false; // whether factors have, since set_graph
 };
 
 /// Makes newInfAlg(name, ...) and newInfAlgFromString(name[...], ...) give fastlbp's belief propagation, in

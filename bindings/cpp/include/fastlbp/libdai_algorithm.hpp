@@ -327,7 +327,7 @@ protected:
     Algorithm(const Algorithm&) = default;
     Algorithm& operator=(const Algorithm&) = default;
 
-    /// Hands over to the session what it does not have yet, and fills in index_ and variable_.
+    /// Gives the session the graph and the evidence that it does not have yet, and fills in index_ and variable_.
     virtual void synchronise() const = 0;
     /// Runs until convergence or for some iterations, by the rule of the algorithm; returns the iterations made.
     virtual std::size_t run_iterations(std::size_t iterations) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
  * @file span.hpp
- * @brief What arrays and strings are handed over as, and how results are brought into a vector.
+ * @brief The types of arguments that are arrays or strings, and how results are brought into a vector.
  */
 #ifndef FASTLBP_SPAN_HPP
 #define FASTLBP_SPAN_HPP

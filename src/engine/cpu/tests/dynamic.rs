@@ -1,4 +1,4 @@
-//! Which message comes next follows from the messages: SEQMAX, and active sets.
+//! Orders of updates that depend on the messages: SEQMAX and active sets.
 
 use super::reference::{Message, Reference};
 use super::*;

@@ -1,5 +1,5 @@
-//! The engine against the definition: one edge at a time, old and new messages apart, every product
-//! taken from scratch.
+//! The engine against the definition, which updates one edge at a time, stores old and new messages apart, and computes
+//! every product anew.
 
 use super::plan::{Order, Plan};
 use super::tuning::Tuning;
@@ -359,10 +359,10 @@ proptest! {
     }
 }
 
-/// One AND over many variables that are heads of chains: its messages, sent one by one, come from
+/// One AND over many variables that are heads of chains: its messages, updated one by one, are computed from
 /// its stored tree.
 #[test]
-fn wide_factors_use_their_trees() {
+fn high_arity_factors_use_their_trees() {
     let mut builder = FactorGraphBuilder::new();
     let body: Vec<u64> = (1..=300).collect();
     builder.add_and(0, &body, 1.0, 0.0).unwrap();
@@ -383,10 +383,10 @@ fn wide_factors_use_their_trees() {
         }
         let mut engine = case.engine(&schedule, 2, EAGER);
         let stored = match &engine.plan {
-            Plan::Batches(plan) => !plan.wide.is_empty(),
+            Plan::Batches(plan) => !plan.high_arity.is_empty(),
             Plan::Synchronous | Plan::Residual(_) => false,
         };
-        // TOPO sends the AND's messages all together: to its head last, to its body first.
+        // TOPO updates the AND's messages to its body together, and the one to its head alone.
         let one_by_one =
             matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::Custom(_));
         assert_eq!(stored, one_by_one, "{}", schedule.name());
@@ -408,7 +408,7 @@ fn levels_run_on_threads_where_they_are_wide() {
         let options = EngineOptions { threads: Some(threads), ..Default::default() };
         let schedule = Schedule::SequentialFixed;
         let engine = CpuEngine::with_tuning(graph.clone(), &schedule, options, tuning).unwrap();
-        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX does not synchronous") };
+        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX is not synchronous") };
         assert_eq!(matches!(plan.order, Order::Parallel(_)), parallel, "{threads} threads");
     }
 }
@@ -436,7 +436,7 @@ fn a_factor_without_a_positive_value_is_a_contradiction() {
 
 /// Many high-arity factors over the same variables: too busy to announce every change.
 #[test]
-fn busy_variables_of_wide_factors() {
+fn busy_variables_of_high_arity_factors() {
     let mut builder = FactorGraphBuilder::new();
     // A few variables in all of them; the others in one or two, for the definition is slow.
     for factor in 0..70 {

@@ -2,7 +2,7 @@
 
 use super::device::{DeviceGeneral, DeviceScratch, THREADS};
 use super::factors::{Factors, Values};
-use super::work::{Items, Shares, THREAD_DEGREE, Work};
+use super::work::{Items, Shares, THREAD_DEGREE, TaskLists};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, out_of_memory, room};
@@ -94,7 +94,8 @@ pub(super) struct MessageBuffers {
     /// Empty until a run by BINGO's rule.
     inputs: DeviceBuffer<f64>,
     history: DeviceBuffer<f64>,
-    /// See `General::constant_passes` of general.cuh.
+    /// For how many iterations, two at most, the messages of factors with one variable have been stored. See
+    /// `General` in general.cuh.
     pub constant_iterations: DeviceBuffer<u32>,
 }
 
@@ -285,7 +286,7 @@ struct WorkBuffers {
 impl WorkBuffers {
     /// Room for this work, or for any by levels if iterations differ.
     fn new(
-        current: &Current, graph: &FactorGraph, work: &Work, iterations_differ: bool,
+        current: &Current, graph: &FactorGraph, work: &TaskLists, iterations_differ: bool,
     ) -> Result<Self> {
         let edges = graph.edge_count();
         let items = |items: &Items| {
@@ -308,7 +309,7 @@ impl WorkBuffers {
         })
     }
 
-    fn upload(&mut self, queue: Queue<'_>, work: &Work) -> Result<()> {
+    fn upload(&mut self, queue: Queue<'_>, work: &TaskLists) -> Result<()> {
         self.thread_items.upload(queue, &work.thread_items)?;
         self.block_items.upload(queue, &work.block_items)?;
         self.targets.upload(queue, 0, &work.targets)?;
@@ -363,7 +364,7 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &Work,
+        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists,
         iterations_differ: bool, blocks: u32,
     ) -> Result<Self> {
         let buffers = FactorBuffers::new(queue, graph, &factors)?;
@@ -387,7 +388,7 @@ impl Machine {
     }
 
     /// Replaces the work.
-    pub fn replace(&mut self, queue: Queue<'_>, work: &Work) -> Result<()> {
+    pub fn replace(&mut self, queue: Queue<'_>, work: &TaskLists) -> Result<()> {
         self.work.upload(queue, work)
     }
 

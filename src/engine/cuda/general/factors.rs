@@ -18,11 +18,11 @@ const RECORD: usize = 3;
 /// Variables of a conjunction up to which its messages need no memory (SMALL_ARITY of
 /// general_factors.cuh).
 pub(super) const SMALL_ARITY: usize = 8;
-/// Variables with more edges have single messages computed by blocks (HUB_DEGREE of
+/// Single messages out of variables of a higher degree are computed by blocks (the same constant is in
 /// general_factors.cuh).
-pub(super) const HIGH_DEGREE_DEGREE: usize = 256;
-/// Bytes of a number of the kernels' widest kind, and of a product.
-const WIDE: u64 = 16;
+pub(super) const HIGH_DEGREE: usize = 256;
+/// Bytes of an extended float of the kernels, and of a product.
+const EXTENDED: u64 = 16;
 pub(super) const PRODUCT: u64 = 24;
 
 /// A table: where its values start among those of all tables, and what the kernels need to know of them.
@@ -85,15 +85,15 @@ pub(super) fn tree_nodes(leaves: u64) -> u64 {
 }
 
 pub(super) fn body_memory(arity: u64) -> u64 {
-    2 * WIDE * (arity + tree_nodes(arity))
+    2 * EXTENDED * (arity + tree_nodes(arity))
 }
 
 fn table_memory(entries: u64, states: u64, arity: u64) -> u64 {
-    WIDE * (entries + states) + aligned(4 * (arity + 1))
+    EXTENDED * (entries + states) + aligned(4 * (arity + 1))
 }
 
 fn term_memory(states: u64, arity: u64, longest: u64) -> u64 {
-    WIDE * (3 * states + arity + longest + tree_nodes(longest)) + aligned(4 * (arity + 1))
+    EXTENDED * (3 * states + arity + longest + tree_nodes(longest)) + aligned(4 * (arity + 1))
 }
 
 /// The error of a factor that only the processor runs as a table.
@@ -154,7 +154,7 @@ impl Factors {
             let of_high_degree = graph
                 .factor_variables(factor)
                 .iter()
-                .any(|&v| graph.degree(v as usize) > HIGH_DEGREE_DEGREE);
+                .any(|&v| graph.degree(v as usize) > HIGH_DEGREE);
             factors.needs_outputs |=
                 kind != HORN || graph.arity(factor) > SMALL_ARITY || of_high_degree;
             factors.needs_radices |= kind == TABLE || kind == TERMS;

@@ -24,7 +24,7 @@ use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
 use std::sync::Arc;
-use work::{Shares, Work};
+use work::{Shares, TaskLists};
 
 /// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.
 const VARIABLES_PER_THREAD: usize = 8;
@@ -52,7 +52,7 @@ impl Shape {
     }
 
     /// Blocks that a launch for this work should have.
-    fn blocks(&self, graph: &FactorGraph, work: &Work) -> u32 {
+    fn blocks(&self, graph: &FactorGraph, work: &TaskLists) -> u32 {
         let variables = graph.variable_count();
         let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
         let threads = work.thread_items.width().max(variables);
@@ -89,8 +89,8 @@ pub(super) struct General {
     newest_is_valid: bool,
     /// Iterations since the messages were uniform, when the next launch begins.
     iterations: u64,
-    /// For how many iterations, two at most, the factors with one variable have sent, where the device does not
-    /// know it.
+    /// For how many iterations, two at most, the messages of factors with one variable have been stored; `None` where
+    /// the device knows it.
     constant_iterations: Option<u32>,
 }
 

@@ -367,7 +367,7 @@ fn blocks_share_high_degree_variables_and_large_factors() {
             if !is_deep() && number % 2 != states % 2 {
                 continue;
             }
-            // One edge at a time, high-degree variables cost their degree for each, and all threads meet at each.
+            // One edge at a time, each costs the degree of its high-degree variable and a barrier of all threads.
             if !matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::SequentialFixed) {
                 compare(&case, &schedule, &steps, 100);
             }

@@ -1,13 +1,13 @@
 //! What an iteration computes, level by level, and whether threads or blocks do.
 
-use super::factors::{HIGH_DEGREE_DEGREE, PRODUCT, body_memory, tree_nodes};
+use super::factors::{HIGH_DEGREE, PRODUCT, body_memory, tree_nodes};
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Preorder, Storage, analyse};
 
-/// Variables with more edges are looked at by blocks (THREAD_DEGREE of general.cuh).
+/// Variables of a higher degree are computed by blocks (THREAD_DEGREE of general.cuh).
 pub(super) const THREAD_DEGREE: usize = 64;
 /// Bytes of memory that a thread may have.
 const THREAD_BYTES: u64 = 4096;
@@ -43,9 +43,9 @@ impl Items {
     }
 }
 
-/// The messages of an iteration.
+/// The work items of an iteration, for threads and for blocks.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Work {
+pub(super) struct TaskLists {
     pub thread_items: Items,
     pub block_items: Items,
     /// Edges, item by item; empty if every item is all messages of its factor and all read old ones.
@@ -79,7 +79,7 @@ impl<'a> Shares<'a> {
     fn high_degree_bytes(&self, factor: usize) -> u64 {
         let degrees = self.graph.factor_variables(factor).iter();
         let degrees = degrees.map(|&v| self.graph.degree(v as usize));
-        degrees.filter(|&degree| degree > HIGH_DEGREE_DEGREE).map(product_memory).max().unwrap_or(0)
+        degrees.filter(|&degree| degree > HIGH_DEGREE).map(product_memory).max().unwrap_or(0)
     }
 
     fn is_of_block(&self, factor: usize, by_levels: bool) -> bool {
@@ -113,8 +113,8 @@ impl<'a> Shares<'a> {
         (threads, blocks)
     }
 
-    /// All messages at once.
-    pub fn synchronous(&self) -> Result<Work> {
+    /// Synchronous updates: every factor is a work item, in one level.
+    pub fn synchronous(&self) -> Result<TaskLists> {
         let (mut thread_items, mut block_items) = (Items::new()?, Items::new()?);
         for factor in (0..self.graph.factor_count()).filter(|&f| self.graph.arity(f) > 1) {
             let of_block = self.is_of_block(factor, false);
@@ -123,7 +123,7 @@ impl<'a> Shares<'a> {
         }
         thread_items.end_level()?;
         block_items.end_level()?;
-        Ok(Work { thread_items, block_items, targets: Vec::new(), ranks: Vec::new() })
+        Ok(TaskLists { thread_items, block_items, targets: Vec::new(), ranks: Vec::new() })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
@@ -131,7 +131,7 @@ impl<'a> Shares<'a> {
     /// Ranks number the runs: classes that follow each other and concern one and the same factor are
     /// one, since a factor's messages do not read each other. So messages of a factor of one run read
     /// the same.
-    pub fn by_levels(&self, preorder: &Preorder) -> Result<Work> {
+    pub fn by_levels(&self, preorder: &Preorder) -> Result<TaskLists> {
         let graph = self.graph;
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         let runs = runs(graph, preorder)?;
@@ -157,7 +157,7 @@ impl<'a> Shares<'a> {
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
-        Ok(Work { thread_items, block_items, targets, ranks })
+        Ok(TaskLists { thread_items, block_items, targets, ranks })
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
         builder.build().unwrap()
     }
 
-    fn work(graph: &FactorGraph, ranks: &[u64]) -> Work {
+    fn work(graph: &FactorGraph, ranks: &[u64]) -> TaskLists {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
         Shares::new(graph, &factors.scratch).by_levels(&preorder).unwrap()
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_list_the_messages_that_can_be_sent() {
+    fn levels_list_the_messages_that_can_be_updated() {
         let graph = chain();
         // Edges: 0->0, 0->1, 1->1, 1->2, prior->0. The order of their numbers.
         let work = work(&graph, &[0, 1, 2, 3, 4]);
@@ -271,9 +271,9 @@ mod tests {
         assert_eq!(synchronous.thread_items.width(), 300);
         let (threads, blocks) = shares.scratch(false);
         assert_eq!(threads, 0);
-        // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two wide numbers.
+        // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two extended floats.
         assert_eq!(blocks, (100 + 101) * 32);
-        // By levels each factor reads what the high-degree variable sends.
+        // By levels each factor reads a message of the high-degree variable.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
         let levels = shares.by_levels(&preorder).unwrap();
         assert_eq!((levels.thread_items.width(), levels.block_items.width()), (0, 301));

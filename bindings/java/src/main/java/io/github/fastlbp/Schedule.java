@@ -8,7 +8,7 @@ import java.util.function.LongConsumer;
  * {@link BeliefPropagation#setSchedule}.
  */
 public final class Schedule {
-    /** All messages at once (synchronous). */
+    /** Every message reads those of the iteration before (synchronous). */
     public static final Schedule PARALL = of("PARALL", 0);
 
     /** One after the other: factors in order, within a factor variables ascending; the default of sessions. */

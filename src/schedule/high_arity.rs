@@ -96,7 +96,7 @@ impl HighArityFactors {
         }
     }
 
-    /// Takes in the level of the edge (factor, variable) as a reader, if the factor is wide.
+    /// Takes in the level of the edge (factor, variable) as a reader, if the factor is one of these.
     pub fn record_read(&mut self, factor: u32, variable: u32, level: u32) {
         if let Some(own) = self.own.get_mut(self.index[factor as usize] as usize) {
             own.raise(variable, level);

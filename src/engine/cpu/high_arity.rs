@@ -1,5 +1,9 @@
-//! Stored body trees of factors with many variables, for schedules that send their messages one by
-//! one: a message then costs O(log arity) for each input that has changed since the last one.
+//! Trees of partial body products of high-arity factors, for schedules that update few of a factor's messages at a
+//! time: a message costs O(log arity) for each input that has changed since the tree was last read.
+//!
+//! The leaves are the literals of the body in order, and each level above halves the number of nodes. Inputs are read
+//! lazily: whoever changes a message to a variable marks the variable's inputs in `changed`, and the next message of
+//! such a factor reads those anew.
 
 use super::state::State;
 use super::trees::HighDegreeVariables;
@@ -9,21 +13,22 @@ use crate::error::Result;
 use crate::kernel::{Body, EncodedMessage, ExtendedFloat, HornCoefficients, Monoid, tree_levels};
 use crate::memory::{Grow, collected, filled, room};
 
-/// Arity above which a conjunction of literals has a stored tree.
-const WIDE_ARITY: usize = 64;
-/// Sends of fewer than one in so many of a factor's messages at a time use the tree.
+/// A conjunction of literals with more variables than this is a high-arity factor.
+const MAX_ARITY: usize = 64;
+/// The tree is used where fewer than one in `FEW` of a factor's messages are updated at a time.
 const FEW: usize = 8;
 
-/// A variable in more high-arity factors than this does not tell each of them of every change.
+/// Inputs from a variable with more edges to high-arity factors than this are not marked at each change: the factors
+/// read them at every message.
 const BUSY: usize = 64;
 
 /// The high-arity factors of a graph.
 #[derive(Default)]
 pub(super) struct HighArityFactors {
-    /// Per factor its entry in `factors`, or `NONE`; empty if no factor is wide.
+    /// Per factor its entry in `factors`, or `NONE`; empty if there are no entries.
     index: Vec<u32>,
     factors: Vec<HighArityFactor>,
-    /// Per variable, its edges from high-arity factors: `edges[offsets[v]..offsets[v + 1]]`.
+    /// The edges of variable v to high-arity factors are `edges[offsets[v]..offsets[v + 1]]`; none for a busy variable.
     offsets: Vec<u32>,
     edges: Vec<u32>,
 }
@@ -35,33 +40,36 @@ const MAX_LEVELS: usize = 34;
 struct HighArityFactor {
     first_edge: usize,
     head: usize,
-    /// The inputs as last read.
+    /// The inputs as last read; `nodes` are computed from these.
     inputs: Vec<EncodedMessage>,
     /// The literals, then the levels above them up to the root.
     nodes: Vec<Body<ExtendedFloat>>,
+    /// Per position, whether it is in `changes`.
     changed: Vec<bool>,
-    /// Positions whose input may have changed, each once: there is room for all.
+    /// Positions whose input may have changed since it was read, each once. Has room for all, so that pushing does not
+    /// allocate.
     changes: Vec<u32>,
-    /// The same while they are read.
+    /// `changes` while it is processed; else empty.
     waiting: Vec<u32>,
-    /// Positions of busy variables, whose inputs are always read anew.
+    /// Positions of busy variables (see [`BUSY`]), whose inputs are read at every message.
     busy: Vec<u32>,
 }
 
 impl HighArityFactors {
-    /// Trees for the factors that `few` says have messages sent few at a time.
+    /// Trees for the high-arity conjunctions for which `few` is true: those of which few messages are updated at a
+    /// time.
     pub(super) fn new(state: &State, mut few: impl FnMut(usize) -> bool) -> Result<Self> {
         let graph = &state.graph;
-        let mut wide = Self::default();
+        let mut found = Self::default();
         for f in 0..graph.factor_count() {
-            if graph.arity(f) <= WIDE_ARITY || state.conjunction(f).is_none() || !few(f) {
+            if graph.arity(f) <= MAX_ARITY || state.conjunction(f).is_none() || !few(f) {
                 continue;
             }
-            wide.index.try_resize(graph.factor_count(), NONE)?;
-            wide.index[f] = wide.factors.len() as u32;
+            found.index.try_resize(graph.factor_count(), NONE)?;
+            found.index[f] = found.factors.len() as u32;
             let arity = graph.arity(f);
             let nodes = arity - 1 + tree_levels(arity - 1).sum::<usize>();
-            wide.factors.try_push(HighArityFactor {
+            found.factors.try_push(HighArityFactor {
                 first_edge: graph.factor_edges(f).start,
                 head: graph.head_position(f).unwrap_or_default(),
                 inputs: filled(arity, EncodedMessage::ONE)?,
@@ -72,11 +80,11 @@ impl HighArityFactors {
                 busy: Vec::new(),
             })?;
         }
-        if !wide.factors.is_empty() {
-            wide.offsets = room(graph.variable_count() + 1)?;
-            wide.offsets.push(0);
+        if !found.factors.is_empty() {
+            found.offsets = room(graph.variable_count() + 1)?;
+            found.offsets.push(0);
             for v in 0..graph.variable_count() {
-                let Self { index, factors, edges, .. } = &mut wide;
+                let Self { index, factors, edges, .. } = &mut found;
                 let index = |e: u32| index[graph.edge_factors()[e as usize] as usize];
                 let variable_edges = graph.variable_edges(v).iter().copied();
                 let own = variable_edges.filter(|&edge| index(edge) != NONE);
@@ -88,22 +96,22 @@ impl HighArityFactors {
                         factor.busy.try_push(edge - factor.first_edge as u32)?;
                     }
                 }
-                wide.offsets.push(wide.edges.len() as u32);
+                found.offsets.push(found.edges.len() as u32);
             }
         }
-        Ok(wide)
+        Ok(found)
     }
 
-    /// Whether so many messages of a factor are better sent from its tree.
+    /// Whether `messages` messages of a factor should be computed from its tree.
     #[inline(always)]
     pub(super) fn serves(&self, factor: usize, messages: usize, arity: usize) -> bool {
         Self::is_few(messages, arity) && self.index.get(factor).is_some_and(|&index| index != NONE)
     }
 
-    /// Whether so many messages of a factor of this arity are few, and the factor is wide.
+    /// Whether a factor of this arity has a high arity, and `messages` are few of its messages.
     #[inline(always)]
     pub(super) fn is_few(messages: usize, arity: usize) -> bool {
-        arity > WIDE_ARITY && messages * FEW < arity
+        arity > MAX_ARITY && messages * FEW < arity
     }
 
     /// Whether there are none.
@@ -111,7 +119,7 @@ impl HighArityFactors {
         self.factors.is_empty()
     }
 
-    /// Every input may have changed.
+    /// Marks every input as changed.
     pub(super) fn invalidate(&mut self) {
         for factor in &mut self.factors {
             factor.changed.fill(true);
@@ -120,7 +128,7 @@ impl HighArityFactors {
         }
     }
 
-    /// A message of another factor has reached a variable.
+    /// Marks the inputs from `variable` as changed, in all factors but `from`, whose message to it has changed.
     #[inline(always)]
     pub(super) fn message_arrived(&mut self, state: &State, variable: usize, from: usize) {
         if self.offsets.is_empty() {
@@ -130,38 +138,39 @@ impl HighArityFactors {
         for &edge in &self.edges[range] {
             let factor = state.graph.edge_factors()[edge as usize] as usize;
             if factor != from {
-                let wide = &mut self.factors[self.index[factor] as usize];
-                let position = edge as usize - wide.first_edge;
-                if !wide.changed[position] {
-                    wide.changed[position] = true;
-                    wide.changes.push(position as u32);
+                let reader = &mut self.factors[self.index[factor] as usize];
+                let position = edge as usize - reader.first_edge;
+                if !reader.changed[position] {
+                    reader.changed[position] = true;
+                    reader.changes.push(position as u32);
                 }
             }
         }
     }
 
-    /// The message of a factor along one of its edges. O(log arity) per changed input.
+    /// The message of a factor along one of its edges. O(log arity) for each changed input.
     pub(super) fn message(
         &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
         factor: usize, edge: usize, workspace: &mut Workspace,
     ) -> EncodedMessage {
         let Some((_, coefficients)) = state.conjunction(factor) else { return EncodedMessage::ONE };
-        let wide = &mut self.factors[self.index[factor] as usize];
-        let target = edge - wide.first_edge;
-        wide.refresh(state, high_degree_variables, coefficients, target, workspace);
-        let leaves = wide.inputs.len() - 1;
-        if target == wide.head {
+        let own = &mut self.factors[self.index[factor] as usize];
+        let target = edge - own.first_edge;
+        own.refresh(state, high_degree_variables, coefficients, target, workspace);
+        let leaves = own.inputs.len() - 1;
+        if target == own.head {
             // The last node is the root; a single literal is its own root.
-            return coefficients.message_to_head(wide.nodes[wide.nodes.len() - 1]);
+            return coefficients.message_to_head(own.nodes[own.nodes.len() - 1]);
         }
-        let leaf = target - usize::from(target > wide.head);
-        let rest = rest_of_body(&wide.nodes, leaves, leaf);
-        coefficients.message_to_body(target, wide.inputs[wide.head], rest)
+        let leaf = target - usize::from(target > own.head);
+        let rest = rest_of_body(&own.nodes, leaves, leaf);
+        coefficients.message_to_body(target, own.inputs[own.head], rest)
     }
 }
 
 impl HighArityFactor {
-    /// Reads the changed inputs, but for the one at `target`, which no one needs.
+    /// Reads the changed inputs and recomputes the nodes above them. The input at `target` stays marked: the message to
+    /// it does not depend on it.
     fn refresh(
         &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
         coefficients: &HornCoefficients, target: usize, workspace: &mut Workspace,
@@ -200,6 +209,7 @@ impl HighArityFactor {
     }
 }
 
+/// Sets a node of the level at `above` from its one or two children among the `size` nodes of the level at `level`.
 fn combine_children(
     nodes: &mut [Body<ExtendedFloat>], level: usize, size: usize, above: usize, node: usize,
 ) {
@@ -208,6 +218,7 @@ fn combine_children(
         if 2 * node + 1 < size { left.combine(nodes[level + 2 * node + 1]) } else { left };
 }
 
+/// Recomputes the nodes above a leaf.
 fn update_path(nodes: &mut [Body<ExtendedFloat>], leaves: usize, leaf: usize) {
     let (mut level, mut size, mut node) = (0, leaves, leaf);
     while size > 1 {
@@ -218,6 +229,7 @@ fn update_path(nodes: &mut [Body<ExtendedFloat>], leaves: usize, leaf: usize) {
     }
 }
 
+/// Recomputes all nodes above the leaves.
 fn rebuild_nodes(nodes: &mut [Body<ExtendedFloat>], leaves: usize) {
     let (mut level, mut size) = (0, leaves);
     while size > 1 {
@@ -230,7 +242,7 @@ fn rebuild_nodes(nodes: &mut [Body<ExtendedFloat>], leaves: usize) {
     }
 }
 
-/// The body without one literal: the siblings on the way from the root down to it.
+/// The body without one literal: the product of the siblings on the path from the root to its leaf.
 fn rest_of_body(nodes: &[Body<ExtendedFloat>], leaves: usize, leaf: usize) -> Body<ExtendedFloat> {
     let mut levels = [(0, leaves); MAX_LEVELS];
     let mut height = 0;
