@@ -149,6 +149,9 @@ const TERMS: &[(&str, &[Old])] = &[
 const OTHER_TERMS: &[&str] = &[
     "factor graph",
     "variable",
+    "label",
+    "index",
+    "kind",
     "state",
     "factor",
     "edge",
@@ -168,6 +171,8 @@ const OTHER_TERMS: &[&str] = &[
     "segmented leave-one-out product",
     "task list",
     "poll",
+    "session",
+    "handle",
     "engine",
     "router",
     "snapshot",

@@ -267,8 +267,10 @@ fn scalar(comment: &str, of: &str, header: &Header) -> Code {
         "Values::Factor"
     } else if has("Index of the joint state") {
         "Values::Small"
-    } else if has("Index of") {
+    } else if has("Index of the variable") {
         "Values::Variable"
+    } else if has("Index") || has("index") {
+        panic!("include/fastlbp.h: '{comment}': an index of what? See fuzz/build/classify.rs")
     } else if has("state, counted from 0") {
         "Values::State"
     } else if has("Number of states") {

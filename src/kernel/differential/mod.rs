@@ -213,7 +213,7 @@ impl Build {
     }
 
     fn compile(&self, program: &Path) {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda/arithmetic/twin.cpp");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda/arithmetic/differential.cpp");
         let mut command = Command::new(&self.compiler);
         command.args(["-std=c++14", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]);
         // That is meant: no branches.
