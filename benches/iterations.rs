@@ -50,6 +50,7 @@ fn measure(path: &Path, schedule: &str, threads: usize) -> fastlbp::Result<()> {
     let started = Instant::now();
     let options = EngineOptions { threads: Some(threads), ..Default::default() };
     let mut bp = BeliefPropagation::new(graph.clone(), Schedule::from_name(schedule, 1)?, options)?;
+    bp.prepare(&RunRequest::new(StopRule::Iterations(1)))?;
     let prepare = started.elapsed();
     let observations =
         PathBuf::from(path.to_string_lossy().trim_end_matches(".gz").replace(".causal_fg", ".obs"));

@@ -1,6 +1,6 @@
 //! fastlbp: belief propagation for probabilistic program analysis.
 //!
-//! Any update strategy is a preorder on the edges of a factor graph; a dependency analysis finds
+//! Any schedule is a preorder on the edges of a factor graph; a dependency analysis finds
 //! what may run in parallel; results are the same bits however they are computed.
 //!
 //! # A short tour

@@ -48,6 +48,20 @@ fn the_table_has_a_line_per_graph_schedule_and_backend() {
     }
 }
 
+/// With BINGO's rule, the run is that of a query.
+#[test]
+fn runs_by_bingos_rule() {
+    let alarm = data("alarm_small.causal_fg");
+    let bingo = |rule| json(&[&alarm, "--schedule", "SEQFIX", "--backend", "cpu", "--bingo", rule]);
+    let (code, report) = bingo("1e-6,20,30,10");
+    assert_eq!(code, Some(0));
+    let iterations = report["measurements"][0]["run_iterations"].as_u64().unwrap();
+    assert!((20..=30).contains(&iterations), "{report}");
+    let (code, _, err) = bench(&[&alarm, "--bingo", "1e-6,20"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("TOL,MIN,MAX,HIST"), "{err}");
+}
+
 #[test]
 fn json_has_all_of_it_in_seconds() {
     let mixed = data("mixed.fg");

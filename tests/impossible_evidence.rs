@@ -7,9 +7,6 @@ use fastlbp::{
 };
 use std::sync::Arc;
 
-const SCHEDULES: [&str; 8] =
-    ["PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE", "SEQMAX"];
-
 /// Adds a factor over the labels 1 to its arity that is 0 for some joint states.
 type Add = fn(&mut FactorGraphBuilder) -> fastlbp::Result<()>;
 
@@ -80,7 +77,7 @@ fn cases(schedules: &[&str]) -> impl Iterator<Item = Case> {
 
 #[test]
 fn excluded_evidence_is_an_error_that_names_the_factor() {
-    for (what, _, mut bp, excluded, allowed) in cases(&SCHEDULES) {
+    for (what, _, mut bp, excluded, allowed) in cases(&Schedule::names()) {
         observe(&mut bp, allowed);
         run(&mut bp, Contradiction::Error, Start::Fresh).expect(&what);
         let before = bp.marginals().unwrap().to_vec();
@@ -105,7 +102,7 @@ fn excluded_evidence_is_an_error_that_names_the_factor() {
 
 #[test]
 fn a_vote_counts_the_factors_that_exclude_the_evidence() {
-    for (what, graph, mut bp, excluded, allowed) in cases(&SCHEDULES) {
+    for (what, graph, mut bp, excluded, allowed) in cases(&Schedule::names()) {
         observe(&mut bp, allowed);
         let report = run(&mut bp, Contradiction::Vote, Start::Fresh).expect(&what);
         assert_eq!((report.contradictions, report.first_contradiction), (0, None), "{what}");
@@ -156,7 +153,7 @@ fn priors() -> Arc<FactorGraph> {
 
 #[test]
 fn the_logarithm_of_nothing_is_minus_infinity() {
-    for schedule in SCHEDULES {
+    for schedule in Schedule::names() {
         let mut bp = session(&priors(), schedule);
         run(&mut bp, Contradiction::Error, Start::Fresh).unwrap();
         assert!(bp.log_partition().unwrap().abs() < 1e-12);

@@ -167,6 +167,19 @@ impl Dialogue {
 
 /// As BINGO's driver does it: a line is sent only when the last one has been answered. An answer
 /// that were not flushed, or a command that waited for the next line, would hang here.
+/// With --timing, a line on the standard error for each BP; the answers are the same.
+#[test]
+fn timing_says_how_many_iterations_each_query_took() {
+    let (graph, input) = (data("chain.causal_fg"), "BP 0 3 3 2\nQ 2\nBP 1e-6 5 9 2\n");
+    let output = converse(program().args(["bingo", "--timing", &graph]), input);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), answers(&graph, input));
+    let lines = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("BP: 2 iterations in 0.0"), "{lines:?}");
+    assert!(lines[1].ends_with("; converged"), "{lines:?}");
+}
+
 #[test]
 fn every_answer_is_flushed_at_once() {
     let directory = tempfile::tempdir().unwrap();

@@ -234,8 +234,7 @@ impl Runner {
 fn schedule_for(
     graph: &Arc<FactorGraph>, compiled: &Arc<FactorGraph>, schedule: &Schedule,
 ) -> Result<Schedule> {
-    let by_heads = matches!(schedule, Schedule::Topological | Schedule::ForwardBackward);
-    if by_heads && !Arc::ptr_eq(graph, compiled) {
+    if schedule.follows_heads() && !Arc::ptr_eq(graph, compiled) {
         return Ok(Schedule::Custom(shared(schedule.preorder(graph, 0)?)?));
     }
     Ok(schedule.clone())

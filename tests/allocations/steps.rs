@@ -288,9 +288,8 @@ pub fn steps(size: Size, are_all_wanted: bool) -> Vec<Step> {
     for name in ["out.causal_fg", "out.causal_fg.gz", "out.fg", "out.uai"] {
         add(&format!("write {name}"), Box::new(move |w| write(w, name)));
     }
-    let schedules = ["PARALL", "SEQFIX", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE", "SEQMAX"];
     for mixed in [false, true] {
-        for schedule in schedules {
+        for schedule in Schedule::names() {
             for threads in [1, 2] {
                 // Of a large graph all is tested on one thread, and what differs there on two.
                 let differs = matches!(schedule, "PARALL" | "SEQFIX" | "TREE");

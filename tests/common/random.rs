@@ -162,10 +162,7 @@ impl Input {
     /// positions), with no more joint states than `most_states`.
     #[allow(dead_code, reason = "not all test files use it")]
     pub fn among(
-        choices: &mut Choices,
-        labels: &[u64],
-        cardinalities: &[usize],
-        binary: &[usize],
+        choices: &mut Choices, labels: &[u64], cardinalities: &[usize], binary: &[usize],
         most_states: usize,
     ) -> Self {
         let among_binary = choices.flag() && !binary.is_empty();

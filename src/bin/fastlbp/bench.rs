@@ -3,7 +3,7 @@
 use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
 use crate::failure::{Failure, Outcome, warn};
-use crate::options::{BackendName, ScheduleName};
+use crate::options::{BackendName, ScheduleName, parse_bingo_rule};
 use crate::signals;
 use crate::standard_streams::print;
 use fastlbp::engine::device::device_count;
@@ -37,7 +37,7 @@ const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterat
 /// these are the medians.
 ///
 /// run: milliseconds of one run as `fastlbp infer` makes it (tolerance 1e-9, at most 1000 iterations), with
-/// its number of iterations; > where it was ended after 10 seconds.
+/// its number of iterations; > where it was ended after 10 seconds. With --bingo, as BINGO's command BP makes it.
 ///
 /// GB/s: bytes that an iteration must move at least, per second. These are, per edge, 8 bytes read and 8 written
 /// for each value of its message (one for a binary variable, else one per state) and 4 read for its
@@ -81,6 +81,11 @@ pub struct Arguments {
     /// Iterations of a measurement [default: as many as take about 100 ms]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
+
+    /// Iterations and runs by BINGO's rule, which measures beliefs and messages in each iteration [default:
+    /// iterations without measuring, a run by tolerance]
+    #[arg(long, allow_hyphen_values = true, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
+    bingo: Option<StopRule>,
 
     /// Number of measurements, of which the median is taken
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -298,7 +303,8 @@ fn measure(
         ..EngineOptions::default()
     };
     let name = schedule.name();
-    let first = RunRequest { max_time: Some(RUN_LIMIT), ..request(DEFAULT_RULE) };
+    let rule = arguments.bingo.unwrap_or(DEFAULT_RULE);
+    let first = RunRequest { max_time: Some(RUN_LIMIT), ..request(rule) };
     let (session, prepare) = timed(|| {
         let mut session = BeliefPropagation::new(graph.clone(), schedule, options)?;
         session.prepare(&first)?;
@@ -357,9 +363,15 @@ fn run_iterations(session: &mut BeliefPropagation, request: &RunRequest) -> Outc
 fn time_of_iteration(
     arguments: &Arguments, session: &mut BeliefPropagation,
 ) -> Outcome<(u64, f64)> {
+    let rule = |iterations: u64| match arguments.bingo {
+        Some(StopRule::Bingo { tolerance, history, .. }) => {
+            let (min_iterations, max_iterations) = (iterations, iterations);
+            StopRule::Bingo { tolerance, min_iterations, max_iterations, history }
+        }
+        _ => StopRule::Iterations(iterations),
+    };
     let mut seconds = |iterations: u64| {
-        let (report, seconds) =
-            timed(|| run_iterations(session, &request(StopRule::Iterations(iterations))));
+        let (report, seconds) = timed(|| run_iterations(session, &request(rule(iterations))));
         report.map(|_| seconds)
     };
     let mut iterations = arguments.iterations.unwrap_or(1);

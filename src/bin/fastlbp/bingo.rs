@@ -8,11 +8,15 @@ use crate::failure::{Failure, Outcome, inform, warn};
 use crate::signals;
 use crate::six_digits::six_digits;
 use crate::standard_streams::{standard_input, standard_output};
+use crate::stats::reason_name;
 use fastlbp::format::read_graph;
-use fastlbp::{BeliefPropagation, Contradiction, EngineOptions, RunRequest, Schedule, StopRule};
+use fastlbp::{
+    BeliefPropagation, Contradiction, EngineOptions, RunReport, RunRequest, Schedule, StopRule,
+};
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Answer BINGO's queries on the standard input (also as `bingo_wrapper GRAPH [SEED]`)
 ///
@@ -38,6 +42,9 @@ pub struct Arguments {
     /// Accepted for BINGO's driver and not used: nothing is random in SEQFIX
     #[arg(value_name = "SEED")]
     seed: Option<u64>,
+    /// Say on the standard error how many iterations each BP took, and how long
+    #[arg(long)]
+    timing: bool,
 }
 
 /// Runs the subcommand.
@@ -48,7 +55,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
         BeliefPropagation::new(graph, Schedule::SequentialFixed, EngineOptions::default())?
     };
     let (tokens, mut output) = (Tokens::new(standard_input()?), standard_output()?);
-    match (Conversation { session, tokens }).hold(&mut output) {
+    let timing = arguments.timing;
+    match (Conversation { session, tokens, timing }).hold(&mut output) {
         Ok(()) => Ok(()),
         Err(Stop::Input(error)) => Err(Failure::standard_input(&error)),
         Err(Stop::Output(error)) => Err(Failure::standard_output(&error)),
@@ -73,6 +81,7 @@ enum Answer {
 struct Conversation<R> {
     session: BeliefPropagation,
     tokens: Tokens<R>,
+    timing: bool,
 }
 
 impl<R: BufRead> Conversation<R> {
@@ -159,9 +168,19 @@ impl<R: BufRead> Conversation<R> {
         };
         // BINGO has no way to hear of a contradiction: it needs an answer.
         let request = RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) };
+        let started = Instant::now();
         let report = self.session.run(&request);
+        let seconds = started.elapsed().as_secs_f64();
         self.session.take_notes().iter().for_each(inform);
         let report = report.map_err(|error| error.to_string())?;
+        if self.timing {
+            let RunReport { iterations, reason, .. } = report;
+            let each = 1e3 * seconds / iterations.max(1) as f64;
+            inform(format!(
+                "BP: {iterations} iterations in {seconds:.6} s, {each:.4} ms each; {}",
+                reason_name(reason)
+            ));
+        }
         if let Some(variable) = report.first_contradiction {
             warn(format!(
                 "BP: deterministic messages that disagree met at variable index {variable} ({} such \
@@ -307,7 +326,7 @@ mod tests {
             BeliefPropagation::new(graph, Schedule::SequentialFixed, EngineOptions::default());
         let tokens = Tokens::new(input.as_bytes());
         let mut output = Vec::new();
-        let conversation = Conversation { session: session.unwrap(), tokens };
+        let conversation = Conversation { session: session.unwrap(), tokens, timing: false };
         assert!(conversation.hold(&mut output).is_ok());
         String::from_utf8(output).unwrap()
     }

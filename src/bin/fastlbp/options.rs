@@ -142,6 +142,8 @@ mod tests {
             let text = value.as_ref().map_or("", |value| value.get_name());
             assert_eq!(name.schedule(7, 3).name(), text);
         }
+        let all = ScheduleName::value_variants().iter().map(|name| name.schedule(7, 3));
+        assert!(all.map(|schedule| schedule.name()).eq(Schedule::names()));
     }
 
     #[test]

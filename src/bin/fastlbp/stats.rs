@@ -98,7 +98,7 @@ pub struct Seconds {
     pub write: f64,
 }
 
-fn reason_name(reason: StopReason) -> &'static str {
+pub fn reason_name(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Converged => "converged",
         StopReason::Iterations => "iterations",

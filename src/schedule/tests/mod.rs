@@ -1,8 +1,8 @@
 //! Random graphs and the definitions, spelled out as slowly as they read.
 
 mod levels;
+mod named;
 mod relation;
-mod strategies;
 
 use super::{Levels, Preorder, Schedule, Storage};
 use crate::model::{FactorGraph, FactorGraphBuilder, FactorKind};
@@ -120,10 +120,11 @@ pub(crate) fn check_reads(
     Ok(())
 }
 
-/// All named schedules.
+/// All named schedules that are preorders.
 pub(crate) fn named() -> Vec<Schedule> {
-    let names = ["parall", "SeqFix", "SEQRND", "BLOCKS", "TOPO", "FWDBWD", "TREE"];
-    names.iter().map(|name| Schedule::from_name(name, 11).unwrap()).collect()
+    let mut all = Schedule::named(11, Schedule::DEFAULT_BLOCKS).to_vec();
+    all.pop();
+    all
 }
 
 /// A preorder of any ranks.

@@ -38,13 +38,15 @@ public:
     UpdateType(value v = SEQFIX) : value_(v) {}
     /// By its name; UNKNOWN_ENUM_VALUE.
     explicit UpdateType(const std::string& name) : value_(SEQFIX) {
-        for (int i = 0; i <= TREE; ++i)
+        std::string all;
+        for (int i = 0; names()[i] != nullptr; ++i) {
             if (name == names()[i]) {
                 value_ = static_cast<value>(i);
                 return;
             }
-        DAI_THROWE(UNKNOWN_ENUM_VALUE, "'" + name + "' is no order of updates: SEQFIX, SEQRND, SEQMAX, PARALL, "
-                                                    "BLOCKS, TOPO, FWDBWD or TREE is needed");
+            all += (i == 0 ? "" : ", ") + std::string(names()[i]);
+        }
+        DAI_THROWE(UNKNOWN_ENUM_VALUE, "'" + name + "' is no order of updates: one of " + all + " is needed");
     }
     operator value() const { return value_; }
     /// Its name.
@@ -58,9 +60,10 @@ public:
     }
 
 private:
+    // In the order of `value`, and nullptr behind the last.
     static const char* const* names() {
         static const char* const all[] = {"SEQFIX", "SEQRND", "SEQMAX", "PARALL", "SEQRNDPAR",
-                                          "BLOCKS", "TOPO",   "FWDBWD", "TREE"};
+                                          "BLOCKS", "TOPO",   "FWDBWD", "TREE",   nullptr};
         return all;
     }
     value value_;

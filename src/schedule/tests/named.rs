@@ -15,8 +15,36 @@ fn names_round_trip() {
     }
     for wrong in ["", "SEQ", "CUSTOM", "TOPO "] {
         let error = Schedule::from_name(wrong, 0).unwrap_err().to_string();
-        for name in ["PARALL", "SEQFIX", "SEQRND", "SEQMAX", "BLOCKS", "TOPO", "FWDBWD", "TREE"] {
+        for name in Schedule::names() {
             assert!(error.contains(name), "{error}");
+        }
+    }
+}
+
+/// What lists the schedules, in other languages and for readers, has all of them.
+#[test]
+fn lists_elsewhere_are_complete() {
+    for file in [
+        "src/ffi/schedule.rs",
+        "src/ffi/properties.rs",
+        "src/bin/fastlbp/options.rs",
+        "include/fastlbp.h",
+        "bindings/cpp/include/fastlbp/libdai_algorithm.hpp",
+        "bindings/java/src/main/java/io/github/fastlbp/Schedule.java",
+        "docs/src/concepts/schedules.md",
+        "docs/src/guides/libdai.md",
+        "docs/src/reference/contract.md",
+        "tests/c/test_api.c",
+        "tests/cpp/test_session.hpp",
+        "tests/libdai/test_bp.cpp",
+        "bindings/java/src/test/java/io/github/fastlbp/SessionTest.java",
+        "fuzz/src/c_api/texts.rs",
+    ] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let text = std::fs::read_to_string(path).unwrap();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        for name in Schedule::names() {
+            assert!(words.contains(&name), "{file} does not name {name}");
         }
     }
 }

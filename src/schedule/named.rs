@@ -1,4 +1,4 @@
-//! The update strategies by name.
+//! The schedules by name.
 
 use super::forward_backward::forward_backward;
 use super::preorder::Preorder;
@@ -10,11 +10,11 @@ use crate::memory::collected;
 use crate::model::FactorGraph;
 use std::sync::Arc;
 
-/// An update strategy: gives the preorder of each iteration.
+/// A schedule: the order in which an iteration updates the messages, as the preorder of each iteration.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// PARALL: one class of all edges (synchronous, synchronous updates).
+    /// PARALL: one class of all edges (synchronous updates).
     Parallel,
     /// SEQFIX: one edge after the other, factors ascending, within a factor variables ascending.
     SequentialFixed,
@@ -93,10 +93,27 @@ impl Schedule {
     /// The number of blocks of BLOCKS where none is given.
     pub const DEFAULT_BLOCKS: u32 = 8;
 
-    /// The names that [`Self::from_name`] takes, for the texts of errors.
-    pub(crate) const NAMES: &str = "PARALL, SEQFIX, SEQRND, SEQMAX, BLOCKS, TOPO, FWDBWD or TREE";
+    /// All schedules that have a name, with these parameters where they have some. SEQMAX, the one that is no
+    /// preorder, comes last.
+    pub const fn named(seed: u64, blocks: u32) -> [Schedule; 8] {
+        [
+            Schedule::Parallel,
+            Schedule::SequentialFixed,
+            Schedule::SequentialRandom { seed },
+            Schedule::Blocks { blocks, seed },
+            Schedule::Topological,
+            Schedule::ForwardBackward,
+            Schedule::Tree,
+            Schedule::MaximumResidual { log_domain: false },
+        ]
+    }
 
-    /// The name of the strategy; libDAI's name where libDAI has it.
+    /// The names that [`Self::from_name`] takes, in the order of [`Self::named`].
+    pub fn names() -> [&'static str; 8] {
+        Self::named(0, 1).map(|schedule| schedule.name())
+    }
+
+    /// The name of the schedule; libDAI's name where libDAI has it.
     pub fn name(&self) -> &'static str {
         match self {
             Schedule::Parallel => "PARALL",
@@ -111,29 +128,37 @@ impl Schedule {
         }
     }
 
-    /// The strategy of a name (upper or lower case). `seed` is that of SEQRND and BLOCKS; the others
+    /// The schedule of a name (upper or lower case). `seed` is that of SEQRND and BLOCKS; the others
     /// ignore it. BLOCKS gets [`Self::DEFAULT_BLOCKS`]. CUSTOM has no name here since it needs a
     /// preorder.
     pub fn from_name(name: &str, seed: u64) -> Result<Self> {
-        let known = [
-            Schedule::Parallel,
-            Schedule::SequentialFixed,
-            Schedule::SequentialRandom { seed },
-            Schedule::Blocks { blocks: Self::DEFAULT_BLOCKS, seed },
-            Schedule::Topological,
-            Schedule::ForwardBackward,
-            Schedule::Tree,
-            Schedule::MaximumResidual { log_domain: false },
-        ];
+        let known = Self::named(seed, Self::DEFAULT_BLOCKS);
         let found = known.into_iter().find(|schedule| schedule.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
-            Error::InvalidArgument(format!("schedule '{name}': {} is needed", Self::NAMES))
+            let [others @ .., last] = Self::names();
+            let others = others.join(", ");
+            Error::InvalidArgument(format!("schedule '{name}': {others} or {last} is needed"))
         })
     }
 
     /// Whether every iteration has the same preorder.
     pub fn is_static(&self) -> bool {
         !matches!(self, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
+    }
+
+    /// Whether its preorder depends on which of a factor's variables is the head: a graph whose tables were
+    /// replaced by other kinds then has another one.
+    pub(crate) fn follows_heads(&self) -> bool {
+        match self {
+            Schedule::Topological | Schedule::ForwardBackward => true,
+            Schedule::Parallel
+            | Schedule::SequentialFixed
+            | Schedule::SequentialRandom { .. }
+            | Schedule::Blocks { .. }
+            | Schedule::Tree
+            | Schedule::MaximumResidual { .. }
+            | Schedule::Custom(_) => false,
+        }
     }
 
     /// Whether a run on a graph can have it. Errors: a custom preorder that is not one on the edges of
