@@ -37,10 +37,7 @@ fn raw(name: &str) -> String {
 }
 
 fn push_function(
-    code: &mut String,
-    function: &Function,
-    header: &Header,
-    statuses: &BTreeSet<i64>,
+    code: &mut String, function: &Function, header: &Header, statuses: &BTreeSet<i64>,
 ) {
     let kinds = classify::parameters(function, header);
     let parameters: String = function

@@ -251,10 +251,7 @@ fn words() -> Vec<Vec<u8>> {
 
 /// An input: random bytes now and then, else some changes of one of the seeds.
 fn change(
-    seeds: &[(PathBuf, Vec<u8>)],
-    words: &[Vec<u8>],
-    longest: usize,
-    random: &mut Random,
+    seeds: &[(PathBuf, Vec<u8>)], words: &[Vec<u8>], longest: usize, random: &mut Random,
     bytes: &mut Vec<u8>,
 ) {
     bytes.clear();

@@ -389,12 +389,7 @@ impl Maker<'_, '_, '_> {
     }
 
     fn input(
-        &mut self,
-        index: usize,
-        element: Element,
-        length: Length,
-        values: Values,
-        distinct: bool,
+        &mut self, index: usize, element: Element, length: Length, values: Values, distinct: bool,
     ) -> Argument {
         let count = self.entries(length);
         // The library is told of more than there can be, and must say so.

@@ -43,10 +43,7 @@ pub fn run(bytes: &[u8]) {
 
 /// A session on the CPU, with evidence.
 fn session_on(
-    graph: &Arc<FactorGraph>,
-    schedule: Schedule,
-    threads: usize,
-    compile_tables: bool,
+    graph: &Arc<FactorGraph>, schedule: Schedule, threads: usize, compile_tables: bool,
     evidence: &[Option<VariableEvidence>],
 ) -> BeliefPropagation {
     let backend = Backend::Cpu;

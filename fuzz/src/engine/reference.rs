@@ -40,10 +40,7 @@ impl<'a> Reference<'a> {
 
     /// The product of evidence and the messages to a variable, but for that of one edge.
     fn product<'m>(
-        &self,
-        variable: usize,
-        without: Option<usize>,
-        message: impl Fn(usize) -> &'m Distribution,
+        &self, variable: usize, without: Option<usize>, message: impl Fn(usize) -> &'m Distribution,
     ) -> Result<Distribution, Contradiction> {
         let r = self.graph.cardinality(variable);
         let mut product = vec![Number::ONE; r];
@@ -69,9 +66,7 @@ impl<'a> Reference<'a> {
 
     /// The message of an edge, from the messages that it reads.
     fn message<'m>(
-        &self,
-        edge: usize,
-        read: impl Fn(usize) -> &'m Distribution,
+        &self, edge: usize, read: impl Fn(usize) -> &'m Distribution,
     ) -> Result<Distribution, Contradiction> {
         let (factor, target) = self.ends(edge);
         let Dense { variables, values, .. } = &self.case.model.factors[factor];

@@ -115,9 +115,7 @@ fn graph(bytes: &[u8], format: GraphFormat) {
 /// Writes a graph, reads it again, and once more with the ends of lines of other systems; `None` where
 /// the format cannot hold it.
 fn written_and_read(
-    graph: &FactorGraph,
-    format: GraphFormat,
-    from: GraphFormat,
+    graph: &FactorGraph, format: GraphFormat, from: GraphFormat,
 ) -> Option<FactorGraph> {
     let name = Path::new("written");
     let text = match write_graph_to_bytes(graph, format) {
