@@ -30,13 +30,19 @@ struct Work {
         return passes < 2 ? static_cast<uint32_t>(passes) : 2;
     }
 
-    FASTLBP_DEVICE void look(uint32_t buffer, uint64_t n, bool sending, bool measuring, Tally *tally) const {
+    FASTLBP_DEVICE void look(uint32_t buffer, uint64_t n, bool sending, bool measuring, Tally *tally,
+                             GridBarrier &barrier) const {
         const Packed *newest = g.newest[buffer] ? g.newest[buffer] : g.messages[buffer];
         double *row = nullptr;
         if (measures_inputs(measuring) && n > 0) {
             row = g.history + (n - 1) % g.history_rows * g.belief_count;
         }
-        look_at_variables(g, {g.messages[buffer], newest, sending, measuring, rule.tolerance, row, tally});
+        const Look look = {g.messages[buffer], newest, sending, measuring, rule.tolerance, row, tally};
+        look_at_variables(g, look);
+        if (g.tiles > 0) {
+            barrier.sync();
+            look_at_tiles(g, look);
+        }
     }
 
     FASTLBP_DEVICE void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
@@ -45,7 +51,7 @@ struct Work {
         const Pass pass = {g.messages[buffer], g.messages[buffer ^ 1], g.newest[buffer ^ 1],
                            g.damping > 0.0, of_pass};
         if (!g.by_levels || measuring || scanning) {
-            look(buffer, n, !g.by_levels || inputs, measuring, of_state);
+            look(buffer, n, !g.by_levels || inputs, measuring, of_state, barrier);
         }
         if (!g.by_levels || inputs) {
             barrier.sync();
@@ -77,7 +83,7 @@ struct Work {
     FASTLBP_DEVICE void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                               GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
-        look(buffer, n, inputs, measuring, of_state);
+        look(buffer, n, inputs, measuring, of_state, barrier);
         if (inputs) {
             barrier.sync();
             measure_inputs(g, rule.tolerance, of_state);
@@ -121,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(128) general_begin(General g, uint3
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128) general_passes(General g, Loop loop) {
+extern "C" __global__ void __launch_bounds__(128, 4) general_passes(General g, Loop loop) {
     GridBarrier barrier(loop.barrier);
     Work work = {g, loop.rule, *g.constant_passes, loop.control->passes};
     run_passes(work, barrier, loop);

@@ -92,6 +92,11 @@ FASTLBP_HD Far add(Far a, Far b) {
                           top);
 }
 
+FASTLBP_HD Far larger(Far a, Far b) {
+    const bool first = a.exponent > b.exponent || (a.exponent == b.exponent && a.significand >= b.significand);
+    return first ? a : b;
+}
+
 template <>
 struct Real<Far> {
     static FASTLBP_HD Far zero() { return Far::zero(); }

@@ -23,11 +23,15 @@ struct TableInputs {
     const Packed *inputs;
 };
 
-/// One thread, as a group. Groups of more have their own rank and size, and a barrier.
+/// One thread, as a group. Groups of more have their own rank and size, and a barrier; and they may share the search for a
+/// smallest or largest number: the threads that search together, this one's number among them, and what they have found.
 struct OneThread {
     FASTLBP_HD uint32_t rank() const { return 0; }
     FASTLBP_HD uint32_t size() const { return 1; }
     FASTLBP_HD void sync() const {}
+    FASTLBP_HD uint32_t searchers() const { return 1; }
+    FASTLBP_HD uint32_t searcher() const { return 0; }
+    FASTLBP_HD int64_t largest(int64_t found) const { return found; }
 };
 
 /// Stands for all messages where one may be named.
@@ -37,89 +41,98 @@ constexpr uint32_t ALL = ~uint32_t(0);
 FASTLBP_HD uint32_t stored_values(uint32_t radix) { return radix == 2 ? 1 : radix; }
 
 /// Stores the weights of the states of one message, `weight(x)` for x < radix; 0/0 is a contradiction
-/// in its first value.
-template <class Weights>
-FASTLBP_COLD void store(const Weights &weight, uint32_t radix, Packed *out) {
+/// in its first value. All threads of the group call it.
+template <class Weights, class Group>
+FASTLBP_COLD void store(const Weights &weight, uint32_t radix, Packed *out, const Group &group) {
     if (radix == 2) {
-        out[0] = Packed::ratio(widen(weight(1)), widen(weight(0)));
+        if (group.rank() == 0) {
+            out[0] = Packed::ratio(widen(weight(1)), widen(weight(0)));
+        }
         return;
     }
     int64_t top = INT64_MIN;
-    for (uint32_t x = 0; x < radix; ++x) {
+    for (uint32_t x = group.searcher(); x < radix; x += group.searchers()) {
         if (!is_zero(weight(x))) {
             top = larger_of(top, widen(weight(x)).exponent);
         }
     }
+    top = group.largest(top);
     if (top == INT64_MIN) {
-        out[0] = Packed::contradiction();
+        if (group.rank() == 0) {
+            out[0] = Packed::contradiction();
+        }
         return;
     }
-    for (uint32_t x = 0; x < radix; ++x) {
+    for (uint32_t x = group.rank(); x < radix; x += group.size()) {
         out[x] = is_zero(weight(x)) ? Packed::zero() : Packed::pack(widen(weight(x)).scaled(-top));
     }
 }
 
-/// Exponents of the smallest and the largest positive weight of a stored message.
-FASTLBP_HD void input_exponents(const Packed *stored, uint32_t count, int64_t &low, int64_t &high) {
+/// Exponents of the smallest and the largest positive weight of a stored message; `false` if some value is not stored as a
+/// double. All threads of the group call it.
+template <class Group>
+FASTLBP_HD bool input_exponents(const Packed *stored, uint32_t count, int64_t &low, int64_t &high, const Group &group) {
     low = 0;
     high = 0;
-    for (uint32_t x = 0; x < count; ++x) {
+    bool plain = true;
+    for (uint32_t x = group.searcher(); x < count; x += group.searchers()) {
+        plain &= stored[x].is_plain();
         if (count == 1 ? !stored[x].is_certain() : stored[x] != Packed::zero()) {
             const int64_t exponent = stored[x].unpack().exponent;
             low = smaller_of(low, exponent);
             high = larger_of(high, exponent);
         }
     }
-}
-
-/// Whether so many stored values are all doubles.
-FASTLBP_HD bool all_plain(const Packed *stored, uint32_t count) {
-    bool plain = true;
-    for (uint32_t x = 0; x < count; ++x) {
-        plain &= stored[x].is_plain();
-    }
-    return plain;
+    low = -group.largest(-low);
+    high = group.largest(high);
+    return group.largest(plain ? 0 : 1) == 0;
 }
 
 /// Whether all inputs, every product of a table entry and the inputs, and every sum of them, are
-/// normal doubles.
-FASTLBP_COLD bool fits_f64(const TableInputs &table) {
+/// normal doubles. All threads of the group call it, and get it.
+template <class Group>
+FASTLBP_COLD bool fits_f64(const TableInputs &table, const Group &group) {
     int64_t low = table.low, high = table.high, growth = 0;
     uint32_t at = 0;
+    bool plain = true;
     for (uint32_t i = 0; i < table.arity; ++i) {
         const uint32_t count = stored_values(table.radices[i]);
-        if (!all_plain(table.inputs + at, count)) {
-            return false;
-        }
         int64_t input_low, input_high;
-        input_exponents(table.inputs + at, count, input_low, input_high);
+        plain &= input_exponents(table.inputs + at, count, input_low, input_high, group);
         low += input_low;
         high += input_high;
         growth += 3 + ilog2(table.radices[i]);
         at += count;
     }
-    return low > -1000 && high + growth < 1000;
+    return plain && low > -1000 && high + growth < 1000;
 }
 
 /// The weights of the states of all inputs, one variable after the other, and where each variable's
-/// start; `starts` has an entry more than there are variables.
-template <class T>
+/// start; `starts` has an entry more than there are variables. All threads of the group call it.
+template <class T, class Group>
 FASTLBP_COLD void unpack_inputs(const uint32_t *radices, uint32_t arity, const Packed *inputs,
-                              T *weights, uint32_t *starts) {
+                              T *weights, uint32_t *starts, const Group &group) {
     uint32_t next = 0;
     for (uint32_t i = 0; i < arity; ++i) {
-        starts[i] = next;
+        if (group.rank() == 0) {
+            starts[i] = next;
+        }
         if (radices[i] == 2) {
-            FromPacked<T>::weights(*inputs, false, weights[next + 1], weights[next]);
+            if (group.rank() == 0) {
+                FromPacked<T>::weights(*inputs, false, weights[next + 1], weights[next]);
+            }
             ++inputs;
         } else {
-            for (uint32_t x = 0; x < radices[i]; ++x) {
-                weights[next + x] = FromPacked<T>::number(*inputs++);
+            for (uint32_t x = group.rank(); x < radices[i]; x += group.size()) {
+                weights[next + x] = FromPacked<T>::number(inputs[x]);
             }
+            inputs += radices[i];
         }
         next += radices[i];
     }
-    starts[arity] = next;
+    if (group.rank() == 0) {
+        starts[arity] = next;
+    }
 }
 
 /// Bytes of memory that table messages need, for so many entries and so many states of all variables
@@ -182,7 +195,31 @@ struct TableRecursion {
         T *next;
     };
 
+    /// Both messages of a table of two variables: as `run`, but at once.
+    FASTLBP_HD void run_pair(const Table<T> &whole, T *sums) const {
+        const uint32_t first = radices[0], second = radices[1];
+        for (uint32_t i = group.rank(); i < first + second; i += group.size()) {
+            const bool is_first = i < first;
+            const T *const weight = weights + (is_first ? first : 0);
+            const uint32_t begin = is_first ? i : (i - first) * first, stride = is_first ? first : 1;
+            const uint32_t radix = is_first ? second : first;
+            T sum = multiply(whole(begin), weight[0]);
+            for (uint32_t x = 1; x < radix; ++x) {
+                sum = add(sum, multiply(whole(begin + x * stride), weight[x]));
+            }
+            sums[i] = sum;
+        }
+        group.sync();
+        store(Table<T>{nullptr, sums, first}, first, out, group);
+        store(Table<T>{nullptr, sums + first, second}, second, out + stored_values(first), group);
+        group.sync();
+    }
+
     FASTLBP_HD void run(const Table<T> &whole, uint32_t arity, T *memory) const {
+        if (arity == 2 && target == ALL) {
+            run_pair(whole, memory);
+            return;
+        }
         // Below 2^32 entries are at most 31 variables, and six frames.
         Frame stack[6];
         stack[0] = Frame{whole, 0, arity, 0, 0, memory};
@@ -190,9 +227,7 @@ struct TableRecursion {
         while (depth > 0) {
             Frame &frame = stack[depth - 1];
             if (frame.high - frame.low == 1) {
-                if (group.rank() == 0) {
-                    store(frame.table, radices[frame.low], out + frame.at);
-                }
+                store(frame.table, radices[frame.low], out + frame.at, group);
                 group.sync();
                 --depth;
                 continue;
@@ -227,9 +262,7 @@ FASTLBP_HD void table_messages_with(const TableInputs &table, uint32_t target, P
     T *tables = pieces.take<T>(table.entries);
     uint32_t *starts = pieces.take<uint32_t>(uint64_t(table.arity) + 1);
     T *weights = pieces.take<T>(0);
-    if (group.rank() == 0) {
-        unpack_inputs(table.radices, table.arity, table.inputs, weights, starts);
-    }
+    unpack_inputs(table.radices, table.arity, table.inputs, weights, starts, group);
     group.sync();
     const TableRecursion<T, Group> recursion = {table.radices, weights, starts, target, out, group};
     recursion.run(Table<T>{table.values, nullptr, table.entries}, table.arity, tables);
@@ -245,7 +278,7 @@ FASTLBP_HD void table_messages(const TableInputs &table, uint32_t target, Packed
     if (table.arity == 0) {
         return;
     }
-    if (fits_f64(table)) {
+    if (fits_f64(table, group)) {
         table_messages_with<typename Number<double>::type>(table, target, out, memory, group);
     } else {
         table_messages_with<typename Number<Wide>::type>(table, target, out, memory, group);

@@ -88,7 +88,7 @@ struct TermBuffers {
 
     /// The sums for all states of the target, or of all variables.
     FASTLBP_COLD void sum_up(const TermInputs &factor, uint32_t target, TermSign sign) {
-        unpack_inputs(factor.radices, factor.arity, factor.inputs, inputs, starts);
+        unpack_inputs(factor.radices, factor.arity, factor.inputs, inputs, starts, OneThread{});
         normalise(factor.arity);
         const uint32_t first = target == ALL ? 0 : target;
         const uint32_t end = target == ALL ? factor.arity : target + 1;
@@ -136,7 +136,7 @@ struct TermBuffers {
         for (uint32_t position = 0; position < factor.arity; ++position) {
             if (target == ALL || target == position) {
                 const uint32_t radix = factor.radices[position];
-                store(Table<T>{nullptr, sums + starts[position], radix}, radix, out);
+                store(Table<T>{nullptr, sums + starts[position], radix}, radix, out, OneThread{});
                 out += stored_values(radix);
             }
         }
@@ -157,11 +157,10 @@ FASTLBP_COLD bool fits_f64(const TermInputs &factor) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < factor.arity; ++i) {
         const uint32_t count = stored_values(factor.radices[i]);
-        if (!all_plain(factor.inputs + at, count)) {
+        int64_t input_low, input_high;
+        if (!input_exponents(factor.inputs + at, count, input_low, input_high, OneThread{})) {
             return false;
         }
-        int64_t input_low, input_high;
-        input_exponents(factor.inputs + at, count, input_low, input_high);
         low += input_low - input_high - 2 - ilog2(factor.radices[i]);
         at += count;
     }

@@ -55,7 +55,7 @@ struct TermsRecord {
     uint32_t padding;
 };
 
-/// Messages that one thread or block computes: those of a factor along the edges
+/// Messages that one thread, warp or block computes: those of a factor along the edges
 /// targets[first]..targets[end], in ascending order of ranks. Without targets, all of them.
 struct Item {
     uint32_t factor;
@@ -70,7 +70,7 @@ struct ItemList {
     const uint32_t *levels;
 };
 
-/// Memory for each of some threads or blocks; the others take no part where it is needed.
+/// Memory for each of some threads, warps or blocks; the others take no part where it is needed.
 struct Scratch {
     unsigned char *memory;
     uint64_t bytes;
@@ -129,23 +129,35 @@ struct General {
     /// Stored values of the beliefs of all variables.
     uint64_t belief_count;
 
-    /// Variables with more than THREAD_DEGREE edges.
-    const uint32_t *hubs;
-    /// Factors with one variable.
-    const uint32_t *constants;
-    uint32_t hub_count;
-    uint32_t constant_count;
+    /// Variables: those that a thread looks at, those for a warp, those for a block; so many of each.
+    const uint32_t *variables_by_span;
+    /// Binary variables of more than 8 messages, cut into tiles (see general_tiles.cuh): those of one tile; then all tiles
+    /// of the others, and for each of these its number among its variable's tiles.
+    const uint32_t *tile_variables;
+    const uint32_t *tile_numbers;
+    /// The products of the tiles of the others: of the messages, and of those that were computed if they are damped.
+    Product *tile_products;
+    uint32_t whole_tiles;
+    uint32_t tiles;
+    /// Factors with one variable, in the same way.
+    const uint32_t *constants_by_span;
+    uint32_t variables_of_span[3];
+    uint32_t constants_of_span[3];
 
-    /// What to compute: for threads, for blocks.
-    ItemList thread_items;
-    ItemList block_items;
+    /// Where all messages are sent at once, conjunctions of 2 to 8 variables, a thread each: the factors by arity, and
+    /// where those of each arity end, from 2 on.
+    const uint32_t *conjunctions;
+    uint32_t conjunctions_end[7];
+    uint32_t more_padding;
+
+    /// Work items of other factors: for threads, for warps, for blocks.
+    ItemList items[3];
     const uint32_t *targets;
     /// Ranks of the edges, by slot; null if all messages are old.
     const uint32_t *ranks;
     uint32_t levels;
     uint32_t by_levels;
-    Scratch thread_scratch;
-    Scratch block_scratch;
+    Scratch scratch[3];
 
     /// For how many passes, two at most, the factors with one variable have sent what does not change.
     uint32_t *constant_passes;
@@ -177,9 +189,18 @@ struct General {
     }
 };
 
-static_assert(sizeof(General) == 408, "the layout of DeviceGeneral");
+static_assert(sizeof(General) == 536, "the layout of DeviceGeneral");
 
-/// Edges of a variable up to which one thread looks at it.
-constexpr uint32_t THREAD_DEGREE = 64;
+/// The groups of a span that have memory, and this thread's among them; it takes part if its number is below their count.
+struct Groups {
+    uint32_t number;
+    uint32_t count;
+    void *memory;
+
+    FASTLBP_DEVICE Groups(const General &g, uint32_t span)
+        : number(group_of_grid(span)), count(smaller_of(groups_of_grid(span), g.scratch[span].count)) {
+        memory = g.scratch[span].memory + number * g.scratch[span].bytes;
+    }
+};
 
 }  // namespace fastlbp

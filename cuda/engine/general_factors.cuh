@@ -2,7 +2,8 @@
 // have moved, as in measure.rs.
 #pragma once
 
-#include "general_variables.cuh"
+#include "../arithmetic/far.cuh"
+#include "general_tiles.cuh"
 
 namespace fastlbp {
 
@@ -66,21 +67,50 @@ FASTLBP_DEVICE_COLD void compute(const General &g, const Record &record, uint32_
     }
 }
 
-/// The same for a conjunction of N = 2 to 4 variables, sums only, in registers; `false`, with nothing done,
-/// where plain doubles do not do.
+/// replace_by_messages where doubles do not do.
+template <class T, int N>
+FASTLBP_DEVICE_COLD void replace_far(Packed (&values)[N], uint32_t head, HornLiterals c) {
+    messages_of<T>(values, head, c);
+}
+
+/// All messages of a conjunction of N = 2 to 8 variables from its inputs, in registers.
 template <int N>
-FASTLBP_DEVICE bool compute_few(const General &g, const Record &record, uint32_t target,
-                                const Packed *inputs, Packed *out) {
+FASTLBP_DEVICE void replace_by_messages(const General &g, const Record &record, Packed (&values)[N]) {
     const HornLiterals c = {g.horn[record.parameter], g.words};
+    if (c.fits_f64(values)) {
+        if (g.maxima) {
+            messages_of<Max<double>>(values, record.head, c);
+        } else {
+            messages_of<double>(values, record.head, c);
+        }
+        return;
+    }
+    Packed copy[N];
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        copy[i] = values[i];
+    }
+    if (g.maxima) {
+        replace_far<Max<Far>>(copy, record.head, c);
+    } else {
+        replace_far<Far>(copy, record.head, c);
+    }
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        values[i] = copy[i];
+    }
+}
+
+/// compute for a conjunction of N = 2 to 8 variables.
+template <int N>
+FASTLBP_DEVICE_COLD void compute_few(const General &g, const Record &record, uint32_t target,
+                                     const Packed *inputs, Packed *out) {
     Packed values[N];
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
         values[i] = inputs[i];
     }
-    if (!c.fits_f64(values)) {
-        return false;
-    }
-    messages_of<double>(values, record.head, c);
+    replace_by_messages(g, record, values);
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
         if (target == ALL) {
@@ -89,7 +119,6 @@ FASTLBP_DEVICE bool compute_few(const General &g, const Record &record, uint32_t
             out[0] = values[i];
         }
     }
-    return true;
 }
 
 /// Notes that the message along an edge is 0/0, and makes it uniform.
@@ -118,13 +147,97 @@ FASTLBP_DEVICE_COLD void deliver(const General &g, const Pass &pass, uint32_t ed
     }
     bool certain_changed = false;
     for (uint32_t x = 0; x < width; ++x) {
-        const Packed old_value = pass.old_values[at + x];
-        certain_changed |= old_value != message[x] && (old_value.is_certain() || message[x].is_certain());
+        if (g.by_levels) {
+            const Packed old_value = pass.old_values[at + x];
+            certain_changed |= old_value != message[x] && (old_value.is_certain() || message[x].is_certain());
+        }
         pass.new_values[at + x] = message[x];
     }
     if (certain_changed) {
         atomic_max(&pass.tally->certain_changed, uint32_t(1));
     }
+}
+
+/// Damps a message of several states by the lanes of a warp: damp of damping.cuh. Returns the same for all of them.
+FASTLBP_DEVICE bool damp_by_lanes(const Packed *old_values, Packed *now, uint32_t width, double damping,
+                                  const ThreadGroup &group) {
+    const auto mean = [&](uint32_t x) {
+        return geometric_mean(old_values[x].unpack(), now[x].unpack(), damping);
+    };
+    const auto is_left = [&](uint32_t x) { return old_values[x] != Packed::zero() && now[x] != Packed::zero(); };
+    const uint32_t first = group.rank();
+    Wide mean_of_first = Wide::zero();
+    int64_t top = INT64_MIN;
+    for (uint32_t x = first; x < width; x += group.size()) {
+        if (is_left(x)) {
+            const Wide own = mean(x);
+            mean_of_first = x == first ? own : mean_of_first;
+            top = larger_of(top, own.exponent);
+        }
+    }
+    top = group.largest(top);
+    if (top == INT64_MIN) {
+        return false;
+    }
+    for (uint32_t x = first; x < width; x += group.size()) {
+        now[x] = is_left(x) ? Packed::pack((x == first ? mean_of_first : mean(x)).scaled(-top)) : Packed::zero();
+    }
+    return true;
+}
+
+/// deliver for a message of several states, by a warp.
+FASTLBP_DEVICE_COLD void deliver_by_lanes(const General &g, const Pass &pass, uint32_t edge, Packed *message,
+                                          const ThreadGroup &group) {
+    const uint32_t variable = g.edge_variables[edge];
+    const uint32_t width = g.width(variable);
+    const uint32_t at = g.slot_value(g.edge_slots[edge]);
+    const auto settle_at_first = [&] {
+        group.sync();
+        if (group.rank() == 0) {
+            settle(message, width, pass.tally, variable);
+        }
+        group.sync();
+    };
+    if (message[0] == Packed::contradiction()) {
+        settle_at_first();
+    }
+    for (uint32_t x = group.rank(); pass.newest && x < width; x += group.size()) {
+        pass.newest[at + x] = message[x];
+    }
+    if (pass.damped && !damp_by_lanes(pass.old_values + at, message, width, g.damping, group)) {
+        settle_at_first();
+    }
+    bool certain_changed = false;
+    for (uint32_t x = group.rank(); x < width; x += group.size()) {
+        if (g.by_levels) {
+            const Packed old_value = pass.old_values[at + x];
+            certain_changed |= old_value != message[x] && (old_value.is_certain() || message[x].is_certain());
+        }
+        pass.new_values[at + x] = message[x];
+    }
+    if (certain_changed) {
+        atomic_max(&pass.tally->certain_changed, uint32_t(1));
+    }
+}
+
+/// Stores the messages along some edges, `count` of them, edge(i) with its message at message(i); by a group.
+template <class Edge, class Message>
+FASTLBP_DEVICE void deliver_all(const General &g, const Pass &pass, uint32_t count, const Edge &edge,
+                                const Message &message, const ThreadGroup &group) {
+    if (group.span == SPAN_WARP && g.edge_values) {
+        for (uint32_t i = 0; i < count; ++i) {
+            if (g.width(g.edge_variables[edge(i)]) > 1) {
+                deliver_by_lanes(g, pass, edge(i), message(i), group);
+            } else if (group.rank() == 0) {
+                deliver(g, pass, edge(i), message(i));
+            }
+        }
+    } else {
+        for (uint32_t i = group.rank(); i < count; i += group.size()) {
+            deliver(g, pass, edge(i), message(i));
+        }
+    }
+    group.sync();
 }
 
 /// Whether a thread has the memory for a factor's messages.
@@ -144,18 +257,19 @@ struct SmallScratch {
 FASTLBP_DEVICE void compute_any(const General &g, const Record &record, uint32_t first_edge,
                                 uint32_t arity, uint32_t target, const Packed *inputs, Packed *out,
                                 void *scratch, const ThreadGroup &group) {
-    bool done = false;
-    if (!group.is_block && record.kind == HORN_FACTOR && !g.maxima) {
+    if (group.is_thread() && record.kind == HORN_FACTOR) {
         switch (arity) {
-            case 2: done = compute_few<2>(g, record, target, inputs, out); break;
-            case 3: done = compute_few<3>(g, record, target, inputs, out); break;
-            case 4: done = compute_few<4>(g, record, target, inputs, out); break;
+            case 2: return compute_few<2>(g, record, target, inputs, out);
+            case 3: return compute_few<3>(g, record, target, inputs, out);
+            case 4: return compute_few<4>(g, record, target, inputs, out);
+            case 5: return compute_few<5>(g, record, target, inputs, out);
+            case 6: return compute_few<6>(g, record, target, inputs, out);
+            case 7: return compute_few<7>(g, record, target, inputs, out);
+            case 8: return compute_few<8>(g, record, target, inputs, out);
             default: break;
         }
     }
-    if (!done) {
-        compute(g, record, first_edge, arity, target, inputs, out, scratch, group);
-    }
+    compute(g, record, first_edge, arity, target, inputs, out, scratch, group);
 }
 
 /// Reads the message to a factor at one of its edges, as an edge of a rank sees it.
@@ -172,7 +286,7 @@ FASTLBP_DEVICE void read_input(const General &g, const Pass &pass, uint32_t edge
 /// read_input of a variable with many edges by a block.
 FASTLBP_DEVICE_COLD void read_hub_input(const General &g, const Pass &pass, uint32_t edge, uint32_t rank,
                                         Packed *out, Product *products) {
-    const ThreadGroup group = {true};
+    const ThreadGroup group = {SPAN_BLOCK};
     const uint32_t variable = g.edge_variables[edge];
     const bool writing = group.rank() == 0;
     if (is_observed(g.known[variable])) {
@@ -206,11 +320,12 @@ FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t fir
         Packed *const input = inputs + (g.edge_value(edge) - start);
         if (edge == unneeded) {
             skip_input(g, edge, input);
-        } else if (!group.is_block || g.degree(g.edge_variables[edge]) <= HUB_DEGREE) {
+        } else if (group.span != SPAN_BLOCK || g.degree(g.edge_variables[edge]) <= HUB_DEGREE) {
             read_input(g, pass, edge, rank, input);
         }
     }
-    if (group.is_block) {
+    group.sync();
+    if (group.span == SPAN_BLOCK) {
         for (uint32_t edge = first_edge; edge < first_edge + arity; ++edge) {
             if (edge != unneeded && g.degree(g.edge_variables[edge]) > HUB_DEGREE) {
                 read_hub_input(g, pass, edge, rank, inputs + (g.edge_value(edge) - start),
@@ -233,10 +348,9 @@ FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item
     void *const memory = uses_small ? static_cast<void *>(small->bodies) : scratch;
     if (!g.targets) {
         compute_any(g, record, first_edge, arity, ALL, g.by_edge + start, outputs, memory, group);
-        for (uint32_t edge = first_edge + group.rank(); edge < first_edge + arity; edge += group.size()) {
-            deliver(g, pass, edge, outputs + (g.edge_value(edge) - start));
-        }
-        group.sync();
+        deliver_all(
+            g, pass, arity, [&](uint32_t i) { return first_edge + i; },
+            [&](uint32_t i) { return outputs + (g.edge_value(first_edge + i) - start); }, group);
         return;
     }
     Packed *const inputs = uses_small ? small->inputs : g.by_edge + start;
@@ -250,31 +364,89 @@ FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item
         read_inputs(g, pass, first_edge, arity, rank, only, inputs, scratch, group);
         compute_any(g, record, first_edge, arity, only == ALL ? ALL : only - first_edge, inputs, outputs,
                     memory, group);
-        for (uint32_t at = first + group.rank(); at < end; at += group.size()) {
-            const uint32_t edge = g.targets[at];
-            deliver(g, pass, edge, outputs + (only == ALL ? g.edge_value(edge) - start : 0));
+        deliver_all(
+            g, pass, end - first, [&](uint32_t i) { return g.targets[first + i]; },
+            [&](uint32_t i) {
+                return outputs + (only == ALL ? g.edge_value(g.targets[first + i]) - start : 0);
+            },
+            group);
+    }
+}
+
+/// deliver_odds for what is damped or 0/0.
+FASTLBP_DEVICE_COLD void deliver_other_odds(const General &g, const Pass &pass, uint32_t edge, uint32_t at,
+                                            Packed odds) {
+    if (odds == Packed::contradiction()) {
+        settle(&odds, 1, pass.tally, g.edge_variables[edge]);
+    }
+    if (pass.newest) {
+        pass.newest[at] = odds;
+    }
+    if (pass.damped && !damp_odds(pass.old_values[at], odds, g.damping)) {
+        settle(&odds, 1, pass.tally, g.edge_variables[edge]);
+    }
+    pass.new_values[at] = odds;
+}
+
+/// deliver for a binary variable where all messages are sent at once.
+FASTLBP_DEVICE void deliver_odds(const General &g, const Pass &pass, uint32_t edge, Packed odds) {
+    const uint32_t at = g.slot_value(g.edge_slots[edge]);
+    if (pass.damped || odds == Packed::contradiction()) {
+        deliver_other_odds(g, pass, edge, at, odds);
+    } else {
+        pass.new_values[at] = odds;
+    }
+}
+
+/// Sends the messages of all conjunctions of N variables, a thread each.
+template <int N>
+FASTLBP_DEVICE void send_conjunctions(const General &g, const Pass &pass) {
+    const uint32_t first = N == 2 ? 0 : g.conjunctions_end[N == 2 ? 0 : N - 3], end = g.conjunctions_end[N - 2];
+    const uint32_t threads = threads_of_grid();
+    // Threads take turns over all arities.
+    for (uint32_t i = first + (thread_of_grid() + threads - first % threads) % threads; i < end; i += threads) {
+        const uint32_t factor = g.conjunctions[i];
+        const Record record = g.records[factor];
+        const uint32_t first_edge = g.factor_offsets[factor];
+        const Packed *const inputs = g.by_edge + g.edge_value(first_edge);
+        Packed values[N];
+        FASTLBP_UNROLL
+        for (int k = 0; k < N; ++k) {
+            values[k] = inputs[k];
         }
-        group.sync();
+        replace_by_messages(g, record, values);
+        FASTLBP_UNROLL
+        for (int k = 0; k < N; ++k) {
+            deliver_odds(g, pass, first_edge + k, values[k]);
+        }
     }
 }
 
 /// Sends the messages of a level.
 FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t level) {
-    const uint32_t blocks = smaller_of(blocks_of_grid(), g.block_scratch.count);
-    if (block_of_grid() < blocks) {
-        void *const memory = g.block_scratch.memory + block_of_grid() * g.block_scratch.bytes;
-        const uint32_t end = g.block_items.levels[level + 1];
-        for (uint32_t i = g.block_items.levels[level] + block_of_grid(); i < end; i += blocks) {
-            run_item(g, pass, g.block_items.items[i], memory, nullptr, ThreadGroup{true});
+    for (uint32_t span = SPAN_BLOCK; span > SPAN_THREAD; --span) {
+        const Groups groups(g, span);
+        const uint32_t end = g.items[span].levels[level + 1];
+        for (uint32_t i = g.items[span].levels[level] + groups.number; groups.number < groups.count && i < end;
+             i += groups.count) {
+            run_item(g, pass, g.items[span].items[i], groups.memory, nullptr, ThreadGroup{span});
         }
     }
-    const uint32_t threads = smaller_of(threads_of_grid(), g.thread_scratch.count);
-    if (thread_of_grid() < threads) {
+    if (!g.targets) {
+        send_conjunctions<2>(g, pass);
+        send_conjunctions<3>(g, pass);
+        send_conjunctions<4>(g, pass);
+        send_conjunctions<5>(g, pass);
+        send_conjunctions<6>(g, pass);
+        send_conjunctions<7>(g, pass);
+        send_conjunctions<8>(g, pass);
+    }
+    const Groups threads(g, SPAN_THREAD);
+    if (threads.number < threads.count) {
         SmallScratch small;
-        void *const memory = g.thread_scratch.memory + thread_of_grid() * g.thread_scratch.bytes;
-        const uint32_t end = g.thread_items.levels[level + 1];
-        for (uint32_t i = g.thread_items.levels[level] + thread_of_grid(); i < end; i += threads) {
-            run_item(g, pass, g.thread_items.items[i], memory, &small, ThreadGroup{false});
+        const uint32_t end = g.items[SPAN_THREAD].levels[level + 1];
+        for (uint32_t i = g.items[SPAN_THREAD].levels[level] + threads.number; i < end; i += threads.count) {
+            run_item(g, pass, g.items[SPAN_THREAD].items[i], threads.memory, &small, ThreadGroup{SPAN_THREAD});
         }
     }
 }
@@ -282,33 +454,40 @@ FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t 
 /// Factors with one variable send. Their messages read nothing. Without targets, what is in `by_edge`
 /// stays.
 FASTLBP_DEVICE_COLD void run_constants(const General &g, const Pass &pass) {
-    const uint32_t threads = smaller_of(threads_of_grid(), g.thread_scratch.count);
-    if (thread_of_grid() >= threads) {
-        return;
-    }
-    SmallScratch small;
-    void *const memory = g.thread_scratch.memory + thread_of_grid() * g.thread_scratch.bytes;
-    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads) {
-        const uint32_t factor = g.constants[i];
-        const Record record = g.records[factor];
-        const uint32_t edge = g.factor_offsets[factor];
-        const uint32_t start = g.edge_value(edge);
-        const bool uses_small = is_small(record, 1);
-        Packed *const inputs = uses_small ? small.inputs : g.by_edge + start;
-        Packed *const outputs = uses_small ? small.outputs : g.outputs + start;
-        if (uses_small || g.targets) {
-            skip_input(g, edge, inputs);
+    uint32_t first = 0;
+    for (uint32_t span = SPAN_THREAD; span <= SPAN_BLOCK; ++span) {
+        const uint32_t end = first + g.constants_of_span[span];
+        const Groups groups(g, span);
+        const ThreadGroup group = {span};
+        SmallScratch small;
+        for (uint32_t i = first + groups.number; groups.number < groups.count && i < end; i += groups.count) {
+            const uint32_t factor = g.constants_by_span[i];
+            const Record record = g.records[factor];
+            const uint32_t edge = g.factor_offsets[factor];
+            const uint32_t start = g.edge_value(edge);
+            const bool uses_small = group.is_thread() && is_small(record, 1);
+            Packed *const inputs = uses_small ? small.inputs : g.by_edge + start;
+            Packed *const outputs = uses_small ? small.outputs : g.outputs + start;
+            if ((uses_small || g.targets) && group.rank() == 0) {
+                skip_input(g, edge, inputs);
+            }
+            group.sync();
+            compute(g, record, edge, 1, 0, inputs, outputs,
+                    uses_small ? static_cast<void *>(small.bodies) : groups.memory, group);
+            if (group.rank() == 0) {
+                deliver(g, pass, edge, outputs);
+            }
+            group.sync();
         }
-        compute(g, record, edge, 1, 0, inputs, outputs, uses_small ? static_cast<void *>(small.bodies) : memory,
-                ThreadGroup{false});
-        deliver(g, pass, edge, outputs);
+        first = end;
     }
 }
 
 /// Factors with one variable do not send again: what they have sent, computed as it was then, stays.
 FASTLBP_DEVICE_COLD void keep_constants(const General &g, const Pass &pass, const Packed *old_newest) {
-    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
-        const uint32_t edge = g.factor_offsets[g.constants[i]];
+    const uint32_t count = g.constants_of_span[0] + g.constants_of_span[1] + g.constants_of_span[2];
+    for (uint32_t i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        const uint32_t edge = g.factor_offsets[g.constants_by_span[i]];
         const uint32_t width = g.width(g.edge_variables[edge]);
         const uint32_t at = g.slot_value(g.edge_slots[edge]);
         for (uint32_t x = at; x < at + width; ++x) {

@@ -114,6 +114,14 @@ FASTLBP_DEVICE WithEvidence<Products> with_evidence(const General &g, uint32_t v
     return WithEvidence<Products>{products, soft ? g.weights_of(variable) : nullptr};
 }
 
+/// The weight of a state with this product, given the fewest zeros of a state, and the largest exponent of states without.
+FASTLBP_DEVICE Packed resolved(Product product, uint32_t fewest, int64_t top) {
+    if (product.zeros != fewest) {
+        return Packed::zero();
+    }
+    return fewest > 0 ? Packed::one() : Packed::pack(product.wide().scaled(-top));
+}
+
 /// resolve_states with products that are computed again instead of stored.
 template <class Products>
 struct Resolved {
@@ -134,13 +142,7 @@ struct Resolved {
 
     FASTLBP_DEVICE bool is_contradictory() const { return fewest > 0; }
 
-    FASTLBP_DEVICE Packed operator()(uint32_t state) const {
-        const Product product = products(state);
-        if (product.zeros != fewest) {
-            return Packed::zero();
-        }
-        return fewest > 0 ? Packed::one() : Packed::pack(product.wide().scaled(-top));
-    }
+    FASTLBP_DEVICE Packed operator()(uint32_t state) const { return resolved(products(state), fewest, top); }
 };
 
 /// Stores the message that follows from a variable's products, by whoever is `writing`. Returns whether
@@ -336,30 +338,6 @@ FASTLBP_DEVICE bool send_few(const General &g, const Incoming &incoming, Packed 
     return contradictory;
 }
 
-/// All messages of a variable that is not observed, to `by_edge`, by a group. `products` has, for each
-/// state, room for the blocks of its messages and for the nodes above them.
-template <class Group>
-FASTLBP_DEVICE void send_many(const General &g, uint32_t variable, const Incoming &incoming,
-                              Product *products, const Group &group) {
-    const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
-    const uint32_t blocks = blocks_of(incoming.degree);
-    const uint32_t room = blocks + tree_nodes(blocks);
-    for (uint32_t x = 0; x < incoming.width; ++x) {
-        Product *own = products + x * room;
-        share_blocks(StateOfIncoming{incoming, x}, incoming.degree, own, group);
-        share_leave_one_out(own, blocks, own + blocks, group);
-    }
-    for (uint32_t leaf = group.rank(); leaf < incoming.degree; leaf += group.size()) {
-        const auto others = [&](uint32_t x) {
-            return times_others_of(products[x * room + leaf / BLOCK], StateOfIncoming{incoming, x},
-                                   incoming.degree, leaf);
-        };
-        store_message(with_evidence(g, variable, others), incoming.width, true,
-                      g.by_edge + g.edge_value(edges[leaf]));
-    }
-    group.sync();
-}
-
 /// Whether certain messages to a variable that is not observed disagree.
 template <class Products>
 FASTLBP_DEVICE bool is_contradictory(const Products &products, uint32_t width) {
@@ -367,9 +345,8 @@ FASTLBP_DEVICE bool is_contradictory(const Products &products, uint32_t width) {
                       : Resolved<Products>(products, width).is_contradictory();
 }
 
-/// A variable with at most THREAD_DEGREE edges, by one thread.
-FASTLBP_DEVICE void look_at_variable(const General &g, const Look &look, uint32_t variable,
-                                     Movement &movement) {
+/// A variable of few messages, by one thread.
+FASTLBP_DEVICE void look_at_few(const General &g, const Look &look, uint32_t variable, Movement &movement) {
     const Incoming incoming(g, look.messages, variable);
     const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
     const uint32_t known = g.known[variable];
@@ -403,49 +380,150 @@ FASTLBP_DEVICE void look_at_variable(const General &g, const Look &look, uint32_
     }
 }
 
-/// The same by a block, which has memory for products.
-FASTLBP_DEVICE_COLD void look_at_hub(const General &g, const Look &look, uint32_t variable,
-                                     Product *products, Movement &movement) {
-    const ThreadGroup group = {true};
+/// Messages over the states of variables that a group computes at once, one value by each thread.
+constexpr uint32_t VALUES_AT_ONCE = 128;
+
+/// Memory of a group for a variable: the products of all messages for each state; for each state, a tree over the
+/// products of its messages, eight by eight; and messages on their way out, with what resolves each.
+struct VariableMemory {
+    struct Resolution {
+        int64_t top;
+        uint32_t fewest;
+    };
+
+    uint32_t blocks, room, width;
+    Product *totals, *products, *values;
+    Resolution *resolutions;
+
+    FASTLBP_DEVICE VariableMemory(const Incoming &incoming, void *memory) {
+        width = incoming.width;
+        blocks = incoming.degree == 0 ? 0 : blocks_of(incoming.degree);
+        room = blocks + (blocks == 0 ? 0 : tree_nodes(blocks));
+        totals = static_cast<Product *>(memory);
+        products = totals + width;
+        values = products + width * room;
+        resolutions = reinterpret_cast<Resolution *>(values + blocks_at_once() * BLOCK * width);
+    }
+
+    FASTLBP_DEVICE Product *tree(uint32_t state) const { return products + state * room; }
+    FASTLBP_DEVICE uint32_t blocks_at_once() const {
+        return width * BLOCK >= VALUES_AT_ONCE ? 1 : VALUES_AT_ONCE / BLOCK / width;
+    }
+    /// The product of all messages for a state.
+    FASTLBP_DEVICE Product operator()(uint32_t state) const { return totals[state]; }
+};
+
+/// Fills the totals of a variable, and its trees with the products of all messages outside of each eight.
+FASTLBP_DEVICE void multiply_many(const Incoming &incoming, const VariableMemory &memory, const ThreadGroup &group) {
+    const uint32_t width = memory.width, blocks = memory.blocks;
+    for (uint32_t i = group.rank(); i < width * blocks; i += group.size()) {
+        const uint32_t state = i % width, number = i / width;
+        Packed block[BLOCK];
+        read_block(StateOfIncoming{incoming, state}, number * BLOCK, incoming.degree, block);
+        memory.tree(state)[number] = of_block(block);
+    }
+    group.sync();
+    for (uint32_t state = 0; blocks > 1 && state < width; ++state) {
+        const Product total = share_leave_one_out(memory.tree(state), blocks, memory.tree(state) + blocks, group);
+        if (group.rank() == 0) {
+            memory.totals[state] = total;
+        }
+    }
+    for (uint32_t state = group.rank(); blocks <= 1 && state < width; state += group.size()) {
+        memory.totals[state] = Product::neutral();
+        if (blocks == 1) {
+            exchange(memory.totals[state], *memory.tree(state));
+        }
+    }
+    group.sync();
+}
+
+/// Gives the products of all messages to a variable but one, for a state, eight by eight: sink(leaf, product).
+template <class Sink>
+FASTLBP_DEVICE_COLD void give_others(const General &g, uint32_t variable, const Incoming &incoming,
+                                     const VariableMemory &memory, uint32_t state, uint32_t block, const Sink &sink) {
+    Packed values[BLOCK];
+    read_block(StateOfIncoming{incoming, state}, block * BLOCK, incoming.degree, values);
+    Product others[BLOCK];
+    times_others_of_each(memory.tree(state)[block], values, others);
+    const bool soft = g.known[variable] == KNOWN_WEIGHTS;
+    const Product weight = soft ? Product::of(g.weights_of(variable)[state]) : Product::neutral();
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < BLOCK; ++i) {
+        if (block * BLOCK + i < incoming.degree) {
+            sink(block * BLOCK + i, soft ? combine(others[i], weight) : others[i]);
+        }
+    }
+}
+
+/// Stores products of messages of a state.
+struct ValueSink {
+    Product *values;
+    uint32_t first, width, state;
+
+    FASTLBP_DEVICE void operator()(uint32_t leaf, Product product) const {
+        values[(leaf - first) * width + state] = product;
+    }
+};
+
+/// Sends all messages of a variable of several states that is not observed, given the products of all outside of each eight.
+FASTLBP_DEVICE void send_many(const General &g, uint32_t variable, const Incoming &incoming,
+                              const VariableMemory &memory, const ThreadGroup &group) {
+    const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
+    const uint32_t width = memory.width;
+    for (uint32_t first = 0; first < memory.blocks; first += memory.blocks_at_once()) {
+        const uint32_t blocks = smaller_of(memory.blocks_at_once(), memory.blocks - first);
+        const uint32_t leaf = first * BLOCK, leaves = smaller_of(blocks * BLOCK, incoming.degree - leaf);
+        for (uint32_t i = group.rank(); i < blocks * width; i += group.size()) {
+            const uint32_t state = i % width;
+            give_others(g, variable, incoming, memory, state, first + i / width,
+                        ValueSink{memory.values, leaf, width, state});
+        }
+        group.sync();
+        for (uint32_t i = group.rank(); i < leaves; i += group.size()) {
+            const Product *const own = memory.values + i * width;
+            const auto stored = [&](uint32_t state) { return own[state]; };
+            const Resolved<decltype(stored)> weights(stored, width);
+            memory.resolutions[i] = {weights.top, weights.fewest};
+        }
+        group.sync();
+        for (uint32_t i = group.rank(); i < leaves * width; i += group.size()) {
+            const VariableMemory::Resolution &resolution = memory.resolutions[i / width];
+            g.by_edge[g.edge_value(edges[leaf + i / width]) + i % width] =
+                resolved(memory.values[i], resolution.fewest, resolution.top);
+        }
+        group.sync();
+    }
+}
+
+/// A variable of several states and many messages, by a group with memory for them.
+FASTLBP_DEVICE_COLD void look_at_many(const General &g, const Look &look, uint32_t variable, void *room,
+                                      Movement &movement, const ThreadGroup &group) {
     const bool writing = group.rank() == 0;
     const Incoming incoming(g, look.messages, variable);
+    const VariableMemory memory(incoming, room);
     if (is_observed(g.known[variable])) {
         const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
         for (uint32_t i = group.rank(); look.sending && i < incoming.degree; i += group.size()) {
             store_observed(g, variable, g.by_edge + g.edge_value(edges[i]));
         }
     } else {
-        const Everything<ThreadGroup> all = {incoming, products, group};
-        if (is_contradictory(with_evidence(g, variable, all), incoming.width) && writing) {
+        multiply_many(incoming, memory, group);
+        if (is_contradictory(with_evidence(g, variable, memory), incoming.width) && writing) {
             note_variable(look.tally, variable);
         }
         if (look.sending) {
-            send_many(g, variable, incoming, products, group);
+            send_many(g, variable, incoming, memory, group);
         }
     }
     if (look.measuring) {
-        const Incoming computed(g, look.newest, variable);
-        const Everything<ThreadGroup> newest = {computed, products, group};
-        measure_variable(g, look, variable, with_evidence(g, variable, newest), writing, movement);
-    }
-}
-
-/// Looks at all variables.
-FASTLBP_DEVICE_COLD void look_at_variables(const General &g, const Look &look) {
-    Movement movement = {0.0, 0};
-    for (uint32_t i = block_of_grid(); i < g.hub_count && block_of_grid() < g.block_scratch.count;
-         i += smaller_of(blocks_of_grid(), g.block_scratch.count)) {
-        void *memory = g.block_scratch.memory + block_of_grid() * g.block_scratch.bytes;
-        look_at_hub(g, look, g.hubs[i], static_cast<Product *>(memory), movement);
-    }
-    for (uint32_t variable = thread_of_grid(); variable < g.variables; variable += threads_of_grid()) {
-        if (g.degree(variable) <= THREAD_DEGREE) {
-            look_at_variable(g, look, variable, movement);
+        group.sync();
+        if (look.newest != look.messages && !is_observed(g.known[variable])) {
+            multiply_many(Incoming(g, look.newest, variable), memory, group);
         }
+        measure_variable(g, look, variable, with_evidence(g, variable, memory), writing, movement);
     }
-    if (look.measuring) {
-        note_movement(look.tally, movement.max_diff, movement.moved);
-    }
+    group.sync();
 }
 
 }  // namespace fastlbp

@@ -10,18 +10,49 @@
 
 namespace fastlbp {
 
-/// One thread or the threads of a block, as a group: one type, so that kernels have one copy of what both do.
-struct ThreadGroup {
-    bool is_block;
+/// How many threads share a work item: ThreadGroup::span.
+constexpr uint32_t SPAN_THREAD = 0;
+constexpr uint32_t SPAN_WARP = 1;
+constexpr uint32_t SPAN_BLOCK = 2;
 
-    FASTLBP_DEVICE uint32_t rank() const { return is_block ? thread_of_block() : 0; }
-    FASTLBP_DEVICE uint32_t size() const { return is_block ? threads_of_block() : 1; }
+/// One thread, or the threads of a warp or of a block, as a group: one type, so that kernels have one copy of what all of
+/// them do.
+struct ThreadGroup {
+    uint32_t span;
+
+    FASTLBP_DEVICE uint32_t rank() const {
+        return span == SPAN_THREAD ? 0 : span == SPAN_WARP ? thread_of_block() % LANES : thread_of_block();
+    }
+    FASTLBP_DEVICE uint32_t size() const {
+        return span == SPAN_THREAD ? 1 : span == SPAN_WARP ? LANES : threads_of_block();
+    }
     FASTLBP_DEVICE void sync() const {
-        if (is_block) {
+        if (span == SPAN_WARP) {
+            sync_warp();
+        } else if (span == SPAN_BLOCK) {
             sync_block();
         }
     }
+    FASTLBP_DEVICE bool is_thread() const { return span == SPAN_THREAD; }
+
+    // The lanes of a warp search together; the threads of a block each for themselves.
+    FASTLBP_DEVICE uint32_t searchers() const { return span == SPAN_WARP ? LANES : 1; }
+    FASTLBP_DEVICE uint32_t searcher() const { return span == SPAN_WARP ? thread_of_block() % LANES : 0; }
+    FASTLBP_DEVICE int64_t largest(int64_t found) const {
+        for (uint32_t distance = LANES / 2; span == SPAN_WARP && distance > 0; distance /= 2) {
+            found = larger_of(found, shuffle_xor(found, distance));
+        }
+        return found;
+    }
 };
+
+/// Which of the groups of a span this thread is in, and how many there are of them.
+FASTLBP_DEVICE uint32_t group_of_grid(uint32_t span) {
+    return span == SPAN_THREAD ? thread_of_grid() : span == SPAN_WARP ? warp_of_grid() : block_of_grid();
+}
+FASTLBP_DEVICE uint32_t groups_of_grid(uint32_t span) {
+    return span == SPAN_THREAD ? threads_of_grid() : span == SPAN_WARP ? warps_of_grid() : blocks_of_grid();
+}
 
 /// The upward half of leave_one_out: fills `nodes`, and gives the topmost level, of one or two nodes, and
 /// how many levels it is above the leaves. `count` is not 0, and `leaves` are complete.

@@ -212,5 +212,7 @@ FASTLBP_DEVICE uint32_t thread_of_grid() {
     return block_of_grid() * threads_of_block() + thread_of_block();
 }
 FASTLBP_DEVICE uint32_t threads_of_grid() { return blocks_of_grid() * threads_of_block(); }
+FASTLBP_DEVICE uint32_t warp_of_grid() { return thread_of_grid() / LANES; }
+FASTLBP_DEVICE uint32_t warps_of_grid() { return threads_of_grid() / LANES; }
 
 }  // namespace fastlbp

@@ -143,6 +143,7 @@ API cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
     MAY_FAIL;
     switch (attribute) {
+    case 10: *value = (int)setting("warp", 32); return SUCCESS;
     case 16: *value = (int)setting("multiprocessors", 4); return SUCCESS;
     case 81: *value = (int)setting("shared", 64) << 10; return SUCCESS;
     case 75: *value = (int)setting("capability", 90) / 10; return SUCCESS;

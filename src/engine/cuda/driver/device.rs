@@ -160,6 +160,11 @@ impl Device {
         self.attribute(DeviceAttribute::MultiprocessorCount)
     }
 
+    /// Threads of a warp: 32, but one where tests run kernels on threads of the system.
+    pub fn warp_size(self) -> Result<u32> {
+        Ok(self.attribute(DeviceAttribute::WarpSize)?.max(1))
+    }
+
     /// Bytes of shared memory that a block can have.
     pub fn shared_memory(self) -> Result<u32> {
         // So many of each multiprocessor are the driver's.

@@ -52,11 +52,13 @@ pub(crate) fn run_within(test: &str, settings: &[&str], kernel_flags: Option<&[&
         let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
         return;
     }
+    // Kernels of cuda/engine/host.cpp have warps of one thread.
+    let warp = if kernel_flags.is_some() { "warp=1" } else { "warp=32" };
     for settings in settings {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", test, "--nocapture"])
             .env("LD_LIBRARY_PATH", directory.path())
-            .env("FAKE_CUDA", settings)
+            .env("FAKE_CUDA", format!("{settings},{warp}"))
             .env("FAKE_CUDA_KERNELS", &kernels)
             .env(WITHIN, "1")
             .output()

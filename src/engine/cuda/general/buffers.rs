@@ -1,16 +1,16 @@
 //! The arrays of the general program on the device.
 
-use super::device::{DeviceGeneral, DeviceScratch, THREADS};
+use super::Shape;
+use super::device::{DeviceGeneral, DeviceItemList, DeviceScratch, LEAVES_OF_LANE, THREADS};
 use super::factors::{Factors, Values};
-use super::work::{Items, Shares, THREAD_DEGREE, TaskLists};
+use super::work::{Items, Shares, TaskLists, Tiles};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, out_of_memory, room};
 use crate::model::FactorGraph;
 
-/// Bytes of memory that threads, and that blocks, may have together, unless one needs more.
-const THREAD_TOTAL: u64 = 128 << 20;
-const BLOCK_TOTAL: u64 = 256 << 20;
+/// Bytes of memory that all groups of a span may have together, unless one needs more.
+const TOTAL_OF_SPAN: [u64; 3] = [256 << 20, 512 << 20, 256 << 20];
 
 /// Tells the kernels where arrays are, each under its own name.
 macro_rules! addresses {
@@ -35,14 +35,19 @@ pub(super) struct GraphBuffers {
     slot_values: DeviceBuffer<u32>,
     edge_values: DeviceBuffer<u32>,
     factor_offsets: DeviceBuffer<u32>,
-    high_degree_variables: DeviceBuffer<u32>,
-    constants: DeviceBuffer<u32>,
+    variables_by_span: DeviceBuffer<u32>,
+    variables_of_span: [u32; 3],
+    tile_variables: DeviceBuffer<u32>,
+    tile_numbers: DeviceBuffer<u32>,
+    /// Three words of 64 bits for each product: of the messages, and of those before damping.
+    tile_products: DeviceBuffer<u64>,
+    whole_tiles: u32,
     /// The slot of each edge.
     pub edge_slots_on_host: Vec<u32>,
 }
 
 impl GraphBuffers {
-    pub fn new(queue: Queue<'_>, graph: &FactorGraph, values: &Values) -> Result<Self> {
+    pub fn new(queue: Queue<'_>, graph: &FactorGraph, values: &Values, warp: u32) -> Result<Self> {
         let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
             collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
         };
@@ -52,12 +57,8 @@ impl GraphBuffers {
         for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
             slots[edge as usize] = slot as u32;
         }
-        let numbers = |count: usize, wanted: &dyn Fn(usize) -> bool| -> Result<Vec<u32>> {
-            collected((0..count).filter(|&i| wanted(i)).map(|i| i as u32))
-        };
-        let high_degree_variables =
-            numbers(graph.variable_count(), &|v| graph.degree(v) > THREAD_DEGREE)?;
-        let constants = numbers(graph.factor_count(), &|f| graph.arity(f) == 1)?;
+        let (variables_by_span, variables_of_span) = Shares::variables(graph)?;
+        let tiles = Tiles::new(graph, (LEAVES_OF_LANE * warp) as usize)?;
         let upload = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
         Ok(Self {
             variable_offsets: upload(&variables)?,
@@ -69,8 +70,12 @@ impl GraphBuffers {
             slot_values: optional(queue, values.slots.as_deref())?,
             edge_values: optional(queue, values.edges.as_deref())?,
             factor_offsets: upload(&factors)?,
-            high_degree_variables: upload(&high_degree_variables)?,
-            constants: upload(&constants)?,
+            variables_by_span: upload(&variables_by_span)?,
+            variables_of_span,
+            tile_variables: upload(&tiles.variables)?,
+            tile_products: DeviceBuffer::new(queue.current, 2 * 3 * tiles.numbers.len())?,
+            tile_numbers: upload(&tiles.numbers)?,
+            whole_tiles: tiles.whole as u32,
             edge_slots_on_host: slots,
         })
     }
@@ -78,9 +83,10 @@ impl GraphBuffers {
     pub fn fill(&self, device: &mut DeviceGeneral) {
         addresses!(device, self; variable_offsets, variable_edges, variable_values, variable_states);
         addresses!(device, self; edge_variables, edge_slots, slot_values, edge_values, factor_offsets);
-        addresses!(device, self; high_degree_variables, constants);
-        device.high_degree_count = self.high_degree_variables.len() as u32;
-        device.constant_count = self.constants.len() as u32;
+        addresses!(device, self; variables_by_span, tile_variables, tile_numbers, tile_products);
+        device.variables_of_span = self.variables_of_span;
+        device.whole_tiles = self.whole_tiles;
+        device.tiles = self.tile_numbers.len() as u32;
     }
 }
 
@@ -275,8 +281,11 @@ impl ItemBuffers {
 
 /// The work of an iteration.
 struct WorkBuffers {
-    thread_items: ItemBuffers,
-    block_items: ItemBuffers,
+    constants_by_span: DeviceBuffer<u32>,
+    constants_of_span: [u32; 3],
+    conjunctions: DeviceBuffer<u32>,
+    conjunctions_end: [u32; 7],
+    items: [ItemBuffers; 3],
     targets: DeviceBuffer<u32>,
     ranks: DeviceBuffer<u32>,
     levels: u32,
@@ -286,9 +295,10 @@ struct WorkBuffers {
 impl WorkBuffers {
     /// Room for this work, or for any by levels if iterations differ.
     fn new(
-        current: &Current, graph: &FactorGraph, work: &TaskLists, iterations_differ: bool,
+        queue: Queue<'_>, shares: &Shares<'_>, work: &TaskLists, iterations_differ: bool,
     ) -> Result<Self> {
-        let edges = graph.edge_count();
+        let (current, edges) = (queue.current, shares.graph().edge_count());
+        let (constants, constants_of_span) = shares.constants()?;
         let items = |items: &Items| {
             if iterations_differ {
                 ItemBuffers::new(current, 3 * edges, edges + 1)
@@ -299,8 +309,11 @@ impl WorkBuffers {
         let by_levels = iterations_differ || !work.ranks.is_empty();
         let length = if by_levels { edges } else { 0 };
         Ok(Self {
-            thread_items: items(&work.thread_items)?,
-            block_items: items(&work.block_items)?,
+            constants_by_span: DeviceBuffer::from_slice(queue, &constants)?,
+            constants_of_span,
+            conjunctions: DeviceBuffer::from_slice(queue, &work.conjunctions)?,
+            conjunctions_end: work.conjunctions_end,
+            items: [items(&work.items[0])?, items(&work.items[1])?, items(&work.items[2])?],
             // Never empty, since its address says that there are targets.
             targets: DeviceBuffer::new(current, if by_levels { edges.max(1) } else { 0 })?,
             ranks: DeviceBuffer::new(current, length)?,
@@ -310,19 +323,24 @@ impl WorkBuffers {
     }
 
     fn upload(&mut self, queue: Queue<'_>, work: &TaskLists) -> Result<()> {
-        self.thread_items.upload(queue, &work.thread_items)?;
-        self.block_items.upload(queue, &work.block_items)?;
+        for (buffers, items) in self.items.iter().zip(&work.items) {
+            buffers.upload(queue, items)?;
+        }
         self.targets.upload(queue, 0, &work.targets)?;
         self.ranks.upload(queue, 0, &work.ranks)?;
-        self.levels = work.thread_items.levels.len() as u32 - 1;
+        self.levels = work.items[0].levels.len() as u32 - 1;
         Ok(())
     }
 
     fn fill(&self, device: &mut DeviceGeneral) {
-        device.thread_items = *self.thread_items.words.address();
-        device.thread_levels = *self.thread_items.levels.address();
-        device.block_items = *self.block_items.words.address();
-        device.block_levels = *self.block_items.levels.address();
+        device.constants_by_span = *self.constants_by_span.address();
+        device.constants_of_span = self.constants_of_span;
+        device.conjunctions = *self.conjunctions.address();
+        device.conjunctions_end = self.conjunctions_end;
+        for (list, buffers) in device.items.iter_mut().zip(&self.items) {
+            let (items, levels) = (*buffers.words.address(), *buffers.levels.address());
+            *list = DeviceItemList { items, levels };
+        }
         if self.by_levels {
             device.targets = *self.targets.address();
             device.ranks = *self.ranks.address();
@@ -331,7 +349,7 @@ impl WorkBuffers {
     }
 }
 
-/// Memory for so many threads or blocks of `count`, of so many bytes each.
+/// Memory for so many groups of `count`, of so many bytes each.
 fn scratch(
     current: &Current, bytes: u64, total: u64, count: u32,
 ) -> Result<(DeviceBuffer<u8>, DeviceScratch)> {
@@ -339,7 +357,7 @@ fn scratch(
     let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
     let memory = DeviceBuffer::new(current, length).map_err(|error| match error {
         Error::OutOfMemory(text) => out_of_memory(format_args!(
-            "{text}: the messages of the largest factor or high_degree take {bytes} bytes"
+            "{text}: the messages of the largest factor or variable take {bytes} bytes"
         )),
         error => error,
     })?;
@@ -352,9 +370,8 @@ fn scratch(
 pub(super) struct Machine {
     buffers: FactorBuffers,
     work: WorkBuffers,
-    _memory: [DeviceBuffer<u8>; 2],
-    thread_scratch: DeviceScratch,
-    block_scratch: DeviceScratch,
+    _memory: [DeviceBuffer<u8>; 3],
+    scratch: [DeviceScratch; 3],
     /// See [`Factors::scratch`].
     pub factor_bytes: Vec<u64>,
     /// Blocks of a launch.
@@ -364,22 +381,20 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists,
-        iterations_differ: bool, blocks: u32,
+        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists, shape: &Shape,
+        blocks: u32,
     ) -> Result<Self> {
         let buffers = FactorBuffers::new(queue, graph, &factors)?;
-        let by_levels = iterations_differ || !work.ranks.is_empty();
-        let bytes = Shares::new(graph, &factors.scratch).scratch(by_levels);
-        let threads = blocks * THREADS;
-        let (thread_memory, thread_scratch) =
-            scratch(queue.current, bytes.0, THREAD_TOTAL, threads)?;
-        let (block_memory, block_scratch) = scratch(queue.current, bytes.1, BLOCK_TOTAL, blocks)?;
+        let shares = Shares::new(graph, &factors.scratch);
+        let bytes = shares.scratch(shape.by_levels);
+        let groups = [blocks * THREADS, blocks * THREADS / shape.warp, blocks];
+        let of_span = |i: usize| scratch(queue.current, bytes[i], TOTAL_OF_SPAN[i], groups[i]);
+        let [threads, warps, blocks_of_threads] = [of_span(0)?, of_span(1)?, of_span(2)?];
         let mut machine = Self {
             buffers,
-            work: WorkBuffers::new(queue.current, graph, work, iterations_differ)?,
-            _memory: [thread_memory, block_memory],
-            thread_scratch,
-            block_scratch,
+            work: WorkBuffers::new(queue, &shares, work, shape.iterations_differ)?,
+            scratch: [threads.1, warps.1, blocks_of_threads.1],
+            _memory: [threads.0, warps.0, blocks_of_threads.0],
             factor_bytes: factors.scratch,
             blocks,
         };
@@ -395,7 +410,6 @@ impl Machine {
     pub fn fill(&self, device: &mut DeviceGeneral) {
         self.buffers.fill(device);
         self.work.fill(device);
-        device.thread_scratch = self.thread_scratch;
-        device.block_scratch = self.block_scratch;
+        device.scratch = self.scratch;
     }
 }

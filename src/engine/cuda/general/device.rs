@@ -6,7 +6,18 @@ use cust::memory::DeviceCopy;
 /// Threads of a block.
 pub(super) const THREADS: u32 = 128;
 
-/// `Scratch`: memory for each of some threads or blocks.
+/// Messages of a binary variable that a lane of a warp takes (BLOCK of product.cuh).
+pub(super) const LEAVES_OF_LANE: u32 = 8;
+
+/// `ItemList`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, DeviceCopy)]
+pub(super) struct DeviceItemList {
+    pub items: u64,
+    pub levels: u64,
+}
+
+/// `Scratch`: memory for each of some threads, warps or blocks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
 pub(super) struct DeviceScratch {
@@ -51,20 +62,24 @@ pub(super) struct DeviceGeneral {
     pub history: u64,
     pub history_rows: u64,
     pub belief_count: u64,
-    pub high_degree_variables: u64,
-    pub constants: u64,
-    pub high_degree_count: u32,
-    pub constant_count: u32,
-    pub thread_items: u64,
-    pub thread_levels: u64,
-    pub block_items: u64,
-    pub block_levels: u64,
+    pub variables_by_span: u64,
+    pub tile_variables: u64,
+    pub tile_numbers: u64,
+    pub tile_products: u64,
+    pub whole_tiles: u32,
+    pub tiles: u32,
+    pub constants_by_span: u64,
+    pub variables_of_span: [u32; 3],
+    pub constants_of_span: [u32; 3],
+    pub conjunctions: u64,
+    pub conjunctions_end: [u32; 7],
+    pub more_padding: u32,
+    pub items: [DeviceItemList; 3],
     pub targets: u64,
     pub ranks: u64,
     pub levels: u32,
     pub by_levels: u32,
-    pub thread_scratch: DeviceScratch,
-    pub block_scratch: DeviceScratch,
+    pub scratch: [DeviceScratch; 3],
     pub constant_iterations: u64,
     pub damping: f64,
     pub maxima: u32,
@@ -77,4 +92,4 @@ pub(super) struct DeviceGeneral {
 unsafe impl Element for DeviceGeneral {}
 
 const _: () = assert!(size_of::<DeviceScratch>() == 24);
-const _: () = assert!(size_of::<DeviceGeneral>() == 408);
+const _: () = assert!(size_of::<DeviceGeneral>() == 536);

@@ -31,12 +31,14 @@ const VARIABLES_PER_THREAD: usize = 8;
 
 /// How iterations run.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+pub(super) struct Shape {
     by_levels: bool,
     /// Whether each iteration has a preorder of its own.
     iterations_differ: bool,
     /// Blocks of a launch that fit on the device at a time.
     most_blocks: u32,
+    /// Threads of a warp.
+    warp: u32,
 }
 
 impl Shape {
@@ -48,15 +50,18 @@ impl Shape {
         let work =
             if self.by_levels { shares.by_levels(preorder)? } else { shares.synchronous()? };
         let blocks = self.blocks(graph, &work);
-        Machine::new(queue, graph, factors, &work, self.iterations_differ, blocks)
+        Machine::new(queue, graph, factors, &work, self, blocks)
     }
 
     /// Blocks that a launch for this work should have.
     fn blocks(&self, graph: &FactorGraph, work: &TaskLists) -> u32 {
         let variables = graph.variable_count();
         let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
-        let threads = work.thread_items.width().max(variables);
-        let blocks = threads.div_ceil(THREADS as usize).max(work.block_items.width());
+        let [threads, warps, blocks] = [0, 1, 2].map(|span| work.items[span].width());
+        let threads = (threads + work.conjunctions.len())
+            .max(variables)
+            .max(warps.saturating_mul(self.warp as usize));
+        let blocks = threads.div_ceil(THREADS as usize).max(blocks);
         u32::try_from(blocks).unwrap_or(u32::MAX).clamp(1, self.most_blocks)
     }
 }
@@ -123,10 +128,11 @@ impl General {
             by_levels,
             iterations_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
             most_blocks: per_multiprocessor * queue.current.device().multiprocessors()?,
+            warp: queue.current.device().warp_size()?,
         };
         let sums = Factors::new(&graph, Inference::SumProduct)?;
         let general = Self {
-            fixed: GraphBuffers::new(queue, &graph, &values)?,
+            fixed: GraphBuffers::new(queue, &graph, &values, shape.warp)?,
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(queue, &values)?,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,

@@ -1,16 +1,37 @@
-//! What an iteration computes, level by level, and whether threads or blocks do.
+//! What an iteration computes, level by level, and whether threads, warps or blocks do.
 
-use super::factors::{HIGH_DEGREE, PRODUCT, body_memory, tree_nodes};
+use super::factors::{HIGH_DEGREE, PRODUCT, SMALL_ARITY, body_memory, tree_nodes};
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Preorder, Storage, analyse};
 
-/// Variables of a higher degree are computed by blocks (THREAD_DEGREE of general.cuh).
-pub(super) const THREAD_DEGREE: usize = 64;
-/// Bytes of memory that a thread may have.
-const THREAD_BYTES: u64 = 4096;
+/// Bytes of memory that a thread may have for a factor, and a warp for a factor or a variable.
+const THREAD_BYTES: u64 = 512;
+const WARP_BYTES: u64 = 16 << 10;
+/// Most edges of a variable that a thread looks at, and most values of messages on them.
+const THREAD_DEGREE: usize = 8;
+const THREAD_VALUES: usize = 16;
+/// VALUES_AT_ONCE of general_variables.cuh.
+const VALUES_AT_ONCE: u64 = 128;
+
+/// How many threads share a work item: the numbers are those of `SPAN_THREAD` and so on in groups.cuh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    Thread = 0,
+    Warp = 1,
+    Block = 2,
+}
+
+impl Span {
+    pub const ALL: [Self; 3] = [Self::Thread, Self::Warp, Self::Block];
+
+    /// That of work which takes so many bytes of memory, if it is too much for a thread.
+    fn of_bytes(bytes: u64) -> Self {
+        if bytes <= WARP_BYTES { Self::Warp } else { Self::Block }
+    }
+}
 
 /// Words of `Item` of general.cuh: factor, first target, end of the targets.
 const ITEM: usize = 3;
@@ -43,11 +64,15 @@ impl Items {
     }
 }
 
-/// The work items of an iteration, for threads and for blocks.
+/// The work items of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TaskLists {
-    pub thread_items: Items,
-    pub block_items: Items,
+    /// Conjunctions of 2 to 8 variables where updates are synchronous, by arity, and the end of each arity's: each by one
+    /// thread, in registers.
+    pub conjunctions: Vec<u32>,
+    pub conjunctions_end: [u32; 7],
+    /// Of other factors, by [`Span`].
+    pub items: [Items; 3],
     /// Edges, item by item; empty if every item is all messages of its factor and all read old ones.
     pub targets: Vec<u32>,
     /// By slot; empty as well.
@@ -75,55 +100,116 @@ impl<'a> Shares<'a> {
         Self { graph, factor_bytes }
     }
 
+    pub fn graph(&self) -> &'a FactorGraph {
+        self.graph
+    }
+
     /// Bytes that a block needs for messages out of the high-degree variables of a factor; 0 if it has none.
     fn high_degree_bytes(&self, factor: usize) -> u64 {
+        if self.graph.arity(factor) == 1 {
+            return 0; // whose message reads nothing
+        }
         let degrees = self.graph.factor_variables(factor).iter();
         let degrees = degrees.map(|&v| self.graph.degree(v as usize));
         degrees.filter(|&degree| degree > HIGH_DEGREE).map(product_memory).max().unwrap_or(0)
     }
 
-    fn is_of_block(&self, factor: usize, by_levels: bool) -> bool {
-        self.factor_bytes[factor] > THREAD_BYTES
-            || (by_levels && self.high_degree_bytes(factor) > 0)
+    /// Who computes the messages of a factor, and the bytes of memory that it takes for them.
+    fn of_factor(&self, factor: usize, by_levels: bool) -> (Span, u64) {
+        let own = self.factor_bytes[factor];
+        let high_degree = if by_levels { self.high_degree_bytes(factor) } else { 0 };
+        if own <= THREAD_BYTES && high_degree == 0 {
+            return (Span::Thread, own);
+        }
+        // Small conjunctions, too, take memory where more than a thread computes them.
+        let bytes = own.max(body_memory(self.graph.arity(factor) as u64)).max(high_degree);
+        (if high_degree > 0 { Span::Block } else { Span::of_bytes(bytes) }, bytes)
     }
 
-    /// Bytes of memory of a thread and of a block.
-    pub fn scratch(&self, by_levels: bool) -> (u64, u64) {
-        let graph = self.graph;
-        let (mut threads, mut blocks) = (0, 0);
-        for factor in 0..graph.factor_count() {
-            let own = self.factor_bytes[factor];
-            if graph.arity(factor) <= 1 || !self.is_of_block(factor, by_levels) {
-                // Factors with one variable are always a thread's.
-                threads = own.max(threads);
-            } else {
-                let high_degree = if by_levels { self.high_degree_bytes(factor) } else { 0 };
-                // A block takes memory for small conjunctions as well.
-                let body = body_memory(graph.arity(factor) as u64);
-                blocks = own.max(body).max(high_degree).max(blocks);
+    /// Who looks at a variable, and the bytes of memory that it takes; `None` for those that are cut into tiles.
+    fn of_variable(graph: &FactorGraph, v: usize) -> Option<(Span, u64)> {
+        let (degree, width) = (graph.degree(v), stored_values(graph.cardinalities()[v]));
+        if degree <= THREAD_DEGREE && degree * width <= THREAD_VALUES {
+            return Some((Span::Thread, 0));
+        }
+        if width == 1 {
+            return None;
+        }
+        let width = width as u64;
+        // See VariableMemory in general_variables.cuh.
+        let values = (8 * width).max(VALUES_AT_ONCE);
+        let bytes = width * (PRODUCT + product_memory(degree)) + (PRODUCT + 16) * values;
+        Some((Span::of_bytes(bytes), bytes))
+    }
+
+    /// Variables that are not cut into tiles, by who looks at them, and how many each has. O(variables).
+    pub fn variables(graph: &FactorGraph) -> Result<(Vec<u32>, [u32; 3])> {
+        let mut all = room(graph.variable_count())?;
+        let counts = Span::ALL.map(|span| {
+            let before = all.len();
+            // Neighbouring threads do the same where a thread's variables are sorted by degree.
+            let of_thread = [0..3, 3..5, 5..usize::MAX];
+            for degrees in if span == Span::Thread { &of_thread[..] } else { &[0..usize::MAX] } {
+                let own = |&v: &u32| {
+                    let v = v as usize;
+                    let own = Self::of_variable(graph, v).is_some_and(|(own, _)| own == span);
+                    own && degrees.contains(&graph.degree(v))
+                };
+                all.extend((0..graph.variable_count() as u32).filter(own));
+            }
+            (all.len() - before) as u32
+        });
+        Ok((all, counts))
+    }
+
+    /// Factors with one variable, in the same way. O(factors).
+    pub fn constants(&self) -> Result<(Vec<u32>, [u32; 3])> {
+        let mut all = Vec::new();
+        let mut counts = [0; 3];
+        for span in Span::ALL {
+            let constants = (0..self.graph.factor_count()).filter(|&f| self.graph.arity(f) == 1);
+            for factor in constants.filter(|&f| self.of_factor(f, false).0 == span) {
+                all.try_push(factor as u32)?;
+                counts[span as usize] += 1;
             }
         }
-        for v in 0..graph.variable_count() {
-            let degree = graph.degree(v);
-            if degree > THREAD_DEGREE {
-                let states = stored_values(graph.cardinalities()[v]) as u64;
-                blocks = (states * product_memory(degree)).max(blocks);
-            }
-        }
-        (threads, blocks)
+        Ok((all, counts))
+    }
+
+    /// Bytes of memory of a group of each span.
+    pub fn scratch(&self, by_levels: bool) -> [u64; 3] {
+        let mut bytes = [0; 3];
+        let mut add = |(span, own): (Span, u64)| {
+            bytes[span as usize] = own.max(bytes[span as usize]);
+        };
+        (0..self.graph.factor_count()).for_each(|factor| add(self.of_factor(factor, by_levels)));
+        (0..self.graph.variable_count())
+            .filter_map(|v| Self::of_variable(self.graph, v))
+            .for_each(add);
+        bytes
     }
 
     /// Synchronous updates: every factor is a work item, in one level.
     pub fn synchronous(&self) -> Result<TaskLists> {
-        let (mut thread_items, mut block_items) = (Items::new()?, Items::new()?);
-        for factor in (0..self.graph.factor_count()).filter(|&f| self.graph.arity(f) > 1) {
-            let of_block = self.is_of_block(factor, false);
-            let items = if of_block { &mut block_items } else { &mut thread_items };
-            items.push(factor as u32, 0, 0)?;
+        let mut items = [Items::new()?, Items::new()?, Items::new()?];
+        let (mut conjunctions, mut conjunctions_end) = (Vec::new(), [0; 7]);
+        // Conjunctions of few variables take no memory.
+        let is_few = |f: usize| self.factor_bytes[f] == 0;
+        for (arity, end) in (2..=SMALL_ARITY).zip(&mut conjunctions_end) {
+            let own = |&f: &usize| self.graph.arity(f) == arity && is_few(f);
+            for factor in (0..self.graph.factor_count()).filter(own) {
+                conjunctions.try_push(factor as u32)?;
+            }
+            *end = conjunctions.len() as u32;
         }
-        thread_items.end_level()?;
-        block_items.end_level()?;
-        Ok(TaskLists { thread_items, block_items, targets: Vec::new(), ranks: Vec::new() })
+        let others = |&f: &usize| self.graph.arity(f) > 1 && !is_few(f);
+        for factor in (0..self.graph.factor_count()).filter(others) {
+            let (span, _) = self.of_factor(factor, false);
+            items[span as usize].push(factor as u32, 0, 0)?;
+        }
+        items.iter_mut().try_for_each(Items::end_level)?;
+        let (targets, ranks) = (Vec::new(), Vec::new());
+        Ok(TaskLists { conjunctions, conjunctions_end, items, targets, ranks })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
@@ -136,7 +222,7 @@ impl<'a> Shares<'a> {
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         let runs = runs(graph, preorder)?;
         let factors = graph.edge_factors();
-        let (mut thread_items, mut block_items) = (Items::new()?, Items::new()?);
+        let mut items = [Items::new()?, Items::new()?, Items::new()?];
         let mut targets = room(graph.edge_count())?;
         for level in 0..levels.count() {
             let edges = levels.edges(level);
@@ -148,16 +234,46 @@ impl<'a> Shares<'a> {
                 let first = targets.len();
                 targets.extend_from_slice(group);
                 targets[first..].sort_unstable_by_key(|&edge| (runs[edge as usize], edge));
-                let of_block = self.is_of_block(factor, true);
-                let items = if of_block { &mut block_items } else { &mut thread_items };
-                items.push(factor as u32, first, targets.len())?;
+                let (span, _) = self.of_factor(factor, true);
+                items[span as usize].push(factor as u32, first, targets.len())?;
             }
-            thread_items.end_level()?;
-            block_items.end_level()?;
+            items.iter_mut().try_for_each(Items::end_level)?;
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
-        Ok(TaskLists { thread_items, block_items, targets, ranks })
+        let (conjunctions, conjunctions_end) = (Vec::new(), [0; 7]);
+        Ok(TaskLists { conjunctions, conjunctions_end, items, targets, ranks })
+    }
+}
+
+/// Binary variables of more messages than a thread takes, cut into tiles: see cuda/engine/general_tiles.cuh.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Tiles {
+    /// The variable of each tile: first those of one tile.
+    pub variables: Vec<u32>,
+    /// The number of such variables.
+    pub whole: usize,
+    /// Of each other tile its number among its variable's.
+    pub numbers: Vec<u32>,
+}
+
+impl Tiles {
+    /// O(edges).
+    pub fn new(graph: &FactorGraph, leaves_of_tile: usize) -> Result<Self> {
+        let mut tiles = Self::default();
+        let of = |v: &usize| Shares::of_variable(graph, *v).is_none();
+        let (count, degree) = (graph.variable_count(), |v: usize| graph.degree(v));
+        for v in (0..count).filter(of).filter(|&v| degree(v) <= leaves_of_tile) {
+            tiles.variables.try_push(v as u32)?;
+        }
+        tiles.whole = tiles.variables.len();
+        for v in (0..count).filter(of).filter(|&v| degree(v) > leaves_of_tile) {
+            for number in 0..degree(v).div_ceil(leaves_of_tile) as u32 {
+                tiles.variables.try_push(v as u32)?;
+                tiles.numbers.try_push(number)?;
+            }
+        }
+        Ok(tiles)
     }
 }
 
@@ -212,8 +328,9 @@ mod tests {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let work = Shares::new(&graph, &factors.scratch).synchronous().unwrap();
-        assert_eq!(work.thread_items.words, [0, 0, 0, 1, 0, 0]);
-        assert_eq!((work.thread_items.levels, work.block_items.levels), (vec![0, 2], vec![0, 0]));
+        assert_eq!(work.conjunctions, [0, 1]);
+        assert_eq!(work.conjunctions_end, [2; 7]);
+        assert!(work.items.iter().all(|items| items.words.is_empty() && items.levels == [0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
     }
 
@@ -224,8 +341,8 @@ mod tests {
         let work = work(&graph, &[0, 1, 2, 3, 4]);
         // 1->2 reads 0->1. The prior is not listed.
         assert_eq!(work.targets, [0, 1, 2, 3]);
-        assert_eq!(work.thread_items.words, [0, 0, 2, 1, 2, 3, 1, 3, 4]);
-        assert_eq!(work.thread_items.levels, [0, 2, 3]);
+        assert_eq!(work.items[0].words, [0, 0, 2, 1, 2, 3, 1, 3, 4]);
+        assert_eq!(work.items[0].levels, [0, 2, 3]);
         // By slot: of variable 0 the edges 0 and 4, of 1 the edges 1 and 2, of 2 the edge 3.
         assert_eq!(work.ranks, [0, 2, 0, 1, 1]);
     }
@@ -251,12 +368,12 @@ mod tests {
         let graph = builder.build().unwrap();
         let work = work(&graph, &[4, 0, 2, 1, 3]);
         assert_eq!(work.targets, [1, 2, 0]);
-        assert_eq!(work.thread_items.words, [0, 0, 3]);
+        assert_eq!(work.items[0].words, [0, 0, 3]);
         assert_eq!(work.ranks[..3], [4, 0, 2]);
     }
 
     #[test]
-    fn large_factors_and_high_degree_variables_are_for_blocks() {
+    fn large_factors_and_high_degree_variables_are_for_warps_and_blocks() {
         let mut builder = FactorGraphBuilder::new();
         let body: Vec<u64> = (1..100).collect();
         builder.add_and(0, &body, 0.9, 0.2).unwrap();
@@ -267,15 +384,20 @@ mod tests {
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let shares = Shares::new(&graph, &factors.scratch);
         let synchronous = shares.synchronous().unwrap();
-        assert_eq!(synchronous.block_items.words, [0, 0, 0]);
-        assert_eq!(synchronous.thread_items.width(), 300);
-        let (threads, blocks) = shares.scratch(false);
-        assert_eq!(threads, 0);
+        assert_eq!(synchronous.items[1].words, [0, 0, 0]);
+        assert_eq!(synchronous.conjunctions_end, [300; 7]);
+        assert_eq!(synchronous.items.map(|items| items.width()), [0, 1, 0]);
+        // 301 messages are two tiles.
+        assert_eq!(Shares::of_variable(&graph, 0), None);
+        let tiles = Tiles { variables: vec![0, 0], whole: 0, numbers: vec![0, 1] };
+        assert_eq!(Tiles::new(&graph, 256).unwrap(), tiles);
+        let tiles = Tiles { variables: vec![0], whole: 1, numbers: vec![] };
+        assert_eq!(Tiles::new(&graph, 301).unwrap(), tiles);
         // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two extended floats.
-        assert_eq!(blocks, (100 + 101) * 32);
+        assert_eq!(shares.scratch(false), [0, (100 + 101) * 32, 0]);
         // By levels each factor reads a message of the high-degree variable.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
         let levels = shares.by_levels(&preorder).unwrap();
-        assert_eq!((levels.thread_items.width(), levels.block_items.width()), (0, 301));
+        assert_eq!(levels.items.map(|items| items.width()), [0, 0, 301]);
     }
 }
