@@ -148,12 +148,13 @@ impl<'a> Shares<'a> {
         let counts = Span::ALL.map(|span| {
             let before = all.len();
             // Neighbouring threads do the same where a thread's variables are sorted by degree.
-            let of_thread = [0..3, 3..5, 5..usize::MAX];
-            for degrees in if span == Span::Thread { &of_thread[..] } else { &[0..usize::MAX] } {
+            let of_thread = [0, 3, 5, usize::MAX];
+            let bounds = if span == Span::Thread { &of_thread[..] } else { &[0, usize::MAX] };
+            for degrees in bounds.windows(2) {
                 let own = |&v: &u32| {
                     let v = v as usize;
                     let own = Self::of_variable(graph, v).is_some_and(|(own, _)| own == span);
-                    own && degrees.contains(&graph.degree(v))
+                    own && (degrees[0]..degrees[1]).contains(&graph.degree(v))
                 };
                 all.extend((0..graph.variable_count() as u32).filter(own));
             }
