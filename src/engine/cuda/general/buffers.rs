@@ -1,8 +1,8 @@
 //! The arrays of the general program on the device.
 
-use super::Shape;
 use super::device::{DeviceGeneral, DeviceItemList, DeviceScratch, LEAVES_OF_LANE, THREADS};
 use super::factors::{Factors, Values};
+use super::shape::Shape;
 use super::work::{Items, Shares, TaskLists, Tiles};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};

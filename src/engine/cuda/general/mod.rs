@@ -5,6 +5,7 @@ mod buffers;
 mod device;
 mod evidence;
 mod factors;
+mod shape;
 mod work;
 
 #[cfg(test)]
@@ -23,23 +24,12 @@ use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
+use shape::Shape;
 use std::sync::Arc;
 use work::{Shares, TaskLists};
 
 /// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.
 const VARIABLES_PER_THREAD: usize = 8;
-
-/// How iterations run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    by_levels: bool,
-    /// Whether each iteration has a preorder of its own.
-    iterations_differ: bool,
-    /// Blocks of a launch that fit on the device at a time.
-    most_blocks: u32,
-    /// Threads of a warp.
-    warp: u32,
-}
 
 impl Shape {
     /// What factors need for iterations of a preorder.

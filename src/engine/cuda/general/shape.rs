@@ -1,0 +1,13 @@
+//! How the iterations of a graph and a schedule run.
+
+/// How iterations run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub by_levels: bool,
+    /// Whether each iteration has a preorder of its own.
+    pub iterations_differ: bool,
+    /// Blocks of a launch that fit on the device at a time.
+    pub most_blocks: u32,
+    /// Threads of a warp.
+    pub warp: u32,
+}
