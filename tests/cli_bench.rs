@@ -57,6 +57,14 @@ fn runs_by_bingos_rule() {
     assert_eq!(code, Some(0));
     let iterations = report["measurements"][0]["run_iterations"].as_u64().unwrap();
     assert!((20..=30).contains(&iterations), "{report}");
+    // A measurement has as many iterations as runs take that converge.
+    let chain = data("chain.causal_fg");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
+    command.args(["bench", &chain, "--backend", "cpu", "--bingo", "1e-6,500,1000,100", "--json"]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let iterations = report["measurements"][0]["iterations"].as_u64().unwrap();
+    assert!((1..10).contains(&iterations), "{report}");
     let (code, _, err) = bench(&[&alarm, "--bingo", "1e-6,20"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("TOL,MIN,MAX,HIST"), "{err}");

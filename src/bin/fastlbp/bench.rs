@@ -34,7 +34,7 @@ const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterat
 ///
 /// iteration: microseconds per iteration, and ns/edge nanoseconds per edge of it. Each of the --repeats
 /// measurements is the difference of two fresh runs, of 1 and of 1 + --iterations iterations, over --iterations;
-/// these are the medians.
+/// these are the medians. Runs with --bingo may converge earlier, and are counted as they are.
 ///
 /// run: milliseconds of one run as `fastlbp infer` makes it (tolerance 1e-9, at most 1000 iterations), with
 /// its number of iterations; > where it was ended after 10 seconds. With --bingo, as BINGO's command BP makes it.
@@ -370,27 +370,38 @@ fn time_of_iteration(
         }
         _ => StopRule::Iterations(iterations),
     };
-    let mut seconds = |iterations: u64| {
+    // A run by a rule with a tolerance may end before, and the iterations that it made are those that took the time.
+    let mut run = |iterations: u64| {
         let (report, seconds) = timed(|| run_iterations(session, &request(rule(iterations))));
-        report.map(|_| seconds)
+        report.map(|report| (report.iterations, seconds))
     };
     let mut iterations = arguments.iterations.unwrap_or(1);
     if arguments.iterations.is_none() {
         // The time of a few iterations does not predict that of many, so their number is doubled.
-        while seconds(iterations)? < MEASURED_SECONDS / 4.0 {
+        loop {
+            let (made, seconds) = run(iterations)?;
+            if made < iterations || seconds >= MEASURED_SECONDS / 4.0 {
+                break;
+            }
             iterations *= 2;
         }
-        let iteration = seconds(iterations)? / iterations as f64;
+        let (made, seconds) = run(iterations)?;
+        let iteration = seconds / made.max(1) as f64;
         iterations = ((MEASURED_SECONDS / iteration) as u64).clamp(1, 4 * iterations);
     }
+    let mut most = 0;
     let mut times = Vec::new();
     for _ in 0..arguments.repeats {
-        let (short, long) = (seconds(1)?, seconds(iterations.saturating_add(1))?);
-        // If a disturbance made the short run the longer one, its time is not subtracted, which overestimates little.
-        times.push(if long > short { (long - short) / iterations as f64 } else { long });
+        let (short, long) = (run(1)?, run(iterations.saturating_add(1))?);
+        // What ends within one iteration is measured by its one run. And if a disturbance made the short run the longer one,
+        // its time is not subtracted, which overestimates little.
+        let is_longer = long.0 > short.0 && long.1 > short.1;
+        let (made, seconds) = if is_longer { (long.0 - short.0, long.1 - short.1) } else { long };
+        times.push(seconds / made.max(1) as f64);
+        most = long.0.max(most);
     }
     times.sort_by(f64::total_cmp);
-    Ok((iterations, times[times.len() / 2]))
+    Ok((iterations.min(most), times[times.len() / 2]))
 }
 
 /// Bytes that an iteration over a graph must move at least, whatever the schedule: each message, of 8 bytes for a
