@@ -114,6 +114,9 @@ fn the_header_is_up_to_date() {
     );
 }
 
+/// The interface stays small: what goes beyond this is first asked whether it is a function.
+const MOST_FUNCTIONS: usize = 90;
+
 /// Each file with a function of the header is in the list.
 #[test]
 fn no_file_is_left_out() {
@@ -149,5 +152,8 @@ fn the_header_documents_every_function_and_parameter() {
         assert_eq!(description.contains("@return"), returns, "@return for: {signature}");
         functions += 1;
     }
-    assert!(functions > 80, "{functions} functions");
+    assert!(
+        (80..=MOST_FUNCTIONS).contains(&functions),
+        "{functions} functions: {MOST_FUNCTIONS} are the most there should be; see \"A C function\" in CONTRIBUTING.md"
+    );
 }
