@@ -53,11 +53,12 @@ pub(super) struct Costs {
     pub(super) high_degree: usize,
     /// Device: one of these reads.
     pub(super) device_high_degree_read: f64,
-    /// Device: as `device_iteration`, `device_level` and `device_edge`, for iterations over anything but sums over
-    /// conjunctions of binary variables without damping.
+    /// Device: as `device_iteration` and `device_edge`, for PARALL over anything but sums over conjunctions of binary
+    /// variables without damping; and as `device_level` and `device_edge`, for other schedules over it.
     pub(super) device_general_iteration: f64,
-    pub(super) device_general_level: f64,
     pub(super) device_general_edge: f64,
+    pub(super) device_general_level: f64,
+    pub(super) device_general_level_edge: f64,
     /// Moving the messages from one engine to another, per edge.
     pub(super) transfer: f64,
     /// Finding the levels of a schedule, per edge.
@@ -94,8 +95,9 @@ impl Costs {
         high_degree: 64,
         device_high_degree_read: 1e-12,
         device_general_iteration: 25e-6,
-        device_general_level: 65e-6,
         device_general_edge: 0.25e-9,
+        device_general_level: 65e-6,
+        device_general_level_edge: 1.8e-9,
         transfer: 30e-9,
         analysis: 50e-9,
         analysis_share: 0.1,
@@ -214,19 +216,21 @@ impl Costs {
         let all_conjunctions = work.all_conjunctions
             && request.damping == 0.0
             && request.inference == Inference::SumProduct;
-        let (iteration, level, edge) = match all_conjunctions {
-            true => (self.device_iteration, self.device_level, self.device_edge),
-            false => {
-                (self.device_general_iteration, self.device_general_level, self.device_general_edge)
+        // What waits for something else, at once or at each level, and a message.
+        let (wait, edge) = match (shape, all_conjunctions) {
+            (Shape::Synchronous, true) => (self.device_iteration, self.device_edge),
+            (Shape::Synchronous, false) => {
+                (self.device_general_iteration, self.device_general_edge)
             }
+            (_, true) => (self.device_level, self.device_edge),
+            (_, false) => (self.device_general_level, self.device_general_level_edge),
         };
         let messages = edge * work.messages;
         let iteration = match shape {
-            Shape::Synchronous => iteration + messages,
+            Shape::Synchronous | Shape::Unknown => wait + messages,
             Shape::Levels { count } => {
-                count * level + messages + work.high_degree_reads * self.device_high_degree_read
+                count * wait + messages + work.high_degree_reads * self.device_high_degree_read
             }
-            Shape::Unknown => messages + level,
         };
         RunCost { run: self.device_run + self.device_run_state * work.states, iteration }
     }
