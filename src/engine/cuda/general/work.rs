@@ -3,7 +3,7 @@
 use super::factors::{HIGH_DEGREE, PRODUCT, SMALL_ARITY, body_memory, tree_nodes};
 use crate::error::Result;
 use crate::kernel::stored_values;
-use crate::memory::{Grow, collected, filled, room};
+use crate::memory::{Grow, collected, copied, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Preorder, Storage, analyse};
 
@@ -25,8 +25,6 @@ pub(super) enum Span {
 }
 
 impl Span {
-    pub const ALL: [Self; 3] = [Self::Thread, Self::Warp, Self::Block];
-
     /// That of work which takes so many bytes of memory, if it is too much for a thread.
     fn of_bytes(bytes: u64) -> Self {
         if bytes <= WARP_BYTES { Self::Warp } else { Self::Block }
@@ -83,6 +81,28 @@ pub(super) struct TaskLists {
 fn product_memory(degree: usize) -> u64 {
     let blocks = degree.div_ceil(8) as u64;
     PRODUCT * (blocks + tree_nodes(blocks))
+}
+
+/// The numbers below `count` that have a class, by classes, ascending in each, and where each class ends. O(count).
+fn by_class<const N: usize>(
+    count: usize, class: impl Fn(usize) -> Option<usize>,
+) -> Result<(Vec<u32>, [u32; N])> {
+    let mut next = [0_u32; N];
+    for class in (0..count).filter_map(&class) {
+        next[class] += 1;
+    }
+    let mut start = 0;
+    for next in &mut next {
+        start += std::mem::replace(next, start);
+    }
+    let mut all = filled(start as usize, 0)?;
+    for number in 0..count {
+        if let Some(class) = class(number) {
+            all[next[class] as usize] = number as u32;
+            next[class] += 1;
+        }
+    }
+    Ok((all, next))
 }
 
 /// What decides who computes.
@@ -144,37 +164,24 @@ impl<'a> Shares<'a> {
 
     /// Variables that are not cut into tiles, by who looks at them, and how many each has. O(variables).
     pub fn variables(graph: &FactorGraph) -> Result<(Vec<u32>, [u32; 3])> {
-        let mut all = room(graph.variable_count())?;
-        let counts = Span::ALL.map(|span| {
-            let before = all.len();
-            // Neighbouring threads do the same where a thread's variables are sorted by degree.
-            let of_thread = [0, 3, 5, usize::MAX];
-            let bounds = if span == Span::Thread { &of_thread[..] } else { &[0, usize::MAX] };
-            for degrees in bounds.windows(2) {
-                let own = |&v: &u32| {
-                    let v = v as usize;
-                    let own = Self::of_variable(graph, v).is_some_and(|(own, _)| own == span);
-                    own && (degrees[0]..degrees[1]).contains(&graph.degree(v))
-                };
-                all.extend((0..graph.variable_count() as u32).filter(own));
-            }
-            (all.len() - before) as u32
-        });
-        Ok((all, counts))
+        // Neighbouring threads do the same where a thread's variables are sorted by degree.
+        let (all, [_, _, threads, warps, blocks]) = by_class(graph.variable_count(), |v| {
+            Some(match Self::of_variable(graph, v)?.0 {
+                Span::Thread => [3, 5].iter().filter(|&&degree| degree <= graph.degree(v)).count(),
+                Span::Warp => 3,
+                Span::Block => 4,
+            })
+        })?;
+        Ok((all, [threads, warps - threads, blocks - warps]))
     }
 
     /// Factors with one variable, in the same way. O(factors).
     pub fn constants(&self) -> Result<(Vec<u32>, [u32; 3])> {
-        let mut all = Vec::new();
-        let mut counts = [0; 3];
-        for span in Span::ALL {
-            let constants = (0..self.graph.factor_count()).filter(|&f| self.graph.arity(f) == 1);
-            for factor in constants.filter(|&f| self.of_factor(f, false).0 == span) {
-                all.try_push(factor as u32)?;
-                counts[span as usize] += 1;
-            }
-        }
-        Ok((all, counts))
+        let (all, [threads, warps, blocks]) = by_class(self.graph.factor_count(), |factor| {
+            let is_constant = self.graph.arity(factor) == 1;
+            is_constant.then(|| self.of_factor(factor, false).0 as usize)
+        })?;
+        Ok((all, [threads, warps - threads, blocks - warps]))
     }
 
     /// Bytes of memory of a group of each span.
@@ -193,16 +200,12 @@ impl<'a> Shares<'a> {
     /// Synchronous updates: every factor is a work item, in one level.
     pub fn synchronous(&self) -> Result<TaskLists> {
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
-        let (mut conjunctions, mut conjunctions_end) = (Vec::new(), [0; 7]);
         // Conjunctions of few variables take no memory.
         let is_few = |f: usize| self.factor_bytes[f] == 0;
-        for (arity, end) in (2..=SMALL_ARITY).zip(&mut conjunctions_end) {
-            let own = |&f: &usize| self.graph.arity(f) == arity && is_few(f);
-            for factor in (0..self.graph.factor_count()).filter(own) {
-                conjunctions.try_push(factor as u32)?;
-            }
-            *end = conjunctions.len() as u32;
-        }
+        let (conjunctions, conjunctions_end) = by_class(self.graph.factor_count(), |factor| {
+            let arity = self.graph.arity(factor);
+            ((2..=SMALL_ARITY).contains(&arity) && is_few(factor)).then(|| arity - 2)
+        })?;
         let others = |&f: &usize| self.graph.arity(f) > 1 && !is_few(f);
         for factor in (0..self.graph.factor_count()).filter(others) {
             let (span, _) = self.of_factor(factor, false);
@@ -248,7 +251,7 @@ impl<'a> Shares<'a> {
 }
 
 /// Binary variables of more messages than a thread takes, cut into tiles: see cuda/engine/general_tiles.cuh.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Tiles {
     /// The variable of each tile: first those of one tile.
     pub variables: Vec<u32>,
@@ -261,20 +264,23 @@ pub(super) struct Tiles {
 impl Tiles {
     /// O(edges).
     pub fn new(graph: &FactorGraph, leaves_of_tile: usize) -> Result<Self> {
-        let mut tiles = Self::default();
-        let of = |v: &usize| Shares::of_variable(graph, *v).is_none();
-        let (count, degree) = (graph.variable_count(), |v: usize| graph.degree(v));
-        for v in (0..count).filter(of).filter(|&v| degree(v) <= leaves_of_tile) {
-            tiles.variables.try_push(v as u32)?;
-        }
-        tiles.whole = tiles.variables.len();
-        for v in (0..count).filter(of).filter(|&v| degree(v) > leaves_of_tile) {
+        let degree = |v: u32| graph.degree(v as usize);
+        // Those of one tile, and the others.
+        let (mut variables, [whole, _]) = by_class(graph.variable_count(), |v| {
+            let is_cut = Shares::of_variable(graph, v).is_none();
+            is_cut.then(|| usize::from(graph.degree(v) > leaves_of_tile))
+        })?;
+        let whole = whole as usize;
+        let others = copied(&variables[whole..])?;
+        variables.truncate(whole);
+        let mut numbers = Vec::new();
+        for v in others {
             for number in 0..degree(v).div_ceil(leaves_of_tile) as u32 {
-                tiles.variables.try_push(v as u32)?;
-                tiles.numbers.try_push(number)?;
+                variables.try_push(v)?;
+                numbers.try_push(number)?;
             }
         }
-        Ok(tiles)
+        Ok(Self { variables, whole, numbers })
     }
 }
 
