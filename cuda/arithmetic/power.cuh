@@ -1,4 +1,4 @@
-// src/kernel/power.rs: weighted geometric means, from + - * / and powers of two only.
+// src/kernel/power.rs: weighted geometric means, from + - * /, square roots and powers of two only.
 #pragma once
 
 #include "number.cuh"
@@ -64,8 +64,8 @@ FASTLBP_HD double exp2_minus_one(double f) {
     return f * from_bits(0x3fe62e42fefa39ef) + (f * from_bits(0x3c7abc9e3b39803f) + f2 * series);
 }
 
-/// old^damping * new^(1 - damping), for positive numbers and 0 < damping < 1.
-FASTLBP_COLD Wide geometric_mean(Wide old_number, Wide new_number, double damping) {
+/// The mean for any damping.
+FASTLBP_HD Wide mean_by_logarithm(Wide old_number, Wide new_number, double damping) {
     const bool small = damping <= 0.5;
     const Wide base = small ? new_number : old_number;
     const Wide other = small ? old_number : new_number;
@@ -80,6 +80,50 @@ FASTLBP_COLD Wide geometric_mean(Wide old_number, Wide new_number, double dampin
     const double fraction = (sum - whole) + (sum_rest + product_rest);
     const double raised = base.significand + base.significand * exp2_minus_one(fraction);
     return Wide::from_f64(raised).scaled(base.exponent + static_cast<int64_t>(whole));
+}
+
+/// The correctly rounded square root.
+FASTLBP_HD double square_root(double value) {
+#ifdef __CUDA_ARCH__
+    return __dsqrt_rn(value);
+#else
+    return __builtin_sqrt(value);
+#endif
+}
+
+/// sqrt(a * b); exactly a if both are the same.
+FASTLBP_HD Wide root_of_product(Wide a, Wide b) {
+    const int64_t exponent = a.exponent + b.exponent;
+    // Half of the product, which is exact, where its exponent would be odd.
+    const int64_t odd = exponent & 1;
+    const double product = a.significand * b.significand * Wide::scale_down(-odd);
+    return Wide::normalise(square_root(product), (exponent + odd) / 2);
+}
+
+/// Multiples of 1/16 take square roots.
+constexpr uint32_t MEAN_DENOMINATOR = 16;
+
+/// The mean for the damping `numerator` / MEAN_DENOMINATOR, by Horner's scheme over its binary digits.
+FASTLBP_HD Wide mean_by_roots(Wide old_number, Wide new_number, uint32_t numerator) {
+    // The 1 in front of the digits ends the loop.
+    uint32_t digits = numerator | MEAN_DENOMINATOR;
+    while ((digits & 1) == 0) {
+        digits >>= 1;
+    }
+    Wide mean = new_number;
+    while (digits > 1) {
+        mean = root_of_product(mean, (digits & 1) == 1 ? old_number : new_number);
+        digits >>= 1;
+    }
+    return mean;
+}
+
+/// old^damping * new^(1 - damping), for positive numbers and 0 < damping < 1.
+FASTLBP_COLD Wide geometric_mean(Wide old_number, Wide new_number, double damping) {
+    const double scaled = damping * MEAN_DENOMINATOR;
+    const uint32_t numerator = static_cast<uint32_t>(scaled);
+    return static_cast<double>(numerator) == scaled ? mean_by_roots(old_number, new_number, numerator)
+                                                    : mean_by_logarithm(old_number, new_number, damping);
 }
 
 }  // namespace fastlbp

@@ -6,7 +6,7 @@
 //!
 //! Three rules give the same bits everywhere and no wrong answers from rounding:
 //!
-//! * Only `+ - * /` on binary64 values, scaled exactly by powers of two; no subtraction of nearly
+//! * Only `+ - * /` and square roots of binary64 values, scaled exactly by powers of two; no subtraction of nearly
 //!   equal numbers, no division to take a message out of a product.
 //! * Numbers have a binary64 significand and an exponent without practical bounds ([`ExtendedFloat`]). Where
 //!   nothing can over- or underflow, `f64` arithmetic gives the same significands and is used

@@ -93,7 +93,7 @@ impl ExtendedFloat {
 
     /// Moves the exponent of a positive, normal `value` into the exponent part.
     #[inline(always)]
-    fn normalise(value: f64, exponent: i64) -> Self {
+    pub(super) fn normalise(value: f64, exponent: i64) -> Self {
         let bits = value.to_bits();
         Self {
             significand: f64::from_bits((bits & FRACTION) | ONE_BITS),
@@ -104,7 +104,7 @@ impl ExtendedFloat {
     /// The power of two with the exponent `by` <= 0; 2^-1000, which no rounding can see beside a
     /// significand, for all that are smaller.
     #[inline(always)]
-    fn scale_down(by: i64) -> f64 {
+    pub(super) fn scale_down(by: i64) -> f64 {
         f64::from_bits(((by.max(-1000) + BIAS) as u64) << 52)
     }
 

@@ -1,11 +1,8 @@
-//! Weighted geometric means, from `+ - * /` on binary64 values and powers of two only, so that
-//! every machine and every GPU gives the same bits.
+//! Weighted geometric means, from `+ - * /` and square roots of binary64 values and powers of two
+//! only, all of them correctly rounded, so that every machine and every GPU gives the same bits.
 //!
-//! The mean of x with weight w <= 1/2 and y is y * 2^(w * log2(x/y)). The quotient is taken apart
-//! into 2^e * r with r within 2^-1/2..2^1/2, so that log2 r is small, w * e and its sum with
-//! w * log2 r are kept in two `f64`, and only then split into a whole number and a fraction f.
-//! Multiplying y by 2^f as y + y * (2^f - 1) keeps all errors but the last rounding small where x
-//! and y are near each other. Differences of numbers that may be near each other are exact.
+//! A weight that is a binary fraction of few digits, such as 1/2 or 3/4, takes one square root for
+//! each digit. Any other weight takes a logarithm and a power, made of polynomials.
 
 use super::number::{ExtendedFloat, Real};
 
@@ -13,12 +10,68 @@ use super::number::{ExtendedFloat, Real};
 ///
 /// Exponents may be up to 2^40 in magnitude. The result is never outside the two numbers; it is
 /// `new` exactly if both are the same; scaling both by a power of two scales it exactly. The error
-/// is below 2 units in the last place of the significand (1.5 is the largest one found).
+/// is below 0.86 units in the last place of the significand for a damping of 1/2, below 2.1 for other
+/// multiples of 1/16, and below 2 for the rest.
 pub(crate) fn geometric_mean(
     old: ExtendedFloat, new: ExtendedFloat, damping: f64,
 ) -> ExtendedFloat {
     debug_assert!(0.0 < damping && damping < 1.0, "damping {damping}");
     debug_assert!(!old.is_zero() && !new.is_zero());
+    let scaled = damping * f64::from(DENOMINATOR);
+    let numerator = scaled as u32;
+    if f64::from(numerator) == scaled {
+        mean_by_roots(old, new, numerator)
+    } else {
+        mean_by_logarithm(old, new, damping)
+    }
+}
+
+/// Multiples of 1/16 take square roots. One root takes a third of the time of the logarithm, four take
+/// 3/4 of it; from five on the logarithm is faster (measured on a Xeon, Skylake-SP, 2.5 GHz).
+const DENOMINATOR: u32 = 1 << 4;
+
+/// The mean for the damping `numerator` / [`DENOMINATOR`], by Horner's scheme over the binary digits
+/// of the damping, from the last 1 on: the root of x * `old` has half of the weights that x has, and
+/// 1/2 more of `old`.
+///
+/// Rounding the product and the root adds at most 0.75 * 2^-52 of the number in each step, and each
+/// step halves the relative error before it. The three steps before the last thus leave less than
+/// 0.66 * 2^-52 of the number; the last one adds at most 0.86 units in the last place, at sqrt(2), and
+/// 0.75 just below 2, where the unit is 2^-53 of the number: together less than 2.1 units.
+#[inline(always)]
+fn mean_by_roots(old: ExtendedFloat, new: ExtendedFloat, numerator: u32) -> ExtendedFloat {
+    // The 1 in front of the digits ends the loop.
+    let mut digits = numerator | DENOMINATOR;
+    digits >>= digits.trailing_zeros();
+    let mut mean = new;
+    while digits > 1 {
+        let other = if digits & 1 == 1 { old } else { new };
+        mean = root_of_product(mean, other);
+        digits >>= 1;
+    }
+    mean
+}
+
+/// sqrt(`a` * `b`); exactly `a` if both are the same: rounding the square moves its root by at most
+/// 0.36 units in the last place, and so the nearest number stays `a`.
+#[inline(always)]
+fn root_of_product(a: ExtendedFloat, b: ExtendedFloat) -> ExtendedFloat {
+    let exponent = a.exponent() + b.exponent();
+    // Half of the product, which is exact, where its exponent would be odd.
+    let odd = exponent & 1;
+    let product = a.significand() * b.significand() * ExtendedFloat::scale_down(-odd);
+    ExtendedFloat::normalise(product.sqrt(), (exponent + odd) / 2)
+}
+
+/// The mean for any damping.
+///
+/// The mean of x with weight w <= 1/2 and y is y * 2^(w * log2(x/y)). The quotient is taken apart
+/// into 2^e * r with r within 2^-1/2..2^1/2, so that log2 r is small, w * e and its sum with
+/// w * log2 r are kept in two `f64`, and only then split into a whole number and a fraction f.
+/// Multiplying y by 2^f as y + y * (2^f - 1) keeps all errors but the last rounding small where x
+/// and y are near each other. Differences of numbers that may be near each other are exact. The error
+/// is below 2 units in the last place (1.5 is the largest one found).
+fn mean_by_logarithm(old: ExtendedFloat, new: ExtendedFloat, damping: f64) -> ExtendedFloat {
     // 1 - damping is exact from 1/2 on.
     let (base, other, weight) =
         if damping <= 0.5 { (new, old, damping) } else { (old, new, 1.0 - damping) };
@@ -145,7 +198,9 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_bigint::BigUint;
     use proptest::prelude::*;
+    use std::cmp::Ordering;
 
     /// Units in the last place from the significand 1 and the exponent 0; neighbouring numbers
     /// have neighbouring places.
@@ -156,6 +211,27 @@ mod tests {
 
     fn distance(a: ExtendedFloat, b: ExtendedFloat) -> u128 {
         place(a).abs_diff(place(b))
+    }
+
+    /// Whether `mean` is within `bound` units in its last place of a^(k/64) * b^(1 - k/64): by 64th powers
+    /// of whole numbers, without rounding.
+    fn has_error_below(
+        mean: ExtendedFloat, a: ExtendedFloat, b: ExtendedFloat, k: u32, bound: f64,
+    ) -> bool {
+        // In parts of 1/128 of a unit in the last place.
+        let digits = |x: ExtendedFloat| (x.significand() * (128_u64 << 52) as f64) as u64;
+        let exact = BigUint::from(digits(a)).pow(k) * BigUint::from(digits(b)).pow(64 - k);
+        let exact_exponent = a.exponent() * i64::from(k) + b.exponent() * i64::from(64 - k);
+        let parts = (bound * 128.0) as u64;
+        let compare = |digits: u64| {
+            let power = BigUint::from(digits).pow(64);
+            // 2^by is between the exponents; powers that are further apart than their digits differ anyway.
+            let by = (exact_exponent - 64 * mean.exponent()).clamp(-10_000, 10_000);
+            let up = |number: &BigUint, by: i64| number << by.max(0) as u64;
+            up(&power, -by).cmp(&up(&exact, by))
+        };
+        compare(digits(mean) - parts) == Ordering::Less
+            && compare(digits(mean) + parts) == Ordering::Greater
     }
 
     fn significands() -> impl Strategy<Value = f64> {
@@ -193,6 +269,7 @@ mod tests {
         prop_oneof![
             8 => 1e-3..1.0,
             2 => Just(0.5),
+            4 => (1..64_u32).prop_map(|k| f64::from(k) / 64.0),
             1 => 1e-20..1e-3,
             1 => Just(nearly_one),
             1 => Just(5e-324),
@@ -232,11 +309,28 @@ mod tests {
         #[test]
         fn the_numbers_may_change_places((a, b) in pairs(), k in 1..1_u64 << 53) {
             let damping = k as f64 / (1_u64 << 53) as f64;
-            let one = geometric_mean(a, b, damping);
-            let other = geometric_mean(b, a, 1.0 - damping);
-            let bound = if damping == 0.5 { 3 } else { 0 };
-            prop_assert!(distance(one, other) <= bound);
-            prop_assert!(distance(geometric_mean(a, b, 0.5), geometric_mean(b, a, 0.5)) <= 3);
+            for damping in [damping, 0.5, 0.25, 0.3125] {
+                let one = geometric_mean(a, b, damping);
+                let other = geometric_mean(b, a, 1.0 - damping);
+                prop_assert_eq!(place(one), place(other));
+            }
+        }
+
+        /// A bound for both ways, by exact arithmetic; one of 64 parts is too fine for roots.
+        #[test]
+        fn means_have_small_errors((a, b) in pairs(), k in 1..64_u32) {
+            let mean = geometric_mean(a, b, f64::from(k) / 64.0);
+            let bound = if k == 32 { 0.86 } else if k.is_multiple_of(4) { 2.1 } else { 2.0 };
+            prop_assert!(has_error_below(mean, a, b, k, bound));
+        }
+
+        /// Both ways are close to each other, of any weight that roots take.
+        #[test]
+        fn roots_and_logarithms_agree((a, b) in pairs(), k in 1..DENOMINATOR) {
+            let damping = f64::from(k) / f64::from(DENOMINATOR);
+            let logarithm = mean_by_logarithm(a, b, damping);
+            prop_assert!(distance(geometric_mean(a, b, damping), logarithm) <= 4);
+            prop_assert!(has_error_below(logarithm, a, b, 64 / DENOMINATOR * k, 2.0));
         }
 
         /// Steps of one input of many sizes never lead more than rounding the other way.
@@ -249,9 +343,11 @@ mod tests {
             let larger = f64::from_bits((a.significand().to_bits() + step).min(last));
             let larger = ExtendedFloat::from_parts(larger, a.exponent());
             let (mean, grown) = (geometric_mean(a, b, damping), geometric_mean(larger, b, damping));
-            prop_assert!(place(grown) >= place(mean) - 2);
+            // Products and roots are monotonic, and so are their roundings.
+            let slack = if 16.0 * damping == (16.0 * damping).floor() { 0 } else { 2 };
+            prop_assert!(place(grown) >= place(mean) - slack);
             let (mean, grown) = (geometric_mean(b, a, damping), geometric_mean(b, larger, damping));
-            prop_assert!(place(grown) >= place(mean) - 2);
+            prop_assert!(place(grown) >= place(mean) - slack);
         }
     }
 
@@ -273,15 +369,16 @@ mod tests {
             assert!(distance(mean, exact) <= 1, "{line}");
             lines += 1;
         }
-        assert_eq!(lines, 30);
+        assert_eq!(lines, 36);
     }
 
     /// Significand and exponent of the old number, of the new one; damping; exponent of the mean,
-    /// its exact significand rounded to nearest (computed with mpmath), and the one computed here.
+    /// its exact significand rounded to nearest (computed with mpmath, or by roots with 120 digits), and the one
+    /// computed here.
     const VALUES: &str = "
-        3ff0000000000000 0 3ff0000000000000 1 3fe0000000000000 0 3ff6a09e667f3bcd 3ff6a09e667f3bcc
+        3ff0000000000000 0 3ff0000000000000 1 3fe0000000000000 0 3ff6a09e667f3bcd 3ff6a09e667f3bcd
         3ff8000000000000 0 3ff4000000000000 0 3fe0000000000000 0 3ff5e8add236a58f 3ff5e8add236a58f
-        3ff0000000000000 0 3ff6a09e667f3bcd 0 3fe0000000000000 0 3ff306fe0a31b715 3ff306fe0a31b716
+        3ff0000000000000 0 3ff6a09e667f3bcd 0 3fe0000000000000 0 3ff306fe0a31b715 3ff306fe0a31b715
         3ff6a09e667f3bcd 0 3ff0000000000000 0 3fd0000000000000 0 3ff172b83c7d517b 3ff172b83c7d517b
         3ff0000000000001 0 3fffffffffffffff 0 3fe0000000000000 0 3ff6a09e667f3bcd 3ff6a09e667f3bcd
         3fffffffffffffff -1 3ff0000000000000 0 3fe8000000000000 -1 3fffffffffffffff 3fffffffffffffff
@@ -309,5 +406,11 @@ mod tests {
         3ffd47e020d9e174 -742039179 3ff4481635588a74 816757081 3fe05034d105f59c 22097073 3ffbfdc77c0e5656 3ffbfdc77c0e5656
         3ffd8ded6aaf0939 307241299307 3ffbde4b3680ac80 -898310664462 3fe1510cd8e7d2d2 -245933667920 3ffa99c81db1b7f1 3ffa99c81db1b7f1
         3ff81fd5c7cba0ec 816583925050 3ff5c7bcd26af9f1 215909047113 3fae563b34376980 251500020146 3ffdfa7890ea4725 3ffdfa7890ea4725
+        3fff2a7452e6b438 3 3ff65132269e0d37 -4 3fb0000000000000 -4 3ffedc5214d494cc 3ffedc5214d494cc
+        3ff0c5c7a6a3a450 -3 3ffd23f0128b2f33 4 3fee000000000000 -3 3ff78321c81ef3ac 3ff78321c81ef3ad
+        3ff1818e892f902b 1234567 3ff953195d9dc9f8 -7654321 3fc8000000000000 -5987654 3ff0b59c870e14d8 3ff0b59c870e14d8
+        3ffe8e250ed90475 1099511627776 3ff36f6781e74ef5 -1099511627776 3fe2000000000000 137438953472 3ff91162fafac52c 3ff91162fafac52c
+        3ff1600a099950d8 -1 3ff6b0d56f03675a 0 3fd0000000000000 0 3ff1d951594be4f2 3ff1d951594be4f2
+        3ff3d9c111e20b8f -1074 3ff8d1161738f7d9 1023 3fe8000000000000 -550 3ff8f6313a3c3136 3ff8f6313a3c3136
     ";
 }

@@ -8,7 +8,13 @@ use crate::kernel::power::geometric_mean;
 use proptest::prelude::*;
 
 fn dampings() -> impl Strategy<Value = f64> {
-    prop_oneof![6 => 1e-3..1.0, 1 => Just(0.5), 1 => Just(1.0 - f64::EPSILON), 1 => Just(1e-20)]
+    prop_oneof![
+        6 => 1e-3..1.0,
+        6 => (1..64_u32).prop_map(|k| f64::from(k) / 64.0),
+        1 => Just(0.5),
+        1 => Just(1.0 - f64::EPSILON),
+        1 => Just(1e-20),
+    ]
 }
 
 pub(super) fn draw(cases: &mut Cases) {
