@@ -9,6 +9,7 @@ use fastlbp::format::{
     GraphFormat, NamedGraph, Network, read_network, read_partial_evidence, read_queries,
     read_ranks, read_soft_evidence, write_graph_to_bytes, write_marginals_to, write_states_to,
 };
+use fastlbp::generate::{Extremes, Plan, Shape};
 use fastlbp::model::{Evidence, FactorGraph, FactorGraphBuilder};
 use fastlbp::schedule::{Preorder, Schedule};
 use fastlbp::{BeliefPropagation, EngineOptions, Error, RunRequest, StopRule};
@@ -661,6 +662,15 @@ fn generated(size: Size) -> Answer {
     let graphs = rust(|| {
         let smartfl = fastlbp::generate::smartfl(variables, 2)?;
         let bingo = fastlbp::generate::bingo(variables, 2)?;
+        let extremes = Some(Extremes { count: 2, size: 5 });
+        for (shape, extremes) in [
+            (Shape::Layers { levels: 3 }, extremes),
+            (Shape::Potts { states: 3 }, None),
+            (Shape::Rbm { hidden: 2 }, None),
+        ] {
+            let (high_arity, high_degree) = (extremes, extremes);
+            Plan { shape, variables: 12, seed: 2, high_arity, high_degree }.generate()?;
+        }
         let text = write_graph_to_bytes(&bingo.graph, GraphFormat::CausalFg)?;
         Ok((smartfl.graph.edge_count(), smartfl.observations.len(), text))
     });

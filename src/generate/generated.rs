@@ -1,0 +1,60 @@
+//! What every shape gives, and the sizes that there are.
+
+use crate::error::{Error, Result};
+use crate::memory::Grow;
+use crate::model::{FactorGraph, FactorGraphBuilder};
+
+/// Fewest variables of a generated graph.
+pub const MIN_VARIABLES: usize = 10;
+/// Most variables of a generated graph.
+pub const MAX_VARIABLES: usize = 100_000_000;
+/// Most edges of a generated graph: indices have 32 bits.
+pub(super) const MAX_EDGES: u64 = u32::MAX as u64 - 1;
+
+/// A graph and observations that fit it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    /// The graph.
+    pub graph: FactorGraph,
+    /// (variable index, state), ascending. They do not contradict the graph.
+    pub observations: Vec<(usize, usize)>,
+}
+
+/// A graph to which factors may still be added. Its variables are the labels from 0 on, so that labels are
+/// indices.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) builder: FactorGraphBuilder,
+    /// As in [`Generated`].
+    pub(super) observations: Vec<(usize, usize)>,
+}
+
+impl Draft {
+    /// Adds an observation of a variable after those before.
+    pub(super) fn observe(&mut self, variable: usize, state: usize) -> Result<()> {
+        self.observations.try_push((variable, state))
+    }
+
+    pub(super) fn build(self) -> Result<Generated> {
+        Ok(Generated { graph: self.builder.build()?, observations: self.observations })
+    }
+}
+
+pub(super) fn check_size(variables: usize) -> Result<()> {
+    if (MIN_VARIABLES..=MAX_VARIABLES).contains(&variables) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument(format!(
+        "{variables} variables: a generated graph has {MIN_VARIABLES} to {MAX_VARIABLES}"
+    )))
+}
+
+/// Checks a number of edges before the memory for them is taken.
+pub(super) fn check_edges(edges: u64) -> Result<()> {
+    if edges <= MAX_EDGES {
+        return Ok(());
+    }
+    Err(Error::LimitExceeded(format!(
+        "about {edges} edges: a generated graph has at most {MAX_EDGES}"
+    )))
+}
