@@ -602,6 +602,45 @@ fn generated_graphs_go_through_info_infer_and_convert() {
 }
 
 #[test]
+fn generated_models_and_extremes_are_written_with_their_observations() {
+    let (_guard, directory) = directory();
+    let at = |name: &str| directory.join(name).display().to_string();
+    for (shape, file, edges) in [
+        ("layers --variables 400 --levels 40", "graph.causal_fg", 10 + 10 * 2 + 380 * 3),
+        ("ising --variables 400", "graph.fg", 400 + 4 * 20 * 19),
+        ("potts --variables 400 --states 3", "graph.uai", 400 + 4 * 20 * 19),
+        ("rbm --variables 50 --hidden 10", "graph.uai.gz", 50 + 2 * 40 * 10),
+    ] {
+        let (graph, evidence) = (at(file), at("graph.obs"));
+        succeed(&format!("generate {shape} --seed 3 --observations {evidence} {graph}"));
+        let written = (fs::read(&graph).unwrap(), fs::read(&evidence).unwrap());
+        let (out, stats) =
+            infer_with_stats(&format!("{graph} --evidence {evidence} --schedule SEQFIX"));
+        assert!(out.lines().count() > 50 && stats["edges"] == edges, "{stats}");
+        assert_eq!(stats["contradictions"], 0);
+        succeed(&format!("generate {shape} --seed 3 --observations {evidence} {graph}"));
+        assert_eq!(written, (fs::read(&graph).unwrap(), fs::read(&evidence).unwrap()));
+    }
+    let graph = at("extremes.causal_fg");
+    let extremes = "--high-arity 2,300 --high-degree 1,2000";
+    succeed(&format!("generate smartfl --variables 1000 {extremes} {graph}"));
+    let info: Value = serde_json::from_str(&succeed(&format!("info {graph} --json"))).unwrap();
+    assert_eq!((&info["variables"], &info["factors"]), (&1000.into(), &(1000 + 2 + 2000).into()));
+    for wrong in [
+        "smartfl --variables 100 --levels 3",
+        "layers --variables 100 --levels 101",
+        "potts --variables 100 --states 1",
+        "rbm --variables 100 --hidden 100",
+        "rbm --variables 9999999 --hidden 999999",
+        "ising --variables 100 --high-arity 1,101",
+        "ising --variables 100 --high-degree 3",
+        "potts --variables 100 --high-degree 1,3",
+    ] {
+        fail(2, &format!("generate {wrong} {}", at("wrong.fg")));
+    }
+}
+
+#[test]
 fn info_describes_a_graph() {
     let graph = data("alarm_small.causal_fg");
     let text = succeed(&format!("info {graph}"));

@@ -204,3 +204,73 @@ fn wrong_options_say_what_is_right() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
 }
+
+#[test]
+fn graphs_that_are_generated_need_no_file() {
+    let common =
+        ["--variables", "300", "--backend", "cpu", "--schedule", "SEQFIX", "--no-evidence"];
+    let shapes = ["--generate", "smartfl,layers,potts", "--generate", "rbm"];
+    let options = ["--levels", "30", "--states", "3", "--hidden", "20", "--seed", "5"];
+    let chain = data("chain.causal_fg");
+    let (code, report) = json(&[&[chain.as_str()], &common[..], &shapes, &options].concat());
+    assert_eq!(code, Some(0), "{report}");
+    let measurements = report["measurements"].as_array().unwrap();
+    let graphs: Vec<&str> = measurements.iter().map(|m| m["graph"].as_str().unwrap()).collect();
+    let names = [
+        &chain,
+        "smartfl --variables 300 --seed 5",
+        "layers --levels 30 --variables 300 --seed 5",
+        "potts --states 3 --variables 300 --seed 5",
+        "rbm --hidden 20 --variables 300 --seed 5",
+    ];
+    assert_eq!(graphs, names);
+    assert!(measurements[1..].iter().all(|m| m["variables"] == 300 && m["observed"] == 0));
+    assert_eq!(measurements[2]["levels"], 30);
+    assert_eq!(measurements[4]["edges"], 300 + 2 * 280 * 20);
+    // What the name says is what `generate` makes.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("layers.causal_fg").display().to_string();
+    let mut generate = Command::new(env!("CARGO_BIN_EXE_fastlbp"));
+    generate.arg("generate").args(names[2].split(' ')).args([
+        "--high-arity",
+        "2,40",
+        "--high-degree",
+        "3,200",
+    ]);
+    generate.args(["--observations", &path.replace("causal_fg", "obs"), &path]);
+    assert!(generate.output().unwrap().status.success());
+    let extremes = ["--high-arity", "2,40", "--high-degree", "3,200", "--generate", "layers"];
+    let layers = ["--levels", "30", "--seed", "5"];
+    let (_, generated) = json(&[&common[..6], &extremes, &layers].concat());
+    let (_, read) = json(&[&[path.as_str()], &common[2..6]].concat());
+    let (generated, read) = (&generated["measurements"][0], &read["measurements"][0]);
+    assert_eq!(
+        generated["graph"],
+        "layers --levels 30 --variables 300 --seed 5 --high-arity 2,40 --high-degree 3,200"
+    );
+    for key in ["variables", "factors", "edges", "observed", "levels", "iteration_bytes"] {
+        assert_eq!(generated[key], read[key], "{key}");
+    }
+    assert!(generated["observed"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn options_of_generated_graphs_are_checked() {
+    let chain = data("chain.causal_fg");
+    for (arguments, part) in [
+        (&["--generate", "ising"][..], "--variables"),
+        (&["--variables", "100"], "--generate"),
+        (&[&chain, "--variables", "100"], "--generate"),
+        (&[&chain, "--high-arity", "1,5"], "--generate"),
+        (&["--generate", "trees", "--variables", "100"], "layers"),
+        (&["--generate", "ising", "--variables", "100", "--evidence", &chain], "--evidence"),
+        (&["--generate", "ising", "--variables", "100", "--states", "3"], "--states"),
+        (&["--generate", "ising", "--variables", "100", "--high-degree", "5"], "3,100"),
+        (&["--generate", "ising", "--variables", "9"], "9 variables"),
+        (&["--generate", "potts", "--variables", "50", "--high-arity", "1,5"], "binary"),
+    ] {
+        let (code, out, err) = bench(&[arguments, &["--backend", "cpu"]].concat());
+        assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
+        assert!(err.contains(part), "{arguments:?}: {err}");
+    }
+}

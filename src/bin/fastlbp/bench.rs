@@ -4,19 +4,19 @@ use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
 use crate::failure::{Failure, Outcome, warn};
 use crate::options::{BackendName, ScheduleName, parse_bingo_rule};
+use crate::shape::{ShapeName, ShapeOptions};
 use crate::signals;
 use crate::standard_streams::print;
+use crate::subject::{EvidenceSource, Source, Subject, timed};
 use fastlbp::engine::device::device_count;
-use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
-    Backend, BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunReport,
-    RunRequest, Schedule, StopReason, StopRule,
+    Backend, BeliefPropagation, Contradiction, EngineOptions, FactorGraph, RunReport, RunRequest,
+    Schedule, StopReason, StopRule,
 };
 use serde::Serialize;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// The approximate duration of a measurement of iterations.
 const MEASURED_SECONDS: f64 = 0.1;
@@ -29,8 +29,8 @@ const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterat
 ///
 /// Prints a line per graph, schedule and backend:
 ///
-/// read, analyse, prepare: milliseconds for the file, for the schedule's order and its levels (not needed
-/// for a run), and for all that is done once per graph and schedule.
+/// read, analyse, prepare: milliseconds for the file or for generating the graph, for the schedule's order and
+/// its levels (not needed for a run), and for all that is done once per graph and schedule.
 ///
 /// iteration: microseconds per iteration, and ns/edge nanoseconds per edge of it. Each of the --repeats
 /// measurements is the difference of two fresh runs, of 1 and of 1 + --iterations iterations, over --iterations;
@@ -50,15 +50,34 @@ const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterat
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH", required = true)]
+    #[arg(value_name = "GRAPH", required_unless_present = "shape")]
     graphs: Vec<PathBuf>,
+
+    /// Graphs that are generated and never written, after the others: shapes of `fastlbp generate` with commas in
+    /// between or one by one, with their observations, and with its options
+    #[arg(
+        long = "generate",
+        id = "shape",
+        value_enum,
+        value_name = "A,B",
+        value_delimiter = ',',
+        requires = "variables"
+    )]
+    shapes: Vec<ShapeName>,
+
+    /// Number of variables of generated graphs
+    #[arg(long, allow_negative_numbers = true, value_name = "N", requires = "shape")]
+    variables: Option<usize>,
+
+    #[command(flatten)]
+    shape_options: ShapeOptions,
 
     /// Observed variables, for one graph [default: the file next to each graph with its name and the
     /// suffix .obs, if there is one]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shape")]
     evidence: Option<PathBuf>,
 
-    /// No evidence, also where there is a file next to the graph
+    /// No evidence, also where there is a file next to the graph, or where a generated graph has observations
     #[arg(long, conflicts_with = "evidence")]
     no_evidence: bool,
 
@@ -106,7 +125,7 @@ struct Report {
 #[derive(Serialize)]
 struct Failed {
     graph: String,
-    /// `null` where the graph could not be read.
+    /// `null` where there is no graph.
     schedule: Option<&'static str>,
     backend: Option<&'static str>,
     reason: String,
@@ -150,14 +169,6 @@ struct Measurement {
     run_cut: bool,
 }
 
-/// A graph with its evidence.
-struct Subject {
-    name: String,
-    graph: Arc<FactorGraph>,
-    evidence: Evidence,
-    read: f64,
-}
-
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     if let (Some(path), [_, _, ..]) = (&arguments.evidence, &arguments.graphs[..]) {
@@ -168,6 +179,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             arguments.graphs.len()
         )));
     }
+    arguments.shape_options.check(&arguments.shapes)?;
     let backends = match &arguments.backend[..] {
         [] if device_count().is_ok() => vec![BackendName::Cpu, BackendName::Cuda],
         [] => vec![BackendName::Cpu],
@@ -203,12 +215,21 @@ fn measure_all(
     arguments: &Arguments, backends: &[BackendName], report: &mut Report,
     failures: &mut Vec<Failure>,
 ) -> Outcome {
-    for path in &arguments.graphs {
-        let subject = match read(arguments, path) {
+    let evidence = match &arguments.evidence {
+        Some(file) => EvidenceSource::File(file),
+        None if arguments.no_evidence => EvidenceSource::None,
+        None => EvidenceSource::OfGraph,
+    };
+    let files = arguments.graphs.iter().map(|path| Source::File(path));
+    // Shapes come with their number of variables only.
+    let variables = arguments.variables.unwrap_or_default();
+    let plan = |&shape| Source::Plan(arguments.shape_options.plan(shape, variables));
+    for source in files.chain(arguments.shapes.iter().map(plan)) {
+        let subject = match source.subject(&evidence) {
             Ok(subject) => subject,
             Err(failure) => {
                 warn(failure.text());
-                let (graph, reason) = (path.display().to_string(), failure.text().to_string());
+                let (graph, reason) = (source.name(), failure.text().to_string());
                 report.failures.push(Failed { graph, schedule: None, backend: None, reason });
                 failures.push(failure);
                 continue;
@@ -243,42 +264,6 @@ fn measure_all(
         }
     }
     Ok(())
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let start = Instant::now();
-    let result = work();
-    (result, start.elapsed().as_secs_f64())
-}
-
-fn read(arguments: &Arguments, path: &Path) -> Outcome<Subject> {
-    let _activity = Activity::start("reading");
-    let (network, read) = timed(|| read_network(path));
-    let network = network?;
-    let named = NamedGraph::new(&network.graph, network.names.as_ref())?;
-    let mut evidence = Evidence::new();
-    let file = match &arguments.evidence {
-        Some(file) => Some(file.clone()),
-        None if arguments.no_evidence => None,
-        None => neighbour(path),
-    };
-    if let Some(file) = file {
-        for (variable, state) in read_partial_evidence(&file, named)?.observed {
-            evidence.observe(&network.graph, variable, state)?;
-        }
-    }
-    let name = path.display().to_string();
-    Ok(Subject { name, graph: Arc::new(network.graph), evidence, read })
-}
-
-/// The file with a graph's name and the suffix `.obs` instead of its own.
-fn neighbour(path: &Path) -> Option<PathBuf> {
-    let plain = match path.extension() {
-        Some(extension) if extension == "gz" => path.with_extension(""),
-        _ => path.to_path_buf(),
-    };
-    let file = plain.with_extension("obs");
-    file.is_file().then_some(file)
 }
 
 fn measure(

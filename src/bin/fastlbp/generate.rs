@@ -1,22 +1,16 @@
-//! `fastlbp generate`: random graphs with the structure of those of program analyses.
+//! `fastlbp generate`: random graphs with the structure of those of program analyses and of models, and with extremes.
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform};
-use clap::ValueEnum;
+use crate::shape::{ShapeName, ShapeOptions};
 use fastlbp::format::{GraphFormat, write_graph, write_observations};
-use fastlbp::generate;
 use std::path::PathBuf;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shape {
-    /// Executions of a program with loops: statements are high-degree variables, values form chains
-    Smartfl,
-    /// A derivation graph: conjunctive clauses, tuples as disjunctions of clauses, cycles
-    Bingo,
-}
-
-/// Generate a factor graph shaped like those of program analyses
+/// Generate a factor graph shaped like those of program analyses, or like a pairwise model
+///
+/// To find out what engines find hard, layers has as many levels as asked for, and every shape of binary
+/// variables can have some factors of high arity and some variables of high degree.
 ///
 /// The same shape, size and seed give the same graph on every machine, for this version of the
 /// program.
@@ -24,13 +18,12 @@ enum Shape {
 pub struct Arguments {
     /// What the graph looks like
     #[arg(value_enum)]
-    shape: Shape,
+    shape: ShapeName,
     /// Number of variables
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     variables: usize,
-    /// Seed of the random choices
-    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    options: ShapeOptions,
     /// Also write observations that fit the graph
     #[arg(long, value_name = "FILE")]
     observations: Option<PathBuf>,
@@ -42,15 +35,13 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     GraphFormat::from_path(&arguments.output)?;
+    arguments.options.check(&[arguments.shape])?;
     let mut files = Conflicts::default();
     files.output("OUT", Some(&arguments.output))?;
     files.output("--observations", arguments.observations.as_deref())?;
     let generated = {
         let _activity = Activity::start("generating");
-        match arguments.shape {
-            Shape::Smartfl => generate::smartfl(arguments.variables, arguments.seed),
-            Shape::Bingo => generate::bingo(arguments.variables, arguments.seed),
-        }?
+        arguments.options.plan(arguments.shape, arguments.variables).generate()?
     };
     let graph = &generated.graph;
     {

@@ -17,11 +17,13 @@ mod inputs;
 mod memory;
 mod options;
 mod run_options;
+mod shape;
 #[cfg_attr(not(unix), path = "no_signals.rs")]
 mod signals;
 mod six_digits;
 mod standard_streams;
 mod stats;
+mod subject;
 
 use clap::{Parser, Subcommand};
 use failure::{Failure, OTHER, Outcome, inform};
@@ -45,7 +47,9 @@ Examples:
   fastlbp info graph.fg --schedule TOPO --json
   fastlbp convert graph.causal_fg graph.fg.gz
   fastlbp generate smartfl --variables 100000 --seed 1 --observations out.obs out.causal_fg.gz
+  fastlbp generate layers --variables 100000 --levels 5000 --high-degree 1,1000000 out.causal_fg.gz
   fastlbp bench graph.causal_fg --schedule PARALL,SEQFIX --threads 1
+  fastlbp bench --generate ising,potts --variables 1000000 --schedule PARALL
   printf 'BP 1e-06 500 1000 100\\nQ 3\\n' | fastlbp bingo graph.causal_fg
 
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.

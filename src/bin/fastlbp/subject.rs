@@ -1,0 +1,103 @@
+//! The graphs that `fastlbp bench` measures: files, and graphs that are generated in the process.
+
+use crate::activity::Activity;
+use crate::failure::Outcome;
+use crate::shape::describe;
+use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
+use fastlbp::generate::Plan;
+use fastlbp::{Evidence, FactorGraph};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A graph with its evidence.
+pub struct Subject {
+    /// The name of [`Source::name`].
+    pub name: String,
+    pub graph: Arc<FactorGraph>,
+    pub evidence: Evidence,
+    /// Seconds for reading or making the graph.
+    pub read: f64,
+}
+
+/// Where a graph comes from.
+pub enum Source<'a> {
+    File(&'a Path),
+    Plan(Plan),
+}
+
+/// Where the evidence of a graph comes from.
+pub enum EvidenceSource<'a> {
+    None,
+    /// The file next to the graph, if there is one, or what was generated with the graph.
+    OfGraph,
+    File(&'a Path),
+}
+
+impl Source<'_> {
+    /// The path, or the options that generate the graph.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Plan(plan) => describe(plan),
+        }
+    }
+
+    /// The graph.
+    pub fn subject(&self, evidence: &EvidenceSource) -> Outcome<Subject> {
+        let (graph, evidence, read) = match self {
+            Source::File(path) => read_file(path, evidence)?,
+            Source::Plan(plan) => make(plan, evidence)?,
+        };
+        Ok(Subject { name: self.name(), graph: Arc::new(graph), evidence, read })
+    }
+}
+
+/// The result and the seconds that it took.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
+}
+
+fn read_file(path: &Path, source: &EvidenceSource) -> Outcome<(FactorGraph, Evidence, f64)> {
+    let _activity = Activity::start("reading");
+    let (network, read) = timed(|| read_network(path));
+    let network = network?;
+    let named = NamedGraph::new(&network.graph, network.names.as_ref())?;
+    let mut evidence = Evidence::new();
+    let file = match source {
+        EvidenceSource::None => None,
+        EvidenceSource::OfGraph => neighbour(path),
+        EvidenceSource::File(file) => Some(file.to_path_buf()),
+    };
+    if let Some(file) = file {
+        for (variable, state) in read_partial_evidence(&file, named)?.observed {
+            evidence.observe(&network.graph, variable, state)?;
+        }
+    }
+    Ok((network.graph, evidence, read))
+}
+
+/// The file with a graph's name and the suffix `.obs` instead of its own.
+fn neighbour(path: &Path) -> Option<PathBuf> {
+    let plain = match path.extension() {
+        Some(extension) if extension == "gz" => path.with_extension(""),
+        _ => path.to_path_buf(),
+    };
+    let file = plain.with_extension("obs");
+    file.is_file().then_some(file)
+}
+
+fn make(plan: &Plan, source: &EvidenceSource) -> Outcome<(FactorGraph, Evidence, f64)> {
+    let _activity = Activity::start("generating");
+    let (generated, seconds) = timed(|| plan.generate());
+    let generated = generated?;
+    let mut evidence = Evidence::new();
+    if !matches!(source, EvidenceSource::None) {
+        for &(variable, state) in &generated.observations {
+            evidence.observe(&generated.graph, variable, state)?;
+        }
+    }
+    Ok((generated.graph, evidence, seconds))
+}
