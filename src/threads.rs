@@ -193,6 +193,13 @@ impl Gang {
         Self { others }
     }
 
+    /// A gang of one thread per physical core for a piece of work, or of so few that each has `least` units of it.
+    pub(crate) fn for_work(work: usize, least: usize) -> Self {
+        let useful = work / least.max(1);
+        // A small piece of work does not even look at the processor.
+        if useful < 2 { Self::ALONE } else { Self::of(physical_cores().min(useful)) }
+    }
+
     /// Number of threads, with the calling one.
     pub(crate) fn threads(&self) -> usize {
         self.others.len() + 1
@@ -202,6 +209,19 @@ impl Gang {
     /// Returns when all calls have. Panics if one of them does.
     pub(crate) fn run<F: Fn(usize) + Sync>(&self, job: &F) {
         self.run_beside(job, || job(0));
+    }
+
+    /// Calls `job` once for each part. The threads take the parts in their order, each the next one when it is done
+    /// with its last one.
+    pub(crate) fn each<P: Send>(&self, parts: &mut [P], job: impl Fn(&mut P) + Sync) {
+        let next = Mutex::new(parts.iter_mut());
+        self.run(&|_| {
+            loop {
+                let part = lock(&next).next();
+                let Some(part) = part else { break };
+                job(part);
+            }
+        });
     }
 
     /// As [`Self::run`], where the calling thread does something else.
@@ -279,6 +299,15 @@ mod tests {
                 });
                 assert!(done.iter().all(|count| count.load(Ordering::Relaxed) == 1));
             }
+        }
+    }
+
+    #[test]
+    fn every_part_is_done_once() {
+        for (threads, parts) in [(1, 3), (3, 0), (3, 2), (2, 100)] {
+            let mut parts = vec![0; parts];
+            Gang::of(threads).each(&mut parts, |part| *part += 1);
+            assert!(parts.iter().all(|&part| part == 1));
         }
     }
 

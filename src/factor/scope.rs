@@ -26,11 +26,6 @@ impl Scope<'_> {
         self.variables.partition_point(|&other| other < variable)
     }
 
-    /// Position of the head in the graph's order; 0 for kinds without one.
-    pub(crate) fn head_position(&self) -> usize {
-        self.head.map_or(0, |head| self.position(head))
-    }
-
     /// Numbers of states of the variables in the graph's order.
     pub(crate) fn radices(&self) -> impl Iterator<Item = usize> + '_ {
         self.variables.iter().map(|&v| self.cardinalities[v as usize] as usize)

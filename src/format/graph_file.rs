@@ -89,7 +89,7 @@ pub fn read_network_from_bytes(bytes: &[u8], name: &Path, format: GraphFormat) -
 
 fn parse_graph(bytes: &[u8], name: &Path, format: GraphFormat) -> Result<ParsedNetwork> {
     Ok(match format {
-        GraphFormat::CausalFg => causal_fg::parse(bytes, name)?.into(),
+        GraphFormat::CausalFg => causal_fg::parse(bytes, name)?,
         GraphFormat::Fg => fg::parse(bytes, name)?.into(),
         GraphFormat::Uai => uai::parse(bytes, name)?.into(),
         GraphFormat::Bif => bif::parse(bytes, name)?,

@@ -17,16 +17,27 @@ pub struct Network {
 pub(super) struct ParsedNetwork {
     pub(super) builder: FactorGraphBuilder,
     pub(super) names: Option<Names>,
+    /// The probability of the priors of all variables that head no factor, if they get some.
+    pub(super) missing_priors: Option<f64>,
 }
 
 impl ParsedNetwork {
+    /// Without names; all variables that head no factor get a prior of this probability.
+    pub(super) fn with_missing_priors(builder: FactorGraphBuilder, p: f64) -> Self {
+        Self { builder, names: None, missing_priors: Some(p) }
+    }
+
     pub(super) fn build(self) -> Result<Network> {
-        Ok(Network { graph: self.builder.build()?, names: self.names })
+        let graph = match self.missing_priors {
+            Some(p) => self.builder.build_with_missing_priors(p),
+            None => self.builder.build(),
+        }?;
+        Ok(Network { graph, names: self.names })
     }
 }
 
 impl From<FactorGraphBuilder> for ParsedNetwork {
     fn from(builder: FactorGraphBuilder) -> Self {
-        Self { builder, names: None }
+        Self { builder, names: None, missing_priors: None }
     }
 }

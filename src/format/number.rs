@@ -27,6 +27,28 @@ pub(super) fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &str {
     std::str::from_utf8(&digits[start..]).unwrap_or_default()
 }
 
+/// The digits that a text of at least 8 bytes begins with, if they are 1 to 7: their value and their number.
+///
+/// Eight bytes are looked at in one word, so that the time does not depend on the number of digits, which branch
+/// prediction cannot know.
+#[inline]
+pub(super) fn leading_digits(text: &[u8]) -> Option<(u64, usize)> {
+    let word = u64::from_le_bytes(*text.first_chunk()?) ^ u64::from_ne_bytes([b'0'; 8]);
+    // The high bit of every byte above 9; a carry only reaches bytes after the first of these.
+    let other =
+        (word.wrapping_add(u64::from_ne_bytes([0x76; 8])) | word) & u64::from_ne_bytes([0x80; 8]);
+    let count = other.trailing_zeros() as usize / 8;
+    if !(1..8).contains(&count) {
+        return None;
+    }
+    // The digits move to the end of the word, zeros in front; then pairs, fours and all eight are put together.
+    let digits = word << (64 - 8 * count);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    Some((low.wrapping_add(high) >> 32, count))
+}
+
 /// Powers of ten that an `f64` holds exactly.
 const EXACT_POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
@@ -123,6 +145,22 @@ mod tests {
             let wanted = text.parse::<f64>().ok().map(f64::to_bits);
             assert_eq!(parse_f64(text.as_bytes()).map(f64::to_bits), wanted, "{text:?}");
         }
+    }
+
+    #[test]
+    fn digits_in_front_are_read_at_once() {
+        for byte in 0..=u8::MAX {
+            for count in 0..=8 {
+                let mut text = b"98765432xx".to_vec();
+                text[count] = byte;
+                let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let value = std::str::from_utf8(&text[..digits]).unwrap().parse();
+                let wanted = (1..8).contains(&digits).then(|| (value.unwrap(), digits));
+                assert_eq!(leading_digits(&text), wanted, "{text:?}");
+            }
+        }
+        assert_eq!(leading_digits(b"1234567"), None);
+        assert_eq!(leading_digits(b"0000007 "), Some((7, 7)));
     }
 
     proptest! {

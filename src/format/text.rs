@@ -3,7 +3,7 @@
 //! Line-based formats use [`Cursor::integer`], [`Cursor::token`] and [`Cursor::end_line`], which
 //! stay inside a line; free-form ones use the `next_*` methods, which cross lines and comments.
 
-use super::number::parse_f64;
+use super::number::{leading_digits, parse_f64};
 use crate::error::{Error, Result};
 use std::fmt::Arguments;
 use std::path::Path;
@@ -20,10 +20,12 @@ pub(super) struct Cursor<'a> {
 }
 
 /// Spaces inside a line; the carriage return of a CRLF line end is one of them.
-fn is_blank(byte: u8) -> bool {
+#[inline]
+pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
+#[inline]
 fn is_space(byte: u8) -> bool {
     is_blank(byte) || byte == b'\n'
 }
@@ -94,6 +96,27 @@ impl<'a> Cursor<'a> {
         self.bytes.len() - self.position
     }
 
+    /// Number of bytes before the cursor.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The whole text.
+    pub(super) fn text(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// A cursor further on in the text, at the start of a line, which has the number 1 there.
+    pub(super) fn elsewhere(&self, position: usize) -> Self {
+        Self { position, line: 1, ..self.clone() }
+    }
+
+    /// Moves to where a cursor is that [`Self::elsewhere`] made for this position.
+    pub(super) fn follow(&mut self, other: &Self) {
+        self.line += other.line - 1;
+        self.position = other.position;
+    }
+
     /// Number of bytes of the whole text.
     pub(super) fn total(&self) -> usize {
         self.bytes.len()
@@ -160,6 +183,11 @@ impl<'a> Cursor<'a> {
     /// Moves past the end of the line, which must hold nothing more than blanks.
     #[inline]
     pub(super) fn end_line(&mut self, after: &str) -> Result<()> {
+        if self.peek() == Some(b'\n') {
+            self.position += 1;
+            self.line += 1;
+            return Ok(());
+        }
         if !self.at_line_end() {
             return Err(self.unwanted_after(after));
         }
@@ -211,6 +239,12 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn integer(&mut self, what: &str) -> Result<u64> {
         let rest = self.rest();
+        if let Some((value, length)) = leading_digits(rest)
+            && is_space(rest[length])
+        {
+            self.position += length;
+            return Ok(value);
+        }
         let mut value = 0_u64;
         let mut length = 0;
         let mut after = None;

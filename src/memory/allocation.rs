@@ -1,11 +1,13 @@
 //! Allocations that return an error where there is no memory.
 
 use crate::error::{Error, Result};
+use std::alloc::{Layout, alloc_zeroed};
 use std::collections::HashMap;
 use std::fmt::{Arguments, Display, Write};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
 
 /// The error of an allocation of so many bytes.
 #[cold]
@@ -76,6 +78,36 @@ pub(crate) fn filled<T: Clone>(length: usize, value: T) -> Result<Vec<T>> {
     let mut list = room(length)?;
     list.resize(length, value);
     Ok(list)
+}
+
+/// Types for which all bits 0 are a value.
+///
+/// # Safety
+///
+/// A value all of whose bytes are 0 is valid.
+pub(crate) unsafe trait AllZero {}
+
+// SAFETY: an integer may have any bits.
+unsafe impl AllZero for u32 {}
+// SAFETY: it has the representation of an integer.
+unsafe impl AllZero for AtomicU8 {}
+
+/// A list of items all of whose bits are 0. The system has such pages at hand: they are made where they are first
+/// used, by the thread that uses them, and not all of them here.
+pub(crate) fn zeroed<T: AllZero>(length: usize) -> Result<Vec<T>> {
+    let no_memory = || no_memory_for(bytes_of::<T>(length));
+    let layout = Layout::array::<T>(length).map_err(|_| no_memory())?;
+    if layout.size() == 0 {
+        return room(length);
+    }
+    // SAFETY: the layout has a size.
+    let items = unsafe { alloc_zeroed(layout) }.cast::<T>();
+    if items.is_null() {
+        return Err(no_memory());
+    }
+    // SAFETY: the global allocator has given room for `length` items in the layout of such a list, and all of them
+    // are valid by the contract of `AllZero`.
+    Ok(unsafe { Vec::from_raw_parts(items, length, length) })
 }
 
 /// A copy of a list.
@@ -263,6 +295,8 @@ mod tests {
     #[test]
     fn lists_have_their_items() {
         assert_eq!(filled(3, 7).unwrap(), [7, 7, 7]);
+        assert_eq!(zeroed::<u32>(3).unwrap(), [0, 0, 0]);
+        assert!(zeroed::<u32>(0).unwrap().is_empty());
         assert_eq!(copied(&[1, 2]).unwrap(), [1, 2]);
         assert_eq!(collected((0..10).filter(|x| x % 3 == 0)).unwrap(), [0, 3, 6, 9]);
         assert_eq!(collected([(); 5]).unwrap().len(), 5);
@@ -292,6 +326,8 @@ mod tests {
         assert!(list.try_resize(usize::MAX, 0).is_err());
         assert_eq!(list, [1]);
         assert!(filled(isize::MAX as usize, 0_u8).is_err());
+        assert!(zeroed::<u32>(usize::MAX).is_err());
+        assert!(zeroed::<u32>(isize::MAX as usize / 4).is_err());
         let long = out_of_memory(format_args!("{:300}", 1));
         assert!(matches!(long, Error::OutOfMemory(_)));
     }

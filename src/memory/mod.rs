@@ -11,6 +11,6 @@ mod sorted_map;
 
 pub(crate) use allocation::{
     Grow, NoMemory, all_collected, boxed, collected, copied, display, entry_room, filled, fit,
-    insert, out_of_memory, path, probe, room, shared, text,
+    insert, out_of_memory, path, probe, room, shared, text, zeroed,
 };
 pub(crate) use sorted_map::SortedMap;

@@ -2,10 +2,16 @@
 
 use super::assemble::connect;
 use super::graph::{FactorGraph, Label};
-use super::labels::{INDEX_LIMIT, LabelIndex};
+use super::labels::{INDEX_LIMIT, LabelIndex, UsedLabels};
+use super::scopes::{DraftFactors, NOT_ASSEMBLED, Scopes};
 use crate::error::{Error, Result};
 use crate::factor::{FactorKind, HornParameters, NewFactor, NewTable, Scope, Stores};
-use crate::memory::{Grow, copied, filled, room};
+use crate::memory::{Grow, copied, filled};
+use crate::threads::Gang;
+
+/// Least number of edges that a thread gets when a graph is built: about a millisecond of work, many times what
+/// waking the thread takes.
+const EDGES_PER_THREAD: usize = 1 << 16;
 
 /// Prior, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
 ///
@@ -39,7 +45,7 @@ pub struct FactorGraphBuilder {
     /// Head label of a factor that has one, else 0.
     pub(super) heads: Vec<Label>,
     /// Where each factor's members end.
-    member_ends: Vec<usize>,
+    pub(super) member_ends: Vec<usize>,
     /// Body of a factor with a head, scope of another, in the caller's order.
     pub(super) members: Vec<Label>,
     /// Number in the store of the factor's kind.
@@ -200,21 +206,57 @@ impl FactorGraphBuilder {
     /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of
     /// the labels. Tables and terms head no variable. O(variables + edges) for labels without large gaps.
     pub fn add_missing_priors(&mut self, p: f64) -> Result<()> {
-        let labels = self.label_index()?.labels_without(self.headed_labels())?;
+        let index = self.label_index(&self.gang())?;
+        self.add_priors_to_headless(&index, p)
+    }
+
+    fn add_priors_to_headless(&mut self, index: &LabelIndex, p: f64) -> Result<()> {
+        let labels = index.labels_without(self.used_labels().headed())?;
         self.make_room(labels.len(), 0)?;
         self.all_or_none(|builder| {
             labels.into_iter().try_for_each(|label| builder.add_prior(label, p))
         })
     }
 
-    /// Checks everything and builds the graph. O(variables log variables + edges log arity + table
-    /// entries).
+    /// Checks everything and builds the graph, large ones on several threads. O(variables log variables + edges log
+    /// arity + table entries).
     ///
     /// Errors: a cardinality below 1 or declared in two ways; a table with a duplicate variable or
     /// of the wrong size; a factor with a head over a variable that is not binary; terms that name a
     /// state that a variable does not have, or whose sum is seen to be negative somewhere or zero
     /// everywhere; more edges, variables or factors than 32-bit indices can name.
     pub fn build(&self) -> Result<FactorGraph> {
+        self.build_on(&self.gang())
+    }
+
+    /// [`Self::build`] on some threads.
+    pub(super) fn build_on(&self, gang: &Gang) -> Result<FactorGraph> {
+        self.check_size()?;
+        let mut graph = self.assemble(self.label_index(gang)?, gang)?;
+        connect(&mut graph, gang)?;
+        Ok(graph)
+    }
+
+    /// As [`Self::add_missing_priors`] and [`Self::build`], in less time and memory: labels are indexed once, and the
+    /// drafts go before the edges are connected.
+    pub(crate) fn build_with_missing_priors(mut self, p: f64) -> Result<FactorGraph> {
+        let gang = self.gang();
+        let index = self.label_index(&gang)?;
+        self.add_priors_to_headless(&index, p)?;
+        self.check_size()?;
+        let mut graph = self.assemble(index, &gang)?;
+        drop(self);
+        connect(&mut graph, &gang)?;
+        Ok(graph)
+    }
+
+    /// The threads that build the graph.
+    fn gang(&self) -> Gang {
+        Gang::for_work(self.members.len() + self.kinds.len(), EDGES_PER_THREAD)
+    }
+
+    /// Errors: more edges than can be indexed.
+    fn check_size(&self) -> Result<()> {
         // A horn factor has one edge more than its body, at most.
         let edge_bound = self.members.len() + self.kinds.len();
         if edge_bound > INDEX_LIMIT {
@@ -222,72 +264,72 @@ impl FactorGraphBuilder {
                 "{edge_bound} edges: at most {INDEX_LIMIT} can be indexed"
             )));
         }
-        let index = self.label_index()?;
-        let mut graph = FactorGraph {
-            cardinalities: self.cardinalities(&index)?,
-            labels: copied(&index.labels)?,
-            factor_offsets: room(self.kinds.len() + 1)?,
-            edge_variable: room(edge_bound)?,
+        Ok(())
+    }
+
+    /// The graph without the directions of its edges that [`connect`] fills in.
+    fn assemble(&self, index: LabelIndex, gang: &Gang) -> Result<FactorGraph> {
+        let cardinalities = self.cardinalities(&index)?;
+        let all_binary = cardinalities.iter().all(|&r| r == 2);
+        let drafts = DraftFactors {
+            kinds: &self.kinds,
+            heads: &self.heads,
+            member_ends: &self.member_ends,
+            members: &self.members,
+            parameters: &self.parameters,
+        };
+        let Scopes { factor_offsets, edge_variable, heads, mut parameters } =
+            drafts.scopes(&index, all_binary, gang)?;
+        let mut stores = Stores::begin(&self.drafts)?;
+        let mut members = Vec::new();
+        for (factor, &kind) in self.kinds.iter().enumerate() {
+            if parameters[factor] != NOT_ASSEMBLED {
+                continue;
+            }
+            members.clear();
+            members.try_extend(drafts.members(factor).iter().map(|&label| index.of(label)))?;
+            let edges = factor_offsets[factor] as usize..factor_offsets[factor + 1] as usize;
+            let scope = Scope {
+                factor,
+                kind,
+                head: kind.has_head().then(|| index.of(self.heads[factor])),
+                members: &members,
+                variables: &edge_variable[edges],
+                labels: &index.labels,
+                cardinalities: &cardinalities,
+                all_binary,
+            };
+            parameters[factor] = stores.assemble(&self.drafts, self.parameters[factor], &scope)?;
+        }
+        stores.finish();
+        Ok(FactorGraph {
+            cardinalities,
+            labels: index.labels,
+            factor_offsets,
+            edge_variable,
             edge_factor: Vec::new(),
             variable_offsets: Vec::new(),
             variable_edges: Vec::new(),
             kinds: copied(&self.kinds)?,
-            heads: filled(self.kinds.len(), 0)?,
-            parameters: filled(self.kinds.len(), 0)?,
-            stores: Stores::begin(&self.drafts)?,
-            all_binary: false,
-        };
-        graph.all_binary = graph.cardinalities.iter().all(|&r| r == 2);
-        let (mut members, mut variables) = (Vec::new(), Vec::new());
-        graph.factor_offsets.push(0);
-        for (factor, &kind) in self.kinds.iter().enumerate() {
-            let start = if factor == 0 { 0 } else { self.member_ends[factor - 1] };
-            let own = &self.members[start..self.member_ends[factor]];
-            let head = kind.has_head().then(|| index.of(self.heads[factor]));
-            members.clear();
-            members.try_extend(own.iter().map(|&label| index.of(label)))?;
-            variables.clear();
-            variables.try_append(&members)?;
-            variables.try_extend(head)?;
-            variables.sort_unstable();
-            variables.dedup();
-            let scope = Scope {
-                factor,
-                kind,
-                head,
-                members: &members,
-                variables: &variables,
-                labels: &graph.labels,
-                cardinalities: &graph.cardinalities,
-                all_binary: graph.all_binary,
-            };
-            let draft = self.parameters[factor];
-            graph.parameters[factor] = graph.stores.assemble(&self.drafts, draft, &scope)?;
-            graph.heads[factor] = scope.head_position() as u32;
-            graph.edge_variable.try_append(&variables)?;
-            graph.factor_offsets.push(graph.edge_variable.len() as u32);
-        }
-        graph.stores.finish();
-        if graph.edge_variable.len() < graph.edge_variable.capacity() {
-            graph.edge_variable = copied(&graph.edge_variable)?;
-        }
-        connect(&mut graph)?;
-        Ok(graph)
+            heads,
+            parameters,
+            stores,
+            all_binary,
+        })
     }
 
     /// The index of all labels that occur.
-    fn label_index(&self) -> Result<LabelIndex> {
-        let used = || {
-            let declared = self.declared.iter().map(|&(label, _)| label);
-            self.members.iter().copied().chain(self.headed_labels()).chain(declared)
-        };
-        LabelIndex::new(used, self.members.len() + self.heads.len() + self.declared.len())
+    fn label_index(&self, gang: &Gang) -> Result<LabelIndex> {
+        LabelIndex::new(&self.used_labels(), gang)
     }
 
-    /// The heads of all factors that have one.
-    fn headed_labels(&self) -> impl Iterator<Item = Label> {
-        let heads = self.heads.iter().zip(&self.kinds).filter(|&(_, kind)| kind.has_head());
-        heads.map(|(&head, _)| head)
+    fn used_labels(&self) -> UsedLabels<'_> {
+        UsedLabels {
+            members: &self.members,
+            heads: &self.heads,
+            kinds: &self.kinds,
+            declared: &self.declared,
+        }
     }
 
     /// Makes room for so many more factors with so many members together, so that

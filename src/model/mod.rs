@@ -5,8 +5,10 @@ mod builder;
 mod evidence;
 mod from_graph;
 mod graph;
+mod horn_batch;
 mod labels;
 mod replace;
+mod scopes;
 mod structured_builder;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ pub(crate) use builder::{check_cardinality, check_offsets};
 pub use evidence::{Evidence, VariableEvidence};
 pub(crate) use evidence::{check_factor, check_variable};
 pub use graph::{FactorGraph, Label};
+pub(crate) use horn_batch::HornBatch;
 pub(crate) use replace::TableStructure;
 pub use structured_builder::{SignedArrays, TermArrays};
 

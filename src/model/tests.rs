@@ -3,7 +3,9 @@
 use crate::model::{
     Factor, FactorGraph, FactorGraphBuilder, FactorKind, HornParameters, NoisyLiteral,
 };
+use crate::threads::Gang;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 const VALUES: [f64; 4] = [0.1, 0.2, 0.3, 0.4];
 
@@ -169,4 +171,50 @@ fn factors_are_added_by_their_parameters() {
     let error = builder.add_factor(Some(1), &[2], &table).unwrap_err().to_string();
     assert!(error.contains("factor 1 (table)") && error.contains("no head"), "{error}");
     assert_eq!(builder.factor_count(), 1);
+}
+
+proptest! {
+    #[test]
+    fn any_number_of_threads_builds_the_same_graph(
+        factors in prop::collection::vec(
+            (0_u64..30, prop::collection::vec(0_u64..30, 0..6), 0_usize..4), 0..60,
+        ),
+        gap in prop::sample::select(vec![1_u64, 2, 1 << 40]),
+        cardinality in prop::sample::select(vec![None, None, None, Some(1), Some(2), Some(3)]),
+        threads in 2_usize..6,
+    ) {
+        let label = |v: u64| v * gap;
+        let mut builder = FactorGraphBuilder::new();
+        let mut scopes = Vec::new();
+        for (head, body, kind) in &factors {
+            let (head, body): (_, Vec<u64>) = (label(*head), body.iter().copied().map(label).collect());
+            let scope: BTreeSet<u64> = body.iter().copied().chain([head]).collect();
+            match kind {
+                0 => builder.add_and(head, &body, 0.5, 0.25).unwrap(),
+                1 => builder.add_or(head, &body, 0.25, 0.5).unwrap(),
+                2 => builder.add_prior(head, 0.75).unwrap(),
+                _ => {
+                    let scope: Vec<u64> = scope.iter().rev().copied().collect();
+                    let values: Vec<f64> = (0..1 << scope.len()).map(f64::from).map(|x| x + 1.0).collect();
+                    builder.add_table(&scope, &values).unwrap();
+                }
+            }
+            scopes.push(if *kind == 2 { BTreeSet::from([head]) } else { scope });
+        }
+        if let Some(cardinality) = cardinality {
+            builder.add_variable(label(5), cardinality).unwrap();
+        }
+        let wanted = builder.build_on(&Gang::ALONE);
+        match (builder.build_on(&Gang::of(threads)), wanted) {
+            (Ok(found), Ok(wanted)) => {
+                prop_assert_eq!(&found, &wanted);
+                for (factor, scope) in scopes.iter().enumerate() {
+                    let own = found.factor_variables(factor).iter();
+                    prop_assert!(own.map(|&v| found.label(v as usize)).eq(scope.iter().copied()));
+                }
+            }
+            (Err(found), Err(wanted)) => prop_assert_eq!(found.to_string(), wanted.to_string()),
+            (found, wanted) => prop_assert!(false, "{:?} instead of {:?}", found, wanted),
+        }
+    }
 }

@@ -52,7 +52,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<ParsedNetwork> {
         tables.read(block)?;
     }
     tables.finish(&end)?;
-    Ok(ParsedNetwork { builder, names: Some(variables.names) })
+    Ok(ParsedNetwork { builder, names: Some(variables.names), missing_priors: None })
 }
 
 /// Reads networks and variables, and finds the probability blocks, which may come before variables
