@@ -54,6 +54,7 @@
 //! [`schedule`] says what a schedule means and how it becomes levels; [`mod@format`] lists the files that
 //! can be read and written; [`ffi`] is the C interface, documented in `include/fastlbp.h`.
 
+mod counting_sort;
 pub mod engine;
 pub mod error;
 // What only devices need is there without them, too.

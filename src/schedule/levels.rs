@@ -28,6 +28,7 @@
 //! edges of several factors, constraint 2 still has to be propagated: see `settle`. Factors with so
 //! many variables that O(arity) per group would hurt are treated by `high_arity`.
 
+use super::factor_order;
 use super::high_arity::HighArityFactors;
 use super::preorder::{Preorder, counting_sort};
 use super::settle::ClassSettler;
@@ -120,6 +121,9 @@ pub fn analyse(graph: &FactorGraph, preorder: &Preorder, storage: Storage) -> Re
             preorder.edge_count(),
             graph.edge_count()
         )));
+    }
+    if factor_order::follows_factors(graph, preorder) {
+        return Levels::new(factor_order::levels(graph, storage == Storage::InPlace)?);
     }
     let edge_root = graph.edge_count().isqrt();
     analyse_with(graph, preorder, storage, edge_root.max(512), 16)

@@ -9,6 +9,7 @@
 //! with exactly the results of updating one edge at a time.
 
 mod digraph;
+mod factor_order;
 mod forward_backward;
 mod heads;
 mod high_arity;

@@ -1,8 +1,9 @@
 //! Total preorders on the edges of a factor graph.
 
 use crate::error::{Error, Result};
-use crate::memory::{collected, copied, filled};
+use crate::memory::{collected, copied, filled, zeroed};
 use crate::model::FactorGraph;
+use crate::threads::Gang;
 
 /// A total preorder on edges: a rank per edge; edges of equal rank form a class.
 ///
@@ -113,27 +114,23 @@ impl Preorder {
     /// The edges sorted as by [`Self::order`], and where in that list each class starts: one entry
     /// more than there are classes. O(edges). Errors: no memory.
     pub fn classes(&self) -> Result<(Vec<u32>, Vec<u32>)> {
-        counting_sort(&self.ranks, self.class_count)
+        if self.class_count < self.ranks.len() {
+            return counting_sort(&self.ranks, self.class_count);
+        }
+        // A strict order: ranks are a permutation.
+        let mut order: Vec<u32> = zeroed(self.ranks.len())?;
+        for (edge, &rank) in self.ranks.iter().enumerate() {
+            order[rank as usize] = edge as u32;
+        }
+        Ok((order, collected(0..=self.class_count as u32)?))
     }
 }
 
-/// The indices of `keys`, all of which are below `key_count`, sorted by (key, index), and where
-/// each key starts in them (`key_count + 1` entries).
+/// Least number of keys that a thread gets: about a millisecond of work.
+const KEYS_PER_THREAD: usize = 1 << 18;
+
+/// [`counting_sort`](crate::counting_sort::counting_sort) on as many threads as pay.
 pub(super) fn counting_sort(keys: &[u32], key_count: usize) -> Result<(Vec<u32>, Vec<u32>)> {
-    // Starts are kept one entry further right while they move, and so end in their places.
-    let mut offsets = filled(key_count + 2, 0_u32)?;
-    for &key in keys {
-        offsets[key as usize + 2] += 1;
-    }
-    for key in 2..offsets.len() {
-        offsets[key] += offsets[key - 1];
-    }
-    let mut order = filled(keys.len(), 0)?;
-    for (index, &key) in keys.iter().enumerate() {
-        let slot = &mut offsets[key as usize + 1];
-        order[*slot as usize] = index as u32;
-        *slot += 1;
-    }
-    offsets.pop();
-    Ok((order, offsets))
+    let gang = Gang::for_work(keys.len(), KEYS_PER_THREAD);
+    crate::counting_sort::counting_sort(keys, key_count, &gang)
 }
