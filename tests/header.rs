@@ -47,11 +47,33 @@ fn first_comment(file: &str) -> Vec<String> {
     lines.map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned()).collect()
 }
 
+/// A file as cbindgen is to read it: the functions of `functions!` (see `src/ffi/entry.rs`) written out, since it expands
+/// no macros.
+fn source(file: &str) -> String {
+    let (mut text, mut is_inside) = (String::new(), false);
+    for line in read(&format!("src/ffi/{file}")).lines() {
+        match line {
+            "functions! {" => is_inside = true,
+            "}" if is_inside => is_inside = false,
+            _ if is_inside && !line.contains("///") => {
+                let line =
+                    line.replace("    fn ", "#[unsafe(no_mangle)] pub unsafe extern \"C\" fn ");
+                text += &line.replace(") =>", ") -> fastlbp_status {").replace(';', "}");
+            }
+            _ => text += line,
+        }
+        text += "\n";
+    }
+    text
+}
+
 /// Constants, types and functions of a file, as cbindgen translates them.
 fn items(file: &str) -> String {
     let config =
         cbindgen::Config { header: None, after_includes: None, line_length: 100, ..config() };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi").join(file);
+    let folder = tempfile::tempdir().expect("a folder for what cbindgen reads");
+    let path = folder.path().join(file);
+    std::fs::write(&path, source(file)).expect("the file can be written");
     let builder = cbindgen::Builder::new().with_config(config).with_src(path);
     let mut text = Vec::new();
     builder.generate().expect("the C interface can be translated").write(&mut text);

@@ -117,11 +117,9 @@ fn variable_of_label(graph: &FactorGraph, label: Label) -> Outcome<usize> {
 pub unsafe extern "C" fn fastlbp_graph_factor_kinds(
     graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| write_kinds(graph, Buffer::new(buffer, length, needed)?))
-}
-
-fn write_kinds(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
-    buffer.fill_with(graph.factor_count(), |factor| graph.kind(factor) as u32)
+    of_graph!(graph, |graph| {
+        fill!(buffer, length, needed, graph.factor_count(), |factor| graph.kind(factor) as u32)
+    })
 }
 
 /// Heads of all factors, as variable indices: FASTLBP_NO_VARIABLE for a table and for terms, which have none.
@@ -131,14 +129,10 @@ fn write_kinds(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
 pub unsafe extern "C" fn fastlbp_graph_factor_heads(
     graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| write_heads(graph, Buffer::new(buffer, length, needed)?))
-}
-
-fn write_heads(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
-    buffer.fill_with(graph.factor_count(), |factor| {
+    of_graph!(graph, |graph| fill!(buffer, length, needed, graph.factor_count(), |factor| {
         let position = graph.head_position(factor);
         position.map_or(FASTLBP_NO_VARIABLE, |i| graph.factor_variables(factor)[i])
-    })
+    }))
 }
 
 /// Where the edges of each factor start, and behind them the number of edges: those of factor f are the numbers from
@@ -149,12 +143,11 @@ fn write_heads(graph: &FactorGraph, buffer: Buffer<u32>) -> Outcome {
 pub unsafe extern "C" fn fastlbp_graph_factor_offsets(
     graph: *const fastlbp_graph, buffer: *mut usize, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| write_offsets(graph, Buffer::new(buffer, length, needed)?))
-}
-
-fn write_offsets(graph: &FactorGraph, buffer: Buffer<usize>) -> Outcome {
-    let (count, end) = (graph.factor_count(), graph.edge_count());
-    buffer.fill_with(count + 1, |f| if f < count { graph.factor_edges(f).start } else { end })
+    of_graph!(graph, |graph| {
+        let (count, end) = (graph.factor_count(), graph.edge_count());
+        let start = |f| if f < count { graph.factor_edges(f).start } else { end };
+        fill!(buffer, length, needed, count + 1, |factor| start(factor))
+    })
 }
 
 /// The variable of each edge, as an index.
@@ -263,14 +256,19 @@ fn write_indicators(factor: Factor<'_>, arity: usize, buffer: Buffer<i32>) -> Ou
 pub unsafe extern "C" fn fastlbp_graph_factor_values(
     graph: *const fastlbp_graph, factor: usize, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| write_values(graph, factor, Buffer::new(buffer, length, needed)?))
+    of_graph!(graph, |graph| {
+        let buffer = Buffer::new(buffer, length, needed)?;
+        match view(graph, factor)? {
+            Factor::Table(values) => buffer.fill(values),
+            other => write_values(graph, factor, other, buffer),
+        }
+    })
 }
 
-fn write_values(graph: &FactorGraph, factor: usize, buffer: Buffer<f64>) -> Outcome {
-    let view = view(graph, factor)?;
-    if let Factor::Table(values) = view {
-        return buffer.fill(values);
-    }
+/// Computes the values of a factor that does not store them.
+fn write_values(
+    graph: &FactorGraph, factor: usize, view: Factor<'_>, buffer: Buffer<f64>,
+) -> Outcome {
     let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_VALUE_LIMIT);
     let size = size.ok_or_else(|| {
         Error::LimitExceeded(format!(

@@ -6,7 +6,27 @@
 //! argument once, for its error text too. All rest on the contract of the header: a handle is NULL or live; every
 //! other pointer is NULL or what its type and comment say, for as long as the call lasts.
 //!
-//! Signatures stay outside of macros, since cbindgen reads them.
+//! Signatures stay outside of macros, since cbindgen reads them; where functions of one line follow each other,
+//! [`functions`] writes what is the same in all, and `tests/header.rs` does so for cbindgen.
+
+/// Functions with bodies of one line, each of which is one of the macros below:
+///
+/// ```ignore
+/// functions! {
+///     /// The documentation.
+///     fn fastlbp_bp_set_start(bp: *mut fastlbp_bp, start: u32) =>
+///         change!(bp, |session| set_start(session, start));
+/// }
+/// ```
+macro_rules! functions {
+    ($($(#[$attribute:meta])* fn $name:ident($($parameter:ident: $type:ty),*) => $body:expr;)*) => {$(
+        $(#[$attribute])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($parameter: $type),*) -> fastlbp_status {
+            $body
+        }
+    )*};
+}
 
 /// A call that reads a handle; any number of them run at the same time: `read!(bp, |session| ...)`.
 macro_rules! read {
@@ -72,8 +92,12 @@ macro_rules! put {
 }
 
 /// Writes an array of results, which is computed only if there is a buffer: `fill!(buffer, length, needed,
-/// values)`.
+/// values)`, or `fill!(buffer, length, needed, count, |index| value)` one by one.
 macro_rules! fill {
+    ($buffer:ident, $length:ident, $needed:ident, $count:expr, |$index:tt| $value:expr) => {{
+        let buffer = $crate::ffi::arguments::Buffer::new($buffer, $length, $needed)?;
+        buffer.fill_with($count, |$index| $value)
+    }};
     ($buffer:ident, $length:ident, $needed:ident, $values:expr) => {{
         let buffer = $crate::ffi::arguments::Buffer::new($buffer, $length, $needed)?;
         buffer.fill($values)

@@ -6,7 +6,7 @@
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
 use super::session::Session;
-use super::status::{Outcome, fastlbp_status};
+use super::status::fastlbp_status;
 
 /// Length of the array of all messages: the states of the variables of all edges together.
 fn message_length(session: &Session) -> usize {
@@ -25,12 +25,10 @@ fn message_length(session: &Session) -> usize {
 pub unsafe extern "C" fn fastlbp_bp_messages(
     bp: *const fastlbp_bp, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| write_messages(session, Buffer::new(buffer, length, needed)?))
-}
-
-fn write_messages(session: &Session, buffer: Buffer<f64>) -> Outcome {
-    let buffer = buffer.check(message_length(session))?;
-    buffer.fill(&session.bp.messages()?)
+    read!(bp, |session| {
+        let buffer = Buffer::new(buffer, length, needed)?.check(message_length(session))?;
+        buffer.fill(&session.bp.messages()?)
+    })
 }
 
 /// Replaces all factor-to-variable messages, in the layout of fastlbp_bp_messages. The number of iterations done counts
@@ -43,10 +41,7 @@ fn write_messages(session: &Session, buffer: Buffer<f64>) -> Outcome {
 pub unsafe extern "C" fn fastlbp_bp_set_messages(
     bp: *mut fastlbp_bp, messages: *const f64, length: usize,
 ) -> fastlbp_status {
-    change!(bp, |session| {
-        let messages = array!(messages, length);
-        session.bp.set_messages(messages)
-    })
+    change!(bp, |session| session.bp.set_messages(array!(messages, length)))
 }
 
 /// The exact state of the messages and the number of iterations done: words whose meaning belongs to this version of the
@@ -70,8 +65,5 @@ pub unsafe extern "C" fn fastlbp_bp_save_state(
 pub unsafe extern "C" fn fastlbp_bp_restore_state(
     bp: *mut fastlbp_bp, state: *const u64, length: usize,
 ) -> fastlbp_status {
-    change!(bp, |session| {
-        let state = array!(state, length);
-        session.bp.restore_state(state)
-    })
+    change!(bp, |session| session.bp.restore_state(array!(state, length)))
 }

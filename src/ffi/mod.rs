@@ -18,6 +18,7 @@ mod entry;
 mod arguments;
 mod batch;
 mod bp;
+mod choices;
 mod contents;
 mod device;
 mod evidence;

@@ -2,6 +2,7 @@
 
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
+use super::choices::*;
 use super::schedule::{set_blocks, set_log_domain, set_schedule, set_seed};
 use super::session::Session;
 use super::settings::*;

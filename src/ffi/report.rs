@@ -61,46 +61,7 @@ pub const FASTLBP_STOP_CANCELLED: u32 = 4;
 pub unsafe extern "C" fn fastlbp_bp_report_u64(
     bp: *const fastlbp_bp, key: u32, out: *mut u64,
 ) -> fastlbp_status {
-    read!(bp, |session| put!(out, whole_number(session, key)?))
-}
-
-fn whole_number(session: &Session, key: u32) -> Outcome<u64> {
-    Ok(match key {
-        FASTLBP_REPORT_ITERATIONS => session.report()?.iterations,
-        FASTLBP_REPORT_TOTAL_ITERATIONS => session.report()?.total_iterations,
-        FASTLBP_REPORT_CONVERGED => session.report()?.converged.into(),
-        FASTLBP_REPORT_STOP_REASON => stop_reason(session.report()?.reason).into(),
-        FASTLBP_REPORT_SPARED_MESSAGES => session.report()?.spared_messages,
-        FASTLBP_REPORT_CONTRADICTIONS => session.contradictions()?.0,
-        FASTLBP_REPORT_FIRST_CONTRADICTION => session
-            .contradictions()?
-            .1
-            .ok_or_else(|| Error::NoResult("the last run had no contradictory variable".into()))?,
-        FASTLBP_REPORT_BACKEND => match prepared(session)?.backend() {
-            Backend::Cuda => super::settings::FASTLBP_BACKEND_CUDA.into(),
-            Backend::Cpu | Backend::Auto => super::settings::FASTLBP_BACKEND_CPU.into(),
-        },
-        FASTLBP_REPORT_THREADS => prepared(session)?.threads() as u64,
-        FASTLBP_REPORT_EVIDENCE => session.bp.evidence().len() as u64,
-        _ => return Err(wrong_key(key, "u64")),
-    })
-}
-
-/// The session with the engine of a backend that was asked for; of AUTO the log is told which one is expected.
-fn prepared(session: &Session) -> Outcome<&BeliefPropagation> {
-    session.bp.prepare_fixed()?;
-    session.tell_backend();
-    Ok(&session.bp)
-}
-
-fn stop_reason(reason: StopReason) -> u32 {
-    match reason {
-        StopReason::Converged => FASTLBP_STOP_CONVERGED,
-        StopReason::Iterations => FASTLBP_STOP_ITERATIONS,
-        StopReason::Share => FASTLBP_STOP_ACTIVE_FRACTION,
-        StopReason::Time => FASTLBP_STOP_TIME,
-        StopReason::Cancelled => FASTLBP_STOP_CANCELLED,
-    }
+    read!(bp, |session| put!(out, session.whole_number(key)?))
 }
 
 /// A real number of the report.
@@ -111,15 +72,57 @@ fn stop_reason(reason: StopReason) -> u32 {
 pub unsafe extern "C" fn fastlbp_bp_report_f64(
     bp: *const fastlbp_bp, key: u32, out: *mut f64,
 ) -> fastlbp_status {
-    read!(bp, |session| put!(out, real_number(session, key)?))
+    read!(bp, |session| put!(out, session.real_number(key)?))
 }
 
-fn real_number(session: &Session, key: u32) -> Outcome<f64> {
-    Ok(match key {
-        FASTLBP_REPORT_MAX_DIFF => session.report()?.max_diff,
-        FASTLBP_REPORT_ACTIVE_FRACTION => session.report()?.active_fraction,
-        _ => return Err(wrong_key(key, "f64")),
-    })
+impl Session {
+    /// What a key says that is for whole numbers.
+    fn whole_number(&self, key: u32) -> Outcome<u64> {
+        Ok(match key {
+            FASTLBP_REPORT_ITERATIONS => self.report()?.iterations,
+            FASTLBP_REPORT_TOTAL_ITERATIONS => self.report()?.total_iterations,
+            FASTLBP_REPORT_CONVERGED => self.report()?.converged.into(),
+            FASTLBP_REPORT_STOP_REASON => stop_reason(self.report()?.reason).into(),
+            FASTLBP_REPORT_SPARED_MESSAGES => self.report()?.spared_messages,
+            FASTLBP_REPORT_CONTRADICTIONS => self.contradictions()?.0,
+            FASTLBP_REPORT_FIRST_CONTRADICTION => self.contradictions()?.1.ok_or_else(|| {
+                Error::NoResult("the last run had no contradictory variable".into())
+            })?,
+            FASTLBP_REPORT_BACKEND => match self.prepared()?.backend() {
+                Backend::Cuda => super::settings::FASTLBP_BACKEND_CUDA.into(),
+                Backend::Cpu | Backend::Auto => super::settings::FASTLBP_BACKEND_CPU.into(),
+            },
+            FASTLBP_REPORT_THREADS => self.prepared()?.threads() as u64,
+            FASTLBP_REPORT_EVIDENCE => self.bp.evidence().len() as u64,
+            _ => return Err(wrong_key(key, "u64")),
+        })
+    }
+
+    /// What a key says that is for real numbers.
+    fn real_number(&self, key: u32) -> Outcome<f64> {
+        Ok(match key {
+            FASTLBP_REPORT_MAX_DIFF => self.report()?.max_diff,
+            FASTLBP_REPORT_ACTIVE_FRACTION => self.report()?.active_fraction,
+            _ => return Err(wrong_key(key, "f64")),
+        })
+    }
+
+    /// The session with the engine of a backend that was asked for; of AUTO the log is told which one is expected.
+    fn prepared(&self) -> Outcome<&BeliefPropagation> {
+        self.bp.prepare_fixed()?;
+        self.tell_backend();
+        Ok(&self.bp)
+    }
+}
+
+fn stop_reason(reason: StopReason) -> u32 {
+    match reason {
+        StopReason::Converged => FASTLBP_STOP_CONVERGED,
+        StopReason::Iterations => FASTLBP_STOP_ITERATIONS,
+        StopReason::Share => FASTLBP_STOP_ACTIVE_FRACTION,
+        StopReason::Time => FASTLBP_STOP_TIME,
+        StopReason::Cancelled => FASTLBP_STOP_CANCELLED,
+    }
 }
 
 fn wrong_key(key: u32, of: &str) -> Failure {

@@ -34,13 +34,12 @@ pub unsafe extern "C" fn fastlbp_bp_marginals(
 pub unsafe extern "C" fn fastlbp_bp_probabilities(
     bp: *const fastlbp_bp, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| write_probabilities(session, Buffer::new(buffer, length, needed)?))
-}
-
-fn write_probabilities(session: &Session, buffer: Buffer<f64>) -> Outcome {
-    session.check_binary()?;
-    let marginals = session.bp.marginals()?;
-    buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
+    read!(bp, |session| {
+        let buffer = Buffer::new(buffer, length, needed)?;
+        session.check_binary()?;
+        let marginals = session.bp.marginals()?;
+        buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
+    })
 }
 
 /// P(x = 1) of some variables.

@@ -126,8 +126,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_relation(
     bp: *mut fastlbp_bp, before: *const u32, after: *const u32, count: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        let before = array!(before, count);
-        let after = array!(after, count);
+        let (before, after) = (array!(before, count), array!(after, count));
         let pairs = memory::converted("pairs of edges", before, |i, edge| Ok((edge, after[i])))?;
         set_preorder(session, Preorder::from_relation(session.graph(), &pairs)?)
     })
@@ -146,13 +145,11 @@ fn set_preorder(session: &mut Session, preorder: Preorder) -> Outcome {
 pub unsafe extern "C" fn fastlbp_bp_schedule_ranks(
     bp: *const fastlbp_bp, iteration: u64, buffer: *mut u32, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| write_ranks(session, iteration, Buffer::new(buffer, length, needed)?))
-}
-
-fn write_ranks(session: &Session, iteration: u64, buffer: Buffer<u32>) -> Outcome {
-    let graph = session.graph();
-    let buffer = buffer.check(graph.edge_count())?;
-    buffer.fill(session.bp.schedule().preorder(graph, iteration)?.ranks())
+    read!(bp, |session| {
+        let (graph, schedule) = (session.graph(), session.bp.schedule());
+        let buffer = Buffer::new(buffer, length, needed)?.check(graph.edge_count())?;
+        buffer.fill(schedule.preorder(graph, iteration)?.ranks())
+    })
 }
 
 /// Number of edges of each dependency level of the schedule: a level is a group of edges whose messages can be computed

@@ -5,12 +5,12 @@
 //! command line has.
 
 use super::bp::fastlbp_bp;
+use super::choices::{BACKENDS, CONTRADICTIONS, INFERENCES, MEASURES, STARTS};
 use super::log::UserPointer;
 use super::session::{ProgressFunction, Session};
 use super::status::{Failure, Outcome, fastlbp_status};
 use crate::EngineOptions;
-use crate::engine::{Backend, Contradiction, Inference, Start};
-use crate::session::Measure;
+use crate::engine::Backend;
 use std::ffi::c_void;
 use std::time::Duration;
 
@@ -21,15 +21,6 @@ pub const FASTLBP_BACKEND_CPU: u32 = 1;
 /// Backend: a CUDA device. The first session on one retains its primary context, which other users of CUDA
 /// in the process share; it stays, with the kernels in it, to the end of the process, unless it fails.
 pub const FASTLBP_BACKEND_CUDA: u32 = 2;
-
-pub(super) const BACKENDS: Choices<Backend> = Choices {
-    setting: "backend",
-    all: &[
-        (Backend::Auto, "auto", "FASTLBP_BACKEND_AUTO"),
-        (Backend::Cpu, "cpu", "FASTLBP_BACKEND_CPU"),
-        (Backend::Cuda, "cuda", "FASTLBP_BACKEND_CUDA"),
-    ],
-};
 
 /// For fastlbp_bp_set_device: the device of the environment variable FASTLBP_DEVICE, and 0 where that is
 /// not set.
@@ -42,320 +33,125 @@ pub const FASTLBP_CONTRADICTION_ERROR: u32 = 0;
 /// and counts them.
 pub const FASTLBP_CONTRADICTION_VOTE: u32 = 1;
 
-pub(super) const CONTRADICTIONS: Choices<Contradiction> = Choices {
-    setting: "contradiction policy",
-    all: &[
-        (Contradiction::Error, "error", "FASTLBP_CONTRADICTION_ERROR"),
-        (Contradiction::Vote, "vote", "FASTLBP_CONTRADICTION_VOTE"),
-    ],
-};
-
 /// Start of a run: from uniform messages.
 pub const FASTLBP_START_FRESH: u32 = 0;
 /// Start of a run: from the messages as the last run, fastlbp_bp_set_messages or
 /// fastlbp_bp_restore_state left them.
 pub const FASTLBP_START_WARM: u32 = 1;
 
-pub(super) const STARTS: Choices<Start> = Choices {
-    setting: "start",
-    all: &[
-        (Start::Fresh, "fresh", "FASTLBP_START_FRESH"),
-        (Start::Warm, "warm", "FASTLBP_START_WARM"),
-    ],
-};
-
 /// Inference: sum-product, for marginals.
 pub const FASTLBP_INFERENCE_SUM_PRODUCT: u32 = 0;
 /// Inference: max-product, for the most probable joint state.
 pub const FASTLBP_INFERENCE_MAX_PRODUCT: u32 = 1;
-
-pub(super) const INFERENCES: Choices<Inference> = Choices {
-    setting: "inference",
-    all: &[
-        (Inference::SumProduct, "SUMPROD", "FASTLBP_INFERENCE_SUM_PRODUCT"),
-        (Inference::MaxProduct, "MAXPROD", "FASTLBP_INFERENCE_MAX_PRODUCT"),
-    ],
-};
 
 /// Measure of fastlbp_bp_run: changes of the beliefs of variables.
 pub const FASTLBP_MEASURE_VARIABLES: u32 = 0;
 /// Measure of fastlbp_bp_run: changes of the beliefs of variables and of factors, as in libDAI.
 pub const FASTLBP_MEASURE_ALL: u32 = 1;
 
-pub(super) const MEASURES: Choices<Measure> = Choices {
-    setting: "measure",
-    all: &[
-        (Measure::Variables, "variables", "FASTLBP_MEASURE_VARIABLES"),
-        (Measure::All, "all", "FASTLBP_MEASURE_ALL"),
-    ],
-};
-
 /// For fastlbp_bp_set_active_threshold: no active set.
 pub const FASTLBP_ACTIVE_OFF: f64 = -1.0;
 
-/// The values of a setting that has names: the number of one in C is its position.
-pub(super) struct Choices<T: 'static> {
-    setting: &'static str,
-    /// Each with its word in properties and its constant in C.
-    all: &'static [(T, &'static str, &'static str)],
-}
+functions! {
+    /// Sets the number of CPU threads. Results do not depend on it.
+    ///
+    /// @param threads The number, at most 4096; 0 for one per physical core, the default.
+    /// @return INVALID_ARGUMENT.
+    fn fastlbp_bp_set_threads(bp: *mut fastlbp_bp, threads: usize) =>
+        change!(bp, |session| set_threads(session, threads));
 
-impl<T: Copy + PartialEq> Choices<T> {
-    /// The value of a number.
-    fn numbered(&self, number: u32) -> Outcome<T> {
-        self.all.get(number as usize).map(|&(value, ..)| value).ok_or_else(|| {
-            let constants = self.all.iter().map(|(_, _, constant)| constant).enumerate();
-            let known = listed(constants.map(|(number, name)| format!("{name} ({number})")));
-            Failure::invalid(format!("{} {number}: {known} is needed", self.setting))
-        })
-    }
+    /// Sets where iterations run. Results do not depend on it.
+    ///
+    /// @param backend FASTLBP_BACKEND_AUTO (the default: each run where it is expected to end first; where a device
+    ///        that is there fails, the CPU, with a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs
+    ///        fail with the reason if there is none).
+    /// @return INVALID_ARGUMENT for another number.
+    fn fastlbp_bp_set_backend(bp: *mut fastlbp_bp, backend: u32) =>
+        change!(bp, |session| set_backend(session, BACKENDS.numbered(backend)?));
 
-    /// The value of a word, in upper or lower case; an error says which words there are.
-    pub fn named(&self, word: &str) -> Result<T, String> {
-        let found = self.all.iter().find(|(_, known, _)| known.eq_ignore_ascii_case(word));
-        let known = || listed(self.all.iter().map(|(_, word, _)| word.to_string()));
-        found.map(|&(value, ..)| value).ok_or_else(known)
-    }
+    /// Sets which CUDA device the backends FASTLBP_BACKEND_CUDA and FASTLBP_BACKEND_AUTO use. Results do not depend on it.
+    ///
+    /// @param index Number of the device, as in fastlbp_device_name, or FASTLBP_DEVICE_DEFAULT, the default.
+    /// @return OK, also where there is no such device: with FASTLBP_BACKEND_CUDA runs then fail with OUT_OF_RANGE or
+    ///         NO_DEVICE and the reason, with FASTLBP_BACKEND_AUTO they are made on the CPU.
+    fn fastlbp_bp_set_device(bp: *mut fastlbp_bp, index: u32) =>
+        change!(bp, |session| set_device(session, Some(index)));
 
-    /// The word of a value.
-    pub fn word(&self, value: T) -> &'static str {
-        self.all.iter().find(|(known, ..)| *known == value).map_or("", |(_, word, _)| word)
-    }
-}
+    /// Sets the tolerance of fastlbp_bp_run: the largest change of a probability that counts as none.
+    ///
+    /// @param tolerance A value >= 0; 1e-9 by default.
+    /// @return INVALID_ARGUMENT for a negative value or NaN.
+    fn fastlbp_bp_set_tolerance(bp: *mut fastlbp_bp, tolerance: f64) =>
+        change!(bp, |session| set_tolerance(session, tolerance));
 
-/// "a, b or c".
-fn listed(names: impl Iterator<Item = String>) -> String {
-    let names: Vec<String> = names.collect();
-    match &names[..] {
-        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => names.concat(),
-    }
-}
+    /// Sets the number of iterations after which fastlbp_bp_run ends in any case.
+    ///
+    /// @param max_iterations The number; 10000 by default.
+    /// @return OK.
+    fn fastlbp_bp_set_max_iterations(bp: *mut fastlbp_bp, max_iterations: u64) =>
+        change!(bp, |session| set_max_iterations(session, max_iterations));
 
-/// A number from 0 on.
-fn from_zero(value: f64, wrong: impl FnOnce() -> String) -> Outcome<f64> {
-    // Not the zero with a sign.
-    if value >= 0.0 { Ok(value.abs()) } else { Err(Failure::invalid(wrong())) }
-}
+    /// Sets the time after which a run of any kind begins no further iteration.
+    ///
+    /// @param seconds A value >= 0; infinity, the default, for no limit.
+    /// @return INVALID_ARGUMENT for a negative value or NaN.
+    fn fastlbp_bp_set_max_time(bp: *mut fastlbp_bp, seconds: f64) =>
+        change!(bp, |session| set_max_time(session, seconds));
 
-/// Sets the number of CPU threads. Results do not depend on it.
-///
-/// @param threads The number, at most 4096; 0 for one per physical core, the default.
-/// @return INVALID_ARGUMENT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_threads(
-    bp: *mut fastlbp_bp, threads: usize,
-) -> fastlbp_status {
-    change!(bp, |session| set_threads(session, threads))
-}
+    /// Sets what happens where deterministic messages disagree.
+    ///
+    /// @param policy FASTLBP_CONTRADICTION_ERROR, the default, or FASTLBP_CONTRADICTION_VOTE.
+    /// @return INVALID_ARGUMENT for another number.
+    fn fastlbp_bp_set_contradiction(bp: *mut fastlbp_bp, policy: u32) =>
+        change!(bp, |session| CONTRADICTIONS.set(policy, &mut session.bp.settings_mut().contradiction));
 
-pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
-    const LIMIT: usize = 4096;
-    if threads > LIMIT {
-        return Err(Failure::invalid(format!(
-            "{threads} threads: at most {LIMIT}, or 0 for one per physical core, are possible"
-        )));
-    }
-    let threads = (threads > 0).then_some(threads);
-    session.set_options(EngineOptions { threads, ..session.bp.options() });
-    Ok(())
-}
+    /// Sets what messages runs start from.
+    ///
+    /// @param start FASTLBP_START_FRESH, the default, or FASTLBP_START_WARM: n iterations and then m more give the bits of
+    ///        n + m iterations.
+    /// @return INVALID_ARGUMENT for another number.
+    fn fastlbp_bp_set_start(bp: *mut fastlbp_bp, start: u32) =>
+        change!(bp, |session| STARTS.set(start, &mut session.bp.settings_mut().start));
 
-/// Sets where iterations run. Results do not depend on it.
-///
-/// @param backend FASTLBP_BACKEND_AUTO (the default: each run where it is expected to end first; where a device
-///        that is there fails, the CPU, with a message to the log), FASTLBP_BACKEND_CPU or FASTLBP_BACKEND_CUDA (runs
-///        fail with the reason if there is none).
-/// @return INVALID_ARGUMENT for another number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_backend(
-    bp: *mut fastlbp_bp, backend: u32,
-) -> fastlbp_status {
-    change!(bp, |session| set_backend(session, BACKENDS.numbered(backend)?))
-}
+    /// Sets what messages and beliefs are over the states of the other variables: the sum, or the maximum, of the factor's
+    /// value times the messages that come in. With max-product, marginals are max-marginals, each scaled so that it adds up
+    /// to 1, and fastlbp_bp_find_maximum decodes a most probable joint state.
+    ///
+    /// @param inference FASTLBP_INFERENCE_SUM_PRODUCT, the default, or FASTLBP_INFERENCE_MAX_PRODUCT.
+    /// @return INVALID_ARGUMENT for another number.
+    fn fastlbp_bp_set_inference(bp: *mut fastlbp_bp, inference: u32) =>
+        change!(bp, |session| INFERENCES.set(inference, &mut session.bp.settings_mut().inference));
 
-pub(super) fn set_backend(session: &mut Session, backend: Backend) -> Outcome {
-    session.set_options(EngineOptions { backend, ..session.bp.options() });
-    Ok(())
-}
+    /// Sets the damping d: a new message becomes old^d * new^(1-d), state by state, and normalised, so that messages that
+    /// swing to and fro settle down. Fixed points, and with them converged results, are those without damping; near one,
+    /// an iteration moves about 1 - d as far. Other messages read the damped ones; beliefs, and the changes that stop
+    /// rules look at, are those of the undamped ones, as in libDAI. Not together with an active set.
+    ///
+    /// @param damping A number from 0, the default, for none, up to but not including 1.
+    /// @return INVALID_ARGUMENT.
+    fn fastlbp_bp_set_damping(bp: *mut fastlbp_bp, damping: f64) =>
+        change!(bp, |session| set_damping(session, damping));
 
-/// Sets which CUDA device the backends FASTLBP_BACKEND_CUDA and FASTLBP_BACKEND_AUTO use. Results do not depend on it.
-///
-/// @param index Number of the device, as in fastlbp_device_name, or FASTLBP_DEVICE_DEFAULT, the default.
-/// @return OK, also where there is no such device: with FASTLBP_BACKEND_CUDA runs then fail with OUT_OF_RANGE or
-///         NO_DEVICE and the reason, with FASTLBP_BACKEND_AUTO they are made on the CPU.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_device(bp: *mut fastlbp_bp, index: u32) -> fastlbp_status {
-    change!(bp, |session| set_device(session, Some(index)))
-}
+    /// Sets the threshold of the active set: a message is computed again only if one that it reads has changed by more
+    /// than the threshold since, in log-odds (natural logarithm; of any two states). A change up to it is dropped.
+    ///
+    /// With a threshold t, every message of a run that has come to rest is within t of its update; with 0, runs give the
+    /// bits of runs without an active set. Which messages are computed depends on the schedule alone. Iterations run on
+    /// one thread. FASTLBP_REPORT_SPARED_MESSAGES tells how many were spared. Not together with damping.
+    ///
+    /// @param threshold A number >= 0, or FASTLBP_ACTIVE_OFF, the default, to compute all messages in every iteration.
+    /// @return INVALID_ARGUMENT.
+    fn fastlbp_bp_set_active_threshold(bp: *mut fastlbp_bp, threshold: f64) =>
+        change!(bp, |session| set_active_threshold(session, (threshold != FASTLBP_ACTIVE_OFF).then_some(threshold)));
 
-/// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
-pub(super) fn set_device(session: &mut Session, device: Option<u32>) -> Outcome {
-    let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
-    session.set_options(EngineOptions { device, ..session.bp.options() });
-    Ok(())
-}
-
-/// Sets the tolerance of fastlbp_bp_run: the largest change of a probability that counts as none.
-///
-/// @param tolerance A value >= 0; 1e-9 by default.
-/// @return INVALID_ARGUMENT for a negative value or NaN.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_tolerance(
-    bp: *mut fastlbp_bp, tolerance: f64,
-) -> fastlbp_status {
-    change!(bp, |session| set_tolerance(session, tolerance))
-}
-
-pub(super) fn set_tolerance(session: &mut Session, tolerance: f64) -> Outcome {
-    let wrong = || format!("tolerance {tolerance}: a value >= 0 is needed");
-    session.bp.settings_mut().tolerance = from_zero(tolerance, wrong)?;
-    Ok(())
-}
-
-/// Sets the number of iterations after which fastlbp_bp_run ends in any case.
-///
-/// @param max_iterations The number; 10000 by default.
-/// @return OK.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_max_iterations(
-    bp: *mut fastlbp_bp, max_iterations: u64,
-) -> fastlbp_status {
-    change!(bp, |session| set_max_iterations(session, max_iterations))
-}
-
-pub(super) fn set_max_iterations(session: &mut Session, max_iterations: u64) -> Outcome {
-    session.bp.settings_mut().max_iterations = max_iterations;
-    Ok(())
-}
-
-/// Sets the time after which a run of any kind begins no further iteration.
-///
-/// @param seconds A value >= 0; infinity, the default, for no limit.
-/// @return INVALID_ARGUMENT for a negative value or NaN.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_max_time(
-    bp: *mut fastlbp_bp, seconds: f64,
-) -> fastlbp_status {
-    change!(bp, |session| set_max_time(session, seconds))
-}
-
-pub(super) fn set_max_time(session: &mut Session, seconds: f64) -> Outcome {
-    let wrong = || {
-        format!("time limit of {seconds} seconds: a value >= 0, or infinity for none, is needed")
-    };
-    // A time too long to be a duration is no limit.
-    session.bp.settings_mut().max_time =
-        Duration::try_from_secs_f64(from_zero(seconds, wrong)?).ok();
-    Ok(())
-}
-
-/// Sets what happens where deterministic messages disagree.
-///
-/// @param policy FASTLBP_CONTRADICTION_ERROR, the default, or FASTLBP_CONTRADICTION_VOTE.
-/// @return INVALID_ARGUMENT for another number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_contradiction(
-    bp: *mut fastlbp_bp, policy: u32,
-) -> fastlbp_status {
-    change!(bp, |session| {
-        session.bp.settings_mut().contradiction = CONTRADICTIONS.numbered(policy)?;
-        Outcome::Ok(())
-    })
-}
-
-/// Sets what messages runs start from.
-///
-/// @param start FASTLBP_START_FRESH, the default, or FASTLBP_START_WARM: n iterations and then m more give the bits of
-///        n + m iterations.
-/// @return INVALID_ARGUMENT for another number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_start(bp: *mut fastlbp_bp, start: u32) -> fastlbp_status {
-    change!(bp, |session| {
-        session.bp.settings_mut().start = STARTS.numbered(start)?;
-        Outcome::Ok(())
-    })
-}
-
-/// Sets what messages and beliefs are over the states of the other variables: the sum, or the maximum, of the factor's
-/// value times the messages that come in. With max-product, marginals are max-marginals, each scaled so that it adds up
-/// to 1, and fastlbp_bp_find_maximum decodes a most probable joint state.
-///
-/// @param inference FASTLBP_INFERENCE_SUM_PRODUCT, the default, or FASTLBP_INFERENCE_MAX_PRODUCT.
-/// @return INVALID_ARGUMENT for another number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_inference(
-    bp: *mut fastlbp_bp, inference: u32,
-) -> fastlbp_status {
-    change!(bp, |session| {
-        session.bp.settings_mut().inference = INFERENCES.numbered(inference)?;
-        Outcome::Ok(())
-    })
-}
-
-/// Sets the damping d: a new message becomes old^d * new^(1-d), state by state, and normalised, so that messages that
-/// swing to and fro settle down. Fixed points, and with them converged results, are those without damping; near one,
-/// an iteration moves about 1 - d as far. Other messages read the damped ones; beliefs, and the changes that stop
-/// rules look at, are those of the undamped ones, as in libDAI. Not together with an active set.
-///
-/// @param damping A number from 0, the default, for none, up to but not including 1.
-/// @return INVALID_ARGUMENT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_damping(
-    bp: *mut fastlbp_bp, damping: f64,
-) -> fastlbp_status {
-    change!(bp, |session| set_damping(session, damping))
-}
-
-pub(super) fn set_damping(session: &mut Session, damping: f64) -> Outcome {
-    let wrong = || format!("damping {damping}: a number in [0, 1) is needed");
-    let damping = if damping < 1.0 { damping } else { f64::NAN };
-    session.bp.settings_mut().damping = from_zero(damping, wrong)?;
-    Ok(())
-}
-
-/// Sets the threshold of the active set: a message is computed again only if one that it reads has changed by more
-/// than the threshold since, in log-odds (natural logarithm; of any two states). A change up to it is dropped.
-///
-/// With a threshold t, every message of a run that has come to rest is within t of its update; with 0, runs give the
-/// bits of runs without an active set. Which messages are computed depends on the schedule alone. Iterations run on
-/// one thread. FASTLBP_REPORT_SPARED_MESSAGES tells how many were spared. Not together with damping.
-///
-/// @param threshold A number >= 0, or FASTLBP_ACTIVE_OFF, the default, to compute all messages in every iteration.
-/// @return INVALID_ARGUMENT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_active_threshold(
-    bp: *mut fastlbp_bp, threshold: f64,
-) -> fastlbp_status {
-    change!(bp, |session| {
-        let threshold = (threshold != FASTLBP_ACTIVE_OFF).then_some(threshold);
-        set_active_threshold(session, threshold)
-    })
-}
-
-/// Sets the threshold; `None` for no active set.
-pub(super) fn set_active_threshold(session: &mut Session, threshold: Option<f64>) -> Outcome {
-    let check = |value: f64| {
-        from_zero(value, || format!("threshold {value} of the active set: a number >= 0 is needed"))
-    };
-    session.bp.settings_mut().active_threshold = threshold.map(check).transpose()?;
-    Ok(())
-}
-
-/// Sets whose changes the tolerance of fastlbp_bp_run is compared with. Other runs have rules of their own.
-///
-/// @param measure FASTLBP_MEASURE_VARIABLES, the default, or FASTLBP_MEASURE_ALL, libDAI's rule: no belief of a variable
-///        or of a factor has changed by more than the tolerance; a fresh run compares its first iteration with uniform
-///        beliefs. That takes O(joint states * arity) of each factor more.
-/// @return INVALID_ARGUMENT for another number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_bp_set_measure(
-    bp: *mut fastlbp_bp, measure: u32,
-) -> fastlbp_status {
-    change!(bp, |session| {
-        session.bp.settings_mut().measure = MEASURES.numbered(measure)?;
-        Outcome::Ok(())
-    })
+    /// Sets whose changes the tolerance of fastlbp_bp_run is compared with. Other runs have rules of their own.
+    ///
+    /// @param measure FASTLBP_MEASURE_VARIABLES, the default, or FASTLBP_MEASURE_ALL, libDAI's rule: no belief of a variable
+    ///        or of a factor has changed by more than the tolerance; a fresh run compares its first iteration with uniform
+    ///        beliefs. That takes O(joint states * arity) of each factor more.
+    /// @return INVALID_ARGUMENT for another number.
+    fn fastlbp_bp_set_measure(bp: *mut fastlbp_bp, measure: u32) =>
+        change!(bp, |session| MEASURES.set(measure, &mut session.bp.settings_mut().measure));
 }
 
 /// Told after each iteration how a run goes.
@@ -395,4 +191,71 @@ pub unsafe extern "C" fn fastlbp_bp_set_progress(
         session.extras.progress = callback.map(|function| (function, user));
         Outcome::Ok(())
     })
+}
+
+/// A number from 0 on.
+fn from_zero(value: f64, wrong: impl FnOnce() -> String) -> Outcome<f64> {
+    // Not the zero with a sign.
+    if value >= 0.0 { Ok(value.abs()) } else { Err(Failure::invalid(wrong())) }
+}
+
+pub(super) fn set_threads(session: &mut Session, threads: usize) -> Outcome {
+    const LIMIT: usize = 4096;
+    if threads > LIMIT {
+        return Err(Failure::invalid(format!(
+            "{threads} threads: at most {LIMIT}, or 0 for one per physical core, are possible"
+        )));
+    }
+    let threads = (threads > 0).then_some(threads);
+    session.set_options(EngineOptions { threads, ..session.bp.options() });
+    Ok(())
+}
+
+pub(super) fn set_backend(session: &mut Session, backend: Backend) -> Outcome {
+    session.set_options(EngineOptions { backend, ..session.bp.options() });
+    Ok(())
+}
+
+/// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
+pub(super) fn set_device(session: &mut Session, device: Option<u32>) -> Outcome {
+    let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
+    session.set_options(EngineOptions { device, ..session.bp.options() });
+    Ok(())
+}
+
+pub(super) fn set_tolerance(session: &mut Session, tolerance: f64) -> Outcome {
+    let wrong = || format!("tolerance {tolerance}: a value >= 0 is needed");
+    session.bp.settings_mut().tolerance = from_zero(tolerance, wrong)?;
+    Ok(())
+}
+
+pub(super) fn set_max_iterations(session: &mut Session, max_iterations: u64) -> Outcome {
+    session.bp.settings_mut().max_iterations = max_iterations;
+    Ok(())
+}
+
+pub(super) fn set_max_time(session: &mut Session, seconds: f64) -> Outcome {
+    let wrong = || {
+        format!("time limit of {seconds} seconds: a value >= 0, or infinity for none, is needed")
+    };
+    // A time too long to be a duration is no limit.
+    session.bp.settings_mut().max_time =
+        Duration::try_from_secs_f64(from_zero(seconds, wrong)?).ok();
+    Ok(())
+}
+
+pub(super) fn set_damping(session: &mut Session, damping: f64) -> Outcome {
+    let wrong = || format!("damping {damping}: a number in [0, 1) is needed");
+    let damping = if damping < 1.0 { damping } else { f64::NAN };
+    session.bp.settings_mut().damping = from_zero(damping, wrong)?;
+    Ok(())
+}
+
+/// Sets the threshold; `None` for no active set.
+pub(super) fn set_active_threshold(session: &mut Session, threshold: Option<f64>) -> Outcome {
+    let check = |value: f64| {
+        from_zero(value, || format!("threshold {value} of the active set: a number >= 0 is needed"))
+    };
+    session.bp.settings_mut().active_threshold = threshold.map(check).transpose()?;
+    Ok(())
 }
