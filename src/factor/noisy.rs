@@ -10,7 +10,7 @@ use super::signed::check_conditional;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, ExtendedFloat, HornScratch, Inference, Real};
-use crate::memory::{Grow, NoMemory, collected, copied, filled};
+use crate::memory::{Grow, NoMemory, collected, copied_lists, filled};
 
 /// How a literal of a [`Noisy`] factor behaves: `[state][0]` is the probability that it holds,
 /// `[state][1]` that it fails, given the state of its variable; both are kept since neither gives
@@ -67,11 +67,7 @@ impl Store for NoisyStore {
     }
 
     fn try_clone(&self) -> Result<Self> {
-        Ok(Self {
-            values: copied(&self.values)?,
-            offsets: copied(&self.offsets)?,
-            literals: copied(&self.literals)?,
-        })
+        Ok(copied_lists!(self: values, offsets, literals))
     }
 
     fn memory_bytes(&self) -> usize {

@@ -8,7 +8,7 @@ use crate::kernel::{
     EncodedMessage, ExtendedFloat, Inference, TableInputs, TableScratch, TableValues,
     table_message, table_messages, table_total,
 };
-use crate::memory::{Grow, NoMemory, collected, copied, filled, room};
+use crate::memory::{Grow, NoMemory, collected, copied, copied_lists, filled, room};
 
 /// The values of all tables.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,7 +87,7 @@ impl Store for Tables {
     }
 
     fn try_clone(&self) -> Result<Self> {
-        Ok(Self { offsets: copied(&self.offsets)?, values: copied(&self.values)? })
+        Ok(copied_lists!(self: offsets, values))
     }
 
     /// Numbers stay as they are: a table that is dropped has no values.

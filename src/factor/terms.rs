@@ -9,7 +9,7 @@ use super::values::next_joint_state;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Real};
-use crate::memory::{Grow, NoMemory, collected, copied, filled, room};
+use crate::memory::{Grow, NoMemory, collected, copied_lists, filled, room};
 
 /// Terms up to which every pair is looked at to see whether they exclude each other.
 const PAIRWISE_LIMIT: usize = 256;
@@ -142,13 +142,7 @@ impl Store for TermStore {
     }
 
     fn try_clone(&self) -> Result<Self> {
-        Ok(Self {
-            starts: copied(&self.starts)?,
-            exclusive: copied(&self.exclusive)?,
-            weights: copied(&self.weights)?,
-            offsets: copied(&self.offsets)?,
-            literals: copied(&self.literals)?,
-        })
+        Ok(copied_lists!(self: starts, exclusive, weights, offsets, literals))
     }
 
     fn memory_bytes(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Pointers from C: checked before they are used, written to only when the call succeeds.
 
+use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
 use std::ffi::{CStr, c_char};
 use std::path::Path;
@@ -185,6 +186,17 @@ impl<T: Copy> Buffer<T> {
             unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), pointer, values.len()) }
         }
         Ok(())
+    }
+
+    /// Fills the buffer with what `value` gives for each entry, or with nothing if it fails for one.
+    pub fn fill_each<E: Copy>(
+        self, what: &str, entries: &[E], mut value: impl FnMut(E) -> Outcome<T>,
+    ) -> Outcome {
+        match entries {
+            // Without memory of its own: callers ask for one at a time, too.
+            &[entry] => self.fill(&[value(entry)?]),
+            _ => self.fill(&memory::converted(what, entries, |_, entry| value(entry))?),
+        }
     }
 
     /// Fills the buffer with what `value` gives for 0, 1, ... `length - 1`.

@@ -67,24 +67,18 @@ fn count(graph: &FactorGraph, what: u32) -> Outcome<usize> {
     })
 }
 
-/// Labels of all variables, ascending.
-///
-/// @return As fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_labels(
-    graph: *const fastlbp_graph, buffer: *mut u64, length: usize, needed: *mut usize,
-) -> fastlbp_status {
-    of_graph!(graph, |graph| fill!(buffer, length, needed, graph.labels()))
-}
+functions! {
+    /// Labels of all variables, ascending.
+    ///
+    /// @return As fastlbp_graph_build.
+    fn fastlbp_graph_labels(graph: *const fastlbp_graph, buffer: *mut u64, length: usize, needed: *mut usize) =>
+        of_graph!(graph, |graph| fill!(buffer, length, needed, graph.labels()));
 
-/// Numbers of states of all variables, by index.
-///
-/// @return As fastlbp_graph_build.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastlbp_graph_cardinalities(
-    graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize,
-) -> fastlbp_status {
-    of_graph!(graph, |graph| fill!(buffer, length, needed, graph.cardinalities()))
+    /// Numbers of states of all variables, by index.
+    ///
+    /// @return As fastlbp_graph_build.
+    fn fastlbp_graph_cardinalities(graph: *const fastlbp_graph, buffer: *mut u32, length: usize, needed: *mut usize) =>
+        of_graph!(graph, |graph| fill!(buffer, length, needed, graph.cardinalities()));
 }
 
 /// Indices of the variables with some labels. O(log variables) for each, O(1) where labels have no gaps.
@@ -98,10 +92,7 @@ pub unsafe extern "C" fn fastlbp_graph_variables_of_labels(
     graph: *const fastlbp_graph, labels: *const u64, count: usize, out: *mut u32,
 ) -> fastlbp_status {
     of_graph!(graph, |graph| {
-        let labels = array!(labels, count);
-        let out = Buffer::array("out", out, count)?;
-        let of_label = |_, label| Ok(variable_of_label(graph, label)? as u32);
-        out.fill(&memory::converted("indices", labels, of_label)?)
+        each!("indices", labels, count, out, |label| Ok(variable_of_label(graph, label)? as u32))
     })
 }
 

@@ -67,12 +67,23 @@ macro_rules! array {
     };
 }
 
-/// Where each of some parts of an array begins, and its end: `offsets!(body_offsets, count)`. Of no parts, nothing is
-/// read.
-macro_rules! offsets {
-    ($pointer:ident, $count:expr) => {
-        if $count == 0 { &[0][..] } else { array!($pointer, $count.saturating_add(1)) }
+/// Lists of lists: `lists!(count, body_offsets, bodies, bodies_length)`, with an offset for each of `count` lists and for
+/// the end. Of no lists, no offset is read.
+macro_rules! lists {
+    ($count:ident, $offsets:ident, $entries:ident, $length:ident) => {
+        $crate::model::Lists {
+            offsets: if $count == 0 { &[0] } else { array!($offsets, $count.saturating_add(1)) },
+            entries: array!($entries, $length),
+        }
     };
+}
+
+/// The pairs of the entries of two arrays: `pairs!(variables, states, count)`.
+macro_rules! pairs {
+    ($first:ident, $second:ident, $count:ident) => {{
+        let (first, second) = (array!($first, $count), array!($second, $count));
+        first.iter().copied().zip(second.iter().copied())
+    }};
 }
 
 /// A string to read: `text!(key)`.
@@ -101,6 +112,16 @@ macro_rules! fill {
     ($buffer:ident, $length:ident, $needed:ident, $values:expr) => {{
         let buffer = $crate::ffi::arguments::Buffer::new($buffer, $length, $needed)?;
         buffer.fill($values)
+    }};
+}
+
+/// Writes a result for each entry of an array, or none if one fails: `each!("indices", labels, count, out, |label|
+/// value)`.
+macro_rules! each {
+    ($what:literal, $array:ident, $count:ident, $out:ident, |$entry:ident| $value:expr) => {{
+        let entries = array!($array, $count);
+        let out = $crate::ffi::arguments::Buffer::array(stringify!($out), $out, $count)?;
+        out.fill_each($what, entries, |$entry| $value)
     }};
 }
 

@@ -25,8 +25,8 @@ pub unsafe extern "C" fn fastlbp_bp_observe(
     bp: *mut fastlbp_bp, variables: *const u32, states: *const u32, count: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        let (variables, states) = (array!(variables, count), array!(states, count));
-        let mut pairs = variables.iter().zip(states).map(|(&v, &s)| (v as usize, s as usize));
+        let pairs = pairs!(variables, states, count);
+        let mut pairs = pairs.map(|(variable, state)| (variable as usize, state as usize));
         match pairs.len() {
             // At once: nothing to undo.
             1 => pairs

@@ -8,7 +8,7 @@
 use super::graph::{Graph, fastlbp_graph};
 use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
-use crate::model::{FactorKind, HornArrays, check_offsets, check_weights};
+use crate::model::{FactorKind, HornArrays, Lists, check_weights};
 
 /// Kind of a factor: a dense table.
 pub const FASTLBP_FACTOR_TABLE: u32 = 0;
@@ -119,8 +119,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_factors(
         let arrays = HornArrays {
             kinds: &[],
             heads: array!(heads, count),
-            body_offsets: offsets!(body_offsets, count),
-            bodies: array!(bodies, bodies_length),
+            bodies: lists!(count, body_offsets, bodies, bodies_length),
             p: array!(p, count),
             q: array!(q, count),
         };
@@ -166,37 +165,21 @@ pub unsafe extern "C" fn fastlbp_graph_add_tables(
     scopes_length: usize, value_offsets: *const usize, values: *const f64, values_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        let tables = TableArrays {
-            scope_offsets: offsets!(scope_offsets, count),
-            scopes: array!(scopes, scopes_length),
-            value_offsets: offsets!(value_offsets, count),
-            values: array!(values, values_length),
-        };
-        add_tables(graph, tables)
+        let scopes = lists!(count, scope_offsets, scopes, scopes_length);
+        let values = lists!(count, value_offsets, values, values_length);
+        add_tables(graph, scopes, values)
     })
 }
 
-struct TableArrays<'a> {
-    scope_offsets: &'a [usize],
-    scopes: &'a [u64],
-    value_offsets: &'a [usize],
-    values: &'a [f64],
-}
-
-fn add_tables(graph: &mut Graph, arrays: TableArrays<'_>) -> Outcome {
-    let TableArrays { scope_offsets, scopes, value_offsets, values } = arrays;
-    check_offsets("scope_offsets", scope_offsets, scopes.len())?;
-    check_offsets("value_offsets", value_offsets, values.len())?;
-    let count = scope_offsets.len() - 1;
-    let cut = |offsets: &[usize], index: usize| offsets[index]..offsets[index + 1];
+fn add_tables(graph: &mut Graph, scopes: Lists<'_, u64>, values: Lists<'_, f64>) -> Outcome {
+    scopes.check("scope_offsets")?;
+    values.check("value_offsets")?;
+    let count = scopes.count();
     for index in 0..count {
-        check_weights(&values[cut(value_offsets, index)], || format!("table {index}"))?;
+        check_weights(values.list(index), || format!("table {index}"))?;
     }
     let builder = graph.builder()?;
     Ok(builder.all_or_none(|builder| {
-        (0..count).try_for_each(|index| {
-            let scope = &scopes[cut(scope_offsets, index)];
-            builder.add_table(scope, &values[cut(value_offsets, index)])
-        })
+        (0..count).try_for_each(|index| builder.add_table(scopes.list(index), values.list(index)))
     })?)
 }

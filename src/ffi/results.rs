@@ -53,14 +53,8 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
     bp: *const fastlbp_bp, variables: *const u32, count: usize, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| {
-        let variables = array!(variables, count);
-        let out = Buffer::array("out", out, count)?;
         let of = |variable: u32| session.bp.probability(variable as usize);
-        match variables {
-            // Without memory of its own: callers ask for one at a time, too.
-            &[variable] => out.fill(&[of(variable)?]),
-            _ => out.fill(&memory::converted("probabilities", variables, |_, v| Ok(of(v)?))?),
-        }
+        each!("probabilities", variables, count, out, |variable| Ok(of(variable)?))
     })
 }
 

@@ -8,10 +8,9 @@
 
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
-use super::memory;
 use super::session::Session;
 use super::status::{Failure, Outcome, fastlbp_status};
-use crate::memory::shared;
+use crate::memory::{collected, shared};
 use crate::schedule::{Preorder, Schedule};
 use std::ffi::c_char;
 
@@ -126,8 +125,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_schedule_relation(
     bp: *mut fastlbp_bp, before: *const u32, after: *const u32, count: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        let (before, after) = (array!(before, count), array!(after, count));
-        let pairs = memory::converted("pairs of edges", before, |i, edge| Ok((edge, after[i])))?;
+        let pairs: Vec<_> = collected(pairs!(before, after, count))?;
         set_preorder(session, Preorder::from_relation(session.graph(), &pairs)?)
     })
 }

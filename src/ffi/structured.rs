@@ -78,8 +78,7 @@ pub unsafe extern "C" fn fastlbp_graph_add_signed_factors(
         let values = values.cast::<[f64; 4]>();
         let arrays = SignedArrays {
             heads: array!(heads, count),
-            body_offsets: offsets!(body_offsets, count),
-            bodies: array!(bodies, bodies_length),
+            bodies: lists!(count, body_offsets, bodies, bodies_length),
             negated: &[],
             values: array!(values, count),
         };
@@ -165,13 +164,10 @@ pub unsafe extern "C" fn fastlbp_graph_add_term_factors(
     indicators: *const i32, indicators_length: usize,
 ) -> fastlbp_status {
     change!(graph, |graph| {
-        let arrays = TermArrays {
-            scope_offsets: offsets!(scope_offsets, count),
-            scopes: array!(scopes, scopes_length),
-            term_offsets: offsets!(term_offsets, count),
-            weights: array!(weights, weights_length),
+        graph.builder()?.add_term_factors(TermArrays {
+            scopes: lists!(count, scope_offsets, scopes, scopes_length),
+            weights: lists!(count, term_offsets, weights, weights_length),
             indicators: array!(indicators, indicators_length),
-        };
-        graph.builder()?.add_term_factors(arrays)
+        })
     })
 }

@@ -110,6 +110,14 @@ pub(crate) fn zeroed<T: AllZero>(length: usize) -> Result<Vec<T>> {
     Ok(unsafe { Vec::from_raw_parts(items, length, length) })
 }
 
+/// A struct of lists, each of which is copied: `copied_lists!(self: ranks, order)`.
+macro_rules! copied_lists {
+    ($from:ident: $($list:ident),+) => {
+        Self { $($list: $crate::memory::copied(&$from.$list)?),+ }
+    };
+}
+pub(crate) use copied_lists;
+
 /// A copy of a list.
 pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let mut list = room(items.len())?;

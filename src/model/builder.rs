@@ -1,8 +1,9 @@
 //! Builds a [`FactorGraph`] from factors over labels, one at a time or in bulk.
 
-use super::assemble::connect;
+use super::edges::Edges;
 use super::graph::{FactorGraph, Label};
 use super::labels::{INDEX_LIMIT, LabelIndex, UsedLabels};
+use super::lists::Lists;
 use super::scopes::{DraftFactors, NOT_ASSEMBLED, Scopes};
 use crate::error::{Error, Result};
 use crate::factor::{FactorKind, HornParameters, NewFactor, NewTable, Scope, Stores};
@@ -15,19 +16,16 @@ const EDGES_PER_THREAD: usize = 1 << 16;
 
 /// Prior, AND and OR factors as arrays, for [`FactorGraphBuilder::add_horn_factors`].
 ///
-/// Factor i has the kind `kinds[i]`, the head `heads[i]`, the body
-/// `bodies[body_offsets[i]..body_offsets[i + 1]]` (empty for a prior) and the probabilities
-/// `p[i]`, `q[i]` (see [`FactorKind`]; q is ignored for a prior).
+/// Factor i has the kind `kinds[i]`, the head `heads[i]`, the body that is list i of `bodies` (empty for a prior) and the
+/// probabilities `p[i]`, `q[i]` (see [`FactorKind`]; q is ignored for a prior).
 #[derive(Clone, Copy, Debug)]
 pub struct HornArrays<'a> {
     /// Kind of each factor: prior, AND or OR.
     pub kinds: &'a [FactorKind],
     /// Label of each head.
     pub heads: &'a [Label],
-    /// One more entry than factors, ascending, from 0 to `bodies.len()`.
-    pub body_offsets: &'a [usize],
-    /// Labels of all bodies.
-    pub bodies: &'a [Label],
+    /// Labels of each body.
+    pub bodies: Lists<'a, Label>,
     /// Probability p of each factor.
     pub p: &'a [f64],
     /// Probability q of each factor.
@@ -154,13 +152,13 @@ impl FactorGraphBuilder {
 
     /// Adds many prior, AND and OR factors in one call. O(total size of the arrays).
     pub fn add_horn_factors(&mut self, arrays: HornArrays<'_>) -> Result<()> {
-        let HornArrays { kinds, heads, body_offsets, bodies, p, q } = arrays;
+        let HornArrays { kinds, heads, bodies, p, q } = arrays;
         let count = kinds.len();
         for (name, length, wanted) in [
             ("heads", heads.len(), count),
             ("p", p.len(), count),
             ("q", q.len(), count),
-            ("body_offsets", body_offsets.len(), count + 1),
+            ("body_offsets", bodies.offsets.len(), count + 1),
         ] {
             if length != wanted {
                 return Err(Error::InvalidArgument(format!(
@@ -168,19 +166,16 @@ impl FactorGraphBuilder {
                 )));
             }
         }
-        check_offsets("body_offsets", body_offsets, bodies.len())?;
+        bodies.check("body_offsets")?;
         for i in 0..count {
-            let size = body_offsets[i + 1] - body_offsets[i];
             let (kind, p, q) = (kinds[i], p[i], q[i]);
             let parameters = HornParameters { kind, p, q, head_in_body: false };
-            parameters.check(self.kinds.len() + i, size)?;
+            parameters.check(self.kinds.len() + i, bodies.list(i).len())?;
         }
-        self.make_room(count, bodies.len())?;
+        self.make_room(count, bodies.entries.len())?;
         self.all_or_none(|builder| {
-            (0..count).try_for_each(|i| {
-                let body = &bodies[body_offsets[i]..body_offsets[i + 1]];
-                builder.add_horn(kinds[i], heads[i], body, p[i], q[i])
-            })
+            (0..count)
+                .try_for_each(|i| builder.add_horn(kinds[i], heads[i], bodies.list(i), p[i], q[i]))
         })
     }
 
@@ -233,7 +228,7 @@ impl FactorGraphBuilder {
     pub(super) fn build_on(&self, gang: &Gang) -> Result<FactorGraph> {
         self.check_size()?;
         let mut graph = self.assemble(self.label_index(gang)?, gang)?;
-        connect(&mut graph, gang)?;
+        graph.edges.connect(graph.labels.len(), gang)?;
         Ok(graph)
     }
 
@@ -246,7 +241,7 @@ impl FactorGraphBuilder {
         self.check_size()?;
         let mut graph = self.assemble(index, &gang)?;
         drop(self);
-        connect(&mut graph, &gang)?;
+        graph.edges.connect(graph.labels.len(), &gang)?;
         Ok(graph)
     }
 
@@ -267,7 +262,7 @@ impl FactorGraphBuilder {
         Ok(())
     }
 
-    /// The graph without the directions of its edges that [`connect`] fills in.
+    /// The graph without the directions of its edges that [`Edges::connect`] fills in.
     fn assemble(&self, index: LabelIndex, gang: &Gang) -> Result<FactorGraph> {
         let cardinalities = self.cardinalities(&index)?;
         let all_binary = cardinalities.iter().all(|&r| r == 2);
@@ -305,11 +300,7 @@ impl FactorGraphBuilder {
         Ok(FactorGraph {
             cardinalities,
             labels: index.labels,
-            factor_offsets,
-            edge_variable,
-            edge_factor: Vec::new(),
-            variable_offsets: Vec::new(),
-            variable_edges: Vec::new(),
+            edges: Edges::of_scopes(factor_offsets, edge_variable),
             kinds: copied(&self.kinds)?,
             heads,
             parameters,
@@ -387,28 +378,4 @@ pub(crate) fn check_cardinality(label: Label, cardinality: usize) -> Result<u32>
             u32::MAX
         ))
     })
-}
-
-/// Checks that offsets ascend from 0 to `end`.
-pub(crate) fn check_offsets(name: &str, offsets: &[usize], end: usize) -> Result<()> {
-    if offsets.first() != Some(&0) {
-        return Err(Error::InvalidArgument(format!(
-            "{name}[0] is {:?}: it must be 0",
-            offsets.first().copied().unwrap_or_default()
-        )));
-    }
-    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
-        return Err(Error::InvalidArgument(format!(
-            "{name}[{i}] is {} after {}: offsets must not descend",
-            offsets[i],
-            offsets[i - 1]
-        )));
-    }
-    if offsets[offsets.len() - 1] != end {
-        return Err(Error::InvalidArgument(format!(
-            "{name} ends with {}: it must end with {end}, the length of the array it cuts",
-            offsets[offsets.len() - 1]
-        )));
-    }
-    Ok(())
 }

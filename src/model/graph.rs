@@ -1,5 +1,6 @@
 //! The immutable factor graph: compact adjacency in both directions with 32-bit indices.
 
+use super::edges::Edges;
 use crate::error::Result;
 #[cfg(test)]
 use crate::factor::next_joint_state;
@@ -20,11 +21,7 @@ pub type Label = u64;
 pub struct FactorGraph {
     pub(super) labels: Vec<Label>,
     pub(super) cardinalities: Vec<u32>,
-    pub(super) factor_offsets: Vec<u32>,
-    pub(super) edge_variable: Vec<u32>,
-    pub(super) edge_factor: Vec<u32>,
-    pub(super) variable_offsets: Vec<u32>,
-    pub(super) variable_edges: Vec<u32>,
+    pub(super) edges: Edges,
     pub(super) kinds: Vec<FactorKind>,
     pub(super) heads: Vec<u32>,
     /// Per factor: its number in the store of its kind; equal horn and signed parameters share one.
@@ -46,7 +43,7 @@ impl FactorGraph {
 
     /// Number of edges, that is of (factor, variable) pairs.
     pub fn edge_count(&self) -> usize {
-        self.edge_variable.len()
+        self.edges.edge_variable.len()
     }
 
     /// Labels of all variables, ascending.
@@ -90,27 +87,28 @@ impl FactorGraph {
 
     /// Edges of a factor. Panics if there is no such factor.
     pub fn factor_edges(&self, factor: usize) -> Range<usize> {
-        self.factor_offsets[factor] as usize..self.factor_offsets[factor + 1] as usize
+        self.edges.factor_offsets[factor] as usize..self.edges.factor_offsets[factor + 1] as usize
     }
 
     /// Variables of a factor, ascending. Panics if there is no such factor.
     pub fn factor_variables(&self, factor: usize) -> &[u32] {
-        &self.edge_variable[self.factor_edges(factor)]
+        &self.edges.edge_variable[self.factor_edges(factor)]
     }
 
     /// Edges of a variable, ascending. Panics if there is no such variable.
     pub fn variable_edges(&self, variable: usize) -> &[u32] {
-        &self.variable_edges[self.variable_slots(variable)]
+        &self.edges.variable_edges[self.variable_slots(variable)]
     }
 
     /// Where a variable's edges lie in the concatenation of all `variable_edges`.
     pub fn variable_slots(&self, variable: usize) -> Range<usize> {
-        self.variable_offsets[variable] as usize..self.variable_offsets[variable + 1] as usize
+        self.edges.variable_offsets[variable] as usize
+            ..self.edges.variable_offsets[variable + 1] as usize
     }
 
     /// The edges of all variables, one variable after the other.
     pub fn all_variable_edges(&self) -> &[u32] {
-        &self.variable_edges
+        &self.edges.variable_edges
     }
 
     /// Degree of a variable. Panics if there is no such variable.
@@ -125,12 +123,12 @@ impl FactorGraph {
 
     /// Variable at the end of each edge.
     pub fn edge_variables(&self) -> &[u32] {
-        &self.edge_variable
+        &self.edges.edge_variable
     }
 
     /// Factor at the start of each edge.
     pub fn edge_factors(&self) -> &[u32] {
-        &self.edge_factor
+        &self.edges.edge_factor
     }
 
     /// The edge that joins a factor and a variable. O(log arity).
@@ -140,7 +138,7 @@ impl FactorGraph {
         }
         let variable = u32::try_from(variable).ok()?;
         let position = self.factor_variables(factor).binary_search(&variable).ok()?;
-        Some(self.factor_offsets[factor] as usize + position)
+        Some(self.edges.factor_offsets[factor] as usize + position)
     }
 
     /// Kind of a factor. Panics if there is no such factor.
@@ -231,13 +229,9 @@ impl FactorGraph {
     pub fn memory_bytes(&self) -> usize {
         self.labels.capacity() * 8
             + 4 * (self.cardinalities.capacity()
-                + self.factor_offsets.capacity()
-                + self.edge_variable.capacity()
-                + self.edge_factor.capacity()
-                + self.variable_offsets.capacity()
-                + self.variable_edges.capacity()
                 + self.heads.capacity()
                 + self.parameters.capacity())
+            + self.edges.memory_bytes()
             + self.kinds.capacity()
             + self.stores.memory_bytes()
     }

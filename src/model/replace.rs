@@ -76,11 +76,7 @@ impl FactorGraph {
         let mut graph = Self {
             labels: copied(&self.labels)?,
             cardinalities: copied(&self.cardinalities)?,
-            factor_offsets: copied(&self.factor_offsets)?,
-            edge_variable: copied(&self.edge_variable)?,
-            edge_factor: copied(&self.edge_factor)?,
-            variable_offsets: copied(&self.variable_offsets)?,
-            variable_edges: copied(&self.variable_edges)?,
+            edges: self.edges.try_clone()?,
             kinds: copied(&self.kinds)?,
             heads: copied(&self.heads)?,
             parameters: copied(&self.parameters)?,

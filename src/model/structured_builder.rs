@@ -1,23 +1,22 @@
 //! Adding factors with local structure to a builder.
 
-use super::builder::{FactorGraphBuilder, check_offsets};
+use super::builder::FactorGraphBuilder;
 use super::graph::Label;
+use super::lists::Lists;
 use crate::error::{Error, Result};
 use crate::factor::{NewFactor, NewNoisy, NewSigned, NewTerms, NoisyLiteral, check_probabilities};
 use crate::memory::{collected, room};
 
 /// Signed conjunctions as arrays, for [`FactorGraphBuilder::add_signed_factors`].
 ///
-/// Factor i has the head `heads[i]`, the body `bodies[body_offsets[i]..body_offsets[i + 1]]` with the
-/// signs at the same places of `negated`, and `values[i]`.
+/// Factor i has the head `heads[i]`, the body that is list i of `bodies`, with the signs at the same places of
+/// `negated`, and `values[i]`.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedArrays<'a> {
     /// Label of each head.
     pub heads: &'a [Label],
-    /// One more entry than factors, ascending, from 0 to `bodies.len()`.
-    pub body_offsets: &'a [usize],
-    /// Labels of all bodies.
-    pub bodies: &'a [Label],
+    /// Labels of each body.
+    pub bodies: Lists<'a, Label>,
     /// Whether each literal is x = 0 instead of x = 1.
     pub negated: &'a [bool],
     /// See [`super::Signed::values`].
@@ -26,19 +25,14 @@ pub struct SignedArrays<'a> {
 
 /// Factors made of terms as arrays, for [`FactorGraphBuilder::add_term_factors`].
 ///
-/// Factor i has the variables `scopes[scope_offsets[i]..scope_offsets[i + 1]]` and the terms
-/// `term_offsets[i]..term_offsets[i + 1]` of `weights`. `indicators` holds one entry per term and
-/// variable of its factor, term by term.
+/// Factor i has the variables that are list i of `scopes`, and the terms whose weights are list i of `weights`.
+/// `indicators` holds one entry per term and variable of its factor, term by term.
 #[derive(Clone, Copy, Debug)]
 pub struct TermArrays<'a> {
-    /// One more entry than factors, ascending, from 0 to `scopes.len()`.
-    pub scope_offsets: &'a [usize],
-    /// Labels of all scopes.
-    pub scopes: &'a [Label],
-    /// One more entry than factors, ascending, from 0 to `weights.len()`.
-    pub term_offsets: &'a [usize],
-    /// Weights of all terms.
-    pub weights: &'a [f64],
+    /// Labels of each scope.
+    pub scopes: Lists<'a, Label>,
+    /// Weights of each factor's terms.
+    pub weights: Lists<'a, f64>,
     /// A state, or [`WILDCARD`](super::WILDCARD), per term and variable.
     pub indicators: &'a [i32],
 }
@@ -100,21 +94,20 @@ impl FactorGraphBuilder {
 
     /// Adds many signed conjunctions in one call; see [`Self::add_signed`]. O(size of the arrays).
     pub fn add_signed_factors(&mut self, arrays: SignedArrays<'_>) -> Result<()> {
-        let SignedArrays { heads, body_offsets, bodies, negated, values } = arrays;
+        let SignedArrays { heads, bodies, negated, values } = arrays;
         let count = heads.len();
         check_length("values", values.len(), count, "factors")?;
-        check_length("negated", negated.len(), bodies.len(), "body literals")?;
-        check_length("body_offsets", body_offsets.len(), count + 1, "factors and one")?;
-        check_offsets("body_offsets", body_offsets, bodies.len())?;
+        check_length("negated", negated.len(), bodies.entries.len(), "body literals")?;
+        check_length("body_offsets", bodies.offsets.len(), count + 1, "factors and one")?;
+        bodies.check("body_offsets")?;
+        let negated = Lists { offsets: bodies.offsets, entries: negated };
         for (i, &values) in values.iter().enumerate() {
-            let body = body_offsets[i]..body_offsets[i + 1];
-            let new = NewSigned { negated: &negated[body.clone()], values };
-            new.check(self.kinds.len() + i, body.len())?;
+            let new = NewSigned { negated: negated.list(i), values };
+            new.check(self.kinds.len() + i, bodies.list(i).len())?;
         }
         self.all_or_none(|builder| {
             values.iter().enumerate().try_for_each(|(i, &values)| {
-                let body = body_offsets[i]..body_offsets[i + 1];
-                builder.add_signed(heads[i], &bodies[body.clone()], &negated[body], values)
+                builder.add_signed(heads[i], bodies.list(i), negated.list(i), values)
             })
         })
     }
@@ -168,16 +161,16 @@ impl FactorGraphBuilder {
 
     /// Adds many factors made of terms in one call; see [`Self::add_terms`]. O(size of the arrays).
     pub fn add_term_factors(&mut self, arrays: TermArrays<'_>) -> Result<()> {
-        let TermArrays { scope_offsets, scopes, term_offsets, weights, indicators } = arrays;
-        let count = scope_offsets.len().saturating_sub(1);
-        check_length("term_offsets", term_offsets.len(), count + 1, "factors and one")?;
-        check_offsets("scope_offsets", scope_offsets, scopes.len())?;
-        check_offsets("term_offsets", term_offsets, weights.len())?;
+        let TermArrays { scopes, weights, indicators } = arrays;
+        let count = scopes.count();
+        check_length("term_offsets", weights.offsets.len(), count + 1, "factors and one")?;
+        scopes.check("scope_offsets")?;
+        weights.check("term_offsets")?;
         let mut rows = room(count)?;
         let mut at = 0_usize;
         for i in 0..count {
-            let arity = scope_offsets[i + 1] - scope_offsets[i];
-            let terms = term_offsets[i + 1] - term_offsets[i];
+            let (arity, weights) = (scopes.list(i).len(), weights.list(i));
+            let terms = weights.len();
             let end = at.saturating_add(arity.saturating_mul(terms));
             let row = indicators.get(at..end).ok_or_else(|| {
                 Error::InvalidArgument(format!(
@@ -186,17 +179,15 @@ impl FactorGraphBuilder {
                     indicators.len()
                 ))
             })?;
-            let weights = &weights[term_offsets[i]..term_offsets[i + 1]];
             NewTerms { weights, indicators: row }.check(self.kinds.len() + i, arity)?;
             rows.push(row);
             at = end;
         }
         check_length("indicators", indicators.len(), at, "terms and variables")?;
         self.all_or_none(|builder| {
-            rows.into_iter().enumerate().try_for_each(|(i, row)| {
-                let scope = &scopes[scope_offsets[i]..scope_offsets[i + 1]];
-                builder.add_terms(scope, &weights[term_offsets[i]..term_offsets[i + 1]], row)
-            })
+            rows.into_iter()
+                .enumerate()
+                .try_for_each(|(i, row)| builder.add_terms(scopes.list(i), weights.list(i), row))
         })
     }
 
@@ -326,40 +317,54 @@ mod tests {
         rejected(&["sum of its 2 terms is zero"], |b| b.add_terms(&[1], &[0.3, -0.3], &[1, 1]));
     }
 
+    /// The same entries, cut elsewhere.
+    fn cut<'a, T>(lists: Lists<'a, T>, offsets: &'a [usize]) -> Lists<'a, T> {
+        Lists { offsets, ..lists }
+    }
+
     #[test]
     fn arrays_that_do_not_fit_add_nothing() {
         let mut builder = FactorGraphBuilder::new();
         let signed = SignedArrays {
             heads: &[1, 2],
-            body_offsets: &[0, 1, 3],
-            bodies: &[2, 3, 4],
+            bodies: Lists { offsets: &[0, 1, 3], entries: &[2, 3, 4] },
             negated: &[true, false, true],
             values: &[[1.0, 0.0, 0.5, 0.5]; 2],
         };
         for (arrays, words) in [
             (SignedArrays { values: &[[1.0; 4]], ..signed }, "values has 1 entries"),
             (SignedArrays { negated: &[true], ..signed }, "negated has 1 entries"),
-            (SignedArrays { body_offsets: &[0, 3], ..signed }, "body_offsets has 2 entries"),
-            (SignedArrays { body_offsets: &[0, 4, 3], ..signed }, "body_offsets"),
+            (
+                SignedArrays { bodies: cut(signed.bodies, &[0, 3]), ..signed },
+                "body_offsets has 2 entries",
+            ),
+            (SignedArrays { bodies: cut(signed.bodies, &[0, 4, 3]), ..signed }, "body_offsets"),
             (SignedArrays { values: &[[1.0; 4], [-1.0; 4]], ..signed }, "factor 1"),
         ] {
             let message = error(builder.add_signed_factors(arrays));
             assert!(message.contains(words), "{message}");
         }
         let terms = TermArrays {
-            scope_offsets: &[0, 1, 3],
-            scopes: &[1, 1, 2],
-            term_offsets: &[0, 2, 3],
-            weights: &[1.0, 2.0, 3.0],
+            scopes: Lists { offsets: &[0, 1, 3], entries: &[1, 1, 2] },
+            weights: Lists { offsets: &[0, 2, 3], entries: &[1.0, 2.0, 3.0] },
             indicators: &[0, 1, WILDCARD, 1],
         };
         for (arrays, words) in [
-            (TermArrays { term_offsets: &[0, 3], ..terms }, "term_offsets has 2 entries"),
-            (TermArrays { scope_offsets: &[0, 1, 2], ..terms }, "scope_offsets"),
-            (TermArrays { term_offsets: &[0, 2, 4], ..terms }, "term_offsets"),
+            (
+                TermArrays { weights: cut(terms.weights, &[0, 3]), ..terms },
+                "term_offsets has 2 entries",
+            ),
+            (TermArrays { scopes: cut(terms.scopes, &[0, 1, 2]), ..terms }, "scope_offsets"),
+            (TermArrays { weights: cut(terms.weights, &[0, 2, 4]), ..terms }, "term_offsets"),
             (TermArrays { indicators: &[0, 1, 1], ..terms }, "indicators has 3 entries"),
             (TermArrays { indicators: &[0, 1, 1, 1, 1], ..terms }, "indicators has 5 entries"),
-            (TermArrays { weights: &[1.0, 2.0, f64::NAN], ..terms }, "factor 1"),
+            (
+                TermArrays {
+                    weights: Lists { entries: &[1.0, 2.0, f64::NAN], ..terms.weights },
+                    ..terms
+                },
+                "factor 1",
+            ),
         ] {
             let message = error(builder.add_term_factors(arrays));
             assert!(message.contains(words), "{message}");

@@ -1,18 +1,49 @@
-//! The directions of a graph's edges that follow from its factors' scopes.
+//! The edges of a graph, in compact form: by factor and by variable.
 
-use super::graph::FactorGraph;
 use crate::counting_sort::counting_sort;
 use crate::error::Result;
-use crate::memory::{room, zeroed};
+use crate::memory::{copied_lists, room, zeroed};
 use crate::threads::Gang;
 
-/// Fills in the edge-to-factor and variable-to-edge directions, on all threads.
-pub(super) fn connect(graph: &mut FactorGraph, gang: &Gang) -> Result<()> {
-    graph.edge_factor = zeroed(graph.edge_variable.len())?;
-    name_factors(&graph.factor_offsets, &mut graph.edge_factor, gang)?;
-    (graph.variable_edges, graph.variable_offsets) =
-        counting_sort(&graph.edge_variable, graph.labels.len(), gang)?;
-    Ok(())
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Edges {
+    /// Per factor, and behind the last: its first edge.
+    pub(super) factor_offsets: Vec<u32>,
+    pub(super) edge_variable: Vec<u32>,
+    pub(super) edge_factor: Vec<u32>,
+    /// Per variable, and behind the last: where its edges start in `variable_edges`.
+    pub(super) variable_offsets: Vec<u32>,
+    pub(super) variable_edges: Vec<u32>,
+}
+
+impl Edges {
+    /// The edges of scopes, by factor alone: the variables of factor f are those of `edge_variable` from
+    /// `factor_offsets[f]` up to, but not including, `factor_offsets[f + 1]`.
+    pub(super) fn of_scopes(factor_offsets: Vec<u32>, edge_variable: Vec<u32>) -> Self {
+        Self { factor_offsets, edge_variable, ..Self::default() }
+    }
+
+    /// Fills in the factor of each edge and the edges of each of so many variables, on all threads.
+    pub(super) fn connect(&mut self, variables: usize, gang: &Gang) -> Result<()> {
+        self.edge_factor = zeroed(self.edge_variable.len())?;
+        name_factors(&self.factor_offsets, &mut self.edge_factor, gang)?;
+        (self.variable_edges, self.variable_offsets) =
+            counting_sort(&self.edge_variable, variables, gang)?;
+        Ok(())
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        Ok(
+            copied_lists!(self: factor_offsets, edge_variable, edge_factor, variable_offsets, variable_edges),
+        )
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let Self { factor_offsets, edge_variable, edge_factor, variable_offsets, variable_edges } =
+            self;
+        let all = [factor_offsets, edge_variable, edge_factor, variable_offsets, variable_edges];
+        all.into_iter().map(|list| 4 * list.capacity()).sum()
+    }
 }
 
 /// Fills in the factor of each edge.
