@@ -44,7 +44,9 @@ pub(crate) trait Provider: Send + Sync {
     fn backend(&self) -> Backend;
 
     /// Whether engines can be made on this machine. Takes as long as loading a driver, the first time.
-    fn is_present(&self) -> bool;
+    fn is_present(&self) -> bool {
+        true
+    }
 
     /// Whether what the first engine of a process waits for, such as the start of a driver, is done.
     fn is_started(&self) -> bool {

@@ -3,6 +3,9 @@
 //! A session asks its `Router`, which chooses a backend of the registry for each run, makes its engine, and
 //! moves the messages there as a `Snapshot`. Only `cuda` knows CUDA; without it `no_cuda` stands in its place.
 
+#[macro_use]
+mod measured;
+
 mod belief;
 mod cpu;
 #[cfg_attr(not(cuda), path = "no_cuda.rs")]

@@ -23,10 +23,6 @@ impl Provider for Cpu {
         Backend::Cpu
     }
 
-    fn is_present(&self) -> bool {
-        true
-    }
-
     fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
         let Problem { graph, schedule, options, .. } = problem;
         Ok(boxed(CpuEngine::new(graph.clone(), schedule, options)?)?)
@@ -56,10 +52,7 @@ impl Engine for CpuEngine {
     }
 
     fn set_schedule(&mut self, schedule: &Schedule, _evidence: &Evidence) -> Result<()> {
-        self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
-        self.schedule = schedule.clone();
-        self.trees_stale = true;
-        Ok(())
+        self.plan_by(schedule)
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {

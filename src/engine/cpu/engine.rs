@@ -19,10 +19,10 @@ use std::sync::Arc;
 pub(crate) struct CpuEngine {
     pub(super) state: State,
     pub(super) team: Team,
-    pub(super) tuning: Tuning,
+    tuning: Tuning,
     pub(super) synchronous: Synchronous,
     pub(super) plan: Plan,
-    pub(super) schedule: Schedule,
+    schedule: Schedule,
     /// The active set of the run in progress, if it has one.
     pub(super) active: Option<Active>,
     /// Number of iterations since the messages were uniform.
@@ -71,6 +71,14 @@ impl CpuEngine {
             has_begun: false,
             trees_stale: true,
         })
+    }
+
+    /// Plans iterations anew, by another schedule.
+    pub(super) fn plan_by(&mut self, schedule: &Schedule) -> Result<()> {
+        self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
+        self.schedule = schedule.clone();
+        self.trees_stale = true;
+        Ok(())
     }
 
     /// Applies the settings of a request, and allocates what the run needs. If this fails, no message has

@@ -121,16 +121,14 @@ impl Probe<'_> {
         let values = DeviceBuffer::<u32>::new(queue.current, blocks as usize)?;
         let arrived = DeviceBuffer::<u32>::new(queue.current, 1)?;
         let launch = Launch { cooperative: true, ..Launch::new(blocks, THREADS) };
-        let time = self.time(|| {
+        self.time_rounds(&values, "a barrier over all multiprocessors", || {
             values.zero(queue)?;
             arrived.zero(queue)?;
             let arguments =
                 [Argument::buffer(&values), Argument::buffer(&arrived), Argument::value(&REPEATED)];
             // SAFETY: the arguments of the kernel; `values` has an entry per block.
             unsafe { kernel.launch(queue, launch, arguments) }
-        })?;
-        self.check_values(&values, "a barrier over all multiprocessors")?;
-        Ok(time / f64::from(2 * REPEATED))
+        })
     }
 
     /// A barrier and shared memory over a cluster.
@@ -157,17 +155,20 @@ impl Probe<'_> {
             return Err(self.fails(format!("no cluster of {blocks} blocks fits")));
         };
         let values = DeviceBuffer::<u32>::zeroed(queue, launch.blocks as usize)?;
-        let time = self.time(|| {
+        self.time_rounds(&values, "a barrier over a cluster", || {
             let arguments =
                 [Argument::buffer(&values), Argument::value(&REPEATED), Argument::value(&SHARED)];
             // SAFETY: the arguments of the kernel; `values` has an entry per block.
             unsafe { kernel.launch(queue, launch, arguments) }
-        })?;
-        self.check_values(&values, "a barrier over a cluster")?;
-        Ok(time / f64::from(2 * REPEATED))
+        })
     }
 
-    fn check_values(&self, values: &DeviceBuffer<u32>, what: &str) -> Result<()> {
+    /// Seconds that a barrier takes: `work` goes through `REPEATED` rounds of two, and counts them in `values` for each
+    /// block.
+    fn time_rounds(
+        &self, values: &DeviceBuffer<u32>, what: &str, work: impl FnMut() -> Result<()>,
+    ) -> Result<f64> {
+        let time = self.time(work)?;
         let mut found = filled(values.len(), 0)?;
         let copy = DeviceBuffer::new(self.current, values.len())?;
         copy.copy_from(self.stream.queue(self.current), values)?;
@@ -177,7 +178,7 @@ impl Probe<'_> {
                 "after {REPEATED} rounds of {what}, block {block} counts {}",
                 found[block]
             ))),
-            None => Ok(()),
+            None => Ok(time / f64::from(2 * REPEATED)),
         }
     }
 }

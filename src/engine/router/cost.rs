@@ -7,102 +7,88 @@ use crate::memory::Grow;
 use crate::model::FactorGraph;
 use crate::schedule::{Schedule, Storage, analyse};
 
-/// The costs of single things, in seconds where nothing else is said.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
-    /// CPU: a message of PARALL on one thread.
-    pub(super) cpu_parallel: f64,
-    /// CPU: a message of another schedule.
-    pub(super) cpu_ordered: f64,
-    /// CPU: what PARALL gains per thread, if there are several.
-    pub(super) team_efficiency: f64,
-    /// CPU: messages per thread below which threads are left unused.
-    pub(super) edges_per_thread: f64,
-    /// CPU: making an engine for PARALL, per edge.
-    pub(super) cpu_make: f64,
-    /// CPU: the same for another schedule, with its analysis.
-    pub(super) cpu_make_ordered: f64,
-    /// CPU: a run apart from its iterations, per state of a variable (results).
-    pub(super) cpu_run: f64,
-    /// CPU: factor by which damping slows iterations.
-    pub(super) cpu_damped: f64,
-    /// CPU: factor by which maxima slow iterations.
-    pub(super) cpu_maxima: f64,
-    /// Messages that take as long as one table entry does for one variable.
-    pub(super) table_entry: f64,
-    /// Device: the start of the driver, with the first engine of a process.
-    pub(super) driver_start: f64,
-    /// Device: making an engine, whatever its graph.
-    pub(super) device_make: f64,
-    /// Device: the same per edge for PARALL, with the copies.
-    pub(super) device_make_edge: f64,
-    /// Device: the same per edge for another schedule, with its analysis.
-    pub(super) device_make_level_edge: f64,
-    /// Device: a run apart from its iterations: launches, and waiting for them.
-    pub(super) device_run: f64,
-    /// Device: the same per state of a variable: copying results.
-    pub(super) device_run_state: f64,
-    /// Device: an iteration of PARALL apart from its messages: what waits for something else.
-    pub(super) device_iteration: f64,
-    /// Device: a level of another schedule.
-    pub(super) device_level: f64,
-    /// Device: a message, where many are computed at once.
-    pub(super) device_edge: f64,
-    /// Device: number of factors from which on a variable is a high-degree variable: a message of its own reads the
-    /// others one by one, unless all of its messages are computed at once.
-    pub(super) high_degree: usize,
-    /// Device: one of these reads.
-    pub(super) device_high_degree_read: f64,
-    /// Device: as `device_iteration` and `device_edge`, for PARALL over anything but sums over conjunctions of binary
-    /// variables without damping; and as `device_level` and `device_edge`, for other schedules over it.
-    pub(super) device_general_iteration: f64,
-    pub(super) device_general_edge: f64,
-    pub(super) device_general_level: f64,
-    pub(super) device_general_level_edge: f64,
-    /// Moving the messages from one engine to another, per edge.
-    pub(super) transfer: f64,
-    /// Finding the levels of a schedule, per edge.
-    pub(super) analysis: f64,
-    /// Share of a CPU run that finding the levels may take.
-    pub(super) analysis_share: f64,
-    /// Number of iterations of a run that nothing is known about.
-    pub(super) typical_iterations: u64,
+measured! {
+    /// The costs of single things, in seconds where nothing else is said.
+    ///
+    /// Measured on an H200 and 16 cores of its host (graphs of 3,600 to 1.9 million edges), but for
+    /// `team_efficiency` (2 cores of an EPYC) and `HighDegree::read`, a guess.
+    struct Costs {
+        /// CPU: a message of PARALL on one thread.
+        cpu_parallel: f64 = 20e-9,
+        /// CPU: a message of another schedule.
+        cpu_ordered: f64 = 17e-9,
+        /// CPU: what PARALL gains per thread, if there are several.
+        team_efficiency: f64 = 0.8,
+        /// CPU: messages per thread below which threads are left unused.
+        edges_per_thread: f64 = 4096.0,
+        /// CPU: making an engine for PARALL, per edge.
+        cpu_make: f64 = 70e-9,
+        /// CPU: the same for another schedule, with its analysis.
+        cpu_make_ordered: f64 = 200e-9,
+        /// CPU: a run apart from its iterations, per state of a variable (results).
+        cpu_run: f64 = 20e-9,
+        /// CPU: factor by which damping slows iterations.
+        cpu_damped: f64 = 4.5,
+        /// CPU: factor by which maxima slow iterations.
+        cpu_maxima: f64 = 2.4,
+        /// Messages that take as long as one table entry does for one variable.
+        table_entry: f64 = 0.1,
+        /// Device: the start of the driver, with the first engine of a process.
+        driver_start: f64 = 0.22,
+        /// Device: making an engine, whatever its graph.
+        device_make: f64 = 0.08,
+        /// Device: the same per edge for PARALL, with the copies.
+        device_make_edge: f64 = 120e-9,
+        /// Device: the same per edge for another schedule, with its analysis.
+        device_make_level_edge: f64 = 900e-9,
+        /// Device: a run apart from its iterations: launches, and waiting for them.
+        device_run: f64 = 80e-6,
+        /// Device: the same per state of a variable: copying results.
+        device_run_state: f64 = 1e-9,
+        /// Device: an iteration of PARALL, for sums over conjunctions of binary variables without damping.
+        device_iteration: Step = Step::of(4.5e-6, 12e-12),
+        /// Device: a level of another schedule, for such sums.
+        device_level: Step = Step::of(0.8e-6, 12e-12),
+        /// Device: an iteration of PARALL, for anything else.
+        device_general_iteration: Step = Step::of(25e-6, 0.25e-9),
+        /// Device: a level of another schedule, for anything else.
+        device_general_level: Step = Step::of(65e-6, 1.8e-9),
+        /// Device: variables of so many factors that their messages are counted apart.
+        high_degree: HighDegree = HighDegree { least: 64, read: 1e-12 },
+        /// Moving the messages from one engine to another, per edge.
+        transfer: f64 = 30e-9,
+        /// Finding the levels of a schedule, per edge.
+        analysis: f64 = 50e-9,
+        /// Share of a CPU run that finding the levels may take.
+        analysis_share: f64 = 0.1,
+        /// Number of iterations of a run that nothing is known about.
+        typical_iterations: u64 = 300,
+    }
 }
 
-impl Costs {
-    /// Measured on an H200 and 16 cores of its host (graphs of 3,600 to 1.9 million edges), but for
-    /// `team_efficiency` (2 cores of an EPYC) and `device_high_degree_read`, a guess.
-    pub(super) const MEASURED: Self = Self {
-        cpu_parallel: 20e-9,
-        cpu_ordered: 17e-9,
-        team_efficiency: 0.8,
-        edges_per_thread: 4096.0,
-        cpu_make: 70e-9,
-        cpu_make_ordered: 200e-9,
-        cpu_run: 20e-9,
-        cpu_damped: 4.5,
-        cpu_maxima: 2.4,
-        table_entry: 0.1,
-        driver_start: 0.22,
-        device_make: 0.08,
-        device_make_edge: 120e-9,
-        device_make_level_edge: 900e-9,
-        device_run: 80e-6,
-        device_run_state: 1e-9,
-        device_iteration: 4.5e-6,
-        device_level: 0.8e-6,
-        device_edge: 12e-12,
-        high_degree: 64,
-        device_high_degree_read: 1e-12,
-        device_general_iteration: 25e-6,
-        device_general_edge: 0.25e-9,
-        device_general_level: 65e-6,
-        device_general_level_edge: 1.8e-9,
-        transfer: 30e-9,
-        analysis: 50e-9,
-        analysis_share: 0.1,
-        typical_iterations: 300,
-    };
+/// What the messages of an iteration, or of a level of one, cost on the device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// What waits for something else, however many messages there are.
+    pub(super) wait: f64,
+    /// A message, where many are computed at once.
+    pub(super) edge: f64,
+}
+
+impl Step {
+    pub(super) const fn of(wait: f64, edge: f64) -> Self {
+        Self { wait, edge }
+    }
+}
+
+/// What high-degree variables cost on the device: a message of one reads the others one by one, unless all of its
+/// messages are computed at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HighDegree {
+    /// Least number of factors of such a variable.
+    pub(super) least: usize,
+    /// One of these reads.
+    pub(super) read: f64,
 }
 
 /// What iterations over a graph have to do.
@@ -129,7 +115,7 @@ impl Workload {
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
         }
         let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
-        let high_degree_variables = degrees.filter(|&degree| degree >= costs.high_degree);
+        let high_degree_variables = degrees.filter(|&degree| degree >= costs.high_degree.least);
         Self {
             edges: graph.edge_count() as f64,
             messages,
@@ -216,20 +202,17 @@ impl Costs {
         let all_conjunctions = work.all_conjunctions
             && request.damping == 0.0
             && request.inference == Inference::SumProduct;
-        // What waits for something else, at once or at each level, and a message.
-        let (wait, edge) = match (shape, all_conjunctions) {
-            (Shape::Synchronous, true) => (self.device_iteration, self.device_edge),
-            (Shape::Synchronous, false) => {
-                (self.device_general_iteration, self.device_general_edge)
-            }
-            (_, true) => (self.device_level, self.device_edge),
-            (_, false) => (self.device_general_level, self.device_general_level_edge),
+        let Step { wait, edge } = match (shape, all_conjunctions) {
+            (Shape::Synchronous, true) => self.device_iteration,
+            (Shape::Synchronous, false) => self.device_general_iteration,
+            (_, true) => self.device_level,
+            (_, false) => self.device_general_level,
         };
         let messages = edge * work.messages;
         let iteration = match shape {
             Shape::Synchronous | Shape::Unknown => wait + messages,
             Shape::Levels { count } => {
-                count * wait + messages + work.high_degree_reads * self.device_high_degree_read
+                count * wait + messages + work.high_degree_reads * self.high_degree.read
             }
         };
         RunCost { run: self.device_run + self.device_run_state * work.states, iteration }

@@ -1,6 +1,6 @@
 //! The choice between two backends, with stand-ins for both and a clock that only iterations move.
 
-use super::cost::{Lengths, Shape};
+use super::cost::{HighDegree, Lengths, Shape, Step};
 use super::*;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::interface::Engine;
@@ -143,10 +143,9 @@ fn costs(edges: usize) -> Costs {
         device_make_level_edge: 0.0,
         device_run: 0.0,
         device_run_state: 0.0,
-        device_iteration: 0.0,
-        device_level: 0.0,
-        device_edge: 0.0,
-        device_high_degree_read: 0.0,
+        device_iteration: Step::of(0.0, 0.0),
+        device_level: Step::of(0.0, 0.0),
+        high_degree: HighDegree { read: 0.0, ..Costs::MEASURED.high_degree },
         transfer: 0.0,
         analysis: 0.0,
         typical_iterations: 5,
@@ -227,6 +226,13 @@ fn reference(schedule: &Schedule) -> Trial<CpuEngine> {
     Trial::new(CpuEngine::new(graph(), schedule, OPTIONS).unwrap(), &graph())
 }
 
+/// A router, and a CPU engine that is to give the same messages.
+fn beside_reference() -> (Shared, Trial<Router>, Trial<CpuEngine>) {
+    let world = world();
+    let engine = engine(&world);
+    (world, engine, reference(&Schedule::Parallel))
+}
+
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
@@ -274,7 +280,7 @@ fn damped_runs_have_costs_of_their_own() {
         let world = world();
         let mut engine = engine_with(&world, |costs| {
             costs.cpu_damped = 2.0;
-            costs.device_general_iteration = iteration;
+            costs.device_general_iteration.wait = iteration;
         });
         // 40 s on the CPU; 10 s or 130 s on the device.
         run(&mut engine, &RunRequest { damping: 0.5, ..iterations(20) }).unwrap();
@@ -315,13 +321,14 @@ fn a_long_run_makes_the_device_first_and_the_cpu_when_it_is_needed() {
 fn measurements_correct_the_model() {
     let world = world();
     world.lock().device_iteration = 3.0; // the model says 0
-    let mut engine = engine_with(&world, |costs| costs.device_edge = 1e-9);
+    let mut engine = engine_with(&world, |costs| costs.device_iteration.edge = 1e-9);
     run(&mut engine, &iterations(20)).unwrap();
     run(&mut engine, &iterations(20)).unwrap();
     assert_eq!(runs(&world), [DEVICE, DEVICE], "by at most a factor of 1000 at once");
     let world = self::world();
     world.lock().device_iteration = 3.0;
-    let mut engine = engine_with(&world, |costs| costs.device_edge = 0.01 * costs.cpu_parallel);
+    let mut engine =
+        engine_with(&world, |costs| costs.device_iteration.edge = 0.01 * costs.cpu_parallel);
     for _ in 0..3 {
         run(&mut engine, &iterations(20)).unwrap();
     }
@@ -337,7 +344,7 @@ fn levels_are_looked_up_where_that_takes_a_small_share() {
     for (level, analysis, expected) in [(0.0, 0.0, DEVICE), (0.4, 0.0, CPU), (0.0, 1.0, CPU)] {
         let world = world();
         let mut engine = engine_with(&world, |costs| {
-            costs.device_level = level;
+            costs.device_level.wait = level;
             costs.analysis = analysis;
         });
         engine.set_schedule(&Schedule::SequentialFixed).unwrap();
@@ -378,9 +385,7 @@ fn unknown_lengths_are_those_of_the_runs_before() {
 
 #[test]
 fn messages_and_evidence_move_along() {
-    let world = world();
-    let mut engine = engine(&world);
-    let mut plain = reference(&Schedule::Parallel);
+    let (world, mut engine, mut plain) = beside_reference();
     let steps: [(u64, usize, Option<VariableEvidence>); 5] = [
         (2, CPU, Some(VariableEvidence::Observed(1))),
         (15, DEVICE, None),
@@ -568,9 +573,7 @@ fn after_a_device_has_failed_in_a_run_the_cpu_runs() {
     for (error, loses) in errors {
         let is_failure = !matches!(error(), Error::Unsupported(_));
         for start in [Start::Fresh, Start::Warm] {
-            let world = world();
-            let mut engine = engine(&world);
-            let mut plain = reference(&Schedule::Parallel);
+            let (world, mut engine, mut plain) = beside_reference();
             let mut both = |engine: &mut Trial<Router>, request: &RunRequest| {
                 let report = run(engine, request);
                 if report.is_ok() {
@@ -606,9 +609,7 @@ fn after_a_device_has_failed_in_a_run_the_cpu_runs() {
 
 #[test]
 fn messages_that_were_still_on_the_cpu_are_not_lost() {
-    let world = world();
-    let mut engine = engine(&world);
-    let mut plain = reference(&Schedule::Parallel);
+    let (world, mut engine, mut plain) = beside_reference();
     run(&mut engine, &iterations(3)).unwrap();
     world.lock().run_error = Some(|| Error::Device("it burns".into()));
     run(&mut engine, &warm(30)).unwrap();
@@ -620,9 +621,7 @@ fn messages_that_were_still_on_the_cpu_are_not_lost() {
 /// Messages that were copied to the CPU to be read are no copy any more once a run there has failed.
 #[test]
 fn a_run_that_fails_on_the_cpu_leaves_the_messages_of_the_device() {
-    let world = world();
-    let mut engine = engine(&world);
-    let mut plain = reference(&Schedule::Parallel);
+    let (world, mut engine, mut plain) = beside_reference();
     run(&mut engine, &iterations(20)).unwrap();
     plain.go(&iterations(20)).unwrap();
     engine.factor_inputs(7, &mut Vec::new()).unwrap();
@@ -639,9 +638,7 @@ fn a_run_that_fails_on_the_cpu_leaves_the_messages_of_the_device() {
 
 #[test]
 fn schedules_change_on_both_sides() {
-    let world = world();
-    let mut engine = engine(&world);
-    let mut plain = reference(&Schedule::Parallel);
+    let (world, mut engine, mut plain) = beside_reference();
     let schedules = [Schedule::Parallel, Schedule::SequentialFixed, Schedule::Tree];
     for (index, schedule) in schedules.iter().cycle().take(7).enumerate() {
         engine.set_schedule(schedule).unwrap();

@@ -14,27 +14,12 @@ macro_rules! name_forwards {
             $(pub static $name: AtomicPtr<c_void> = AtomicPtr::new(not_initialized as *mut c_void);)*
         }
 
-        #[cfg(target_arch = "x86_64")]
-        std::arch::global_asm!(
-            ".text",
-            $(concat!(
-                ".globl ", stringify!($name), "\n.hidden ", stringify!($name), "\n.type ",
-                stringify!($name), ", @function\n", stringify!($name),
-                ": jmp qword ptr [rip + {", stringify!($name), "}]",
-            ),)*
-            $($name = sym forwards::$name,)*
-        );
-        #[cfg(target_arch = "aarch64")]
-        std::arch::global_asm!(
-            ".text",
-            // x16 is the register that the procedure call standard leaves to such jumps.
-            $(concat!(
-                ".globl ", stringify!($name), "\n.hidden ", stringify!($name), "\n.type ",
-                stringify!($name), ", %function\n", stringify!($name),
-                ": adrp x16, {", stringify!($name), "}\nldr x16, [x16, :lo12:{",
-                stringify!($name), "}]\nbr x16",
-            ),)*
-            $($name = sym forwards::$name,)*
+        // x16 is the register that Arm's procedure call standard leaves to such jumps.
+        jumps!(
+            forwards,
+            [$($name),*],
+            x86_64: ["jmp qword ptr [rip + ", "]"],
+            aarch64: ["adrp x16, ", "\nldr x16, [x16, :lo12:", "]\nbr x16"]
         );
 
         /// Every forwarded name and where it goes.

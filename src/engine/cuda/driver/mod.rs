@@ -8,6 +8,9 @@
 //! that it is current on this thread; when that goes, whatever was current before is so again, so
 //! that a host's own use of CUDA on the same thread is not disturbed.
 
+#[macro_use]
+mod jumps;
+
 mod context;
 mod device;
 mod failure;
@@ -15,6 +18,7 @@ mod failure;
 pub(crate) mod fake;
 mod forwards;
 mod graph;
+mod handle;
 mod library;
 mod memory;
 mod module;

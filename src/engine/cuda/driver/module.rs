@@ -1,8 +1,9 @@
 //! Kernels: loaded from PTX or as they are, asked about, launched.
 
 use super::failure::{check, describe};
-use super::sys::{CUfunction, CUjit_option, CUmodule, CUresult};
-use super::{Context, Current, DeviceBuffer, Element, PinnedBuffer, Queue, Stream, shims};
+use super::handle::Handle;
+use super::sys::{CUfunction, CUjit_option, CUmod_st, CUmodule, CUresult};
+use super::{Current, DeviceBuffer, Element, PinnedBuffer, Queue, Stream, shims};
 use crate::error::{Error, Result};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -10,15 +11,7 @@ use std::sync::Arc;
 
 /// Kernels that were compiled for a device. They stay loaded for as long as the primary context is kept.
 #[derive(Debug)]
-pub(crate) struct Module {
-    raw: CUmodule,
-    _context: Arc<Context>,
-}
-
-// SAFETY: the driver's functions on modules may be called from any thread.
-unsafe impl Send for Module {}
-// SAFETY: as above.
-unsafe impl Sync for Module {}
+pub(crate) struct Module(Handle<CUmod_st>);
 
 impl Module {
     /// The kernels of this name. `image` gives, where they are not loaded yet, what to load: PTX, which the
@@ -34,14 +27,14 @@ impl Module {
             // SAFETY: PTX that NUL ends, or a whole cubin, whose size is in its header.
             unsafe { load_image(image.as_ptr().cast(), name) }
         })?;
-        Ok(Arc::new(Self { raw, _context: current.context().clone() }))
+        Ok(Arc::new(Self(Handle { raw, context: current.context().clone() })))
     }
 
     /// A kernel by its name.
     pub fn kernel(self: &Arc<Self>, name: &'static CStr) -> Result<Kernel> {
         let mut raw = ptr::null_mut();
         // SAFETY: a loaded module and a NUL-terminated name.
-        let result = unsafe { shims::cuModuleGetFunction(&mut raw, self.raw, name.as_ptr()) };
+        let result = unsafe { shims::cuModuleGetFunction(&mut raw, self.0.raw, name.as_ptr()) };
         check(result, || format!("finding the kernel {}", name.to_string_lossy()))?;
         Ok(Kernel { raw, _module: self.clone(), name })
     }

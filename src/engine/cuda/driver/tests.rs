@@ -5,13 +5,14 @@ use crate::error::{Error, Result};
 use std::ptr;
 use std::sync::Arc;
 
-/// Runs a test of this file with the fake driver in the library path.
-fn within_fake_driver(test: &str, settings: &str) {
-    fake::run_within(&format!("engine::cuda::driver::tests::{test}"), &[settings], None);
-}
-
-fn is_within() -> bool {
-    fake::is_within()
+/// Leaves a test of this file for a process with the fake driver in its library path, which goes on behind this line.
+macro_rules! within_fake_driver {
+    ($test:ident, $settings:literal) => {
+        if !fake::is_within() {
+            let test = concat!("engine::cuda::driver::tests::", stringify!($test));
+            return fake::run_within(test, &[$settings], None);
+        }
+    };
 }
 
 fn enter() -> Current {
@@ -31,9 +32,7 @@ fn kind<T>(result: Result<T>) -> &'static str {
 
 #[test]
 fn buffers_keep_what_is_written_and_check_lengths() {
-    if !is_within() {
-        return within_fake_driver("buffers_keep_what_is_written_and_check_lengths", "");
-    }
+    within_fake_driver!(buffers_keep_what_is_written_and_check_lengths, "");
     let current = enter();
     let stream = Stream::new(&current).unwrap();
     let buffer = DeviceBuffer::from_slice(stream.queue(&current), &[1_u32, 2, 3, 4, 5]).unwrap();
@@ -72,9 +71,7 @@ fn buffers_keep_what_is_written_and_check_lengths() {
 
 #[test]
 fn memory_that_is_not_there_is_an_error() {
-    if !is_within() {
-        return within_fake_driver("memory_that_is_not_there_is_an_error", "");
-    }
+    within_fake_driver!(memory_that_is_not_there_is_an_error, "");
     let current = enter();
     // More than the device has, more than an address can be.
     for length in [1 << 33, usize::MAX / 8, usize::MAX] {
@@ -90,9 +87,7 @@ fn memory_that_is_not_there_is_an_error() {
 
 #[test]
 fn the_context_of_a_host_stays_current() {
-    if !is_within() {
-        return within_fake_driver("the_context_of_a_host_stays_current", "devices=2");
-    }
+    within_fake_driver!(the_context_of_a_host_stays_current, "devices=2");
     let current_now = || {
         let mut context = ptr::null_mut();
         // SAFETY: a place for the handle.
@@ -137,10 +132,7 @@ fn has_module(current: &Current, name: &'static str) -> bool {
 
 #[test]
 fn contexts_are_kept_with_their_modules_unless_only_looked_at() {
-    if !is_within() {
-        let test = "contexts_are_kept_with_their_modules_unless_only_looked_at";
-        return within_fake_driver(test, "retains=3");
-    }
+    within_fake_driver!(contexts_are_kept_with_their_modules_unless_only_looked_at, "retains=3");
     let device = Device::get(0).unwrap();
     for _ in 0..2 {
         let current = Context::temporary(device).unwrap().enter().unwrap();
@@ -156,9 +148,7 @@ fn contexts_are_kept_with_their_modules_unless_only_looked_at() {
 /// A host may reset a device that no session uses, and go on with it.
 #[test]
 fn a_context_that_was_reset_is_made_anew() {
-    if !is_within() {
-        return within_fake_driver("a_context_that_was_reset_is_made_anew", "");
-    }
+    within_fake_driver!(a_context_that_was_reset_is_made_anew, "");
     let device = Device::get(0).unwrap();
     type Reset = unsafe extern "C" fn(sys::CUdevice) -> u32;
     // SAFETY: the type is that of the function.
@@ -192,9 +182,7 @@ fn a_context_that_was_reset_is_made_anew() {
 
 #[test]
 fn a_failed_recording_leaves_nothing_behind() {
-    if !is_within() {
-        return within_fake_driver("a_failed_recording_leaves_nothing_behind", "");
-    }
+    within_fake_driver!(a_failed_recording_leaves_nothing_behind, "");
     let current = enter();
     let stream = Stream::new(&current).unwrap();
     let failing = || Err(Error::Device("work".into()));
@@ -204,9 +192,7 @@ fn a_failed_recording_leaves_nothing_behind() {
 
 #[test]
 fn functions_that_only_cust_names_reach_the_driver() {
-    if !is_within() {
-        return within_fake_driver("functions_that_only_cust_names_reach_the_driver", "");
-    }
+    within_fake_driver!(functions_that_only_cust_names_reach_the_driver, "");
     // SAFETY: no function of the driver is reached yet.
     let early = unsafe { sys::cuStreamGetFlags(ptr::null_mut(), ptr::null_mut()) };
     assert_eq!(early, sys::CUresult::CUDA_ERROR_NOT_INITIALIZED);
@@ -223,12 +209,7 @@ fn functions_that_only_cust_names_reach_the_driver() {
 
 #[test]
 fn a_device_number_out_of_range_names_those_that_are_right() {
-    if !is_within() {
-        return within_fake_driver(
-            "a_device_number_out_of_range_names_those_that_are_right",
-            "devices=3",
-        );
-    }
+    within_fake_driver!(a_device_number_out_of_range_names_those_that_are_right, "devices=3");
     assert_eq!(Device::count().unwrap(), 3);
     let error = Device::get(3).unwrap_err();
     assert!(matches!(error, Error::OutOfRange(_)));
