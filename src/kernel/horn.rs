@@ -269,9 +269,14 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     pub(crate) fn input() -> impl Strategy<Value = EncodedMessage> {
+        inputs(1e6, 200)
+    }
+
+    /// Mostly messages from 1 / `near` to `near`; also such with exponents up to `far`, and beyond those of `f64`.
+    pub(crate) fn inputs(near: f64, far: i32) -> impl Strategy<Value = EncodedMessage> {
         prop_oneof![
-            6 => (1e-6_f64..1e6).prop_map(EncodedMessage::from_f64),
-            1 => (-200_i32..200).prop_map(|e| EncodedMessage::from_f64(1.3 * 2_f64.powi(e))),
+            6 => (1.0 / near..near).prop_map(EncodedMessage::from_f64),
+            2 => (-far..far).prop_map(|e| EncodedMessage::from_f64(1.3 * 2_f64.powi(e))),
             1 => (-9000_i64..9000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
             1 => Just(EncodedMessage::ZERO),
             1 => Just(EncodedMessage::INFINITY),

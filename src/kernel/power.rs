@@ -115,6 +115,17 @@ fn log2_quotient(x: ExtendedFloat, y: ExtendedFloat) -> (f64, f64) {
     (exponent as f64, z * TWO_OVER_LN_2 + z * (TWO_OVER_LN_2_REST + u * series))
 }
 
+/// Numbers by their bits, so that no conversion of decimals rounds them.
+const fn from_bits<const N: usize>(bits: [u64; N]) -> [f64; N] {
+    let mut numbers = [0.0; N];
+    let mut index = 0;
+    while index < N {
+        numbers[index] = f64::from_bits(bits[index]);
+        index += 1;
+    }
+    numbers
+}
+
 /// 2/ln(2) in two numbers.
 const TWO_OVER_LN_2: f64 = f64::from_bits(0x4007_1547_652b_82fe);
 const TWO_OVER_LN_2_REST: f64 = f64::from_bits(0x3c87_77d0_ffda_0d24);
@@ -124,15 +135,11 @@ const TWO_OVER_LN_2_REST: f64 = f64::from_bits(0x3c87_77d0_ffda_0d24);
 ///
 /// The polynomial of degree 6 through the Chebyshev points, computed with 200 bits (mpmath's
 /// `chebyfit`), its coefficients rounded. It makes an error of 2^-57.4 of the logarithm.
-const LOG2_SERIES: [f64; 7] = [
-    f64::from_bits(0x3fee_c709_dc3a_0401),
-    f64::from_bits(0x3fe2_776c_50ef_68fb),
-    f64::from_bits(0x3fda_6176_2b53_2f39),
-    f64::from_bits(0x3fd4_84b0_91bb_27dc),
-    f64::from_bits(0x3fd0_c9e9_175e_cd74),
-    f64::from_bits(0x3fcc_4ff4_18a4_c6ba),
-    f64::from_bits(0x3fca_fdd0_6f96_961f),
-];
+#[rustfmt::skip]
+const LOG2_SERIES: [f64; 7] = from_bits([
+    0x3fee_c709_dc3a_0401, 0x3fe2_776c_50ef_68fb, 0x3fda_6176_2b53_2f39, 0x3fd4_84b0_91bb_27dc,
+    0x3fd0_c9e9_175e_cd74, 0x3fcc_4ff4_18a4_c6ba, 0x3fca_fdd0_6f96_961f,
+]);
 
 /// 2^`f` - 1 for `f` within -1/2..1/2 or a little more; exactly 0 for 0.
 #[inline(always)]
@@ -155,19 +162,12 @@ const LN_2_REST: f64 = f64::from_bits(0x3c7a_bc9e_3b39_803f);
 ///
 /// The polynomial of degree 10 through the Chebyshev points, computed as that of the logarithm. It
 /// makes an error of 2^-56.7 of 2^f - 1.
-const EXP2_SERIES: [f64; 11] = [
-    f64::from_bits(0x3fce_bfbd_ff82_c58f),
-    f64::from_bits(0x3fac_6b08_d704_a0c2),
-    f64::from_bits(0x3f83_b2ab_6fba_4e78),
-    f64::from_bits(0x3f55_d87f_e78a_5276),
-    f64::from_bits(0x3f24_3091_2f86_bf52),
-    f64::from_bits(0x3eef_fcbf_c670_dcd4),
-    f64::from_bits(0x3eb6_2c02_2401_b97d),
-    f64::from_bits(0x3e7b_524f_ae62_7834),
-    f64::from_bits(0x3e3e_4cf1_cd08_d4b8),
-    f64::from_bits(0x3dfe_9d3f_e395_2179),
-    f64::from_bits(0x3dbc_48f7_69ad_2c46),
-];
+#[rustfmt::skip]
+const EXP2_SERIES: [f64; 11] = from_bits([
+    0x3fce_bfbd_ff82_c58f, 0x3fac_6b08_d704_a0c2, 0x3f83_b2ab_6fba_4e78, 0x3f55_d87f_e78a_5276,
+    0x3f24_3091_2f86_bf52, 0x3eef_fcbf_c670_dcd4, 0x3eb6_2c02_2401_b97d, 0x3e7b_524f_ae62_7834,
+    0x3e3e_4cf1_cd08_d4b8, 0x3dfe_9d3f_e395_2179, 0x3dbc_48f7_69ad_2c46,
+]);
 
 /// The rounded product and its rounding error (Dekker 1971, with Veltkamp's splitting).
 #[inline(always)]

@@ -402,16 +402,11 @@ pub(crate) fn weights_to_probabilities(weights: &[EncodedMessage], out: &mut [f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::horn::tests::inputs;
     use proptest::prelude::*;
 
     fn message() -> impl Strategy<Value = EncodedMessage> {
-        prop_oneof![
-            6 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
-            2 => (-300_i32..300).prop_map(|e| EncodedMessage::from_f64(1.1 * 2_f64.powi(e))),
-            1 => (-9000_i64..9000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
-            1 => Just(EncodedMessage::ZERO),
-            1 => Just(EncodedMessage::INFINITY),
-        ]
+        inputs(1e3, 300)
     }
 
     proptest! {

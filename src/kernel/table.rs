@@ -171,7 +171,7 @@ pub(crate) fn store<T: Real>(weights: &[T], out: &mut [EncodedMessage]) {
 }
 
 /// Exponents of the smallest and the largest positive weight of a stored message.
-pub(crate) fn input_exponents(stored: &[EncodedMessage]) -> (i64, i64) {
+fn input_exponents(stored: &[EncodedMessage]) -> (i64, i64) {
     if let [odds] = stored {
         if odds.is_deterministic() {
             return (0, 0);
@@ -192,19 +192,29 @@ fn fits_f64(table: TableInputs<'_>) -> bool {
     let (mut low, mut high) = table.exponents;
     // Each sum of n terms adds less than log2(n) + 1 to the exponent; each product less than 1.
     let mut growth = 0_i64;
-    let mut at = 0;
-    for &radix in table.radices {
-        let stored = &table.inputs[at..at + stored_values(radix)];
-        at += stored.len();
-        if !stored.iter().all(|value| value.is_in_f64_range()) {
-            return false;
-        }
-        let (input_low, input_high) = input_exponents(stored);
+    let in_range = are_in_f64_range(table.radices, table.inputs, |radix, input_low, input_high| {
         low = low.saturating_add(input_low);
         high = high.saturating_add(input_high);
         growth += 3 + i64::from(radix.ilog2());
-    }
-    low > -1000 && high + growth < 1000
+    });
+    in_range && low > -1000 && high + growth < 1000
+}
+
+/// Whether all inputs are in f64 range; calls `see` with the number of states and the exponents of each.
+pub(crate) fn are_in_f64_range(
+    radices: &[u32], inputs: &[EncodedMessage], mut see: impl FnMut(u32, i64, i64),
+) -> bool {
+    let mut at = 0;
+    radices.iter().all(|&radix| {
+        let stored = &inputs[at..at + stored_values(radix)];
+        at += stored.len();
+        let in_range = stored.iter().all(|value| value.is_in_f64_range());
+        if in_range {
+            let (low, high) = input_exponents(stored);
+            see(radix, low, high);
+        }
+        in_range
+    })
 }
 
 fn run(

@@ -129,7 +129,7 @@ pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Writes down the shape as a number: position-dependent and not associative.
@@ -149,16 +149,16 @@ mod tests {
     }
 
     /// The definition: pad to a power of two, walk from the root to the leaf.
-    fn by_definition(leaves: &[Shape], leaf: usize) -> Shape {
-        fn up(leaves: &[Shape], start: usize, size: usize) -> Shape {
+    pub(crate) fn by_definition<M: Monoid>(leaves: &[M], leaf: usize) -> M {
+        fn up<M: Monoid>(leaves: &[M], start: usize, size: usize) -> M {
             if size == 1 {
-                return leaves.get(start).copied().unwrap_or(Shape::NEUTRAL);
+                return leaves.get(start).copied().unwrap_or(M::NEUTRAL);
             }
             up(leaves, start, size / 2).combine(up(leaves, start + size / 2, size / 2))
         }
         let mut size = leaves.len().next_power_of_two();
         let mut start = 0;
-        let mut down = Shape::NEUTRAL;
+        let mut down = M::NEUTRAL;
         while size > 1 {
             size /= 2;
             let (own, sibling) =

@@ -8,7 +8,7 @@
 
 use super::Terms;
 use crate::error::Result;
-use crate::kernel::table::{input_exponents, store, unpack_inputs};
+use crate::kernel::table::{are_in_f64_range, store, unpack_inputs};
 use crate::kernel::tree::{Monoid, TreeScratch, leave_one_out};
 use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Max, Real, stored_values};
 use crate::memory::{NoMemory, fit};
@@ -226,18 +226,12 @@ fn fits_f64(factor: TermInputs<'_>) -> bool {
     let (mut low, high) = exponents
         .map(|&weight| ExtendedFloat::from_f64(weight).exponent())
         .fold((0, 0), |(low, high), e| (low.min(e), high.max(e)));
-    let mut at = 0;
-    for &radix in factor.radices {
-        let stored = &factor.inputs[at..at + stored_values(radix)];
-        at += stored.len();
-        if !stored.iter().all(|value| value.is_in_f64_range()) {
-            return false;
-        }
-        let (input_low, input_high) = input_exponents(stored);
-        low = low.saturating_add(input_low - input_high - 2 - i64::from(radix.ilog2()));
-    }
+    let in_range =
+        are_in_f64_range(factor.radices, factor.inputs, |radix, input_low, input_high| {
+            low = low.saturating_add(input_low - input_high - 2 - i64::from(radix.ilog2()));
+        });
     let growth = 2 + i64::from(factor.terms.weights.len().max(1).ilog2());
-    low > -1000 && high + growth < 1000
+    in_range && low > -1000 && high + growth < 1000
 }
 
 #[cfg(test)]

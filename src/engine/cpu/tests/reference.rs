@@ -1,6 +1,7 @@
 //! The definition of belief propagation, one edge at a time.
 
 use crate::engine::Inputs;
+use crate::kernel::tree::tests::by_definition;
 use crate::kernel::{
     EncodedMessage, Inference, Monoid, Product, damp, resolve_states, stored_message, stored_values,
 };
@@ -22,26 +23,6 @@ pub(super) struct Reference<'a> {
 pub(super) struct Mode {
     pub(super) inference: Inference,
     pub(super) damping: f64,
-}
-
-fn up(leaves: &[Product], start: usize, size: usize) -> Product {
-    if size == 1 {
-        return leaves.get(start).copied().unwrap_or(Product::NEUTRAL);
-    }
-    up(leaves, start, size / 2).combine(up(leaves, start + size / 2, size / 2))
-}
-
-fn all_but(leaves: &[Product], leaf: usize) -> Product {
-    let (mut size, mut start) = (leaves.len().next_power_of_two(), 0);
-    let mut down = Product::NEUTRAL;
-    while size > 1 {
-        size /= 2;
-        let (own, sibling) =
-            if leaf < start + size { (start, start + size) } else { (start + size, start) };
-        down = down.combine(up(leaves, sibling, size));
-        start = own;
-    }
-    down
 }
 
 impl<'a> Reference<'a> {
@@ -74,7 +55,7 @@ impl<'a> Reference<'a> {
         let products: Vec<Product> = (0..stored_values(radix as u32))
             .map(|x| {
                 let leaves: Vec<Product> = incoming.iter().map(|m| Product::of(m[x])).collect();
-                let product = all_but(&leaves, leaf);
+                let product = by_definition(&leaves, leaf);
                 soft.as_ref().map_or(product, |soft| product.combine(Product::of(soft[x])))
             })
             .collect();
