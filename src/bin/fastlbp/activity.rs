@@ -28,6 +28,12 @@ impl Activity {
         Self::begin(|| ProgressBar::new_spinner().with_message(name))
     }
 
+    /// Does something, as an activity without a known progress.
+    pub fn during<T>(name: &'static str, work: impl FnOnce() -> T) -> T {
+        let _activity = Self::start(name);
+        work()
+    }
+
     /// A run of at most `iterations` iterations.
     pub fn iterations(iterations: u64) -> Self {
         let style = ProgressStyle::with_template(

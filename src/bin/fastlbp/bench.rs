@@ -407,12 +407,41 @@ fn iteration_bytes(graph: &FactorGraph) -> u64 {
     messages + 4 * graph.edge_count() as u64 + 8 * entries
 }
 
-/// Widths of the columns but the last.
-const WIDTHS: [usize; 15] = [8, 8, 8, 10, 10, 10, 9, 9, 9, 10, 8, 10, 7, 7, 6];
+/// The columns but the last, which is the graph: name, width, and what a cell says.
+type Column = (&'static str, usize, fn(&Measurement) -> String);
 
-fn line(cells: [String; 15], graph: &str) -> String {
+const COLUMNS: [Column; 15] = [
+    ("schedule", 8, |row| row.schedule.to_string()),
+    ("backend", 8, |row| row.backend.to_string()),
+    ("threads", 8, |row| row.threads.to_string()),
+    ("variables", 10, |row| row.variables.to_string()),
+    ("factors", 10, |row| row.factors.to_string()),
+    ("edges", 10, |row| row.edges.to_string()),
+    ("read ms", 9, |row| milliseconds(row.read)),
+    ("analyse", 9, |row| or_dash(row.analyse.map(milliseconds))),
+    ("prepare", 9, |row| milliseconds(row.prepare)),
+    ("iteration us", 10, |row| format!("{:.2}", row.iteration * 1e6)),
+    ("ns/edge", 8, |row| or_dash(row.iteration_per_edge.map(|s| format!("{:.2}", s * 1e9)))),
+    ("run ms", 10, |row| {
+        format!("{}{}", if row.run_cut { ">" } else { "" }, milliseconds(row.run))
+    }),
+    ("iterations", 7, |row| row.run_iterations.to_string()),
+    ("GB/s", 7, |row| format!("{:.2}", row.bytes_per_second * 1e-9)),
+    ("floor", 6, |row| or_dash(row.floor_share.map(|share| format!("{:.1}%", share * 100.0)))),
+];
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.1}", seconds * 1e3)
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".into())
+}
+
+fn line(cell: impl Fn(&Column) -> String, graph: &str) -> String {
     let mut text = String::new();
-    for (index, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
+    for (index, column) in COLUMNS.iter().enumerate() {
+        let (cell, width) = (cell(column), column.1);
         // Names to the left, numbers to the right.
         text += &if index < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
         text.push(' ');
@@ -421,48 +450,12 @@ fn line(cells: [String; 15], graph: &str) -> String {
 }
 
 fn head_line() -> String {
-    let names = [
-        "schedule",
-        "backend",
-        "threads",
-        "variables",
-        "factors",
-        "edges",
-        "read ms",
-        "analyse",
-        "prepare",
-        "iteration us",
-        "ns/edge",
-        "run ms",
-        "iterations",
-        "GB/s",
-        "floor",
-    ];
-    line(names.map(String::from), "graph")
+    line(|(name, ..)| name.to_string(), "graph")
 }
 
 impl Measurement {
     fn line(&self) -> String {
-        let milliseconds = |seconds: f64| format!("{:.1}", seconds * 1e3);
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
-        let cells = [
-            self.schedule.to_string(),
-            self.backend.to_string(),
-            self.threads.to_string(),
-            self.variables.to_string(),
-            self.factors.to_string(),
-            self.edges.to_string(),
-            milliseconds(self.read),
-            or_dash(self.analyse.map(milliseconds)),
-            milliseconds(self.prepare),
-            format!("{:.2}", self.iteration * 1e6),
-            or_dash(self.iteration_per_edge.map(|seconds| format!("{:.2}", seconds * 1e9))),
-            format!("{}{}", if self.run_cut { ">" } else { "" }, milliseconds(self.run)),
-            self.run_iterations.to_string(),
-            format!("{:.2}", self.bytes_per_second * 1e-9),
-            or_dash(self.floor_share.map(|share| format!("{:.1}%", share * 100.0))),
-        ];
-        line(cells, &self.graph)
+        line(|(.., cell)| cell(self), &self.graph)
     }
 }
 
@@ -488,6 +481,6 @@ mod tests {
     fn schedules_and_backends_have_their_columns() {
         let names =
             ScheduleName::value_variants().iter().filter_map(|name| name.to_possible_value());
-        assert!(names.into_iter().all(|name| name.get_name().len() <= WIDTHS[0]));
+        assert!(names.into_iter().all(|name| name.get_name().len() <= COLUMNS[0].1));
     }
 }

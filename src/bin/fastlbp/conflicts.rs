@@ -1,6 +1,7 @@
 //! Checks, before any work is done, that no output file is also an input or another output of the command.
 
 use crate::failure::{Failure, Outcome};
+use fastlbp::format::GraphFormat;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,14 @@ enum Identity {
 }
 
 impl Conflicts {
+    /// Those of a command that writes a graph to OUT. A wrong suffix is found before any work is done.
+    pub fn of_graph(path: &Path) -> Outcome<Self> {
+        GraphFormat::from_path(path)?;
+        let mut conflicts = Self::default();
+        conflicts.output("OUT", Some(path))?;
+        Ok(conflicts)
+    }
+
     /// Adds an input file, if there is one.
     pub fn input(&mut self, option: &str, path: Option<&Path>) -> Outcome {
         let Some((name, identity)) = name(option, path) else { return Ok(()) };

@@ -3,7 +3,7 @@
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform};
-use fastlbp::format::{GraphFormat, read_graph, write_graph};
+use fastlbp::format::{read_graph, write_graph};
 use std::path::PathBuf;
 
 /// Convert a factor graph from one format to another
@@ -24,19 +24,10 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
-    // A wrong suffix is found before any work is done.
-    GraphFormat::from_path(&arguments.output)?;
-    let mut files = Conflicts::default();
-    files.input("IN", Some(&arguments.input))?;
-    files.output("OUT", Some(&arguments.output))?;
-    let graph = {
-        let _activity = Activity::start("reading");
-        read_graph(&arguments.input)?
-    };
-    {
-        let _activity = Activity::start("writing");
-        write_graph(&graph, &arguments.output).map_err(Failure::output)?;
-    }
+    Conflicts::of_graph(&arguments.output)?.input("IN", Some(&arguments.input))?;
+    let graph = Activity::during("reading", || read_graph(&arguments.input))?;
+    Activity::during("writing", || write_graph(&graph, &arguments.output))
+        .map_err(Failure::output)?;
     inform(format!(
         "{} -> {}: {} variables, {} factors, {} edges",
         arguments.input.display(),

@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform};
 use crate::shape::{ShapeName, ShapeOptions};
-use fastlbp::format::{GraphFormat, write_graph, write_observations};
+use fastlbp::format::{write_graph, write_observations};
 use std::path::PathBuf;
 
 /// Generate a factor graph shaped like those of program analyses, or like a pairwise model
@@ -34,15 +34,12 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
-    GraphFormat::from_path(&arguments.output)?;
-    arguments.options.check(&[arguments.shape])?;
-    let mut files = Conflicts::default();
-    files.output("OUT", Some(&arguments.output))?;
+    let mut files = Conflicts::of_graph(&arguments.output)?;
     files.output("--observations", arguments.observations.as_deref())?;
-    let generated = {
-        let _activity = Activity::start("generating");
-        arguments.options.plan(arguments.shape, arguments.variables).generate()?
-    };
+    arguments.options.check(&[arguments.shape])?;
+    let generated = Activity::during("generating", || {
+        arguments.options.plan(arguments.shape, arguments.variables).generate()
+    })?;
     let graph = &generated.graph;
     {
         let _activity = Activity::start("writing");
