@@ -213,57 +213,40 @@ fn one_file_is_not_written_twice_nor_read_and_written() {
     symlink("seen", work.path("elsewhere")).unwrap();
     symlink("graph.causal_fg", work.path("graph.link")).unwrap();
     let before = work.text("graph.causal_fg");
-    for (arguments, one, other) in [
-        ("infer graph.causal_fg --output x --stats x", "--output x", "--stats x"),
-        ("infer graph.causal_fg --output x --stats ./x", "--output x", "--stats ./x"),
-        ("infer graph.causal_fg --output out.txt --stats hard.txt", "out.txt", "--stats hard.txt"),
-        (
-            "infer graph.causal_fg --output soft-link.txt --stats out.txt",
-            "soft-link.txt",
-            "--stats",
-        ),
-        ("infer graph.causal_fg --output dangling.txt --stats new.txt", "dangling.txt", "--stats"),
-        (
-            "infer graph.causal_fg --output seen/new --stats elsewhere/new",
-            "--output seen/new",
-            "--stats",
-        ),
-        ("infer graph.causal_fg --output graph.causal_fg", "GRAPH graph.causal_fg", "--output"),
-        (
-            "infer graph.causal_fg --output graph.link",
-            "GRAPH graph.causal_fg",
-            "--output graph.link",
-        ),
-        ("infer graph.causal_fg --stats graph.causal_fg", "GRAPH", "--stats graph.causal_fg"),
-        ("infer graph.causal_fg --evidence seen.obs --output seen.obs", "--evidence", "--output"),
-        (
-            "infer graph.causal_fg --soft-evidence soft.txt --output soft.txt",
-            "--soft-e",
-            "--output",
-        ),
-        ("infer graph.causal_fg --queries asked.txt --output asked.txt", "--queries", "--output"),
-        ("infer graph.causal_fg --ranks order.ranks --stats order.ranks", "--ranks", "--stats"),
-        (
-            "infer graph.causal_fg --batch seen --output elsewhere/a.obs",
-            "entry of --batch",
-            "--output",
-        ),
-        ("infer graph.causal_fg --batch list --output list", "--batch list", "--output list"),
-        ("infer graph.causal_fg --batch list --output entry.obs", "entry of --batch", "--output"),
-        ("convert graph.causal_fg graph.causal_fg", "IN graph.causal_fg", "OUT graph.causal_fg"),
-        (
-            "generate bingo --variables 50 --observations a.fg ./a.fg",
-            "OUT ./a.fg",
-            "--observations",
-        ),
-    ] {
+    let refuses = |arguments: &str, one: &str, other: &str| {
         let output = work.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments}: {errors}");
         assert!(output.stdout.is_empty());
         assert!(errors.contains(one) && errors.contains(other), "{arguments}: {errors}");
         assert!(errors.ends_with("; different files are needed\n"), "{arguments}: {errors}");
+    };
+    for (one, other) in [
+        ("--output x", "--stats x"),
+        ("--output x", "--stats ./x"),
+        ("--output out.txt", "--stats hard.txt"),
+        ("--output soft-link.txt", "--stats out.txt"),
+        ("--output dangling.txt", "--stats new.txt"),
+        ("--output seen/new", "--stats elsewhere/new"),
+        ("--evidence seen.obs", "--output seen.obs"),
+        ("--soft-evidence soft.txt", "--output soft.txt"),
+        ("--queries asked.txt", "--output asked.txt"),
+        ("--ranks order.ranks", "--stats order.ranks"),
+        ("--batch list", "--output list"),
+    ] {
+        refuses(&format!("infer graph.causal_fg {one} {other}"), one, other);
     }
+    let graph = "GRAPH graph.causal_fg";
+    refuses("infer graph.causal_fg --output graph.causal_fg", graph, "--output graph.causal_fg");
+    refuses("infer graph.causal_fg --output graph.link", graph, "--output graph.link");
+    refuses("infer graph.causal_fg --stats graph.causal_fg", graph, "--stats graph.causal_fg");
+    for (batch, output) in [("seen", "elsewhere/a.obs"), ("list", "entry.obs")] {
+        let arguments = format!("infer graph.causal_fg --batch {batch} --output {output}");
+        refuses(&arguments, "entry of --batch", &format!("--output {output}"));
+    }
+    refuses("convert graph.causal_fg graph.causal_fg", "IN graph.causal_fg", "OUT graph.causal_fg");
+    let twice = "generate bingo --variables 50 --observations a.fg ./a.fg";
+    refuses(twice, "OUT ./a.fg", "--observations a.fg");
     // Where a shell sends the standard output.
     for script in [
         "PROGRAM infer graph.causal_fg --stats x >x",

@@ -318,33 +318,37 @@ fn check_ended(
 const ENDLESS: StopRule = StopRule::Iterations(1 << 40);
 const SOON: Duration = Duration::from_millis(20);
 
-#[test]
-fn a_time_limit_ends_a_run() {
+/// Calls a check with a graph and each schedule, where there is a backend to test and nothing else runs.
+fn by_every_schedule(seed: u64, check: impl Fn(&Arc<FactorGraph>, &Schedule, EngineOptions)) {
     let _alone = alone();
     let Some(options) = tested() else { return };
-    let graph = bingo(200, 8);
+    let graph = bingo(200, seed);
     for schedule in all_schedules() {
-        check_ended(&graph, &schedule, options, StopReason::Time, |session| {
+        check(&graph, &schedule, options);
+    }
+}
+
+#[test]
+fn a_time_limit_ends_a_run() {
+    by_every_schedule(8, |graph, schedule, options| {
+        check_ended(graph, schedule, options, StopReason::Time, |session| {
             let request = RunRequest { max_time: Some(SOON), ..voting(ENDLESS) };
             session.run(&request).unwrap()
         });
         // No time at all.
-        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+        let mut pair = Pair::new(graph, schedule, options).unwrap();
         let request = RunRequest { max_time: Some(Duration::ZERO), ..voting(ENDLESS) };
         let report = pair.run(&request).unwrap().unwrap();
         assert_eq!((report.iterations, report.reason), (0, StopReason::Time));
         check_usable(&mut pair);
-    }
+    });
 }
 
 /// As a user does who has waited long enough.
 #[test]
 fn a_callback_ends_an_endless_run() {
-    let _alone = alone();
-    let Some(options) = tested() else { return };
-    let graph = bingo(200, 9);
-    for schedule in all_schedules() {
-        check_ended(&graph, &schedule, options, StopReason::Cancelled, |session| {
+    by_every_schedule(9, |graph, schedule, options| {
+        check_ended(graph, schedule, options, StopReason::Cancelled, |session| {
             let start = Instant::now();
             let mut monitor = |_: &fastlbp::Progress| match start.elapsed() > SOON {
                 true => Control::Cancel,
@@ -352,5 +356,5 @@ fn a_callback_ends_an_endless_run() {
             };
             session.run_monitored(&voting(ENDLESS), &mut monitor).unwrap()
         });
-    }
+    });
 }

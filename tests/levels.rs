@@ -2,29 +2,16 @@
 
 mod common;
 
+#[path = "common/real_graphs.rs"]
+mod real_graphs;
+
 use fastlbp::model::{FactorGraph, FactorGraphBuilder, FactorKind};
 use fastlbp::schedule::{Schedule, Storage, analyse};
+use real_graphs::{REAL_GRAPHS, RealGraph};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
-
-/// Graph, variables, edges, minimal levels of SEQFIX with values in place. The first two of each folder are in
-/// the tree.
-const GRAPHS: [(&str, usize, usize, usize); 12] = [
-    ("smartfl/Chart-24", 1_312, 4_110, 78),
-    ("smartfl/Math-41", 5_525, 15_902, 1_203),
-    ("smartfl/Math-3", 36_416, 117_589, 3_193),
-    ("smartfl/Math-2", 49_158, 171_878, 5_988),
-    ("smartfl/Chart-1", 186_193, 692_716, 11_548),
-    ("smartfl/Math-27", 262_200, 904_124, 23_833),
-    ("smartfl/Chart-15", 490_322, 1_865_561, 136_186),
-    ("bingo/jspider-thresc", 1_442, 3_603, 18),
-    ("bingo/weblech-thresc", 2_832, 6_347, 10),
-    ("bingo/luindex-thresc", 31_369, 84_747, 137),
-    ("bingo/ftp-thresc", 31_550, 67_995, 41),
-    ("bingo/sunflow-thresc", 162_528, 446_012, 162),
-];
 
 /// Reads just enough of the format for well-formed files; values do not matter here.
 fn read_graph(path: &Path) -> FactorGraph {
@@ -68,14 +55,14 @@ fn real_graphs_need_at_most_the_known_levels() {
 #[test]
 fn large_real_graphs_need_at_most_the_known_levels() {
     if let Some(graphs) = common::shared("graphs") {
-        check_levels(&graphs, GRAPHS.len());
+        check_levels(&graphs, REAL_GRAPHS.len());
     }
 }
 
 /// So many graphs below a folder, as many as there are.
 fn check_levels(graphs: &Path, count: usize) {
     let mut checked = 0;
-    for (name, variables, edges, known) in GRAPHS {
+    for RealGraph { name, variables, edges, levels: known } in REAL_GRAPHS {
         let path = graphs.join(format!("{name}.causal_fg.gz"));
         if !path.exists() {
             continue;

@@ -124,45 +124,42 @@ fn expression(function: &Function, text: &str) -> Option<Length> {
     Some(Length { times, parameter: Some(position(function, name)?), plus })
 }
 
+/// What the entries of an array are, by how their description begins: the first that fits.
+const ENTRIES: [(&str, &str); 12] = [
+    ("indices of variables", "Variable"),
+    ("edges", "Edge"),
+    ("states or FASTLBP_WILDCARD", "Indicator"),
+    ("states", "State"),
+    ("numbers of states", "Cardinality"),
+    ("signs", "Flag"),
+    ("words", "SavedState"),
+    ("ranks", "Small"),
+    ("probabilities, for each literal that it holds and that it fails", "Pairs"),
+    ("probabilities", "Probability"),
+    ("values", "Weight"),
+    ("weights", "Weight"),
+];
+
 fn input(function: &Function, parameter: &Parameter, of: &str, header: &Header) -> Code {
     let element = element(function, parameter, of);
     let (length, noun) = array(function, parameter)
         .unwrap_or_else(|| unknown(function, parameter, "no length in backticks at its beginning"));
-    let noun_is = |what: &str| noun.starts_with(what);
     let values = if let Some((_, last)) = noun.split_once("offsets, not descending, from 0 to `") {
         let (last, _) = last.split_once('`').expect("the end of a name");
         let last = position(function, last)
             .unwrap_or_else(|| unknown(function, parameter, "offsets of an unknown array"));
         format!("Values::Offsets({last})")
-    } else if noun_is("labels") {
+    } else if noun.starts_with("labels") {
         let any = ["scope", "scopes", "labels"].contains(&&*parameter.name);
         if any { "Values::AnyLabel" } else { "Values::BinaryLabel" }.into()
-    } else if noun_is("indices of variables") {
-        "Values::Variable".into()
-    } else if noun_is("edges") {
-        "Values::Edge".into()
-    } else if noun_is("states or FASTLBP_WILDCARD") {
-        "Values::Indicator".into()
-    } else if noun_is("states") {
-        "Values::State".into()
-    } else if noun_is("numbers of states") {
-        "Values::Cardinality".into()
-    } else if noun_is("kinds") {
+    } else if noun.starts_with("kinds") {
         constants(noun, header).expect("names of kinds")
-    } else if noun_is("signs") {
-        "Values::Flag".into()
-    } else if noun_is("words") {
-        "Values::SavedState".into()
-    } else if noun_is("ranks") {
-        "Values::Small".into()
-    } else if noun_is("probabilities, for each literal that it holds and that it fails") {
-        "Values::Pairs".into()
-    } else if noun_is("probabilities") {
-        "Values::Probability".into()
-    } else if noun_is("values") || noun_is("weights") {
-        "Values::Weight".into()
     } else {
-        unknown(function, parameter, "entries of an unknown kind")
+        let known = ENTRIES.iter().find(|(start, _)| noun.starts_with(start));
+        known.map_or_else(
+            || unknown(function, parameter, "entries of an unknown kind"),
+            |(_, values)| format!("Values::{values}"),
+        )
     };
     let distinct = noun.contains("all different");
     let length = length.code();

@@ -265,10 +265,10 @@ mod tests {
         // Listed: (x8, x3) = (0,0): 1, (1,0): 2, (0,2): 0.5; x3 fastest in the graph.
         assert_eq!(graph.factor(0), Factor::Table(&[1.0, 0.0, 0.5, 2.0, 0.0, 0.0]));
         assert_eq!(graph.factor(1), Factor::Table(&[2.5]));
-        let bytes = write_graph_to_bytes(&graph, GraphFormat::Fg).unwrap();
-        assert_eq!(read(&bytes).unwrap(), graph);
-        assert_eq!(read(text.replace('\n', "\r\n").as_bytes()).unwrap(), graph);
-        assert_eq!(read(text.replace('\n', " \n ").as_bytes()).unwrap(), graph);
+        let written = String::from_utf8(write_graph_to_bytes(&graph, GraphFormat::Fg).unwrap());
+        for same in [written.unwrap(), text.replace('\n', "\r\n"), text.replace('\n', " \n ")] {
+            assert_eq!(read(same.as_bytes()).unwrap(), graph, "{same}");
+        }
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub struct Lists {
     pub heads: Vec<u64>,
     pub body_offsets: Vec<usize>,
     pub bodies: Vec<u64>,
-    pub p: Vec<f64>,
-    pub q: Vec<f64>,
+    /// p and q.
+    pub probabilities: [Vec<f64>; 2],
     /// Scopes of three variables each, for factors of the other kinds.
     pub scopes: Vec<u64>,
 }
@@ -118,8 +118,8 @@ fn lists(graph: &FactorGraph) -> Lists {
         lists.heads.push(head);
         lists.bodies.extend(body);
         lists.body_offsets.push(lists.bodies.len());
-        lists.p.push(p);
-        lists.q.push(q);
+        lists.probabilities[0].push(p);
+        lists.probabilities[1].push(q);
     }
     let scopes = (graph.variable_count() / 100).max(1);
     for scope in 0..scopes as u64 {

@@ -164,8 +164,8 @@ fn build(inputs: &Inputs, mixed: bool) -> Result<GraphHandle, Status> {
         lists.body_offsets.as_ptr(),
         lists.bodies.as_ptr(),
         lists.bodies.len(),
-        lists.p.as_ptr(),
-        lists.q.as_ptr(),
+        lists.probabilities[0].as_ptr(),
+        lists.probabilities[1].as_ptr(),
     ));
     if mixed {
         add_others(inputs, &graph)?;

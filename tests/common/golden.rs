@@ -15,6 +15,36 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// All tests against the reference values, with options of an engine; none are checked where there are no options.
+macro_rules! golden_tests {
+    ($options:expr) => {
+        use golden::{Set, check_directory, check_real};
+
+        golden_tests! { $options, options;
+            tiny_graphs: check_directory(Set::InTree, "tiny", 360, true, options);
+            middle_sized_graphs: check_directory(Set::InTree, "fixed", 32, false, options);
+            larger_graphs: check_directory(Set::Larger, "fixed", 8, false, options);
+            graphs_that_need_care: check_directory(Set::InTree, "robust", 6, true, options);
+            trees_are_exact: golden::trees_are_exact(options);
+            contradictory_evidence_is_reported: golden::contradictory_evidence_is_reported(options);
+            explicit_orders: golden::explicit_orders(options);
+            bingo_runs: golden::bingo_runs(options);
+            real_smartfl_graphs: check_real(Set::InTree, "smartfl", 6, options);
+            real_bingo_graphs: check_real(Set::InTree, "bingo", 6, options);
+            large_smartfl_graphs: check_real(Set::Larger, "smartfl", 6, options);
+            large_bingo_graphs: check_real(Set::Larger, "bingo", 8, options);
+        }
+    };
+    ($given:expr, $options:ident; $($name:ident: $check:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            if let Some($options) = $given {
+                $check;
+            }
+        })*
+    };
+}
+
 /// Which of the reference values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Set {

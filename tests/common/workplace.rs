@@ -60,6 +60,22 @@ impl Workplace {
         err.strip_prefix("fastlbp: error: ").expect("an error").to_string()
     }
 
+    /// Checks that a command ends with a code and an error that contains some words.
+    #[track_caller]
+    #[allow(dead_code, reason = "not all test files use it")]
+    pub fn fail_with(&self, code: i32, arguments: &str, words: &str) {
+        let error = self.fail(code, arguments);
+        assert!(error.contains(words), "{arguments}: {error}");
+    }
+
+    /// Checks that a command ends with a code and an error that begins with some words.
+    #[track_caller]
+    #[allow(dead_code, reason = "not all test files use it")]
+    pub fn fail_at(&self, code: i32, arguments: &str, start: &str) {
+        let error = self.fail(code, arguments);
+        assert!(error.starts_with(start), "{arguments}: {error}");
+    }
+
     /// Checks that `command` with each of some options is bad usage, for a reason that is told.
     #[track_caller]
     #[allow(dead_code, reason = "not all test files use it")]

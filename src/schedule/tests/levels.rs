@@ -2,6 +2,7 @@
 
 use super::super::levels::{analyse, analyse_with};
 use super::*;
+use proptest::test_runner::TestRunner;
 
 const STORAGES: [Storage; 2] = [Storage::InPlace, Storage::SideBySide];
 
@@ -80,13 +81,12 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    #[test]
-    fn levels_of_larger_graphs_are_the_least_ones((graph, ranks) in ranked_graphs(60, 150)) {
-        check(&graph, &preorder(&graph, &ranks))?;
-    }
+#[test]
+fn levels_of_larger_graphs_are_the_least_ones() {
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(40));
+    let checked = runner
+        .run(&ranked_graphs(60, 150), |(graph, ranks)| check(&graph, &preorder(&graph, &ranks)));
+    checked.unwrap();
 }
 
 #[test]

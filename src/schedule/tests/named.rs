@@ -70,18 +70,22 @@ fn listed(graph: &FactorGraph, schedule: &Schedule) -> Vec<Vec<(u32, u32)>> {
     offsets.windows(2).map(class).collect()
 }
 
+/// A graph with the arcs 3 -> 2, 2 -> 1, 1 -> 2 (a cycle), 1 -> 0 and 4 -> 0, and some more factors.
+fn example(more: &[(FactorKind, u64, Vec<u64>)]) -> FactorGraph {
+    let mut factors = vec![
+        (FactorKind::And, 0, vec![1, 4]),
+        (FactorKind::And, 2, vec![3, 1]),
+        (FactorKind::Or, 1, vec![2]),
+        (FactorKind::Prior, 4, vec![]),
+    ];
+    factors.extend_from_slice(more);
+    build(&factors)
+}
+
 #[test]
 fn topological_order_of_an_example() {
-    use FactorKind::{And, Or, Prior, Table};
-    // Arcs 3 -> 2, 2 -> 1, 1 -> 2 (a cycle), 1 -> 0, 4 -> 0.
-    let graph = build(&[
-        (And, 0, vec![1, 4]),
-        (And, 2, vec![3, 1]),
-        (Or, 1, vec![2]),
-        (Prior, 4, vec![]),
-        (Table, 0, vec![1, 3]),
-        (Table, 0, vec![]),
-    ]);
+    use FactorKind::Table;
+    let graph = example(&[(Table, 0, vec![1, 3]), (Table, 0, vec![])]);
     // Positions: 3, then {1, 2} (lower than 4), then 4, then 0.
     let expected = [
         (2, 1), // head 1, factor 2 before the table that takes 1 for its head
@@ -101,17 +105,9 @@ fn topological_order_of_an_example() {
 
 #[test]
 fn forward_backward_classes_of_an_example() {
-    use FactorKind::{And, Or, Prior, Table};
-    // The arcs of the example above: 1 and 2 are a component of depth 1 below 3, 0 has depth 2.
-    let graph = build(&[
-        (And, 0, vec![1, 4]),
-        (And, 2, vec![3, 1]),
-        (Or, 1, vec![2]),
-        (Prior, 4, vec![]),
-        (Prior, 1, vec![]),
-        (Table, 0, vec![1, 2, 3]),
-        (Table, 0, vec![]),
-    ]);
+    use FactorKind::{Prior, Table};
+    // 1 and 2 are a component of depth 1 below 3, 0 has depth 2.
+    let graph = example(&[(Prior, 1, vec![]), (Table, 0, vec![1, 2, 3]), (Table, 0, vec![])]);
     let expected: [&[(u32, u32)]; 5] = [
         &[(3, 4)],
         &[(1, 2), (2, 1), (4, 1), (5, 2)], // 2 is the highest variable of depth 1 in the table

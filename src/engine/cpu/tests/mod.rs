@@ -230,6 +230,15 @@ impl Case {
 }
 
 impl Case {
+    /// The definition, after some iterations.
+    fn reference(&self, schedule: &Schedule, iterations: u64) -> Reference<'_> {
+        let mut reference = Reference::new(&self.graph, &self.evidence, self.mode);
+        for iteration in 0..iterations {
+            reference.iteration(&schedule.preorder(&self.graph, iteration).unwrap());
+        }
+        reference
+    }
+
     fn request(&self, iterations: u64) -> RunRequest {
         let Mode { inference, damping } = self.mode;
         RunRequest {
@@ -252,11 +261,7 @@ proptest! {
     #[test]
     fn every_plan_gives_the_bits_of_the_definition(case in case()) {
         for schedule in case.schedules() {
-            let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
-            for iteration in 0..3 {
-                reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
-            }
-            let expected = reference.flat();
+            let expected = case.reference(&schedule, 3).flat();
             let mut reports = Vec::new();
             for (threads, tuning) in
                 [(1, Tuning::default()), (2, EAGER), (4, MIXED)]
@@ -377,10 +382,7 @@ fn high_arity_factors_use_their_trees() {
     let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
     let case = Case { graph, evidence, ranks, mode: Mode::SUMS };
     for schedule in case.schedules() {
-        let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
-        for iteration in 0..3 {
-            reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
-        }
+        let reference = case.reference(&schedule, 3);
         let mut engine = case.engine(&schedule, 2, EAGER);
         let stored = match &engine.plan {
             Plan::Batches(plan) => !plan.high_arity.is_empty(),
@@ -453,10 +455,7 @@ fn busy_variables_of_high_arity_factors() {
     let ranks = (0..graph.edge_count() as u64).map(|e| e * 7919 % 1009).collect();
     let case = Case { graph, evidence, ranks, mode: Mode::SUMS };
     for schedule in case.schedules() {
-        let mut reference = Reference::new(&case.graph, &case.evidence, case.mode);
-        for iteration in 0..2 {
-            reference.iteration(&schedule.preorder(&case.graph, iteration).unwrap());
-        }
+        let reference = case.reference(&schedule, 2);
         let mut engine = case.engine(&schedule, 2, EAGER);
         go(&mut engine, &case.request(2));
         assert!(engine.messages().0 == reference.flat(), "{}", schedule.name());
