@@ -172,4 +172,26 @@ static inline fastlbp_bp *check_session(fastlbp_graph *graph) {
     return bp;
 }
 
+/* Runs some iterations; `p` gets the probabilities of `count` variables. */
+static inline void check_run(fastlbp_bp *bp, uint64_t iterations, double *p, size_t count) {
+    OK(fastlbp_bp_run_iterations(bp, iterations));
+    OK(fastlbp_bp_probabilities(bp, p, count, NULL));
+}
+
+/* Two graphs, which it frees, have the same marginals after some iterations, bit for bit. */
+static inline void check_equal(fastlbp_graph *one, fastlbp_graph *other, uint64_t iterations) {
+    fastlbp_bp *sessions[2];
+    double marginals[2][64];
+    size_t needed[2] = {0, 1};
+    sessions[0] = check_session(one);
+    sessions[1] = check_session(other);
+    for (int i = 0; i < 2; i++) {
+        OK(fastlbp_bp_run_iterations(sessions[i], iterations));
+        OK(fastlbp_bp_marginals(sessions[i], marginals[i], 64, &needed[i]));
+        fastlbp_bp_free(sessions[i]);
+    }
+    CHECK(needed[0] == needed[1]);
+    SAME_BITS(marginals[0], marginals[1], needed[0]);
+}
+
 #endif

@@ -199,8 +199,6 @@ static void bulk_equals_single(void) {
     const size_t scope_offsets[] = {0, 1, 2}, value_offsets[] = {0, 3, 5};
     const double values[] = {1, 2, 3, 0.5, 0.25};
     fastlbp_graph *bulk = NULL, *single = check_tree();
-    fastlbp_bp *one, *other;
-    double a[11], b[11];
     OK(fastlbp_graph_new(&bulk));
     OK(fastlbp_graph_add_factors(bulk, 4, kinds, heads, offsets, bodies, 3, p, q));
     OK(fastlbp_graph_add_variables(bulk, labels, cardinalities, 2));
@@ -211,15 +209,7 @@ static void bulk_equals_single(void) {
     OK(check_add_variable(single, 10, 3));
     OK(fastlbp_graph_add_table(single, scopes, 1, values, 3));
     OK(fastlbp_graph_add_table(single, scopes + 1, 1, values + 3, 2));
-    one = check_session(bulk);
-    other = check_session(single);
-    OK(fastlbp_bp_run_iterations(one, 3));
-    OK(fastlbp_bp_run_iterations(other, 3));
-    OK(fastlbp_bp_marginals(one, a, 11, NULL));
-    OK(fastlbp_bp_marginals(other, b, 11, NULL));
-    SAME_BITS(a, b, 11);
-    fastlbp_bp_free(one);
-    fastlbp_bp_free(other);
+    check_equal(bulk, single, 3);
 }
 
 static void evidence(void) {
@@ -229,23 +219,19 @@ static void evidence(void) {
     const uint32_t label_states[] = {1, 1};
     double never[12], once[12], again[12];
     size_t count = 9;
-    OK(fastlbp_bp_run_iterations(bp, 5));
-    OK(fastlbp_bp_probabilities(bp, never, 12, NULL));
+    check_run(bp, 5, never, 12);
     OK(fastlbp_bp_observe(bp, variables, states, 3)); /* the last one counts */
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_EVIDENCE, &count));
     CHECK(count == 2);
-    OK(fastlbp_bp_run_iterations(bp, 5));
-    OK(fastlbp_bp_probabilities(bp, once, 12, NULL));
+    check_run(bp, 5, once, 12);
     CHECK(once[3] == 1.0 && once[5] == 1.0 && once[0] != never[0]);
     OK(fastlbp_bp_clear_all_evidence(bp));
     OK(fastlbp_bp_report_u64(bp, FASTLBP_REPORT_EVIDENCE, &count));
     CHECK(count == 0);
-    OK(fastlbp_bp_run_iterations(bp, 5));
-    OK(fastlbp_bp_probabilities(bp, again, 12, NULL));
+    check_run(bp, 5, again, 12);
     SAME_BITS(never, again, 12);
     OK(check_observe_labels(bp, labels, label_states, 2));
-    OK(fastlbp_bp_run_iterations(bp, 5));
-    OK(fastlbp_bp_probabilities(bp, again, 12, NULL));
+    check_run(bp, 5, again, 12);
     SAME_BITS(once, again, 12);
     OK(fastlbp_bp_observe(bp, NULL, NULL, 0));
     OK(check_observe_labels(bp, NULL, NULL, 0));
@@ -256,8 +242,7 @@ static void evidence(void) {
     OK(check_observe_labels(bp, labels, label_states, 2));
     OK(check_observe(bp, 7, 0));
     OK(fastlbp_bp_clear_evidence(bp, 7));
-    OK(fastlbp_bp_run_iterations(bp, 5));
-    OK(fastlbp_bp_probabilities(bp, again, 12, NULL));
+    check_run(bp, 5, again, 12);
     SAME_BITS(once, again, 12);
     fastlbp_bp_free(bp);
 }
@@ -279,8 +264,7 @@ static void schedules(void) {
         OK(fastlbp_bp_set_schedule(bp, names[i], 17));
         OK(fastlbp_bp_get_property(bp, "updates", name, sizeof name, &needed));
         CHECK(strcmp(name, names[i]) == 0 && needed == strlen(names[i]) + 1);
-        OK(fastlbp_bp_run_iterations(bp, 4));
-        OK(fastlbp_bp_probabilities(bp, named, SIZE, NULL));
+        check_run(bp, 4, named, SIZE);
         OK(check_level_count(bp, &levels));
         OK(fastlbp_bp_level_widths(bp, widths, EDGES, &needed));
         CHECK(needed == levels && levels >= 1);
@@ -322,11 +306,9 @@ static void schedules(void) {
     OK(fastlbp_bp_schedule_ranks(bp, 0, before, EDGES, NULL));
     CHECK(memcmp(got, before, sizeof got) != 0);
     OK(fastlbp_bp_set_property(bp, "blocks", "1"));
-    OK(fastlbp_bp_run_iterations(bp, 4));
-    OK(fastlbp_bp_probabilities(bp, ranked, SIZE, NULL));
+    check_run(bp, 4, ranked, SIZE);
     OK(fastlbp_bp_set_schedule(bp, "PARALL", 0));
-    OK(fastlbp_bp_run_iterations(bp, 4));
-    OK(fastlbp_bp_probabilities(bp, named, SIZE, NULL));
+    check_run(bp, 4, named, SIZE);
     SAME_BITS(named, ranked, SIZE);
     /* SEQFIX as the chain of all edges. */
     for (uint32_t edge = 0; edge + 1 < EDGES; edge++) {
@@ -334,11 +316,9 @@ static void schedules(void) {
         after[edge] = edge + 1;
     }
     OK(fastlbp_bp_set_schedule_relation(bp, before, after, EDGES - 1));
-    OK(fastlbp_bp_run_iterations(bp, 4));
-    OK(fastlbp_bp_probabilities(bp, related, SIZE, NULL));
+    check_run(bp, 4, related, SIZE);
     OK(fastlbp_bp_set_schedule(bp, "seqfix", 0));
-    OK(fastlbp_bp_run_iterations(bp, 4));
-    OK(fastlbp_bp_probabilities(bp, named, SIZE, NULL));
+    check_run(bp, 4, named, SIZE);
     SAME_BITS(named, related, SIZE);
     CHECK_STATUS(fastlbp_bp_set_schedule_relation(bp, before, after, 3),
                  FASTLBP_STATUS_INVALID_ARGUMENT);
@@ -351,8 +331,7 @@ static void messages_and_states(void) {
     double seven[12], split[12], resumed[12], copied[12], *messages;
     uint64_t *state, total = 0;
     size_t length = 0, state_length = 0;
-    OK(fastlbp_bp_run_iterations(bp, 7));
-    OK(fastlbp_bp_probabilities(bp, seven, 12, NULL));
+    check_run(bp, 7, seven, 12);
 
     OK(fastlbp_bp_run_iterations(bp, 3)); /* fresh */
     CHECK_STATUS(fastlbp_bp_save_state(bp, NULL, 0, &state_length), FASTLBP_STATUS_BUFFER_TOO_SMALL);
@@ -376,22 +355,19 @@ static void messages_and_states(void) {
 
     OK(fastlbp_bp_set_start(other, FASTLBP_START_WARM));
     OK(fastlbp_bp_restore_state(other, state, state_length));
-    OK(fastlbp_bp_run_iterations(other, 4));
-    OK(fastlbp_bp_probabilities(other, resumed, 12, NULL));
+    check_run(other, 4, resumed, 12);
     SAME_BITS(seven, resumed, 12);
 
     OK(fastlbp_bp_set_start(copy, FASTLBP_START_WARM));
     OK(fastlbp_bp_set_threads(copy, 2)); /* messages survive a change of the engine */
-    OK(fastlbp_bp_run_iterations(copy, 4));
-    OK(fastlbp_bp_probabilities(copy, copied, 12, NULL));
+    check_run(copy, 4, copied, 12);
     SAME_BITS(seven, copied, 12);
 
     OK(fastlbp_bp_messages(bp, messages, length, NULL));
     for (size_t i = 0; i < length; i += 2)
         NEAR(messages[i] + messages[i + 1], 1.0);
     OK(fastlbp_bp_reset(other)); /* as new, although starts are warm */
-    OK(fastlbp_bp_run_iterations(other, 7));
-    OK(fastlbp_bp_probabilities(other, resumed, 12, NULL));
+    check_run(other, 7, resumed, 12);
     SAME_BITS(seven, resumed, 12);
     for (size_t i = 0; i < length; i++)
         messages[i] = 0.25;
@@ -425,8 +401,7 @@ static void bingo_rule(void) {
     CHECK(!converged && iterations > 2 && iterations <= 5);
     CHECK(reason == FASTLBP_STOP_ACTIVE_FRACTION); /* looked at before the greatest number of iterations */
     OK(fastlbp_bp_probabilities(bp, low_pass, 40, NULL));
-    OK(fastlbp_bp_run_iterations(bp, iterations));
-    OK(fastlbp_bp_probabilities(bp, plain, 40, NULL));
+    check_run(bp, iterations, plain, 40);
     SAME_BITS(low_pass, plain, 40);
     /* Loose enough to converge; no share is asked for. */
     OK(fastlbp_bp_run_bingo(bp, 1e-3, 100, 200, UINT64_MAX, NULL));
@@ -599,8 +574,7 @@ static void files(void) {
     FILE *file;
     size_t count = 0;
     OK(fastlbp_bp_new(graph, &bp));
-    OK(fastlbp_bp_run_iterations(bp, 6));
-    OK(fastlbp_bp_probabilities(bp, before, 4, NULL));
+    check_run(bp, 6, before, 4);
     fastlbp_bp_free(bp);
     for (size_t i = 0; i < LENGTH(suffixes); i++) {
         fastlbp_graph *read = NULL;
@@ -608,8 +582,7 @@ static void files(void) {
         OK(fastlbp_graph_write_file(graph, path));
         OK(fastlbp_graph_read_file(path, &read));
         bp = check_session(read);
-        OK(fastlbp_bp_run_iterations(bp, 6));
-        OK(fastlbp_bp_probabilities(bp, after, 4, NULL));
+        check_run(bp, 6, after, 4);
         for (int v = 0; v < 4; v++)
             NEAR(after[v], before[v]);
         fastlbp_bp_free(bp);

@@ -59,19 +59,23 @@ static void null_graph(void) {
           "FASTLBP_COUNT_EDGES (2) or FASTLBP_COUNT_STATES (3)");
     CHECK(size == UNTOUCHED);
 
-/* An array: no handle, no buffer, a buffer that is too short, and the length alone. */
-#define ARRAY(function, array, wanted)                                                     \
-    NULL_HANDLE(function(no_graph, array, LENGTH(array), &size));                          \
-    NULL_POINTER(function(graph, NULL, 8, &size), "buffer");                               \
+/* An array: no handle, no buffer, a buffer that is too short, and the length alone. `which` is what stands between
+   the graph and the array. */
+#define FILLED(function, which, array, wanted)                                             \
+    NULL_HANDLE(function(no_graph, which array, LENGTH(array), &size));                    \
+    NULL_POINTER(function(graph, which NULL, 8, &size), "buffer");                         \
     CHECK(size == UNTOUCHED);                                                              \
     memset(array, 1, sizeof array);                                                        \
-    FAILS(function(graph, array, wanted - 1, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL, #wanted); \
+    FAILS(function(graph, which array, wanted - 1, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL, \
+          #wanted " are needed");                                                          \
     CHECK(size == wanted && array[0] == array[7]);                                         \
-    FAILS(function(graph, array, wanted - 1, NULL), FASTLBP_STATUS_BUFFER_TOO_SMALL, #wanted); \
+    FAILS(function(graph, which array, wanted - 1, NULL), FASTLBP_STATUS_BUFFER_TOO_SMALL, #wanted); \
     size = UNTOUCHED;                                                                      \
-    CHECK_STATUS(function(graph, NULL, 0, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL);        \
+    CHECK_STATUS(function(graph, which NULL, 0, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL);  \
     CHECK(size == wanted);                                                                 \
     size = UNTOUCHED
+#define NOTHING
+#define ARRAY(function, array, wanted) FILLED(function, NOTHING, array, wanted)
     ARRAY(fastlbp_graph_labels, wide, 4);
     ARRAY(fastlbp_graph_cardinalities, narrow, 4);
     ARRAY(fastlbp_graph_factor_kinds, narrow, 4);
@@ -87,16 +91,11 @@ static void null_graph(void) {
     CHECK(narrow[0] == UNTOUCHED);
 
 /* An array of one factor: the same, and a factor that there is not. */
+#define FACTOR_2 2,
 #define OF_FACTOR(function, array, wanted)                                                 \
-    NULL_HANDLE(function(no_graph, 2, array, 8, &size));                                   \
-    NULL_POINTER(function(graph, 2, NULL, 8, &size), "buffer");                            \
     FAILS(function(graph, 4, array, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE, "factor index 4"); \
     FAILS(function(graph, SIZE_MAX, array, 8, &size), FASTLBP_STATUS_OUT_OF_RANGE, "index"); \
-    CHECK(size == UNTOUCHED);                                                              \
-    FAILS(function(graph, 2, array, wanted - 1, &size), FASTLBP_STATUS_BUFFER_TOO_SMALL,   \
-          #wanted " are needed");                                                          \
-    CHECK(size == wanted);                                                                 \
-    size = UNTOUCHED
+    FILLED(function, FACTOR_2, array, wanted)
     OF_FACTOR(fastlbp_graph_factor_variables, narrow, 3);
     OF_FACTOR(fastlbp_graph_factor_parameters, doubles, 2);
     OF_FACTOR(fastlbp_graph_factor_indicators, states, 3);
@@ -251,18 +250,15 @@ static void wrong_graphs(void) {
           "zero");
     FAILS(fastlbp_graph_add_table(graph, labels, 0, values, 0), FASTLBP_STATUS_INVALID_ARGUMENT,
           "values");
-    FAILS(fastlbp_graph_add_factors(graph, 2, kinds, labels, offsets, labels, 2, p, p),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "kinds[1] is 9");
-    FAILS(fastlbp_graph_add_factors(graph, 2, table, labels, offsets, labels, 2, p, p),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "table");
-    FAILS(fastlbp_graph_add_factors(graph, 2, good, labels, down, labels, 2, p, p),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "body_offsets[2] is 1 after 2");
-    FAILS(fastlbp_graph_add_factors(graph, 2, good, labels, late, labels, 2, p, p),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "body_offsets[0] is 1");
-    FAILS(fastlbp_graph_add_factors(graph, 2, good, labels, far, labels, 2, p, p),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "ends with 3");
-    FAILS(fastlbp_graph_add_factors(graph, 2, good, labels, offsets, labels, 2, bad, p),
-          FASTLBP_STATUS_INVALID_ARGUMENT, "1.5");
+#define NO_FACTORS(kinds, offsets, p_values, text)                                         \
+    FAILS(fastlbp_graph_add_factors(graph, 2, kinds, labels, offsets, labels, 2, p_values, p), \
+          FASTLBP_STATUS_INVALID_ARGUMENT, text)
+    NO_FACTORS(kinds, offsets, p, "kinds[1] is 9");
+    NO_FACTORS(table, offsets, p, "table");
+    NO_FACTORS(good, down, p, "body_offsets[2] is 1 after 2");
+    NO_FACTORS(good, late, p, "body_offsets[0] is 1");
+    NO_FACTORS(good, far, p, "ends with 3");
+    NO_FACTORS(good, offsets, bad, "1.5");
     FAILS(fastlbp_graph_add_factors(graph, SIZE_MAX, good, labels, offsets, labels, 2, p, p),
           FASTLBP_STATUS_LIMIT_EXCEEDED, "heads");
     FAILS(fastlbp_graph_add_tables(graph, 2, down, labels, 2, table_offsets, values, 6),

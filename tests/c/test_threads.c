@@ -141,8 +141,7 @@ int main(void) {
     pthread_t threads[READERS];
     rounds = check_setting("FASTLBP_TEST_CYCLES", 100);
     OK(fastlbp_bp_new(graph, &bp));
-    OK(fastlbp_bp_run_iterations(bp, 20));
-    OK(fastlbp_bp_probabilities(bp, wanted, SIZE, NULL));
+    check_run(bp, 20, wanted, SIZE);
     for (int i = 0; i < READERS; i++) {
         workers[i].wrong = 0;
         OK(fastlbp_bp_clone(bp, &workers[i].bp));

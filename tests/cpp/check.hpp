@@ -126,4 +126,15 @@ inline fastlbp::Graph ternary() {
     return graph;
 }
 
+// Writes a file; false, with a failed check, where that cannot be done.
+inline bool write_text(const std::string &path, const char *text) {
+    std::FILE *file = std::fopen(path.c_str(), "w");
+    CHECK(file != nullptr);
+    if (file == nullptr)
+        return false;
+    std::fputs(text, file);
+    std::fclose(file);
+    return true;
+}
+
 #endif

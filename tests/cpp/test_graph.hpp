@@ -194,11 +194,7 @@ void graph_files(const Places &places) {
         CHECK(std::remove(path.c_str()) == 0);
     }
     const std::string wrong = places.scratch + "/wrong.causal_fg";
-    std::FILE *file = std::fopen(wrong.c_str(), "w");
-    CHECK(file != nullptr);
-    if (file != nullptr) {
-        std::fputs("1\nx\n", file);
-        std::fclose(file);
+    if (write_text(wrong, "1\nx\n")) {
         THROWS(parse, "wrong.causal_fg:2", fastlbp::Graph::read_file(wrong));
         CHECK(std::remove(wrong.c_str()) == 0);
     }

@@ -87,11 +87,7 @@ void evidence(const Places &places) {
     THROWS(invalid_argument, "states has length 1: it must be 2", bp.observe({3, 5}, {1}));
 
     const std::string path = places.scratch + "/evidence.obs";
-    std::FILE *file = std::fopen(path.c_str(), "w");
-    CHECK(file != nullptr);
-    if (file != nullptr) {
-        std::fputs("3 1\n5 true\n77 1\n", file);
-        std::fclose(file);
+    if (write_text(path, "3 1\n5 true\n77 1\n")) {
         THROWS(parse, ".obs:3: variable 77", bp.read_evidence(path));
         CHECK(bp.read_evidence(path, fastlbp::UnknownVariable::skip) == 1);
         CHECK(bp.evidence_count() == 2);
