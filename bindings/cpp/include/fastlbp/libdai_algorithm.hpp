@@ -20,6 +20,22 @@
 #include <vector>
 
 namespace fastlbp {
+namespace detail {
+
+/// What is written to a stream, and read from one, by its name.
+template <typename T>
+struct Named {
+    friend std::ostream& operator<<(std::ostream& stream, const T& x) { return stream << x.name(); }
+    friend std::istream& operator>>(std::istream& stream, T& x) {
+        std::string name;
+        stream >> name;
+        x = T(name);
+        return stream;
+    }
+};
+
+} // namespace detail
+
 namespace dai {
 
 using ::dai::Factor;
@@ -30,7 +46,7 @@ using ::dai::Var;
 using ::dai::VarSet;
 
 /// An order in which messages are updated; docs/src/guides/libdai.md describes them.
-class UpdateType {
+class UpdateType : detail::Named<UpdateType> {
 public:
     /// libDAI's orders, that of BINGO's version (SEQRNDPAR, which is SEQRND here), and fastlbp's others.
     enum value { SEQFIX, SEQRND, SEQMAX, PARALL, SEQRNDPAR, BLOCKS, TOPO, FWDBWD, TREE };
@@ -51,13 +67,6 @@ public:
     operator value() const { return value_; }
     /// Its name.
     const char* name() const { return names()[value_]; }
-    friend std::ostream& operator<<(std::ostream& stream, const UpdateType& x) { return stream << x.name(); }
-    friend std::istream& operator>>(std::istream& stream, UpdateType& x) {
-        std::string name;
-        stream >> name;
-        x = UpdateType(name);
-        return stream;
-    }
 
 private:
     // In the order of `value`, and nullptr behind the last.
@@ -70,7 +79,7 @@ private:
 };
 
 /// What messages are over the states of the other variables.
-class InfType {
+class InfType : detail::Named<InfType> {
 public:
     /// Sums or maxima.
     enum value { SUMPROD, MAXPROD };
@@ -84,13 +93,6 @@ public:
     operator value() const { return value_; }
     /// Its name.
     const char* name() const { return value_ == MAXPROD ? "MAXPROD" : "SUMPROD"; }
-    friend std::ostream& operator<<(std::ostream& stream, const InfType& x) { return stream << x.name(); }
-    friend std::istream& operator>>(std::istream& stream, InfType& x) {
-        std::string name;
-        stream >> name;
-        x = InfType(name);
-        return stream;
-    }
 
 private:
     value value_;

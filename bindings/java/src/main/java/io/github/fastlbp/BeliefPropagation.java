@@ -35,12 +35,7 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     private BeliefPropagation(long pointer) {
-        super(pointer, Native::bpFree);
-    }
-
-    @Override
-    String what() {
-        return "BeliefPropagation";
+        super("BeliefPropagation", pointer, Native::bpFree);
     }
 
     /**

@@ -37,12 +37,7 @@ public final class FactorGraph extends NativeObject {
     public static final int WILDCARD = -1;
 
     FactorGraph(long pointer) {
-        super(pointer, Native::graphFree);
-    }
-
-    @Override
-    String what() {
-        return "FactorGraph";
+        super("FactorGraph", pointer, Native::graphFree);
     }
 
     /**
@@ -216,12 +211,7 @@ public final class FactorGraph extends NativeObject {
      */
     public static final class Builder extends NativeObject {
         private Builder(long pointer) {
-            super(pointer, Native::graphFree);
-        }
-
-        @Override
-        String what() {
-            return "FactorGraph.Builder";
+            super("FactorGraph.Builder", pointer, Native::graphFree);
         }
 
         /**

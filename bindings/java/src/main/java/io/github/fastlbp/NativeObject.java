@@ -38,14 +38,16 @@ abstract class NativeObject implements AutoCloseable {
         }
     }
 
-    // Its lock guards the two fields below. These are in this object, not in Owned: a call that will still
+    // Its lock guards the fields below that change. These are in this object, not in Owned: a call that will still
     // count down keeps this object reachable.
     private final Owned owned;
+    private final String what;
     private int users;
     private boolean closed;
 
-    /** Takes over a pointer that {@code free} frees. */
-    NativeObject(long pointer, LongConsumer free) {
+    /** Takes over a pointer that {@code free} frees; {@code what} is the object's name in messages. */
+    NativeObject(String what, long pointer, LongConsumer free) {
+        this.what = what;
         // No thread waits for forgotten objects, which would keep the class loader alive; new ones pay for them.
         for (Reference<?> lost = UNREACHABLE.poll(); lost != null; lost = UNREACHABLE.poll()) {
             Owned forgotten = (Owned) lost;
@@ -55,12 +57,9 @@ abstract class NativeObject implements AutoCloseable {
         OWNED.add(owned);
     }
 
-    /** What this is, for messages. */
-    abstract String what();
-
     private long acquire() {
         synchronized (owned) {
-            if (closed) throw new IllegalStateException("this " + what() + " is closed");
+            if (closed) throw new IllegalStateException("this " + what + " is closed");
             users++;
             return owned.pointer;
         }
@@ -93,8 +92,8 @@ abstract class NativeObject implements AutoCloseable {
     /** Closes this object without freeing what it owned, for another owner. */
     final long take() {
         synchronized (owned) {
-            if (closed) throw new IllegalStateException("this " + what() + " is closed");
-            if (users > 0) throw new IllegalStateException("another thread is using this " + what());
+            if (closed) throw new IllegalStateException("this " + what + " is closed");
+            if (users > 0) throw new IllegalStateException("another thread is using this " + what);
             closed = true;
         }
         owned.end();
@@ -102,12 +101,10 @@ abstract class NativeObject implements AutoCloseable {
     }
 
     final void use(LongConsumer call) {
-        long pointer = acquire();
-        try {
+        get(pointer -> {
             call.accept(pointer);
-        } finally {
-            release();
-        }
+            return null;
+        });
     }
 
     /** Uses many objects at the same time. */
@@ -135,20 +132,10 @@ abstract class NativeObject implements AutoCloseable {
     }
 
     final long getLong(LongUnaryOperator call) {
-        long pointer = acquire();
-        try {
-            return call.applyAsLong(pointer);
-        } finally {
-            release();
-        }
+        return get(call::applyAsLong);
     }
 
     final double getDouble(LongToDoubleFunction call) {
-        long pointer = acquire();
-        try {
-            return call.applyAsDouble(pointer);
-        } finally {
-            release();
-        }
+        return get(call::applyAsDouble);
     }
 }

@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Reference values, computed in 128-bit arithmetic: those of tests/data, and the larger ones of ../shared. */
 class GoldenTest {
@@ -47,11 +49,6 @@ class GoldenTest {
                     .sorted()
                     .collect(Collectors.toList());
         }
-    }
-
-    private static void checkDirectory(String part, int cases, boolean relative) throws IOException {
-        Path directory = Data.data("golden/" + part);
-        checkFiles(part, directory, files(directory, null), cases, relative);
     }
 
     private static void checkFiles(String part, Path directory, List<Path> files, int cases, boolean relative)
@@ -90,25 +87,17 @@ class GoldenTest {
         assertEquals(cases, checked);
     }
 
-    @Test
-    void tinyGraphs() throws IOException {
-        checkDirectory("tiny", 360, true);
-    }
-
-    @Test
-    void middleSizedGraphs() throws IOException {
-        checkDirectory("fixed", 32, false);
+    @ParameterizedTest
+    @CsvSource({"tiny, 360, true", "fixed, 32, false", "robust, 6, true"})
+    void graphsInTheTree(String part, int cases, boolean relative) throws IOException {
+        Path directory = Data.data("golden/" + part);
+        checkFiles(part, directory, files(directory, null), cases, relative);
     }
 
     @Test
     void largerGraphs() throws IOException {
         Path directory = Data.shared("golden/fixed");
         checkFiles("fixed", directory, files(directory, Data.data("golden/fixed")), 8, false);
-    }
-
-    @Test
-    void graphsThatNeedCare() throws IOException {
-        checkDirectory("robust", 6, true);
     }
 
     @Test
