@@ -88,8 +88,8 @@ impl HornBatch {
     }
 }
 
-/// The batch's part of the builder's lists.
-struct Place<'a> {
+/// The part of the builder's lists that a batch fills.
+struct Section<'a> {
     batch: &'a HornBatch,
     /// Members before those of the batch.
     base: usize,
@@ -100,7 +100,7 @@ struct Place<'a> {
     parameters: &'a mut [MaybeUninit<u32>],
 }
 
-impl Place<'_> {
+impl Section<'_> {
     /// Initializes all items.
     fn fill(&mut self) {
         let Self { batch, base, .. } = *self;
@@ -134,7 +134,7 @@ impl FactorGraphBuilder {
                 batch.numbers.push(parameters.push(&mut self.drafts)?);
             }
         }
-        let mut places = room(batches.len())?;
+        let mut sections = room(batches.len())?;
         let mut base = self.members.len();
         let mut kinds = &mut self.kinds.spare_capacity_mut()[..factors];
         let mut heads = &mut self.heads.spare_capacity_mut()[..factors];
@@ -143,7 +143,7 @@ impl FactorGraphBuilder {
         let mut parameters = &mut self.parameters.spare_capacity_mut()[..factors];
         for batch in &*batches {
             let (count, length) = (batch.len(), batch.members.len());
-            places.push(Place {
+            sections.push(Section {
                 batch,
                 base,
                 kinds: kinds.split_off_mut(..count).unwrap_or_default(),
@@ -154,11 +154,11 @@ impl FactorGraphBuilder {
             });
             base += length;
         }
-        gang.each(&mut places, Place::fill);
-        drop(places);
+        gang.each(&mut sections, Section::fill);
+        drop(sections);
         let factors = self.kinds.len() + factors;
-        // SAFETY: the places make up the items up to these lengths, for which there is room, and `fill` has
-        // initialized all items of each place.
+        // SAFETY: the sections make up the items up to these lengths, for which there is room, and `fill` has
+        // initialized all items of each section.
         unsafe {
             self.kinds.set_len(factors);
             self.heads.set_len(factors);
