@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::memory::Grow;
 use crate::model::{FactorGraph, FactorGraphBuilder};
+use std::ops::RangeInclusive;
 
 /// Fewest variables of a generated graph.
 pub const MIN_VARIABLES: usize = 10;
@@ -41,12 +42,18 @@ impl Draft {
 }
 
 pub(super) fn check_size(variables: usize) -> Result<()> {
-    if (MIN_VARIABLES..=MAX_VARIABLES).contains(&variables) {
+    check_range(variables, MIN_VARIABLES..=MAX_VARIABLES, "variables", "a generated graph")
+}
+
+/// Checks that a number is among those that `owner` may have.
+pub(super) fn check_range(
+    number: usize, allowed: RangeInclusive<usize>, what: &str, owner: &str,
+) -> Result<()> {
+    if allowed.contains(&number) {
         return Ok(());
     }
-    Err(Error::InvalidArgument(format!(
-        "{variables} variables: a generated graph has {MIN_VARIABLES} to {MAX_VARIABLES}"
-    )))
+    let (least, most) = allowed.into_inner();
+    Err(Error::InvalidArgument(format!("{number} {what}: {owner} has {least} to {most}")))
 }
 
 /// Checks a number of edges before the memory for them is taken.

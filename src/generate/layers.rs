@@ -1,8 +1,8 @@
 //! Layers: as many levels of SEQFIX as asked for.
 
 use super::choices::Choices;
-use super::generated::{Draft, Generated, check_size};
-use crate::error::{Error, Result};
+use super::generated::{Draft, Generated, check_range, check_size};
+use crate::error::Result;
 use crate::model::Label;
 
 /// One in so many variables is observed.
@@ -23,11 +23,7 @@ pub fn layers(variables: usize, levels: usize, seed: u64) -> Result<Generated> {
 /// The graph of [`layers`], before it is built.
 pub(super) fn draft(variables: usize, levels: usize, seed: u64) -> Result<Draft> {
     check_size(variables)?;
-    if !(1..=variables).contains(&levels) {
-        return Err(Error::InvalidArgument(format!(
-            "{levels} levels: a graph of {variables} variables has 1 to {variables}"
-        )));
-    }
+    check_range(levels, 1..=variables, "levels", "a graph of so many variables")?;
     let mut choices = Choices::new(seed, 3);
     let mut draft = Draft::default();
     // The first layers are the wider ones: what is below is there.

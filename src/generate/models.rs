@@ -1,7 +1,7 @@
 //! Pairwise models with random tables: grids (Ising, Potts) and restricted Boltzmann machines.
 
 use super::choices::Choices;
-use super::generated::{Draft, Generated, check_edges, check_size};
+use super::generated::{Draft, Generated, check_edges, check_range, check_size};
 use crate::error::{Error, Result};
 use crate::memory::Grow;
 use crate::model::Label;
@@ -50,11 +50,7 @@ pub fn potts(variables: usize, states: usize, seed: u64) -> Result<Generated> {
 /// The graph of [`potts`], before it is built.
 pub(super) fn potts_draft(variables: usize, states: usize, seed: u64) -> Result<Draft> {
     check_size(variables)?;
-    if !(2..=MAX_STATES).contains(&states) {
-        return Err(Error::InvalidArgument(format!(
-            "{states} states: a Potts model has 2 to {MAX_STATES}"
-        )));
-    }
+    check_range(states, 2..=MAX_STATES, "states", "a Potts model")?;
     let mut choices = Choices::new(seed, 5);
     let mut draft = Draft::default();
     let mut values = Vec::new();

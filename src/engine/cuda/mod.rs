@@ -2,6 +2,7 @@
 
 mod binary;
 mod control;
+mod device_struct;
 mod driver;
 mod engine;
 mod general;
