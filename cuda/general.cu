@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(128)
         double *const own = out + (g.variable_states ? g.variable_states[v] : 2 * v);
         if (rows == 0) {
             const Incoming incoming(g, newest, v);
-            const Everything<OneThread> all = {incoming};
+            const Everything all = {incoming};
             give_belief(g, v, with_evidence(g, v, all), ResultSink{own});
             continue;
         }

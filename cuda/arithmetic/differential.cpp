@@ -173,7 +173,7 @@ void many_products(Case &c) {
     const Packed extra = c.packed();
     std::vector<Packed> values = c.packed_values();
     const uint32_t count = static_cast<uint32_t>(values.size());
-    const Product total = product_of(values.data(), count);
+    const Product total = product_of_leaves(count, [&](uint32_t i) { return Product::of(values[i]); });
     c.give(total);
     c.give(total.odds());
     double probabilities[2];

@@ -8,8 +8,7 @@ namespace fastlbp {
 
 /// Bits of HornCoefficients::flags. PLAIN: no value is so small that doubles could underflow. LISTED:
 /// the positions from 64 on have words of their own.
-constexpr uint32_t HORN_PLAIN = 1;
-constexpr uint32_t HORN_LISTED = 2;
+enum HornFlag : uint32_t { HORN_PLAIN = 1, HORN_LISTED = 2 };
 
 /// DeviceHorn of src/kernel/horn.rs, field by field.
 struct HornCoefficients {

@@ -156,24 +156,16 @@ FASTLBP_HD bool is_zero(Wide value) { return value.exponent < ZERO_BELOW; }
 FASTLBP_HD Wide widen(Wide value) { return value; }
 
 template <class T>
-FASTLBP_HD Max<T> multiply(Max<T> a, Max<T> b) {
-    return Max<T>{multiply(a.value, b.value)};
-}
+FASTLBP_HD Max<T> multiply(Max<T> a, Max<T> b) { return Max<T>{multiply(a.value, b.value)}; }
 
 template <class T>
-FASTLBP_HD Max<T> add(Max<T> a, Max<T> b) {
-    return Max<T>{larger(a.value, b.value)};
-}
+FASTLBP_HD Max<T> larger(Max<T> a, Max<T> b) { return Max<T>{larger(a.value, b.value)}; }
 
 template <class T>
-FASTLBP_HD Max<T> larger(Max<T> a, Max<T> b) {
-    return Max<T>{larger(a.value, b.value)};
-}
+FASTLBP_HD Max<T> add(Max<T> a, Max<T> b) { return larger(a, b); }
 
 template <class T>
-FASTLBP_HD Max<T> divide(Max<T> a, Max<T> b) {
-    return Max<T>{divide(a.value, b.value)};
-}
+FASTLBP_HD Max<T> divide(Max<T> a, Max<T> b) { return Max<T>{divide(a.value, b.value)}; }
 
 template <class T>
 FASTLBP_HD bool is_zero(Max<T> number) {

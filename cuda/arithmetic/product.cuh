@@ -268,13 +268,14 @@ FASTLBP_HD bool binary_leave_one_out_all(Packed *values, uint32_t count, Packed 
     return total.is_contradictory();
 }
 
-/// The product of all of `count` values in memory, in the shape of the tree. The products of complete
-/// subtrees form a stack, as the bits of a counter do.
-FASTLBP_HD Product product_of(const Packed *values, uint32_t count) {
+/// The product of `count` leaves, leaf(0) and so on, in the shape of the tree. The products of complete subtrees form a
+/// stack, as the bits of a counter do.
+template <class Leaf>
+FASTLBP_HD Product product_of_leaves(uint32_t count, const Leaf &leaf) {
     Product products[33];
     int depth = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        Product product = Product::of(values[i]);
+        Product product = leaf(i);
         for (uint32_t ones = i; ones & 1; ones >>= 1) {
             product = combine(products[--depth], product);
         }

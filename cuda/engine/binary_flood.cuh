@@ -16,11 +16,8 @@ namespace fastlbp {
 ///
 /// A piece of a large hub is multiplied, or its messages are sent. The numbers of the first threads are that of the
 /// piece, of the hub's first one, and the one behind the hub's last.
-constexpr uint32_t FLOOD_MULTIPLY = 0;
-/// Small hubs, each by 2^number threads.
-constexpr uint32_t FLOOD_HUBS = 1;
-constexpr uint32_t FLOOD_SEND = 2;
-constexpr uint32_t FLOOD_HUB_KINDS = 3;
+/// Small hubs (FLOOD_HUBS) are each seen to by 2^number threads.
+enum FloodUnit : uint32_t { FLOOD_MULTIPLY, FLOOD_HUBS, FLOOD_SEND, FLOOD_HUB_KINDS };
 
 /// The first row of each kind of a block's warps, and the end of each warp's.
 struct FloodStarts {

@@ -7,24 +7,16 @@
 namespace fastlbp {
 
 /// Rule::kind.
-constexpr uint32_t RULE_PASSES = 0;
-constexpr uint32_t RULE_TOLERANCE = 1;
-constexpr uint32_t RULE_BINGO = 2;
+enum RuleKind : uint32_t { RULE_PASSES, RULE_TOLERANCE, RULE_BINGO };
 /// Rule::flags: a contradiction ends the run; passes run by levels instead of all at once; the run began
 /// with uniform messages.
-constexpr uint32_t STOP_AT_CONTRADICTION = 1;
-constexpr uint32_t BY_LEVELS = 2;
-constexpr uint32_t FRESH = 4;
+enum RuleFlag : uint32_t { STOP_AT_CONTRADICTION = 1, BY_LEVELS = 2, FRESH = 4 };
 
 /// Buffers of messages between which the passes of run_passes go to and fro.
 constexpr uint32_t PASS_BUFFERS = 2;
 
 /// Why a run ended.
-constexpr uint32_t RUNNING = 0;
-constexpr uint32_t CONVERGED = 1;
-constexpr uint32_t ALL_PASSES = 2;
-constexpr uint32_t SHARE = 3;
-constexpr uint32_t CONTRADICTION = 4;
+enum StopReason : uint32_t { RUNNING, CONVERGED, ALL_PASSES, SHARE, CONTRADICTION };
 
 /// What a run is asked to do (StopRule and Contradiction of request.rs).
 struct Rule {
@@ -63,13 +55,8 @@ struct LookProgress {
     uint32_t taken, finished, factors_taken, multiplied;
 };
 
-/// The state of a run, in the device's memory between launches.
-struct Control {
-    /// Passes of this run.
-    uint64_t passes;
-    uint32_t reason;
-    /// Which of the program's buffers holds the messages.
-    uint32_t buffer;
+/// What was found of a run.
+struct Found {
     double max_diff;
     double frac;
     /// Largest number of contradictory places in a pass.
@@ -79,6 +66,16 @@ struct Control {
     /// Complements of variables; 0 for none.
     uint32_t first_contradiction;
     uint32_t error_variable;
+};
+
+/// The state of a run, in the device's memory between launches.
+struct Control {
+    /// Passes of this run.
+    uint64_t passes;
+    uint32_t reason;
+    /// Which of the program's buffers holds the messages.
+    uint32_t buffer;
+    Found found;
     Tally tallies[4];
     LookProgress looks[4];
 };
@@ -164,13 +161,7 @@ FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_
 
 /// What is known of a run, by the first thread of each block, each the same. In shared memory: of what is spilled,
 /// nothing is left in the cache when blocks have met.
-struct Findings {
-    double max_diff;
-    double frac;
-    uint64_t contradictions;
-    uint64_t error_count;
-    uint32_t first_contradiction;
-    uint32_t error_variable;
+struct Findings : Found {
     /// Contradictory variables as last counted, and whether they have to be counted again.
     uint64_t variable_count;
     uint32_t variable_lowest;
@@ -185,12 +176,7 @@ struct Findings {
 
     /// Takes over what earlier launches have found.
     FASTLBP_DEVICE void begin_launch(const Control &control, bool logging) {
-        max_diff = control.max_diff;
-        frac = control.frac;
-        contradictions = control.contradictions;
-        error_count = control.error_count;
-        first_contradiction = control.first_contradiction;
-        error_variable = control.error_variable;
+        static_cast<Found &>(*this) = control.found;
         variable_count = 0;
         variable_lowest = 0;
         scanning = 1;
@@ -208,12 +194,7 @@ struct Findings {
         control.passes = n;
         control.reason = reason;
         control.buffer = buffer;
-        control.max_diff = max_diff;
-        control.frac = frac;
-        control.contradictions = contradictions;
-        control.error_count = error_count;
-        control.first_contradiction = first_contradiction;
-        control.error_variable = error_variable;
+        control.found = *this;
     }
 
     /// Takes over contradictory places; returns whether they end the run.

@@ -1,5 +1,5 @@
 // The general program: a graph of any kinds of factors and any cardinalities, sums and maxima, damping.
-// Mirrored by src/engine/cuda/general/layout.rs, which has the same structs field by field.
+// Mirrored by src/engine/cuda/general/device.rs, which has the same structs field by field.
 #pragma once
 
 #include "../arithmetic/damping.cuh"
@@ -11,17 +11,10 @@ namespace fastlbp {
 
 /// What is known about a variable: nothing; a binary one observed; another one observed, whose weights are
 /// one-hot; soft evidence, whose weights are one more message.
-constexpr uint32_t KNOWN_NOTHING = 0;
-constexpr uint32_t KNOWN_FALSE = 1;
-constexpr uint32_t KNOWN_TRUE = 2;
-constexpr uint32_t KNOWN_STATE = 3;
-constexpr uint32_t KNOWN_WEIGHTS = 4;
+enum Known : uint32_t { KNOWN_NOTHING, KNOWN_FALSE, KNOWN_TRUE, KNOWN_STATE, KNOWN_WEIGHTS };
 
 /// Record::kind.
-constexpr uint32_t HORN_FACTOR = 0;
-constexpr uint32_t NOISY_FACTOR = 1;
-constexpr uint32_t TABLE_FACTOR = 2;
-constexpr uint32_t TERMS_FACTOR = 3;
+enum FactorKind : uint32_t { HORN_FACTOR, NOISY_FACTOR, TABLE_FACTOR, TERMS_FACTOR };
 
 /// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
 struct Record {
@@ -139,7 +132,7 @@ struct General {
     Product *tile_products;
     uint32_t whole_tiles;
     uint32_t tiles;
-    /// Factors with one variable, in the same way.
+    /// Factors with one variable, as the variables above.
     const uint32_t *constants_by_span;
     uint32_t variables_of_span[3];
     uint32_t constants_of_span[3];

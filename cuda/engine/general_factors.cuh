@@ -101,15 +101,21 @@ FASTLBP_DEVICE void replace_by_messages(const General &g, const Record &record, 
     }
 }
 
+/// N neighbouring values, into registers.
+template <int N>
+FASTLBP_DEVICE void load_values(const Packed *from, Packed (&values)[N]) {
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        values[i] = from[i];
+    }
+}
+
 /// compute for a conjunction of N = 2 to 8 variables.
 template <int N>
 FASTLBP_DEVICE_COLD void compute_few(const General &g, const Record &record, uint32_t target,
                                      const Packed *inputs, Packed *out) {
     Packed values[N];
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        values[i] = inputs[i];
-    }
+    load_values(inputs, values);
     replace_by_messages(g, record, values);
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
@@ -410,10 +416,7 @@ FASTLBP_DEVICE void send_conjunctions(const General &g, const Pass &pass) {
         const uint32_t first_edge = g.factor_offsets[factor];
         const Packed *const inputs = g.by_edge + g.edge_value(first_edge);
         Packed values[N];
-        FASTLBP_UNROLL
-        for (int k = 0; k < N; ++k) {
-            values[k] = inputs[k];
-        }
+        load_values(inputs, values);
         replace_by_messages(g, record, values);
         FASTLBP_UNROLL
         for (int k = 0; k < N; ++k) {

@@ -70,23 +70,8 @@ struct Others<OneThread> {
     }
 };
 
-/// The product of all messages to a variable, for a state.
-template <class Group>
+/// The product of all messages to a variable, for a state, by a thread.
 struct Everything {
-    const Incoming &incoming;
-    Product *products;
-    const Group &group;
-
-    FASTLBP_DEVICE Product operator()(uint32_t state) const {
-        if (incoming.degree == 0) {
-            return Product::neutral();
-        }
-        return share_product(StateOfIncoming{incoming, state}, incoming.degree, products, group);
-    }
-};
-
-template <>
-struct Everything<OneThread> {
     const Incoming &incoming;
 
     FASTLBP_DEVICE Product operator()(uint32_t state) const {
@@ -350,7 +335,7 @@ FASTLBP_DEVICE void look_at_few(const General &g, const Look &look, uint32_t var
     const Incoming incoming(g, look.messages, variable);
     const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
     const uint32_t known = g.known[variable];
-    const Everything<OneThread> all = {incoming};
+    const Everything all = {incoming};
     if (is_observed(known)) {
         for (uint32_t i = 0; look.sending && i < incoming.degree; ++i) {
             store_observed(g, variable, g.by_edge + g.edge_value(edges[i]));
@@ -375,7 +360,7 @@ FASTLBP_DEVICE void look_at_few(const General &g, const Look &look, uint32_t var
     }
     if (look.measuring) {
         const Incoming computed(g, look.newest, variable);
-        const Everything<OneThread> newest = {computed};
+        const Everything newest = {computed};
         measure_variable(g, look, variable, with_evidence(g, variable, newest), true, movement);
     }
 }

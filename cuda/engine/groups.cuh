@@ -189,23 +189,12 @@ FASTLBP_DEVICE void read_block(const Read &read, uint32_t start, uint32_t count,
 /// the shape of the tree.
 template <class Read>
 FASTLBP_DEVICE_COLD Product range_product(const Read &read, uint32_t first, uint32_t end) {
-    Product products[30];
-    int depth = 0;
-    uint32_t number = 0;
-    for (uint32_t start = first; start < end; start += BLOCK, ++number) {
+    const auto product_of_block = [&](uint32_t number) {
         Packed block[BLOCK];
-        read_block(read, start, end, block);
-        Product product = of_block(block);
-        for (uint32_t ones = number; ones & 1; ones >>= 1) {
-            product = combine(products[--depth], product);
-        }
-        products[depth++] = product;
-    }
-    Product product = Product::neutral();
-    while (depth > 0) {
-        product = combine(products[--depth], product);
-    }
-    return product;
+        read_block(read, first + number * BLOCK, end, block);
+        return of_block(block);
+    };
+    return product_of_leaves((end - first + BLOCK - 1) / BLOCK, product_of_block);
 }
 
 /// The product of all `count` values but the one at `leaf`, in the shape of the tree. O(count).
@@ -242,18 +231,6 @@ FASTLBP_DEVICE void share_blocks(const Read &read, uint32_t count, Product *bloc
         blocks[i] = of_block(block);
     }
     group.sync();
-}
-
-/// The product of all `count` > 0 values, in the shape of the tree, by a group: all of its threads get it.
-/// `products` has room for the blocks and for the nodes above them.
-template <class Read, class Group>
-FASTLBP_DEVICE_COLD Product share_product(const Read &read, uint32_t count, Product *products,
-                                          const Group &group) {
-    const uint32_t leaves = blocks_of(count);
-    share_blocks(read, count, products, group);
-    const Product product = total_of(products, leaves, products + leaves, group);
-    group.sync();
-    return product;
 }
 
 /// times_others for the leaf's block of the values.
