@@ -7,29 +7,48 @@ use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Levels, Preorder, Storage, analyse};
 
-/// The edge of this input is sent.
-const SENT: u32 = 1 << 10;
-/// The literal of this input is that the variable is in state 0.
-const NEGATED: u32 = 1 << 11;
-/// From this bit on stands the round in which a thread finds what it wants, and the number of coefficients.
-const ROUND_SHIFT: u32 = 5;
-const COEFFICIENTS_SHIFT: u32 = 12;
-/// By levels, slots are below this; the three bits from here on say where the message is that comes last.
-const LAST_SHIFT: u32 = 25;
-const LEVEL_SLOTS: usize = 1 << LAST_SHIFT;
+/// What a thread knows of its input: in the first word, how the message that comes last differs from it; in the second,
+/// the round in which it finds what it wants, whether its edge is sent, whether the literal is that the variable is in
+/// state 0, and the number of coefficients.
+mod input {
+    pub const LAST_SHIFT: u32 = 25;
+    pub const ROUND_SHIFT: u32 = 5;
+    pub const SENT: u32 = 1 << 10;
+    pub const NEGATED: u32 = 1 << 11;
+    pub const COEFFICIENTS_SHIFT: u32 = 12;
+    /// In the first message that a thread reads: the last one for its own input is of the iteration before.
+    pub const LAST_IS_OLD: u32 = 1 << LAST_SHIFT;
+}
+
+/// What a thread reads: a slot, the first one behind all for none; whether its message comes last; whether it is new;
+/// and from a bit on, how many threads read the same variable's.
+mod leaf {
+    use super::SLOT_BITS;
+
+    pub const LAST: u32 = 1 << (SLOT_BITS - 1);
+    pub const NEW: u32 = 1 << SLOT_BITS;
+    pub const SHIFT: u32 = SLOT_BITS + 1;
+}
+
+/// What a thread reads of a hub: below all others a bit for each new message; how many threads read the hub's; how far
+/// away the message that comes last is, and a bit for it among eight, all of them if there is nothing to read.
+mod hub {
+    pub const WIDTH_SHIFT: u32 = 9;
+    pub const LAST_SHIFT: u32 = 12;
+    pub const LAST_BITS_SHIFT: u32 = 16;
+    pub const NOTHING: u32 = 0xff << LAST_BITS_SHIFT;
+    /// Messages that a thread reads.
+    pub const EACH: u32 = 8;
+}
+
+/// By levels, slots are below this.
+const LEVEL_SLOTS: usize = 1 << input::LAST_SHIFT;
 /// Messages within as many slots of the input's, rounded down, can be the last ones.
 const LAST_SLOTS: u32 = 8;
 /// So many levels before that of what is sent, messages can be last ones.
 const LAST_LEVELS: u32 = 2;
-/// Of the first message that a thread reads: the last one for its own input is of the iteration before.
-const LAST_IS_OLD: u32 = 1 << LAST_SHIFT;
 /// So many levels fewer than there are, iterations follow each other. Iterations overlap by this on BINGO's graphs.
 const OVERLAP: i64 = 2;
-/// What a thread reads: a slot, the first one behind all for none; whether its message comes last; whether it is new;
-/// and from here on stands how many threads read the same variable's.
-const LEAF_LAST: u32 = 1 << (SLOT_BITS - 1);
-const LEAF_NEW: u32 = 1 << SLOT_BITS;
-const LEAF_SHIFT: u32 = SLOT_BITS + 1;
 /// Most factors of a unit.
 const MOST_FACTORS: usize = WARP / 4;
 /// Where a level has fewer factors than warps over this, each is a unit of its own.
@@ -40,17 +59,9 @@ const ROUNDS: usize = 2;
 const CHUNK: usize = 4 * WARP;
 /// What threads without an input have: one that is certain. They are not sent.
 pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
-/// Of a hub, from here on stands how many threads read its messages.
-const HUB_WIDTH_SHIFT: u32 = 9;
-/// How far away the last message is, and a bit for it among eight.
-const HUB_LAST_SHIFT: u32 = 12;
-const HUB_LAST_BITS_SHIFT: u32 = 16;
-/// A thread has nothing to read.
-const HUB_NOTHING: u32 = 0xff << HUB_LAST_BITS_SHIFT;
 /// Variables with more slots than this are read as hubs.
 const FEW: usize = 4;
-/// Messages of a hub that a thread reads, and most that a warp takes at once.
-const HUB_EACH: u32 = 8;
+/// Most messages of a hub that a warp takes at once.
 const WARP_LEAVES: usize = 8 * WARP;
 /// Most words of all units: 1 GiB. A hub of d messages needs about d^2 / 2 of them.
 const MOST_WORDS: usize = 1 << 28;
@@ -237,7 +248,9 @@ impl<'a> Ranks<'a> {
         let number = self.layout.coefficients_of[item.factor as usize];
         let negated = self.layout.coefficients[number as usize].negated >> at & 1 == 1;
         let sent = item.sent >> at & 1 == 1;
-        flag(sent, SENT) | flag(negated && at > 0, NEGATED) | number << COEFFICIENTS_SHIFT
+        flag(sent, input::SENT)
+            | flag(negated && at > 0, input::NEGATED)
+            | number << input::COEFFICIENTS_SHIFT
     }
 }
 
@@ -304,7 +317,7 @@ impl Threads {
         for (_, edge) in ranks.reads(item) {
             match ranks.width(edge) {
                 width if width <= FEW => threads.of_rounds += width,
-                width => threads.of_hubs += width / HUB_EACH as usize,
+                width => threads.of_hubs += width / hub::EACH as usize,
             }
         }
         threads
@@ -361,7 +374,7 @@ impl Unit {
         for lane in 0..WARP {
             let item = items.get(lane >> levels).unwrap_or(&items[0]);
             unit.words[4 * lane] = ABSENT;
-            unit.words[4 * lane + 1] = coefficients(item) << COEFFICIENTS_SHIFT;
+            unit.words[4 * lane + 1] = coefficients(item) << input::COEFFICIENTS_SHIFT;
         }
         let mut reads = Vec::new();
         for (number, item) in items.iter().enumerate() {
@@ -376,7 +389,7 @@ impl Unit {
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
                 let (last, when) = ranks.last(edge, rank, level);
                 let input = &mut unit.words[4 * lane];
-                *input = Source::Read.in_word(*input) | last.away << LAST_SHIFT;
+                *input = Source::Read.in_word(*input) | last.away << input::LAST_SHIFT;
                 let number = reads.len();
                 reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
             }
@@ -395,13 +408,13 @@ impl Unit {
             unit.place_hub(ranks, hub, WARP_LEAVES / 8)?;
         }
         for read in reads.iter().filter(|read| read.last.is_old) {
-            unit.words[4 * read.lane + 2] |= LAST_IS_OLD;
+            unit.words[4 * read.lane + 2] |= input::LAST_IS_OLD;
         }
         let is_in_f64_range =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
         let plain = items.iter().all(|item| is_in_f64_range(item));
         let range = if plain { exact_range(most) } else { 0 };
-        let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / HUB_EACH as usize;
+        let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / hub::EACH as usize;
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
         unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
@@ -425,13 +438,13 @@ impl Unit {
                 let is_last = last.away != 0 && slot ^ own == last.away;
                 let leaf = match ranks.is_new(edge, slot, rank) {
                     None => ranks.nothing(),
-                    Some(is_new) => slot | flag(is_new, LEAF_NEW) | flag(is_last, LEAF_LAST),
+                    Some(is_new) => slot | flag(is_new, leaf::NEW) | flag(is_last, leaf::LAST),
                 };
                 let place = leaf_place(thread);
                 if place >= self.words.len() {
                     self.words.try_resize(self.words.len() + CHUNK, ranks.nothing())?;
                 }
-                self.words[place] = leaf | width.ilog2() << LEAF_SHIFT;
+                self.words[place] = leaf | width.ilog2() << leaf::SHIFT;
             }
             self.words[4 * lane + 1] |= unit_source(source / WARP, source % WARP);
             at += width;
@@ -442,7 +455,7 @@ impl Unit {
     /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`; those come first
     /// whose messages are there first. Returns their number.
     fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> Result<usize> {
-        let threads = |hub: &Read| hub.width / HUB_EACH as usize;
+        let threads = |hub: &Read| hub.width / hub::EACH as usize;
         let mut of_rounds: Vec<&[Read]> = Vec::new();
         let (mut first, mut sum) = (0, 0);
         for (at, hub) in hubs.iter().enumerate() {
@@ -459,13 +472,13 @@ impl Unit {
         for (round, of_round) in of_rounds.iter().enumerate() {
             let mut at = 0;
             for hub in *of_round {
-                let source = at + ranks.own_place(hub.edge) / HUB_EACH as usize;
+                let source = at + ranks.own_place(hub.edge) / hub::EACH as usize;
                 self.words[4 * hub.lane + 1] |= unit_source(rounds + round, source);
                 self.place_hub(ranks, hub, threads(hub))?;
                 at += threads(hub);
             }
             for _ in at..WARP {
-                self.words.try_append(&[0, HUB_NOTHING, 0, 0])?;
+                self.words.try_append(&[0, hub::NOTHING, 0, 0])?;
             }
         }
         Ok(of_rounds.len())
@@ -478,18 +491,18 @@ impl Unit {
         let variable = ranks.graph.edge_variables()[edge] as usize;
         let (first, count) = ranks.layout.slots_of(variable);
         let own = ranks.own_place(edge) as u32;
-        let width = threads.ilog2() << HUB_WIDTH_SHIFT;
-        let all = count.div_ceil(HUB_EACH).next_multiple_of(threads as u32);
-        for leaf in (0..all).map(|at| at * HUB_EACH) {
+        let width = threads.ilog2() << hub::WIDTH_SHIFT;
+        let all = count.div_ceil(hub::EACH).next_multiple_of(threads as u32);
+        for leaf in (0..all).map(|at| at * hub::EACH) {
             if leaf >= count {
-                self.words.try_append(&[first, HUB_NOTHING | width, own, count])?;
+                self.words.try_append(&[first, hub::NOTHING | width, own, count])?;
                 continue;
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
-            let mut news: u32 = (0..HUB_EACH).map(|i| u32::from(is_new(i)) << i).sum();
-            if last.away != 0 && leaf == own / HUB_EACH * HUB_EACH {
-                let bit = 1 << ((own ^ last.away) % HUB_EACH);
-                news |= last.away << HUB_LAST_SHIFT | bit << HUB_LAST_BITS_SHIFT;
+            let mut news: u32 = (0..hub::EACH).map(|i| u32::from(is_new(i)) << i).sum();
+            if last.away != 0 && leaf == own / hub::EACH * hub::EACH {
+                let bit = 1 << ((own ^ last.away) % hub::EACH);
+                news |= last.away << hub::LAST_SHIFT | bit << hub::LAST_BITS_SHIFT;
             }
             self.words.try_append(&[first + leaf, news | width, own, count])?;
         }
@@ -504,7 +517,7 @@ fn flag(is: bool, flag: u32) -> u32 {
 
 /// Where a thread finds what it wants.
 fn unit_source(round: usize, thread: usize) -> u32 {
-    (thread | round << ROUND_SHIFT) as u32
+    (thread | round << input::ROUND_SHIFT) as u32
 }
 
 /// Where a unit says what a thread reads; the threads of further rounds follow each other.
