@@ -204,26 +204,26 @@ impl FactorBuffers {
             let [[a, b], [c, d]] = own.values.map(|values| values.map(f64::to_bits));
             horn.extend([a, b, c, d, own.negated, pair(own.flags, own.words)]);
         }
-        let noisy_literals = numbers(&factors.noisy_literals)?;
+        let noisy_literals = numbers(&factors.noisy.literals)?;
         let literals = *noisy_literals.address();
-        let mut noisy: Vec<u64> = room(5 * factors.noisy.len())?;
-        for (values, &start) in factors.noisy.iter().zip(&factors.noisy_starts) {
+        let mut noisy: Vec<u64> = room(5 * factors.noisy.values.len())?;
+        for (values, &start) in factors.noisy.values.iter().zip(&factors.noisy.starts) {
             let [[a, b], [c, d]] = values.map(|values| values.map(f64::to_bits));
             noisy.extend([a, b, c, d, literals + 8 * start as u64]);
         }
-        let table_values = numbers(&factors.table_values)?;
+        let table_values = numbers(&factors.tables.values)?;
         let values = *table_values.address();
-        let mut tables: Vec<u64> = room(4 * factors.tables.len())?;
-        for table in &factors.tables {
+        let mut tables: Vec<u64> = room(4 * factors.tables.list.len())?;
+        for table in &factors.tables.list {
             let (low, high) = table.exponents;
             let start = values + 8 * table.start as u64;
             tables.extend([start, low as u64, high as u64, table.entries.into()]);
         }
-        let term_weights = numbers(&factors.term_weights)?;
-        let term_offsets = counts(&factors.term_offsets)?;
-        let term_literals = counts(&factors.term_literals)?;
-        let mut terms: Vec<u64> = room(5 * factors.terms.len())?;
-        for own in &factors.terms {
+        let term_weights = numbers(&factors.terms.weights)?;
+        let term_offsets = counts(&factors.terms.offsets)?;
+        let term_literals = counts(&factors.terms.literals)?;
+        let mut terms: Vec<u64> = room(5 * factors.terms.list.len())?;
+        for own in &factors.terms.list {
             terms.extend([
                 term_weights.address() + 8 * own.weights as u64,
                 term_offsets.address() + 4 * own.offsets as u64,

@@ -2,7 +2,7 @@
 
 use crate::engine::expand;
 use crate::error::{Error, Result};
-use crate::factor::{DeviceForm, NoisyCoefficients};
+use crate::factor::{DeviceForm, Noisy, NoisyCoefficients};
 use crate::kernel::{DeviceHorn, Inference, OwnedTable, TableValues, stored_values};
 use crate::memory::{Grow, filled, room};
 use crate::model::{FactorGraph, TermLiteral, Terms as TermsView};
@@ -25,12 +25,50 @@ pub(super) const HIGH_DEGREE: usize = 256;
 const EXTENDED: u64 = 16;
 pub(super) const PRODUCT: u64 = 24;
 
+/// Coefficients of noisy conjunctions, and their literals.
+#[derive(Debug, Default)]
+pub(super) struct NoisyFactors {
+    pub values: Vec<[[f64; 2]; 2]>,
+    /// Where each factor's literals start, in numbers.
+    pub starts: Vec<usize>,
+    pub literals: Vec<f64>,
+}
+
+impl NoisyFactors {
+    /// Adds a factor; returns its number.
+    fn push(&mut self, noisy: &Noisy<'_>) -> Result<u32> {
+        let number = self.values.len() as u32;
+        self.values.try_push(NoisyCoefficients::new(noisy).to_device())?;
+        self.starts.try_push(self.literals.len())?;
+        self.literals.try_append(noisy.literals.as_flattened().as_flattened())?;
+        Ok(number)
+    }
+}
+
 /// A table: where its values start among those of all tables, and what the kernels need to know of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Table {
     pub start: usize,
     pub exponents: (i64, i64),
     pub entries: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub list: Vec<Table>,
+    pub values: Vec<f64>,
+}
+
+impl Tables {
+    /// Adds a table of so many entries; returns its number.
+    fn push(&mut self, values: &[f64], entries: u32) -> Result<u32> {
+        let number = self.list.len() as u32;
+        let start = self.values.len();
+        let exponents = TableValues::F64(values).exponents();
+        self.list.try_push(Table { start, exponents, entries })?;
+        self.values.try_append(values)?;
+        Ok(number)
+    }
 }
 
 /// A factor of terms: where its parts start among those of all.
@@ -44,6 +82,37 @@ pub(super) struct Terms {
     pub signed: bool,
 }
 
+#[derive(Debug, Default)]
+pub(super) struct TermFactors {
+    pub list: Vec<Terms>,
+    pub weights: Vec<f64>,
+    pub offsets: Vec<u32>,
+    /// Position and state of each condition.
+    pub literals: Vec<u32>,
+}
+
+impl TermFactors {
+    /// Adds a factor whose variables have so many states together; returns its number.
+    fn push(&mut self, terms: &TermsView<'_>, states: u32) -> Result<u32> {
+        let number = self.list.len() as u32;
+        self.list.try_push(Terms {
+            weights: self.weights.len(),
+            offsets: self.offsets.len(),
+            literals: self.literals.len(),
+            terms: terms.weights.len() as u32,
+            states,
+            signed: terms.weights.iter().any(|&weight| weight < 0.0),
+        })?;
+        self.weights.try_append(terms.weights)?;
+        let first = terms.offsets[0];
+        self.offsets.try_extend(terms.offsets.iter().map(|&offset| (offset - first) as u32))?;
+        let words = |literal: &TermLiteral| [literal.position, literal.state];
+        self.literals.try_room(2 * terms.literals.len())?;
+        self.literals.extend(terms.literals.iter().flat_map(words));
+        Ok(number)
+    }
+}
+
 /// All factors, for sums or for maxima.
 #[derive(Debug, Default)]
 pub(super) struct Factors {
@@ -51,17 +120,9 @@ pub(super) struct Factors {
     pub records: Vec<u32>,
     pub horn: Vec<DeviceHorn>,
     pub words: Vec<u64>,
-    pub noisy: Vec<[[f64; 2]; 2]>,
-    /// Where each noisy factor's literals start, in numbers.
-    pub noisy_starts: Vec<usize>,
-    pub noisy_literals: Vec<f64>,
-    pub tables: Vec<Table>,
-    pub table_values: Vec<f64>,
-    pub terms: Vec<Terms>,
-    pub term_weights: Vec<f64>,
-    pub term_offsets: Vec<u32>,
-    /// Position and state of each condition.
-    pub term_literals: Vec<u32>,
+    pub noisy: NoisyFactors,
+    pub tables: Tables,
+    pub terms: TermFactors,
     /// Bytes of memory that each factor's messages take, beside their inputs and outputs.
     pub scratch: Vec<u64>,
     /// Whether some factor needs room for its messages by edge.
@@ -130,11 +191,7 @@ impl Factors {
                     DeviceForm::Table(values) => factors.add_table(graph, factor, values)?,
                     DeviceForm::Terms(terms) => factors.add_terms(graph, factor, &terms)?,
                     DeviceForm::Noisy(noisy) => {
-                        let number = factors.noisy.len() as u32;
-                        factors.noisy.try_push(NoisyCoefficients::new(&noisy).to_device())?;
-                        factors.noisy_starts.try_push(factors.noisy_literals.len())?;
-                        let numbers = noisy.literals.as_flattened().as_flattened();
-                        factors.noisy_literals.try_append(numbers)?;
+                        let number = factors.noisy.push(&noisy)?;
                         (NOISY, number, body_memory(graph.arity(factor) as u64))
                     }
                     DeviceForm::Conjunction => {
@@ -189,11 +246,7 @@ impl Factors {
             ))
         })?;
         let states = graph.factor_cardinalities(factor).sum::<usize>() as u64;
-        let number = self.tables.len() as u32;
-        let start = self.table_values.len();
-        let exponents = TableValues::F64(values).exponents();
-        self.tables.try_push(Table { start, exponents, entries })?;
-        self.table_values.try_append(values)?;
+        let number = self.tables.push(values, entries)?;
         Ok((TABLE, number, table_memory(entries.into(), states, graph.arity(factor) as u64)))
     }
 
@@ -201,22 +254,7 @@ impl Factors {
         &mut self, graph: &FactorGraph, factor: usize, terms: &TermsView<'_>,
     ) -> Result<(u32, u32, u64)> {
         let states = graph.factor_cardinalities(factor).sum::<usize>();
-        let number = self.terms.len() as u32;
-        self.terms.try_push(Terms {
-            weights: self.term_weights.len(),
-            offsets: self.term_offsets.len(),
-            literals: self.term_literals.len(),
-            terms: terms.weights.len() as u32,
-            states: states as u32,
-            signed: terms.weights.iter().any(|&weight| weight < 0.0),
-        })?;
-        self.term_weights.try_append(terms.weights)?;
-        let first = terms.offsets[0];
-        self.term_offsets
-            .try_extend(terms.offsets.iter().map(|&offset| (offset - first) as u32))?;
-        let words = |literal: &TermLiteral| [literal.position, literal.state];
-        self.term_literals.try_room(2 * terms.literals.len())?;
-        self.term_literals.extend(terms.literals.iter().flat_map(words));
+        let number = self.terms.push(terms, states as u32)?;
         let longest = terms.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let memory = term_memory(states as u64, graph.arity(factor) as u64, longest as u64);
         Ok((TERMS, number, memory))
