@@ -6,7 +6,7 @@ pub(crate) use messages::{NoisyCoefficients, noisy_message, noisy_messages, nois
 
 use super::conjunction::all_zero;
 use super::kind::{DeviceForm, Kind, NewFactor, Store, Update};
-use super::signed::check_conditional;
+use super::signed::NewConjunction;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, ExtendedFloat, HornScratch, Inference, Real};
@@ -75,19 +75,13 @@ impl Store for NoisyStore {
     }
 }
 
-/// A noisy conjunction to be added, with one literal per variable of the body.
-pub(crate) struct NewNoisy<'a> {
-    pub(crate) literals: &'a [NoisyLiteral],
-    pub(crate) values: [f64; 4],
-}
-
-impl NewFactor for NewNoisy<'_> {
+impl NewFactor for NewConjunction<'_, NoisyLiteral> {
     fn kind(&self) -> FactorKind {
         FactorKind::Noisy
     }
 
     fn check(&self, factor: usize, members: usize) -> Result<()> {
-        check_conditional(factor, members, self.literals.len(), &self.values)?;
+        self.check_shape(factor, members)?;
         for (index, literal) in self.literals.iter().enumerate() {
             for (state, &[holds, fails]) in literal.iter().enumerate() {
                 let fine = (0.0..=1.0).contains(&holds)

@@ -145,38 +145,40 @@ impl Store for SignedStore {
     }
 }
 
-/// A signed conjunction to be added, with one sign per variable of the body.
-pub(crate) struct NewSigned<'a> {
-    pub(crate) negated: &'a [bool],
+/// A signed or noisy conjunction to be added, with one literal per variable of the body: of a signed one, whether it is
+/// negated.
+pub(crate) struct NewConjunction<'a, L> {
+    pub(crate) literals: &'a [L],
     pub(crate) values: [f64; 4],
 }
 
-impl NewFactor for NewSigned<'_> {
+impl<L> NewConjunction<'_, L> {
+    /// Checks the values, and that there are as many literals as variables in the body.
+    pub(super) fn check_shape(&self, factor: usize, body: usize) -> Result<()> {
+        let literals = self.literals.len();
+        if body != literals {
+            return Err(Error::InvalidArgument(format!(
+                "factor {factor}: a body of {body} variables with {literals} literals: one per variable \
+                 is needed"
+            )));
+        }
+        check_weights_by(&self.values, || format!("factor {factor}"), "value")
+    }
+}
+
+impl NewFactor for NewConjunction<'_, bool> {
     fn kind(&self) -> FactorKind {
         FactorKind::Signed
     }
 
     fn check(&self, factor: usize, members: usize) -> Result<()> {
-        check_conditional(factor, members, self.negated.len(), &self.values)
+        self.check_shape(factor, members)
     }
 
     fn push(&self, drafts: &mut Stores) -> Result<u32> {
-        let negated = self.negated.iter().enumerate().filter(|&(_, &negated)| negated);
+        let negated = self.literals.iter().enumerate().filter(|&(_, &negated)| negated);
         drafts.signed.push(self.values, words(negated.map(|(index, _)| index))?)
     }
-}
-
-/// Checks the values of a signed or noisy conjunction, and that there is one literal per variable of its body.
-pub(super) fn check_conditional(
-    factor: usize, body: usize, literals: usize, values: &[f64; 4],
-) -> Result<()> {
-    if body != literals {
-        return Err(Error::InvalidArgument(format!(
-            "factor {factor}: a body of {body} variables with {literals} literals: one per variable \
-             is needed"
-        )));
-    }
-    check_weights_by(values, || format!("factor {factor}"), "value")
 }
 
 /// A factor decided by a conjunction of signed literals:

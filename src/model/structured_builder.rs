@@ -4,7 +4,7 @@ use super::builder::FactorGraphBuilder;
 use super::graph::Label;
 use super::lists::Lists;
 use crate::error::{Error, Result};
-use crate::factor::{NewFactor, NewNoisy, NewSigned, NewTerms, NoisyLiteral, check_probabilities};
+use crate::factor::{NewConjunction, NewFactor, NewTerms, NoisyLiteral, check_probabilities};
 use crate::memory::{collected, room};
 
 /// Signed conjunctions as arrays, for [`FactorGraphBuilder::add_signed_factors`].
@@ -45,7 +45,7 @@ impl FactorGraphBuilder {
     pub fn add_signed(
         &mut self, head: Label, body: &[Label], negated: &[bool], values: [f64; 4],
     ) -> Result<()> {
-        self.add_factor(Some(head), body, &NewSigned { negated, values })
+        self.add_factor(Some(head), body, &NewConjunction { literals: negated, values })
     }
 
     /// Adds an AND with signs: P(head = 1) = p if all literals hold, q otherwise; p and q in [0, 1].
@@ -102,7 +102,7 @@ impl FactorGraphBuilder {
         bodies.check("body_offsets")?;
         let negated = Lists { offsets: bodies.offsets, entries: negated };
         for (i, &values) in values.iter().enumerate() {
-            let new = NewSigned { negated: negated.list(i), values };
+            let new = NewConjunction { literals: negated.list(i), values };
             new.check(self.kinds.len() + i, bodies.list(i).len())?;
         }
         self.all_or_none(|builder| {
@@ -118,7 +118,7 @@ impl FactorGraphBuilder {
     pub fn add_noisy(
         &mut self, head: Label, body: &[Label], literals: &[NoisyLiteral], values: [f64; 4],
     ) -> Result<()> {
-        self.add_factor(Some(head), body, &NewNoisy { literals, values })
+        self.add_factor(Some(head), body, &NewConjunction { literals, values })
     }
 
     /// Adds a noisy-OR: P(head = 0 | x) = (1 - leak) * the product of 1 - `links[i]` over all i with
