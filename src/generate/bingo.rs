@@ -1,10 +1,10 @@
 //! The shape of BINGO's graphs.
 
 use super::choices::Choices;
-use super::generated::{Draft, Generated, check_size};
+use super::generated::{Draft, Generated};
 use crate::error::Result;
 use crate::memory::{self, Grow};
-use crate::model::{FactorGraphBuilder, Label};
+use crate::model::Label;
 
 /// Number of answered alarms in the observations.
 const ANSWERED_ALARMS: usize = 20;
@@ -25,8 +25,7 @@ pub fn bingo(variables: usize, seed: u64) -> Result<Generated> {
 
 /// The graph of [`bingo`], before it is built.
 pub(super) fn draft(variables: usize, seed: u64) -> Result<Draft> {
-    check_size(variables)?;
-    let mut choices = Choices::new(seed, 2);
+    let (mut draft, mut choices) = Draft::begin(variables, seed, 2)?;
     let clause_counts = derivation_sizes(variables, &mut choices)?;
     let tuple_count = clause_counts.len();
     // Nodes are the tuples, then the clauses; the factor of node n comes at position labels[n].
@@ -54,15 +53,14 @@ pub(super) fn draft(variables: usize, seed: u64) -> Result<Draft> {
     for (node, &label) in labels.iter().enumerate() {
         nodes[label as usize] = node as u32;
     }
-    let mut builder = FactorGraphBuilder::new();
     for (label, &node) in nodes.iter().enumerate() {
         let (head, node) = (label as Label, node as usize);
         let Some(clause) = node.checked_sub(tuple_count) else {
             let clauses = first_clauses[node]..first_clauses[node] + clause_counts[node];
             if clauses.is_empty() {
-                builder.add_and(head, &[], CERTAINTY, 0.0)?;
+                draft.builder.add_and(head, &[], CERTAINTY, 0.0)?;
             } else {
-                builder.add_or(head, &labels[clauses], 1.0, 0.0)?;
+                draft.builder.add_or(head, &labels[clauses], 1.0, 0.0)?;
             }
             continue;
         };
@@ -70,18 +68,18 @@ pub(super) fn draft(variables: usize, seed: u64) -> Result<Draft> {
         let power = choices.weighted(&CLAUSE_POWERS);
         let p = (0..power).fold(1.0, |product, _| product * CERTAINTY);
         let start = if clause == 0 { 0 } else { ends[clause - 1] };
-        builder.add_and(head, &premises[start..ends[clause]], p, 0.0)?;
+        draft.builder.add_and(head, &premises[start..ends[clause]], p, 0.0)?;
     }
     let is_alarm = |&tuple: &usize| clause_counts[tuple] > 0 && !used[tuple];
     let mut alarms = memory::collected((0..tuple_count).filter(is_alarm))?;
     let answers = 0..ANSWERED_ALARMS.min(alarms.len());
-    let mut observations = memory::collected(answers.map(|answer| {
+    draft.observations = memory::collected(answers.map(|answer| {
         let alarm = alarms.swap_remove(choices.below(alarms.len()));
         // Labels have no gaps: they are the variables' indices.
         (labels[alarm] as usize, answer % 2)
     }))?;
-    observations.sort_unstable();
-    Ok(Draft { builder, observations })
+    draft.observations.sort_unstable();
+    Ok(draft)
 }
 
 /// The probability of an input tuple and of a rule.

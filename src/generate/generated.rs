@@ -1,5 +1,6 @@
 //! What every shape gives, and the sizes that there are.
 
+use super::choices::Choices;
 use crate::error::{Error, Result};
 use crate::memory::Grow;
 use crate::model::{FactorGraph, FactorGraphBuilder};
@@ -31,6 +32,13 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// An empty graph of a shape, and its random choices, which `stream` keeps apart from those of other shapes. Errors:
+    /// no generated graph has so many variables.
+    pub(super) fn begin(variables: usize, seed: u64, stream: u64) -> Result<(Self, Choices)> {
+        check_range(variables, MIN_VARIABLES..=MAX_VARIABLES, "variables", "a generated graph")?;
+        Ok((Self::default(), Choices::new(seed, stream)))
+    }
+
     /// Adds an observation of a variable after those before.
     pub(super) fn observe(&mut self, variable: usize, state: usize) -> Result<()> {
         self.observations.try_push((variable, state))
@@ -39,10 +47,6 @@ impl Draft {
     pub(super) fn build(self) -> Result<Generated> {
         Ok(Generated { graph: self.builder.build()?, observations: self.observations })
     }
-}
-
-pub(super) fn check_size(variables: usize) -> Result<()> {
-    check_range(variables, MIN_VARIABLES..=MAX_VARIABLES, "variables", "a generated graph")
 }
 
 /// Checks that a number is among those that `owner` may have.

@@ -1,7 +1,6 @@
 //! Layers: as many levels of SEQFIX as asked for.
 
-use super::choices::Choices;
-use super::generated::{Draft, Generated, check_range, check_size};
+use super::generated::{Draft, Generated, check_range};
 use crate::error::Result;
 use crate::model::Label;
 
@@ -22,10 +21,8 @@ pub fn layers(variables: usize, levels: usize, seed: u64) -> Result<Generated> {
 
 /// The graph of [`layers`], before it is built.
 pub(super) fn draft(variables: usize, levels: usize, seed: u64) -> Result<Draft> {
-    check_size(variables)?;
+    let (mut draft, mut choices) = Draft::begin(variables, seed, 3)?;
     check_range(levels, 1..=variables, "levels", "a graph of so many variables")?;
-    let mut choices = Choices::new(seed, 3);
-    let mut draft = Draft::default();
     // The first layers are the wider ones: what is below is there.
     let width = |layer: usize| variables / levels + usize::from(layer < variables % levels);
     let (mut start, mut before, mut before_that) = (0, 0, None);

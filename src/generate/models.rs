@@ -1,7 +1,7 @@
 //! Pairwise models with random tables: grids (Ising, Potts) and restricted Boltzmann machines.
 
 use super::choices::Choices;
-use super::generated::{Draft, Generated, check_edges, check_range, check_size};
+use super::generated::{Draft, Generated, check_edges, check_range};
 use crate::error::{Error, Result};
 use crate::memory::Grow;
 use crate::model::Label;
@@ -24,9 +24,7 @@ pub fn ising(variables: usize, seed: u64) -> Result<Generated> {
 
 /// The graph of [`ising`], before it is built.
 pub(super) fn ising_draft(variables: usize, seed: u64) -> Result<Draft> {
-    check_size(variables)?;
-    let mut choices = Choices::new(seed, 4);
-    let mut draft = Draft::default();
+    let (mut draft, mut choices) = Draft::begin(variables, seed, 4)?;
     for variable in 0..variables {
         draft.builder.add_prior(variable as Label, choices.probability())?;
     }
@@ -49,10 +47,8 @@ pub fn potts(variables: usize, states: usize, seed: u64) -> Result<Generated> {
 
 /// The graph of [`potts`], before it is built.
 pub(super) fn potts_draft(variables: usize, states: usize, seed: u64) -> Result<Draft> {
-    check_size(variables)?;
+    let (mut draft, mut choices) = Draft::begin(variables, seed, 5)?;
     check_range(states, 2..=MAX_STATES, "states", "a Potts model")?;
-    let mut choices = Choices::new(seed, 5);
-    let mut draft = Draft::default();
     let mut values = Vec::new();
     for variable in 0..variables {
         draft.builder.add_variable(variable as Label, states)?;
@@ -82,7 +78,7 @@ pub fn rbm(variables: usize, hidden: usize, seed: u64) -> Result<Generated> {
 
 /// The graph of [`rbm`], before it is built.
 pub(super) fn rbm_draft(variables: usize, hidden: usize, seed: u64) -> Result<Draft> {
-    check_size(variables)?;
+    let (mut draft, mut choices) = Draft::begin(variables, seed, 6)?;
     if !(1..variables).contains(&hidden) {
         return Err(Error::InvalidArgument(format!(
             "{hidden} hidden variables: of {variables} variables, 1 to {} can be hidden",
@@ -91,8 +87,6 @@ pub(super) fn rbm_draft(variables: usize, hidden: usize, seed: u64) -> Result<Dr
     }
     let visible = variables - hidden;
     check_edges(2 * visible as u64 * hidden as u64 + variables as u64)?;
-    let mut choices = Choices::new(seed, 6);
-    let mut draft = Draft::default();
     for variable in 0..variables {
         draft.builder.add_prior(variable as Label, choices.probability())?;
     }

@@ -1,10 +1,10 @@
 //! The shape of SmartFL's graphs.
 
 use super::choices::Choices;
-use super::generated::{Draft, Generated, check_size};
+use super::generated::{Draft, Generated};
 use crate::error::Result;
 use crate::memory::{self, Grow};
-use crate::model::{FactorGraphBuilder, Label};
+use crate::model::Label;
 
 /// A graph like SmartFL's of a failing test: the execution trace of a program with loops.
 ///
@@ -23,8 +23,7 @@ pub fn smartfl(variables: usize, seed: u64) -> Result<Generated> {
 
 /// The graph of [`smartfl`], before it is built.
 pub(super) fn draft(variables: usize, seed: u64) -> Result<Draft> {
-    check_size(variables)?;
-    let mut choices = Choices::new(seed, 1);
+    let (mut draft, mut choices) = Draft::begin(variables, seed, 1)?;
     let statement_count = (variables / 5).min(16 * variables.isqrt());
     let starts = loop_starts(statement_count, &mut choices)?;
     let trace = execution_trace(&starts, variables - statement_count, &mut choices)?;
@@ -34,8 +33,6 @@ pub(super) fn draft(variables: usize, seed: u64) -> Result<Draft> {
         // The condition of the loop.
         statements[start].is_predicate = true;
     }
-    let mut builder = FactorGraphBuilder::new();
-    let mut observations = Vec::new();
     let mut last_predicate = None;
     let mut first_executions: Vec<Option<usize>> = memory::filled(statement_count, None)?;
     let mut body: Vec<Label> = Vec::new();
@@ -62,19 +59,19 @@ pub(super) fn draft(variables: usize, seed: u64) -> Result<Draft> {
             }
         }
         let q = if statement.is_predicate { 0.5 } else { 0.01 };
-        builder.add_and(value_label(execution), &body, 1.0, q)?;
+        draft.builder.add_and(value_label(execution), &body, 1.0, q)?;
         if statement.is_predicate {
             last_predicate = Some(execution);
         }
         if execution + 1 == trace.len() {
-            observations.try_push((statement_count + execution, 0))?;
+            draft.observe(statement_count + execution, 0)?;
         } else if choices.one_in(40) {
             let state = usize::from(!choices.one_in(32));
-            observations.try_push((statement_count + execution, state))?;
+            draft.observe(statement_count + execution, state)?;
         }
     }
-    builder.add_missing_priors(0.5)?;
-    Ok(Draft { builder, observations })
+    draft.builder.add_missing_priors(0.5)?;
+    Ok(draft)
 }
 
 /// What an execution of a statement uses.
