@@ -4,18 +4,11 @@ use super::state::{State, Values};
 use super::synchronous::Synchronous;
 use super::team::Team;
 use super::variable::{belief, filled_with_zeros, probability};
-use super::workspace::Workspace;
+use super::workspace::{Movement, Workspace};
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
 use crate::memory::{Grow, NoMemory, all_collected, collected, filled, fit, room};
-
-/// Largest change of a node, and number of nodes that changed by more than the tolerance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Movement {
-    pub(super) max_diff: f64,
-    pub(super) moved: u64,
-}
 
 /// What is measured after an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,8 +135,8 @@ impl Tracker {
 
     #[inline(always)]
     fn note(&self, workspace: &mut Workspace, diff: f64) {
-        workspace.max_diff = workspace.max_diff.max(diff);
-        workspace.moved += u64::from(diff > self.tolerance);
+        let moved = u64::from(diff > self.tolerance);
+        workspace.movement.add(Movement { max_diff: diff, moved });
     }
 
     #[inline(always)]
@@ -262,11 +255,8 @@ impl Tracker {
 }
 
 fn collect(team: &mut Team) -> Movement {
-    let mut movement = Movement { max_diff: 0.0, moved: 0 };
-    team.collect(|workspace| {
-        movement.max_diff = movement.max_diff.max(std::mem::take(&mut workspace.max_diff));
-        movement.moved += std::mem::take(&mut workspace.moved);
-    });
+    let mut movement = Movement::default();
+    team.collect(|workspace| movement.add(std::mem::take(&mut workspace.movement)));
     movement
 }
 

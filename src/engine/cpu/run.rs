@@ -2,12 +2,13 @@
 
 use super::engine::CpuEngine;
 use super::marks::Marks;
-use super::measure::{History, Measure, Movement, Tracker};
+use super::measure::{History, Measure, Tracker};
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
 use super::state::Contradictions;
 use super::trees::HighDegreeVariables;
 use super::variable::{belief, is_contradictory};
+use super::workspace::Movement;
 use crate::engine::interface::Run;
 use crate::engine::{Contradiction, Control, Progress, RunReport, Start, StopReason, StopRule};
 use crate::error::{Error, Result};

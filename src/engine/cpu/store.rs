@@ -4,7 +4,7 @@
 //! variable in `State::newly_certain`: only there can a contradiction have appeared or gone.
 
 use super::state::{Link, State};
-use super::workspace::Workspace;
+use super::workspace::{Damping, Workspace};
 use crate::kernel::EncodedMessage;
 use crate::memory::fit;
 
@@ -25,7 +25,8 @@ pub(super) fn store(
 fn store_damped(
     state: &State, edge: usize, link: Link, message: &[EncodedMessage], workspace: &mut Workspace,
 ) {
-    let Workspace { damped, old, contradictions, lacks_memory, .. } = workspace;
+    let Workspace { damping, contradictions, lacks_memory, .. } = workspace;
+    let Damping { damped, old } = damping;
     damped.clear();
     if fit(damped, message.len()).and_then(|()| fit(old, message.len())).is_err() {
         *lacks_memory = true;

@@ -162,12 +162,12 @@ impl Synchronous {
         for edge in edges {
             let slot = self.slots[edge] as usize;
             let from = state.edge_values(edge);
-            let Workspace { outputs, old, contradictions, .. } = workspace;
+            let Workspace { outputs, damping, contradictions, .. } = workspace;
             let message = &mut outputs[from.start - first..from.end - first];
             state.keep_computed(slot, message);
             if state.damping > 0.0 {
-                fit(old, message.len())?;
-                if state.damp(slot, message, old) {
+                fit(&mut damping.old, message.len())?;
+                if state.damp(slot, message, &mut damping.old) {
                     contradictions.add(state.graph.edge_variables()[edge] as usize);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::state::{Known, Link, Source, State, Values};
 use super::trees::HighDegreeVariables;
-use super::workspace::Workspace;
+use super::workspace::{Products, Workspace};
 use crate::kernel::{
     EncodedMessage, Monoid, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
     leave_one_out_of_few, probability_of_few, resolve_message, resolve_states,
@@ -78,7 +78,7 @@ fn send(state: &State, variable: usize, workspace: &mut Workspace) -> Result<(),
         inputs.extend(state.to_variable.slice(start..start + degree));
         &mut inputs[..]
     };
-    if binary_leave_one_out_all(values, extra, products)? {
+    if binary_leave_one_out_all(values, extra, &mut products.scratch)? {
         contradictions.add(variable);
     }
     for (&edge, &odds) in edges.iter().zip(values.iter()) {
@@ -97,14 +97,15 @@ fn send_states_to_factors(
         return Ok(());
     }
     let radix = state.graph.cardinality(variable);
-    let Workspace { products, rest, states, message, .. } = workspace;
+    let Workspace { products, message, .. } = workspace;
+    let Products { scratch, states, rest } = products;
     rest.clear();
     fit(rest, radix.saturating_mul(edges.len()))?;
     fit(states, radix)?;
     fit(message, radix)?;
     for x in 0..radix {
         let values = incoming(state, &state.to_variable, variable, x);
-        rest.extend_from_slice(products.leave_one_out(values)?);
+        rest.extend_from_slice(scratch.leave_one_out(values)?);
     }
     message.clear();
     message.resize(radix, EncodedMessage::ONE);
@@ -116,7 +117,7 @@ fn send_states_to_factors(
         state.hold(edge as usize, message);
     }
     state_products(state, &state.to_variable, variable, workspace)?;
-    if resolve_states(&workspace.states, &mut workspace.message) {
+    if resolve_states(&workspace.products.states, &mut workspace.message) {
         workspace.contradictions.add(variable);
     }
     Ok(())
@@ -132,15 +133,15 @@ fn multiply_soft(state: &State, variable: usize, products: &mut [Product]) {
 }
 
 /// The product of all messages among `values` and soft evidence, per state, into
-/// `workspace.states`.
+/// `workspace.products.states`.
 fn state_products(
     state: &State, values: &Values, variable: usize, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
-    let Workspace { states, products, .. } = workspace;
+    let Products { scratch, states, .. } = &mut workspace.products;
     states.clear();
     fit(states, state.graph.cardinality(variable))?;
     for x in 0..state.graph.cardinality(variable) {
-        states.push(products.product(incoming(state, values, variable, x))?);
+        states.push(scratch.product(incoming(state, values, variable, x))?);
     }
     multiply_soft(state, variable, states);
     Ok(())
@@ -237,14 +238,15 @@ pub(super) fn message_to_factor(
         return Ok(());
     }
     let radix = if binary { 1 } else { state.graph.cardinality(variable) };
-    let Workspace { states, products, met, .. } = workspace;
+    let Workspace { products, met, .. } = workspace;
+    let Products { scratch, states, .. } = products;
     states.clear();
     fit(states, radix)?;
     for x in 0..radix {
         let product = if high_degree_variables.covers(variable) {
             high_degree_variables.leave_one_out(state, edge, x)
         } else {
-            products.leave_one_out(incoming(state, &state.to_variable, variable, x))?[leaf]
+            scratch.leave_one_out(incoming(state, &state.to_variable, variable, x))?[leaf]
         };
         states.push(product);
     }
@@ -280,7 +282,7 @@ fn belief_from(
             Some(odds) => (odds.probabilities(), false),
             None => {
                 let mut product =
-                    workspace.products.product(incoming(state, values, variable, 0))?;
+                    workspace.products.scratch.product(incoming(state, values, variable, 0))?;
                 if let Some(odds) = soft_odds(state, variable) {
                     product = product.combine(Product::of(odds));
                 }
@@ -295,11 +297,11 @@ fn belief_from(
         return Ok(false);
     }
     state_products(state, values, variable, workspace)?;
-    let Workspace { states, message, .. } = workspace;
+    let Workspace { products, message, .. } = workspace;
     message.clear();
     fit(message, out.len())?;
     message.resize(out.len(), EncodedMessage::ONE);
-    let contradictory = resolve_states(states, message);
+    let contradictory = resolve_states(&products.states, message);
     weights_to_probabilities(message, out);
     Ok(contradictory)
 }

@@ -5,6 +5,37 @@ use crate::factor::Scratch;
 use crate::kernel::{EncodedMessage, Product, ProductScratch};
 use crate::memory::NoMemory;
 
+/// Products of the messages to a variable.
+#[derive(Default)]
+pub(super) struct Products {
+    pub(super) scratch: ProductScratch,
+    /// One product for each state.
+    pub(super) states: Vec<Product>,
+    /// Leave-one-out products, per state.
+    pub(super) rest: Vec<Product>,
+}
+
+/// A message after damping, and the one that it replaces.
+#[derive(Default)]
+pub(super) struct Damping {
+    pub(super) damped: Vec<EncodedMessage>,
+    pub(super) old: Vec<EncodedMessage>,
+}
+
+/// Largest change of a node, and number of nodes that changed by more than the tolerance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Movement {
+    pub(super) max_diff: f64,
+    pub(super) moved: u64,
+}
+
+impl Movement {
+    pub(super) fn add(&mut self, other: Self) {
+        self.max_diff = self.max_diff.max(other.max_diff);
+        self.moved += other.moved;
+    }
+}
+
 /// Buffers, which grow to what the largest node needs and are kept, and what the thread found in an iteration.
 ///
 /// A thread that cannot allocate in the middle of an iteration sets `lacks_memory` and finishes the iteration with
@@ -16,16 +47,10 @@ pub(super) struct Workspace {
     /// Messages out of a factor.
     pub(super) outputs: Vec<EncodedMessage>,
     pub(super) radices: Vec<u32>,
-    pub(super) products: ProductScratch,
-    pub(super) states: Vec<Product>,
-    /// Leave-one-out products of the messages to a variable, per state.
-    pub(super) rest: Vec<Product>,
+    pub(super) products: Products,
     /// One message.
     pub(super) message: Vec<EncodedMessage>,
-    /// A message after damping.
-    pub(super) damped: Vec<EncodedMessage>,
-    /// The message that it replaces.
-    pub(super) old: Vec<EncodedMessage>,
+    pub(super) damping: Damping,
     /// Probabilities of one variable or factor.
     pub(super) probabilities: Vec<f64>,
     /// Memory of the factors' kernels.
@@ -35,10 +60,8 @@ pub(super) struct Workspace {
     /// The lowest variable of which a contradictory message to a factor was read in the middle of an iteration. These
     /// are not counted, since how often a message is read depends on the plan.
     pub(super) met: Option<usize>,
-    /// Largest change in the last measurement.
-    pub(super) max_diff: f64,
-    /// Number of nodes that changed by more than the tolerance in the last measurement.
-    pub(super) moved: u64,
+    /// Since the engine last collected it.
+    pub(super) movement: Movement,
     pub(super) differences: Vec<f64>,
     /// Whether an allocation has failed since the engine last asked.
     pub(super) lacks_memory: bool,
