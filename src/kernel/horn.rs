@@ -6,7 +6,7 @@ use super::body::{
     Body, BodyScratch, FromEncoded, HeadWeights, Literals, Near, head_message, messages,
     one_message, small_messages,
 };
-use super::number::{ExtendedFloat, Max, Real};
+use super::number::{ExtendedFloat, Real, scratch_by_number};
 use super::packed::EncodedMessage;
 use crate::error::Result;
 use crate::memory::{Grow, NoMemory};
@@ -149,13 +149,9 @@ impl Literals for HornCoefficients {
     }
 }
 
-/// Memory for factors with a long body, kept between calls.
-#[derive(Default)]
-pub(crate) struct HornScratch {
-    pub(crate) in_f64: BodyScratch<f64>,
-    pub(crate) extended: BodyScratch<ExtendedFloat>,
-    in_f64_max: BodyScratch<Max<f64>>,
-    extended_max: BodyScratch<Max<ExtendedFloat>>,
+scratch_by_number! {
+    /// Memory for factors with a long body, kept between calls.
+    HornScratch of pub(crate) BodyScratch
 }
 
 /// All messages of a factor from its inputs (odds of the messages from its variables, in their

@@ -33,7 +33,7 @@ pub(crate) use horn::{
     DeviceHorn, HornCoefficients, HornScratch, bit, horn_message, horn_messages, horn_total,
     small_horn_messages,
 };
-pub(crate) use number::{ExtendedFloat, Max, Real};
+pub(crate) use number::{ExtendedFloat, Max, Real, scratch_by_number};
 pub(crate) use packed::EncodedMessage;
 pub(crate) use power::geometric_mean;
 pub(crate) use product::{

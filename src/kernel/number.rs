@@ -1,5 +1,21 @@
 //! Non-negative numbers with a binary64 significand and an exponent without practical bounds.
 
+/// Declares a struct of memory that is kept between calls, with buffers for each type of number that messages are
+/// computed with, for sums and for maxima: `scratch_by_number! { /// Memory for tables. TableScratch of Buffers }`.
+macro_rules! scratch_by_number {
+    ($(#[$about:meta])* $name:ident of $fields:vis $buffers:ident) => {
+        $(#[$about])*
+        #[derive(Default)]
+        pub(crate) struct $name {
+            $fields in_f64: $buffers<f64>,
+            $fields extended: $buffers<$crate::kernel::ExtendedFloat>,
+            $fields in_f64_max: $buffers<$crate::kernel::Max<f64>>,
+            $fields extended_max: $buffers<$crate::kernel::Max<$crate::kernel::ExtendedFloat>>,
+        }
+    };
+}
+pub(crate) use scratch_by_number;
+
 /// Arithmetic that the message kernels need. Implemented by `f64`, which is right only where
 /// nothing over- or underflows, and by [`ExtendedFloat`], which is right always. Both round alike.
 pub(crate) trait Real: Copy {

@@ -6,7 +6,7 @@
 //! one fixed order of operations.
 
 use super::Inference;
-use super::number::{ExtendedFloat, Max, Real};
+use super::number::{ExtendedFloat, Max, Real, scratch_by_number};
 use super::packed::EncodedMessage;
 use crate::error::Result;
 use crate::memory::{NoMemory, collected, filled, fit, room};
@@ -86,13 +86,9 @@ impl OwnedTable {
     }
 }
 
-/// Memory for tables, kept between calls.
-#[derive(Default)]
-pub(crate) struct TableScratch {
-    in_f64: Buffers<f64>,
-    extended: Buffers<ExtendedFloat>,
-    in_f64_max: Buffers<Max<f64>>,
-    extended_max: Buffers<Max<ExtendedFloat>>,
+scratch_by_number! {
+    /// Memory for tables, kept between calls.
+    TableScratch of Buffers
 }
 
 struct Buffers<T> {

@@ -10,7 +10,9 @@ use super::Terms;
 use crate::error::Result;
 use crate::kernel::table::{are_in_f64_range, store, unpack_inputs};
 use crate::kernel::tree::{Monoid, TreeScratch, leave_one_out};
-use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Max, Real, stored_values};
+use crate::kernel::{
+    EncodedMessage, ExtendedFloat, Inference, Max, Real, scratch_by_number, stored_values,
+};
 use crate::memory::{NoMemory, fit};
 
 /// A factor made of terms, and the inputs to it.
@@ -23,15 +25,9 @@ pub(crate) struct TermInputs<'a> {
     pub(crate) inputs: &'a [EncodedMessage],
 }
 
-/// Memory for terms, kept between calls.
-#[derive(Default)]
-pub(crate) struct TermScratch {
-    in_f64: Buffers<f64>,
-    extended: Buffers<ExtendedFloat>,
-    in_f64_max: Buffers<Max<f64>>,
-    extended_max: Buffers<Max<ExtendedFloat>>,
-    /// Sums of the terms with negative weights.
-    negative: Vec<ExtendedFloat>,
+scratch_by_number! {
+    /// Memory for terms, kept between calls.
+    TermScratch of Buffers
 }
 
 struct Buffers<T> {
@@ -44,6 +40,8 @@ struct Buffers<T> {
     tree: TreeScratch<Times<T>>,
     /// Sums for the states of all variables, in the layout of `inputs`.
     sums: Vec<T>,
+    /// The same of the terms with negative weights.
+    negative: Vec<T>,
     /// Per variable, the sum of the terms that do not name it.
     unnamed: Vec<T>,
 }
@@ -56,6 +54,7 @@ impl<T> Default for Buffers<T> {
             rest: Vec::new(),
             tree: TreeScratch::default(),
             sums: Vec::new(),
+            negative: Vec::new(),
             unnamed: Vec::new(),
         }
     }
@@ -80,15 +79,13 @@ pub(crate) fn term_messages(
     factor: TermInputs<'_>, inference: Inference, target: Option<usize>,
     out: &mut [EncodedMessage], scratch: &mut TermScratch,
 ) -> Result<(), NoMemory> {
-    let TermScratch { in_f64, extended, in_f64_max, extended_max, negative } = scratch;
+    let TermScratch { in_f64, extended, in_f64_max, extended_max } = scratch;
     if factor.terms.weights.iter().any(|&weight| weight < 0.0) {
         // Positive and negative terms apart, subtracted once.
         extended.sum_up(factor, target, EncodedMessage::unpack, |weight| (-weight).max(0.0))?;
-        negative.clear();
-        fit(negative, extended.sums.len())?;
-        negative.extend_from_slice(&extended.sums);
+        std::mem::swap(&mut extended.sums, &mut extended.negative);
         extended.sum_up(factor, target, EncodedMessage::unpack, |weight| weight.max(0.0))?;
-        for (sum, &negative) in extended.sums.iter_mut().zip(negative.iter()) {
+        for (sum, &negative) in extended.sums.iter_mut().zip(&extended.negative) {
             *sum = sum.minus(negative);
         }
         extended.store(factor, target, out);
@@ -163,7 +160,7 @@ impl<T: Real> Buffers<T> {
         let TermInputs { terms, radices, inputs } = factor;
         unpack_inputs(radices, inputs, number, &mut self.inputs, &mut self.starts)?;
         self.normalise();
-        let Self { inputs, starts, rest, tree, sums, unnamed } = self;
+        let Self { inputs, starts, rest, tree, sums, unnamed, .. } = self;
         sums.clear();
         fit(sums, inputs.len())?;
         sums.resize(inputs.len(), T::ZERO);
