@@ -17,9 +17,10 @@ mod descriptors;
 #[cfg(all(test, unix))]
 pub(super) mod faulty;
 mod interface;
+mod native;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(not(unix), path = "portable.rs")]
-mod native;
+mod system;
 mod temporaries;
 
 pub use abort::abort_writes;

@@ -1,31 +1,19 @@
-//! The file system of systems other than Unix, as far as `std` supports it.
+//! The operations on files of systems other than Unix, as far as `std` supports it.
 
-use super::interface::{Access, FileSystem, Kind, Readers, Status};
-use super::temporaries::Temporaries;
+use super::interface::{Access, Kind, Readers, Status};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The real file system.
-pub(in crate::format) struct Native;
+/// The path of a directory.
+pub(in crate::format) type Directory = PathBuf;
 
-static TEMPORARIES: Temporaries<PathBuf> = Temporaries::new();
-
-/// Removes all temporary files and blocks further writes; see [`super::abort_writes`].
-pub(super) fn remove_temporaries() {
-    TEMPORARIES.abort(|directory, name| {
-        // An error leaves the file: there is no other way to remove it.
-        let _ = fs::remove_file(directory.join(name));
-    });
+pub(super) fn status(file: &File) -> io::Result<Status> {
+    Ok(status_from(&file.metadata()?))
 }
 
-/// While this guard lives, [`super::abort_writes`] waits in other threads.
-pub(in crate::format) fn hold_writes() -> impl Sized {
-    TEMPORARIES.hold()
-}
-
-fn status(metadata: &fs::Metadata) -> Status {
+fn status_from(metadata: &fs::Metadata) -> Status {
     let kind = match metadata.file_type() {
         kind if kind.is_file() => Kind::File,
         kind if kind.is_dir() => Kind::Directory,
@@ -35,88 +23,58 @@ fn status(metadata: &fs::Metadata) -> Status {
     Status { kind, length: metadata.len(), links: 1, owner: 0, group: 0, mode: 0 }
 }
 
-impl FileSystem for Native {
-    type File = File;
-    type Directory = PathBuf;
+pub(super) fn open_directory(base: Option<&Directory>, path: &Path) -> io::Result<Directory> {
+    Ok(base.map_or_else(|| path.to_path_buf(), |base| base.join(path)))
+}
 
-    fn open_path(&self, path: &Path) -> io::Result<File> {
-        File::open(path)
-    }
+pub(super) fn status_of(directory: &Directory, name: &OsStr) -> io::Result<Status> {
+    Ok(status_from(&fs::symlink_metadata(directory.join(name))?))
+}
 
-    fn status(&self, file: &File) -> io::Result<Status> {
-        Ok(status(&file.metadata()?))
-    }
+pub(super) fn read_link(directory: &Directory, name: &OsStr) -> io::Result<PathBuf> {
+    fs::read_link(directory.join(name))
+}
 
-    fn open_directory(&self, base: Option<&PathBuf>, path: &Path) -> io::Result<PathBuf> {
-        Ok(base.map_or_else(|| path.to_path_buf(), |base| base.join(path)))
-    }
+pub(super) fn open_descriptor(_: &Directory, _: &OsStr) -> io::Result<Option<File>> {
+    Ok(None)
+}
 
-    fn status_of(&self, directory: &PathBuf, name: &OsStr) -> io::Result<Status> {
-        Ok(status(&fs::symlink_metadata(directory.join(name))?))
+pub(super) fn check_writable(directory: &Directory, name: &OsStr) -> io::Result<()> {
+    match fs::metadata(directory.join(name))?.permissions().readonly() {
+        true => Err(ErrorKind::PermissionDenied.into()),
+        false => Ok(()),
     }
+}
 
-    fn read_link(&self, directory: &PathBuf, name: &OsStr) -> io::Result<PathBuf> {
-        fs::read_link(directory.join(name))
-    }
+pub(super) fn open(directory: &Directory, name: &OsStr, access: Access) -> io::Result<File> {
+    let write = access == Access::Write;
+    OpenOptions::new().read(!write).write(write).open(directory.join(name))
+}
 
-    fn open_descriptor(&self, _: &PathBuf, _: &OsStr) -> io::Result<Option<File>> {
-        Ok(None)
-    }
+pub(super) fn create_unnamed(_: &Directory, _: Readers) -> io::Result<File> {
+    Err(ErrorKind::Unsupported.into())
+}
 
-    fn check_writable(&self, directory: &PathBuf, name: &OsStr) -> io::Result<()> {
-        match fs::metadata(directory.join(name))?.permissions().readonly() {
-            true => Err(ErrorKind::PermissionDenied.into()),
-            false => Ok(()),
-        }
-    }
+pub(super) fn create(directory: &Directory, name: &OsStr, _: Readers) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).open(directory.join(name))
+}
 
-    fn open(&self, directory: &PathBuf, name: &OsStr, access: Access) -> io::Result<File> {
-        let write = access == Access::Write;
-        OpenOptions::new().read(!write).write(write).open(directory.join(name))
-    }
+pub(super) fn copy_attributes(old: &File, _: &Status, new: &File) -> io::Result<()> {
+    new.set_permissions(old.metadata()?.permissions())
+}
 
-    fn create_unnamed(&self, _: &PathBuf, _: Readers) -> io::Result<File> {
-        Err(ErrorKind::Unsupported.into())
-    }
+pub(super) fn link(_: &File, _: &Directory, _: &OsStr) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
 
-    fn create_temporary(&self, directory: &PathBuf, name: &OsStr, _: Readers) -> io::Result<File> {
-        TEMPORARIES.add(directory, name, || {
-            let path = directory.join(name);
-            OpenOptions::new().read(true).write(true).create_new(true).open(path)
-        })
-    }
+pub(super) fn rename(directory: &Directory, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    fs::rename(directory.join(from), directory.join(to))
+}
 
-    fn copy_attributes(&self, old: &File, _: &Status, new: &File) -> io::Result<()> {
-        new.set_permissions(old.metadata()?.permissions())
-    }
+pub(super) fn remove(directory: &Directory, name: &OsStr) -> io::Result<()> {
+    fs::remove_file(directory.join(name))
+}
 
-    fn link(&self, _: &File, _: &PathBuf, _: &OsStr) -> io::Result<()> {
-        Err(ErrorKind::Unsupported.into())
-    }
-
-    fn link_temporary(&self, _: &File, _: &PathBuf, _: &OsStr) -> io::Result<()> {
-        Err(ErrorKind::Unsupported.into())
-    }
-
-    fn rename_temporary(&self, directory: &PathBuf, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        let rename = || fs::rename(directory.join(from), directory.join(to));
-        TEMPORARIES.take(directory, from, rename)
-    }
-
-    fn remove_temporary(&self, directory: &PathBuf, temporary: &OsStr) -> io::Result<()> {
-        TEMPORARIES.take(directory, temporary, || fs::remove_file(directory.join(temporary)))
-    }
-
-    fn temporary_directory(&self) -> PathBuf {
-        std::env::temp_dir()
-    }
-
-    fn keep_temporary(&self, directory: &PathBuf, temporary: &OsStr) {
-        // Nothing is done that could fail.
-        let _ = TEMPORARIES.take(directory, temporary, || Ok(()));
-    }
-
-    fn sync_directory(&self, _: &PathBuf) -> io::Result<()> {
-        Ok(())
-    }
+pub(super) fn sync_directory(_: &Directory) -> io::Result<()> {
+    Ok(())
 }
