@@ -51,6 +51,8 @@
 //! ([`BeliefPropagation::log_partition`]) and joint beliefs of variables that share a factor
 //! ([`BeliefPropagation::joint_belief`]).
 //!
+//! [`ranking`] has what users of program analyses do with such runs: rank alarms answer by answer, and rank suspects.
+//!
 //! [`schedule`] says what a schedule means and how it becomes levels; [`mod@format`] lists the files that
 //! can be read and written; [`ffi`] is the C interface, documented in `include/fastlbp.h`.
 
@@ -67,6 +69,7 @@ pub mod generate;
 mod kernel;
 mod memory;
 pub mod model;
+pub mod ranking;
 pub mod schedule;
 pub mod session;
 pub mod structure;

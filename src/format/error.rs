@@ -7,7 +7,7 @@ use std::path::Path;
 
 impl Error {
     /// A parse error at a line of a file.
-    pub(super) fn parse(path: &Path, line: u64, message: impl Into<String>) -> Self {
+    pub(crate) fn parse(path: &Path, line: u64, message: impl Into<String>) -> Self {
         match memory::path(path) {
             Ok(path) => Error::Parse { path, line, message: message.into() },
             Err(no_memory) => no_memory,
@@ -15,7 +15,7 @@ impl Error {
     }
 
     /// An input/output error on a file.
-    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::OutOfMemory {
             return out_of_memory(format_args!("{}", path.display()));
         }

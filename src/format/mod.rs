@@ -8,6 +8,8 @@
 //! | `.bif` | Bayesian networks with names of variables and states: the Bayesian Interchange Format |
 //! | `.obs` | evidence by label or name |
 //! | `.evid` | evidence by variable index: the format of the UAI competitions |
+//! | `.dict` | names of variables: BINGO's format |
+//! | `.alarms`, `.candidates` | variables with a name and a mark each |
 //!
 //! Every `f64` is written as the shortest text that reads back to the same bits. An error in a
 //! file names the file, the line, the value and what would be right. The memory that reading takes
@@ -17,6 +19,7 @@
 
 mod bif;
 mod causal_fg;
+mod dictionary;
 mod error;
 mod evidence;
 mod fg;
@@ -24,6 +27,7 @@ mod file;
 mod file_system;
 mod graph_file;
 mod marginals;
+mod marks;
 mod named_graph;
 mod names;
 mod network;
@@ -32,6 +36,7 @@ mod output;
 mod queries;
 mod ranks;
 mod save;
+mod six_digits;
 mod soft_evidence;
 mod states;
 mod table;
@@ -40,6 +45,7 @@ mod testing;
 mod text;
 mod uai;
 
+pub use dictionary::{Dictionary, Named, read_dictionary};
 pub use evidence::{
     PartialEvidence, read_evidence, read_observations, read_partial_evidence, read_uai_evidence,
     read_uai_evidence_samples, write_evidence, write_observations, write_uai_evidence,
@@ -52,6 +58,7 @@ pub use graph_file::{
 pub use marginals::{
     write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,
 };
+pub use marks::{Marked, describe_variable, find_variable, read_marked};
 pub use named_graph::NamedGraph;
 pub use names::Names;
 pub use network::Network;
@@ -59,5 +66,6 @@ pub use number::push_f64;
 pub use queries::read_queries;
 pub use ranks::read_ranks;
 pub use save::save_text;
+pub use six_digits::six_digits;
 pub use soft_evidence::{Likelihood, SoftEvidence, read_soft_evidence};
 pub use states::write_states_to;

@@ -6,10 +6,9 @@
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::signals;
-use crate::six_digits::six_digits;
 use crate::standard_streams::{standard_input, standard_output};
 use crate::stats::reason_name;
-use fastlbp::format::read_graph;
+use fastlbp::format::{read_graph, six_digits};
 use fastlbp::{
     BeliefPropagation, Contradiction, EngineOptions, RunReport, RunRequest, Schedule, StopRule,
 };

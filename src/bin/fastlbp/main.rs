@@ -20,7 +20,6 @@ mod run_options;
 mod shape;
 #[cfg_attr(not(unix), path = "no_signals.rs")]
 mod signals;
-mod six_digits;
 mod standard_streams;
 mod stats;
 mod subject;
