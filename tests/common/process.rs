@@ -2,7 +2,7 @@
 
 use crate::common::report_skipped;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -46,31 +46,47 @@ pub struct OnTerminal {
     pub child: Child,
     screen: File,
     shown: String,
+    /// Where the text begins that was not waited for.
+    rest: usize,
 }
 
 impl OnTerminal {
     pub fn start(mut command: Command) -> Self {
-        let (mut screen, mut terminal) = (-1, -1);
-        // SAFETY: both numbers are written; there is no name, and modes and size are the default ones.
-        let opened = unsafe {
-            libc::openpty(
-                &mut screen,
-                &mut terminal,
-                std::ptr::null_mut(),
-                std::ptr::null(),
-                std::ptr::null(),
-            )
-        };
-        assert_eq!(opened, 0, "no terminal");
-        // SAFETY: the descriptors have just been opened and belong to nobody else.
-        let [screen, terminal] =
-            [screen, terminal].map(|number| unsafe { OwnedFd::from_raw_fd(number) });
-        for descriptor in [&screen, &terminal] {
-            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC).unwrap();
-        }
+        let (screen, terminal) = open_terminal();
         let child = command.stderr(terminal).spawn().unwrap();
         drop(command);
-        Self { child, screen: screen.into(), shown: String::new() }
+        Self { child, screen, shown: String::new(), rest: 0 }
+    }
+
+    /// A process whose standard input and output are the terminal, too.
+    #[allow(dead_code, reason = "not all test files use it")]
+    pub fn start_dialog(mut command: Command) -> Self {
+        let (screen, terminal) = open_terminal();
+        command.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap());
+        let child = command.stderr(terminal).spawn().unwrap();
+        drop(command);
+        Self { child, screen, shown: String::new(), rest: 0 }
+    }
+
+    /// Types a line.
+    #[allow(dead_code, reason = "not all test files use it")]
+    pub fn type_line(&mut self, line: &str) {
+        self.screen.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Waits until this is shown after what was waited for before; gives all that is shown up to there.
+    #[track_caller]
+    #[allow(dead_code, reason = "not all test files use it")]
+    pub fn wait_for_next(&mut self, text: &str) -> String {
+        loop {
+            if let Some(position) = self.shown[self.rest..].find(text) {
+                let end = self.rest + position + text.len();
+                let shown = self.shown[self.rest..end].to_string();
+                self.rest = end;
+                return shown;
+            }
+            assert!(self.read(), "'{text}' is not shown: {}", &self.shown[self.rest..]);
+        }
     }
 
     /// Waits until this is shown.
@@ -94,6 +110,29 @@ impl OnTerminal {
         self.shown += &String::from_utf8_lossy(&bytes[..length]);
         length > 0
     }
+}
+
+/// The two ends of a terminal: the screen with the keyboard, and what a process has.
+fn open_terminal() -> (File, OwnedFd) {
+    let (mut screen, mut terminal) = (-1, -1);
+    // SAFETY: both numbers are written; there is no name, and modes and size are the default ones.
+    let opened = unsafe {
+        libc::openpty(
+            &mut screen,
+            &mut terminal,
+            std::ptr::null_mut(),
+            std::ptr::null(),
+            std::ptr::null(),
+        )
+    };
+    assert_eq!(opened, 0, "no terminal");
+    // SAFETY: the descriptors have just been opened and belong to nobody else.
+    let [screen, terminal] =
+        [screen, terminal].map(|number| unsafe { OwnedFd::from_raw_fd(number) });
+    for descriptor in [&screen, &terminal] {
+        rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC).unwrap();
+    }
+    (screen.into(), terminal)
 }
 
 /// The library of tests/files/interpose.c in a directory; `None`, reported as skipped, without a compiler.

@@ -38,6 +38,7 @@ impl Workplace {
 
     /// Standard output of a run that succeeds without a word on the standard error.
     #[track_caller]
+    #[allow(dead_code, reason = "not all test files use it")]
     pub fn succeed(&self, arguments: &str) -> String {
         let (out, err) = self.warned(arguments);
         assert_eq!(err, "", "{arguments}");

@@ -6,14 +6,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The input and output files of a command, each with the option or argument that names it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Conflicts {
     inputs: Vec<(String, Identity)>,
     outputs: Vec<(String, Identity)>,
 }
 
 /// The identity of a file: two names with equal identities name one file.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Identity {
     /// An existing file.
     File(Node),

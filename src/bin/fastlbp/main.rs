@@ -16,6 +16,10 @@ mod info;
 mod inputs;
 mod memory;
 mod options;
+mod rank;
+mod rank_dialog;
+mod rank_inputs;
+mod rank_output;
 mod run_options;
 mod shape;
 #[cfg_attr(not(unix), path = "no_signals.rs")]
@@ -49,6 +53,8 @@ Examples:
   fastlbp generate layers --variables 100000 --levels 5000 --high-degree 1,1000000 out.causal_fg.gz
   fastlbp bench graph.causal_fg --schedule PARALL,SEQFIX --threads 1
   fastlbp bench --generate ising,potts --variables 1000000 --schedule PARALL
+  fastlbp rank graph.causal_fg --alarms base.alarms --names named.dict --journal answers.journal
+  fastlbp rank graph.causal_fg --alarms base.alarms --answers truth.alarms
   printf 'BP 1e-06 500 1000 100\\nQ 3\\n' | fastlbp bingo graph.causal_fg
 
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
@@ -78,6 +84,7 @@ enum Command {
     Info(info::Arguments),
     Convert(convert::Arguments),
     Bingo(bingo::Arguments),
+    Rank(Box<rank::Arguments>),
     Generate(generate::Arguments),
     Devices(devices::Arguments),
     Bench(bench::Arguments),
@@ -132,6 +139,7 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         Command::Info(arguments) => info::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Bingo(arguments) => bingo::run(&arguments),
+        Command::Rank(arguments) => rank::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

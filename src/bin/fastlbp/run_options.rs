@@ -1,4 +1,4 @@
-//! How `fastlbp infer` runs: the order of messages, when to stop, and on what.
+//! How `fastlbp infer`, `rank` and `locate` run: the order of messages, when to stop, and on what.
 
 use crate::failure::{Failure, Outcome};
 use crate::options::{
@@ -200,6 +200,16 @@ impl RunArguments {
             StopOn::Variables => StopRule::Tolerance { tolerance, max_iterations },
             StopOn::All => StopRule::AllBeliefs { tolerance, max_iterations },
         }
+    }
+
+    /// When a run ends, for a command with a rule of its own where none is asked for.
+    pub fn stop_rule_or(&self, default: StopRule) -> StopRule {
+        let is_asked = self.bingo.is_some()
+            || self.iterations.is_some()
+            || self.tolerance.is_some()
+            || self.max_iterations.is_some()
+            || self.stop_on != StopOn::Variables;
+        if is_asked { self.stop_rule() } else { default }
     }
 
     /// The run.

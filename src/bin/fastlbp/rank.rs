@@ -1,0 +1,156 @@
+//! `fastlbp rank`: BINGO's loop, from a graph and its alarms to the order in which they are worth inspecting.
+
+use crate::activity::Activity;
+use crate::conflicts::Conflicts;
+use crate::failure::{Failure, Outcome, inform, warn};
+use crate::rank_dialog::{Dialog, Timing};
+use crate::rank_inputs::{InputArguments, Inputs};
+use crate::rank_output::Printer;
+use crate::run_options::RunArguments;
+use clap::ValueEnum;
+use fastlbp::ranking::{Inspection, Journal, Precision, Rules};
+use fastlbp::{BeliefPropagation, RunRequest, Start, StopRule};
+use std::path::PathBuf;
+
+/// The rule that BINGO's driver asks for.
+const BINGO_RULE: StopRule =
+    StopRule::Bingo { tolerance: 1e-6, min_iterations: 500, max_iterations: 1000, history: 100 };
+
+/// Rank alarms, ask about the most probable one, and rank the others again
+///
+/// Says which alarm to inspect next, and the few after it, with their probabilities, and reads the answer from the
+/// standard input, a line each:
+///   y [ALARM]     it is a true alarm (another ALARM than the first by its name or label)
+///   n [ALARM]     it is a false one
+///   ? [VARIABLE]  why: the derivations of the alarm, or of any variable, with their probabilities
+///   u             undo: take the last answer back
+///   s [FILE]      save the answers so far, in lines that --answers takes
+///   q             quit, as the end of the input does
+///
+/// With --answers nothing is asked: each line that is printed has the number of the answer, the answer, the probability
+/// that the alarm had, and its name and label. At the end, where it is known which alarms are true, come the inversions
+/// (over all false alarms, the number of true ones inspected later, summed), and how many answers it took to find all
+/// true alarms (Rank-100%-T) and 90 % of them (Rank-90%-T).
+///
+/// Without other options the order of alarms is that of BINGO's driver.py: SEQFIX, BINGO's rule with
+/// 1e-6,500,1000,100, fresh messages for each answer, six digits of probabilities, and names where they are equal.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+#[command(mut_arg("schedule", |arg| arg.default_value("SEQFIX")))]
+#[command(mut_arg("contradiction", |arg| arg.default_value("vote")))]
+#[command(mut_arg("tolerance", |arg| arg.help("Stop when no probability changes by more than this in an iteration")))]
+#[command(mut_arg("bingo", |arg| arg.help(
+    "BINGO's rule: stop at tolerance TOL, or, between MIN and MAX iterations, when few variables still change; \
+     without convergence the results are means of the last HIST beliefs [default: 1e-6,500,1000,100]"
+)))]
+pub struct Arguments {
+    #[command(flatten)]
+    inputs: InputArguments,
+
+    /// Keep the answers in this file: each is on the disk before it takes effect. With the same command after a crash, or
+    /// a quit, the next question is the same
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+
+    /// With --answers: go on when all true alarms are found
+    #[arg(long, requires = "answers")]
+    all: bool,
+
+    /// Print a JSON object per line: questions, answers, derivations, and a summary
+    #[arg(long)]
+    json: bool,
+
+    /// Start each run from the messages of the one before, not from uniform ones
+    #[arg(long)]
+    warm: bool,
+
+    /// When the probabilities of two alarms are equal, so that their names decide
+    #[arg(long, value_enum, value_name = "DIGITS", default_value_t = TieName::Six)]
+    ties: TieName,
+
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TieName {
+    /// When their first six digits are, as BINGO compares them
+    Six,
+    /// When all of their digits are
+    All,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Outcome {
+    arguments.run.check()?;
+    let mut conflicts = Conflicts::default();
+    conflicts.output("--journal", arguments.journal.as_deref())?;
+    conflicts.standard_output()?;
+    arguments.inputs.add_to(&mut conflicts)?;
+    conflicts.input("--ranks", arguments.run.ranks())?;
+    let (inputs, schedule) = {
+        let _activity = Activity::start("reading");
+        let inputs = arguments.inputs.read()?;
+        let schedule = arguments.run.read_schedule(&inputs.graph)?;
+        (inputs, schedule)
+    };
+    let Inputs { graph, names, evidence, alarms, truth, answers } = inputs;
+    let rules = rules(arguments);
+    let mut session =
+        BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
+    session.set_evidence(&evidence)?;
+    let truth = answers.as_deref().and_then(complete).or_else(|| complete(&truth));
+    let inspection = Inspection::new(session, alarms, rules)?;
+    let opened = match &arguments.journal {
+        Some(path) => Some(Journal::open(path, &inspection.subject()).map_err(journal_failure)?),
+        None => None,
+    };
+    if let (Some(opened), Some(path)) = (&opened, &arguments.journal) {
+        if opened.was_torn {
+            warn(format!("{}: the last line was torn, and is cut off", path.display()));
+        }
+        if !opened.events.is_empty() {
+            inform(format!("{}: goes on after {} entries", path.display(), opened.events.len()));
+        }
+    }
+    let dialog = Dialog {
+        inspection,
+        graph,
+        names,
+        answers,
+        truth,
+        goes_on: arguments.all,
+        journal: arguments.journal.clone(),
+        conflicts,
+        printer: Printer::new(arguments.json)?,
+        max_iterations: rules.request.rule.most_iterations(),
+        timing: Timing::default(),
+    };
+    dialog.hold(opened)
+}
+
+fn rules(arguments: &Arguments) -> Rules {
+    let run = &arguments.run;
+    let request = run.request(run.inference().unwrap_or_default());
+    Rules {
+        request: RunRequest {
+            rule: run.stop_rule_or(BINGO_RULE),
+            start: if arguments.warm { Start::Warm } else { Start::Fresh },
+            ..request
+        },
+        precision: match arguments.ties {
+            TieName::Six => Precision::SixDigits,
+            TieName::All => Precision::Exact,
+        },
+    }
+}
+
+/// What is known of all alarms.
+fn complete(truth: &[Option<bool>]) -> Option<Vec<bool>> {
+    truth.iter().copied().collect()
+}
+
+/// A journal is written, so what the operating system says of it is no matter of bad input.
+fn journal_failure(error: fastlbp::Error) -> Failure {
+    Failure::output(error)
+}

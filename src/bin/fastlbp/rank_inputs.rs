@@ -1,0 +1,168 @@
+//! What `fastlbp rank` reads: a graph, names, evidence, alarms and answers.
+
+use crate::conflicts::Conflicts;
+use crate::failure::{Failure, Outcome, warn};
+use fastlbp::format::{
+    Dictionary, Marked, NamedGraph, Network, describe_variable, read_dictionary, read_marked,
+    read_network, read_partial_evidence,
+};
+use fastlbp::ranking::Alarm;
+use fastlbp::{Evidence, FactorGraph};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files.
+#[derive(clap::Args)]
+pub struct InputArguments {
+    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
+    #[arg(value_name = "GRAPH")]
+    graph: PathBuf,
+
+    /// The alarms: a line `VARIABLE [NAME] [0|1]` each, also with .gz. VARIABLE is a label or a name; 1 says that the
+    /// alarm is a true one, 0 that it is not, for the measures at the end only
+    #[arg(long, value_name = "FILE")]
+    alarms: PathBuf,
+
+    /// Names of variables: lines `label: name`, as BINGO's dictionaries; also with .gz [default: those of a .bif graph]
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+
+    /// What is known before the first question: lines `label value` (.obs), or UAI evidence (.evid); also with .gz
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
+
+    /// Take the answers from this file instead of asking: lines as those of --alarms, with 0 or 1; also with .gz. A file
+    /// in which no line has 0 or 1 lists the true alarms, and all others are false. Ends when all true alarms are
+    /// found, where it has an answer for each alarm, else at the first alarm without one
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+}
+
+/// Their content.
+pub struct Inputs {
+    pub graph: Arc<FactorGraph>,
+    pub names: Dictionary,
+    pub evidence: Evidence,
+    pub alarms: Vec<Alarm>,
+    /// Whether each alarm is a true one, by the list of alarms.
+    pub truth: Vec<Option<bool>>,
+    /// The answer for each alarm, where answers are given.
+    pub answers: Option<Vec<Option<bool>>>,
+}
+
+impl InputArguments {
+    /// Adds all files to what must not be written.
+    pub fn add_to(&self, conflicts: &mut Conflicts) -> Outcome {
+        for (option, path) in [
+            ("GRAPH", Some(&self.graph)),
+            ("--alarms", Some(&self.alarms)),
+            ("--names", self.names.as_ref()),
+            ("--evidence", self.evidence.as_ref()),
+            ("--answers", self.answers.as_ref()),
+        ] {
+            conflicts.input(option, path.map(PathBuf::as_path))?;
+        }
+        Ok(())
+    }
+
+    /// Reads all files.
+    pub fn read(&self) -> Outcome<Inputs> {
+        let (graph, names) = read_named_graph(&self.graph, self.names.as_deref())?;
+        let evidence = match &self.evidence {
+            Some(path) => read_evidence(path, &graph)?,
+            None => Evidence::new(),
+        };
+        let listed = read_marked(&self.alarms, &graph, &names)?;
+        if listed.is_empty() {
+            return Err(Failure::input(format!(
+                "{}: no alarm is listed: a line `VARIABLE [NAME] [0|1]` is needed for each",
+                self.alarms.display()
+            )));
+        }
+        let count = listed.len();
+        let (alarms, truth): (Vec<_>, Vec<_>) = listed
+            .into_iter()
+            .filter(|alarm| evidence.get(alarm.variable).is_none())
+            .map(|Marked { variable, name, mark, .. }| (Alarm { variable, name }, mark))
+            .unzip();
+        if alarms.len() < count {
+            warn(format!(
+                "{} of {count} alarms are observed by the evidence and not asked about",
+                count - alarms.len()
+            ));
+        }
+        let answers = match &self.answers {
+            Some(path) => Some(read_answers(path, &graph, &names, &alarms, &evidence)?),
+            None => None,
+        };
+        Ok(Inputs { graph: Arc::new(graph), names, evidence, alarms, truth, answers })
+    }
+}
+
+/// Reads a graph, and the names of its variables from a dictionary or the graph's file.
+pub fn read_named_graph(
+    path: &Path, dictionary: Option<&Path>,
+) -> Outcome<(FactorGraph, Dictionary)> {
+    let Network { graph, names } = read_network(path)?;
+    let names = match (dictionary, names) {
+        (Some(path), _) => read_dictionary(path, &graph)?,
+        (None, Some(names)) => Dictionary::from_names(&names)?,
+        (None, None) => Dictionary::default(),
+    };
+    Ok((graph, names))
+}
+
+/// Reads evidence, with a warning of variables that the graph does not have.
+pub fn read_evidence(path: &Path, graph: &FactorGraph) -> Outcome<Evidence> {
+    let read = read_partial_evidence(path, NamedGraph::from(graph))?;
+    if let Some((name, line)) = read.unknown.first() {
+        warn(format!(
+            "{}: {} observed variables are not in the graph and were left out, the first is {name} in line {line}",
+            path.display(),
+            read.unknown.len()
+        ));
+    }
+    let mut evidence = Evidence::new();
+    for (variable, state) in read.observed {
+        evidence.observe(graph, variable, state)?;
+    }
+    Ok(evidence)
+}
+
+/// Reads the answer for each alarm.
+fn read_answers(
+    path: &Path, graph: &FactorGraph, names: &Dictionary, alarms: &[Alarm], evidence: &Evidence,
+) -> Outcome<Vec<Option<bool>>> {
+    let listed = read_marked(path, graph, names)?;
+    let refused =
+        |line: u64, text: String| Err(Failure::input(format!("{}:{line}: {text}", path.display())));
+    let lists_true_ones = !listed.is_empty() && listed.iter().all(|answer| answer.mark.is_none());
+    if let Some(Marked { variable, line, .. }) = listed.iter().find(|answer| answer.mark.is_none())
+        && !lists_true_ones
+    {
+        let text = format!(
+            "no answer for alarm {}: 0 or 1 is needed in each line, or in none of a list of the true alarms",
+            describe_variable(graph, names, *variable)
+        );
+        return refused(*line, text);
+    }
+    let mut places = vec![None; graph.variable_count()];
+    for (place, alarm) in alarms.iter().enumerate() {
+        places[alarm.variable] = Some(place);
+    }
+    let mut answers = vec![lists_true_ones.then_some(false); alarms.len()];
+    for Marked { variable, mark, line, .. } in listed {
+        match places[variable] {
+            Some(place) => answers[place] = mark.or(Some(true)),
+            None if evidence.get(variable).is_some() => {}
+            None => {
+                let name = describe_variable(graph, names, variable);
+                return refused(
+                    line,
+                    format!("{name} is none of the alarms: one of the list of --alarms is needed"),
+                );
+            }
+        }
+    }
+    Ok(answers)
+}

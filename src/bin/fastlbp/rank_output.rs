@@ -1,0 +1,262 @@
+//! What `fastlbp rank` prints: lines for people, or a JSON object per line for programs.
+
+use crate::failure::{Failure, Outcome};
+use crate::signals;
+use crate::standard_streams::standard_output;
+use crate::stats::reason_name;
+use fastlbp::RunReport;
+use fastlbp::format::{Dictionary, six_digits};
+use fastlbp::ranking::{Derivation, Inspection, Quality, Ranked};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, StdoutLock, Write, stdin};
+
+/// How many alarms after the first one are shown.
+const SHOWN: usize = 3;
+
+/// The keys of the dialog.
+pub const KEYS: &str = "y, n, ? (why), u (undo), s (save), q (quit)";
+
+/// A run and how long it took.
+#[derive(Clone, Copy)]
+pub struct Run {
+    pub report: RunReport,
+    pub seconds: f64,
+}
+
+/// Prints to the standard output.
+pub struct Printer {
+    output: StdoutLock<'static>,
+    is_json: bool,
+    /// Whether a person types the answers: then they are on the line of the question.
+    is_typed: bool,
+}
+
+/// The measures at the end.
+pub struct Summary {
+    /// Where the truth is known.
+    pub quality: Option<Quality>,
+    pub answers: usize,
+    pub found: usize,
+    pub open: usize,
+    /// Of the runs of this process: the first one, and those after answers.
+    pub first_seconds: f64,
+    pub seconds: Vec<f64>,
+}
+
+impl Printer {
+    pub fn new(is_json: bool) -> Outcome<Self> {
+        let is_typed = stdin().is_terminal();
+        Ok(Self { output: standard_output()?, is_json, is_typed })
+    }
+
+    /// Shows the next alarm and some after it.
+    pub fn question(&mut self, inspection: &Inspection, names: &Dictionary, run: Run) -> Outcome {
+        let Some((first, then)) = inspection.order().split_first() else { return Ok(()) };
+        let then = &then[..then.len().min(SHOWN)];
+        if self.is_json {
+            let value = |ranked: &Ranked| {
+                let mut value = alarm(inspection, names, ranked.alarm);
+                value["probability"] = json!(ranked.probability);
+                value
+            };
+            let Run { report, seconds } = run;
+            return self.json(&json!({
+                "event": "question",
+                "answers": inspection.answers().len(),
+                "alarm": value(first),
+                "next": then.iter().map(value).collect::<Vec<_>>(),
+                "iterations": report.iterations,
+                "stop_reason": reason_name(report.reason),
+                "contradictions": report.contradictions,
+                "seconds": seconds,
+            }));
+        }
+        let told = |ranked: &Ranked| {
+            let alarm = describe(inspection, names, ranked.alarm);
+            format!("{alarm} {}", six_digits(ranked.probability))
+        };
+        let mut text = format!("alarm {}: {}\n", inspection.answers().len() + 1, told(first));
+        for ranked in then {
+            text += &format!("  then {}\n", told(ranked));
+        }
+        self.text(&text)
+    }
+
+    /// Asks a person; programs know what comes next.
+    pub fn ask(&mut self) -> Outcome {
+        match (self.is_json, self.is_typed) {
+            (true, _) => Ok(()),
+            (false, true) => self.text(&format!("a true alarm? {KEYS}: ")),
+            (false, false) => self.text(&format!(
+                "a true alarm? {KEYS}
+"
+            )),
+        }
+    }
+
+    /// Ends the line of a question that has no answer.
+    pub fn end_of_input(&mut self) -> Outcome {
+        if self.is_typed && !self.is_json {
+            self.text(
+                "
+",
+            )
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Shows an answer that was taken from a file.
+    pub fn answer(
+        &mut self, inspection: &Inspection, names: &Dictionary, ranked: Ranked, is_true: bool,
+    ) -> Outcome {
+        let number = inspection.answers().len() + 1;
+        if self.is_json {
+            let mut value = alarm(inspection, names, ranked.alarm);
+            value["event"] = json!("answer");
+            value["number"] = json!(number);
+            value["probability"] = json!(ranked.probability);
+            value["answer"] = json!(is_true);
+            return self.json(&value);
+        }
+        let alarm = describe(inspection, names, ranked.alarm);
+        self.text(&format!("{number} {is_true} {} {alarm}\n", six_digits(ranked.probability)))
+    }
+
+    /// Says what a command has done, or why it cannot be done.
+    pub fn told(&mut self, event: &str, text: &str) -> Outcome {
+        match self.is_json {
+            true => self.json(&json!({ "event": event, "message": text })),
+            false => self.text(&format!("{text}\n")),
+        }
+    }
+
+    /// Shows the derivations of a variable.
+    pub fn why(
+        &mut self, inspection: &Inspection, names: &Dictionary, variable: usize, probability: f64,
+        derivations: &[Derivation],
+    ) -> Outcome {
+        let graph = inspection.session().graph();
+        if self.is_json {
+            let named = |variable: usize, probability: Option<f64>| {
+                json!({
+                    "label": graph.label(variable),
+                    "name": name_of(inspection, names, variable),
+                    "probability": probability,
+                })
+            };
+            let derivation = |derivation: &Derivation| {
+                let premises = derivation.premises.iter();
+                json!({
+                    "label": derivation.variable.map(|variable| graph.label(variable)),
+                    "name": derivation.variable.and_then(|variable| name_of(inspection, names, variable)),
+                    "probability": derivation.probability,
+                    "strength": derivation.strength,
+                    "premises": premises.map(|&(v, p)| named(v, Some(p))).collect::<Vec<_>>(),
+                })
+            };
+            let mut value = named(variable, Some(probability));
+            value["event"] = json!("why");
+            value["derivations"] = derivations.iter().map(derivation).collect();
+            return self.json(&value);
+        }
+        let name = |variable: usize| describe_variable(inspection, names, variable);
+        let mut text = format!("{} {}\n", name(variable), six_digits(probability));
+        if derivations.is_empty() {
+            text += "  nothing derives it: it is an input of the graph\n";
+        }
+        for (number, derivation) in (1..).zip(derivations) {
+            let probability = derivation.probability.map(six_digits);
+            text += &format!("  derivation {number}: {}", probability.as_deref().unwrap_or("-"));
+            if let Some(strength) = derivation.strength {
+                text += &format!(", a rule of probability {}", six_digits(strength));
+            }
+            if let Some(variable) = derivation.variable {
+                text += &format!(", label {}", graph.label(variable));
+            }
+            text.push('\n');
+            for &(premise, probability) in &derivation.premises {
+                text += &format!("    {} {}\n", six_digits(probability), name(premise));
+            }
+        }
+        self.text(&text)
+    }
+
+    /// Shows the measures at the end.
+    pub fn summary(&mut self, summary: &Summary) -> Outcome {
+        let Summary { quality, answers, found, open, first_seconds, seconds } = summary;
+        if self.is_json {
+            let mut value = json!({
+                "event": "summary",
+                "answers": answers,
+                "true": found,
+                "open": open,
+                "first_seconds": first_seconds,
+                "seconds_per_answer": mean(seconds),
+                "most_seconds": seconds.iter().copied().reduce(f64::max),
+            });
+            if let Some(quality) = quality {
+                value["all_true"] = json!(quality.all_true);
+                value["inversions"] = json!(quality.inversions);
+                value["rank_100"] = json!(quality.rank_100);
+                value["rank_90"] = json!(quality.rank_90);
+            }
+            return self.json(&value);
+        }
+        let mut text = format!("# answers {answers}, true {found}, open {open}\n");
+        if let Some(quality) = quality {
+            let rank =
+                |rank: Option<usize>| rank.map_or("not reached".into(), |rank| rank.to_string());
+            text += &format!("# inversions {}\n", quality.inversions);
+            text += &format!("# Rank-100%-T {}\n", rank(quality.rank_100));
+            text += &format!("# Rank-90%-T {}\n", rank(quality.rank_90));
+        }
+        self.text(&text)
+    }
+
+    fn json(&mut self, value: &Value) -> Outcome {
+        self.text(&format!("{value}\n"))
+    }
+
+    fn text(&mut self, text: &str) -> Outcome {
+        let _whole = signals::whole_line();
+        let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
+        written.map_err(|error| Failure::standard_output(&error))
+    }
+}
+
+/// The mean of some times; `None` without any.
+pub fn mean(seconds: &[f64]) -> Option<f64> {
+    (!seconds.is_empty()).then(|| seconds.iter().sum::<f64>() / seconds.len() as f64)
+}
+
+/// The name of an alarm by its place, and its label.
+pub fn describe(inspection: &Inspection, names: &Dictionary, place: usize) -> String {
+    describe_variable(inspection, names, inspection.alarms()[place].variable)
+}
+
+/// The name of a variable, and its label.
+fn describe_variable(inspection: &Inspection, names: &Dictionary, variable: usize) -> String {
+    let label = inspection.session().graph().label(variable);
+    match name_of(inspection, names, variable) {
+        Some(name) => format!("{name} ({label})"),
+        None => label.to_string(),
+    }
+}
+
+/// The name of a variable in the dictionary, or, if it is that of an alarm, in their list.
+fn name_of<'a>(
+    inspection: &'a Inspection, names: &'a Dictionary, variable: usize,
+) -> Option<&'a str> {
+    let listed =
+        || inspection.alarms().iter().find(|alarm| alarm.variable == variable)?.name.as_deref();
+    names.name(variable).or_else(listed)
+}
+
+fn alarm(inspection: &Inspection, names: &Dictionary, place: usize) -> Value {
+    let variable = inspection.alarms()[place].variable;
+    json!({
+        "label": inspection.session().graph().label(variable),
+        "name": name_of(inspection, names, variable),
+    })
+}
