@@ -14,6 +14,8 @@ mod generate;
 mod infer;
 mod info;
 mod inputs;
+mod locate;
+mod locate_output;
 mod memory;
 mod options;
 mod rank;
@@ -55,6 +57,7 @@ Examples:
   fastlbp bench --generate ising,potts --variables 1000000 --schedule PARALL
   fastlbp rank graph.causal_fg --alarms base.alarms --names named.dict --journal answers.journal
   fastlbp rank graph.causal_fg --alarms base.alarms --answers truth.alarms
+  fastlbp locate bugs/*.causal_fg.gz --evidence bugs --candidates bugs --top 10
   printf 'BP 1e-06 500 1000 100\\nQ 3\\n' | fastlbp bingo graph.causal_fg
 
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
@@ -85,6 +88,7 @@ enum Command {
     Convert(convert::Arguments),
     Bingo(bingo::Arguments),
     Rank(Box<rank::Arguments>),
+    Locate(Box<locate::Arguments>),
     Generate(generate::Arguments),
     Devices(devices::Arguments),
     Bench(bench::Arguments),
@@ -140,6 +144,7 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Bingo(arguments) => bingo::run(&arguments),
         Command::Rank(arguments) => rank::run(&arguments),
+        Command::Locate(arguments) => locate::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

@@ -1,0 +1,255 @@
+//! `fastlbp locate`: SmartFL's question, which of some candidates are most likely at fault.
+
+use crate::activity::Activity;
+use crate::conflicts::Conflicts;
+use crate::failure::{Failure, Outcome, inform, warn};
+use crate::locate_output::{Located, Printer};
+use crate::rank_inputs::{read_evidence, read_named_graph};
+use crate::run_options::RunArguments;
+use crate::signals;
+use fastlbp::format::{describe_variable, read_marked};
+use fastlbp::ranking::{FirstRank, FirstRanks, Suspects};
+use fastlbp::{BeliefPropagation, Evidence, Progress, RunRequest, StopReason, StopRule};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// SmartFL's tolerance, and the most iterations of its evaluation.
+const SMARTFL_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-8, max_iterations: 500 };
+
+/// List the candidates that are most likely at fault, in one graph or many
+///
+/// Prints per graph a line for each of the first candidates: its average and its worst rank among all, the probability
+/// that it is at fault, its label and its name. Candidates of equal probability share their ranks. Where candidates are
+/// marked as faulty, the ranks of the first faulty one follow, and at the end, over all graphs that have one, the numbers
+/// of graphs with a faulty candidate among the first 1, 3, 5 and 10 (Top-k), and the mean rank of the first faulty one.
+///
+/// Without other options, runs are those of SmartFL: PARALL, until no probability changes by more than 1e-8 in an
+/// iteration, at most 500 iterations; deterministic messages that disagree are voted on.
+///
+/// A graph that cannot be read or run is warned of, and the others are printed all the same.
+#[derive(clap::Args)]
+#[command(mut_arg("contradiction", |arg| arg.default_value("vote")))]
+#[command(mut_arg("tolerance", |arg| arg.help(
+    "Stop when no probability changes by more than this in an iteration [default: 1e-8]"
+)))]
+#[command(mut_arg("max_iterations", |arg| arg.help(
+    "Most iterations to wait for the tolerance [default: 500; with --tolerance 1000]"
+)))]
+pub struct Arguments {
+    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
+    #[arg(value_name = "GRAPH", required = true)]
+    graphs: Vec<PathBuf>,
+
+    /// The candidates: a line `VARIABLE [NAME] [0|1]` each, where VARIABLE is a label or a name, and 1 marks those that
+    /// are known to be at fault; also with .gz. Once per graph, in their order; or a directory that has a file
+    /// STEM.candidates for each graph STEM.causal_fg
+    #[arg(long, value_name = "FILE|DIR", required = true)]
+    candidates: Vec<PathBuf>,
+
+    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. Once per graph, in their
+    /// order; or a directory that has a file STEM.obs for each graph STEM.causal_fg
+    #[arg(long, value_name = "FILE|DIR")]
+    evidence: Vec<PathBuf>,
+
+    /// Names of variables: lines `label: name`; also with .gz. Once per graph, in their order; or a directory that has a
+    /// file STEM.dict for each graph STEM.causal_fg [default: those of .bif graphs]
+    #[arg(long, value_name = "FILE|DIR")]
+    names: Vec<PathBuf>,
+
+    /// Number of candidates to print for each graph
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+
+    /// The state in which a candidate is at fault: 0 for graphs whose variables are true where the program is right, as
+    /// SmartFL's
+    #[arg(long, value_name = "STATE", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    fault_state: u32,
+
+    /// Print a JSON object per line: one for each graph, and a summary
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// The files of one graph.
+struct Files {
+    graph: PathBuf,
+    candidates: PathBuf,
+    evidence: Option<PathBuf>,
+    names: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Outcome {
+    arguments.run.check()?;
+    if let (Some(path), true) = (arguments.run.ranks(), arguments.graphs.len() > 1) {
+        return Err(Failure::input(format!(
+            "--ranks {} with {} graphs: the ranks are those of one graph, and one is needed",
+            path.display(),
+            arguments.graphs.len()
+        )));
+    }
+    let files = files(arguments)?;
+    let mut conflicts = Conflicts::default();
+    conflicts.standard_output()?;
+    for Files { graph, candidates, evidence, names } in &files {
+        conflicts.input("GRAPH", Some(graph))?;
+        conflicts.input("--candidates", Some(candidates))?;
+        conflicts.input("--evidence", evidence.as_deref())?;
+        conflicts.input("--names", names.as_deref())?;
+    }
+    conflicts.input("--ranks", arguments.run.ranks())?;
+    let mut printer = Printer::new(arguments.json, arguments.top as usize)?;
+    let mut ranks = FirstRanks::default();
+    let mut failures = Vec::new();
+    for files in &files {
+        match locate(arguments, files, &mut printer) {
+            Ok(Some(first)) => ranks.add(first)?,
+            Ok(None) => {}
+            Err(failure @ Failure::Message { .. }) if arguments.graphs.len() > 1 => {
+                warn(format!("graph {}: {}", files.graph.display(), failure.text()));
+                failures.push(failure);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    printer.summary(&ranks)?;
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let text =
+        format!("{} of {} graphs failed, see the warnings", failures.len(), arguments.graphs.len());
+    Err(Failure::of_entries(failures.iter(), arguments.graphs.len()).retold(text))
+}
+
+/// Runs one graph and prints its suspects; gives the ranks of the first faulty one, where it is known.
+fn locate(
+    arguments: &Arguments, files: &Files, printer: &mut Printer,
+) -> Outcome<Option<FirstRank>> {
+    let started = Instant::now();
+    let reading = Activity::start("reading");
+    let (graph, names) = read_named_graph(&files.graph, files.names.as_deref())?;
+    let graph = Arc::new(graph);
+    let evidence = match &files.evidence {
+        Some(path) => read_evidence(path, &graph)?,
+        None => Evidence::new(),
+    };
+    let candidates = read_marked(&files.candidates, &graph, &names)?;
+    if candidates.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no candidate is listed: a line `VARIABLE [NAME] [0|1]` is needed for each",
+            files.candidates.display()
+        )));
+    }
+    let schedule = arguments.run.read_schedule(&graph)?;
+    drop(reading);
+    let mut session =
+        BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
+    session.set_evidence(&evidence)?;
+    let request = arguments.run.request(arguments.run.inference().unwrap_or_default());
+    let request = RunRequest { rule: arguments.run.stop_rule_or(SMARTFL_RULE), ..request };
+    let report = {
+        let _iterations = signals::iterations();
+        let activity = Activity::iterations(request.rule.most_iterations());
+        let monitor = &mut |progress: &Progress| {
+            activity.advance(progress);
+            signals::control()
+        };
+        session.run_monitored(&request, monitor)
+    };
+    session.take_notes().iter().for_each(inform);
+    if let Some(signal) = signals::received() {
+        let text = format!("has ended the run of {}", files.graph.display());
+        return Err(Failure::Interrupted { signal, text });
+    }
+    let report = report?;
+    if let Some(variable) = report.first_contradiction {
+        warn(format!(
+            "{}: deterministic messages that disagree met at variable {} ({} such places in an iteration): the \
+             state backed by more of them won",
+            files.graph.display(),
+            describe_variable(&graph, &names, variable),
+            report.contradictions
+        ));
+    }
+    if report.reason == StopReason::Time {
+        warn(format!(
+            "{}: the time was up after {} iterations",
+            files.graph.display(),
+            report.iterations
+        ));
+    }
+    let variables: Vec<usize> = candidates.iter().map(|candidate| candidate.variable).collect();
+    let suspects = Suspects::new(&session, &variables, arguments.fault_state as usize)?;
+    let first = suspects.first(|candidate| candidates[candidate].mark == Some(true));
+    printer.graph(&Located {
+        name: files.graph.display().to_string(),
+        graph: &graph,
+        names: &names,
+        candidates: &candidates,
+        suspects: &suspects,
+        first,
+        report,
+        seconds: started.elapsed().as_secs_f64(),
+    })?;
+    Ok(first)
+}
+
+/// The files of each graph.
+fn files(arguments: &Arguments) -> Outcome<Vec<Files>> {
+    let mut evidence = per_graph(arguments, "--evidence", &arguments.evidence, &["obs", "evid"])?;
+    let mut candidates =
+        per_graph(arguments, "--candidates", &arguments.candidates, &["candidates"])?;
+    let mut names = per_graph(arguments, "--names", &arguments.names, &["dict"])?;
+    let mut files = Vec::new();
+    for (position, graph) in arguments.graphs.iter().enumerate() {
+        let Some(candidates) = candidates[position].take() else {
+            return Err(Failure::input("--candidates is needed for each graph"));
+        };
+        let (evidence, names) = (evidence[position].take(), names[position].take());
+        files.push(Files { graph: graph.clone(), candidates, evidence, names });
+    }
+    Ok(files)
+}
+
+/// The file of an option for each graph; none if the option is not given.
+fn per_graph(
+    arguments: &Arguments, option: &str, given: &[PathBuf], suffixes: &[&str],
+) -> Outcome<Vec<Option<PathBuf>>> {
+    let graphs = &arguments.graphs;
+    match given {
+        [] => Ok(vec![None; graphs.len()]),
+        [directory] if directory.is_dir() => graphs
+            .iter()
+            .map(|graph| beside(option, directory, graph, suffixes).map(Some))
+            .collect(),
+        given if given.len() == graphs.len() => Ok(given.iter().cloned().map(Some).collect()),
+        given => Err(Failure::input(format!(
+            "{option} is given {} times for {} graphs: once per graph, or a directory with a file for each, is \
+             needed",
+            given.len(),
+            graphs.len()
+        ))),
+    }
+}
+
+/// The file of a directory that belongs to a graph, by its name.
+fn beside(option: &str, directory: &Path, graph: &Path, suffixes: &[&str]) -> Outcome<PathBuf> {
+    let name = graph.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let names =
+        suffixes.iter().flat_map(|suffix| ["", ".gz"].map(|gz| format!("{stem}.{suffix}{gz}")));
+    let found = names.map(|name| directory.join(name)).find(|path| path.is_file());
+    found.ok_or_else(|| {
+        Failure::input(format!(
+            "{option} {}: the directory has no file {stem}.{} for the graph {}",
+            directory.display(),
+            suffixes.first().copied().unwrap_or_default(),
+            graph.display()
+        ))
+    })
+}
