@@ -162,6 +162,9 @@ fn many_graphs_have_one_summary() {
         ),
         "{err}"
     );
+    let (_, json, _) = work.all(&format!("{graphs} {some} --json"));
+    let failed: Value = serde_json::from_str(json.lines().nth(1).unwrap()).unwrap();
+    assert_eq!((&failed["event"], &failed["graph"]), (&"failed".into(), &"b.causal_fg".into()));
     assert!(err.ends_with("error: 1 of 3 graphs failed, see the warnings\n"), "{err}");
 }
 

@@ -53,9 +53,9 @@ pub fn explain(session: &BeliefPropagation, variable: usize) -> Result<Vec<Deriv
             })?;
         }
     }
-    derivations.sort_by(|a, b| {
+    derivations.sort_unstable_by(|a, b| {
         let key = |derivation: &Derivation| derivation.probability.unwrap_or(-1.0);
-        key(b).total_cmp(&key(a))
+        key(b).total_cmp(&key(a)).then(a.variable.cmp(&b.variable))
     });
     Ok(derivations)
 }
@@ -105,7 +105,7 @@ fn rule(session: &BeliefPropagation, factor: usize, head: usize) -> Result<Deriv
 }
 
 fn sort(premises: &mut Vec<(usize, f64)>) {
-    premises.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    premises.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     premises.dedup();
 }
 

@@ -48,7 +48,7 @@ impl Suspects {
             Ordering::Equal => a.1.total_cmp(&b.1),
             order => order,
         };
-        keyed.sort_by(order);
+        keyed.sort_unstable_by(|a, b| order(a, b).then(a.2.cmp(&b.2)));
         let mut suspects = room(keyed.len())?;
         for group in keyed.chunk_by(|a, b| order(a, b) == Ordering::Equal) {
             let (best, worst) = (suspects.len() + 1, suspects.len() + group.len());

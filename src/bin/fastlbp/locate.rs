@@ -110,7 +110,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
             Ok(Some(first)) => ranks.add(first)?,
             Ok(None) => {}
             Err(failure @ Failure::Message { .. }) if arguments.graphs.len() > 1 => {
-                warn(format!("graph {}: {}", files.graph.display(), failure.text()));
+                let graph = files.graph.display().to_string();
+                warn(format!("graph {graph}: {}", failure.text()));
+                printer.failed(&graph, failure.text())?;
                 failures.push(failure);
             }
             Err(failure) => return Err(failure),

@@ -47,6 +47,15 @@ impl Printer {
         self.text(&text)
     }
 
+    /// Tells programs that a graph has no suspects; people are warned.
+    pub fn failed(&mut self, graph: &str, why: &str) -> Outcome {
+        if !self.is_json {
+            return Ok(());
+        }
+        let value = json!({ "event": "failed", "graph": graph, "message": why });
+        self.text(&format!("{value}\n"))
+    }
+
     fn json_of(&self, located: &Located<'_>) -> String {
         let suspects = located.suspects.all().iter().take(self.top);
         let suspects = suspects.map(|suspect| {

@@ -83,10 +83,7 @@ enum Next {
 impl Dialog {
     /// Ranks the alarms, asks until there is an end, and prints the measures.
     pub fn hold(mut self, opened: Option<Opened>) -> Outcome {
-        let mut run = {
-            let _activity = Activity::start("ranking");
-            self.timed(|inspection, monitor| inspection.begin(opened, monitor))?
-        };
+        let mut run = self.timed(|inspection, monitor| inspection.begin(opened, monitor))?;
         self.timing.first = run.seconds;
         self.check_journal()?;
         self.warn_about(&run.report, None);
