@@ -9,8 +9,9 @@ mod real_graphs;
 use common::shared;
 use fastlbp::Error;
 use fastlbp::format::{
-    GraphFormat, read_evidence, read_graph, read_graph_from_bytes, read_partial_evidence,
-    read_queries, read_ranks, read_soft_evidence, write_graph, write_graph_to_bytes,
+    Dictionary, GraphFormat, read_dictionary, read_evidence, read_graph, read_graph_from_bytes,
+    read_marked, read_partial_evidence, read_queries, read_ranks, read_soft_evidence, write_graph,
+    write_graph_to_bytes,
 };
 use fastlbp::model::{Factor, FactorGraph, FactorGraphBuilder, Prior};
 use proptest::prelude::*;
@@ -373,7 +374,7 @@ fn files_cut_off_anywhere_are_read_or_refused() {
 }
 
 #[test]
-fn evidence_and_ranks_cut_off_anywhere_are_read_or_refused() {
+fn files_beside_a_graph_cut_off_anywhere_are_read_or_refused() {
     let directory = tempfile::tempdir().unwrap();
     let graph = read_graph(&data("mixed.fg")).unwrap();
     let ranks: String = graph
@@ -391,12 +392,16 @@ fn evidence_and_ranks_cut_off_anywhere_are_read_or_refused() {
         ("a.obs", "# c\n2 true\n\n5 2\n9 0\n9 0\n"),
         ("a.uai.evid", "# c\n2\n0 1\n2 0\n"),
         ("b.evid", "1\n2 0 1 2 0\n"),
+        ("a.dict", "# c\n2: a name, of two words\n\n9: b(1,2)\n"),
+        ("a.alarms", "# c\n2 \"a name\" 1\n\n9 b(1,2)\n2 \"a name\" true\n"),
     ] {
         for length in 0..text.len() {
             let path = directory.path().join(name);
             std::fs::write(&path, &text[..length]).unwrap();
             let error = match name {
                 "a.ranks" => read_ranks(&path, &graph).err(),
+                "a.dict" => read_dictionary(&path, &graph).err(),
+                "a.alarms" => read_marked(&path, &graph, &Dictionary::default()).err(),
                 _ => read_evidence(&path, &graph).err(),
             };
             if let Some(error) = error {

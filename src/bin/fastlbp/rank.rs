@@ -18,8 +18,8 @@ const BINGO_RULE: StopRule =
 
 /// Rank alarms, ask about the most probable one, and rank the others again
 ///
-/// Says which alarm to inspect next, and the few after it, with their probabilities, and reads the answer from the
-/// standard input, a line each:
+/// Says which alarm to inspect next, and the few after it, with their probabilities, and reads
+/// the answer from the standard input, a line each:
 ///   y [ALARM]     it is a true alarm (another ALARM than the first by its name or label)
 ///   n [ALARM]     it is a false one
 ///   ? [VARIABLE]  why: the derivations of the alarm, or of any variable, with their probabilities
@@ -27,13 +27,15 @@ const BINGO_RULE: StopRule =
 ///   s [FILE]      save the answers so far, in lines that --answers takes
 ///   q             quit, as the end of the input does
 ///
-/// With --answers nothing is asked: each line that is printed has the number of the answer, the answer, the probability
-/// that the alarm had, and its name and label. At the end, where it is known which alarms are true, come the inversions
-/// (over all false alarms, the number of true ones inspected later, summed), and how many answers it took to find all
-/// true alarms (Rank-100%-T) and 90 % of them (Rank-90%-T).
+/// With --answers nothing is asked: each line that is printed has the number of the answer, the
+/// answer, the probability that the alarm had, and its name and label. At the end, where it is
+/// known which alarms are true, come the inversions (over all false alarms, the number of true
+/// ones inspected later, summed), and how many answers it took to find all true alarms
+/// (Rank-100%-T) and 90 % of them (Rank-90%-T).
 ///
-/// Without other options the order of alarms is that of BINGO's driver.py: SEQFIX, BINGO's rule with
-/// 1e-6,500,1000,100, fresh messages for each answer, six digits of probabilities, and names where they are equal.
+/// Without other options the order of alarms is that of BINGO's driver.py: SEQFIX, BINGO's rule
+/// with 1e-6,500,1000,100, fresh messages for each answer, six digits of probabilities, and names
+/// where they are equal.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 #[command(mut_arg("schedule", |arg| arg.default_value("SEQFIX")))]
