@@ -352,19 +352,21 @@ mod tests {
         let bytes = fs::read(written(directory.path())).unwrap();
         let path = directory.path().join("damaged");
         let last = bytes[..bytes.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap();
+        // Where the checksum of an event is right, only what ends its line is damaged, and it has taken effect.
+        let may_be_torn = |position| position > last && position < bytes.len() - 1;
         for position in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[position] = b'#';
             fs::write(&path, &damaged).unwrap();
             match Journal::open(&path, SUBJECT) {
                 Ok(opened) => {
-                    assert!(position > last && opened.was_torn && opened.events.len() == 3)
+                    assert!(may_be_torn(position) && opened.was_torn && opened.events.len() == 3);
                 }
                 Err(error) => {
                     let error = error.to_string();
                     let line = bytes[..position].iter().filter(|&&byte| byte == b'\n').count() + 1;
                     assert!(
-                        position <= last && error.contains(&format!("damaged:{line}: ")),
+                        !may_be_torn(position) && error.contains(&format!("damaged:{line}: ")),
                         "{error}"
                     );
                     assert_eq!(fs::read(&path).unwrap(), damaged, "nothing is changed");

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
 use crate::session::BeliefPropagation;
-use std::cmp::Ordering;
 
 /// A ranked candidate. Candidates of one probability share their ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +30,8 @@ pub struct Suspects(Vec<Suspect>);
 
 impl Suspects {
     /// Ranks candidates (indices of variables) by the probability of their state `fault` in the last run of a session.
-    /// Probabilities next to 1 are told apart by those of the other states.
+    /// What is compared are the probabilities of the other states, the lowest first, as SmartFL compares those to be
+    /// right: where a fault is next to certain, they still differ.
     ///
     /// Errors: no run; a variable or a state that is not there.
     pub fn new(session: &BeliefPropagation, candidates: &[usize], fault: usize) -> Result<Self> {
@@ -41,18 +41,14 @@ impl Suspects {
             let probability =
                 *belief.get(fault).ok_or_else(|| no_state(session, variable, fault))?;
             let others = belief.iter().enumerate().filter(|(state, _)| *state != fault);
-            let other: f64 = others.map(|(_, probability)| probability).sum();
-            keyed.try_push((probability, other, candidate))?;
+            let right: f64 = others.map(|(_, probability)| probability).sum();
+            keyed.try_push((right, probability, candidate))?;
         }
-        let order = |a: &(f64, f64, usize), b: &(f64, f64, usize)| match b.0.total_cmp(&a.0) {
-            Ordering::Equal => a.1.total_cmp(&b.1),
-            order => order,
-        };
-        keyed.sort_unstable_by(|a, b| order(a, b).then(a.2.cmp(&b.2)));
+        keyed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
         let mut suspects = room(keyed.len())?;
-        for group in keyed.chunk_by(|a, b| order(a, b) == Ordering::Equal) {
+        for group in keyed.chunk_by(|a, b| a.0 == b.0) {
             let (best, worst) = (suspects.len() + 1, suspects.len() + group.len());
-            let ranked = |&(probability, _, candidate): &(f64, f64, usize)| Suspect {
+            let ranked = |&(_, probability, candidate): &(f64, f64, usize)| Suspect {
                 candidate,
                 probability,
                 best,
@@ -193,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_next_to_one_are_told_apart() {
+    fn faults_next_to_certain_are_told_apart() {
         let suspects = ranked(&[1e-30, 1e-20, 1e-25], 0);
         let order: Vec<_> = suspects.all().iter().map(|s| (s.candidate, s.best, s.worst)).collect();
         assert_eq!(order, [(0, 1, 1), (2, 2, 2), (1, 3, 3)]);
