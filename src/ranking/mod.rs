@@ -21,5 +21,5 @@ pub use explain::{Derivation, explain};
 pub use inspection::{Alarm, Answer, Inspection, Rules};
 pub use journal::{Event, Journal, Opened};
 pub use order::{Precision, Ranked};
-pub use quality::Quality;
+pub use quality::{Quality, Ranks};
 pub use suspects::{Counted, FirstRank, FirstRanks, Suspect, Suspects};

@@ -4,12 +4,12 @@ use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::locate_output::{Located, Printer};
-use crate::rank_inputs::{read_evidence, read_named_graph};
+use crate::rank_inputs::{read_evidence, read_listed, read_named_graph};
 use crate::run_options::RunArguments;
 use crate::signals;
-use fastlbp::format::{describe_variable, read_marked};
+use fastlbp::format::describe_variable;
 use fastlbp::ranking::{FirstRank, FirstRanks, Suspects};
-use fastlbp::{BeliefPropagation, Evidence, Progress, RunRequest, StopReason, StopRule};
+use fastlbp::{BeliefPropagation, Progress, RunRequest, StopReason, StopRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -135,17 +135,8 @@ fn locate(
     let reading = Activity::start("reading");
     let (graph, names) = read_named_graph(&files.graph, files.names.as_deref())?;
     let graph = Arc::new(graph);
-    let evidence = match &files.evidence {
-        Some(path) => read_evidence(path, &graph)?,
-        None => Evidence::new(),
-    };
-    let candidates = read_marked(&files.candidates, &graph, &names)?;
-    if candidates.is_empty() {
-        return Err(Failure::input(format!(
-            "{}: no candidate is listed: a line `VARIABLE [NAME] [0|1]` is needed for each",
-            files.candidates.display()
-        )));
-    }
+    let evidence = read_evidence(files.evidence.as_deref(), &graph)?;
+    let candidates = read_listed(&files.candidates, "candidate", &graph, &names)?;
     let schedule = arguments.run.read_schedule(&graph)?;
     drop(reading);
     let mut session =

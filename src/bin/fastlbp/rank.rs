@@ -3,9 +3,9 @@
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
-use crate::rank_dialog::{Dialog, Timing};
+use crate::rank_dialog::Dialog;
 use crate::rank_inputs::{InputArguments, Inputs};
-use crate::rank_output::Printer;
+use crate::rank_output::{Printer, Timing};
 use crate::run_options::RunArguments;
 use clap::ValueEnum;
 use fastlbp::ranking::{Inspection, Journal, Precision, Rules};

@@ -3,7 +3,7 @@
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
-use crate::rank_output::{KEYS, Printer, Run, Summary, describe};
+use crate::rank_output::{KEYS, Printer, Run, Summary, Timing, describe};
 use crate::signals;
 use crate::standard_streams::standard_input;
 use fastlbp::format::{Dictionary, find_variable, save_text};
@@ -34,13 +34,6 @@ pub struct Dialog {
     pub printer: Printer,
     pub max_iterations: u64,
     pub timing: Timing,
-}
-
-/// How long runs took.
-#[derive(Default)]
-pub struct Timing {
-    first: f64,
-    after_answers: Vec<f64>,
 }
 
 /// A command of the user, with what follows it.
@@ -341,9 +334,10 @@ impl Dialog {
             let all_true = truth.iter().filter(|&&is_true| is_true).count();
             Quality::new(answers.iter().map(|answer| truth[answer.alarm]), all_true)
         });
-        let Timing { first, after_answers } = std::mem::take(&mut self.timing);
+        let timing = std::mem::take(&mut self.timing);
+        let Timing { first, after_answers } = &timing;
         let most = after_answers.iter().copied().reduce(f64::max);
-        if let (Some(mean), Some(most)) = (crate::rank_output::mean(&after_answers), most) {
+        if let (Some(mean), Some(most)) = (crate::rank_output::mean(after_answers), most) {
             inform(format!(
                 "{} answers, {mean:.4} s each, {most:.4} s at most; {first:.4} s before the first",
                 after_answers.len()
@@ -354,8 +348,7 @@ impl Dialog {
             answers: answers.len(),
             found: self.found(),
             open: self.inspection.order().len(),
-            first_seconds: first,
-            seconds: after_answers,
+            timing,
         };
         self.printer.summary(&summary)
     }

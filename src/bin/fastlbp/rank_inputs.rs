@@ -68,17 +68,8 @@ impl InputArguments {
     /// Reads all files.
     pub fn read(&self) -> Outcome<Inputs> {
         let (graph, names) = read_named_graph(&self.graph, self.names.as_deref())?;
-        let evidence = match &self.evidence {
-            Some(path) => read_evidence(path, &graph)?,
-            None => Evidence::new(),
-        };
-        let listed = read_marked(&self.alarms, &graph, &names)?;
-        if listed.is_empty() {
-            return Err(Failure::input(format!(
-                "{}: no alarm is listed: a line `VARIABLE [NAME] [0|1]` is needed for each",
-                self.alarms.display()
-            )));
-        }
+        let evidence = read_evidence(self.evidence.as_deref(), &graph)?;
+        let listed = read_listed(&self.alarms, "alarm", &graph, &names)?;
         let count = listed.len();
         let (alarms, truth): (Vec<_>, Vec<_>) = listed
             .into_iter()
@@ -112,8 +103,23 @@ pub fn read_named_graph(
     Ok((graph, names))
 }
 
-/// Reads evidence, with a warning of variables that the graph does not have.
-pub fn read_evidence(path: &Path, graph: &FactorGraph) -> Outcome<Evidence> {
+/// Reads a list of alarms or candidates, one at least.
+pub fn read_listed(
+    path: &Path, what: &str, graph: &FactorGraph, names: &Dictionary,
+) -> Outcome<Vec<Marked>> {
+    let listed = read_marked(path, graph, names)?;
+    if listed.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no {what} is listed: a line `VARIABLE [NAME] [0|1]` is needed for each",
+            path.display()
+        )));
+    }
+    Ok(listed)
+}
+
+/// Reads evidence, if there is a file, with a warning of variables that the graph does not have.
+pub fn read_evidence(path: Option<&Path>, graph: &FactorGraph) -> Outcome<Evidence> {
+    let Some(path) = path else { return Ok(Evidence::new()) };
     let read = read_partial_evidence(path, NamedGraph::from(graph))?;
     if let Some((name, line)) = read.unknown.first() {
         warn(format!(

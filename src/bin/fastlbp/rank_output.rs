@@ -38,9 +38,14 @@ pub struct Summary {
     pub answers: usize,
     pub found: usize,
     pub open: usize,
-    /// Of the runs of this process: the first one, and those after answers.
-    pub first_seconds: f64,
-    pub seconds: Vec<f64>,
+    pub timing: Timing,
+}
+
+/// Seconds of the runs of this process.
+#[derive(Default)]
+pub struct Timing {
+    pub first: f64,
+    pub after_answers: Vec<f64>,
 }
 
 impl Printer {
@@ -184,22 +189,23 @@ impl Printer {
 
     /// Shows the measures at the end.
     pub fn summary(&mut self, summary: &Summary) -> Outcome {
-        let Summary { quality, answers, found, open, first_seconds, seconds } = summary;
+        let Summary { quality, answers, found, open, timing } = summary;
+        let seconds = &timing.after_answers;
         if self.is_json {
             let mut value = json!({
                 "event": "summary",
                 "answers": answers,
                 "true": found,
                 "open": open,
-                "first_seconds": first_seconds,
+                "first_seconds": timing.first,
                 "seconds_per_answer": mean(seconds),
                 "most_seconds": seconds.iter().copied().reduce(f64::max),
             });
             if let Some(quality) = quality {
                 value["all_true"] = json!(quality.all_true);
                 value["inversions"] = json!(quality.inversions);
-                value["rank_100"] = json!(quality.rank_100);
-                value["rank_90"] = json!(quality.rank_90);
+                value["rank_100"] = json!(quality.ranks.all);
+                value["rank_90"] = json!(quality.ranks.ninety_percent);
             }
             return self.json(&value);
         }
@@ -208,8 +214,8 @@ impl Printer {
             let rank =
                 |rank: Option<usize>| rank.map_or("not reached".into(), |rank| rank.to_string());
             text += &format!("# inversions {}\n", quality.inversions);
-            text += &format!("# Rank-100%-T {}\n", rank(quality.rank_100));
-            text += &format!("# Rank-90%-T {}\n", rank(quality.rank_90));
+            text += &format!("# Rank-100%-T {}\n", rank(quality.ranks.all));
+            text += &format!("# Rank-90%-T {}\n", rank(quality.ranks.ninety_percent));
         }
         self.text(&text)
     }
