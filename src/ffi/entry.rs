@@ -11,7 +11,7 @@
 
 /// Functions with bodies of one line, each of which is one of the macros below:
 ///
-/// ```ignore
+/// ```text
 /// functions! {
 ///     /// The documentation.
 ///     fn fastlbp_bp_set_start(bp: *mut fastlbp_bp, start: u32) =>
