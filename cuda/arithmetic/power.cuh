@@ -82,10 +82,18 @@ FASTLBP_HD Wide mean_by_logarithm(Wide old_number, Wide new_number, double dampi
     return Wide::from_f64(raised).scaled(base.exponent + static_cast<int64_t>(whole));
 }
 
-/// The correctly rounded square root.
+/// The correctly rounded square root of a number within 1/2..4. On a device by the operations into which compilers expand it
+/// there: the error of the reciprocal root, at first about 2^-20, is cubed, and what the square of the root leaves is divided
+/// as well (Markstein, as for `quotient` of flat.cuh). They are written out since that of CUDA 12.0, as ptxas 12.0 placed
+/// it in general_passes, gave some last bits differently on an H200, though not in a kernel of its own.
 FASTLBP_HD double square_root(double value) {
 #ifdef __CUDA_ARCH__
-    return __dsqrt_rn(value);
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
+    const double error = __fma_rn(-value, r * r, 1.0);
+    r = __fma_rn(r * error, __fma_rn(error, 0.375, 0.5), r);
+    const double root = value * r;
+    return __fma_rn(__fma_rn(-root, root, value), 0.5 * r, root);
 #else
     return __builtin_sqrt(value);
 #endif
