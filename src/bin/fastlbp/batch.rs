@@ -1,5 +1,6 @@
 //! What `fastlbp infer --batch` reads: one file of evidence per entry, or one sample.
 
+use crate::evidence::of_observations;
 use crate::failure::{Failure, Outcome};
 use fastlbp::Evidence;
 use fastlbp::format::{NamedGraph, SoftEvidence, read_partial_evidence, read_uai_evidence_samples};
@@ -55,10 +56,7 @@ pub fn read_entries(
         };
         let several = samples.len() > 1;
         for (index, observed) in samples.into_iter().enumerate() {
-            let mut evidence = Evidence::new();
-            for (variable, state) in observed {
-                evidence.observe(graph.graph(), variable, state)?;
-            }
+            let mut evidence = of_observations(graph.graph(), observed)?;
             if let Some(soft) = soft {
                 soft.add_to(graph, &mut evidence)?;
             }

@@ -2,6 +2,7 @@
 
 use crate::batch::{Entry, entry_files, read_entries};
 use crate::conflicts::Conflicts;
+use crate::evidence::{of_observations, warning_of_unknown};
 use crate::failure::{Failure, Outcome};
 use fastlbp::format::{
     NamedGraph, Names, Network, read_network, read_partial_evidence, read_queries,
@@ -78,31 +79,20 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
     }
     let Network { graph, names } = read_network(&arguments.graph)?;
     let named = NamedGraph::new(&graph, names.as_ref())?;
-    let mut evidence = Evidence::new();
     let mut warnings = Vec::new();
     let mut warn_of = |path: &Path, what: &str, unknown: &[(String, u64)]| {
-        if let Some((name, line)) = unknown.first() {
-            warnings.push(format!(
-                "{}: {} {what} are not in the graph and were left out, the first is {name} in \
-                 line {line}",
-                path.display(),
-                unknown.len()
-            ));
-        }
+        warnings.extend(warning_of_unknown(path, what, unknown));
     };
-    if let Some(path) = &arguments.evidence {
-        let observed = match arguments.evidence_sample {
-            Some(number) => read_sample(path, &graph, number)?,
-            None => {
-                let read = read_partial_evidence(path, named)?;
-                warn_of(path, "observed variables", &read.unknown);
-                read.observed
-            }
-        };
-        for (variable, state) in observed {
-            evidence.observe(&graph, variable, state)?;
+    let observations = match (&arguments.evidence, arguments.evidence_sample) {
+        (Some(path), Some(number)) => read_sample(path, &graph, number)?,
+        (Some(path), None) => {
+            let read = read_partial_evidence(path, named)?;
+            warn_of(path, "observed variables", &read.unknown);
+            read.observed
         }
-    }
+        (None, _) => Vec::new(),
+    };
+    let mut evidence = of_observations(&graph, observations)?;
     let soft = match &arguments.soft_evidence {
         Some(path) => {
             let soft = read_soft_evidence(path, named)?;

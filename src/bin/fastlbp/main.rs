@@ -9,6 +9,7 @@ mod conflicts;
 mod convert;
 mod copy_speed;
 mod devices;
+mod evidence;
 mod failure;
 mod generate;
 mod infer;

@@ -1,6 +1,7 @@
 //! What `fastlbp rank` reads: a graph, names, evidence, alarms and answers.
 
 use crate::conflicts::Conflicts;
+use crate::evidence::{of_observations, warning_of_unknown};
 use crate::failure::{Failure, Outcome, warn};
 use fastlbp::format::{
     Dictionary, Marked, NamedGraph, Network, describe_variable, read_dictionary, read_marked,
@@ -121,18 +122,10 @@ pub fn read_listed(
 pub fn read_evidence(path: Option<&Path>, graph: &FactorGraph) -> Outcome<Evidence> {
     let Some(path) = path else { return Ok(Evidence::new()) };
     let read = read_partial_evidence(path, NamedGraph::from(graph))?;
-    if let Some((name, line)) = read.unknown.first() {
-        warn(format!(
-            "{}: {} observed variables are not in the graph and were left out, the first is {name} in line {line}",
-            path.display(),
-            read.unknown.len()
-        ));
+    if let Some(text) = warning_of_unknown(path, "observed variables", &read.unknown) {
+        warn(text);
     }
-    let mut evidence = Evidence::new();
-    for (variable, state) in read.observed {
-        evidence.observe(graph, variable, state)?;
-    }
-    Ok(evidence)
+    of_observations(graph, read.observed)
 }
 
 /// Reads the answer for each alarm.

@@ -1,6 +1,7 @@
 //! The graphs that `fastlbp bench` measures: files, and graphs that are generated in the process.
 
 use crate::activity::Activity;
+use crate::evidence::of_observations;
 use crate::failure::Outcome;
 use crate::shape::describe;
 use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
@@ -65,17 +66,16 @@ fn read_file(path: &Path, source: &EvidenceSource) -> Outcome<(FactorGraph, Evid
     let (network, read) = timed(|| read_network(path));
     let network = network?;
     let named = NamedGraph::new(&network.graph, network.names.as_ref())?;
-    let mut evidence = Evidence::new();
     let file = match source {
         EvidenceSource::None => None,
         EvidenceSource::OfGraph => neighbour(path),
         EvidenceSource::File(file) => Some(file.to_path_buf()),
     };
-    if let Some(file) = file {
-        for (variable, state) in read_partial_evidence(&file, named)?.observed {
-            evidence.observe(&network.graph, variable, state)?;
-        }
-    }
+    let observations = match file {
+        Some(file) => read_partial_evidence(&file, named)?.observed,
+        None => Vec::new(),
+    };
+    let evidence = of_observations(&network.graph, observations)?;
     Ok((network.graph, evidence, read))
 }
 
@@ -93,11 +93,10 @@ fn make(plan: &Plan, source: &EvidenceSource) -> Outcome<(FactorGraph, Evidence,
     let _activity = Activity::start("generating");
     let (generated, seconds) = timed(|| plan.generate());
     let generated = generated?;
-    let mut evidence = Evidence::new();
-    if !matches!(source, EvidenceSource::None) {
-        for &(variable, state) in &generated.observations {
-            evidence.observe(&generated.graph, variable, state)?;
-        }
-    }
+    let observations = match source {
+        EvidenceSource::None => Vec::new(),
+        _ => generated.observations,
+    };
+    let evidence = of_observations(&generated.graph, observations)?;
     Ok((generated.graph, evidence, seconds))
 }
