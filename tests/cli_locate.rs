@@ -169,6 +169,38 @@ fn many_graphs_have_one_summary() {
 }
 
 #[test]
+fn evidence_may_have_the_names_of_a_graph() {
+    let work = Workplace::new(&[
+        ("names.obs", "season wet\n\"crop\" poor\nsnow much\n"),
+        ("numbers.obs", "0 2\n2 0\n"),
+        ("c.txt", "flood\nprice\n"),
+        ("d.dict", "3: season\n4: what it costs\n"),
+        ("labels.txt", "3\n4\n"),
+        ("wrong.obs", "season cold\n"),
+    ]);
+    let graph = data("harvest.bif");
+    let run = format!("locate {graph} --candidates c.txt --schedule TREE --evidence");
+    let wanted = work.succeed(&format!("{run} numbers.obs"));
+    assert_ne!(wanted, work.succeed(&run.replace(" --evidence", "")));
+    let (out, warning) = work.warned(&format!("{run} names.obs"));
+    assert_eq!(out, wanted);
+    let unknown = "names.obs: 1 observed variables are not in the graph and were left out, the first is snow in line 3";
+    assert!(warning.contains(unknown), "{warning}");
+    // A dictionary changes what is shown, not what evidence means.
+    let other = run.replace("c.txt", "labels.txt --names d.dict");
+    let (shown, _) = work.warned(&format!("{other} names.obs"));
+    let renamed = [("flood", "season"), ("price", "what it costs")];
+    assert_eq!(shown, renamed.iter().fold(wanted, |text, (from, to)| text.replace(from, to)));
+    work.refuses(
+        &run,
+        &[(
+            "wrong.obs",
+            "wrong.obs:1: variable season has the value 'cold': one of dry, mild, wet is needed",
+        )],
+    );
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let work = Workplace::new(&[
         ("a.causal_fg", PRIORS),

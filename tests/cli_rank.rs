@@ -191,6 +191,21 @@ fn answers_come_from_a_file() {
     assert!(err.contains("warning: 1 of 3 alarms are observed by the evidence"), "{err}");
 }
 
+#[test]
+fn evidence_may_have_the_names_of_a_graph() {
+    let work = Workplace::new(&[
+        ("names.obs", "season wet\n"),
+        ("numbers.obs", "0 2\n"),
+        ("all.alarms", "flood 1\nprice 0\n"),
+    ]);
+    let graph = data("harvest.bif");
+    let run =
+        format!("rank {graph} --alarms all.alarms --answers all.alarms --schedule TREE --all");
+    let order = |evidence: &str| work.warned(&format!("{run} {evidence}")).0;
+    assert_eq!(order("--evidence names.obs"), order("--evidence numbers.obs"));
+    assert_ne!(order("--evidence names.obs"), order(""));
+}
+
 /// Runs the program with an input.
 fn converse(work: &Workplace, arguments: &str, input: &str) -> (Option<i32>, String, String) {
     let mut command = program();

@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::locate_output::{Located, Printer};
-use crate::rank_inputs::{read_evidence, read_listed, read_named_graph};
+use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
 use crate::run_options::RunArguments;
 use crate::signals;
 use fastlbp::format::describe_variable;
@@ -47,8 +47,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|DIR", required = true)]
     candidates: Vec<PathBuf>,
 
-    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. Once per graph, in their
-    /// order; or a directory that has a file STEM.obs for each graph STEM.causal_fg
+    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With a .bif graph, lines
+    /// may be `name state`. Once per graph, in their order; or a directory that has a file STEM.obs for each graph
+    /// STEM.causal_fg
     #[arg(long, value_name = "FILE|DIR")]
     evidence: Vec<PathBuf>,
 
@@ -133,9 +134,9 @@ fn locate(
 ) -> Outcome<Option<FirstRank>> {
     let started = Instant::now();
     let reading = Activity::start("reading");
-    let (graph, names) = read_named_graph(&files.graph, files.names.as_deref())?;
-    let graph = Arc::new(graph);
-    let evidence = read_evidence(files.evidence.as_deref(), &graph)?;
+    let (network, names) = read_named_network(&files.graph, files.names.as_deref())?;
+    let evidence = read_evidence(files.evidence.as_deref(), &network)?;
+    let graph = Arc::new(network.graph);
     let candidates = read_listed(&files.candidates, "candidate", &graph, &names)?;
     let schedule = arguments.run.read_schedule(&graph)?;
     drop(reading);

@@ -28,7 +28,8 @@ pub struct InputArguments {
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
 
-    /// What is known before the first question: lines `label value` (.obs), or UAI evidence (.evid); also with .gz
+    /// What is known before the first question: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With
+    /// a .bif graph, lines may be `name state`
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
 
@@ -68,8 +69,9 @@ impl InputArguments {
 
     /// Reads all files.
     pub fn read(&self) -> Outcome<Inputs> {
-        let (graph, names) = read_named_graph(&self.graph, self.names.as_deref())?;
-        let evidence = read_evidence(self.evidence.as_deref(), &graph)?;
+        let (network, names) = read_named_network(&self.graph, self.names.as_deref())?;
+        let evidence = read_evidence(self.evidence.as_deref(), &network)?;
+        let graph = network.graph;
         let listed = read_listed(&self.alarms, "alarm", &graph, &names)?;
         let count = listed.len();
         let (alarms, truth): (Vec<_>, Vec<_>) = listed
@@ -91,17 +93,17 @@ impl InputArguments {
     }
 }
 
-/// Reads a graph, and the names of its variables from a dictionary or the graph's file.
-pub fn read_named_graph(
+/// Reads a graph, and the names to show for its variables: those of a dictionary, else those of the graph's file.
+pub fn read_named_network(
     path: &Path, dictionary: Option<&Path>,
-) -> Outcome<(FactorGraph, Dictionary)> {
-    let Network { graph, names } = read_network(path)?;
-    let names = match (dictionary, names) {
-        (Some(path), _) => read_dictionary(path, &graph)?,
-        (None, Some(names)) => Dictionary::from_names(&names)?,
+) -> Outcome<(Network, Dictionary)> {
+    let network = read_network(path)?;
+    let names = match (dictionary, &network.names) {
+        (Some(path), _) => read_dictionary(path, &network.graph)?,
+        (None, Some(names)) => Dictionary::from_names(names)?,
         (None, None) => Dictionary::default(),
     };
-    Ok((graph, names))
+    Ok((network, names))
 }
 
 /// Reads a list of alarms or candidates, one at least.
@@ -118,10 +120,11 @@ pub fn read_listed(
     Ok(listed)
 }
 
-/// Reads evidence, if there is a file, with a warning of variables that the graph does not have.
-pub fn read_evidence(path: Option<&Path>, graph: &FactorGraph) -> Outcome<Evidence> {
+/// Reads evidence as `infer` does, if there is a file, with a warning of variables that the graph does not have.
+pub fn read_evidence(path: Option<&Path>, network: &Network) -> Outcome<Evidence> {
     let Some(path) = path else { return Ok(Evidence::new()) };
-    let read = read_partial_evidence(path, NamedGraph::from(graph))?;
+    let Network { graph, names } = network;
+    let read = read_partial_evidence(path, NamedGraph::new(graph, names.as_ref())?)?;
     if let Some(text) = warning_of_unknown(path, "observed variables", &read.unknown) {
         warn(text);
     }
