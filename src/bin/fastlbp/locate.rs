@@ -103,11 +103,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
         conflicts.input("--names", names.as_deref())?;
     }
     conflicts.input("--ranks", arguments.run.ranks())?;
-    let mut printer = Printer::new(arguments.json, arguments.top as usize)?;
+    let printer = Printer::new(arguments.json, arguments.top as usize)?;
     let mut ranks = FirstRanks::default();
     let mut failures = Vec::new();
     for files in &files {
-        match locate(arguments, files, &mut printer) {
+        match locate(arguments, files, &printer) {
             Ok(Some(first)) => ranks.add(first)?,
             Ok(None) => {}
             Err(failure @ Failure::Message { .. }) if arguments.graphs.len() > 1 => {
@@ -129,9 +129,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Runs one graph and prints its suspects; gives the ranks of the first faulty one, where it is known.
-fn locate(
-    arguments: &Arguments, files: &Files, printer: &mut Printer,
-) -> Outcome<Option<FirstRank>> {
+fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Option<FirstRank>> {
     let started = Instant::now();
     let reading = Activity::start("reading");
     let (network, names) = read_named_network(&files.graph, files.names.as_deref())?;

@@ -1,15 +1,13 @@
 //! What `fastlbp locate` prints: lines for people, or a JSON object per line for programs.
 
-use crate::failure::{Failure, Outcome};
-use crate::signals;
-use crate::standard_streams::standard_output;
+use crate::failure::Outcome;
+use crate::standard_streams::{print, standard_output};
 use crate::stats::reason_name;
 use fastlbp::format::{Dictionary, Marked, six_digits};
 use fastlbp::ranking::{Counted, FirstRank, FirstRanks, Suspects};
 use fastlbp::{FactorGraph, RunReport};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{StdoutLock, Write};
 
 /// The k of Top-k.
 const TOPS: [usize; 4] = [1, 3, 5, 10];
@@ -30,30 +28,31 @@ pub struct Located<'a> {
 
 /// Prints to the standard output.
 pub struct Printer {
-    output: StdoutLock<'static>,
     is_json: bool,
     /// Number of suspects to print of each graph.
     top: usize,
 }
 
 impl Printer {
+    /// Errors: the standard output is closed, which is better said before the first run.
     pub fn new(is_json: bool, top: usize) -> Outcome<Self> {
-        Ok(Self { output: standard_output()?, is_json, top })
+        drop(standard_output()?);
+        Ok(Self { is_json, top })
     }
 
     /// Shows the most suspicious candidates of a graph.
-    pub fn graph(&mut self, located: &Located<'_>) -> Outcome {
+    pub fn graph(&self, located: &Located<'_>) -> Outcome {
         let text = if self.is_json { self.json_of(located) } else { self.text_of(located) };
-        self.text(&text)
+        print(&text)
     }
 
     /// Tells programs that a graph has no suspects; people are warned.
-    pub fn failed(&mut self, graph: &str, why: &str) -> Outcome {
+    pub fn failed(&self, graph: &str, why: &str) -> Outcome {
         if !self.is_json {
             return Ok(());
         }
         let value = json!({ "event": "failed", "graph": graph, "message": why });
-        self.text(&format!("{value}\n"))
+        print(&format!("{value}\n"))
     }
 
     fn json_of(&self, located: &Located<'_>) -> String {
@@ -124,7 +123,7 @@ impl Printer {
     }
 
     /// Shows how the faulty candidates were found.
-    pub fn summary(&mut self, ranks: &FirstRanks) -> Outcome {
+    pub fn summary(&self, ranks: &FirstRanks) -> Outcome {
         if ranks.is_empty() {
             return Ok(());
         }
@@ -142,7 +141,7 @@ impl Printer {
             for (name, counted) in counted {
                 value[name] = of(counted);
             }
-            return self.text(&format!("{value}\n"));
+            return print(&format!("{value}\n"));
         }
         let graphs = if ranks.len() == 1 { "graph" } else { "graphs" };
         let mut text = format!("# {} {graphs} with known faults\n", ranks.len());
@@ -155,13 +154,7 @@ impl Printer {
                  mean first rank {mean}"
             );
         }
-        self.text(&text)
-    }
-
-    fn text(&mut self, text: &str) -> Outcome {
-        let _whole = signals::whole_line();
-        let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
-        written.map_err(|error| Failure::standard_output(&error))
+        print(&text)
     }
 }
 

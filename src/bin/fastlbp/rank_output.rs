@@ -1,14 +1,13 @@
 //! What `fastlbp rank` prints: lines for people, or a JSON object per line for programs.
 
-use crate::failure::{Failure, Outcome};
-use crate::signals;
-use crate::standard_streams::standard_output;
+use crate::failure::Outcome;
+use crate::standard_streams::{print, standard_output};
 use crate::stats::reason_name;
 use fastlbp::RunReport;
 use fastlbp::format::{Dictionary, six_digits};
 use fastlbp::ranking::{Derivation, Inspection, Quality, Ranked};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, StdoutLock, Write, stdin};
+use std::io::{IsTerminal, stdin};
 
 /// How many alarms after the first one are shown.
 const SHOWN: usize = 3;
@@ -25,7 +24,6 @@ pub struct Run {
 
 /// Prints to the standard output.
 pub struct Printer {
-    output: StdoutLock<'static>,
     is_json: bool,
     /// Whether a person types the answers: then they are on the line of the question.
     is_typed: bool,
@@ -49,13 +47,14 @@ pub struct Timing {
 }
 
 impl Printer {
+    /// Errors: the standard output is closed, which is better said before the first run.
     pub fn new(is_json: bool) -> Outcome<Self> {
-        let is_typed = stdin().is_terminal();
-        Ok(Self { output: standard_output()?, is_json, is_typed })
+        drop(standard_output()?);
+        Ok(Self { is_json, is_typed: stdin().is_terminal() })
     }
 
     /// Shows the next alarm and some after it.
-    pub fn question(&mut self, inspection: &Inspection, names: &Dictionary, run: Run) -> Outcome {
+    pub fn question(&self, inspection: &Inspection, names: &Dictionary, run: Run) -> Outcome {
         let Some((first, then)) = inspection.order().split_first() else { return Ok(()) };
         let then = &then[..then.len().min(SHOWN)];
         if self.is_json {
@@ -65,7 +64,7 @@ impl Printer {
                 value
             };
             let Run { report, seconds } = run;
-            return self.json(&json!({
+            return print_json(&json!({
                 "event": "question",
                 "answers": inspection.answers().len(),
                 "alarm": value(first),
@@ -84,15 +83,15 @@ impl Printer {
         for ranked in then {
             text += &format!("  then {}\n", told(ranked));
         }
-        self.text(&text)
+        print(&text)
     }
 
     /// Asks a person; programs know what comes next.
-    pub fn ask(&mut self) -> Outcome {
+    pub fn ask(&self) -> Outcome {
         match (self.is_json, self.is_typed) {
             (true, _) => Ok(()),
-            (false, true) => self.text(&format!("a true alarm? {KEYS}: ")),
-            (false, false) => self.text(&format!(
+            (false, true) => print(&format!("a true alarm? {KEYS}: ")),
+            (false, false) => print(&format!(
                 "a true alarm? {KEYS}
 "
             )),
@@ -100,9 +99,9 @@ impl Printer {
     }
 
     /// Ends the line of a question that has no answer.
-    pub fn end_of_input(&mut self) -> Outcome {
+    pub fn end_of_input(&self) -> Outcome {
         if self.is_typed && !self.is_json {
-            self.text(
+            print(
                 "
 ",
             )
@@ -113,7 +112,7 @@ impl Printer {
 
     /// Shows an answer that was taken from a file.
     pub fn answer(
-        &mut self, inspection: &Inspection, names: &Dictionary, ranked: Ranked, is_true: bool,
+        &self, inspection: &Inspection, names: &Dictionary, ranked: Ranked, is_true: bool,
     ) -> Outcome {
         let number = inspection.answers().len() + 1;
         if self.is_json {
@@ -122,23 +121,23 @@ impl Printer {
             value["number"] = json!(number);
             value["probability"] = json!(ranked.probability);
             value["answer"] = json!(is_true);
-            return self.json(&value);
+            return print_json(&value);
         }
         let alarm = describe(inspection, names, ranked.alarm);
-        self.text(&format!("{number} {is_true} {} {alarm}\n", six_digits(ranked.probability)))
+        print(&format!("{number} {is_true} {} {alarm}\n", six_digits(ranked.probability)))
     }
 
     /// Says what a command has done, or why it cannot be done.
-    pub fn told(&mut self, event: &str, text: &str) -> Outcome {
+    pub fn told(&self, event: &str, text: &str) -> Outcome {
         match self.is_json {
-            true => self.json(&json!({ "event": event, "message": text })),
-            false => self.text(&format!("{text}\n")),
+            true => print_json(&json!({ "event": event, "message": text })),
+            false => print(&format!("{text}\n")),
         }
     }
 
     /// Shows the derivations of a variable.
     pub fn why(
-        &mut self, inspection: &Inspection, names: &Dictionary, variable: usize, probability: f64,
+        &self, inspection: &Inspection, names: &Dictionary, variable: usize, probability: f64,
         derivations: &[Derivation],
     ) -> Outcome {
         let graph = inspection.session().graph();
@@ -163,7 +162,7 @@ impl Printer {
             let mut value = named(variable, Some(probability));
             value["event"] = json!("why");
             value["derivations"] = derivations.iter().map(derivation).collect();
-            return self.json(&value);
+            return print_json(&value);
         }
         let name = |variable: usize| describe_variable(inspection, names, variable);
         let mut text = format!("{} {}\n", name(variable), six_digits(probability));
@@ -184,11 +183,11 @@ impl Printer {
                 text += &format!("    {} {}\n", six_digits(probability), name(premise));
             }
         }
-        self.text(&text)
+        print(&text)
     }
 
     /// Shows the measures at the end.
-    pub fn summary(&mut self, summary: &Summary) -> Outcome {
+    pub fn summary(&self, summary: &Summary) -> Outcome {
         let Summary { quality, answers, found, open, timing } = summary;
         let seconds = &timing.after_answers;
         if self.is_json {
@@ -207,7 +206,7 @@ impl Printer {
                 value["rank_100"] = json!(quality.ranks.all);
                 value["rank_90"] = json!(quality.ranks.ninety_percent);
             }
-            return self.json(&value);
+            return print_json(&value);
         }
         let mut text = format!("# answers {answers}, true {found}, open {open}\n");
         if let Some(quality) = quality {
@@ -217,18 +216,12 @@ impl Printer {
             text += &format!("# Rank-100%-T {}\n", rank(quality.ranks.all));
             text += &format!("# Rank-90%-T {}\n", rank(quality.ranks.ninety_percent));
         }
-        self.text(&text)
+        print(&text)
     }
+}
 
-    fn json(&mut self, value: &Value) -> Outcome {
-        self.text(&format!("{value}\n"))
-    }
-
-    fn text(&mut self, text: &str) -> Outcome {
-        let _whole = signals::whole_line();
-        let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
-        written.map_err(|error| Failure::standard_output(&error))
-    }
+fn print_json(value: &Value) -> Outcome {
+    print(&format!("{value}\n"))
 }
 
 /// The mean of some times; `None` without any.

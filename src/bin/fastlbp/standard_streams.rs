@@ -4,6 +4,7 @@
 //! an error. So it is found out before that.
 
 use crate::failure::{Failure, Outcome};
+use crate::signals;
 use std::io::{StdinLock, StdoutLock, Write, stdin, stdout};
 
 /// The standard output; an error if it was closed when the program was started.
@@ -22,9 +23,10 @@ pub fn standard_input() -> Outcome<StdinLock<'static>> {
     }
 }
 
-/// Writes text to the standard output.
+/// Writes lines to the standard output, which a signal does not cut.
 pub fn print(text: &str) -> Outcome {
     let mut output = standard_output()?;
+    let _whole = signals::whole_line();
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     written.map_err(|error| Failure::standard_output(&error))
 }
