@@ -91,22 +91,15 @@ impl Printer {
         match (self.is_json, self.is_typed) {
             (true, _) => Ok(()),
             (false, true) => print(&format!("a true alarm? {KEYS}: ")),
-            (false, false) => print(&format!(
-                "a true alarm? {KEYS}
-"
-            )),
+            (false, false) => print(&format!("a true alarm? {KEYS}\n")),
         }
     }
 
     /// Ends the line of a question that has no answer.
     pub fn end_of_input(&self) -> Outcome {
-        if self.is_typed && !self.is_json {
-            print(
-                "
-",
-            )
-        } else {
-            Ok(())
+        match self.is_typed && !self.is_json {
+            true => print("\n"),
+            false => Ok(()),
         }
     }
 
