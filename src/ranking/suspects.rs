@@ -1,7 +1,7 @@
 //! The most suspicious candidates of a run, and how well rankings of several graphs found the faulty ones.
 
 use crate::error::Result;
-use crate::memory::{Grow, collected, room};
+use crate::memory::{Grow, room};
 use crate::session::BeliefPropagation;
 
 /// A ranked candidate. Candidates of one probability share their ranks.
@@ -54,7 +54,7 @@ impl Suspects {
                 best,
                 worst,
             };
-            suspects.try_extend(collected(group.iter().map(ranked))?)?;
+            suspects.try_extend(group.iter().map(ranked))?;
         }
         Ok(Self(suspects))
     }
