@@ -74,6 +74,8 @@ type Monitor<'a> = &'a mut dyn FnMut(&Progress) -> Control;
 pub struct Inspection {
     session: BeliefPropagation,
     alarms: Vec<Alarm>,
+    /// The place of each variable's alarm, if it has one.
+    alarm_of_variable: Vec<Option<u32>>,
     /// Order of alarms of equal probability.
     ties: Vec<u32>,
     rules: Rules,
@@ -92,15 +94,15 @@ impl Inspection {
     /// Errors: an alarm that is no binary variable of the graph, that occurs twice or is observed already.
     pub fn new(session: BeliefPropagation, alarms: Vec<Alarm>, rules: Rules) -> Result<Self> {
         let graph = session.graph();
-        let mut seen = filled(graph.variable_count(), false)?;
-        for alarm in &alarms {
+        let mut alarm_of_variable = filled(graph.variable_count(), None)?;
+        for (place, alarm) in (0..).zip(&alarms) {
             check_variable(graph, alarm.variable)?;
             let label = graph.label(alarm.variable);
             let refused = |why: &str| Err(Error::InvalidArgument(format!("alarm {label}: {why}")));
             if graph.cardinality(alarm.variable) != 2 {
                 return refused("a variable with two states is needed");
             }
-            if std::mem::replace(&mut seen[alarm.variable], true) {
+            if alarm_of_variable[alarm.variable].replace(place).is_some() {
                 return refused("it is listed twice, and once is enough");
             }
             if let Some(VariableEvidence::Observed(_)) = session.evidence().get(alarm.variable) {
@@ -116,6 +118,7 @@ impl Inspection {
         Ok(Self {
             session,
             alarms,
+            alarm_of_variable,
             ties,
             rules,
             before,
@@ -256,6 +259,12 @@ impl Inspection {
         &self.alarms
     }
 
+    /// The place of the alarm at a variable (by index) in the list of alarms, if it is one of them.
+    pub fn alarm_at(&self, variable: usize) -> Option<usize> {
+        let place = self.alarm_of_variable.get(variable).copied().flatten();
+        place.map(|place| place as usize)
+    }
+
     /// The alarms that were not inspected, the most probable first, by the last run.
     pub fn order(&self) -> &[Ranked] {
         &self.order
@@ -306,8 +315,7 @@ impl Inspection {
     }
 
     fn find(&self, label: u64) -> Option<usize> {
-        let variable = self.session.graph().variable_of_label(label)?;
-        self.alarms.iter().position(|alarm| alarm.variable == variable)
+        self.alarm_at(self.session.graph().variable_of_label(label)?)
     }
 
     /// Does what a journal says was done, without a run.

@@ -118,6 +118,16 @@ fn an_answer_that_contradicts_the_graph_is_refused() {
 }
 
 #[test]
+fn alarms_are_found_by_their_variables() {
+    let request = RunRequest::new(StopRule::Iterations(10));
+    let inspection = inspection(&certain(), &[2, 1], request, Schedule::SequentialFixed);
+    assert_eq!(
+        [0, 1, 2, 9].map(|variable| inspection.alarm_at(variable)),
+        [None, Some(1), Some(0), None]
+    );
+}
+
+#[test]
 fn wrong_alarms_and_answers_are_told() {
     let request = RunRequest::new(StopRule::Iterations(10));
     let session = || BeliefPropagation::with_defaults(certain());

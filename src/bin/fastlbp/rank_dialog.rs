@@ -242,8 +242,7 @@ impl Dialog {
             return Ok(first.alarm);
         }
         let variable = self.variable(text)?;
-        let place = self.inspection.alarms().iter().position(|alarm| alarm.variable == variable);
-        place.ok_or_else(|| format!("{text} is none of the alarms"))
+        self.inspection.alarm_at(variable).ok_or_else(|| format!("{text} is none of the alarms"))
     }
 
     /// The variable that a text names; that of the first alarm, if there is no text.

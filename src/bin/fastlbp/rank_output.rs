@@ -240,8 +240,7 @@ fn describe_variable(inspection: &Inspection, names: &Dictionary, variable: usiz
 fn name_of<'a>(
     inspection: &'a Inspection, names: &'a Dictionary, variable: usize,
 ) -> Option<&'a str> {
-    let listed =
-        || inspection.alarms().iter().find(|alarm| alarm.variable == variable)?.name.as_deref();
+    let listed = || inspection.alarms()[inspection.alarm_at(variable)?].name.as_deref();
     names.name(variable).or_else(listed)
 }
 
