@@ -66,6 +66,7 @@ pub use number::push_f64;
 pub use queries::read_queries;
 pub use ranks::read_ranks;
 pub use save::save_text;
+pub(crate) use save::sync_name;
 pub use six_digits::six_digits;
 pub use soft_evidence::{Likelihood, SoftEvidence, read_soft_evidence};
 pub use states::write_states_to;

@@ -13,6 +13,7 @@
 //! opening the journal cuts it off. One process has the journal at a time.
 
 use crate::error::{Error, Result};
+use crate::format::sync_name;
 use crate::memory::{Grow, path as copied_path};
 use crate::model::Label;
 use std::fs::{File, OpenOptions};
@@ -95,7 +96,7 @@ impl Journal {
         if journal.length == 0 {
             journal.write(&header)?;
             journal.file.sync_all().map_err(io_error)?;
-            sync_directory(path).map_err(io_error)?;
+            sync_name(path).map_err(io_error)?;
         }
         Ok(Opened { journal, events: content.events, was_torn: content.was_torn })
     }
@@ -165,27 +166,6 @@ fn lock(file: &File) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn lock(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
-/// Makes the name of a new file last, too.
-#[cfg(unix)]
-fn sync_directory(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    match File::open(directory.unwrap_or(Path::new("."))).and_then(|directory| directory.sync_all())
-    {
-        // A directory that may be written but not read, or a file system that has no such thing.
-        Err(error)
-            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) =>
-        {
-            Ok(())
-        }
-        result => result,
-    }
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

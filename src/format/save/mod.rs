@@ -50,6 +50,16 @@ pub fn save_text(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()
     save(path, |output| fill(&mut *output.sink).map_err(|source| Error::io(path, source)))
 }
 
+/// Waits until the name of a file that was just made is on the disk, where its directory and the file system allow that.
+/// A symbolic link is followed to the directory in which it has made the file.
+pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
+    match find(&Native, path)? {
+        Place::Name(slot) => retry(|| Native.sync_directory(&slot.directory)),
+        // A descriptor was there before.
+        Place::Stream(_) => Ok(()),
+    }
+}
+
 /// [`save`] to any file system.
 fn save_to<F: FileSystem>(
     files: &F, path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
