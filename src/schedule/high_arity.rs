@@ -4,6 +4,7 @@
 //! at all variables of the factor. For such a factor the analysis keeps what it reads and where it
 //! is read in the factor itself, and lets its variables know it. There can be only few of them.
 
+use super::steps::count_steps;
 use super::top_two::TopTwo;
 use crate::error::Result;
 use crate::memory::{Grow, copied, filled, room};
@@ -79,7 +80,9 @@ impl HighArityFactors {
     /// The highest level at which a message of a high-arity factor other than `factor` reads the message
     /// of `factor` to `variable`; 0 if none did so far.
     pub fn highest_read(&self, variable: u32, factor: u32) -> u32 {
-        let readers = self.members(variable).iter().filter(|&&reader| reader != factor);
+        let members = self.members(variable);
+        count_steps(members.len());
+        let readers = members.iter().filter(|&&reader| reader != factor);
         readers
             .map(|&reader| self.own[self.index[reader as usize] as usize].without(variable))
             .max()

@@ -19,6 +19,7 @@ mod preorder;
 mod random;
 mod relation;
 mod settle;
+mod steps;
 mod top_two;
 mod topological;
 mod tree;

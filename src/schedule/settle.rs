@@ -11,6 +11,7 @@
 //! time: the class costs no more than the arities of its factors and the sorting of its edges,
 //! however many edges read each other.
 
+use super::steps::count_steps;
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
@@ -88,11 +89,13 @@ impl<'a> ClassSettler<'a> {
                 self.remaining[factor as usize] = variable;
                 let variables = graph.factor_variables(factor as usize);
                 if variables.len() <= 2 * class.len() {
+                    count_steps(variables.len());
                     for &v in variables.iter().filter(|&&v| v != variable) {
                         self.reach(v, factor, level, levels);
                     }
                 } else {
                     // Few edges and a high-arity factor: only the variables of the class matter.
+                    count_steps(class.len());
                     for &other in class {
                         let v = graph.edge_variables()[other as usize];
                         if v != variable && variables.binary_search(&v).is_ok() {
@@ -114,6 +117,7 @@ impl<'a> ClassSettler<'a> {
         let mut edge = self.unreached[variable as usize];
         let mut kept = NONE;
         while edge != NONE {
+            count_steps(1);
             let next = self.next[edge as usize];
             if self.graph.edge_factors()[edge as usize] == factor {
                 kept = edge;

@@ -1,6 +1,8 @@
 //! A leave-one-out maximum: the two highest levels by distinct owners give the highest level without any one
 //! owner.
 
+use super::steps::count_steps;
+
 /// The two highest levels by distinct owners (factors or variables).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TopTwo {
@@ -15,6 +17,7 @@ impl TopTwo {
     /// Takes in a level of `owner`.
     #[inline]
     pub fn raise(&mut self, owner: u32, level: u32) {
+        count_steps(1);
         if owner == self.owner {
             self.first = self.first.max(level);
         } else if level > self.first {
