@@ -30,17 +30,21 @@ struct Work {
         return passes < 2 ? static_cast<uint32_t>(passes) : 2;
     }
 
-    FASTLBP_DEVICE void look(uint32_t buffer, uint64_t n, bool sending, bool measuring, Tally *tally,
+    /// Looks at all variables, or, before messages are sent at once, at those that send.
+    FASTLBP_DEVICE void look(uint32_t buffer, uint64_t n, bool sending, bool all, bool measuring, Tally *tally,
                              GridBarrier &barrier) const {
         const Packed *newest = g.newest[buffer] ? g.newest[buffer] : g.messages[buffer];
-        double *row = nullptr;
-        if (measures_inputs(measuring) && n > 0) {
-            row = g.history + (n - 1) % g.history_rows * g.belief_count;
+        const bool inputs = measures_inputs(measuring);
+        double *const row = inputs && n > 0 ? g.history + (n - 1) % g.history_rows * g.belief_count : nullptr;
+        const Look look = {g.messages[buffer], newest,         sending || inputs, inputs, all,
+                           measuring,          rule.tolerance, row,               tally};
+        if (g.tiles > 0) {
+            multiply_tiles(g, look);
+            barrier.arrive();
         }
-        const Look look = {g.messages[buffer], newest, sending, measuring, rule.tolerance, row, tally};
         look_at_variables(g, look);
         if (g.tiles > 0) {
-            barrier.sync();
+            barrier.wait();
             look_at_tiles(g, look);
         }
     }
@@ -49,11 +53,11 @@ struct Work {
                              Tally *of_pass, GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
         const Pass pass = {g.messages[buffer], g.messages[buffer ^ 1], g.newest[buffer ^ 1],
-                           g.damping > 0.0, of_pass};
-        if (!g.by_levels || measuring || scanning) {
-            look(buffer, n, !g.by_levels || inputs, measuring, of_state, barrier);
+                           g.damping > 0.0, of_pass, measuring ? nullptr : of_state};
+        if (g.by_levels ? measuring || scanning : measuring || g.some_send) {
+            look(buffer, n, !g.by_levels, measuring || g.by_levels, measuring, of_state, barrier);
         }
-        if (!g.by_levels || inputs) {
+        if (inputs || (!g.by_levels && g.some_send)) {
             barrier.sync();
         }
         if (inputs) {
@@ -74,6 +78,7 @@ struct Work {
                 barrier.sync();
             }
         }
+        send_warp_items(g, pass);
         barrier.sync();
     }
 
@@ -83,7 +88,7 @@ struct Work {
     FASTLBP_DEVICE void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                               GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
-        look(buffer, n, inputs, measuring, of_state, barrier);
+        look(buffer, n, false, true, measuring, of_state, barrier);
         if (inputs) {
             barrier.sync();
             measure_inputs(g, rule.tolerance, of_state);
@@ -101,9 +106,14 @@ struct ResultSink {
 
 }  // namespace
 
+// Tells lanes where they find their messages, with the present evidence.
+extern "C" __global__ void __launch_bounds__(512) general_prepare(const __grid_constant__ General g) {
+    prepare_warp_items(g);
+}
+
 // Before the first pass of a run whose messages are in `buffer`: uniform ones, copies, and uniform beliefs
 // to compare with.
-extern "C" __global__ void __launch_bounds__(128) general_begin(General g, uint32_t buffer) {
+extern "C" __global__ void __launch_bounds__(512) general_begin(const __grid_constant__ General g, uint32_t buffer) {
     for (uint32_t i = thread_of_grid(); i < g.values; i += threads_of_grid()) {
         if (g.reset) {
             g.messages[buffer][i] = Packed::one();
@@ -127,7 +137,8 @@ extern "C" __global__ void __launch_bounds__(128) general_begin(General g, uint3
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 4) general_passes(General g, Loop loop) {
+extern "C" __global__ void __launch_bounds__(512, 1)
+    general_passes(const __grid_constant__ General g, const __grid_constant__ Loop loop) {
     GridBarrier barrier(loop.barrier);
     Work work = {g, loop.rule, *g.constant_passes, loop.control->passes};
     run_passes(work, barrier, loop);
@@ -138,8 +149,9 @@ extern "C" __global__ void __launch_bounds__(128, 4) general_passes(General g, L
 
 // Probabilities of all states for the messages in `buffer`; with `rows`, the means of so many rows of the
 // history, the last one that of pass `passes`.
-extern "C" __global__ void __launch_bounds__(128)
-    general_results(General g, uint32_t buffer, uint64_t passes, uint64_t rows, double *out) {
+extern "C" __global__ void __launch_bounds__(512)
+    general_results(const __grid_constant__ General g, uint32_t buffer, uint64_t passes, uint64_t rows,
+                    double *out) {
     const Packed *newest = g.newest[buffer] ? g.newest[buffer] : g.messages[buffer];
     for (uint32_t v = thread_of_grid(); v < g.variables; v += threads_of_grid()) {
         double *const own = out + (g.variable_states ? g.variable_states[v] : 2 * v);

@@ -640,6 +640,41 @@ fn deterministic_messages_to_high_degree_variables_disagree() {
     }
 }
 
+/// A conjunction that holds although one of its literals does not: what it sends to the others is 0/0.
+#[test]
+fn messages_that_are_zero_by_zero_are_noted() {
+    let Some(options) = tested() else { return };
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_and(2, &[0, 1], 1.0, 0.0).unwrap();
+    builder.add_prior(0, 0.0).unwrap();
+    builder.add_prior(2, 1.0).unwrap();
+    builder.add_and(3, &[1, 4, 5], 0.9, 0.2).unwrap();
+    // Not for programs that know conjunctions only.
+    builder.add_table(&[3, 6], &[0.5, 0.25, 0.75, 1.0]).unwrap();
+    let graph = Arc::new(builder.build().unwrap());
+    for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+        for (inference, damping) in [
+            (Inference::SumProduct, 0.0),
+            (Inference::MaxProduct, 0.0),
+            (Inference::SumProduct, 0.5),
+        ] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            let vote = RunRequest {
+                contradiction: Contradiction::Vote,
+                inference,
+                damping,
+                ..RunRequest::new(StopRule::Iterations(3))
+            };
+            let what = || format!("{}, {inference:?}, damping {damping}", schedule.name());
+            let report = within(pair.run(&vote), what).unwrap().unwrap();
+            assert!(report.contradictions > 0, "{}", what());
+            within(pair.compare(), what).unwrap();
+            let error = RunRequest { contradiction: Contradiction::Error, ..vote };
+            within(pair.run(&error), what).unwrap().unwrap_err();
+        }
+    }
+}
+
 /// These tests on two emulated devices: one multiprocessor with little shared memory, and two clusters. Few cases,
 /// since emulation is slow.
 #[test]

@@ -47,6 +47,7 @@ struct Flat {
 
 FASTLBP_HD Flat multiply(Flat a, Flat b) { return Flat{a.value * b.value}; }
 FASTLBP_HD Flat add(Flat a, Flat b) { return Flat{a.value + b.value}; }
+FASTLBP_HD Flat larger(Flat a, Flat b) { return a.value >= b.value ? a : b; }
 
 template <>
 struct Real<Flat> {

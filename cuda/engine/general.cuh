@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../arithmetic/damping.cuh"
+#include "../arithmetic/flat.cuh"
 #include "../arithmetic/terms.cuh"
 #include "control.cuh"
 #include "groups.cuh"
@@ -12,6 +13,9 @@ namespace fastlbp {
 /// What is known about a variable: nothing; a binary one observed; another one observed, whose weights are
 /// one-hot; soft evidence, whose weights are one more message.
 enum Known : uint32_t { KNOWN_NOTHING, KNOWN_FALSE, KNOWN_TRUE, KNOWN_STATE, KNOWN_WEIGHTS };
+
+/// Lanes of a warp item: see general_warp_items.cuh.
+constexpr uint32_t ITEM_LANES = 32;
 
 /// Record::kind.
 enum FactorKind : uint32_t { HORN_FACTOR, NOISY_FACTOR, TABLE_FACTOR, TERMS_FACTOR };
@@ -71,18 +75,20 @@ struct Scratch {
     uint32_t padding;
 };
 
+struct WarpLane;
+
 /// Graph, messages and work.
 struct General {
     uint32_t variables;
     uint32_t factors;
     uint32_t edges;
-    /// Stored values of all messages in one direction.
+    /// Entries of an array of messages in either direction.
     uint32_t values;
 
     /// Where each variable's slots start: the places of its edges among those of all variables.
     const uint32_t *variable_offsets;
-    /// The edge at each slot.
-    const uint32_t *variable_edges;
+    /// Where the message to the factor at each slot is.
+    const uint32_t *slot_inputs;
     /// Where each variable's stored values start; null if each has one.
     const uint32_t *variable_values;
     /// Where each variable's states start; null if each has two.
@@ -92,9 +98,14 @@ struct General {
 
     const uint32_t *edge_variables;
     const uint32_t *edge_slots;
-    /// Where each slot's and each edge's stored values start; null if each has one.
-    const uint32_t *slot_values;
-    const uint32_t *edge_values;
+    /// Where the message to the factor along each edge is. Those of warp items (general_warp_items.cuh) stand in the
+    /// order of their lanes, those of another factor one after the other.
+    const uint32_t *edge_inputs;
+    /// Where the messages to each variable are stored, one after the other, and where that along each edge is. The up
+    /// to 2, 4 or 8 messages of a binary variable are aligned to so many, and those of one with more to 4; what is
+    /// between variables holds ones.
+    const uint32_t *variable_places;
+    const uint32_t *edge_places;
     /// States of each edge's variable; null if no factor needs them.
     const uint32_t *edge_radices;
 
@@ -106,7 +117,7 @@ struct General {
     const TableRecord *tables;
     const TermsRecord *terms;
 
-    /// Messages to the variables, by slot; as they were computed, where the stored ones are damped (else
+    /// Messages to the variables, by place; as they were computed, where the stored ones are damped (else
     /// null); messages to the factors, by edge; room for what factors send, by edge.
     Packed *messages[2];
     Packed *newest[2];
@@ -122,26 +133,34 @@ struct General {
     /// Stored values of the beliefs of all variables.
     uint64_t belief_count;
 
-    /// Variables: those that a thread looks at, those for a warp, those for a block; so many of each.
+    /// Variables: those that a thread looks at, those for a warp, those for a block; so many of each. Of a thread's,
+    /// first those that send in every iteration, `senders` of them: from the others all factors read for themselves.
     const uint32_t *variables_by_span;
-    /// Binary variables of more than 8 messages, cut into tiles (see general_tiles.cuh): those of one tile; then all tiles
-    /// of the others, and for each of these its number among its variable's tiles.
+    /// Which of a variable's messages is the first that a factor reads for itself (general_warp_items.cuh); NO_READER
+    /// if the variable sends.
+    const uint32_t *readers;
+    /// Binary variables of more than 8 messages, cut into tiles (see general_tiles.cuh): those of up to QUAD messages;
+    /// others of one tile; rows of TILES_OF_ROW tiles of variables with so many at the most; and all tiles of the
+    /// others. Of the latter two the number of each tile among its variable's. In rows NO_TILE may stand.
     const uint32_t *tile_variables;
     const uint32_t *tile_numbers;
     /// The products of the tiles of the others: of the messages, and of those that were computed if they are damped.
     Product *tile_products;
+    uint32_t quads;
     uint32_t whole_tiles;
+    uint32_t tile_rows;
     uint32_t tiles;
+    uint32_t senders;
+    /// Whether variables send to factors in every iteration.
+    uint32_t some_send;
     /// Factors with one variable, as the variables above.
     const uint32_t *constants_by_span;
     uint32_t variables_of_span[3];
     uint32_t constants_of_span[3];
 
-    /// Where all messages are sent at once, conjunctions of 2 to 8 variables, a thread each: the factors by arity, and
-    /// where those of each arity end, from 2 on.
-    const uint32_t *conjunctions;
-    uint32_t conjunctions_end[7];
-    uint32_t more_padding;
+    /// Where all messages are sent at once, conjunctions of 2 to ITEM_LANES variables: what each lane has to know
+    /// (general_warp_items.cuh); below, the number of warp items.
+    WarpLane *warp_lanes;
 
     /// Work items of other factors: for threads, for warps, for blocks.
     ItemList items[3];
@@ -159,7 +178,7 @@ struct General {
     /// Whether messages begin as uniform ones, and whether `newest` begins as a copy of them.
     uint32_t reset;
     uint32_t restart_newest;
-    uint32_t padding;
+    uint32_t warp_items;
 
     FASTLBP_DEVICE uint32_t first_value(uint32_t variable) const {
         return variable_values ? variable_values[variable] : variable;
@@ -168,11 +187,8 @@ struct General {
     FASTLBP_DEVICE uint32_t width(uint32_t variable) const {
         return variable_values ? variable_values[variable + 1] - variable_values[variable] : 1;
     }
-    FASTLBP_DEVICE uint32_t slot_value(uint32_t slot) const {
-        return slot_values ? slot_values[slot] : slot;
-    }
-    FASTLBP_DEVICE uint32_t edge_value(uint32_t edge) const {
-        return edge_values ? edge_values[edge] : edge;
+    FASTLBP_DEVICE uint32_t input_of(uint32_t edge) const {
+        return edge_inputs[edge];
     }
     FASTLBP_DEVICE uint32_t degree(uint32_t variable) const {
         return variable_offsets[variable + 1] - variable_offsets[variable];
@@ -184,7 +200,8 @@ struct General {
 
 static_assert(sizeof(General) == 536, "the layout of DeviceGeneral");
 
-/// The groups of a span that have memory, and this thread's among them; it takes part if its number is below their count.
+/// The groups of a span that have memory, and this thread's among them; it takes part if its number is below their
+/// count.
 struct Groups {
     uint32_t number;
     uint32_t count;

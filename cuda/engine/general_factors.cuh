@@ -2,20 +2,9 @@
 // have moved, as in measure.rs.
 #pragma once
 
-#include "../arithmetic/far.cuh"
-#include "general_tiles.cuh"
+#include "general_warp_items.cuh"
 
 namespace fastlbp {
-
-/// Where a pass reads and writes, and what it notes.
-struct Pass {
-    const Packed *old_values;
-    Packed *new_values;
-    /// For messages as they were computed, or null.
-    Packed *newest;
-    bool damped;
-    Tally *tally;
-};
 
 /// Variables with more edges than this have their messages computed by all threads of a block.
 constexpr uint32_t HUB_DEGREE = 256;
@@ -76,12 +65,13 @@ FASTLBP_DEVICE_COLD void replace_far(Packed (&values)[N], uint32_t head, HornLit
 /// All messages of a conjunction of N = 2 to 8 variables from its inputs, in registers.
 template <int N>
 FASTLBP_DEVICE void replace_by_messages(const General &g, const Record &record, Packed (&values)[N]) {
+    const uint32_t head = record.head;
     const HornLiterals c = {g.horn[record.parameter], g.words};
     if (c.fits_f64(values)) {
         if (g.maxima) {
-            messages_of<Max<double>>(values, record.head, c);
+            messages_of<Max<double>>(values, head, c);
         } else {
-            messages_of<double>(values, record.head, c);
+            messages_of<double>(values, head, c);
         }
         return;
     }
@@ -91,9 +81,9 @@ FASTLBP_DEVICE void replace_by_messages(const General &g, const Record &record, 
         copy[i] = values[i];
     }
     if (g.maxima) {
-        replace_far<Max<Far>>(copy, record.head, c);
+        replace_far<Max<Far>>(copy, head, c);
     } else {
-        replace_far<Far>(copy, record.head, c);
+        replace_far<Far>(copy, head, c);
     }
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
@@ -127,19 +117,11 @@ FASTLBP_DEVICE_COLD void compute_few(const General &g, const Record &record, uin
     }
 }
 
-/// Notes that the message along an edge is 0/0, and makes it uniform.
-FASTLBP_DEVICE_COLD void settle(Packed *message, uint32_t width, Tally *tally, uint32_t variable) {
-    for (uint32_t x = 0; x < width; ++x) {
-        message[x] = Packed::one();
-    }
-    note_factor(tally, variable);
-}
-
 /// Stores the message along an edge, damped if the run is.
 FASTLBP_DEVICE_COLD void deliver(const General &g, const Pass &pass, uint32_t edge, Packed *message) {
     const uint32_t variable = g.edge_variables[edge];
     const uint32_t width = g.width(variable);
-    const uint32_t at = g.slot_value(g.edge_slots[edge]);
+    const uint32_t at = g.edge_places[edge];
     if (message[0] == Packed::contradiction()) {
         settle(message, width, pass.tally, variable);
     }
@@ -196,7 +178,7 @@ FASTLBP_DEVICE_COLD void deliver_by_lanes(const General &g, const Pass &pass, ui
                                           const ThreadGroup &group) {
     const uint32_t variable = g.edge_variables[edge];
     const uint32_t width = g.width(variable);
-    const uint32_t at = g.slot_value(g.edge_slots[edge]);
+    const uint32_t at = g.edge_places[edge];
     const auto settle_at_first = [&] {
         group.sync();
         if (group.rank() == 0) {
@@ -230,7 +212,7 @@ FASTLBP_DEVICE_COLD void deliver_by_lanes(const General &g, const Pass &pass, ui
 template <class Edge, class Message>
 FASTLBP_DEVICE void deliver_all(const General &g, const Pass &pass, uint32_t count, const Edge &edge,
                                 const Message &message, const ThreadGroup &group) {
-    if (group.span == SPAN_WARP && g.edge_values) {
+    if (group.span == SPAN_WARP && g.variable_values) {
         for (uint32_t i = 0; i < count; ++i) {
             if (g.width(g.edge_variables[edge(i)]) > 1) {
                 deliver_by_lanes(g, pass, edge(i), message(i), group);
@@ -321,9 +303,9 @@ FASTLBP_DEVICE void skip_input(const General &g, uint32_t edge, Packed *out) {
 FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t first_edge, uint32_t arity,
                                 uint32_t rank, uint32_t unneeded, Packed *inputs, void *scratch,
                                 const ThreadGroup &group) {
-    const uint32_t start = g.edge_value(first_edge);
+    const uint32_t start = g.input_of(first_edge);
     for (uint32_t edge = first_edge + group.rank(); edge < first_edge + arity; edge += group.size()) {
-        Packed *const input = inputs + (g.edge_value(edge) - start);
+        Packed *const input = inputs + (g.input_of(edge) - start);
         if (edge == unneeded) {
             skip_input(g, edge, input);
         } else if (group.span != SPAN_BLOCK || g.degree(g.edge_variables[edge]) <= HUB_DEGREE) {
@@ -334,7 +316,7 @@ FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t fir
     if (group.span == SPAN_BLOCK) {
         for (uint32_t edge = first_edge; edge < first_edge + arity; ++edge) {
             if (edge != unneeded && g.degree(g.edge_variables[edge]) > HUB_DEGREE) {
-                read_hub_input(g, pass, edge, rank, inputs + (g.edge_value(edge) - start),
+                read_hub_input(g, pass, edge, rank, inputs + (g.input_of(edge) - start),
                                static_cast<Product *>(scratch));
             }
         }
@@ -348,7 +330,7 @@ FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item
     const Record record = g.records[item.factor];
     const uint32_t first_edge = g.factor_offsets[item.factor];
     const uint32_t arity = g.factor_offsets[item.factor + 1] - first_edge;
-    const uint32_t start = g.edge_value(first_edge);
+    const uint32_t start = g.input_of(first_edge);
     const bool uses_small = small && is_small(record, arity);
     Packed *const outputs = uses_small ? small->outputs : g.outputs + start;
     void *const memory = uses_small ? static_cast<void *>(small->bodies) : scratch;
@@ -356,7 +338,7 @@ FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item
         compute_any(g, record, first_edge, arity, ALL, g.by_edge + start, outputs, memory, group);
         deliver_all(
             g, pass, arity, [&](uint32_t i) { return first_edge + i; },
-            [&](uint32_t i) { return outputs + (g.edge_value(first_edge + i) - start); }, group);
+            [&](uint32_t i) { return outputs + (g.input_of(first_edge + i) - start); }, group);
         return;
     }
     Packed *const inputs = uses_small ? small->inputs : g.by_edge + start;
@@ -373,55 +355,9 @@ FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item
         deliver_all(
             g, pass, end - first, [&](uint32_t i) { return g.targets[first + i]; },
             [&](uint32_t i) {
-                return outputs + (only == ALL ? g.edge_value(g.targets[first + i]) - start : 0);
+                return outputs + (only == ALL ? g.input_of(g.targets[first + i]) - start : 0);
             },
             group);
-    }
-}
-
-/// deliver_odds for what is damped or 0/0.
-FASTLBP_DEVICE_COLD void deliver_other_odds(const General &g, const Pass &pass, uint32_t edge, uint32_t at,
-                                            Packed odds) {
-    if (odds == Packed::contradiction()) {
-        settle(&odds, 1, pass.tally, g.edge_variables[edge]);
-    }
-    if (pass.newest) {
-        pass.newest[at] = odds;
-    }
-    if (pass.damped && !damp_odds(pass.old_values[at], odds, g.damping)) {
-        settle(&odds, 1, pass.tally, g.edge_variables[edge]);
-    }
-    pass.new_values[at] = odds;
-}
-
-/// deliver for a binary variable where all messages are sent at once.
-FASTLBP_DEVICE void deliver_odds(const General &g, const Pass &pass, uint32_t edge, Packed odds) {
-    const uint32_t at = g.slot_value(g.edge_slots[edge]);
-    if (pass.damped || odds == Packed::contradiction()) {
-        deliver_other_odds(g, pass, edge, at, odds);
-    } else {
-        pass.new_values[at] = odds;
-    }
-}
-
-/// Sends the messages of all conjunctions of N variables, a thread each.
-template <int N>
-FASTLBP_DEVICE void send_conjunctions(const General &g, const Pass &pass) {
-    const uint32_t first = N == 2 ? 0 : g.conjunctions_end[N == 2 ? 0 : N - 3], end = g.conjunctions_end[N - 2];
-    const uint32_t threads = threads_of_grid();
-    // Threads take turns over all arities.
-    for (uint32_t i = first + (thread_of_grid() + threads - first % threads) % threads; i < end; i += threads) {
-        const uint32_t factor = g.conjunctions[i];
-        const Record record = g.records[factor];
-        const uint32_t first_edge = g.factor_offsets[factor];
-        const Packed *const inputs = g.by_edge + g.edge_value(first_edge);
-        Packed values[N];
-        load_values(inputs, values);
-        replace_by_messages(g, record, values);
-        FASTLBP_UNROLL
-        for (int k = 0; k < N; ++k) {
-            deliver_odds(g, pass, first_edge + k, values[k]);
-        }
     }
 }
 
@@ -434,15 +370,6 @@ FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t 
              i += groups.count) {
             run_item(g, pass, g.items[span].items[i], groups.memory, nullptr, ThreadGroup{span});
         }
-    }
-    if (!g.targets) {
-        send_conjunctions<2>(g, pass);
-        send_conjunctions<3>(g, pass);
-        send_conjunctions<4>(g, pass);
-        send_conjunctions<5>(g, pass);
-        send_conjunctions<6>(g, pass);
-        send_conjunctions<7>(g, pass);
-        send_conjunctions<8>(g, pass);
     }
     const Groups threads(g, SPAN_THREAD);
     if (threads.number < threads.count) {
@@ -467,7 +394,7 @@ FASTLBP_DEVICE_COLD void run_constants(const General &g, const Pass &pass) {
             const uint32_t factor = g.constants_by_span[i];
             const Record record = g.records[factor];
             const uint32_t edge = g.factor_offsets[factor];
-            const uint32_t start = g.edge_value(edge);
+            const uint32_t start = g.input_of(edge);
             const bool uses_small = group.is_thread() && is_small(record, 1);
             Packed *const inputs = uses_small ? small.inputs : g.by_edge + start;
             Packed *const outputs = uses_small ? small.outputs : g.outputs + start;
@@ -492,7 +419,7 @@ FASTLBP_DEVICE_COLD void keep_constants(const General &g, const Pass &pass, cons
     for (uint32_t i = thread_of_grid(); i < count; i += threads_of_grid()) {
         const uint32_t edge = g.factor_offsets[g.constants_by_span[i]];
         const uint32_t width = g.width(g.edge_variables[edge]);
-        const uint32_t at = g.slot_value(g.edge_slots[edge]);
+        const uint32_t at = g.edge_places[edge];
         for (uint32_t x = at; x < at + width; ++x) {
             pass.new_values[x] = pass.old_values[x];
             if (pass.newest) {
@@ -512,7 +439,7 @@ FASTLBP_DEVICE double replace_input(const General &g, uint32_t index, double val
 /// How far the input along an edge has moved, from `by_edge`: of its states, the most.
 FASTLBP_DEVICE double input_movement(const General &g, uint32_t edge) {
     const uint32_t width = g.width(g.edge_variables[edge]);
-    const uint32_t start = g.edge_value(edge);
+    const uint32_t start = g.input_of(edge);
     const Packed *weights = g.by_edge + start;
     if (width == 1) {
         return replace_input(g, start, weights[0].probability());

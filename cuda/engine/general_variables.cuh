@@ -25,7 +25,7 @@ struct Incoming {
         : rank(reader), width(g.width(variable)) {
         const uint32_t slot = g.variable_offsets[variable];
         degree = g.variable_offsets[variable + 1] - slot;
-        const uint32_t start = g.slot_value(slot);
+        const uint32_t start = g.variable_places[variable];
         old_values = olds + start;
         new_values = news + start;
         ranks = g.ranks ? g.ranks + slot : nullptr;
@@ -99,7 +99,8 @@ FASTLBP_DEVICE WithEvidence<Products> with_evidence(const General &g, uint32_t v
     return WithEvidence<Products>{products, soft ? g.weights_of(variable) : nullptr};
 }
 
-/// The weight of a state with this product, given the fewest zeros of a state, and the largest exponent of states without.
+/// The weight of a state with this product, given the fewest zeros of a state, and the largest exponent of states
+/// without.
 FASTLBP_DEVICE Packed resolved(Product product, uint32_t fewest, int64_t top) {
     if (product.zeros != fewest) {
         return Packed::zero();
@@ -284,8 +285,9 @@ struct Look {
     const Packed *messages;
     /// Where beliefs come from.
     const Packed *newest;
-    /// Whether the variables send to the factors.
-    bool sending;
+    /// Whether those variables send to the factors from which these do not read for themselves; whether all do; and
+    /// whether all are looked at.
+    bool sending, all_send, all_looked_at;
     bool measuring;
     double tolerance;
     /// Row of the history, or null.
@@ -310,14 +312,14 @@ FASTLBP_DEVICE void measure_variable(const General &g, const Look &look, uint32_
 /// All messages of a binary variable with at most N = 4 or 8 edges that is not observed, to `by_edge`.
 template <int N>
 FASTLBP_DEVICE bool send_few(const General &g, const Incoming &incoming, Packed soft,
-                             const uint32_t *edges) {
+                             const uint32_t *inputs) {
     Packed values[N];
     read_few(incoming, values);
     const bool contradictory = binary_leave_one_out_all(values, soft);
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < N; ++i) {
         if (i < incoming.degree) {
-            g.by_edge[g.edge_value(edges[i])] = values[i];
+            g.by_edge[inputs[i]] = values[i];
         }
     }
     return contradictory;
@@ -331,25 +333,26 @@ FASTLBP_DEVICE bool is_contradictory(const Products &products, uint32_t width) {
 }
 
 /// A variable of few messages, by one thread.
-FASTLBP_DEVICE void look_at_few(const General &g, const Look &look, uint32_t variable, Movement &movement) {
+FASTLBP_DEVICE void look_at_few(const General &g, const Look &look, uint32_t variable, bool sending,
+                                Movement &movement) {
     const Incoming incoming(g, look.messages, variable);
-    const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
+    const uint32_t *inputs = g.slot_inputs + g.variable_offsets[variable];
     const uint32_t known = g.known[variable];
     const Everything all = {incoming};
     if (is_observed(known)) {
-        for (uint32_t i = 0; look.sending && i < incoming.degree; ++i) {
-            store_observed(g, variable, g.by_edge + g.edge_value(edges[i]));
+        for (uint32_t i = 0; sending && i < incoming.degree; ++i) {
+            store_observed(g, variable, g.by_edge + inputs[i]);
         }
     } else if (incoming.degree > 0) {
         bool contradictory;
-        if (look.sending && incoming.width == 1 && incoming.degree <= 8) {
+        if (sending && incoming.width == 1 && incoming.degree <= 8) {
             const Packed soft = known == KNOWN_WEIGHTS ? *g.weights_of(variable) : Packed::one();
-            contradictory = incoming.degree <= 4 ? send_few<4>(g, incoming, soft, edges)
-                                                 : send_few<8>(g, incoming, soft, edges);
+            contradictory = incoming.degree <= 4 ? send_few<4>(g, incoming, soft, inputs)
+                                                 : send_few<8>(g, incoming, soft, inputs);
         } else {
-            if (look.sending) {
+            if (sending) {
                 for (uint32_t i = 0; i < incoming.degree; ++i) {
-                    message_to_factor(g, variable, incoming, i, g.by_edge + g.edge_value(edges[i]));
+                    message_to_factor(g, variable, incoming, i, g.by_edge + inputs[i]);
                 }
             }
             contradictory = is_contradictory(with_evidence(g, variable, all), incoming.width);
@@ -451,10 +454,11 @@ struct ValueSink {
     }
 };
 
-/// Sends all messages of a variable of several states that is not observed, given the products of all outside of each eight.
+/// Sends all messages of a variable of several states that is not observed, given the products of all outside of each
+/// eight.
 FASTLBP_DEVICE void send_many(const General &g, uint32_t variable, const Incoming &incoming,
                               const VariableMemory &memory, const ThreadGroup &group) {
-    const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
+    const uint32_t *inputs = g.slot_inputs + g.variable_offsets[variable];
     const uint32_t width = memory.width;
     for (uint32_t first = 0; first < memory.blocks; first += memory.blocks_at_once()) {
         const uint32_t blocks = smaller_of(memory.blocks_at_once(), memory.blocks - first);
@@ -474,7 +478,7 @@ FASTLBP_DEVICE void send_many(const General &g, uint32_t variable, const Incomin
         group.sync();
         for (uint32_t i = group.rank(); i < leaves * width; i += group.size()) {
             const VariableMemory::Resolution &resolution = memory.resolutions[i / width];
-            g.by_edge[g.edge_value(edges[leaf + i / width]) + i % width] =
+            g.by_edge[inputs[leaf + i / width] + i % width] =
                 resolved(memory.values[i], resolution.fewest, resolution.top);
         }
         group.sync();
@@ -488,9 +492,9 @@ FASTLBP_DEVICE_COLD void look_at_many(const General &g, const Look &look, uint32
     const Incoming incoming(g, look.messages, variable);
     const VariableMemory memory(incoming, room);
     if (is_observed(g.known[variable])) {
-        const uint32_t *edges = g.variable_edges + g.variable_offsets[variable];
+        const uint32_t *inputs = g.slot_inputs + g.variable_offsets[variable];
         for (uint32_t i = group.rank(); look.sending && i < incoming.degree; i += group.size()) {
-            store_observed(g, variable, g.by_edge + g.edge_value(edges[i]));
+            store_observed(g, variable, g.by_edge + inputs[i]);
         }
     } else {
         multiply_many(incoming, memory, group);

@@ -43,6 +43,7 @@ void run(void (*kernel)(Arguments...), unsigned blocks, unsigned threads, void *
         run(name, blocks, threads, arguments);                                             \
     }
 
+ON_HOST(general_prepare)
 ON_HOST(general_begin)
 ON_HOST(general_passes)
 ON_HOST(general_results)

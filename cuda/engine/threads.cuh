@@ -41,6 +41,15 @@ FASTLBP_DEVICE T shuffle_xor(T value, uint32_t distance) {
     return __shfl_xor_sync(~0u, value, static_cast<int>(distance));
 }
 
+/// The value of a lane of the warp; all lanes call it.
+template <class T>
+FASTLBP_DEVICE T shuffle_from(T value, uint32_t lane) {
+    return __shfl_sync(~0u, value, static_cast<int>(lane));
+}
+
+/// Whether this holds for all lanes of a warp; all call it.
+FASTLBP_DEVICE bool all_of_warp(bool holds) { return __all_sync(~0u, holds) != 0; }
+
 /// All threads of a grid whose blocks run at the same time meet. The counter only grows. Behind it marks are counted,
 /// of which all know when they have met.
 struct GridBarrier {
@@ -74,12 +83,27 @@ struct GridBarrier {
     }
 
     __device__ __forceinline__ void sync() const {
+        arrive();
+        wait();
+    }
+
+    /// The first half: this block has come; what it does until `wait` is not waited for.
+    __device__ __forceinline__ void arrive() const {
         __syncthreads();
         if (threadIdx.x == 0) {
-            const uint32_t expected = last_expected() += gridDim.x;
+            last_expected() += gridDim.x;
+#ifdef __CUDA_ARCH__
+            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+#endif
+        }
+    }
+
+    /// The second half: all blocks have come.
+    __device__ __forceinline__ void wait() const {
+        if (threadIdx.x == 0) {
+            const uint32_t expected = last_expected();
 #ifdef __CUDA_ARCH__
             uint32_t seen;
-            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
             // Each load that acquires empties the cache, so only the last one does.
             do {
                 asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
@@ -112,6 +136,7 @@ struct GridBarrier {
     static const uint32_t name##_place = host_shared_place(sizeof(type)); \
     type &name = *static_cast<type *>(static_cast<void *>(host_thread().shared + name##_place))
 #define __global__
+#define __grid_constant__
 #define __launch_bounds__(...)
 
 namespace fastlbp {
@@ -197,9 +222,19 @@ inline T shuffle_xor(T value, uint32_t) {
     return value;
 }
 
+template <class T>
+inline T shuffle_from(T value, uint32_t) {
+    return value;
+}
+
+inline bool all_of_warp(bool holds) { return holds; }
+
 struct GridBarrier : HostBarrier {
     explicit GridBarrier(uint32_t *zero)
         : HostBarrier{zero, blocks_of_grid() * threads_of_block(), 0} {}
+
+    void arrive() {}
+    void wait() { sync(); }
 };
 
 }  // namespace fastlbp

@@ -3,6 +3,7 @@
 
 #include "../../cuda/general.cu"
 
+EMULATED(general_prepare)
 EMULATED(general_begin)
 EMULATED(general_passes)
 EMULATED(general_results)

@@ -50,7 +50,7 @@ measured! {
         /// Device: a level of another schedule, for such sums.
         device_level: Step = Step::of(0.8e-6, 12e-12),
         /// Device: an iteration of PARALL, for anything else.
-        device_general_iteration: Step = Step::of(25e-6, 0.25e-9),
+        device_general_iteration: Step = Step::of(17e-6, 0.09e-9),
         /// Device: a level of another schedule, for anything else.
         device_general_level: Step = Step::of(65e-6, 1.8e-9),
         /// Device: variables of so many factors that their messages are counted apart.

@@ -2,8 +2,11 @@
 
 use super::device::{DeviceGeneral, DeviceItemList, DeviceScratch, LEAVES_OF_LANE, THREADS};
 use super::factors::{Factors, Values};
+use super::places::Places;
 use super::shape::Shape;
-use super::work::{Items, Shares, TaskLists, Tiles};
+use super::tiles::Tiles;
+use super::warp_items::WarpItems;
+use super::work::{Items, Shares, TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, out_of_memory, room};
@@ -27,27 +30,37 @@ fn optional<T: Element>(queue: Queue<'_>, content: Option<&[T]>) -> Result<Devic
 /// The graph's arrays, but for factors.
 pub(super) struct GraphBuffers {
     variable_offsets: DeviceBuffer<u32>,
-    variable_edges: DeviceBuffer<u32>,
+    slot_inputs: DeviceBuffer<u32>,
     variable_values: DeviceBuffer<u32>,
     variable_states: DeviceBuffer<u32>,
     edge_variables: DeviceBuffer<u32>,
     edge_slots: DeviceBuffer<u32>,
-    slot_values: DeviceBuffer<u32>,
-    edge_values: DeviceBuffer<u32>,
+    edge_inputs: DeviceBuffer<u32>,
+    variable_places: DeviceBuffer<u32>,
+    edge_places: DeviceBuffer<u32>,
     factor_offsets: DeviceBuffer<u32>,
+    warp_lanes: DeviceBuffer<u32>,
+    warp_items: u32,
     variables_by_span: DeviceBuffer<u32>,
     variables_of_span: [u32; 3],
+    senders: u32,
+    readers: DeviceBuffer<u32>,
+    some_send: bool,
     tile_variables: DeviceBuffer<u32>,
     tile_numbers: DeviceBuffer<u32>,
     /// Three words of 64 bits for each product: of the messages, and of those before damping.
     tile_products: DeviceBuffer<u64>,
+    quads: u32,
     whole_tiles: u32,
-    /// The slot of each edge.
-    pub edge_slots_on_host: Vec<u32>,
+    tile_rows: u32,
+    tiles: u32,
 }
 
 impl GraphBuffers {
-    pub fn new(queue: Queue<'_>, graph: &FactorGraph, values: &Values, warp: u32) -> Result<Self> {
+    pub fn new(
+        queue: Queue<'_>, graph: &FactorGraph, values: &Values, places: &Places,
+        warp_items: &WarpItems, shape: &Shape,
+    ) -> Result<Self> {
         let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
             collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
         };
@@ -57,36 +70,54 @@ impl GraphBuffers {
         for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
             slots[edge as usize] = slot as u32;
         }
-        let (variables_by_span, variables_of_span) = Shares::variables(graph)?;
-        let tiles = Tiles::new(graph, (LEAVES_OF_LANE * warp) as usize)?;
+        let inputs = graph.all_variable_edges().iter();
+        let slot_inputs = collected(inputs.map(|&edge| warp_items.edge_inputs[edge as usize]))?;
+        let Variables { by_span, of_span, senders, readers } =
+            Shares::variables(graph, shape.by_levels)?;
+        let are_cut = by_span.len() < graph.variable_count();
+        let tiles = Tiles::new(graph, (LEAVES_OF_LANE * shape.warp) as usize)?;
         let upload = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
         Ok(Self {
             variable_offsets: upload(&variables)?,
-            variable_edges: upload(graph.all_variable_edges())?,
+            slot_inputs: upload(&slot_inputs)?,
             variable_values: optional(queue, values.variables.as_deref())?,
             variable_states: optional(queue, values.states.as_deref())?,
             edge_variables: upload(graph.edge_variables())?,
             edge_slots: upload(&slots)?,
-            slot_values: optional(queue, values.slots.as_deref())?,
-            edge_values: optional(queue, values.edges.as_deref())?,
+            edge_inputs: upload(&warp_items.edge_inputs)?,
+            variable_places: upload(&places.variables)?,
+            edge_places: upload(&places.edges)?,
             factor_offsets: upload(&factors)?,
-            variables_by_span: upload(&variables_by_span)?,
-            variables_of_span,
+            warp_lanes: upload(&warp_items.lanes)?,
+            warp_items: warp_items.sizes().warp_items as u32,
+            variables_by_span: upload(&by_span)?,
+            variables_of_span: of_span,
+            senders,
+            readers: upload(&readers)?,
+            some_send: are_cut || senders + of_span[1] + of_span[2] > 0,
             tile_variables: upload(&tiles.variables)?,
-            tile_products: DeviceBuffer::new(queue.current, 2 * 3 * tiles.numbers.len())?,
+            tile_products: DeviceBuffer::new(queue.current, 2 * 3 * tiles.others())?,
             tile_numbers: upload(&tiles.numbers)?,
+            quads: tiles.quads as u32,
             whole_tiles: tiles.whole as u32,
-            edge_slots_on_host: slots,
+            tile_rows: tiles.rows as u32,
+            tiles: tiles.others() as u32,
         })
     }
 
     pub fn fill(&self, device: &mut DeviceGeneral) {
-        addresses!(device, self; variable_offsets, variable_edges, variable_values, variable_states);
-        addresses!(device, self; edge_variables, edge_slots, slot_values, edge_values, factor_offsets);
-        addresses!(device, self; variables_by_span, tile_variables, tile_numbers, tile_products);
+        addresses!(device, self; variable_offsets, slot_inputs, variable_values, variable_states);
+        addresses!(device, self; edge_variables, edge_slots, edge_inputs, factor_offsets);
+        addresses!(device, self; warp_lanes, variables_by_span, readers);
+        device.warp_items = self.warp_items;
         device.variables_of_span = self.variables_of_span;
+        device.senders = self.senders;
+        device.some_send = self.some_send.into();
+        addresses!(device, self; variable_places, edge_places, tile_variables, tile_numbers, tile_products);
+        device.quads = self.quads;
         device.whole_tiles = self.whole_tiles;
-        device.tiles = self.tile_numbers.len() as u32;
+        device.tile_rows = self.tile_rows;
+        device.tiles = self.tiles;
     }
 }
 
@@ -106,9 +137,10 @@ pub(super) struct MessageBuffers {
 }
 
 impl MessageBuffers {
-    pub fn new(queue: Queue<'_>, values: &Values) -> Result<Self> {
+    /// For messages in so many places. What is in them is of no meaning yet.
+    pub fn new(queue: Queue<'_>, values: &Values, places: usize) -> Result<Self> {
         // What a product leaves out is read all the same, be it not yet written.
-        let messages = || DeviceBuffer::zeroed(queue, values.count);
+        let messages = || DeviceBuffer::zeroed(queue, places);
         let empty = || DeviceBuffer::new(queue.current, 0);
         Ok(Self {
             messages: [messages()?, messages()?],
@@ -121,9 +153,11 @@ impl MessageBuffers {
         })
     }
 
-    pub fn require_newest(&mut self, current: &Current, count: usize) -> Result<()> {
+    pub fn require_newest(&mut self, queue: Queue<'_>, count: usize) -> Result<()> {
         if self.newest[0].len() < count {
-            self.newest = [DeviceBuffer::new(current, count)?, DeviceBuffer::new(current, count)?];
+            // Also what is between variables is copied.
+            self.newest =
+                [DeviceBuffer::zeroed(queue, count)?, DeviceBuffer::zeroed(queue, count)?];
         }
         Ok(())
     }
@@ -146,7 +180,7 @@ impl MessageBuffers {
         Ok(())
     }
 
-    /// The messages after `buffer` iterations, by slot.
+    /// The messages after `buffer` iterations, by place.
     pub fn messages(&self, buffer: u32) -> &DeviceBuffer<u64> {
         &self.messages[buffer as usize & 1]
     }
@@ -167,9 +201,9 @@ impl MessageBuffers {
 
 /// All of a buffer.
 pub(super) fn download(queue: Queue<'_>, values: &DeviceBuffer<u64>) -> Result<Vec<u64>> {
-    let mut by_slot = filled(values.len(), 0)?;
-    values.download(queue, 0, &mut by_slot)?;
-    Ok(by_slot)
+    let mut all = filled(values.len(), 0)?;
+    values.download(queue, 0, &mut all)?;
+    Ok(all)
 }
 
 /// The factors of a graph, as one kind of inference needs them.
@@ -195,7 +229,9 @@ fn pair(first: u32, second: u32) -> u64 {
 }
 
 impl FactorBuffers {
-    fn new(queue: Queue<'_>, graph: &FactorGraph, factors: &Factors) -> Result<Self> {
+    fn new(
+        queue: Queue<'_>, graph: &FactorGraph, factors: &Factors, inputs: usize,
+    ) -> Result<Self> {
         let numbers = |content: &[f64]| DeviceBuffer::from_slice(queue, content);
         let words = |content: &[u64]| DeviceBuffer::from_slice(queue, content);
         let counts = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
@@ -238,7 +274,7 @@ impl FactorBuffers {
         } else {
             Vec::new()
         };
-        let outputs = if factors.needs_outputs { Values::new(graph)?.count } else { 0 };
+        let outputs = if factors.needs_outputs { inputs } else { 0 };
         Ok(Self {
             records: counts(&factors.records)?,
             horn: words(&horn)?,
@@ -283,8 +319,6 @@ impl ItemBuffers {
 struct WorkBuffers {
     constants_by_span: DeviceBuffer<u32>,
     constants_of_span: [u32; 3],
-    conjunctions: DeviceBuffer<u32>,
-    conjunctions_end: [u32; 7],
     items: [ItemBuffers; 3],
     targets: DeviceBuffer<u32>,
     ranks: DeviceBuffer<u32>,
@@ -311,8 +345,6 @@ impl WorkBuffers {
         Ok(Self {
             constants_by_span: DeviceBuffer::from_slice(queue, &constants)?,
             constants_of_span,
-            conjunctions: DeviceBuffer::from_slice(queue, &work.conjunctions)?,
-            conjunctions_end: work.conjunctions_end,
             items: [items(&work.items[0])?, items(&work.items[1])?, items(&work.items[2])?],
             // Never empty, since its address says that there are targets.
             targets: DeviceBuffer::new(current, if by_levels { edges.max(1) } else { 0 })?,
@@ -328,15 +360,14 @@ impl WorkBuffers {
         }
         self.targets.upload(queue, 0, &work.targets)?;
         self.ranks.upload(queue, 0, &work.ranks)?;
-        self.levels = work.items[0].levels.len() as u32 - 1;
+        let is_empty = work.items.iter().all(|items| items.words.is_empty());
+        self.levels = if is_empty { 0 } else { work.items[0].levels.len() as u32 - 1 };
         Ok(())
     }
 
     fn fill(&self, device: &mut DeviceGeneral) {
         device.constants_by_span = *self.constants_by_span.address();
         device.constants_of_span = self.constants_of_span;
-        device.conjunctions = *self.conjunctions.address();
-        device.conjunctions_end = self.conjunctions_end;
         for (list, buffers) in device.items.iter_mut().zip(&self.items) {
             let (items, levels) = (*buffers.words.address(), *buffers.levels.address());
             *list = DeviceItemList { items, levels };
@@ -382,9 +413,9 @@ impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
         queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists, shape: &Shape,
-        blocks: u32,
+        blocks: u32, inputs: usize,
     ) -> Result<Self> {
-        let buffers = FactorBuffers::new(queue, graph, &factors)?;
+        let buffers = FactorBuffers::new(queue, graph, &factors, inputs)?;
         let shares = Shares::new(graph, &factors.scratch);
         let bytes = shares.scratch(shape.by_levels);
         let groups = [blocks * THREADS, blocks * THREADS / shape.warp, blocks];

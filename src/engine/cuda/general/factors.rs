@@ -166,6 +166,12 @@ fn too_far_apart(graph: &FactorGraph, factor: usize) -> Error {
     ))
 }
 
+/// The error of messages that 32 bits do not count.
+pub(super) fn too_many_values() -> Error {
+    let text = "messages of more than 2^32 - 1 values, too many for a CUDA device";
+    Error::LimitExceeded(text.into())
+}
+
 /// The error of a factor that no kernel runs; graphs with one are kept on the processor before this is asked.
 fn no_device_form(graph: &FactorGraph, factor: usize) -> Error {
     let name = graph.kind(factor).name();
@@ -261,14 +267,13 @@ impl Factors {
     }
 }
 
-/// Where the stored values of variables, slots and edges start.
+/// Where the stored values of variables and edges start.
 #[derive(Debug)]
 pub(super) struct Values {
     /// Per variable, one entry more than there are; `None` if each has one value.
     pub variables: Option<Vec<u32>>,
     /// The same for the states: two each.
     pub states: Option<Vec<u32>>,
-    pub slots: Option<Vec<u32>>,
     pub edges: Option<Vec<u32>>,
     /// Values of all messages in one direction, and of all variables.
     pub count: usize,
@@ -282,11 +287,7 @@ impl Values {
             let mut starts = filled(1, 0_u32)?;
             let mut next = 0_u32;
             for size in sizes {
-                next = next.checked_add(size).ok_or_else(|| {
-                    Error::LimitExceeded(
-                        "messages of more than 2^32 - 1 values, too many for a CUDA device".into(),
-                    )
-                })?;
+                next = next.checked_add(size).ok_or_else(too_many_values)?;
                 starts.try_push(next)?;
             }
             Ok(starts)
@@ -295,7 +296,6 @@ impl Values {
             return Ok(Self {
                 variables: None,
                 states: None,
-                slots: None,
                 edges: None,
                 count: graph.edge_count(),
                 belief_count: graph.variable_count(),
@@ -304,25 +304,20 @@ impl Values {
         let radices = graph.cardinalities();
         let width = |v: u32| stored_values(radices[v as usize]) as u32;
         let of_edges = graph.edge_variables();
-        let slots = graph.all_variable_edges().iter().map(|&edge| of_edges[edge as usize]);
         let variables = running(&mut (0..radices.len() as u32).map(width))?;
         let edges = running(&mut of_edges.iter().map(|&v| width(v)))?;
         Ok(Self {
             count: edges[of_edges.len()] as usize,
             belief_count: variables[radices.len()] as usize,
             states: Some(running(&mut radices.iter().copied())?),
-            slots: Some(running(&mut slots.map(width))?),
             variables: Some(variables),
             edges: Some(edges),
         })
     }
 
-    /// Where a slot's values lie.
-    pub fn of_slot(&self, slot: usize) -> std::ops::Range<usize> {
-        match &self.slots {
-            None => slot..slot + 1,
-            Some(starts) => starts[slot] as usize..starts[slot + 1] as usize,
-        }
+    /// The number of values of an edge's message.
+    pub fn width(&self, edge: usize) -> usize {
+        self.edges.as_ref().map_or(1, |starts| (starts[edge + 1] - starts[edge]) as usize)
     }
 
     /// Where a variable's values lie.

@@ -2,10 +2,14 @@
 //! that have a preorder. See cuda/engine/general.cuh for what the device does.
 
 mod buffers;
+mod classes;
 mod device;
 mod evidence;
 mod factors;
+mod places;
 mod shape;
+mod tiles;
+mod warp_items;
 mod work;
 
 #[cfg(test)]
@@ -24,8 +28,11 @@ use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
+use places::Places;
 use shape::Shape;
+use std::ops::Range;
 use std::sync::Arc;
+use warp_items::{ITEM_LANES, Sizes, WarpItems};
 use work::{Shares, TaskLists};
 
 /// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.
@@ -35,20 +42,21 @@ impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
         &self, queue: Queue<'_>, graph: &FactorGraph, factors: Factors, preorder: &Preorder,
+        sizes: Sizes,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
         let work =
             if self.by_levels { shares.by_levels(preorder)? } else { shares.synchronous()? };
-        let blocks = self.blocks(graph, &work);
-        Machine::new(queue, graph, factors, &work, self, blocks)
+        let blocks = self.blocks(graph, &work, sizes);
+        Machine::new(queue, graph, factors, &work, self, blocks, sizes.inputs)
     }
 
     /// Blocks that a launch for this work should have.
-    fn blocks(&self, graph: &FactorGraph, work: &TaskLists) -> u32 {
+    fn blocks(&self, graph: &FactorGraph, work: &TaskLists, sizes: Sizes) -> u32 {
         let variables = graph.variable_count();
         let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
         let [threads, warps, blocks] = [0, 1, 2].map(|span| work.items[span].width());
-        let threads = (threads + work.conjunctions.len())
+        let threads = (threads + sizes.warp_items * ITEM_LANES)
             .max(variables)
             .max(warps.saturating_mul(self.warp as usize));
         let blocks = threads.div_ceil(THREADS as usize).max(blocks);
@@ -57,6 +65,7 @@ impl Shape {
 }
 
 struct Kernels {
+    prepare: Kernel,
     begin: Kernel,
     iterations: Kernel,
     results: Kernel,
@@ -69,6 +78,12 @@ pub(super) struct General {
     kernels: Kernels,
     shape: Shape,
     values: Values,
+    places: Places,
+    sizes: Sizes,
+    /// Entries of an array of messages in either direction.
+    entries: usize,
+    /// Whether `general_prepare` is to run, as evidence has changed.
+    is_stale: bool,
     fixed: GraphBuffers,
     evidence: EvidenceBuffers,
     messages: MessageBuffers,
@@ -108,12 +123,14 @@ impl General {
         let by_levels =
             matches!(schedule, Schedule::SequentialRandom { .. }) || preorder.class_count() > 1;
         let kernels = Kernels {
+            prepare: module.kernel(c"general_prepare")?,
             begin: module.kernel(c"general_begin")?,
             iterations: module.kernel(c"general_passes")?,
             results: module.kernel(c"general_results")?,
         };
         let per_multiprocessor = kernels.iterations.blocks_per_multiprocessor(THREADS, 0)?.max(1);
         let values = Values::new(&graph)?;
+        let places = Places::new(&graph)?;
         let shape = Shape {
             by_levels,
             iterations_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
@@ -121,16 +138,26 @@ impl General {
             warp: queue.current.device().warp_size()?,
         };
         let sums = Factors::new(&graph, Inference::SumProduct)?;
+        let warp_items = match by_levels {
+            true => WarpItems::none(&graph, &values)?,
+            false => WarpItems::new(&graph, &sums.horn, &places, &values)?,
+        };
+        let sizes = warp_items.sizes();
+        let entries = places.count.max(sizes.inputs.next_multiple_of(2));
         let general = Self {
-            fixed: GraphBuffers::new(queue, &graph, &values, shape.warp)?,
+            fixed: GraphBuffers::new(queue, &graph, &values, &places, &warp_items, &shape)?,
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
-            messages: MessageBuffers::new(queue, &values)?,
+            messages: MessageBuffers::new(queue, &values, entries)?,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,
-            sums: shape.machine(queue, &graph, sums, &preorder)?,
+            sums: shape.machine(queue, &graph, sums, &preorder, sizes)?,
             maxima: None,
             kernels,
             shape,
             values,
+            places,
+            sizes,
+            entries,
+            is_stale: true,
             inference: Inference::SumProduct,
             damping: 0.0,
             history_rows: 0,
@@ -142,37 +169,49 @@ impl General {
         };
         let reset = DeviceGeneral { reset: 1, ..general.device(&general.sums) };
         general.start(queue, &reset, 0)?;
+        // Both have ones between variables.
+        general.messages.messages(1).copy_from(queue, general.messages.messages(0))?;
         queue.synchronize()?;
         Ok(general)
     }
 
-    /// Messages by edge, from those by slot.
-    fn by_edge(&self, by_slot: &[u64]) -> Result<Vec<EncodedMessage>> {
-        let mut messages = room(by_slot.len())?;
-        for &slot in &self.fixed.edge_slots_on_host {
-            messages.extend(
-                by_slot[self.values.of_slot(slot as usize)].iter().map(|&w| EncodedMessage(w)),
-            );
+    /// Where the values of each edge's message are.
+    fn places_of_edges(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = self.places.edges.iter().enumerate();
+        starts.map(|(edge, &place)| place as usize..place as usize + self.values.width(edge))
+    }
+
+    /// Messages by edge, from those by place.
+    fn by_edge(&self, by_place: &[u64]) -> Result<Vec<EncodedMessage>> {
+        let mut messages = room(self.values.count)?;
+        for places in self.places_of_edges() {
+            messages.extend(by_place[places].iter().map(|&word| EncodedMessage(word)));
         }
         Ok(messages)
     }
 
-    fn by_slot(&self, messages: &[EncodedMessage]) -> Result<Vec<u64>> {
-        let mut by_slot = filled(self.values.count, EncodedMessage::ONE.0)?;
+    fn by_place(&self, messages: &[EncodedMessage]) -> Result<Vec<u64>> {
+        let mut by_place = filled(self.places.count, EncodedMessage::ONE.0)?;
         let mut next = messages.iter();
-        for &slot in &self.fixed.edge_slots_on_host {
-            let values = &mut by_slot[self.values.of_slot(slot as usize)];
-            for (value, &message) in values.iter_mut().zip(&mut next) {
+        for places in self.places_of_edges() {
+            for (value, &message) in by_place[places].iter_mut().zip(&mut next) {
                 *value = message.0;
             }
         }
-        Ok(by_slot)
+        Ok(by_place)
     }
 
     fn machine(&self, inference: Inference) -> &Machine {
         match (inference, &self.maxima) {
             (Inference::MaxProduct, Some(machine)) => machine,
             _ => &self.sums,
+        }
+    }
+
+    fn machine_mut(&mut self, inference: Inference) -> &mut Machine {
+        match (inference, &mut self.maxima) {
+            (Inference::MaxProduct, Some(machine)) => machine,
+            _ => &mut self.sums,
         }
     }
 
@@ -185,7 +224,7 @@ impl General {
         }
         let factors = Factors::new(&graph, Inference::MaxProduct)?;
         let preorder = self.schedule.preorder(&graph, 0)?;
-        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder)?);
+        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder, self.sizes)?);
         Ok(())
     }
 
@@ -195,7 +234,7 @@ impl General {
             variables: self.graph.variable_count() as u32,
             factors: self.graph.factor_count() as u32,
             edges: self.graph.edge_count() as u32,
-            values: self.values.count as u32,
+            values: self.entries as u32,
             belief_count: self.values.belief_count as u64,
             history_rows: self.history_rows,
             by_levels: u32::from(self.shape.by_levels),
@@ -208,6 +247,13 @@ impl General {
         self.messages.fill(&mut device, self.damping > 0.0);
         machine.fill(&mut device);
         device
+    }
+
+    /// Runs `general_prepare`.
+    fn prepare(&self, queue: Queue<'_>, device: &DeviceGeneral) -> Result<()> {
+        let launch = Launch::new(self.machine(self.inference).blocks, THREADS);
+        // SAFETY: the argument of the kernel; the buffers are this program's and of the sizes that the counts say.
+        unsafe { self.kernels.prepare.launch(queue, launch, [Argument::value(device)]) }
     }
 
     /// Runs `general_begin`.
@@ -234,7 +280,9 @@ impl Program for General {
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
-        self.evidence.set(&self.graph, &self.values, variable, evidence)
+        self.evidence.set(&self.graph, &self.values, variable, evidence)?;
+        self.is_stale = true;
+        Ok(())
     }
 
     fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
@@ -248,11 +296,11 @@ impl Program for General {
         }
         let damped = request.damping > 0.0;
         if damped {
-            self.messages.require_newest(queue.current, self.values.count)?;
+            self.messages.require_newest(queue, self.entries)?;
         }
         if let StopRule::Bingo { history, .. } = request.rule {
             let rows = history.min(request.rule.most_iterations()).max(1);
-            self.messages.require_inputs(queue.current, self.values.count)?;
+            self.messages.require_inputs(queue.current, self.entries)?;
             self.messages.require_history(queue.current, rows, self.values.belief_count)?;
             self.history_rows = rows;
         }
@@ -265,6 +313,10 @@ impl Program for General {
             ..self.device(self.machine(self.inference))
         };
         self.start(queue, &device, buffer)?;
+        if self.is_stale && self.sizes.warp_items > 0 {
+            self.prepare(queue, &device)?;
+        }
+        self.is_stale = false;
         self.newest_is_valid = damped;
         if fresh {
             self.iterations = 0;
@@ -279,11 +331,7 @@ impl Program for General {
         if self.shape.iterations_differ {
             let shares = Shares::new(&self.graph, &self.machine(self.inference).factor_bytes);
             let work = shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?)?;
-            let machine = match (self.inference, &mut self.maxima) {
-                (Inference::MaxProduct, Some(machine)) => machine,
-                _ => &mut self.sums,
-            };
-            machine.replace(queue, &work)?;
+            self.machine_mut(self.inference).replace(queue, &work)?;
             self.iterations += 1;
         }
         let machine = self.machine(self.inference);
@@ -322,7 +370,7 @@ impl Program for General {
     fn set_messages(
         &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
-        self.messages.messages(buffer).upload(queue, 0, &self.by_slot(messages)?)?;
+        self.messages.messages(buffer).upload(queue, 0, &self.by_place(messages)?)?;
         self.newest_is_valid = false;
         self.constant_iterations = Some(0);
         Ok(())
@@ -343,8 +391,8 @@ impl Program for General {
     fn set_undamped(
         &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
-        self.messages.require_newest(queue.current, self.values.count)?;
-        self.messages.newest(buffer).upload(queue, 0, &self.by_slot(messages)?)?;
+        self.messages.require_newest(queue, self.entries)?;
+        self.messages.newest(buffer).upload(queue, 0, &self.by_place(messages)?)?;
         self.newest_is_valid = true;
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! What an iteration computes, level by level, and whether threads, warps or blocks do.
 
-use super::factors::{HIGH_DEGREE, PRODUCT, SMALL_ARITY, body_memory, tree_nodes};
+use super::classes::by_class;
+use super::factors::{HIGH_DEGREE, PRODUCT, body_memory, tree_nodes};
+use super::warp_items::is_in_warp_item;
 use crate::error::Result;
 use crate::kernel::stored_values;
-use crate::memory::{Grow, collected, copied, filled, room};
+use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Preorder, Storage, analyse};
 
@@ -13,6 +15,10 @@ const WARP_BYTES: u64 = 16 << 10;
 /// Most edges of a variable that a thread looks at, and most values of messages on them.
 const THREAD_DEGREE: usize = 8;
 const THREAD_VALUES: usize = 16;
+/// Most messages of a binary variable of which conjunctions multiply the others themselves, and what stands for variables
+/// that send instead (NO_READER of general_warp_items.cuh).
+const READ_DEGREE: usize = 4;
+const NO_READER: u32 = u32::MAX;
 /// VALUES_AT_ONCE of general_variables.cuh.
 const VALUES_AT_ONCE: u64 = 128;
 
@@ -65,11 +71,7 @@ impl Items {
 /// The work items of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TaskLists {
-    /// Conjunctions of 2 to 8 variables where updates are synchronous, by arity, and the end of each arity's: each by one
-    /// thread, in registers.
-    pub conjunctions: Vec<u32>,
-    pub conjunctions_end: [u32; 7],
-    /// Of other factors, by [`Span`].
+    /// By [`Span`]; where updates are synchronous, of the factors that are in no warp item.
     pub items: [Items; 3],
     /// Edges, item by item; empty if every item is all messages of its factor and all read old ones.
     pub targets: Vec<u32>,
@@ -81,28 +83,6 @@ pub(super) struct TaskLists {
 fn product_memory(degree: usize) -> u64 {
     let blocks = degree.div_ceil(8) as u64;
     PRODUCT * (blocks + tree_nodes(blocks))
-}
-
-/// The numbers below `count` that have a class, by classes, ascending in each, and where each class ends. O(count).
-fn by_class<const N: usize>(
-    count: usize, class: impl Fn(usize) -> Option<usize>,
-) -> Result<(Vec<u32>, [u32; N])> {
-    let mut next = [0_u32; N];
-    for class in (0..count).filter_map(&class) {
-        next[class] += 1;
-    }
-    let mut start = 0;
-    for next in &mut next {
-        start += std::mem::replace(next, start);
-    }
-    let mut all = filled(start as usize, 0)?;
-    for number in 0..count {
-        if let Some(class) = class(number) {
-            all[next[class] as usize] = number as u32;
-            next[class] += 1;
-        }
-    }
-    Ok((all, next))
 }
 
 /// What decides who computes.
@@ -147,7 +127,7 @@ impl<'a> Shares<'a> {
     }
 
     /// Who looks at a variable, and the bytes of memory that it takes; `None` for those that are cut into tiles.
-    fn of_variable(graph: &FactorGraph, v: usize) -> Option<(Span, u64)> {
+    pub fn of_variable(graph: &FactorGraph, v: usize) -> Option<(Span, u64)> {
         let (degree, width) = (graph.degree(v), stored_values(graph.cardinalities()[v]));
         if degree <= THREAD_DEGREE && degree * width <= THREAD_VALUES {
             return Some((Span::Thread, 0));
@@ -162,17 +142,44 @@ impl<'a> Shares<'a> {
         Some((Span::of_bytes(bytes), bytes))
     }
 
-    /// Variables that are not cut into tiles, by who looks at them, and how many each has. O(variables).
-    pub fn variables(graph: &FactorGraph) -> Result<(Vec<u32>, [u32; 3])> {
+    /// Variables that are not cut into tiles, by who looks at them. O(edges).
+    pub fn variables(graph: &FactorGraph, by_levels: bool) -> Result<Variables> {
+        let mut readers = filled(graph.variable_count(), NO_READER)?;
+        if !by_levels {
+            for (v, reader) in readers.iter_mut().enumerate() {
+                *reader = Self::reader(graph, v);
+            }
+        }
+        let reads = |v: usize| readers[v] != NO_READER;
         // Neighbouring threads do the same where a thread's variables are sorted by degree.
-        let (all, [_, _, threads, warps, blocks]) = by_class(graph.variable_count(), |v| {
+        let classes = by_class(graph.variable_count(), |v| {
+            let degrees = [3, 5].iter().filter(|&&degree| degree <= graph.degree(v)).count();
             Some(match Self::of_variable(graph, v)?.0 {
-                Span::Thread => [3, 5].iter().filter(|&&degree| degree <= graph.degree(v)).count(),
-                Span::Warp => 3,
-                Span::Block => 4,
+                Span::Thread => degrees + if reads(v) { 3 } else { 0 },
+                Span::Warp => 6,
+                Span::Block => 7,
             })
         })?;
-        Ok((all, [threads, warps - threads, blocks - warps]))
+        let (by_span, [_, _, senders, _, _, threads, warps, blocks]) = classes;
+        let of_span = [threads, warps - threads, blocks - warps];
+        Ok(Variables { by_span, of_span, senders, readers })
+    }
+
+    /// Which message of a variable is the first that a conjunction reads for itself; [`NO_READER`] if the variable sends.
+    fn reader(graph: &FactorGraph, v: usize) -> u32 {
+        if graph.cardinality(v) != 2 || graph.degree(v) > READ_DEGREE {
+            return NO_READER;
+        }
+        let mut first = NO_READER;
+        for (index, &edge) in graph.variable_edges(v).iter().enumerate() {
+            let factor = graph.edge_factors()[edge as usize] as usize;
+            match graph.arity(factor) {
+                0 | 1 => {} // read nothing
+                _ if !is_in_warp_item(graph, factor) => return NO_READER,
+                _ => first = first.min(index as u32),
+            }
+        }
+        first
     }
 
     /// Factors with one variable, in the same way. O(factors).
@@ -200,20 +207,14 @@ impl<'a> Shares<'a> {
     /// Synchronous updates: every factor is a work item, in one level.
     pub fn synchronous(&self) -> Result<TaskLists> {
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
-        // Conjunctions of few variables take no memory.
-        let is_few = |f: usize| self.factor_bytes[f] == 0;
-        let (conjunctions, conjunctions_end) = by_class(self.graph.factor_count(), |factor| {
-            let arity = self.graph.arity(factor);
-            ((2..=SMALL_ARITY).contains(&arity) && is_few(factor)).then(|| arity - 2)
-        })?;
-        let others = |&f: &usize| self.graph.arity(f) > 1 && !is_few(f);
+        let others = |&f: &usize| self.graph.arity(f) > 1 && !is_in_warp_item(self.graph, f);
         for factor in (0..self.graph.factor_count()).filter(others) {
             let (span, _) = self.of_factor(factor, false);
             items[span as usize].push(factor as u32, 0, 0)?;
         }
         items.iter_mut().try_for_each(Items::end_level)?;
         let (targets, ranks) = (Vec::new(), Vec::new());
-        Ok(TaskLists { conjunctions, conjunctions_end, items, targets, ranks })
+        Ok(TaskLists { items, targets, ranks })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
@@ -245,43 +246,19 @@ impl<'a> Shares<'a> {
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
-        let (conjunctions, conjunctions_end) = (Vec::new(), [0; 7]);
-        Ok(TaskLists { conjunctions, conjunctions_end, items, targets, ranks })
+        Ok(TaskLists { items, targets, ranks })
     }
 }
 
-/// Binary variables of more messages than a thread takes, cut into tiles: see cuda/engine/general_tiles.cuh.
+/// The variables that are not cut into tiles.
 #[derive(Debug, PartialEq)]
-pub(super) struct Tiles {
-    /// The variable of each tile: first those of one tile.
-    pub variables: Vec<u32>,
-    /// The number of such variables.
-    pub whole: usize,
-    /// Of each other tile its number among its variable's.
-    pub numbers: Vec<u32>,
-}
-
-impl Tiles {
-    /// O(edges).
-    pub fn new(graph: &FactorGraph, leaves_of_tile: usize) -> Result<Self> {
-        let degree = |v: u32| graph.degree(v as usize);
-        // Those of one tile, and the others.
-        let (mut variables, [whole, _]) = by_class(graph.variable_count(), |v| {
-            let is_cut = Shares::of_variable(graph, v).is_none();
-            is_cut.then(|| usize::from(graph.degree(v) > leaves_of_tile))
-        })?;
-        let whole = whole as usize;
-        let others = copied(&variables[whole..])?;
-        variables.truncate(whole);
-        let mut numbers = Vec::new();
-        for v in others {
-            for number in 0..degree(v).div_ceil(leaves_of_tile) as u32 {
-                variables.try_push(v)?;
-                numbers.try_push(number)?;
-            }
-        }
-        Ok(Self { variables, whole, numbers })
-    }
+pub(super) struct Variables {
+    /// Sorted by [`Span`], so many of each; those of threads begin with the ones that send in every iteration.
+    pub by_span: Vec<u32>,
+    pub of_span: [u32; 3],
+    pub senders: u32,
+    /// Of all variables: `readers` of general.cuh.
+    pub readers: Vec<u32>,
 }
 
 /// The run of each edge: the number of its class, counting classes that follow each other and concern one
@@ -335,8 +312,6 @@ mod tests {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let work = Shares::new(&graph, &factors.scratch).synchronous().unwrap();
-        assert_eq!(work.conjunctions, [0, 1]);
-        assert_eq!(work.conjunctions_end, [2; 7]);
         assert!(work.items.iter().all(|items| items.words.is_empty() && items.levels == [0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
     }
@@ -392,14 +367,8 @@ mod tests {
         let shares = Shares::new(&graph, &factors.scratch);
         let synchronous = shares.synchronous().unwrap();
         assert_eq!(synchronous.items[1].words, [0, 0, 0]);
-        assert_eq!(synchronous.conjunctions_end, [300; 7]);
         assert_eq!(synchronous.items.map(|items| items.width()), [0, 1, 0]);
-        // 301 messages are two tiles.
         assert_eq!(Shares::of_variable(&graph, 0), None);
-        let tiles = Tiles { variables: vec![0, 0], whole: 0, numbers: vec![0, 1] };
-        assert_eq!(Tiles::new(&graph, 256).unwrap(), tiles);
-        let tiles = Tiles { variables: vec![0], whole: 1, numbers: vec![] };
-        assert_eq!(Tiles::new(&graph, 301).unwrap(), tiles);
         // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two extended floats.
         assert_eq!(shares.scratch(false), [0, (100 + 101) * 32, 0]);
         // By levels each factor reads a message of the high-degree variable.
