@@ -11,15 +11,20 @@ use crate::model::FactorGraph;
 /// Lanes of a warp item, and most variables of a factor in one.
 pub(super) const ITEM_LANES: usize = 32;
 
-/// Bits of the last word of `WarpLane`.
-const NEGATED: u32 = 16;
-const USED: u32 = 32;
-const INDEX_SHIFT: u32 = 6;
-const LITERALS_SHIFT: u32 = 11;
-const RANGE_SHIFT: u32 = 16;
 /// How far, as a logarithm, the product of all messages of a factor may be from one for `f64` to do (see
 /// `DeviceHorn`).
 const RANGE: u32 = 430;
+
+/// The last word of a `WarpLane` without an edge, beside factors of so many variables.
+fn unused(arity: usize) -> u32 {
+    let arity = arity as u32;
+    (arity - 1) << 11 | (RANGE / arity - 1) << 16
+}
+
+/// That of the lane with this number among those of its factor; whether the factor has the negated literal.
+fn used(arity: usize, index: usize, negated: bool) -> u32 {
+    unused(arity) | (index as u32) << 6 | 1 << 5 | u32::from(negated) << 4
+}
 
 /// The warp items of a graph, and where the messages to all its factors are.
 #[derive(Debug, Default)]
@@ -57,8 +62,6 @@ impl WarpItems {
         let mut lanes = Vec::new();
         let mut first = 0;
         for (arity, end) in (2..).zip(ends) {
-            let arity_range = RANGE / arity as u32 - 1;
-            let more = (arity as u32 - 1) << LITERALS_SHIFT | arity_range << RANGE_SHIFT;
             for side_by_side in factors[first as usize..end as usize].chunks(ITEM_LANES / arity) {
                 lanes.try_room(4 * ITEM_LANES)?;
                 for &factor in side_by_side {
@@ -70,16 +73,14 @@ impl WarpItems {
                     for (index, position) in std::iter::once(head).chain(literals).enumerate() {
                         let edge = edges.start + position;
                         let negated = index > 0 && horn[parameter].negated >> position & 1 == 1;
-                        let own = USED
-                            | more
-                            | (index as u32) << INDEX_SHIFT
-                            | if negated { NEGATED } else { 0 };
-                        edge_inputs[edge] = (lanes.len() / 4) as u32;
+                        let own = used(arity, index, negated);
+                        edge_inputs[edge] =
+                            u32::try_from(lanes.len() / 4).map_err(|_| too_many_values())?;
                         lanes.extend([places.edges[edge], edge as u32, parameter as u32, own]);
                     }
                 }
                 for _ in side_by_side.len() * arity..ITEM_LANES {
-                    lanes.extend([0, 0, 0, more]);
+                    lanes.extend([0, 0, 0, unused(arity)]);
                 }
             }
             first = end;
@@ -128,8 +129,9 @@ mod tests {
         let (places, values) = (Places::new(&graph).unwrap(), Values::new(&graph).unwrap());
         let warp_items = WarpItems::new(&graph, &factors.horn, &places, &values).unwrap();
         assert_eq!(warp_items.sizes().warp_items, 2);
-        // Unit 0: the factor of two variables, whose head is its last edge or its first one as the builder has it.
-        let more = |arity: usize| (arity as u32 - 1) << 11 | (430 / arity as u32 - 1) << 16;
+        // The first: the factor of two variables, whose head is its last edge or its first one as the builder has it.
+        // Of 2 and of 3 variables.
+        let more = [1 << 11 | 214 << 16, 2 << 11 | 142 << 16];
         let lane = |position: usize| &warp_items.lanes[4 * position..4 * position + 4];
         for (factor, first) in [(1, 0), (0, ITEM_LANES)] {
             let (arity, edges) = (graph.arity(factor), graph.factor_edges(factor));
@@ -137,10 +139,10 @@ mod tests {
             assert_eq!(lane(first)[..2], [places.edges[head], head as u32]);
             for index in 0..arity {
                 let own = lane(first + index);
-                assert_eq!(own[3] & !NEGATED, USED | (index as u32) << 6 | more(arity));
+                assert_eq!(own[3], more[arity - 2] | (index as u32) << 6 | 1 << 5);
                 assert_eq!(warp_items.edge_inputs[own[1] as usize] as usize, first + index);
             }
-            assert_eq!(lane(first + arity)[3], more(arity));
+            assert_eq!(lane(first + arity)[3], more[arity - 2]);
         }
         assert_eq!(warp_items.sizes().inputs, 2 * ITEM_LANES + 1);
         assert_eq!(WarpItems::none(&graph, &values).unwrap().edge_inputs, [0, 1, 2, 3, 4, 5]);
