@@ -5,6 +5,7 @@
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome, inform, warn};
+use crate::run_warnings;
 use crate::signals;
 use crate::standard_streams::{standard_input, standard_output};
 use crate::stats::reason_name;
@@ -180,12 +181,9 @@ impl<R: BufRead> Conversation<R> {
                 reason_name(reason)
             ));
         }
-        if let Some(variable) = report.first_contradiction {
-            warn(format!(
-                "BP: deterministic messages that disagree met at variable index {variable} ({} such \
-                 places in an iteration): the state backed by more of them won",
-                report.contradictions
-            ));
+        let index = |variable| format!("index {variable}");
+        if let Some(text) = run_warnings::of_contradictions(&report, index) {
+            warn(format!("BP: {text}"));
         }
         Ok(six_digits(report.active_fraction))
     }

@@ -7,6 +7,7 @@ use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
 use crate::run_options::RunArguments;
+use crate::run_warnings;
 use crate::signals;
 use crate::standard_streams::standard_output;
 use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
@@ -301,13 +302,8 @@ fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, runs: &[Run]) {
 fn warn_about_run(
     arguments: &Arguments, graph: NamedGraph<'_>, report: &RunReport, warn: impl Fn(String),
 ) {
-    if let Some(variable) = report.first_contradiction {
-        warn(format!(
-            "deterministic messages that disagree met at variable {} ({} such places in an iteration): the \
-             state backed by more of them won",
-            graph.describe(variable),
-            report.contradictions
-        ));
+    if let Some(text) = run_warnings::of_contradictions(report, |v| graph.describe(v)) {
+        warn(text);
     }
     let rule = arguments.run.stop_rule();
     let waited = matches!(rule, StopRule::Tolerance { .. } | StopRule::AllBeliefs { .. });
@@ -318,8 +314,8 @@ fn warn_about_run(
         };
         warn(format!("no convergence in {} iterations{change}", report.iterations));
     }
-    if report.reason == StopReason::Time {
-        warn(format!("the time was up after {} iterations", report.iterations));
+    if let Some(text) = run_warnings::of_time(report) {
+        warn(text);
     }
 }
 

@@ -6,10 +6,11 @@ use crate::failure::{Failure, Outcome, inform, warn};
 use crate::locate_output::{Located, Printer};
 use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
 use crate::run_options::RunArguments;
+use crate::run_warnings;
 use crate::signals;
 use fastlbp::format::describe_variable;
 use fastlbp::ranking::{FirstRank, FirstRanks, Suspects};
-use fastlbp::{BeliefPropagation, Progress, RunRequest, StopReason, StopRule};
+use fastlbp::{BeliefPropagation, Progress, RunRequest, StopRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -158,21 +159,10 @@ fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Op
         return Err(Failure::Interrupted { signal, text });
     }
     let report = report?;
-    if let Some(variable) = report.first_contradiction {
-        warn(format!(
-            "{}: deterministic messages that disagree met at variable {} ({} such places in an iteration): the \
-             state backed by more of them won",
-            files.graph.display(),
-            describe_variable(&graph, &names, variable),
-            report.contradictions
-        ));
-    }
-    if report.reason == StopReason::Time {
-        warn(format!(
-            "{}: the time was up after {} iterations",
-            files.graph.display(),
-            report.iterations
-        ));
+    let describe = |variable| describe_variable(&graph, &names, variable);
+    let disagreed = run_warnings::of_contradictions(&report, describe);
+    for text in disagreed.into_iter().chain(run_warnings::of_time(&report)) {
+        warn(format!("{}: {text}", files.graph.display()));
     }
     let variables: Vec<usize> = candidates.iter().map(|candidate| candidate.variable).collect();
     let suspects = Suspects::new(&session, &variables, arguments.fault_state as usize)?;

@@ -24,6 +24,7 @@ mod rank_dialog;
 mod rank_inputs;
 mod rank_output;
 mod run_options;
+mod run_warnings;
 mod shape;
 #[cfg_attr(not(unix), path = "no_signals.rs")]
 mod signals;

@@ -4,9 +4,10 @@ use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::rank_output::{KEYS, Printer, Run, Summary, Timing, describe};
+use crate::run_warnings;
 use crate::signals;
 use crate::standard_streams::standard_input;
-use fastlbp::format::{Dictionary, find_variable, save_text};
+use fastlbp::format::{Dictionary, describe_variable, find_variable, save_text};
 use fastlbp::ranking::{Inspection, Opened, Quality, explain};
 use fastlbp::{Control, Error, FactorGraph, Progress, Result, RunReport};
 use std::io::{BufRead, Read, StdinLock};
@@ -292,19 +293,13 @@ impl Dialog {
 
     /// Says where deterministic messages disagreed, unless they did so in the run before.
     fn warn_about(&self, report: &RunReport, before: Option<&RunReport>) {
-        let first = report.first_contradiction;
-        let Some(variable) =
-            first.filter(|_| before.is_none_or(|it| it.first_contradiction != first))
-        else {
+        if before.is_some_and(|it| it.first_contradiction == report.first_contradiction) {
             return;
-        };
-        warn(format!(
-            "after answer {}: deterministic messages that disagree met at variable {} ({} such places in an \
-             iteration): the state backed by more of them won",
-            self.inspection.answers().len(),
-            fastlbp::format::describe_variable(&self.graph, &self.names, variable),
-            report.contradictions
-        ));
+        }
+        let describe = |variable| describe_variable(&self.graph, &self.names, variable);
+        if let Some(text) = run_warnings::of_contradictions(report, describe) {
+            warn(format!("after answer {}: {text}", self.inspection.answers().len()));
+        }
     }
 
     /// Checks that the journal and the file of answers say the same.
