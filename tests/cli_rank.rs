@@ -3,6 +3,8 @@
 #![cfg(all(feature = "cli", target_os = "linux"))]
 
 mod common;
+#[path = "common/conversation.rs"]
+mod conversation;
 #[allow(dead_code, reason = "of the processes, only those at terminals are used")]
 #[path = "common/process.rs"]
 mod process;
@@ -210,15 +212,7 @@ fn evidence_may_have_the_names_of_a_graph() {
 fn converse(work: &Workplace, arguments: &str, input: &str) -> (Option<i32>, String, String) {
     let mut command = program();
     command.args(arguments.split_whitespace()).current_dir(work.path(""));
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It may have ended before it reads everything.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = conversation::converse(&mut command, input);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

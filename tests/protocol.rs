@@ -3,10 +3,13 @@
 #![cfg(feature = "cli")]
 
 mod common;
+#[path = "common/conversation.rs"]
+mod conversation;
 
+use conversation::converse;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fastlbp"))
@@ -14,26 +17,6 @@ fn program() -> Command {
 
 fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Runs a command with a whole input.
-fn converse(command: &mut Command, input: &str) -> Output {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_string();
-    // The answers must be read while the input is written: either pipe may fill up.
-    let writer = std::thread::spawn(move || {
-        // The program may end before it has read everything, as after BYE.
-        let _ = stdin.write_all(input.as_bytes());
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
 }
 
 /// Answers of the program to an input, which must end well and say nothing else.
