@@ -70,6 +70,18 @@ fn runs_by_bingos_rule() {
     assert!(err.contains("TOL,MIN,MAX,HIST"), "{err}");
 }
 
+/// Options of runs are those of `fastlbp infer`.
+#[test]
+fn runs_by_maxima_and_damped_ones() {
+    let chain = data("chain.causal_fg");
+    let options = ["--inference", "max", "--damping", "0.5", "--schedule", "PARALL"];
+    let (code, report) = json(&[&[chain.as_str(), "--backend", "cpu"], &options[..]].concat());
+    assert_eq!(code, Some(0));
+    let damped = report["measurements"][0]["run_iterations"].as_u64().unwrap();
+    let (_, report) = json(&[&chain, "--backend", "cpu", "--schedule", "PARALL"]);
+    assert!(damped > report["measurements"][0]["run_iterations"].as_u64().unwrap(), "{report}");
+}
+
 #[test]
 fn json_has_all_of_it_in_seconds() {
     let mixed = data("mixed.fg");
@@ -191,6 +203,8 @@ fn wrong_options_say_what_is_right() {
         (&[&graph, "--schedule", "PARALLEL"], "PARALL"),
         (&[&graph, "--backend", "gpu"], "cuda"),
         (&[&graph, "--threads", "0"], "1..=1024"),
+        (&[&graph, "--damping", "1"], "--damping"),
+        (&[&graph, "--inference", "mean"], "sum"),
         (&[&graph, &graph, "--evidence", "x.obs"], "--evidence x.obs with 2 graphs"),
         (&[&graph, "--no-evidence", "--evidence", "x.obs"], "cannot be used with"),
     ] {

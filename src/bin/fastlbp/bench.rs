@@ -3,7 +3,8 @@
 use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
 use crate::failure::{Failure, Outcome, warn};
-use crate::options::{BackendName, ScheduleName, parse_bingo_rule};
+use crate::options::{BackendName, ScheduleName, parse_bingo_rule, parse_damping};
+use crate::run_options::InferenceName;
 use crate::shape::{ShapeName, ShapeOptions};
 use crate::signals;
 use crate::standard_streams::print;
@@ -105,6 +106,14 @@ pub struct Arguments {
     /// iterations without measuring, a run by tolerance]
     #[arg(long, allow_hyphen_values = true, value_name = "TOL,MIN,MAX,HIST", value_parser = parse_bingo_rule)]
     bingo: Option<StopRule>,
+
+    /// Sums give marginals, maxima max-marginals, as for `fastlbp infer`
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = InferenceName::Sum)]
+    inference: InferenceName,
+
+    /// Damping of all runs, as for `fastlbp infer`
+    #[arg(long, allow_negative_numbers = true, value_name = "D", value_parser = parse_damping, default_value_t = 0.0)]
+    damping: f64,
 
     /// Number of measurements, of which the median is taken
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -289,7 +298,7 @@ fn measure(
     };
     let name = schedule.name();
     let rule = arguments.bingo.unwrap_or(DEFAULT_RULE);
-    let first = RunRequest { max_time: Some(RUN_LIMIT), ..request(rule) };
+    let first = RunRequest { max_time: Some(RUN_LIMIT), ..arguments.request(rule) };
     let (session, prepare) = timed(|| {
         let mut session = BeliefPropagation::new(graph.clone(), schedule, options)?;
         session.prepare(&first)?;
@@ -334,8 +343,15 @@ fn measure(
     })
 }
 
-fn request(rule: StopRule) -> RunRequest {
-    RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) }
+impl Arguments {
+    fn request(&self, rule: StopRule) -> RunRequest {
+        RunRequest {
+            inference: self.inference.inference(),
+            damping: self.damping,
+            contradiction: Contradiction::Vote,
+            ..RunRequest::new(rule)
+        }
+    }
 }
 
 /// Runs a session. Fails with [`Failure::NotRun`] if a signal has ended the run.
@@ -357,7 +373,8 @@ fn time_of_iteration(
     };
     // A run by a rule with a tolerance may end before, and the iterations that it made are those that took the time.
     let mut run = |iterations: u64| {
-        let (report, seconds) = timed(|| run_iterations(session, &request(rule(iterations))));
+        let (report, seconds) =
+            timed(|| run_iterations(session, &arguments.request(rule(iterations))));
         report.map(|report| (report.iterations, seconds))
     };
     let mut iterations = arguments.iterations.unwrap_or(1);

@@ -115,7 +115,7 @@ enum ContradictionPolicy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum InferenceName {
+pub enum InferenceName {
     /// Sum-product
     Sum,
     /// Max-product
@@ -128,6 +128,15 @@ enum StopOn {
     Variables,
     /// The beliefs of variables and factors
     All,
+}
+
+impl InferenceName {
+    pub fn inference(self) -> Inference {
+        match self {
+            Self::Sum => Inference::SumProduct,
+            Self::Max => Inference::MaxProduct,
+        }
+    }
 }
 
 impl RunArguments {
@@ -155,10 +164,7 @@ impl RunArguments {
 
     /// What `--inference` says; `None` where it is not given.
     pub fn inference(&self) -> Option<Inference> {
-        self.inference.map(|name| match name {
-            InferenceName::Sum => Inference::SumProduct,
-            InferenceName::Max => Inference::MaxProduct,
-        })
+        self.inference.map(InferenceName::inference)
     }
 
     /// The schedule; ranks are read from their file.
