@@ -69,6 +69,8 @@ pub mod generate;
 mod kernel;
 mod memory;
 pub mod model;
+#[cfg_attr(not(cuda), allow(dead_code))]
+mod parallel;
 pub mod ranking;
 pub mod schedule;
 pub mod session;

@@ -89,6 +89,8 @@ pub(crate) unsafe trait AllZero {}
 
 // SAFETY: an integer may have any bits.
 unsafe impl AllZero for u32 {}
+// SAFETY: two integers, each of which may have any bits.
+unsafe impl AllZero for (u32, u32) {}
 // SAFETY: it has the representation of an integer.
 unsafe impl AllZero for AtomicU8 {}
 

@@ -10,7 +10,7 @@ mod allocation;
 mod sorted_map;
 
 pub(crate) use allocation::{
-    Grow, NoMemory, all_collected, boxed, collected, copied, copied_lists, display, entry_room,
-    filled, fit, insert, out_of_memory, path, probe, room, shared, text, zeroed,
+    AllZero, Grow, NoMemory, all_collected, boxed, collected, copied, copied_lists, display,
+    entry_room, filled, fit, insert, out_of_memory, path, probe, room, shared, text, zeroed,
 };
 pub(crate) use sorted_map::SortedMap;

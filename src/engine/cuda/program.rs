@@ -5,7 +5,16 @@ use super::driver::Queue;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
-use crate::model::VariableEvidence;
+use crate::model::{FactorGraph, VariableEvidence};
+use crate::threads::Gang;
+
+/// Edges that are worth a thread when a graph is prepared for a device.
+const EDGES_OF_THREAD: usize = 1 << 15;
+
+/// The threads that prepare a graph for a device.
+pub(super) fn gang_for(graph: &FactorGraph) -> Gang {
+    Gang::for_work(graph.edge_count(), EDGES_OF_THREAD)
+}
 
 /// Messages, evidence and kernels for one graph and one schedule on a device. All of it is allocated when
 /// it is made, or in `begin` when a run first asks for something; later runs allocate nothing.

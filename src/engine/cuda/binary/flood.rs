@@ -4,10 +4,13 @@
 use super::homes::{Home, Homes};
 use super::layout::{Layout, Source, changes};
 use super::limits::{LARGE, TILE_ARITY, WARP};
+use crate::counting_sort::counting_sort;
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
-use crate::memory::{Grow, all_collected, collected, filled, room};
+use crate::memory::{AllZero, Grow, collected, filled, room, zeroed};
 use crate::model::FactorGraph;
+use crate::parallel::{SharedWords, all_parts, computed};
+use crate::threads::Gang;
 use cust::memory::DeviceCopy;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -116,65 +119,84 @@ pub(super) struct FloodWork {
 impl FloodWork {
     /// For blocks of so many warps.
     pub(super) fn new(
-        graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize,
+        graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize, gang: &Gang,
     ) -> Result<Self> {
         let mut all = Self::default();
         let teams = Teams::new(layout, homes.blocks, warps)?;
-        let hub_words = all.add_hubs(graph, layout, homes, &teams)?;
-        let ranges = ranges(layout, homes)?;
-        let mut joined = filled(homes.blocks, Vec::new())?;
-        let mut factors = filled(homes.blocks, Vec::new())?;
-        let with_several = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 1);
-        let has_few = with_several.clone().count() <= homes.blocks * warps * WARP;
-        for f in with_several {
-            let block = homes.of_factor[f] as usize;
-            let mut is_late = false;
-            for edge in graph.factor_edges(f) {
-                let v = graph.edge_variables()[edge] as usize;
-                if homes.of_variable[v] == Home::Shared {
-                    let is_large = graph.degree(v) > LARGE;
-                    is_late |= is_large;
-                    joined[block].try_push((is_large, layout.slot_of_edge[edge], edge as u32))?;
-                }
-            }
-            let kind = match graph.arity(f) {
-                2..=4 if has_few => UP_TO_FOUR,
-                5..=TILE_ARITY if has_few => UP_TO_EIGHT,
-                arity => (arity - 2).min(WIDE),
-            };
-            factors[block].try_push((is_late, kind, f as u32))?;
-        }
-        let mut place_of_edge = filled(graph.edge_count(), 0)?;
-        for (block, ranges) in ranges.into_iter().enumerate() {
-            let mut shape = HomeShape { ranges, ..HomeShape::default() };
-            shape.hub_words = hub_words[block];
-            for range in &ranges {
-                let positions = range.position as usize..(range.position + range.count) as usize;
-                for &v in &layout.variable[positions] {
-                    for &edge in graph.variable_edges(v as usize) {
-                        let slot = layout.slot_of_edge[edge as usize];
-                        place_of_edge[edge as usize] = range.place + (slot - range.slot);
-                    }
-                }
-            }
-            all.add_home(layout, &mut shape)?;
-            joined[block].sort_unstable();
-            shape.joined = [all.words.len() as u32, joined[block].len() as u32];
-            shape.early = joined[block].partition_point(|&(is_large, ..)| !is_large) as u32;
-            all.places.try_room(joined[block].len())?;
-            all.words.try_room(joined[block].len())?;
-            for (place, &(_, slot, edge)) in (shape.inbox..).zip(&joined[block]) {
-                place_of_edge[edge as usize] = place;
-                all.places.push((all.words.len() as u32, edge));
-                all.words.push(Source::Prepared.word(slot));
-            }
-            shape.places = shape.inbox + shape.joined[1];
-            factors[block].sort_unstable();
-            all.add_factors(graph, layout, &factors[block], &place_of_edge, &mut shape)?;
-            all.homes.try_push(shape)?;
-        }
+        let hub_words = all.add_hubs(graph, layout, homes, &teams, gang)?;
+        // The factors of each block, and behind them those of one variable.
+        let block_of = |f| match graph.arity(f) {
+            0 | 1 => homes.blocks as u32,
+            _ => homes.of_factor[f].into(),
+        };
+        let blocks = computed(graph.factor_count(), gang, block_of)?;
+        let (factors, starts) = counting_sort(&blocks, homes.blocks + 1, gang)?;
+        let has_few = starts[homes.blocks] as usize <= homes.blocks * warps * WARP;
+        let mut place_of_edge = zeroed(graph.edge_count())?;
+        let maker = HomeMaker {
+            graph,
+            layout,
+            homes,
+            has_few,
+            place_of_edge: SharedWords::new(&mut place_of_edge),
+        };
+        let made = all_parts(homes.blocks, gang, |block| {
+            let own = starts[block] as usize..starts[block + 1] as usize;
+            maker.make(block, &factors[own])
+        })?;
+        all.add_homes(made, &hub_words, gang)?;
         all.add_constants(graph, layout, homes, &place_of_edge)?;
         Ok(all)
+    }
+
+    /// Adds what blocks have, that of each behind that of the one before.
+    fn add_homes(
+        &mut self, made: Vec<HomeWork>, hub_words: &[[u32; 2]], gang: &Gang,
+    ) -> Result<()> {
+        let sum = |of: fn(&HomeWork) -> usize| made.iter().map(of).sum::<usize>();
+        let joined = sum(|home| home.joined.len());
+        let mut words = longer(&self.words, joined)?;
+        let mut places = longer(&self.places, joined)?;
+        self.factors = zeroed(sum(|home| home.words.len()))?;
+        self.factor_units = zeroed(sum(|home| home.units.len()))?;
+        self.hubs = zeroed(sum(|home| home.hubs.len()))?;
+        self.homes.try_room(made.len())?;
+        let mut rest = (
+            &mut words[self.words.len()..],
+            &mut places[self.places.len()..],
+            &mut self.factors[..],
+            &mut self.factor_units[..],
+            &mut self.hubs[..],
+        );
+        let mut parts = room(made.len())?;
+        let mut starts = [self.words.len(), 0, 0, 0];
+        for (home, &hub_words) in made.into_iter().zip(hub_words) {
+            let lengths = [home.joined.len(), home.words.len(), home.units.len(), home.hubs.len()];
+            let [joined, words, units, hubs] =
+                std::array::from_fn(|i| [starts[i] as u32, lengths[i] as u32]);
+            self.homes.push(HomeShape { hub_words, joined, words, units, hubs, ..home.shape });
+            let part = (
+                split(&mut rest.0, lengths[0]),
+                split(&mut rest.1, lengths[0]),
+                split(&mut rest.2, lengths[1]),
+                split(&mut rest.3, lengths[2]),
+                split(&mut rest.4, lengths[3]),
+            );
+            parts.push((home, starts[0] as u32, part));
+            (0..4).for_each(|i| starts[i] += lengths[i]);
+        }
+        gang.each(&mut parts, |(home, first, (words, places, factors, units, hubs))| {
+            let joined = home.joined.iter().zip(words.iter_mut().zip(places.iter_mut()));
+            for (at, (&(slot, edge), (word, place))) in (*first..).zip(joined) {
+                (*word, *place) = (Source::Prepared.word(slot), (at, edge));
+            }
+            factors.copy_from_slice(&home.words);
+            units.copy_from_slice(&home.units);
+            hubs.copy_from_slice(&home.hubs);
+        });
+        drop(parts);
+        (self.words, self.places) = (words, places);
+        Ok(())
     }
 
     /// What factors with one variable send to such as are at home.
@@ -200,19 +222,19 @@ impl FloodWork {
 
     /// Units of hubs that all blocks share. Gives where the words of each block begin, and how many they are.
     fn add_hubs(
-        &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams,
+        &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams, gang: &Gang,
     ) -> Result<Vec<[u32; 2]>> {
         let warps = teams.warps;
         let mut of_warps: Vec<Vec<Unit>> = room(homes.blocks * warps)?;
         of_warps.resize_with(homes.blocks * warps, Vec::new);
         for kind in [MULTIPLY, SEND] {
-            for (piece, unit) in pieces(graph, layout, kind)?.into_iter().enumerate() {
+            for (piece, unit) in pieces(graph, layout, kind, gang)?.into_iter().enumerate() {
                 of_warps[teams.warp_of_piece(piece)].try_push(unit)?;
             }
         }
         let mut units: Vec<Unit> = Vec::new();
         for class in 1..layout.classes.len() - 1 {
-            units.try_extend(small_hubs(graph, layout, homes, class)?)?;
+            units.try_extend(small_hubs(graph, layout, homes, class, gang)?)?;
         }
         // Neighbouring units on different multiprocessors; to warps with pieces last, which take about as long.
         let by_turn = |turn: usize| turn % homes.blocks * warps + turn / homes.blocks;
@@ -244,66 +266,171 @@ impl FloodWork {
         }
         Ok(blocks)
     }
+}
 
-    /// The hubs and the number of variables of a home.
-    fn add_home(&mut self, layout: &Layout, shape: &mut HomeShape) -> Result<()> {
-        let first = self.hubs.len() as u32;
-        let of_hubs = HOME_CLASSES - 3;
-        for range in &shape.ranges[..of_hubs] {
-            for hub in range.position..range.position + range.count {
-                let slot = layout.hub_slots[hub as usize] - range.slot;
-                self.hubs.try_push(range.place + slot)?;
+/// A copy of a list with so many more items.
+fn longer<T: AllZero + Copy>(list: &[T], more: usize) -> Result<Vec<T>> {
+    let mut all = zeroed(list.len() + more)?;
+    all[..list.len()].copy_from_slice(list);
+    Ok(all)
+}
+
+/// So many items from the front of what is left.
+fn split<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    rest.split_off_mut(..count).unwrap_or_default()
+}
+
+/// What one block has, as in [`FloodWork`]; of its shape not where its parts are among those of all.
+struct HomeWork {
+    shape: HomeShape,
+    /// Slots and edges.
+    joined: Vec<(u32, u32)>,
+    hubs: Vec<u32>,
+    units: Vec<u32>,
+    words: Vec<u32>,
+}
+
+/// Whether something comes late, a number of 31 bits and one of 32, to sort by these as one word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SortKey(u64);
+
+impl SortKey {
+    fn new(is_late: bool, middle: u32, last: u32) -> Self {
+        Self(u64::from(is_late) << 63 | u64::from(middle) << 32 | u64::from(last))
+    }
+
+    fn is_late(self) -> bool {
+        self.0 >> 63 != 0
+    }
+
+    fn middle(self) -> u32 {
+        (self.0 >> 32) as u32 & (u32::MAX >> 1)
+    }
+
+    fn last(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// Makes what blocks have, each on its own: an edge belongs to the block that has its factor, or, with a factor of one
+/// variable, to that which has the variable.
+struct HomeMaker<'a> {
+    graph: &'a FactorGraph,
+    layout: &'a Layout,
+    homes: &'a Homes,
+    /// Whether there are so few factors that those of several arities share tiles.
+    has_few: bool,
+    place_of_edge: SharedWords<'a>,
+}
+
+impl HomeMaker<'_> {
+    /// That of a block with these factors.
+    fn make(&self, block: usize, factors: &[u32]) -> Result<HomeWork> {
+        let &Self { graph, layout, homes, .. } = self;
+        let ranges = ranges(layout, homes, block as u16);
+        for range in &ranges {
+            let positions = range.position as usize..(range.position + range.count) as usize;
+            for &v in &layout.variable[positions] {
+                for &edge in graph.variable_edges(v as usize) {
+                    let slot = layout.slot_of_edge[edge as usize];
+                    self.place_of_edge.set(edge as usize, range.place + (slot - range.slot));
+                }
             }
         }
-        self.hubs.try_push(shape.ranges[of_hubs].place)?;
-        shape.hubs = [first, self.hubs.len() as u32 - first];
-        let last = shape.ranges[HOME_CLASSES - 1];
-        shape.inbox = last.place + last.count;
-        shape.variables = last.index + last.count;
-        Ok(())
+        let last = ranges[HOME_CLASSES - 1];
+        let mut shape = HomeShape {
+            ranges,
+            inbox: last.place + last.count,
+            variables: last.index + last.count,
+            ..HomeShape::default()
+        };
+        let mut joined: Vec<SortKey> = Vec::new();
+        let mut by_kind: Vec<SortKey> = room(factors.len())?;
+        for &f in factors {
+            let mut is_late = false;
+            for edge in graph.factor_edges(f as usize) {
+                let v = graph.edge_variables()[edge] as usize;
+                if homes.of_variable[v] == Home::Shared {
+                    let is_large = graph.degree(v) > LARGE;
+                    is_late |= is_large;
+                    joined.try_push(SortKey::new(
+                        is_large,
+                        layout.slot_of_edge[edge],
+                        edge as u32,
+                    ))?;
+                }
+            }
+            by_kind.push(SortKey::new(is_late, self.kind(f as usize) as u32, f));
+        }
+        joined.sort_unstable();
+        by_kind.sort_unstable();
+        for (place, joined) in (shape.inbox..).zip(&joined) {
+            self.place_of_edge.set(joined.last() as usize, place);
+        }
+        shape.places = shape.inbox + joined.len() as u32;
+        shape.early = joined.partition_point(|joined| !joined.is_late()) as u32;
+        let mut home = HomeWork {
+            hubs: self.hubs(&shape)?,
+            joined: collected(joined.iter().map(|joined| (joined.middle(), joined.last())))?,
+            units: Vec::new(),
+            words: Vec::new(),
+            shape,
+        };
+        self.add_factors(&by_kind, &mut home)?;
+        Ok(home)
+    }
+
+    /// The kind of a factor's unit.
+    fn kind(&self, factor: usize) -> usize {
+        match self.graph.arity(factor) {
+            2..=4 if self.has_few => UP_TO_FOUR,
+            5..=TILE_ARITY if self.has_few => UP_TO_EIGHT,
+            arity => (arity - 2).min(WIDE),
+        }
+    }
+
+    /// The places of the hubs of a home, and where those of the other variables begin.
+    fn hubs(&self, shape: &HomeShape) -> Result<Vec<u32>> {
+        let (of_hubs, others) = shape.ranges.split_at(HOME_CLASSES - 3);
+        let places = of_hubs.iter().flat_map(|range| {
+            let hubs = range.position as usize..(range.position + range.count) as usize;
+            self.layout.hub_slots[hubs].iter().map(|slot| range.place + slot - range.slot)
+        });
+        collected(places.chain([others[0].place]))
     }
 
     /// Units of a block's factors, which are sorted, early ones first, and then by kinds. Of these and of late ones, units
     /// that take longest come first.
-    fn add_factors(
-        &mut self, graph: &FactorGraph, layout: &Layout, factors: &[(bool, usize, u32)],
-        place_of_edge: &[u32], shape: &mut HomeShape,
-    ) -> Result<()> {
-        let [first, first_unit] = [self.factors.len(), self.factor_units.len()];
-        let early = factors.partition_point(|&(is_late, ..)| !is_late);
+    fn add_factors(&self, factors: &[SortKey], home: &mut HomeWork) -> Result<()> {
+        let early = factors.partition_point(|factor| !factor.is_late());
         for stage in [&factors[..early], &factors[early..]] {
-            for same in stage.chunk_by(|a, b| a.1 == b.1).rev() {
-                let kind = same[0].1;
+            home.shape.early_units = home.units.len() as u32;
+            for same in stage.chunk_by(|a, b| a.middle() == b.middle()).rev() {
+                let kind = same[0].middle() as usize;
                 for unit in same.chunks(if kind == WIDE { 1 } else { WARP }) {
-                    let row = ((self.factors.len() - first) / WARP) as u32;
-                    self.factor_units.try_push(row | (kind as u32) << KIND_SHIFT)?;
-                    self.add_unit(graph, layout, kind, unit, place_of_edge)?;
+                    let row = (home.words.len() / WARP) as u32;
+                    home.units.try_push(row | (kind as u32) << KIND_SHIFT)?;
+                    self.add_unit(kind, unit, &mut home.words)?;
                 }
             }
-            let units = (self.factor_units.len() - first_unit) as u32;
-            shape.early_units = shape.units[1];
-            shape.units = [first_unit as u32, units];
         }
-        shape.words = [first as u32, (self.factors.len() - first) as u32];
         Ok(())
     }
 
-    fn add_unit(
-        &mut self, graph: &FactorGraph, layout: &Layout, kind: usize, unit: &[(bool, usize, u32)],
-        place_of_edge: &[u32],
-    ) -> Result<()> {
-        let first = self.factors.len();
-        self.factors.try_resize(first + rows(kind) * WARP, u32::MAX)?;
-        let words = &mut self.factors[first..];
-        for (thread, f) in unit.iter().map(|&(_, _, f)| f as usize).enumerate() {
-            for (row, edge) in Layout::edges_head_first(graph, f).enumerate() {
-                let place = place_of_edge[edge];
+    fn add_unit(&self, kind: usize, unit: &[SortKey], words: &mut Vec<u32>) -> Result<()> {
+        let first = words.len();
+        words.try_resize(first + rows(kind) * WARP, u32::MAX)?;
+        let words = &mut words[first..];
+        for (thread, f) in unit.iter().map(|factor| factor.last() as usize).enumerate() {
+            let coefficients = self.layout.coefficients_of[f];
+            for (row, edge) in Layout::edges_head_first(self.graph, f).enumerate() {
+                let place = self.place_of_edge.get(edge);
                 if kind == WIDE {
                     words[row] = place;
-                    words[WARP + row] = layout.coefficients_of[f];
+                    words[WARP + row] = coefficients;
                 } else {
                     words[WARP * (row + 1) + thread] = place;
-                    words[thread] = layout.coefficients_of[f];
+                    words[thread] = coefficients;
                 }
             }
         }
@@ -311,35 +438,29 @@ impl FloodWork {
     }
 }
 
-/// For each block the ranges of variables of each class that are at home there.
-fn ranges(layout: &Layout, homes: &Homes) -> Result<Vec<[HomeRange; HOME_CLASSES]>> {
-    let mut all = filled(homes.blocks, [HomeRange::default(); HOME_CLASSES])?;
-    let hubs = layout.classes[1..].windows(2);
-    let few = layout.few.windows(2);
-    for (class, ends) in hubs.chain(few).enumerate() {
-        for position in ends[0]..ends[1] {
-            let v = layout.variable[position as usize] as usize;
-            let Home::Block(block) = homes.of_variable[v] else { continue };
-            let range = &mut all[block as usize][class];
-            let (slot, width) = layout.slots_of(v);
-            if range.count == 0 {
-                (range.position, range.slot) = (position, slot);
-            }
-            range.count += 1;
-            // For now, the slots.
-            range.place = slot + width - range.slot;
-        }
-    }
-    for ranges in &mut all {
-        let (mut place, mut index) = (0, 0);
-        for range in ranges {
-            let slots = std::mem::replace(&mut range.place, place);
-            range.index = index;
-            place += slots;
+/// The ranges of variables of each class that are at home at a block.
+fn ranges(layout: &Layout, homes: &Homes, block: u16) -> [HomeRange; HOME_CLASSES] {
+    let home = Home::Block(block);
+    let mut all = [HomeRange::default(); HOME_CLASSES];
+    let (mut place, mut index) = (0, 0);
+    let classes = layout.classes[1..].windows(2).chain(layout.few.windows(2));
+    for (range, ends) in all.iter_mut().zip(classes) {
+        // In a class, homes ascend.
+        let of_class = &layout.variable[ends[0] as usize..ends[1] as usize];
+        let first = of_class.partition_point(|&v| homes.of_variable[v as usize] < home);
+        let of_later = &of_class[first..];
+        let own = of_later.partition_point(|&v| homes.of_variable[v as usize] == home);
+        (range.place, range.index) = (place, index);
+        if let [v, ..] = of_later[..own] {
+            range.position = ends[0] + first as u32;
+            range.slot = layout.slots_of(v as usize).0;
+            range.count = own as u32;
+            let (slot, width) = layout.slots_of(of_later[own - 1] as usize);
+            place += slot + width - range.slot;
             index += range.count;
         }
     }
-    Ok(all)
+    all
 }
 
 /// Gives each of some units to one that has least to do so far, of such in turn, given what they have already.
@@ -412,9 +533,10 @@ impl Unit {
 }
 
 /// The pieces of large hubs.
-fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Result<Vec<Unit>> {
+fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize, gang: &Gang) -> Result<Vec<Unit>> {
     let (hubs, starts) = layout.pieces()?;
-    let unit = |(own, &hub): (usize, &u32)| {
+    all_parts(hubs.len(), gang, |own| {
+        let hub = hubs[own];
         let [first, end] = [0, 1].map(|i| starts[hub as usize + i]);
         let mut unit = Unit::new(kind)?;
         unit.set_hub(0..WARP, graph, layout, hub as usize, own - first as usize);
@@ -422,26 +544,27 @@ fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize) -> Result<Vec<Unit>
             unit.words[2 * thread + 1] |= number;
         }
         Ok(unit)
-    };
-    all_collected(hubs.iter().enumerate().map(unit))
+    })
 }
 
 /// The hubs of all blocks of a class but the first, that of large ones.
 fn small_hubs(
-    graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize,
+    graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize, gang: &Gang,
 ) -> Result<Vec<Unit>> {
     let levels = layout.classes.len() - 2 - class;
-    let is_shared =
-        |&hub: &u32| homes.of_variable[layout.variable[hub as usize] as usize] == Home::Shared;
-    let hubs = layout.classes[class]..layout.classes[class + 1];
-    let hubs: Vec<u32> = collected(hubs.filter(is_shared))?;
-    let unit = |own: &[u32]| {
+    // Shared variables come first.
+    let first = layout.classes[class];
+    let of_class = &layout.variable[first as usize..layout.classes[class + 1] as usize];
+    let is_shared = |&v: &u32| homes.of_variable[v as usize] == Home::Shared;
+    let end = first as usize + of_class.partition_point(is_shared);
+    let of_unit = WARP >> levels;
+    all_parts((end - first as usize).div_ceil(of_unit), gang, |number| {
         let mut unit = Unit::new(HUBS)?;
-        for (at, &hub) in own.iter().enumerate() {
-            unit.set_hub(at << levels..(at + 1) << levels, graph, layout, hub as usize, 0);
+        let own = first as usize + number * of_unit;
+        for (at, hub) in (own..end.min(own + of_unit)).enumerate() {
+            unit.set_hub(at << levels..(at + 1) << levels, graph, layout, hub, 0);
         }
         (0..WARP).for_each(|thread| unit.words[2 * thread + 1] |= levels as u32);
         Ok(unit)
-    };
-    all_collected(hubs.chunks(WARP >> levels).map(unit))
+    })
 }

@@ -2,8 +2,10 @@
 
 use super::limits::{FEW, LARGE, TILE_ARITY};
 use crate::error::Result;
-use crate::memory::{Grow, collected, filled, room};
+use crate::memory::{Grow, filled, room};
 use crate::model::FactorGraph;
+use crate::parallel::fill;
+use crate::threads::Gang;
 
 /// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
 const FEW_JOINED: usize = 2;
@@ -39,16 +41,18 @@ fn cost(arity: usize) -> usize {
 
 impl Homes {
     /// For at most so many blocks, each of which has to do as much as with so many edges at least. O(edges).
-    pub(super) fn new(graph: &FactorGraph, blocks: usize, edges_of_block: usize) -> Result<Self> {
+    pub(super) fn new(
+        graph: &FactorGraph, blocks: usize, edges_of_block: usize, gang: &Gang,
+    ) -> Result<Self> {
         let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
         let blocks = blocks.min(total / edges_of_block).max(1);
-        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, blocks)?;
+        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, blocks, gang)?;
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(in_order);
         }
         let order = along_variables(graph)?;
-        let along_variables = Self::in_order(graph, order.into_iter(), total, blocks)?;
+        let along_variables = Self::in_order(graph, order.into_iter(), total, blocks, gang)?;
         let better = along_variables.joined_edges(graph) < joined;
         Ok(if better { along_variables } else { in_order })
     }
@@ -56,6 +60,7 @@ impl Homes {
     /// Gives factors to blocks one after the other, so that each takes about as long, given how long all take.
     fn in_order(
         graph: &FactorGraph, factors: impl Iterator<Item = usize>, total: usize, blocks: usize,
+        gang: &Gang,
     ) -> Result<Self> {
         let mut of_factor = filled(graph.factor_count(), 0)?;
         let mut spent = 0;
@@ -75,7 +80,8 @@ impl Homes {
                 _ => Home::Shared,
             }
         };
-        let of_variable = collected((0..graph.variable_count()).map(home))?;
+        let mut of_variable = filled(graph.variable_count(), Home::Shared)?;
+        fill(&mut of_variable, gang, home)?;
         Ok(Self { of_factor, of_variable, blocks })
     }
 

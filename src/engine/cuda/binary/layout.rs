@@ -2,10 +2,13 @@
 
 use super::homes::{Home, Homes};
 use super::limits::{FEW, LARGE, MOST_VARIABLES};
+use crate::counting_sort::counting_sort;
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
-use crate::memory::{self, Grow, collected, filled, room};
+use crate::memory::{self, Grow, filled, room, zeroed};
 use crate::model::FactorGraph;
+use crate::parallel::{SharedWords, computed, for_ranges};
+use crate::threads::Gang;
 use std::collections::HashMap;
 
 /// Where a message to a factor comes from.
@@ -50,6 +53,11 @@ pub(super) fn changes(graph: &FactorGraph, edge: usize) -> bool {
     graph.arity(graph.edge_factors()[edge] as usize) > 1
 }
 
+/// Classes of hubs: see [`class_of`].
+const HUB_CLASSES: usize = 7;
+/// Slots of the variables with few factors, class by class; behind these come variables without any.
+const FEW_SLOTS: [usize; 3] = [4, 2, 1];
+
 /// The classes of hubs are those of large ones and of those that 32, 16, 8, 4, 2 and 1 threads take.
 fn class_of(degree: usize) -> usize {
     [LARGE, 128, 64, 32, 16, 8].iter().filter(|&&limit| degree <= limit).count()
@@ -79,13 +87,41 @@ pub(super) struct Layout {
     pub constants: Vec<(u32, EncodedMessage)>,
 }
 
+/// The numbers of coefficients with a head: most occur with one head only.
+struct CoefficientNumbers {
+    /// By parameter, the head that occurred first and its number.
+    first: Vec<Option<(u32, u32)>>,
+    others: HashMap<(usize, u32), u32>,
+}
+
+impl CoefficientNumbers {
+    /// The number of a parameter with a head: `next` if they occur for the first time.
+    fn number(&mut self, parameter: usize, head: u32, next: u32) -> Result<u32> {
+        match &mut self.first[parameter] {
+            Some((first, number)) if *first == head => return Ok(*number),
+            Some(_) => {}
+            first @ None => {
+                *first = Some((head, next));
+                return Ok(next);
+            }
+        }
+        if let Some(&number) = self.others.get(&(parameter, head)) {
+            return Ok(number);
+        }
+        memory::insert(&mut self.others, (parameter, head), next)?;
+        Ok(next)
+    }
+}
+
 impl Layout {
     /// `None` if the graph is not one of binary variables and conjunctions of at most
     /// [`MOST_VARIABLES`], or too large.
     ///
     /// Given the homes of variables, what is at home at a block lies together, in each class of hubs and of variables
     /// with few factors; first come those of all blocks, all of which are treated as hubs.
-    pub(super) fn new(graph: &FactorGraph, homes: Option<&Homes>) -> Result<Option<Self>> {
+    pub(super) fn new(
+        graph: &FactorGraph, homes: Option<&Homes>, gang: &Gang,
+    ) -> Result<Option<Self>> {
         if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
             return Ok(None);
         }
@@ -98,56 +134,66 @@ impl Layout {
                     .iter()
                     .all(|&e| graph.arity(graph.edge_factors()[e as usize] as usize) == 1)
         };
-        let home = |v: usize| homes.map_or(Home::Nowhere, |homes| homes.of_variable[v]);
-        let is_hub = |v: usize| graph.degree(v) > FEW || is_lonely(v) || home(v) == Home::Shared;
-        let is_hub: Vec<bool> = collected((0..count).map(is_hub))?;
-        let mut variable: Vec<u32> = room(count)?;
-        variable.extend((0..count as u32).filter(|&v| is_hub[v as usize]));
-        variable.sort_unstable_by_key(|&v| {
-            let degree = graph.degree(v as usize);
-            (class_of(degree), home(v as usize), std::cmp::Reverse(degree), v)
+        // First the classes of hubs, then those of few factors; in each the homes.
+        let blocks = homes.map_or(0, |homes| homes.blocks);
+        let keys_of_class = blocks + 2;
+        let class = |v: usize, home: Home| {
+            let degree = graph.degree(v);
+            if degree > FEW || home == Home::Shared || is_lonely(v) {
+                class_of(degree)
+            } else {
+                // The fewest slots that are enough.
+                HUB_CLASSES + FEW_SLOTS.partition_point(|&slots| degree == 0 || slots / 2 >= degree)
+            }
+        };
+        let keys = computed(count, gang, |v| {
+            let home = homes.map_or(Home::Nowhere, |homes| homes.of_variable[v]);
+            let number = match home {
+                Home::Shared => 0,
+                Home::Block(block) => 1 + block as usize,
+                Home::Nowhere => 1 + blocks,
+            };
+            (class(v, home) * keys_of_class + number) as u32
+        })?;
+        let classes_of_all = HUB_CLASSES + FEW_SLOTS.len() + 1;
+        let (mut variable, starts) = counting_sort(&keys, classes_of_all * keys_of_class, gang)?;
+        let start_of = |class: usize| starts[class * keys_of_class];
+        let hubs = start_of(HUB_CLASSES) as usize;
+        let mut same = room(HUB_CLASSES * keys_of_class)?;
+        let mut rest = &mut variable[..hubs];
+        for ends in starts[..=HUB_CLASSES * keys_of_class].windows(2) {
+            same.extend(rest.split_off_mut(..(ends[1] - ends[0]) as usize));
+        }
+        // The largest first.
+        gang.each(&mut same, |hubs| {
+            hubs.sort_unstable_by_key(|&v| (std::cmp::Reverse(graph.degree(v as usize)), v));
         });
-        let hubs = variable.len();
-        let mut order: Vec<u32> = collected((0..count as u32).filter(|&v| !is_hub[v as usize]))?;
-        order.sort_unstable_by_key(|&v| (home(v as usize), v));
+        let mut classes = [0; HUB_CLASSES + 1];
+        for (class, start) in classes.iter_mut().enumerate() {
+            *start = start_of(class);
+        }
         let mut few = [0; 4];
-        for (kind, degrees) in [3..=4, 2..=2, 1..=1, 0..=0].into_iter().enumerate() {
-            few[kind] = variable.len() as u32;
-            let own = |&v: &u32| degrees.contains(&graph.degree(v as usize));
-            variable.extend(order.iter().copied().filter(own));
+        for (kind, start) in few.iter_mut().enumerate() {
+            *start = start_of(HUB_CLASSES + kind);
         }
-        let mut position = filled(count, 0)?;
-        for (at, &v) in variable.iter().enumerate() {
-            position[v as usize] = at as u32;
-        }
-        let mut classes = [0; 8];
-        for (class, end) in classes[1..].iter_mut().enumerate() {
-            *end = variable[..hubs]
-                .partition_point(|&v| class_of(graph.degree(v as usize)) <= class)
-                as u32;
-        }
-        let mut starts = filled(count, 0_u32)?;
+        let mut position = zeroed(count)?;
+        let positions = SharedWords::new(&mut position);
+        for_ranges(count, gang, |range| {
+            for at in range {
+                positions.set(variable[at] as usize, at as u32);
+            }
+        });
         let mut next = 0_u32;
         let mut hub_slots = room(hubs + 1)?;
         for &v in &variable[..hubs] {
             hub_slots.push(next);
-            starts[v as usize] = next;
             next += (graph.degree(v as usize) as u32).next_multiple_of(8);
         }
         hub_slots.push(next);
         let mut few_slots = [0; 3];
-        for (kind, width) in [4, 2, 1].into_iter().enumerate() {
+        for (kind, width) in FEW_SLOTS.into_iter().enumerate() {
             few_slots[kind] = next;
-            for &v in &variable[few[kind] as usize..few[kind + 1] as usize] {
-                starts[v as usize] = next;
-                next += width;
-            }
-        }
-        let mut slot_of_edge = filled(graph.edge_count(), 0)?;
-        for (v, &start) in starts.iter().enumerate() {
-            for (slot, &edge) in (start..).zip(graph.variable_edges(v)) {
-                slot_of_edge[edge as usize] = slot;
-            }
+            next += width as u32 * (few[kind + 1] - few[kind]);
         }
         let mut layout = Self {
             variable,
@@ -157,18 +203,29 @@ impl Layout {
             classes,
             hub_slots,
             slots: next as usize,
-            slot_of_edge,
+            slot_of_edge: zeroed(graph.edge_count())?,
             coefficients: Vec::new(),
-            coefficients_of: filled(graph.factor_count(), 0)?,
+            coefficients_of: zeroed(graph.factor_count())?,
             constants: Vec::new(),
         };
+        let mut slot_of_edge = std::mem::take(&mut layout.slot_of_edge);
+        let slots = SharedWords::new(&mut slot_of_edge);
+        for_ranges(count, gang, |range| {
+            for v in range {
+                for (slot, &edge) in (layout.slots_of(v).0..).zip(graph.variable_edges(v)) {
+                    slots.set(edge as usize, slot);
+                }
+            }
+        });
+        layout.slot_of_edge = slot_of_edge;
         Ok(if layout.add_factors(graph)? { Some(layout) } else { None })
     }
 
     /// `false` where the graph is not of this kind.
     fn add_factors(&mut self, graph: &FactorGraph) -> Result<bool> {
         let all = graph.coefficients()?;
-        let mut numbers = HashMap::new();
+        let mut numbers =
+            CoefficientNumbers { first: filled(all.len(), None)?, others: HashMap::new() };
         let scratch = &mut HornScratch::default();
         for f in 0..graph.factor_count() {
             let arity = graph.arity(f);
@@ -191,15 +248,11 @@ impl Layout {
                     .try_push((self.slot_of_edge[graph.factor_edges(f).start], message))?;
                 continue;
             }
-            self.coefficients_of[f] = match numbers.get(&(parameter, head)) {
-                Some(&number) => number,
-                None => {
-                    let next = self.coefficients.len() as u32;
-                    memory::insert(&mut numbers, (parameter, head), next)?;
-                    self.coefficients.try_push(c.to_device_head_first(head))?;
-                    next
-                }
-            };
+            let next = self.coefficients.len() as u32;
+            self.coefficients_of[f] = numbers.number(parameter, head as u32, next)?;
+            if self.coefficients_of[f] == next {
+                self.coefficients.try_push(c.to_device_head_first(head))?;
+            }
         }
         Ok(true)
     }

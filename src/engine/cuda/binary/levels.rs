@@ -5,7 +5,10 @@ use super::limits::WARP;
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
+use crate::parallel::{all_parts, fill};
 use crate::schedule::{Levels, Preorder, Storage, analyse};
+use crate::threads::Gang;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What a thread knows of its input: in the first word, how the message that comes last differs from it; in the second,
 /// the round in which it finds what it wants, whether its edge is sent, whether the literal is that the variable is in
@@ -128,23 +131,20 @@ struct Ranks<'a> {
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
     /// The level of each edge, and after how many levels the next iteration follows.
-    level_of: Vec<u32>,
+    level_of: &'a [u32],
     period: i64,
 }
 
 impl<'a> Ranks<'a> {
     fn new(
-        graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder, levels: &Levels,
+        graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder, levels: &'a Levels,
+        gang: &Gang,
     ) -> Result<Self> {
         let rank = |e: u32| preorder.ranks()[e as usize];
-        let rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
-        let rising = collected((0..graph.variable_count()).map(rising))?;
-        let mut level_of = filled(graph.edge_count(), 0)?;
-        for level in 0..levels.count() {
-            for &edge in levels.edges(level) {
-                level_of[edge as usize] = level as u32;
-            }
-        }
+        let is_rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
+        let mut rising = filled(graph.variable_count(), false)?;
+        fill(&mut rising, gang, is_rising)?;
+        let level_of = levels.level_of_edge();
         let period = (levels.count() as i64 - OVERLAP).max(1);
         Ok(Self { graph, layout, preorder, rising, level_of, period })
     }
@@ -258,6 +258,7 @@ impl LevelWork {
     /// For so many blocks of so many warps. `None` if a hub or the graph is too large.
     pub(super) fn new(
         graph: &FactorGraph, layout: &Layout, preorder: &Preorder, [blocks, warps]: [usize; 2],
+        gang: &Gang,
     ) -> Result<Option<Self>> {
         let too_large = |v| graph.degree(v) > MOST_HUB_MESSAGES;
         if (0..graph.variable_count()).any(too_large) || layout.slots >= LEVEL_SLOTS {
@@ -266,21 +267,26 @@ impl LevelWork {
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
-        let ranks = Ranks::new(graph, layout, preorder, &levels)?;
+        let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
-        // In turn, block by block, so that the warps of a level have not been busy in the one before.
-        let (mut turn, mut words) = (0, 0);
-        for level in 0..levels.count() {
-            let items = items_of(graph, &ranks, levels.edges(level))?;
-            for unit in units_of(&ranks, items, level as u32, count)? {
-                words += unit.words.len();
-                if words > MOST_WORDS {
-                    return Ok(None);
-                }
-                all[turn % blocks * warps + turn / blocks].try_push(unit)?;
-                turn = (turn + 1) % count;
+        let words = AtomicUsize::new(0);
+        let of_levels = all_parts(levels.count(), gang, |level| {
+            if words.load(Relaxed) > MOST_WORDS {
+                return Ok(Vec::new());
             }
+            let items = items_of(graph, &ranks, levels.edges(level))?;
+            let units = units_of(&ranks, items, level as u32, count)?;
+            words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
+            Ok(units)
+        })?;
+        let words = words.into_inner();
+        if words > MOST_WORDS {
+            return Ok(None);
+        }
+        // In turn, block by block, so that the warps of a level have not been busy in the one before.
+        for (turn, unit) in (0..count).cycle().zip(of_levels.into_iter().flatten()) {
+            all[turn % blocks * warps + turn / blocks].try_push(unit)?;
         }
         let units = all.iter().map(Vec::len).sum();
         let places = all.iter().flatten().map(|unit| unit.inputs.len()).sum();

@@ -6,17 +6,20 @@ use super::homes::Homes;
 use super::layout::{Layout, Source, changes};
 use super::levels::LevelWork;
 use super::limits::WARP;
+use crate::counting_sort::counting_sort;
 use crate::engine::cuda::control::Loop;
 use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
-use crate::engine::cuda::program::Program;
+use crate::engine::cuda::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, Inference};
-use crate::memory::{Grow, SortedMap, boxed, collected, copied, filled, room};
+use crate::memory::{Grow, SortedMap, boxed, collected, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
+use crate::parallel::computed;
 use crate::schedule::Schedule;
+use crate::threads::Gang;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -150,23 +153,11 @@ impl Loader<'_> {
     }
 }
 
-/// Where each key's entries lie, and the entries sorted by key.
-fn group(
-    count: usize, entries: impl Iterator<Item = (u32, u32)> + Clone,
-) -> Result<(Vec<u32>, Vec<u32>)> {
-    let mut offsets = filled(count + 1, 0_u32)?;
-    for (_, key) in entries.clone() {
-        offsets[key as usize + 1] += 1;
-    }
-    for key in 0..count {
-        offsets[key + 1] += offsets[key];
-    }
-    let mut next = copied(&offsets)?;
-    let mut sorted = filled(offsets[count] as usize, 0)?;
-    for (entry, key) in entries {
-        sorted[next[key as usize] as usize] = entry;
-        next[key as usize] += 1;
-    }
+/// Where each edge's places lie, and all places by edge.
+fn by_edge(edges: usize, places: &[(u32, u32)], gang: &Gang) -> Result<(Vec<u32>, Vec<u32>)> {
+    let keys = computed(places.len(), gang, |at| places[at].1)?;
+    let (order, offsets) = counting_sort(&keys, edges, gang)?;
+    let sorted = computed(places.len(), gang, |at| places[order[at] as usize].0)?;
     Ok((offsets, sorted))
 }
 
@@ -195,11 +186,12 @@ impl BinaryProgram {
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
         let multiprocessors = queue.current.device().multiprocessors()?;
+        let gang = &gang_for(&graph);
         let homes = match &preorder {
-            None => Some(Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK)?),
+            None => Some(Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK, gang)?),
             Some(_) => None,
         };
-        let Some(layout) = Layout::new(&graph, homes.as_ref())? else { return Ok(None) };
+        let Some(layout) = Layout::new(&graph, homes.as_ref(), gang)? else { return Ok(None) };
         let mut loader = Loader { queue, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
@@ -240,7 +232,7 @@ impl BinaryProgram {
                 let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
                 launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
                 let shape = [blocks as usize, warps(LEVEL_THREADS)];
-                let Some(work) = LevelWork::new(&graph, &layout, preorder, shape)? else {
+                let Some(work) = LevelWork::new(&graph, &layout, preorder, shape, gang)? else {
                     return Ok(None);
                 };
                 binary.level_units = loader.load(work.units.as_flattened())?;
@@ -250,15 +242,15 @@ impl BinaryProgram {
                 states = LEVEL_STATES;
             }
             (None, Some(homes)) => {
-                let work = FloodWork::new(&graph, &layout, homes, warps(THREADS))?;
+                let work = FloodWork::new(&graph, &layout, homes, warps(THREADS), gang)?;
                 // The messages of hubs; and for iterations from either buffer two words of each piece.
                 let prepared = filled(layout.few_slots[0] as usize + 4 * piece_hubs.len(), UNSENT)?;
                 binary.prepared = loader.load(&prepared)?;
                 let slots = layout.few_slots[0] as usize;
                 binary.far_prepared = loader.reserve(2 * slots)?;
                 binary.far_given = binary.far_prepared + 8 * slots as u64;
-                let degree = |&v: &u32| graph.degree(v as usize) as u32;
-                let degrees: Vec<u32> = collected(layout.variable.iter().map(degree))?;
+                let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
+                let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
                 launch = loader.load_homes(&work, &kernels.flood, &mut binary)?;
                 (base, input_places) = (work.words, work.places);
@@ -267,7 +259,7 @@ impl BinaryProgram {
             }
             (None, None) => return Ok(None),
         }
-        let (offsets, places) = group(edges, input_places.iter().copied())?;
+        let (offsets, places) = by_edge(edges, &input_places, gang)?;
         let known_start = base.len();
         let words = with_room(queue, &mut base, variables)?;
         (binary.flood_words, binary.level_words) = (*words.address(), *words.address());

@@ -8,6 +8,7 @@ use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
 use crate::testing::{cases, is_deep};
+use crate::threads::Gang;
 use flood::check_flood;
 use proptest::prelude::*;
 
@@ -220,7 +221,7 @@ fn check_layout(graph: &FactorGraph, layout: &Layout, homes: Option<&Homes>) {
 /// The levels of a preorder on so many blocks of so many warps.
 fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape: [usize; 2]) {
     let laid = Laid::new(graph, layout);
-    let Some(work) = LevelWork::new(graph, layout, preorder, shape).unwrap() else {
+    let Some(work) = LevelWork::new(graph, layout, preorder, shape, &Gang::of(2)).unwrap() else {
         return assert!((0..graph.variable_count()).any(|v| graph.degree(v) > 256 * WARP));
     };
     laid.check_places(&work.words, (1 << LAST_SHIFT) - 1, &work.places);
@@ -392,7 +393,7 @@ proptest! {
         ],
     ) {
         check_flood(&graph, shape, edges_of_block);
-        let layout = Layout::new(&graph, None).unwrap().unwrap();
+        let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
         check_layout(&graph, &layout, None);
         let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
@@ -412,7 +413,7 @@ fn wide_levels_fill_warps() {
     for edges_of_block in [1, 512] {
         check_flood(&graph, [132, 16], edges_of_block);
     }
-    let layout = Layout::new(&graph, None).unwrap().unwrap();
+    let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
     check_layout(&graph, &layout, None);
     // Every fifth rank has most edges.
     let rank = |e: u64| match e.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 {
@@ -421,7 +422,7 @@ fn wide_levels_fill_warps() {
     };
     let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(rank).collect();
     let preorder = Preorder::from_ranks(&graph, &ranks).unwrap();
-    let work = LevelWork::new(&graph, &layout, &preorder, [8, 16]).unwrap().unwrap();
+    let work = LevelWork::new(&graph, &layout, &preorder, [8, 16], &Gang::of(2)).unwrap().unwrap();
     assert!(work.units.len() * 4 < work.places.len(), "several factors to a unit");
     for shape in [[8, 16], [33, 4]] {
         check_levels(&graph, &layout, &preorder, shape);
@@ -435,7 +436,7 @@ fn other_graphs_have_no_layout() {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(0, &[1, 2], 0.9, 0.1).unwrap();
         add(&mut builder);
-        Layout::new(&builder.build().unwrap(), None)
+        Layout::new(&builder.build().unwrap(), None, &Gang::ALONE)
     };
     let body: Vec<u64> = (1..32).collect();
     assert!(build(&|_| {}).unwrap().is_some());

@@ -9,8 +9,10 @@ use super::warp_items::WarpItems;
 use super::work::{Items, Shares, TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};
-use crate::memory::{collected, filled, out_of_memory, room};
+use crate::memory::{collected, filled, out_of_memory, room, zeroed};
 use crate::model::FactorGraph;
+use crate::parallel::{SharedWords, computed};
+use crate::threads::Gang;
 
 /// Bytes of memory that all groups of a span may have together, unless one needs more.
 const TOTAL_OF_SPAN: [u64; 3] = [256 << 20, 512 << 20, 256 << 20];
@@ -59,23 +61,25 @@ pub(super) struct GraphBuffers {
 impl GraphBuffers {
     pub fn new(
         queue: Queue<'_>, graph: &FactorGraph, values: &Values, places: &Places,
-        warp_items: &WarpItems, shape: &Shape,
+        warp_items: &WarpItems, shape: &Shape, gang: &Gang,
     ) -> Result<Self> {
         let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
             collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
         };
         let variables = offsets(graph.variable_count(), &|v| graph.variable_slots(v).start)?;
         let factors = offsets(graph.factor_count(), &|f| graph.factor_edges(f).start)?;
-        let mut slots = filled(graph.edge_count(), 0)?;
-        for (slot, &edge) in graph.all_variable_edges().iter().enumerate() {
-            slots[edge as usize] = slot as u32;
-        }
-        let inputs = graph.all_variable_edges().iter();
-        let slot_inputs = collected(inputs.map(|&edge| warp_items.edge_inputs[edge as usize]))?;
+        let edge_of_slot = graph.all_variable_edges();
+        let mut slots = zeroed(graph.edge_count())?;
+        let slot_of_edge = SharedWords::new(&mut slots);
+        let slot_inputs = computed(graph.edge_count(), gang, |slot| {
+            let edge = edge_of_slot[slot] as usize;
+            slot_of_edge.set(edge, slot as u32);
+            warp_items.edge_inputs[edge]
+        })?;
         let Variables { by_span, of_span, senders, readers } =
-            Shares::variables(graph, shape.by_levels)?;
+            Shares::variables(graph, shape.by_levels, gang)?;
         let are_cut = by_span.len() < graph.variable_count();
-        let tiles = Tiles::new(graph, (LEAVES_OF_LANE * shape.warp) as usize)?;
+        let tiles = Tiles::new(graph, (LEAVES_OF_LANE * shape.warp) as usize, gang)?;
         let upload = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
         Ok(Self {
             variable_offsets: upload(&variables)?,

@@ -185,6 +185,9 @@ impl Factors {
         factors.add_coefficients(graph)?;
         factors.records = room(RECORD * graph.factor_count())?;
         factors.scratch = room(graph.factor_count())?;
+        // A block runs factors of high-degree variables, too, and leaves their messages there.
+        let is_high = |v: usize| graph.degree(v) > HIGH_DEGREE;
+        factors.needs_outputs = (0..graph.variable_count()).any(is_high);
         for factor in 0..graph.factor_count() {
             let view = graph.factor(factor);
             let (kind, parameter, scratch) = if view.needs_table(inference) {
@@ -213,13 +216,7 @@ impl Factors {
             let record: [u32; RECORD] = [kind, head, parameter];
             factors.records.extend(record);
             factors.scratch.push(scratch);
-            // A block runs factors of high-degree variables, too, and leaves their messages there.
-            let of_high_degree = graph
-                .factor_variables(factor)
-                .iter()
-                .any(|&v| graph.degree(v as usize) > HIGH_DEGREE);
-            factors.needs_outputs |=
-                kind != HORN || graph.arity(factor) > SMALL_ARITY || of_high_degree;
+            factors.needs_outputs |= kind != HORN || graph.arity(factor) > SMALL_ARITY;
             factors.needs_radices |= kind == TABLE || kind == TERMS;
         }
         Ok(factors)

@@ -17,7 +17,7 @@ mod tests;
 
 use super::control::Loop;
 use super::driver::{Argument, DeviceBuffer, Kernel, Launch, Module, Queue};
-use super::program::Program;
+use super::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
@@ -129,8 +129,9 @@ impl General {
             results: module.kernel(c"general_results")?,
         };
         let per_multiprocessor = kernels.iterations.blocks_per_multiprocessor(THREADS, 0)?.max(1);
+        let gang = &gang_for(&graph);
         let values = Values::new(&graph)?;
-        let places = Places::new(&graph)?;
+        let places = Places::new(&graph, gang)?;
         let shape = Shape {
             by_levels,
             iterations_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
@@ -140,12 +141,12 @@ impl General {
         let sums = Factors::new(&graph, Inference::SumProduct)?;
         let warp_items = match by_levels {
             true => WarpItems::none(&graph, &values)?,
-            false => WarpItems::new(&graph, &sums.horn, &places, &values)?,
+            false => WarpItems::new(&graph, &sums.horn, &places, &values, gang)?,
         };
         let sizes = warp_items.sizes();
         let entries = places.count.max(sizes.inputs.next_multiple_of(2));
         let general = Self {
-            fixed: GraphBuffers::new(queue, &graph, &values, &places, &warp_items, &shape)?,
+            fixed: GraphBuffers::new(queue, &graph, &values, &places, &warp_items, &shape, gang)?,
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(queue, &values, entries)?,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,

@@ -5,6 +5,7 @@ use super::work::Shares;
 use crate::error::Result;
 use crate::memory::{Grow, copied};
 use crate::model::FactorGraph;
+use crate::threads::Gang;
 
 /// TILES_OF_ROW and NO_TILE of general_tiles.cuh.
 const TILES_OF_ROW: usize = 16;
@@ -28,9 +29,9 @@ pub(super) struct Tiles {
 
 impl Tiles {
     /// O(variables) and the tiles.
-    pub fn new(graph: &FactorGraph, leaves_of_tile: usize) -> Result<Self> {
+    pub fn new(graph: &FactorGraph, leaves_of_tile: usize, gang: &Gang) -> Result<Self> {
         let tiles_of = |v: usize| graph.degree(v).div_ceil(leaves_of_tile);
-        let (cut, [quads, whole, in_rows, _]) = by_class(graph.variable_count(), |v| {
+        let (cut, [quads, whole, in_rows, _]) = by_class(graph.variable_count(), gang, |v| {
             let class = match tiles_of(v) {
                 0 | 1 if leaves_of_tile > QUAD && graph.degree(v) <= QUAD => 0,
                 0 | 1 => 1,
@@ -98,7 +99,7 @@ mod tests {
             }
         }
         let graph = builder.build().unwrap();
-        let tiles = Tiles::new(&graph, 10).unwrap();
+        let tiles = Tiles::new(&graph, 10, &Gang::of(2)).unwrap();
         assert_eq!((tiles.quads, tiles.whole, tiles.rows, tiles.others()), (0, 1, 2, 17));
         assert_eq!(tiles.variables[..10], [0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
         assert_eq!(tiles.numbers[..9], [0, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -116,7 +117,7 @@ mod tests {
                 builder.add_prior(variable, 0.3).unwrap();
             }
         }
-        let tiles = Tiles::new(&builder.build().unwrap(), 256).unwrap();
+        let tiles = Tiles::new(&builder.build().unwrap(), 256, &Gang::ALONE).unwrap();
         assert_eq!((tiles.quads, tiles.whole, tiles.rows, tiles.others()), (2, 2, 0, 0));
         assert_eq!(tiles.variables, [1, 3, 0, 4]);
     }

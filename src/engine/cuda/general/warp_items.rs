@@ -5,8 +5,10 @@ use super::factors::{Values, too_many_values};
 use super::places::Places;
 use crate::error::Result;
 use crate::kernel::DeviceHorn;
-use crate::memory::{Grow, filled, room};
+use crate::memory::{Grow, collected, room, zeroed};
 use crate::model::FactorGraph;
+use crate::parallel::SharedWords;
+use crate::threads::Gang;
 
 /// Lanes of a warp item, and most variables of a factor in one.
 pub(super) const ITEM_LANES: usize = 32;
@@ -52,43 +54,51 @@ impl WarpItems {
     /// Those of a graph whose messages are all sent at once. `horn` are the coefficients of conjunctions. Errors: more
     /// places than 32 bits can count. O(edges).
     pub fn new(
-        graph: &FactorGraph, horn: &[DeviceHorn], places: &Places, values: &Values,
+        graph: &FactorGraph, horn: &[DeviceHorn], places: &Places, values: &Values, gang: &Gang,
     ) -> Result<Self> {
-        let mut edge_inputs = filled(graph.edge_count(), 0_u32)?;
         let (factors, ends): (_, [u32; ITEM_LANES - 1]) =
-            by_class(graph.factor_count(), |factor| {
+            by_class(graph.factor_count(), gang, |factor| {
                 is_in_warp_item(graph, factor).then(|| graph.arity(factor) - 2)
             })?;
-        let mut lanes = Vec::new();
+        // Of each item its factors, with their arity.
+        let mut items: Vec<(usize, &[u32])> = Vec::new();
         let mut first = 0;
         for (arity, end) in (2..).zip(ends) {
-            for side_by_side in factors[first as usize..end as usize].chunks(ITEM_LANES / arity) {
-                lanes.try_room(4 * ITEM_LANES)?;
-                for &factor in side_by_side {
-                    let factor = factor as usize;
-                    let parameter = graph.conjunction_parameter(factor).unwrap_or_default();
-                    let head = graph.head_position(factor).unwrap_or_default();
-                    let edges = graph.factor_edges(factor);
-                    let literals = (0..arity).filter(|&position| position != head);
-                    for (index, position) in std::iter::once(head).chain(literals).enumerate() {
-                        let edge = edges.start + position;
-                        let negated = index > 0 && horn[parameter].negated >> position & 1 == 1;
-                        let own = used(arity, index, negated);
-                        edge_inputs[edge] =
-                            u32::try_from(lanes.len() / 4).map_err(|_| too_many_values())?;
-                        lanes.extend([places.edges[edge], edge as u32, parameter as u32, own]);
-                    }
-                }
-                for _ in side_by_side.len() * arity..ITEM_LANES {
-                    lanes.extend([0, 0, 0, unused(arity)]);
-                }
-            }
+            let own = &factors[first as usize..end as usize];
+            items.try_extend(own.chunks(ITEM_LANES / arity).map(|factors| (arity, factors)))?;
             first = end;
         }
+        let too_many = |_| too_many_values();
+        u32::try_from(items.len() * ITEM_LANES).map_err(too_many)?;
+        let mut lanes = zeroed(4 * ITEM_LANES * items.len())?;
+        let mut edge_inputs = zeroed(graph.edge_count())?;
+        let inputs = SharedWords::new(&mut edge_inputs);
+        let mut parts = collected(lanes.chunks_mut(4 * ITEM_LANES).zip(items).enumerate())?;
+        gang.each(&mut parts, |(item, (lanes, (arity, factors)))| {
+            let (lanes, arity) = (lanes.as_chunks_mut::<4>().0, *arity);
+            lanes.fill([0, 0, 0, unused(arity)]);
+            for (&factor, (first, lanes)) in
+                factors.iter().zip((0..).step_by(arity).zip(lanes.chunks_mut(arity)))
+            {
+                let factor = factor as usize;
+                let parameter = graph.conjunction_parameter(factor).unwrap_or_default();
+                let head = graph.head_position(factor).unwrap_or_default();
+                let edges = graph.factor_edges(factor);
+                let literals = (0..arity).filter(|&position| position != head);
+                for (index, position) in std::iter::once(head).chain(literals).enumerate() {
+                    let edge = edges.start + position;
+                    let negated = index > 0 && horn[parameter].negated >> position & 1 == 1;
+                    let own = used(arity, index, negated);
+                    inputs.set(edge, (*item * ITEM_LANES + first + index) as u32);
+                    lanes[index] = [places.edges[edge], edge as u32, parameter as u32, own];
+                }
+            }
+        });
+        drop(parts);
         let mut next = lanes.len() / 4;
         for factor in (0..graph.factor_count()).filter(|&factor| !is_in_warp_item(graph, factor)) {
             for edge in graph.factor_edges(factor) {
-                edge_inputs[edge] = u32::try_from(next).map_err(|_| too_many_values())?;
+                edge_inputs[edge] = u32::try_from(next).map_err(too_many)?;
                 next += values.width(edge);
             }
         }
@@ -126,8 +136,10 @@ mod tests {
         builder.add_prior(0, 0.3).unwrap();
         let graph = builder.build().unwrap();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-        let (places, values) = (Places::new(&graph).unwrap(), Values::new(&graph).unwrap());
-        let warp_items = WarpItems::new(&graph, &factors.horn, &places, &values).unwrap();
+        let (places, values) =
+            (Places::new(&graph, &Gang::of(2)).unwrap(), Values::new(&graph).unwrap());
+        let warp_items =
+            WarpItems::new(&graph, &factors.horn, &places, &values, &Gang::of(2)).unwrap();
         assert_eq!(warp_items.sizes().warp_items, 2);
         // The first: the factor of two variables, whose head is its last edge or its first one as the builder has it.
         // Of 2 and of 3 variables.

@@ -7,7 +7,9 @@ use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
+use crate::parallel::computed;
 use crate::schedule::{Preorder, Storage, analyse};
+use crate::threads::Gang;
 
 /// Bytes of memory that a thread may have for a factor, and a warp for a factor or a variable.
 const THREAD_BYTES: u64 = 512;
@@ -143,16 +145,13 @@ impl<'a> Shares<'a> {
     }
 
     /// Variables that are not cut into tiles, by who looks at them. O(edges).
-    pub fn variables(graph: &FactorGraph, by_levels: bool) -> Result<Variables> {
-        let mut readers = filled(graph.variable_count(), NO_READER)?;
-        if !by_levels {
-            for (v, reader) in readers.iter_mut().enumerate() {
-                *reader = Self::reader(graph, v);
-            }
-        }
+    pub fn variables(graph: &FactorGraph, by_levels: bool, gang: &Gang) -> Result<Variables> {
+        let readers = computed(graph.variable_count(), gang, |v| {
+            if by_levels { NO_READER } else { Self::reader(graph, v) }
+        })?;
         let reads = |v: usize| readers[v] != NO_READER;
         // Neighbouring threads do the same where a thread's variables are sorted by degree.
-        let classes = by_class(graph.variable_count(), |v| {
+        let classes = by_class(graph.variable_count(), gang, |v| {
             let degrees = [3, 5].iter().filter(|&&degree| degree <= graph.degree(v)).count();
             Some(match Self::of_variable(graph, v)?.0 {
                 Span::Thread => degrees + if reads(v) { 3 } else { 0 },
@@ -184,10 +183,11 @@ impl<'a> Shares<'a> {
 
     /// Factors with one variable, in the same way. O(factors).
     pub fn constants(&self) -> Result<(Vec<u32>, [u32; 3])> {
-        let (all, [threads, warps, blocks]) = by_class(self.graph.factor_count(), |factor| {
-            let is_constant = self.graph.arity(factor) == 1;
-            is_constant.then(|| self.of_factor(factor, false).0 as usize)
-        })?;
+        let (all, [threads, warps, blocks]) =
+            by_class(self.graph.factor_count(), &Gang::ALONE, |factor| {
+                let is_constant = self.graph.arity(factor) == 1;
+                is_constant.then(|| self.of_factor(factor, false).0 as usize)
+            })?;
         Ok((all, [threads, warps - threads, blocks - warps]))
     }
 

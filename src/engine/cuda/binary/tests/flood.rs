@@ -224,12 +224,12 @@ impl Hubs {
 
 /// Everything is sent once, by units of its kind, at its home.
 pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edges_of_block: usize) {
-    let homes = Homes::new(graph, blocks, edges_of_block).unwrap();
+    let homes = Homes::new(graph, blocks, edges_of_block, &Gang::of(2)).unwrap();
     check_homes(graph, &homes, blocks);
-    let layout = Layout::new(graph, Some(&homes)).unwrap().unwrap();
+    let layout = Layout::new(graph, Some(&homes), &Gang::of(2)).unwrap().unwrap();
     check_layout(graph, &layout, Some(&homes));
     let laid = Laid::new(graph, &layout);
-    let all = FloodWork::new(graph, &layout, &homes, warps).unwrap();
+    let all = FloodWork::new(graph, &layout, &homes, warps, &Gang::of(2)).unwrap();
     let parts = Parts { laid: &laid, homes: &homes, all: &all, warps };
     laid.check_places(&all.words, SLOT_MASK, &all.places);
     assert_eq!(all.homes.len(), homes.blocks);
