@@ -4,13 +4,16 @@ use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::locate_output::{Located, Printer};
+use crate::observe::{ObserveArguments, Observer};
 use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
+use crate::report::{self, page::Page};
 use crate::run_options::RunArguments;
 use crate::run_warnings;
 use crate::signals;
+use crate::trace;
 use fastlbp::format::describe_variable;
 use fastlbp::ranking::{FirstRank, FirstRanks, Suspects};
-use fastlbp::{BeliefPropagation, Progress, RunRequest, StopRule};
+use fastlbp::{BeliefPropagation, RunRequest, StopRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -73,7 +76,28 @@ pub struct Arguments {
     json: bool,
 
     #[command(flatten)]
+    observe: ObserveArguments,
+
+    #[command(flatten)]
     run: RunArguments,
+}
+
+/// Where results go.
+struct Output {
+    printer: Printer,
+    observer: Observer,
+    page: Option<Page>,
+}
+
+impl Output {
+    /// Writes the files of `--trace` and `--report`.
+    fn write(&self, arguments: &Arguments) -> Outcome {
+        trace::write(&arguments.observe, self.observer.runs())?;
+        match (&self.page, arguments.observe.report()) {
+            (Some(page), Some(path)) => page.write(path),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The files of one graph.
@@ -97,6 +121,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let files = files(arguments)?;
     let mut conflicts = Conflicts::default();
     conflicts.standard_output()?;
+    arguments.observe.check(&mut conflicts)?;
     for Files { graph, candidates, evidence, names } in &files {
         conflicts.input("GRAPH", Some(graph))?;
         conflicts.input("--candidates", Some(candidates))?;
@@ -104,23 +129,35 @@ pub fn run(arguments: &Arguments) -> Outcome {
         conflicts.input("--names", names.as_deref())?;
     }
     conflicts.input("--ranks", arguments.run.ranks())?;
-    let printer = Printer::new(arguments.json, arguments.top as usize)?;
+    let mut output = Output {
+        printer: Printer::new(arguments.json, arguments.top as usize)?,
+        observer: Observer::new(&arguments.observe),
+        page: arguments.observe.report().map(|_| report::locate::begin(files.len())),
+    };
     let mut ranks = FirstRanks::default();
     let mut failures = Vec::new();
     for files in &files {
-        match locate(arguments, files, &printer) {
+        match locate(arguments, files, &mut output) {
             Ok(Some(first)) => ranks.add(first)?,
             Ok(None) => {}
             Err(failure @ Failure::Message { .. }) if arguments.graphs.len() > 1 => {
                 let graph = files.graph.display().to_string();
                 warn(format!("graph {graph}: {}", failure.text()));
-                printer.failed(&graph, failure.text())?;
+                output.printer.failed(&graph, failure.text())?;
+                if let Some(page) = &mut output.page {
+                    report::locate::failed(page, &graph, failure.text());
+                }
                 failures.push(failure);
+            }
+            Err(failure @ Failure::Interrupted { .. }) => {
+                output.write(arguments)?;
+                return Err(failure);
             }
             Err(failure) => return Err(failure),
         }
     }
-    printer.summary(&ranks)?;
+    output.write(arguments)?;
+    output.printer.summary(&ranks)?;
     if failures.is_empty() {
         return Ok(());
     }
@@ -130,7 +167,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Runs one graph and prints its suspects; gives the ranks of the first faulty one, where it is known.
-fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Option<FirstRank>> {
+fn locate(arguments: &Arguments, files: &Files, output: &mut Output) -> Outcome<Option<FirstRank>> {
     let started = Instant::now();
     let reading = Activity::start("reading");
     let (network, names) = read_named_network(&files.graph, files.names.as_deref())?;
@@ -139,20 +176,26 @@ fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Op
     let candidates = read_listed(&files.candidates, "candidate", &graph, &names)?;
     let schedule = arguments.run.read_schedule(&graph)?;
     drop(reading);
+    let read = started.elapsed().as_secs_f64();
     let mut session =
         BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
     session.set_evidence(&evidence)?;
     let request = arguments.run.request(arguments.run.inference().unwrap_or_default());
-    let request = RunRequest { rule: arguments.run.stop_rule_or(SMARTFL_RULE), ..request };
+    let request = RunRequest {
+        rule: arguments.run.stop_rule_or(SMARTFL_RULE),
+        observe: arguments.observe.is_wanted(),
+        ..request
+    };
+    session.prepare(&request)?;
+    let prepared = started.elapsed().as_secs_f64();
+    let name = files.graph.display().to_string();
+    let runs_before = output.observer.runs().len();
     let report = {
         let _iterations = signals::iterations();
-        let activity = Activity::iterations(request.rule.most_iterations());
-        let monitor = &mut |progress: &Progress| {
-            activity.advance(progress);
-            signals::control()
-        };
-        session.run_monitored(&request, monitor)
+        let mut watch = output.observer.watch(&name, request.rule.most_iterations());
+        session.run_monitored(&request, &mut |progress| watch.note(progress))
     };
+    let ended = started.elapsed().as_secs_f64();
     session.take_notes().iter().for_each(inform);
     if let Some(signal) = signals::received() {
         let text = format!("has ended the run of {}", files.graph.display());
@@ -167,8 +210,8 @@ fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Op
     let variables: Vec<usize> = candidates.iter().map(|candidate| candidate.variable).collect();
     let suspects = Suspects::new(&session, &variables, arguments.fault_state as usize)?;
     let first = suspects.first(|candidate| candidates[candidate].mark == Some(true));
-    printer.graph(&Located {
-        name: files.graph.display().to_string(),
+    let located = Located {
+        name,
         graph: &graph,
         names: &names,
         candidates: &candidates,
@@ -176,7 +219,15 @@ fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Op
         first,
         report,
         seconds: started.elapsed().as_secs_f64(),
-    })?;
+    };
+    output.printer.graph(&located)?;
+    if let Some(page) = &mut output.page {
+        let parts =
+            [("reading", read), ("preparing", prepared - read), ("running", ended - prepared)];
+        let observed = &output.observer.runs()[runs_before..];
+        let top = arguments.top as usize;
+        report::locate::section(page, &located, &session, top, observed, &parts)?;
+    }
     Ok(first)
 }
 

@@ -53,6 +53,11 @@ pub struct Inputs {
 }
 
 impl InputArguments {
+    /// The file of the graph.
+    pub fn graph(&self) -> &Path {
+        &self.graph
+    }
+
     /// Adds all files to what must not be written.
     pub fn add_to(&self, conflicts: &mut Conflicts) -> Outcome {
         for (option, path) in [
