@@ -1,6 +1,7 @@
 //! The command line program: `fastlbp --help` says what it does.
 
 mod activity;
+mod advice;
 mod answers;
 mod batch;
 mod bench;
