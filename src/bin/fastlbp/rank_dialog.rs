@@ -104,7 +104,7 @@ impl Dialog {
             let Some(is_true) = answers[first.alarm] else {
                 return self.printer.question(&self.inspection, &self.names, *run);
             };
-            self.printer.answer(&self.inspection, &self.names, first, is_true)?;
+            self.printer.answer(&self.inspection, &self.names, first, is_true, *run)?;
             let before = run.report;
             let name = after_answers(self.inspection.answers().len() + 1);
             *run = self.timed(&name, |inspection, monitor| {
