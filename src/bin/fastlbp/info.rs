@@ -2,7 +2,7 @@
 
 use crate::activity::Activity;
 use crate::advice::{Advice, Shape};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, warn};
 use crate::options::ScheduleName;
 use crate::rank_inputs::read_evidence;
 use crate::standard_streams::print;
@@ -214,7 +214,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let (graph, evidence) = {
         let _activity = Activity::start("reading");
         let network = read_network(&arguments.graph)?;
-        let evidence = read_evidence(arguments.evidence.as_deref(), &network)?;
+        let (evidence, warning) = read_evidence(arguments.evidence.as_deref(), &network)?;
+        warning.iter().for_each(warn);
         (Arc::new(network.graph), evidence)
     };
     let mut info = {

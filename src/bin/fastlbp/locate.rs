@@ -1,11 +1,10 @@
 //! `fastlbp locate`: SmartFL's question, which of some candidates are most likely at fault.
 
-use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
+use crate::locate_inputs::{Files, InputArguments, Reader, Subject};
 use crate::locate_output::{Located, Printer};
 use crate::observe::{ObserveArguments, Observer};
-use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
 use crate::report::{self, page::Page};
 use crate::run_options::RunArguments;
 use crate::run_warnings;
@@ -14,8 +13,6 @@ use crate::trace;
 use fastlbp::format::describe_variable;
 use fastlbp::ranking::{FirstRank, FirstRanks, Suspects};
 use fastlbp::{BeliefPropagation, RunRequest, StopRule};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// SmartFL's tolerance, and the most iterations of its evaluation.
@@ -41,26 +38,8 @@ const SMARTFL_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-8, max_iterat
     "Most iterations to wait for the tolerance [default: 500; with --tolerance 1000]"
 )))]
 pub struct Arguments {
-    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH", required = true)]
-    graphs: Vec<PathBuf>,
-
-    /// The candidates: a line `VARIABLE [NAME] [0|1]` each, where VARIABLE is a label or a name, and 1 marks those that
-    /// are known to be at fault; also with .gz. Once per graph, in their order; or a directory that has a file
-    /// STEM.candidates for each graph STEM.causal_fg
-    #[arg(long, value_name = "FILE|DIR", required = true)]
-    candidates: Vec<PathBuf>,
-
-    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With a .bif graph, lines
-    /// may be `name state`. Once per graph, in their order; or a directory that has a file STEM.obs for each graph
-    /// STEM.causal_fg
-    #[arg(long, value_name = "FILE|DIR")]
-    evidence: Vec<PathBuf>,
-
-    /// Names of variables: lines `label: name`; also with .gz. Once per graph, in their order; or a directory that has a
-    /// file STEM.dict for each graph STEM.causal_fg [default: those of .bif graphs]
-    #[arg(long, value_name = "FILE|DIR")]
-    names: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArguments,
 
     /// Number of candidates to print for each graph
     #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
@@ -100,25 +79,17 @@ impl Output {
     }
 }
 
-/// The files of one graph.
-struct Files {
-    graph: PathBuf,
-    candidates: PathBuf,
-    evidence: Option<PathBuf>,
-    names: Option<PathBuf>,
-}
-
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     arguments.run.check()?;
-    if let (Some(path), true) = (arguments.run.ranks(), arguments.graphs.len() > 1) {
+    if let (Some(path), true) = (arguments.run.ranks(), arguments.inputs.graphs.len() > 1) {
         return Err(Failure::input(format!(
             "--ranks {} with {} graphs: the ranks are those of one graph, and one is needed",
             path.display(),
-            arguments.graphs.len()
+            arguments.inputs.graphs.len()
         )));
     }
-    let files = files(arguments)?;
+    let files = arguments.inputs.files()?;
     let mut conflicts = Conflicts::default();
     conflicts.standard_output()?;
     arguments.observe.check(&mut conflicts)?;
@@ -136,11 +107,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     let mut ranks = FirstRanks::default();
     let mut failures = Vec::new();
-    for files in &files {
-        match locate(arguments, files, &mut output) {
+    for (files, subject) in Reader::new(&files) {
+        match subject.and_then(|subject| locate(arguments, files, subject, &mut output)) {
             Ok(Some(first)) => ranks.add(first)?,
             Ok(None) => {}
-            Err(failure @ Failure::Message { .. }) if arguments.graphs.len() > 1 => {
+            Err(failure @ Failure::Message { .. }) if arguments.inputs.graphs.len() > 1 => {
                 let graph = files.graph.display().to_string();
                 warn(format!("graph {graph}: {}", failure.text()));
                 output.printer.failed(&graph, failure.text())?;
@@ -161,22 +132,22 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if failures.is_empty() {
         return Ok(());
     }
-    let text =
-        format!("{} of {} graphs failed, see the warnings", failures.len(), arguments.graphs.len());
-    Err(Failure::of_entries(failures.iter(), arguments.graphs.len()).retold(text))
+    let text = format!(
+        "{} of {} graphs failed, see the warnings",
+        failures.len(),
+        arguments.inputs.graphs.len()
+    );
+    Err(Failure::of_entries(failures.iter(), arguments.inputs.graphs.len()).retold(text))
 }
 
 /// Runs one graph and prints its suspects; gives the ranks of the first faulty one, where it is known.
-fn locate(arguments: &Arguments, files: &Files, output: &mut Output) -> Outcome<Option<FirstRank>> {
+fn locate(
+    arguments: &Arguments, files: &Files, subject: Subject, output: &mut Output,
+) -> Outcome<Option<FirstRank>> {
     let started = Instant::now();
-    let reading = Activity::start("reading");
-    let (network, names) = read_named_network(&files.graph, files.names.as_deref())?;
-    let evidence = read_evidence(files.evidence.as_deref(), &network)?;
-    let graph = Arc::new(network.graph);
-    let candidates = read_listed(&files.candidates, "candidate", &graph, &names)?;
+    let Subject { graph, names, evidence, candidates, warning, seconds: read } = subject;
+    warning.iter().for_each(warn);
     let schedule = arguments.run.read_schedule(&graph)?;
-    drop(reading);
-    let read = started.elapsed().as_secs_f64();
     let mut session =
         BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
     session.set_evidence(&evidence)?;
@@ -218,71 +189,14 @@ fn locate(arguments: &Arguments, files: &Files, output: &mut Output) -> Outcome<
         suspects: &suspects,
         first,
         report,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: read + started.elapsed().as_secs_f64(),
     };
     output.printer.graph(&located)?;
     if let Some(page) = &mut output.page {
-        let parts =
-            [("reading", read), ("preparing", prepared - read), ("running", ended - prepared)];
+        let parts = [("reading", read), ("preparing", prepared), ("running", ended - prepared)];
         let observed = &output.observer.runs()[runs_before..];
         let top = arguments.top as usize;
         report::locate::section(page, &located, &session, top, observed, &parts)?;
     }
     Ok(first)
-}
-
-/// The files of each graph.
-fn files(arguments: &Arguments) -> Outcome<Vec<Files>> {
-    let mut evidence = per_graph(arguments, "--evidence", &arguments.evidence, &["obs", "evid"])?;
-    let mut candidates =
-        per_graph(arguments, "--candidates", &arguments.candidates, &["candidates"])?;
-    let mut names = per_graph(arguments, "--names", &arguments.names, &["dict"])?;
-    let mut files = Vec::new();
-    for (position, graph) in arguments.graphs.iter().enumerate() {
-        let Some(candidates) = candidates[position].take() else {
-            return Err(Failure::input("--candidates is needed for each graph"));
-        };
-        let (evidence, names) = (evidence[position].take(), names[position].take());
-        files.push(Files { graph: graph.clone(), candidates, evidence, names });
-    }
-    Ok(files)
-}
-
-/// The file of an option for each graph; none if the option is not given.
-fn per_graph(
-    arguments: &Arguments, option: &str, given: &[PathBuf], suffixes: &[&str],
-) -> Outcome<Vec<Option<PathBuf>>> {
-    let graphs = &arguments.graphs;
-    match given {
-        [] => Ok(vec![None; graphs.len()]),
-        [directory] if directory.is_dir() => graphs
-            .iter()
-            .map(|graph| beside(option, directory, graph, suffixes).map(Some))
-            .collect(),
-        given if given.len() == graphs.len() => Ok(given.iter().cloned().map(Some).collect()),
-        given => Err(Failure::input(format!(
-            "{option} is given {} times for {} graphs: once per graph, or a directory with a file for each, is \
-             needed",
-            given.len(),
-            graphs.len()
-        ))),
-    }
-}
-
-/// The file of a directory that belongs to a graph, by its name.
-fn beside(option: &str, directory: &Path, graph: &Path, suffixes: &[&str]) -> Outcome<PathBuf> {
-    let name = graph.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let names =
-        suffixes.iter().flat_map(|suffix| ["", ".gz"].map(|gz| format!("{stem}.{suffix}{gz}")));
-    let found = names.map(|name| directory.join(name)).find(|path| path.is_file());
-    found.ok_or_else(|| {
-        Failure::input(format!(
-            "{option} {}: the directory has no file {stem}.{} for the graph {}",
-            directory.display(),
-            suffixes.first().copied().unwrap_or_default(),
-            graph.display()
-        ))
-    })
 }

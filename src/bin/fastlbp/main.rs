@@ -17,6 +17,7 @@ mod infer;
 mod info;
 mod inputs;
 mod locate;
+mod locate_inputs;
 mod locate_output;
 mod memory;
 mod observe;
