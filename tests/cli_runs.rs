@@ -355,3 +355,57 @@ fn what_a_batch_cannot_be_read_from() {
     assert_eq!(code, Some(0));
     assert!(err.contains("foreign.obs: 1 observed variables are not in the graph"), "{err}");
 }
+
+/// The schedule that `info` advises, and the reasons.
+fn advice(work: &Workplace, arguments: &str) -> (String, String) {
+    let text = work.succeed(&format!("info {arguments}"));
+    let (_, advice) = text.split_once("\nadvice: ").expect("advice");
+    let (schedule, reasons) = advice.split_once('\n').unwrap();
+    (schedule.to_string(), reasons.to_string())
+}
+
+#[test]
+fn info_advises_a_schedule_and_says_why() {
+    let work = Workplace::new(&[("seen.obs", "14 1\n")]);
+    let (schedule, reasons) = advice(&work, &data("chain.causal_fg"));
+    assert_eq!(schedule, "TREE");
+    assert_eq!(reasons, "  the graph has no cycle: one iteration is exact\n");
+    let small = data("alarm_small.causal_fg");
+    let (schedule, reasons) = advice(&work, &format!("{small} --evidence seen.obs"));
+    assert_eq!(schedule, "PARALL");
+    assert!(reasons.starts_with("  PARALL converges in "), "{reasons}");
+    assert!(
+        reasons.contains("\n  levels of an iteration, one after the other: PARALL 1, SEQFIX 7, "),
+        "{reasons}"
+    );
+    assert!(!reasons.contains("disagree") && !reasons.contains("high-degree"), "{reasons}");
+    // BINGO's graphs mostly do not come to rest.
+    let restless = data("graphs/bingo/weblech-thresc.causal_fg.gz");
+    let observed = data("graphs/bingo/weblech-thresc.obs");
+    let (schedule, reasons) = advice(&work, &format!("{restless} --evidence {observed}"));
+    assert_eq!(schedule, "SEQFIX");
+    assert!(reasons.starts_with("  nothing tried comes to rest: --bingo gives "), "{reasons}");
+    for tried in ["PARALL", "SEQFIX", "FWDBWD", "PARALL with --damping 0.5"] {
+        assert!(
+            reasons.contains(&format!("\n  {tried} does not converge in 200 iterations: ")),
+            "{reasons}"
+        );
+    }
+    work.warned("generate smartfl --variables 100 --high-degree 1,200 high.causal_fg");
+    let (_, reasons) = advice(&work, "high.causal_fg");
+    assert!(reasons.contains("a high-degree variable is in 2"), "{reasons}");
+    let json: Value = serde_json::from_str(&work.succeed(&format!("info {small} --json"))).unwrap();
+    let trial = &json["advice"]["trials"][0];
+    assert_eq!(
+        (&json["advice"]["schedule"], &trial["converged"]),
+        (&"PARALL".into(), &true.into())
+    );
+    let json: Value =
+        serde_json::from_str(&work.succeed(&format!("info {small} --json --schedule TREE")))
+            .unwrap();
+    assert_eq!(json["advice"], Value::Null);
+    work.refuses(
+        &format!("info {small}"),
+        &[("--schedule TREE --evidence seen.obs", "cannot be used with")],
+    );
+}

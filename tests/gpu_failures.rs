@@ -50,6 +50,7 @@ const REQUEST: RunRequest = RunRequest {
     inference: fastlbp::Inference::SumProduct,
     damping: 0.0,
     active_threshold: None,
+    observe: false,
 };
 
 /// One for which AUTO wants a device.

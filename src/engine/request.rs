@@ -53,6 +53,17 @@ impl StopRule {
             StopRule::Bingo { max_iterations, .. } => max_iterations.saturating_add(1),
         }
     }
+
+    /// Largest change of what counts as converged in [`Progress::unconverged`]: the tolerance of the rule; for a fixed number of
+    /// iterations, which has none, 1e-9.
+    pub fn tolerance(&self) -> f64 {
+        match *self {
+            StopRule::Iterations(_) => 1e-9,
+            StopRule::Tolerance { tolerance, .. }
+            | StopRule::AllBeliefs { tolerance, .. }
+            | StopRule::Bingo { tolerance, .. } => tolerance,
+        }
+    }
 }
 
 /// What the messages are before the first iteration.
@@ -107,6 +118,9 @@ pub struct RunRequest {
     /// anywhere. Which messages are computed depends on the schedule alone. Iterations run on one thread.
     /// Not together with damping or SEQMAX.
     pub active_threshold: Option<f64>,
+    /// Whether [`Progress`] has all of its measures after each iteration. Costs the time of measuring in each iteration,
+    /// and on a device that of a launch; changes no bit of messages, results or report.
+    pub observe: bool,
 }
 
 impl RunRequest {
@@ -120,6 +134,7 @@ impl RunRequest {
             inference: Inference::SumProduct,
             damping: 0.0,
             active_threshold: None,
+            observe: false,
         }
     }
 
@@ -205,6 +220,13 @@ pub struct Progress {
     pub max_diff: f64,
     /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1.
     pub active_fraction: f64,
+    /// Share of variables whose belief changed by more than [`StopRule::tolerance`]; of variables and factors where the
+    /// rule looks at both. `None` where it is not measured: unless [`RunRequest::observe`] asks for it, with a fixed
+    /// number of iterations, and on devices by other rules than BINGO's.
+    pub unconverged: Option<f64>,
+    /// Number of contradictory places: variables at which deterministic messages disagree after the iteration, and
+    /// messages of factors that were 0/0 in it. `None` unless [`RunRequest::observe`] asks for it.
+    pub contradictions: Option<u64>,
 }
 
 /// What a progress callback wants.

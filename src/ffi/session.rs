@@ -126,7 +126,8 @@ impl Session {
         let result = match self.extras.progress {
             None => self.bp.run(request),
             Some((callback, user)) => self.bp.run_monitored(request, &mut |progress| {
-                let Progress { iterations, max_iterations, max_diff, active_fraction } = *progress;
+                let Progress { iterations, max_iterations, max_diff, active_fraction, .. } =
+                    *progress;
                 // SAFETY: the function and the pointer belong together and are valid until
                 // replaced, as the header demands.
                 let wish = unsafe {

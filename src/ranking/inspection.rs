@@ -155,6 +155,8 @@ impl Inspection {
             inference,
             damping,
             active_threshold,
+            // Changes no result.
+            observe: _,
         } = self.rules.request;
         let subject = format!(
             "graph={:016x}|evidence={:016x}|alarms={}:{:016x}|schedule={schedule}|rule={rule:?}|start={start:?}|\

@@ -69,6 +69,14 @@ impl Settings {
     pub fn request_by(&self, rule: StopRule) -> RunRequest {
         let Self { max_time, contradiction, start, inference, damping, active_threshold, .. } =
             *self;
-        RunRequest { rule, start, max_time, contradiction, inference, damping, active_threshold }
+        RunRequest {
+            start,
+            max_time,
+            contradiction,
+            inference,
+            damping,
+            active_threshold,
+            ..RunRequest::new(rule)
+        }
     }
 }

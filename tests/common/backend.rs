@@ -120,7 +120,9 @@ impl Pair {
         let [(expected, expected_progress), (got, progress)] = self.both(|session| {
             let mut progress: Vec<Progress> = Vec::new();
             let result = session.run_monitored(request, &mut |after| {
-                progress.push(*after);
+                // What a device measures only when asked to.
+                let unconverged = after.unconverged.filter(|_| request.observe);
+                progress.push(Progress { unconverged, ..*after });
                 Control::Continue
             });
             (result, progress)

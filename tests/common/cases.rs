@@ -190,6 +190,7 @@ pub fn random_request(choices: &mut Choices, rule: StopRule) -> RunRequest {
             _ => Inference::SumProduct,
         },
         damping,
+        observe: choices.below(4) == 0,
         contradiction: match choices.flag() {
             true => Contradiction::Vote,
             false => Contradiction::Error,

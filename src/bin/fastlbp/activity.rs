@@ -37,7 +37,7 @@ impl Activity {
     /// A run of at most `iterations` iterations.
     pub fn iterations(iterations: u64) -> Self {
         let style = ProgressStyle::with_template(
-            "{spinner} {bar:40} iteration {pos} of at most {len}, {per_sec}, {msg}",
+            "{spinner} {bar:24} iteration {pos} of at most {len}, {msg}at most {eta} left",
         );
         Self::begin(|| {
             let bar = ProgressBar::new(iterations);
@@ -69,9 +69,14 @@ impl Activity {
     pub fn advance(&self, progress: &fastlbp::Progress) {
         if let Some(shown) = &self.shown {
             shown.bar.set_position(progress.iterations);
+            let mut message = String::new();
             if progress.max_diff.is_finite() {
-                shown.bar.set_message(format!("largest change {:.1e}", progress.max_diff));
+                message += &format!("largest change {:.1e}, ", progress.max_diff);
             }
+            if let Some(unconverged) = progress.unconverged {
+                message += &format!("{} % converged, ", percent_below(1.0 - unconverged));
+            }
+            shown.bar.set_message(message);
         }
     }
 }
@@ -85,4 +90,9 @@ impl Drop for Activity {
             shown.bar.finish_and_clear();
         }
     }
+}
+
+/// A share in per cent, of which 100 is all of it, and nothing less.
+fn percent_below(share: f64) -> u32 {
+    (share * 100.0) as u32
 }

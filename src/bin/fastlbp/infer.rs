@@ -6,16 +6,19 @@ use crate::batch::Entry;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
+use crate::observe::{ObserveArguments, Observer, Watch};
+use crate::report::{self, infer::Ended};
 use crate::run_options::RunArguments;
 use crate::run_warnings;
 use crate::signals;
 use crate::standard_streams::standard_output;
 use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
+use crate::trace;
 use fastlbp::format::NamedGraph;
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
-    BeliefPropagation, Control, Error, FactorGraph, Inference, RunReport, Schedule, StopReason,
-    StopRule,
+    BeliefPropagation, Control, Error, FactorGraph, Inference, RunReport, RunRequest, Schedule,
+    StopReason, StopRule,
 };
 use std::path::PathBuf;
 use std::time::Instant;
@@ -73,12 +76,30 @@ pub struct Arguments {
     /// in .gz; for --batch with a list `entries`
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
+
+    #[command(flatten)]
+    observe: ObserveArguments,
+}
+
+impl Arguments {
+    fn request(&self, inference: Inference) -> RunRequest {
+        RunRequest { observe: self.observe.is_wanted(), ..self.run.request(inference) }
+    }
 }
 
 /// One run, under the name of its entry if it is one of a batch.
 struct Run {
     entry: Option<String>,
     outcome: Outcome<(RunReport, Answer)>,
+}
+
+impl Run {
+    fn ended(&self) -> Ended<'_> {
+        Ended {
+            entry: self.entry.as_deref(),
+            report: self.outcome.as_ref().map(|(report, _)| report).map_err(Failure::text),
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -105,20 +126,25 @@ pub fn run(arguments: &Arguments) -> Outcome {
         let mut session = BeliefPropagation::new(graph.clone(), schedule.clone(), options)?;
         session.set_evidence(&evidence)?;
         if entries.is_none() {
-            session.prepare(&arguments.run.request(inference))?;
+            session.prepare(&arguments.request(inference))?;
         }
         Ok::<_, Failure>(session)
     });
     let mut session = session?;
+    let mut observer = Observer::new(&arguments.observe);
     let (runs, run) = timed(|| {
         let _iterations = signals::iterations();
         match entries {
             None => {
-                let outcome = Ok(run_alone(arguments, inference, named, &mut session)?);
+                let watch = observer.watch("", arguments.run.stop_rule().most_iterations());
+                let outcome = Ok(run_alone(arguments, inference, named, &mut session, watch)?);
                 Ok(vec![Run { entry: None, outcome }])
             }
-            Some(entries) if arguments.map || arguments.log_partition => {
-                Ok(run_one_by_one(arguments, inference, named, &mut session, entries))
+            Some(entries)
+                if arguments.map || arguments.log_partition || arguments.observe.is_wanted() =>
+            {
+                let observer = &mut observer;
+                Ok(run_one_by_one(arguments, inference, named, &mut session, entries, observer))
             }
             Some(entries) => run_batch(arguments, inference, named, &mut session, entries),
         }
@@ -136,6 +162,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
         return written;
     }
+    let seconds = Seconds { read, analyse, prepare, run, write };
+    trace::write(&arguments.observe, observer.runs())?;
+    if let Some(path) = arguments.observe.report() {
+        let graph = arguments.inputs.graph.display().to_string();
+        let ended: Vec<Ended<'_>> = runs.iter().map(Run::ended).collect();
+        report::infer::page(&graph, &session, observer.runs(), &ended, &seconds)?.write(path)?;
+    }
     if let Some(path) = &arguments.stats {
         let stats = Stats {
             graph: arguments.inputs.graph.display().to_string(),
@@ -148,7 +181,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             levels,
             runs: run_stats(&graph, &runs),
             peak_rss_bytes: peak_rss_bytes(),
-            seconds: Seconds { read, analyse, prepare, run, write },
+            seconds,
         };
         stats.write(path)?;
     }
@@ -173,6 +206,7 @@ fn conflicts(arguments: &Arguments) -> Outcome<Conflicts> {
     let mut files = Conflicts::default();
     files.output("--output", arguments.output.as_deref())?;
     files.output("--stats", arguments.stats.as_deref())?;
+    arguments.observe.check(&mut files)?;
     if arguments.output.is_none() {
         // Found out before the run rather than after it.
         drop(standard_output()?);
@@ -210,18 +244,13 @@ fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
 /// Runs the session with the evidence that it has.
 fn run_alone(
     arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation,
+    session: &mut BeliefPropagation, mut watch: Watch<'_>,
 ) -> Outcome<(RunReport, Answer)> {
-    let request = arguments.run.request(inference);
+    let request = arguments.request(inference);
     let failed = |error| run_failure(error, graph);
-    let report = {
-        let activity = Activity::iterations(request.rule.most_iterations());
-        let monitor = &mut |progress: &_| {
-            activity.advance(progress);
-            signals::control()
-        };
-        session.run_monitored(&request, monitor).map_err(failed)?
-    };
+    let report = session.run_monitored(&request, &mut |progress| watch.note(progress));
+    drop(watch);
+    let report = report.map_err(failed)?;
     let log_partition = match arguments.log_partition {
         true => Some(session.log_partition().map_err(failed)?),
         false => None,
@@ -246,7 +275,7 @@ fn run_batch(
         entries.into_iter().map(|entry| (entry.name, entry.evidence)).unzip();
     let batch = session.run_batch_cancellable(
         &evidence,
-        &arguments.run.request(inference),
+        &arguments.request(inference),
         &signals::CANCELLED,
         &mut |_, _| Control::Continue,
     )?;
@@ -268,17 +297,20 @@ fn run_batch(
         .collect())
 }
 
-/// Runs the entries of a batch, of which more than marginals is wanted.
+/// Runs the entries of a batch, of which more than marginals is wanted, or each iteration.
 fn run_one_by_one(
     arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation, entries: Vec<Entry>,
+    session: &mut BeliefPropagation, entries: Vec<Entry>, observer: &mut Observer,
 ) -> Vec<Run> {
     let run = |Entry { name, evidence }| {
         let outcome = match signals::received() {
             Some(_) => Err(Failure::NotRun),
             None => session.set_evidence(&evidence).map_err(Failure::from),
         };
-        let outcome = outcome.and_then(|()| run_alone(arguments, inference, graph, session));
+        let outcome = outcome.and_then(|()| {
+            let watch = observer.watch(&name, arguments.run.stop_rule().most_iterations());
+            run_alone(arguments, inference, graph, session, watch)
+        });
         Run { entry: Some(name), outcome }
     };
     entries.into_iter().map(run).collect()

@@ -1,18 +1,18 @@
 //! `fastlbp locate`: SmartFL's question, which of some candidates are most likely at fault.
 
-use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
+use crate::locate_inputs::{Files, InputArguments, Reader, Subject};
 use crate::locate_output::{Located, Printer};
-use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
+use crate::observe::{ObserveArguments, Observer};
+use crate::report::{self, page::Page};
 use crate::run_options::RunArguments;
 use crate::run_warnings;
 use crate::signals;
+use crate::trace;
 use fastlbp::format::describe_variable;
 use fastlbp::ranking::{FirstRank, FirstRanks, Suspects};
-use fastlbp::{BeliefPropagation, Progress, RunRequest, StopRule};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use fastlbp::{BeliefPropagation, RunRequest, StopRule};
 use std::time::Instant;
 
 /// SmartFL's tolerance, and the most iterations of its evaluation.
@@ -38,26 +38,8 @@ const SMARTFL_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-8, max_iterat
     "Most iterations to wait for the tolerance [default: 500; with --tolerance 1000]"
 )))]
 pub struct Arguments {
-    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH", required = true)]
-    graphs: Vec<PathBuf>,
-
-    /// The candidates: a line `VARIABLE [NAME] [0|1]` each, where VARIABLE is a label or a name, and 1 marks those that
-    /// are known to be at fault; also with .gz. Once per graph, in their order; or a directory that has a file
-    /// STEM.candidates for each graph STEM.causal_fg
-    #[arg(long, value_name = "FILE|DIR", required = true)]
-    candidates: Vec<PathBuf>,
-
-    /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With a .bif graph, lines
-    /// may be `name state`. Once per graph, in their order; or a directory that has a file STEM.obs for each graph
-    /// STEM.causal_fg
-    #[arg(long, value_name = "FILE|DIR")]
-    evidence: Vec<PathBuf>,
-
-    /// Names of variables: lines `label: name`; also with .gz. Once per graph, in their order; or a directory that has a
-    /// file STEM.dict for each graph STEM.causal_fg [default: those of .bif graphs]
-    #[arg(long, value_name = "FILE|DIR")]
-    names: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArguments,
 
     /// Number of candidates to print for each graph
     #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
@@ -73,30 +55,44 @@ pub struct Arguments {
     json: bool,
 
     #[command(flatten)]
+    observe: ObserveArguments,
+
+    #[command(flatten)]
     run: RunArguments,
 }
 
-/// The files of one graph.
-struct Files {
-    graph: PathBuf,
-    candidates: PathBuf,
-    evidence: Option<PathBuf>,
-    names: Option<PathBuf>,
+/// Where results go.
+struct Output {
+    printer: Printer,
+    observer: Observer,
+    page: Option<Page>,
+}
+
+impl Output {
+    /// Writes the files of `--trace` and `--report`.
+    fn write(&self, arguments: &Arguments) -> Outcome {
+        trace::write(&arguments.observe, self.observer.runs())?;
+        match (&self.page, arguments.observe.report()) {
+            (Some(page), Some(path)) => page.write(path),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     arguments.run.check()?;
-    if let (Some(path), true) = (arguments.run.ranks(), arguments.graphs.len() > 1) {
+    if let (Some(path), true) = (arguments.run.ranks(), arguments.inputs.graphs.len() > 1) {
         return Err(Failure::input(format!(
             "--ranks {} with {} graphs: the ranks are those of one graph, and one is needed",
             path.display(),
-            arguments.graphs.len()
+            arguments.inputs.graphs.len()
         )));
     }
-    let files = files(arguments)?;
+    let files = arguments.inputs.files()?;
     let mut conflicts = Conflicts::default();
     conflicts.standard_output()?;
+    arguments.observe.check(&mut conflicts)?;
     for Files { graph, candidates, evidence, names } in &files {
         conflicts.input("GRAPH", Some(graph))?;
         conflicts.input("--candidates", Some(candidates))?;
@@ -104,55 +100,73 @@ pub fn run(arguments: &Arguments) -> Outcome {
         conflicts.input("--names", names.as_deref())?;
     }
     conflicts.input("--ranks", arguments.run.ranks())?;
-    let printer = Printer::new(arguments.json, arguments.top as usize)?;
+    let mut output = Output {
+        printer: Printer::new(arguments.json, arguments.top as usize)?,
+        observer: Observer::new(&arguments.observe),
+        page: arguments.observe.report().map(|_| report::locate::begin(files.len())),
+    };
     let mut ranks = FirstRanks::default();
     let mut failures = Vec::new();
-    for files in &files {
-        match locate(arguments, files, &printer) {
+    for (files, subject) in Reader::new(&files) {
+        match subject.and_then(|subject| locate(arguments, files, subject, &mut output)) {
             Ok(Some(first)) => ranks.add(first)?,
             Ok(None) => {}
-            Err(failure @ Failure::Message { .. }) if arguments.graphs.len() > 1 => {
+            Err(failure @ Failure::Message { .. }) if arguments.inputs.graphs.len() > 1 => {
                 let graph = files.graph.display().to_string();
                 warn(format!("graph {graph}: {}", failure.text()));
-                printer.failed(&graph, failure.text())?;
+                output.printer.failed(&graph, failure.text())?;
+                if let Some(page) = &mut output.page {
+                    report::locate::failed(page, &graph, failure.text());
+                }
                 failures.push(failure);
+            }
+            Err(failure @ Failure::Interrupted { .. }) => {
+                output.write(arguments)?;
+                return Err(failure);
             }
             Err(failure) => return Err(failure),
         }
     }
-    printer.summary(&ranks)?;
+    output.write(arguments)?;
+    output.printer.summary(&ranks)?;
     if failures.is_empty() {
         return Ok(());
     }
-    let text =
-        format!("{} of {} graphs failed, see the warnings", failures.len(), arguments.graphs.len());
-    Err(Failure::of_entries(failures.iter(), arguments.graphs.len()).retold(text))
+    let text = format!(
+        "{} of {} graphs failed, see the warnings",
+        failures.len(),
+        arguments.inputs.graphs.len()
+    );
+    Err(Failure::of_entries(failures.iter(), arguments.inputs.graphs.len()).retold(text))
 }
 
 /// Runs one graph and prints its suspects; gives the ranks of the first faulty one, where it is known.
-fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Option<FirstRank>> {
+fn locate(
+    arguments: &Arguments, files: &Files, subject: Subject, output: &mut Output,
+) -> Outcome<Option<FirstRank>> {
     let started = Instant::now();
-    let reading = Activity::start("reading");
-    let (network, names) = read_named_network(&files.graph, files.names.as_deref())?;
-    let evidence = read_evidence(files.evidence.as_deref(), &network)?;
-    let graph = Arc::new(network.graph);
-    let candidates = read_listed(&files.candidates, "candidate", &graph, &names)?;
+    let Subject { graph, names, evidence, candidates, warning, seconds: read } = subject;
+    warning.iter().for_each(warn);
     let schedule = arguments.run.read_schedule(&graph)?;
-    drop(reading);
     let mut session =
         BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
     session.set_evidence(&evidence)?;
     let request = arguments.run.request(arguments.run.inference().unwrap_or_default());
-    let request = RunRequest { rule: arguments.run.stop_rule_or(SMARTFL_RULE), ..request };
+    let request = RunRequest {
+        rule: arguments.run.stop_rule_or(SMARTFL_RULE),
+        observe: arguments.observe.is_wanted(),
+        ..request
+    };
+    session.prepare(&request)?;
+    let prepared = started.elapsed().as_secs_f64();
+    let name = files.graph.display().to_string();
+    let runs_before = output.observer.runs().len();
     let report = {
         let _iterations = signals::iterations();
-        let activity = Activity::iterations(request.rule.most_iterations());
-        let monitor = &mut |progress: &Progress| {
-            activity.advance(progress);
-            signals::control()
-        };
-        session.run_monitored(&request, monitor)
+        let mut watch = output.observer.watch(&name, request.rule.most_iterations());
+        session.run_monitored(&request, &mut |progress| watch.note(progress))
     };
+    let ended = started.elapsed().as_secs_f64();
     session.take_notes().iter().for_each(inform);
     if let Some(signal) = signals::received() {
         let text = format!("has ended the run of {}", files.graph.display());
@@ -167,71 +181,22 @@ fn locate(arguments: &Arguments, files: &Files, printer: &Printer) -> Outcome<Op
     let variables: Vec<usize> = candidates.iter().map(|candidate| candidate.variable).collect();
     let suspects = Suspects::new(&session, &variables, arguments.fault_state as usize)?;
     let first = suspects.first(|candidate| candidates[candidate].mark == Some(true));
-    printer.graph(&Located {
-        name: files.graph.display().to_string(),
+    let located = Located {
+        name,
         graph: &graph,
         names: &names,
         candidates: &candidates,
         suspects: &suspects,
         first,
         report,
-        seconds: started.elapsed().as_secs_f64(),
-    })?;
+        seconds: read + started.elapsed().as_secs_f64(),
+    };
+    output.printer.graph(&located)?;
+    if let Some(page) = &mut output.page {
+        let parts = [("reading", read), ("preparing", prepared), ("running", ended - prepared)];
+        let observed = &output.observer.runs()[runs_before..];
+        let top = arguments.top as usize;
+        report::locate::section(page, &located, &session, top, observed, &parts)?;
+    }
     Ok(first)
-}
-
-/// The files of each graph.
-fn files(arguments: &Arguments) -> Outcome<Vec<Files>> {
-    let mut evidence = per_graph(arguments, "--evidence", &arguments.evidence, &["obs", "evid"])?;
-    let mut candidates =
-        per_graph(arguments, "--candidates", &arguments.candidates, &["candidates"])?;
-    let mut names = per_graph(arguments, "--names", &arguments.names, &["dict"])?;
-    let mut files = Vec::new();
-    for (position, graph) in arguments.graphs.iter().enumerate() {
-        let Some(candidates) = candidates[position].take() else {
-            return Err(Failure::input("--candidates is needed for each graph"));
-        };
-        let (evidence, names) = (evidence[position].take(), names[position].take());
-        files.push(Files { graph: graph.clone(), candidates, evidence, names });
-    }
-    Ok(files)
-}
-
-/// The file of an option for each graph; none if the option is not given.
-fn per_graph(
-    arguments: &Arguments, option: &str, given: &[PathBuf], suffixes: &[&str],
-) -> Outcome<Vec<Option<PathBuf>>> {
-    let graphs = &arguments.graphs;
-    match given {
-        [] => Ok(vec![None; graphs.len()]),
-        [directory] if directory.is_dir() => graphs
-            .iter()
-            .map(|graph| beside(option, directory, graph, suffixes).map(Some))
-            .collect(),
-        given if given.len() == graphs.len() => Ok(given.iter().cloned().map(Some).collect()),
-        given => Err(Failure::input(format!(
-            "{option} is given {} times for {} graphs: once per graph, or a directory with a file for each, is \
-             needed",
-            given.len(),
-            graphs.len()
-        ))),
-    }
-}
-
-/// The file of a directory that belongs to a graph, by its name.
-fn beside(option: &str, directory: &Path, graph: &Path, suffixes: &[&str]) -> Outcome<PathBuf> {
-    let name = graph.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let names =
-        suffixes.iter().flat_map(|suffix| ["", ".gz"].map(|gz| format!("{stem}.{suffix}{gz}")));
-    let found = names.map(|name| directory.join(name)).find(|path| path.is_file());
-    found.ok_or_else(|| {
-        Failure::input(format!(
-            "{option} {}: the directory has no file {stem}.{} for the graph {}",
-            directory.display(),
-            suffixes.first().copied().unwrap_or_default(),
-            graph.display()
-        ))
-    })
 }

@@ -160,7 +160,7 @@ impl Printer {
 
 impl Located<'_> {
     /// Label and name of a candidate.
-    fn candidate(&self, place: usize) -> (u64, Option<&str>) {
+    pub fn candidate(&self, place: usize) -> (u64, Option<&str>) {
         let Marked { variable, name, .. } = &self.candidates[place];
         (self.graph.label(*variable), name.as_deref().or_else(|| self.names.name(*variable)))
     }

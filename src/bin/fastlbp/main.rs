@@ -1,6 +1,7 @@
 //! The command line program: `fastlbp --help` says what it does.
 
 mod activity;
+mod advice;
 mod answers;
 mod batch;
 mod bench;
@@ -16,13 +17,16 @@ mod infer;
 mod info;
 mod inputs;
 mod locate;
+mod locate_inputs;
 mod locate_output;
 mod memory;
+mod observe;
 mod options;
 mod rank;
 mod rank_dialog;
 mod rank_inputs;
 mod rank_output;
+mod report;
 mod run_options;
 mod run_warnings;
 mod shape;
@@ -31,6 +35,7 @@ mod signals;
 mod standard_streams;
 mod stats;
 mod subject;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use failure::{Failure, OTHER, Outcome, inform};

@@ -3,14 +3,18 @@
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
+use crate::observe::{ObserveArguments, Observer};
 use crate::rank_dialog::Dialog;
 use crate::rank_inputs::{InputArguments, Inputs};
 use crate::rank_output::{Printer, Timing};
+use crate::report;
 use crate::run_options::RunArguments;
+use crate::trace;
 use clap::ValueEnum;
 use fastlbp::ranking::{Inspection, Journal, Precision, Rules};
 use fastlbp::{BeliefPropagation, RunRequest, Start, StopRule};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// The rule that BINGO's driver asks for.
 const BINGO_RULE: StopRule =
@@ -71,6 +75,9 @@ pub struct Arguments {
     ties: TieName,
 
     #[command(flatten)]
+    observe: ObserveArguments,
+
+    #[command(flatten)]
     run: RunArguments,
 }
 
@@ -88,14 +95,17 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut conflicts = Conflicts::default();
     conflicts.output("--journal", arguments.journal.as_deref())?;
     conflicts.standard_output()?;
+    arguments.observe.check(&mut conflicts)?;
     arguments.inputs.add_to(&mut conflicts)?;
     conflicts.input("--ranks", arguments.run.ranks())?;
+    let started = Instant::now();
     let (inputs, schedule) = {
         let _activity = Activity::start("reading");
         let inputs = arguments.inputs.read()?;
         let schedule = arguments.run.read_schedule(&inputs.graph)?;
         (inputs, schedule)
     };
+    let read = started.elapsed().as_secs_f64();
     let Inputs { graph, names, evidence, alarms, truth, answers } = inputs;
     let rules = rules(arguments);
     let mut session =
@@ -115,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             inform(format!("{}: goes on after {} entries", path.display(), opened.events.len()));
         }
     }
-    let dialog = Dialog {
+    let mut dialog = Dialog {
         inspection,
         graph,
         names,
@@ -127,8 +137,21 @@ pub fn run(arguments: &Arguments) -> Outcome {
         printer: Printer::new(arguments.json)?,
         max_iterations: rules.request.rule.most_iterations(),
         timing: Timing::default(),
+        observer: Observer::new(&arguments.observe),
     };
-    dialog.hold(opened)
+    let held = dialog.hold(opened);
+    if matches!(held, Ok(_) | Err(Failure::Interrupted { .. })) {
+        trace::write(&arguments.observe, dialog.observer.runs())?;
+    }
+    held?;
+    let summary = dialog.summary();
+    if let Some(path) = arguments.observe.report() {
+        let graph = arguments.inputs.graph().display().to_string();
+        let Dialog { inspection, names, observer, .. } = &dialog;
+        report::rank::page(&graph, inspection, names, observer.runs(), &summary, read)?
+            .write(path)?;
+    }
+    dialog.printer.summary(&summary)
 }
 
 fn rules(arguments: &Arguments) -> Rules {
@@ -138,6 +161,7 @@ fn rules(arguments: &Arguments) -> Rules {
         request: RunRequest {
             rule: run.stop_rule_or(BINGO_RULE),
             start: if arguments.warm { Start::Warm } else { Start::Fresh },
+            observe: arguments.observe.is_wanted(),
             ..request
         },
         precision: match arguments.ties {

@@ -1,8 +1,8 @@
 //! The dialog of `fastlbp rank`: which alarm is next, and what is said of it, by a person, a program or a file.
 
-use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome, inform, warn};
+use crate::observe::Observer;
 use crate::rank_output::{KEYS, Printer, Run, Summary, Timing, describe};
 use crate::run_warnings;
 use crate::signals;
@@ -35,6 +35,7 @@ pub struct Dialog {
     pub printer: Printer,
     pub max_iterations: u64,
     pub timing: Timing,
+    pub observer: Observer,
 }
 
 /// A command of the user, with what follows it.
@@ -75,17 +76,21 @@ enum Next {
 }
 
 impl Dialog {
-    /// Ranks the alarms, asks until there is an end, and prints the measures.
-    pub fn hold(mut self, opened: Option<Opened>) -> Outcome {
-        let mut run = self.timed(|inspection, monitor| inspection.begin(opened, monitor))?;
+    /// Ranks the alarms, and asks until there is an end.
+    pub fn hold(&mut self, opened: Option<Opened>) -> Outcome {
+        let events = opened.as_ref().map_or(0, |opened| opened.events.len());
+        let name = match events {
+            0 => "before the first answer".into(),
+            events => format!("after {events} entries of the journal"),
+        };
+        let mut run = self.timed(&name, |inspection, monitor| inspection.begin(opened, monitor))?;
         self.timing.first = run.seconds;
         self.check_journal()?;
         self.warn_about(&run.report, None);
         match self.answers.take() {
-            Some(answers) => self.replay(&answers, &mut run)?,
-            None => self.converse(&mut run)?,
+            Some(answers) => self.replay(&answers, &mut run),
+            None => self.converse(&mut run),
         }
-        self.finish()
     }
 
     /// Takes answers from a file.
@@ -99,10 +104,12 @@ impl Dialog {
             let Some(is_true) = answers[first.alarm] else {
                 return self.printer.question(&self.inspection, &self.names, *run);
             };
-            self.printer.answer(&self.inspection, &self.names, first, is_true)?;
+            self.printer.answer(&self.inspection, &self.names, first, is_true, *run)?;
             let before = run.report;
-            *run =
-                self.timed(|inspection, monitor| inspection.answer(first.alarm, is_true, monitor))?;
+            let name = after_answers(self.inspection.answers().len() + 1);
+            *run = self.timed(&name, |inspection, monitor| {
+                inspection.answer(first.alarm, is_true, monitor)
+            })?;
             self.timing.after_answers.push(run.seconds);
             self.warn_about(&run.report, Some(&before));
         }
@@ -155,7 +162,8 @@ impl Dialog {
 
     fn answer(&mut self, alarm: usize, is_true: bool, run: &mut Run) -> Outcome<Next> {
         let before = run.report;
-        match self.timed(|inspection, monitor| inspection.answer(alarm, is_true, monitor)) {
+        let name = after_answers(self.inspection.answers().len() + 1);
+        match self.timed(&name, |inspection, monitor| inspection.answer(alarm, is_true, monitor)) {
             Ok(after) => *run = after,
             // It was not taken, so that another one can be given.
             Err(Refusal::Library(error @ Error::Contradiction { .. })) => {
@@ -175,7 +183,8 @@ impl Dialog {
 
     fn undo(&mut self, run: &mut Run) -> Outcome<Next> {
         let mut undone = None;
-        let after = self.timed(|inspection, monitor| {
+        let name = after_answers(self.inspection.answers().len().saturating_sub(1));
+        let after = self.timed(&name, |inspection, monitor| {
             let Some((answer, report)) = inspection.undo(monitor)? else {
                 return Err(Error::NoResult("there is no answer to take back".into()));
             };
@@ -260,18 +269,14 @@ impl Dialog {
 
     /// Makes a run that a signal can end.
     fn timed(
-        &mut self,
+        &mut self, name: &str,
         work: impl FnOnce(&mut Inspection, &mut dyn FnMut(&Progress) -> Control) -> Result<RunReport>,
     ) -> Result<Run, Refusal> {
         let started = Instant::now();
         let report = {
             let _iterations = signals::iterations();
-            let activity = Activity::iterations(self.max_iterations);
-            let monitor = &mut |progress: &Progress| {
-                activity.advance(progress);
-                signals::control()
-            };
-            work(&mut self.inspection, monitor)
+            let mut watch = self.observer.watch(name, self.max_iterations);
+            work(&mut self.inspection, &mut |progress| watch.note(progress))
         };
         let seconds = started.elapsed().as_secs_f64();
         self.inspection.take_notes().iter().for_each(inform);
@@ -322,7 +327,8 @@ impl Dialog {
         self.inspection.answers().iter().filter(|answer| answer.is_true).count()
     }
 
-    fn finish(mut self) -> Outcome {
+    /// The measures at the end.
+    pub fn summary(&mut self) -> Summary {
         let answers = self.inspection.answers();
         let quality = self.truth.as_ref().map(|truth| {
             let all_true = truth.iter().filter(|&&is_true| is_true).count();
@@ -337,14 +343,21 @@ impl Dialog {
                 after_answers.len()
             ));
         }
-        let summary = Summary {
+        Summary {
             quality,
             answers: answers.len(),
             found: self.found(),
             open: self.inspection.order().len(),
             timing,
-        };
-        self.printer.summary(&summary)
+        }
+    }
+}
+
+/// Which run it is, for those who read of all of them.
+fn after_answers(answers: usize) -> String {
+    match answers {
+        1 => "after 1 answer".into(),
+        answers => format!("after {answers} answers"),
     }
 }
 

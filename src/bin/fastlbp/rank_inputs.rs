@@ -53,6 +53,11 @@ pub struct Inputs {
 }
 
 impl InputArguments {
+    /// The file of the graph.
+    pub fn graph(&self) -> &Path {
+        &self.graph
+    }
+
     /// Adds all files to what must not be written.
     pub fn add_to(&self, conflicts: &mut Conflicts) -> Outcome {
         for (option, path) in [
@@ -70,7 +75,8 @@ impl InputArguments {
     /// Reads all files.
     pub fn read(&self) -> Outcome<Inputs> {
         let (network, names) = read_named_network(&self.graph, self.names.as_deref())?;
-        let evidence = read_evidence(self.evidence.as_deref(), &network)?;
+        let (evidence, warning) = read_evidence(self.evidence.as_deref(), &network)?;
+        warning.iter().for_each(warn);
         let graph = network.graph;
         let listed = read_listed(&self.alarms, "alarm", &graph, &names)?;
         let count = listed.len();
@@ -120,15 +126,15 @@ pub fn read_listed(
     Ok(listed)
 }
 
-/// Reads evidence as `infer` does, if there is a file, with a warning of variables that the graph does not have.
-pub fn read_evidence(path: Option<&Path>, network: &Network) -> Outcome<Evidence> {
-    let Some(path) = path else { return Ok(Evidence::new()) };
+/// Reads evidence as `infer` does, if there is a file, and gives a warning of variables that the graph does not have.
+pub fn read_evidence(
+    path: Option<&Path>, network: &Network,
+) -> Outcome<(Evidence, Option<String>)> {
+    let Some(path) = path else { return Ok((Evidence::new(), None)) };
     let Network { graph, names } = network;
     let read = read_partial_evidence(path, NamedGraph::new(graph, names.as_ref())?)?;
-    if let Some(text) = warning_of_unknown(path, "observed variables", &read.unknown) {
-        warn(text);
-    }
-    of_observations(graph, read.observed)
+    let warning = warning_of_unknown(path, "observed variables", &read.unknown);
+    Ok((of_observations(graph, read.observed)?, warning))
 }
 
 /// Reads the answer for each alarm.

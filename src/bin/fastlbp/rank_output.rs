@@ -105,7 +105,7 @@ impl Printer {
 
     /// Shows an answer that was taken from a file.
     pub fn answer(
-        &self, inspection: &Inspection, names: &Dictionary, ranked: Ranked, is_true: bool,
+        &self, inspection: &Inspection, names: &Dictionary, ranked: Ranked, is_true: bool, run: Run,
     ) -> Outcome {
         let number = inspection.answers().len() + 1;
         if self.is_json {
@@ -114,6 +114,9 @@ impl Printer {
             value["number"] = json!(number);
             value["probability"] = json!(ranked.probability);
             value["answer"] = json!(is_true);
+            // Of the run that has ranked it.
+            value["iterations"] = json!(run.report.iterations);
+            value["seconds"] = json!(run.seconds);
             return print_json(&value);
         }
         let alarm = describe(inspection, names, ranked.alarm);

@@ -36,19 +36,13 @@ pub(super) fn run(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
 fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     let Run { request, results, monitor, .. } = run;
     let started = Instant::now();
-    let tolerance = match request.rule {
-        StopRule::Iterations(_) => 0.0,
-        StopRule::Tolerance { tolerance, .. }
-        | StopRule::AllBeliefs { tolerance, .. }
-        | StopRule::Bingo { tolerance, .. } => tolerance,
-    };
     let measure = match request.rule {
         StopRule::Iterations(_) | StopRule::Tolerance { .. } => Measure::Variables,
         StopRule::AllBeliefs { .. } => Measure::AllBeliefs,
         StopRule::Bingo { .. } => Measure::Inputs,
     };
     // All that can fail for lack of memory comes before the first change.
-    let tracker = Tracker::new(&engine.state, measure, tolerance)?;
+    let tracker = Tracker::new(&engine.state, measure, request.rule.tolerance())?;
     let history = match request.rule {
         StopRule::Bingo { history, .. } => Some(History::new(history, &tracker)?),
         _ => None,
@@ -76,6 +70,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         iterations: 0,
         max_diff: f64::INFINITY,
         active_fraction: 1.0,
+        unconverged: None,
         contradictions: 0,
         first_contradiction: None,
     };
@@ -95,25 +90,30 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
             break StopReason::Time;
         }
         let last = loops.iterations + 1 >= max_iterations;
-        if last && matches!(request.rule, StopRule::Iterations(_)) && loops.iterations > 0 {
-            // With a fixed number of iterations, only the last one is measured.
+        // With a fixed number of iterations, only the last one is measured, unless each is observed.
+        let always_measured = request.observe || !matches!(request.rule, StopRule::Iterations(_));
+        if last && !always_measured && loops.iterations > 0 {
             loops.compare_with_current()?;
         }
         loops.iteration()?;
-        let measured = match request.rule {
-            StopRule::Iterations(_) => last,
-            _ => true,
-        };
+        let measured = always_measured || last;
         if measured {
             loops.measure()?;
         } else {
             loops.max_diff = f64::INFINITY;
+            loops.unconverged = None;
         }
         let progress = Progress {
             iterations: loops.iterations,
             max_iterations,
             max_diff: loops.max_diff,
             active_fraction: loops.active_fraction,
+            unconverged: loops.unconverged,
+            contradictions: if request.observe {
+                Some(loops.count_contradictions()?)
+            } else {
+                None
+            },
         };
         cancelled = monitor(&progress) == Control::Cancel;
     };
@@ -139,6 +139,8 @@ struct Loop<'a> {
     iterations: u64,
     max_diff: f64,
     active_fraction: f64,
+    /// As in `Progress`.
+    unconverged: Option<f64>,
     contradictions: u64,
     first_contradiction: Option<usize>,
 }
@@ -362,6 +364,7 @@ impl Loop<'_> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
         let Movement { max_diff, moved } = self.tracker.beliefs_moved(state, synchronous, team);
         self.max_diff = max_diff;
+        self.unconverged = Some(share(moved, state.graph.variable_count()));
         if self.measure == Measure::Variables {
             return self.check_memory();
         }
@@ -372,13 +375,27 @@ impl Loop<'_> {
         let inputs = self.tracker.factors_moved(state, synchronous, team);
         self.max_diff = max_diff.max(inputs.max_diff);
         let nodes = state.graph.variable_count() + state.graph.factor_count();
+        let moved = share(moved + inputs.moved, nodes);
+        self.unconverged = Some(moved);
         if nodes > 0 {
-            self.active_fraction = (moved + inputs.moved) as f64 / nodes as f64;
+            self.active_fraction = moved;
         }
         if let Some(history) = &mut self.history {
             history.record(&self.tracker)?;
         }
         self.check_memory()
+    }
+
+    /// The contradictory places of the last iteration. The policy is not applied to them here: runs end where they do when
+    /// nobody observes them.
+    fn count_contradictions(&mut self) -> Result<u64> {
+        if !self.scanned {
+            self.scan()?;
+            self.scanned = false;
+        }
+        let mut found = self.factor_contradictions;
+        found.merge(self.variable_contradictions);
+        Ok(found.count)
     }
 
     fn finish(mut self, reason: StopReason, results: &mut [f64]) -> Result<RunReport> {
@@ -417,4 +434,9 @@ impl Loop<'_> {
             }
         });
     }
+}
+
+/// So many of all; 0 of none.
+fn share(moved: u64, all: usize) -> f64 {
+    if all == 0 { 0.0 } else { moved as f64 / all as f64 }
 }

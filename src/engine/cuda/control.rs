@@ -33,7 +33,10 @@ impl Rule {
     /// `nodes` is the number of variables and factors; `by_levels` says that updates are not synchronous.
     pub fn new(request: &RunRequest, nodes: usize, by_levels: bool) -> Self {
         let (kind, tolerance, min_iterations, max_iterations) = match request.rule {
-            StopRule::Iterations(count) => (RuleKind::Iterations, 0.0, 0, count),
+            // The tolerance is for observed runs: it only decides what counts as moved.
+            StopRule::Iterations(count) => {
+                (RuleKind::Iterations, request.rule.tolerance(), 0, count)
+            }
             StopRule::Tolerance { tolerance, max_iterations }
             | StopRule::AllBeliefs { tolerance, max_iterations } => {
                 (RuleKind::Tolerance, tolerance, 0, max_iterations)
@@ -55,9 +58,19 @@ impl Rule {
             nodes: nodes as u64,
         }
     }
+
+    /// The rule of a launch after which so many iterations of an observed run are done. With a fixed number of iterations,
+    /// kernels measure the last one only, and so each launch is a run of its own.
+    pub fn observed(self, limit: u64) -> Self {
+        match self.kind == RuleKind::Iterations as u32 {
+            true => Self { max_iterations: limit, ..self },
+            false => self,
+        }
+    }
 }
 
-/// The reduction counters of a state and of the iteration that led to it. The host reads `factor_count` alone.
+/// The reduction counters of a state and of the iteration that led to it. After a launch, the host reads those of the
+/// last iteration.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]
 struct ReductionCounters {
@@ -146,7 +159,25 @@ impl RunState {
 
     /// Whether the last iteration of a run that a contradiction has ended computed a message 0/0.
     pub fn last_iteration_failed(&self) -> bool {
-        self.counters[(self.iterations % 4) as usize].factor_count > 0
+        self.last().factor_count > 0
+    }
+
+    /// The counters of the last iteration of a launch.
+    fn last(&self) -> &ReductionCounters {
+        &self.counters[(self.iterations % 4) as usize]
+    }
+
+    /// Of so many nodes that are looked at, the share that moved in the last iteration of a launch.
+    pub fn unconverged(&self, nodes: usize) -> f64 {
+        if nodes == 0 { 0.0 } else { self.last().moved as f64 / nodes as f64 }
+    }
+
+    /// Contradictory places in the last iteration of a launch. By levels, messages that met disagreeing are one, too, where
+    /// no factor's were 0/0.
+    pub fn contradictory_places(&self, by_levels: bool) -> u64 {
+        let last = self.last();
+        let met = u64::from(by_levels && last.factor_count == 0 && last.met_lowest != 0);
+        last.factor_count + last.variable_count + met
     }
 
     /// The lowest contradictory variable in the first iteration that had one.

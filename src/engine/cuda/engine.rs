@@ -208,7 +208,8 @@ impl Engine for CudaEngine {
         }
         self.iterations = before;
         let nodes = self.graph.variable_count() + self.graph.factor_count();
-        let task = Task { request, nodes, buffer, started };
+        let variables = self.graph.variable_count();
+        let task = Task { request, nodes, variables, buffer, started };
         let (end, state) =
             self.launches.run(queue, program, &task, monitor).map_err(of_iterations)?;
         self.buffer = state.buffer;

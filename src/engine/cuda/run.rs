@@ -35,6 +35,8 @@ pub(super) struct Task<'a> {
     pub request: &'a RunRequest,
     /// Variables and factors.
     pub nodes: usize,
+    /// Variables.
+    pub variables: usize,
     /// Which of the program's buffers has the messages.
     pub buffer: u32,
     /// When the time limit began to count.
@@ -101,8 +103,13 @@ impl Launches {
         // It looks at all messages at the end of each iteration.
         let is_bingo = matches!(request.rule, StopRule::Bingo { .. });
         let rule = Rule::new(request, task.nodes, program.by_levels());
-        let most =
-            program.iterations_per_launch().unwrap_or(MOST_ITERATIONS).clamp(1, MOST_ITERATIONS);
+        let most = match request.observe {
+            // What a launch leaves behind tells of its last iteration.
+            true => 1,
+            false => program.iterations_per_launch().unwrap_or(MOST_ITERATIONS),
+        };
+        let most = most.clamp(1, MOST_ITERATIONS);
+        let measured_nodes = if is_bingo { task.nodes } else { task.variables };
         self.state[0] = RunState::new(task.buffer);
         self.control.upload(queue, 0, &self.state)?;
         if max_iterations > 0
@@ -113,14 +120,23 @@ impl Launches {
         let mut size = FIRST_ITERATIONS.min(most);
         loop {
             let done = self.state[0].iterations;
-            let iterations =
-                self.iterations(rule, done + size.min(max_iterations.saturating_sub(done)));
+            let limit = done + size.min(max_iterations.saturating_sub(done));
+            let rule = if request.observe { rule.observed(limit) } else { rule };
+            let iterations = self.iterations(rule, limit);
             let launched = Instant::now();
             self.barrier.zero(queue)?;
             program.launch(queue, &iterations)?;
             self.control.download(queue, 0, &mut self.state)?;
             let state = self.state[0];
-            let standing = state.standing();
+            let standing = match state.standing() {
+                // Of the launch only.
+                Standing::Ended(StopReason::Iterations)
+                    if request.observe && state.iterations < max_iterations =>
+                {
+                    Standing::Running
+                }
+                standing => standing,
+            };
             // Where all messages are sent at once, a state is judged when its messages are read.
             let unheard = matches!(standing, Standing::Contradiction { .. })
                 && (program.by_levels() || is_bingo || state.last_iteration_failed());
@@ -130,8 +146,19 @@ impl Launches {
             for (iteration, &IterationLog { max_diff, active_fraction }) in
                 (done + 1..).zip(&*logged)
             {
-                let progress =
-                    Progress { iterations: iteration, max_iterations, max_diff, active_fraction };
+                let progress = Progress {
+                    iterations: iteration,
+                    max_iterations,
+                    max_diff,
+                    active_fraction,
+                    unconverged: match (request.observe, is_bingo) {
+                        (true, _) => Some(state.unconverged(measured_nodes)),
+                        (false, true) => Some(active_fraction),
+                        (false, false) => None,
+                    },
+                    contradictions: (request.observe)
+                        .then(|| state.contradictory_places(program.by_levels())),
+                };
                 if !(unheard && iteration == state.iterations) {
                     cancelled |= monitor(&progress) == Control::Cancel;
                 }

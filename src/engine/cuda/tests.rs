@@ -59,7 +59,9 @@ fn show(engine: &mut Trial<Router>, case: &Case, schedules: &[Schedule], step: &
     match step {
         Step::Run(request) => {
             let report = engine.run(request, &mut |now: &Progress| {
-                heard.push(*now);
+                // What a device measures only when asked to.
+                let unconverged = now.unconverged.filter(|_| request.observe);
+                heard.push(Progress { unconverged, ..*now });
                 Control::Continue
             });
             let results: Vec<u64> = engine.results().iter().map(|p| p.to_bits()).collect();
@@ -101,13 +103,14 @@ fn request() -> impl Strategy<Value = RunRequest> {
     ];
     let damping = prop_oneof![1 => Just(0.0), 1 => Just(0.3)];
     let threshold = prop_oneof![4 => Just(None), 1 => Just(Some(0.0)), 1 => Just(Some(0.1))];
-    (rule, 0..4_u8, any::<bool>(), any::<bool>(), damping, threshold).prop_map(
-        |(rule, fresh, vote, maxima, damping, active_threshold)| RunRequest {
+    (rule, 0..4_u8, any::<[bool; 3]>(), damping, threshold).prop_map(
+        |(rule, fresh, [vote, maxima, observe], damping, active_threshold)| RunRequest {
             start: if fresh == 0 { Start::Fresh } else { Start::Warm },
             contradiction: if vote { Contradiction::Vote } else { Contradiction::Error },
             inference: if maxima { Inference::MaxProduct } else { Inference::SumProduct },
             damping: if active_threshold.is_some() { 0.0 } else { damping },
             active_threshold,
+            observe,
             ..RunRequest::new(rule)
         },
     )

@@ -244,7 +244,8 @@ impl Router {
         }
         let report = result?;
         self.last = Some(number);
-        if let Policy::Auto(choice) = &mut self.policy {
+        // Who observes iterations learns nothing of what they take when nobody does.
+        if let (Policy::Auto(choice), false) = (&mut self.policy, request.observe) {
             let (graph, schedule) = (&*self.graph, &self.schedule);
             let question = Question { graph, schedule, engines, request };
             choice.learn(question, number, &report, seconds);

@@ -2,6 +2,7 @@
 
 use super::reference::{Message, Reference};
 use super::*;
+use crate::engine::request::Progress;
 use crate::kernel::{ExtendedFloat, Real, geometric_mean, weights_to_probabilities};
 
 /// SEQMAX by its definition: a list of residuals, looked through for every message.
@@ -284,6 +285,74 @@ proptest! {
             }
         }
     }
+}
+
+/// What a monitor hears of a run, with the largest changes by their bits.
+fn heard(engine: &mut Trial<CpuEngine>, request: &RunRequest) -> (String, Vec<Progress>) {
+    let mut heard = Vec::new();
+    let report = engine.run(request, &mut |now| {
+        heard.push(*now);
+        Control::Continue
+    });
+    let results: Vec<u64> = engine.results().iter().map(|p| p.to_bits()).collect();
+    (format!("{report:?} {results:?} {:?}", engine.messages()), heard)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 300)))]
+
+    /// Reports, results and messages of observed runs are those of others; what is told of an iteration is the same on any
+    /// number of threads, and for a fixed number of iterations and a tolerance.
+    #[test]
+    fn observing_changes_nothing(case in case(), vote in any::<bool>(), warm in any::<bool>()) {
+        let bingo =
+            StopRule::Bingo { tolerance: 1e-3, min_iterations: 1, max_iterations: 3, history: 2 };
+        let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 4 };
+        for schedule in case.schedules() {
+            for rule in [StopRule::Iterations(4), tolerance, bingo] {
+                let contradiction = if vote { Contradiction::Vote } else { Contradiction::Error };
+                let start = if warm { Start::Warm } else { Start::Fresh };
+                let request = RunRequest { rule, contradiction, start, ..case.request(4) };
+                let observed = RunRequest { observe: true, ..request };
+                let [quiet, one, two] = [(request, 1, Tuning::default()), (observed, 1, Tuning::default()), (observed, 2, EAGER)]
+                    .map(|(request, threads, tuning)| {
+                        let mut engine = case.engine(&schedule, threads, tuning);
+                        heard(&mut engine, &request)
+                    });
+                prop_assert_eq!(&quiet.0, &one.0, "{} {:?}", schedule.name(), rule);
+                prop_assert_eq!(&one, &two, "{} {:?}", schedule.name(), rule);
+                prop_assert_eq!(quiet.1.len(), one.1.len());
+                for (quiet, observed) in quiet.1.iter().zip(&one.1) {
+                    prop_assert!(quiet.contradictions.is_none() && observed.contradictions.is_some());
+                    prop_assert!(quiet.unconverged.is_none() || quiet.unconverged == observed.unconverged);
+                    prop_assert!(quiet.max_diff.is_infinite() || quiet.max_diff == observed.max_diff);
+                    prop_assert!(observed.max_diff.is_finite());
+                }
+            }
+        }
+    }
+}
+
+/// The share of unconverged variables, and the contradictory places.
+#[test]
+fn observations_of_a_small_graph() {
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_prior(0, 1.0).unwrap();
+    builder.add_and(1, &[0], 1.0, 0.0).unwrap();
+    builder.add_prior(1, 0.0).unwrap();
+    builder.add_prior(2, 0.5).unwrap();
+    let graph = Arc::new(builder.build().unwrap());
+    let options = EngineOptions::default();
+    let engine = CpuEngine::new(graph.clone(), &Schedule::Parallel, options).unwrap();
+    let mut engine = Trial::new(engine, &graph);
+    let rule = StopRule::Tolerance { tolerance: 1e-3, max_iterations: 3 };
+    let request =
+        RunRequest { contradiction: Contradiction::Vote, observe: true, ..RunRequest::new(rule) };
+    let (_, heard) = heard(&mut engine, &request);
+    let seen: Vec<_> = heard.iter().map(|now| now.unconverged.zip(now.contradictions)).collect();
+    // The variables 0 and 1 move from uniform to their priors, and back when messages say that both cannot be.
+    let moved = 2.0 / 3.0;
+    assert_eq!(seen, [Some((moved, 0)), Some((moved, 2)), Some((0.0, 2))]);
 }
 
 /// A chain that has converged at its end is left alone.

@@ -52,6 +52,8 @@ impl Shown {
         if let Outcome::Contradiction { iterations, .. } = outcome {
             progress.retain(|now| now.iterations < iterations);
         }
+        // Which runs measure it depends on the engine.
+        progress.iter_mut().for_each(|now| now.unconverged = None);
         Self { outcome, progress, messages }
     }
 }
@@ -138,6 +140,8 @@ impl Runner {
                     max_iterations,
                     max_diff,
                     active_fraction,
+                    unconverged: None,
+                    contradictions: None,
                 });
             }
             if standing != Standing::Running {
