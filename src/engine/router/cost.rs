@@ -38,9 +38,9 @@ measured! {
         /// Device: making an engine, whatever its graph.
         device_make: f64 = 0.08,
         /// Device: the same per edge for PARALL, with the copies.
-        device_make_edge: f64 = 120e-9,
+        device_make_edge: f64 = 60e-9,
         /// Device: the same per edge for another schedule, with its analysis.
-        device_make_level_edge: f64 = 900e-9,
+        device_make_level_edge: f64 = 500e-9,
         /// Device: a run apart from its iterations: launches, and waiting for them.
         device_run: f64 = 80e-6,
         /// Device: the same per state of a variable: copying results.
