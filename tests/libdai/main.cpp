@@ -5,6 +5,7 @@
 
 void test_algebra();
 void test_texts(const std::string& scratch);
+void test_neighbors();
 void test_graphs(const std::string& data, const std::string& scratch);
 void test_bp(const std::string& data);
 void test_changes();
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
     try {
         test_algebra();
         test_texts(argv[2]);
+        test_neighbors();
         test_graphs(argv[1], argv[2]);
         test_bp(argv[1]);
         test_changes();
