@@ -58,7 +58,7 @@ static void names(const std::string& scratch) {
     const std::unique_ptr<InfAlg> bp(newInfAlgFromString("BP[tol=1e-3,logdomain=0,updates=PARALL]", graph));
     SAME(bp->identify(), "BP[tol=0.001,maxiter=10000,maxtime=inf,verbose=0,logdomain=0,updates=PARALL,damping=0,"
                          "inference=SUMPROD]");
-    THROWS(newInfAlg("JTREE", graph, PropertySet()), UNKNOWN_DAI_ALGORITHM, "'JTREE': these headers have {");
+    THROWS(newInfAlg("MF", graph, PropertySet()), UNKNOWN_DAI_ALGORITHM, "'MF': these headers have {BP, DECMAP, EXACT, ");
 
     fastlbp::dai::register_bp("FASTLBP");
     fastlbp::dai::register_bp("FASTLBP"); // replaces the first one
