@@ -426,7 +426,7 @@ fn exact(world: &World, mixed: bool) -> Answer {
     c!(fastlbp_bp_run_exact(bp, 1 << 20));
     let mut answer = marginals(bp)?;
     c!(fastlbp_bp_set_inference(bp, FASTLBP_INFERENCE_MAX_PRODUCT));
-    c!(fastlbp_bp_observe(bp, [0].as_ptr(), [1].as_ptr(), 1));
+    c!(fastlbp_bp_set_likelihood(bp, 5, [0.5, 0.75].as_ptr(), 2));
     c!(fastlbp_bp_run_exact(bp, 1 << 20));
     // SAFETY: a live handle, and buffers of the lengths given.
     let states = unsafe { list(|b, l, n| fastlbp_bp_find_maximum(bp, b, l, n)) }?;

@@ -166,8 +166,8 @@ inline Factor calcMarginal(const InfAlg& obj, const VarSet& vars, bool reInit) {
     return result.normalized();
 }
 
-/// The marginals of all pairs of some variables, in the order of their labels. If `accurate`, each as by calcMarginal,
-/// with all factors of the variables as they are after each pair; otherwise one variable is clamped in each of its states
+/// The marginals of all pairs of some variables, in the order of their labels. If `accurate`, each as by calcMarginal;
+/// otherwise one variable is clamped in each of its states
 /// and the belief of the other is taken, and the two results for a pair are averaged geometrically.
 inline std::vector<Factor> calcPairBeliefs(const InfAlg& obj, const VarSet& vars, bool reInit, bool accurate = false) {
     detail::Clamping clamping(obj, vars, reInit);
@@ -180,8 +180,9 @@ inline std::vector<Factor> calcPairBeliefs(const InfAlg& obj, const VarSet& vars
             for (State state(pairs.back().vars()); wanted && accurate && state.valid(); ++state)
                 pairs.back().set(state, clamping.run(state, [](const InfAlg&) {}));
         }
-    for (size_t j = 0; j < all.size() && !accurate; ++j)
-        for (State state(VarSet(all[j])); state.valid(); ++state) {
+    for (size_t j = 0; j < all.size() && !accurate; ++j) {
+        const VarSet clamped(all[j]);
+        for (State state(clamped); state.valid(); ++state) {
             std::vector<Factor> beliefs;
             const Real weight = clamping.run(state, [&](const InfAlg& algorithm) {
                 for (const Var& v : all)
@@ -197,6 +198,7 @@ inline std::vector<Factor> calcPairBeliefs(const InfAlg& obj, const VarSet& vars
                 }
             }
         }
+    }
     std::vector<Factor> result;
     for (size_t j = 0; j < all.size(); ++j)
         for (size_t k = j + 1; k < all.size(); ++k) {
