@@ -114,7 +114,7 @@ public:
         DAI_THROWE(NOT_IMPLEMENTED, "a causal factor graph has no factors of 1");
     }
     /// NOT_IMPLEMENTED, as makeCavity.
-    virtual void makeRegionCavity(const std::vector<size_t>&, bool = false) { makeCavity(0); }
+    virtual void makeRegionCavity(std::vector<size_t>, bool = false) { makeCavity(0); }
     /// The observations: states by variable index.
     const std::map<size_t, size_t>& clamps() const { return clamps_; }
     using BasicFactorGraph<CausalFactor>::restoreFactors;
