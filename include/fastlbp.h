@@ -1470,6 +1470,23 @@ fastlbp_status fastlbp_bp_run_bingo(fastlbp_bp *bp,
                                     double *active_fraction);
 
 /**
+ * Computes the results exactly, by a junction tree, in place of iterations: marginals, beliefs of factors and of other
+ * variables that are in one clique of it, the log-partition and, with FASTLBP_INFERENCE_MAX_PRODUCT, the most probable
+ * joint state; to see how far off a run is, or where the treewidth is small. They are those of the evidence as it is now,
+ * and stay until the next run, or until messages are set. Messages and reports are not touched.
+ *
+ * Time and memory grow exponentially with the treewidth of the graph without the observed variables; `table_limit`
+ * entries of 16 bytes and half as many more are the most it takes.
+ *
+ * @param table_limit Most entries of all tables together, or 0 for 2^24.
+ * @return LIMIT_EXCEEDED if more are needed, with the number of variables of the table that was too large;
+ *         CONTRADICTION if no joint state is possible.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_bp_run_exact(fastlbp_bp *bp,
+                                    size_t table_limit);
+
+/**
  * Makes all messages uniform and the number of iterations 0, so that the next run is a fresh one even with
  * FASTLBP_START_WARM. Evidence, schedule, settings and results stay. O(edges).
  *
@@ -1602,7 +1619,7 @@ FASTLBP_API fastlbp_status fastlbp_bp_report_f64(const fastlbp_bp *bp, uint32_t 
  *
  * For everyone. Marginals are those of the last run that ended without an error, NO_RESULT before there is one. Beliefs
  * of factors and joint beliefs are of the current messages and evidence, need no run, and prepare a session that is not
- * yet prepared.
+ * yet prepared. After fastlbp_bp_run_exact, all of them are those of that run.
  * ================================================================================================= */
 
 /**

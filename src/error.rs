@@ -51,7 +51,7 @@ pub enum Error {
         /// The factor that is zero at the observed states of its variables, where that is the contradiction: the
         /// lowest one. No iteration was made then.
         factor: Option<usize>,
-        /// The iteration, counted from 1 since the messages were fresh; 0 with a factor.
+        /// The iteration, counted from 1 since the messages were fresh; 0 with a factor, and in exact inference.
         iteration: u64,
         /// Number of contradictory places in that iteration, or of such factors.
         count: u64,
@@ -72,6 +72,9 @@ pub enum Error {
 
 fn describe_contradiction(label: u64, factor: Option<usize>, iteration: u64, count: u64) -> String {
     match factor {
+        None if iteration == 0 => format!(
+            "contradiction at variable {label}: the factors and the evidence exclude all joint states"
+        ),
         None => format!(
             "contradiction at variable {label} in iteration {iteration}: deterministic messages that disagree meet there \
              ({count} such places in this iteration)"

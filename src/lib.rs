@@ -49,7 +49,7 @@
 //! Besides marginals there are the most probable joint state
 //! ([`BeliefPropagation::find_maximum`], after a run with [`Inference::MaxProduct`]), the log-partition
 //! ([`BeliefPropagation::log_partition`]) and joint beliefs of variables that share a factor
-//! ([`BeliefPropagation::joint_belief`]).
+//! ([`BeliefPropagation::joint_belief`]). [`ExactInference`] has the same exactly, for graphs of small treewidth.
 //!
 //! [`ranking`] has what users of program analyses do with such runs: rank alarms answer by answer, and rank suspects.
 //!
@@ -59,6 +59,7 @@
 mod counting_sort;
 pub mod engine;
 pub mod error;
+pub mod exact;
 // What only devices need is there without them, too.
 #[cfg_attr(not(cuda), allow(dead_code, unused_imports))]
 pub mod factor;
@@ -84,6 +85,7 @@ pub use engine::{
     Start, StopReason, StopRule,
 };
 pub use error::{Error, Result};
+pub use exact::ExactInference;
 pub use model::{Evidence, FactorGraph, FactorGraphBuilder, VariableEvidence};
 pub use schedule::Schedule;
 pub use session::{

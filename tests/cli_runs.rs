@@ -409,3 +409,39 @@ fn info_advises_a_schedule_and_says_why() {
         &[("--schedule TREE --evidence seen.obs", "cannot be used with")],
     );
 }
+
+#[test]
+fn exact_results() {
+    let work = Workplace::new(&[("seen.obs", "8 1\n")]);
+    let chain = data("chain.causal_fg");
+    let infer = format!("infer {chain} --evidence seen.obs");
+    // On a tree, belief propagation is exact.
+    let out = work.succeed(&format!("{infer} --exact --log-partition"));
+    let run = work.succeed(&format!("{infer} --schedule TREE --log-partition"));
+    for (exact, run) in values(&out).into_iter().zip(values(&run)) {
+        assert!((exact - run).abs() < 1e-14, "{exact} {run}");
+    }
+    let first = |out: &str| number(out.lines().next().unwrap(), "# log-partition ");
+    assert!((first(&out) - first(&run)).abs() < 1e-14, "{out}{run}");
+    let out = work.succeed(&format!("{infer} --exact --map"));
+    let lines: Vec<&str> = out.lines().collect();
+    let score = number(lines[0], "# label state; log-score ");
+    assert!((score - 0.1640625_f64.ln()).abs() < 1e-14, "{score}");
+    assert_eq!(lines[1..], ["3 0", "5 0", "8 1"]);
+    assert_eq!(work.succeed(&format!("{infer} --exact --map --output states.txt")), "");
+    assert_eq!(fs::read_to_string(work.path("states.txt")).unwrap(), out);
+
+    let limited = format!("{infer} --exact --exact-limit 5");
+    work.fail_with(2, &limited, "needs tables of 6 entries or more, one of them over");
+    work.refuses(
+        &infer,
+        &[
+            ("--exact-limit 100", "--exact"),
+            ("--exact --iterations 3", "cannot be used with"),
+            ("--exact --schedule TREE", "cannot be used with"),
+            ("--exact --stats stats.json", "cannot be used with"),
+        ],
+    );
+    let contradiction = format!("infer {} --exact", data("contradiction.causal_fg"));
+    work.fail_with(3, &contradiction, "the factors and the evidence exclude all joint states");
+}

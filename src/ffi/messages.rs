@@ -6,7 +6,7 @@
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
 use super::session::Session;
-use super::status::fastlbp_status;
+use super::status::{DONE, fastlbp_status};
 
 /// Length of the array of all messages: the states of the variables of all edges together.
 fn message_length(session: &Session) -> usize {
@@ -41,7 +41,11 @@ pub unsafe extern "C" fn fastlbp_bp_messages(
 pub unsafe extern "C" fn fastlbp_bp_set_messages(
     bp: *mut fastlbp_bp, messages: *const f64, length: usize,
 ) -> fastlbp_status {
-    change!(bp, |session| session.bp.set_messages(array!(messages, length)))
+    change!(bp, |session| {
+        session.bp.set_messages(array!(messages, length))?;
+        session.exact = None;
+        DONE
+    })
 }
 
 /// The exact state of the messages and the number of iterations done: words whose meaning belongs to this version of the
@@ -65,5 +69,9 @@ pub unsafe extern "C" fn fastlbp_bp_save_state(
 pub unsafe extern "C" fn fastlbp_bp_restore_state(
     bp: *mut fastlbp_bp, state: *const u64, length: usize,
 ) -> fastlbp_status {
-    change!(bp, |session| session.bp.restore_state(array!(state, length)))
+    change!(bp, |session| {
+        session.bp.restore_state(array!(state, length))?;
+        session.exact = None;
+        DONE
+    })
 }

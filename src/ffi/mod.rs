@@ -15,6 +15,7 @@
 #[macro_use]
 mod entry;
 
+mod answers;
 mod arguments;
 mod batch;
 mod bp;

@@ -2,7 +2,7 @@
 //!
 //! For everyone. Marginals are those of the last run that ended without an error, NO_RESULT before there is one. Beliefs
 //! of factors and joint beliefs are of the current messages and evidence, need no run, and prepare a session that is not
-//! yet prepared.
+//! yet prepared. After fastlbp_bp_run_exact, all of them are those of that run.
 
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
@@ -24,7 +24,7 @@ const BELIEF_LIMIT: usize = 1 << 26;
 pub unsafe extern "C" fn fastlbp_bp_marginals(
     bp: *const fastlbp_bp, buffer: *mut f64, length: usize, needed: *mut usize,
 ) -> fastlbp_status {
-    read!(bp, |session| fill!(buffer, length, needed, session.bp.marginals()?))
+    read!(bp, |session| fill!(buffer, length, needed, session.marginals()?))
 }
 
 /// P(x = 1) of all variables of a graph with binary variables only.
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities(
     read!(bp, |session| {
         let buffer = Buffer::new(buffer, length, needed)?;
         session.check_binary()?;
-        let marginals = session.bp.marginals()?;
+        let marginals = session.marginals()?;
         buffer.fill_with(session.graph().variable_count(), |variable| marginals[2 * variable + 1])
     })
 }
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn fastlbp_bp_probabilities_of(
     bp: *const fastlbp_bp, variables: *const u32, count: usize, out: *mut f64,
 ) -> fastlbp_status {
     read!(bp, |session| {
-        let of = |variable: u32| session.bp.probability(variable as usize);
+        let of = |variable: u32| session.probability(variable as usize);
         each!("probabilities", variables, count, out, |variable| Ok(of(variable)?))
     })
 }
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn fastlbp_bp_belief(
         let variables = array!(variables, count);
         let buffer = Buffer::new(buffer, length, needed)?;
         match variables {
-            &[variable] => buffer.fill(session.bp.marginal(variable as usize)?),
+            &[variable] => buffer.fill(session.marginal(variable as usize)?),
             _ => write_joint_belief(session, variables, buffer),
         }
     })
@@ -96,7 +96,7 @@ fn write_joint_belief(session: &Session, variables: &[u32], buffer: Buffer<f64>)
             variables.len()
         ))
     })?;
-    buffer.check(size)?.fill(&session.bp.joint_belief(&variables)?)
+    buffer.check(size)?.fill(&session.joint_belief(&variables)?)
 }
 
 /// Number of joint states, unless these are too many to be written out.
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
         if let Some(size) = belief_size(session.graph().factor_cardinalities(factor)) {
             buffer = buffer.check(size)?;
         }
-        buffer.fill(&session.bp.factor_belief(factor)?)
+        buffer.fill(&session.factor_belief(factor)?)
     })
 }
 
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief(
 pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
     bp: *const fastlbp_bp, factor: usize, index: u64, out: *mut f64,
 ) -> fastlbp_status {
-    read!(bp, |session| put!(out, session.bp.factor_belief_at(factor, index)?))
+    read!(bp, |session| put!(out, session.factor_belief_at(factor, index)?))
 }
 
 /// Natural logarithm of the partition function by the Bethe approximation (libDAI's `logZ`), from the current messages
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn fastlbp_bp_factor_belief_at(
 pub unsafe extern "C" fn fastlbp_bp_log_partition(
     bp: *const fastlbp_bp, out: *mut f64,
 ) -> fastlbp_status {
-    read!(bp, |session| put!(out, session.after_a_run("the log-partition")?.log_partition()?))
+    read!(bp, |session| put!(out, session.log_partition()?))
 }
 
 /// A joint state decoded from the current messages, one state per variable, in general after a run with
@@ -179,9 +179,9 @@ pub unsafe extern "C" fn fastlbp_bp_find_maximum(
 }
 
 fn write_maximum(session: &Session, buffer: Buffer<u32>) -> Outcome {
-    let engine = session.after_a_run("the maximum")?;
+    session.check_results("the maximum")?;
     let buffer = buffer.check(session.graph().variable_count())?;
-    let states = engine.find_maximum()?;
+    let states = session.find_maximum()?;
     buffer.fill_with(states.len(), |variable| states[variable] as u32)
 }
 

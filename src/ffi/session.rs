@@ -8,6 +8,8 @@ use crate::engine::{
     Backend, Control, EngineOptions, Progress, RunReport, RunRequest, StopReason, StopRule,
 };
 use crate::error::Error;
+use crate::exact::{DEFAULT_TABLE_LIMIT, ExactInference};
+use crate::memory::shared;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence};
 use crate::schedule::Schedule;
 use std::ffi::c_void;
@@ -39,6 +41,8 @@ pub(super) struct Extras {
 pub(super) struct Session {
     pub bp: BeliefPropagation,
     pub extras: Extras,
+    /// The results, where the last run was an exact one.
+    pub exact: Option<Arc<ExactInference>>,
     /// Whether the log has been told which backend is expected.
     is_told: AtomicBool,
 }
@@ -54,6 +58,7 @@ impl Session {
                 log_domain: false,
                 progress: None,
             },
+            exact: None,
             is_told: AtomicBool::new(false),
         }
     }
@@ -62,7 +67,7 @@ impl Session {
     pub fn duplicate(&self) -> Outcome<Self> {
         let extras = Extras { progress: None, ..self.extras.clone() };
         let is_told = AtomicBool::new(self.is_told.load(Ordering::Relaxed));
-        Ok(Self { bp: self.bp.try_clone()?, extras, is_told })
+        Ok(Self { bp: self.bp.try_clone()?, extras, exact: self.exact.clone(), is_told })
     }
 
     pub fn graph(&self) -> &Arc<FactorGraph> {
@@ -107,6 +112,16 @@ impl Session {
         }
     }
 
+    /// Makes the results exact ones; a `table_limit` of 0 is the usual one.
+    pub fn run_exact(&mut self, table_limit: usize) -> Outcome {
+        let limit = if table_limit == 0 { DEFAULT_TABLE_LIMIT } else { table_limit };
+        let inference = self.bp.settings().request().inference;
+        let graph = self.graph().clone();
+        let exact = ExactInference::new(graph, self.bp.evidence(), inference, limit)?;
+        self.exact = Some(shared(exact)?);
+        Ok(())
+    }
+
     /// Runs by the settings.
     pub fn run(&mut self) -> Outcome<RunReport> {
         let request = self.bp.settings().request();
@@ -143,6 +158,7 @@ impl Session {
             });
         }
         let report = result?;
+        self.exact = None;
         self.send_report(&report);
         Ok(report)
     }
@@ -178,11 +194,11 @@ impl Session {
         Ok((found.count, found.first.map(|variable| self.graph().label(variable))))
     }
 
-    /// The session after a run, for results that are computed from its messages and beliefs together.
-    pub fn after_a_run(&self, what: &str) -> Outcome<&BeliefPropagation> {
-        match self.bp.report() {
-            Some(_) => Ok(&self.bp),
-            None => Err(no_result(what)),
+    /// Fails before there was any run, for results that are computed from its messages and beliefs together.
+    pub fn check_results(&self, what: &str) -> Outcome {
+        match (self.bp.report(), &self.exact) {
+            (None, None) => Err(no_result(what)),
+            _ => Ok(()),
         }
     }
 

@@ -154,6 +154,14 @@ impl ExtendedFloat {
         Self { significand: self.significand, exponent: self.exponent + by }
     }
 
+    /// Natural logarithm, by the platform's: for results only.
+    pub(crate) fn ln(self) -> f64 {
+        if self.is_zero() {
+            return f64::NEG_INFINITY;
+        }
+        self.significand.ln() + self.exponent as f64 * std::f64::consts::LN_2
+    }
+
     /// The nearest f64: 0 or infinity beyond its range.
     pub(crate) fn to_f64(self) -> f64 {
         if self.exponent < -1022 {

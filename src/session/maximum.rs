@@ -1,7 +1,6 @@
 //! Decoding the most probable joint state.
 
 use super::base::BeliefPropagation;
-use super::partition::ln;
 use crate::engine::state_weight;
 use crate::error::Result;
 use crate::kernel::{Inference, Real};
@@ -125,7 +124,7 @@ impl BeliefPropagation {
             own.try_extend(graph.factor_variables(factor).iter().map(|&v| states[v as usize]))?;
             let value =
                 graph.factor(factor).extended_value(&own, graph.factor_cardinalities(factor));
-            score += ln(value);
+            score += value.ln();
         }
         for (v, evidence) in self.runner.evidence().iter() {
             score += match evidence {

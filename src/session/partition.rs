@@ -55,7 +55,7 @@ impl BeliefPropagation {
             return Err(self.contradictory_factor(factor));
         }
         let mut sum = Sum::default();
-        sum.add(ln(total));
+        sum.add(total.ln());
         for (position, radix) in self.graph().factor_cardinalities(factor).enumerate() {
             let message = inputs
                 .message(position, Inference::SumProduct)?
@@ -67,20 +67,12 @@ impl BeliefPropagation {
             for (x, weight) in weights.into_iter().enumerate().filter(|(_, w)| !w.is_zero()) {
                 let probability = weight.divide(all).to_f64();
                 if probability > 0.0 {
-                    sum.add(-probability * ln(inputs.weight(position, x)));
+                    sum.add(-probability * inputs.weight(position, x).ln());
                 }
             }
         }
         Ok(sum.total())
     }
-}
-
-/// Natural logarithm of a number of any exponent: minus infinity of zero.
-pub(super) fn ln(value: ExtendedFloat) -> f64 {
-    if value.is_zero() {
-        return f64::NEG_INFINITY;
-    }
-    value.significand().ln() + value.exponent() as f64 * std::f64::consts::LN_2
 }
 
 fn entropy(belief: &[f64]) -> f64 {

@@ -306,6 +306,9 @@ pub fn steps(size: Size, are_all_wanted: bool) -> Vec<Step> {
             }
         }
         add(&format!("results, mixed: {mixed}"), Box::new(move |w| results(w, mixed)));
+        if size == Size::Small {
+            add(&format!("exact results, mixed: {mixed}"), Box::new(move |w| exact(w, mixed)));
+        }
         add(&format!("state, mixed: {mixed}"), Box::new(move |w| state(w, size, mixed)));
         add(&format!("orders, mixed: {mixed}"), Box::new(move |w| orders(w, mixed)));
         for schedule in ["PARALL", "SEQFIX", "SEQMAX"] {
@@ -413,6 +416,24 @@ fn run(world: &World, mixed: bool, schedule: &str, threads: usize) -> Answer {
     c!(fastlbp_bp_set_schedule(bp, other.as_ptr(), 0));
     c!(fastlbp_bp_run_iterations(bp, 1));
     answer.extend(marginals(bp)?);
+    Ok(answer)
+}
+
+/// Results by a junction tree, with sums and with maxima.
+fn exact(world: &World, mixed: bool) -> Answer {
+    let session = session(world.handle(mixed), "PARALL", 1)?;
+    let bp = session.0;
+    c!(fastlbp_bp_run_exact(bp, 1 << 20));
+    let mut answer = marginals(bp)?;
+    c!(fastlbp_bp_set_inference(bp, FASTLBP_INFERENCE_MAX_PRODUCT));
+    c!(fastlbp_bp_set_likelihood(bp, 5, [0.5, 0.75].as_ptr(), 2));
+    c!(fastlbp_bp_run_exact(bp, 1 << 20));
+    // SAFETY: a live handle, and buffers of the lengths given.
+    let states = unsafe { list(|b, l, n| fastlbp_bp_find_maximum(bp, b, l, n)) }?;
+    answer.extend(states.iter().map(|&state| u64::from(state)));
+    // SAFETY: as above.
+    let belief = unsafe { list(|b, l, n| fastlbp_bp_factor_belief(bp, 0, b, l, n)) }?;
+    answer.extend(bits(&belief));
     Ok(answer)
 }
 

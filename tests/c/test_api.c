@@ -671,6 +671,64 @@ static void one_state(void) {
     fastlbp_graph_free(graph);
 }
 
+/* A cycle, on which belief propagation is off, and what is exact there, by hand. */
+static void exact_results(void) {
+    static const uint64_t scopes[] = {0, 1, 1, 2, 0, 2, 0};
+    static const size_t scope_offsets[] = {0, 2, 4, 6, 7}, value_offsets[] = {0, 4, 8, 12, 14};
+    static const double values[] = {2, 1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 1, 3};
+    const uint32_t pair[] = {2, 0}, all[] = {0, 1, 2};
+    uint32_t maximum[3] = {9, 9, 9};
+    double p[6], loopy[6], belief[8], sum = 0;
+    fastlbp_graph *graph = NULL;
+    fastlbp_bp *bp = NULL, *copy = NULL;
+    OK(fastlbp_graph_new(&graph));
+    for (uint64_t v = 0; v < 3; ++v)
+        OK(check_add_variable(graph, v, 2));
+    OK(fastlbp_graph_add_tables(graph, 4, scope_offsets, scopes, 7, value_offsets, values, 14));
+    OK(fastlbp_bp_new(graph, &bp));
+    OK(fastlbp_bp_run_exact(bp, 0));
+    /* Of x0 = 0, the sums are 8 + 2 + 2 + 2 = 14 of its states; of x0 = 1 three times as much. */
+    OK(fastlbp_bp_marginals(bp, p, 6, NULL));
+    NEAR(p[1], 0.75);
+    NEAR(p[3], 0.75 * 10 / 14 + 0.25 * 4 / 14);
+    OK(fastlbp_bp_log_partition(bp, &sum));
+    NEAR(sum, log(56));
+    OK(fastlbp_bp_belief(bp, pair, 2, belief, 4, NULL));
+    NEAR(belief[3], 0.75 * 10 / 14);
+    NEAR(belief[1], 0.25 * 4 / 14);
+    OK(fastlbp_bp_factor_belief(bp, 3, belief, 8, NULL));
+    NEAR(belief[1], 0.75);
+    OK(fastlbp_bp_factor_belief_at(bp, 3, 1, &belief[0]));
+    NEAR(belief[0], 0.75);
+    FAILS(fastlbp_bp_factor_belief_at(bp, 3, 2, &belief[0]), FASTLBP_STATUS_OUT_OF_RANGE, "has 2 entries");
+    OK(fastlbp_bp_probabilities_of(bp, all, 3, belief));
+    NEAR(belief[0], 0.75);
+    /* More than a factor has: they are in one clique. */
+    OK(fastlbp_bp_belief(bp, all, 3, belief, 8, NULL));
+    NEAR(belief[7], 24.0 / 56);
+    FAILS(fastlbp_bp_find_maximum(bp, maximum, 3, NULL), FASTLBP_STATUS_NO_RESULT, "max-product");
+    OK(fastlbp_bp_clone(bp, &copy));
+    OK(fastlbp_bp_log_partition(copy, &sum));
+    NEAR(sum, log(56));
+    /* A run takes its place; then it is back. */
+    OK(fastlbp_bp_run(bp));
+    OK(fastlbp_bp_marginals(bp, loopy, 6, NULL));
+    CHECK(fabs(loopy[3] - p[3]) > 1e-3);
+    OK(fastlbp_bp_set_inference(bp, FASTLBP_INFERENCE_MAX_PRODUCT));
+    OK(check_observe(bp, 2, 0));
+    FAILS(fastlbp_bp_run_exact(bp, 5), FASTLBP_STATUS_LIMIT_EXCEEDED, "tables of 6 entries");
+    OK(fastlbp_bp_run_exact(bp, 6));
+    OK(fastlbp_bp_find_maximum(bp, maximum, 3, NULL));
+    CHECK(maximum[0] == 0 && maximum[1] == 0 && maximum[2] == 0);
+    OK(fastlbp_bp_log_partition(bp, &sum));
+    NEAR(sum, log(8));
+    FAILS(fastlbp_bp_run_exact(copy, 13), FASTLBP_STATUS_LIMIT_EXCEEDED, "treewidth");
+    OK(fastlbp_bp_run_exact(copy, 14));
+    fastlbp_bp_free(copy);
+    fastlbp_bp_free(bp);
+    fastlbp_graph_free(graph);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1)
         directory = argv[1];
@@ -692,5 +750,6 @@ int main(int argc, char **argv) {
     files();
     empty_graph();
     one_state();
+    exact_results();
     return check_result();
 }

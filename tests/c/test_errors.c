@@ -166,6 +166,7 @@ static void null_session(void) {
 
     NULL_HANDLE(fastlbp_bp_run(no_bp));
     NULL_HANDLE(fastlbp_bp_run_iterations(no_bp, 1));
+    NULL_HANDLE(fastlbp_bp_run_exact(no_bp, 0));
     NULL_HANDLE(fastlbp_bp_run_bingo(no_bp, 1e-6, 5, 10, 2, &value));
     NULL_HANDLE(fastlbp_bp_reset(no_bp));
 

@@ -44,6 +44,14 @@ void tree_by_hand() {
     CHECK(bp.belief({2, 3}, buffer) == 4);
     bp.probabilities_of({3}, fastlbp::Span<double>(buffer, 1));
     CHECK(buffer[0] == bp.probability(3));
+    // The same, exactly.
+    const std::vector<double> of_run = bp.marginals();
+    bp.run_exact();
+    for (std::size_t i = 0; i < of_run.size(); ++i)
+        NEAR(bp.marginals()[i], of_run[i]);
+    NEAR(bp.log_partition(), 0.0);
+    THROWS(limit_exceeded, "treewidth", bp.run_exact(3));
+    bp.run_iterations(1);
     THROWS(invalid_argument, "buffer has length 8", bp.probabilities_of({3}, buffer));
     THROWS(buffer_too_small, "8", bp.marginals(fastlbp::Span<double>(buffer, 7)));
     THROWS(out_of_range, "4", bp.probability(4));

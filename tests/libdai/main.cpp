@@ -5,9 +5,11 @@
 
 void test_algebra();
 void test_texts(const std::string& scratch);
+void test_neighbors();
 void test_graphs(const std::string& data, const std::string& scratch);
 void test_bp(const std::string& data);
 void test_changes();
+void test_exact();
 void test_causal(const std::string& data, const std::string& scratch);
 
 int main(int argc, char** argv) {
@@ -16,9 +18,11 @@ int main(int argc, char** argv) {
     try {
         test_algebra();
         test_texts(argv[2]);
+        test_neighbors();
         test_graphs(argv[1], argv[2]);
         test_bp(argv[1]);
         test_changes();
+        test_exact();
         test_causal(argv[1], argv[2]);
     } catch (const std::exception& error) {
         check_that(false, error.what(), __FILE__, __LINE__);

@@ -12,8 +12,8 @@ static void sets_and_states() {
     VarSet all(list.begin(), list.end());
     SAME(all.size(), 3u);
     SAME(toString(all), "{x1, x3, x7}");
-    SAME(all.nrStates(), 12u);
-    SAME(VarSet().nrStates(), 1u);
+    SAME(all.nrStates(), 12);
+    SAME(VarSet().nrStates(), 1);
     CHECK((a | b) << all && all >> (a | b) && !(all << (a | b)));
     CHECK((all / (a | b)) == VarSet(c) && (all & VarSet(b, Var(9, 2))) == VarSet(b));
     CHECK(all.contains(a) && !all.contains(Var(4, 2)) && all.intersects(a | Var(4, 2)));
@@ -21,9 +21,20 @@ static void sets_and_states() {
     all.erase(a).erase(Var(4, 2));
     CHECK(all == (b | c));
     std::vector<Var> many;
-    for (size_t label = 0; label < 64; ++label)
+    for (size_t label = 0; label < 70; ++label)
         many.push_back(Var(label, 2));
-    THROWS(VarSet(many.begin(), many.end()).nrStates(), OUT_OF_MEMORY, "64 variables");
+    const VarSet wide(many.begin(), many.end());
+    SAME(toString(wide.nrStates()), "1180591620717411303424");
+    THROWS(Factor(wide), ASSERTION_FAILED, "states()");
+    State far(wide, wide.nrStates() - 1);
+    SAME(far(Var(69, 2)), 1u);
+    SAME(far(wide), wide.nrStates() - 1);
+    THROWS(static_cast<size_t>(far), ASSERTION_FAILED, "fits_ulong_p");
+    ++far;
+    CHECK(!far.valid() && far(wide) == 0);
+    SAME(toString(SmallSet<size_t>(0, 1)), "{0, 1}"); // two elements, not a range
+    SAME(toString(SmallSet<size_t>(7, 7)), "{7}");
+    SAME(a.toString() + all.toString() + SmallSet<int>(2, 1).toString(), "x3{x1, x7}{1, 2}");
 
     const VarSet ab(a, b); // b is the faster one
     std::map<Var, size_t> states = calcState(ab, 4);
@@ -37,20 +48,71 @@ static void sets_and_states() {
         SAME(state(b), count % 3);
         SAME(state(a), count / 3);
         SAME(state(Var(8, 5)), 0u);
-        SAME(state(VarSet(a)), count / 3);
+        SAME(state(VarSet(a)), BigInt(count / 3));
         SAME(static_cast<size_t>(index), count / 3);
     }
     SAME(count, 6u);
     CHECK(!index.valid());
-    THROWS(++index, ASSERTION_FAILED, "valid");
+    CHECK(!(++index).valid());
+    THROWS(static_cast<size_t>(index), ASSERTION_FAILED, "valid");
     SAME(static_cast<size_t>(index.reset()), 0u);
 
-    const std::vector<Var> order = {a, b};
-    const Permute permute(order);
-    for (size_t i = 0; i < 6; ++i) // x1 + 3 x3 is x3 + 2 x1
-        SAME(permute.convertLinearIndex(i), i / 3 + 2 * (i % 3));
-    for (size_t i = 0; i < 6; ++i)
+}
+
+static void permutations() {
+    const Var x0(0, 2), x1(1, 3), x2(2, 2);
+    const std::vector<Var> order = {x1, x2, x0};
+    // An array with x1 fastest, then x2, becomes one with x0 fastest, then x1; reversed, x0 was fastest, then x2.
+    const size_t forward[] = {0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}, backward[] = {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11};
+    const Permute permute(order), reversed(order, true);
+    SAME(toString(permute.sigma()), "(2, 0, 1)");
+    SAME(toString(reversed.sigma()), "(0, 2, 1)");
+    for (size_t i = 0; i < 12; ++i) {
+        SAME(permute.convertLinearIndex(i), forward[i]);
+        SAME(reversed.convertLinearIndex(i), backward[i]);
         SAME(permute.inverse().convertLinearIndex(permute.convertLinearIndex(i)), i);
+        const Factor f(order, createFactorDelta(VarSet(x0, x1) | x2, i).p().p());
+        SAME(f.p().argmax().first, forward[i]);
+    }
+    size_t count = 0;
+    multifor loops(std::vector<size_t>{3, 2, 2});
+    for (; loops.valid(); ++loops, ++count) {
+        SAME(static_cast<size_t>(loops), count);
+        SAME(loops[0] + 3 * loops[1] + 6 * loops[2], count);
+    }
+    SAME(count, 12u);
+    loops++;
+    CHECK(!loops.valid() && loops.reset().valid() && loops[2] == 0);
+    multifor none;
+    CHECK(none.valid() && !(++none).valid());
+}
+
+static void big_numbers() {
+    BigInt factorial = 1, two = 1;
+    for (int i = 1; i <= 30; ++i)
+        factorial *= i;
+    SAME(toString(factorial), "265252859812191058636308480000000");
+    for (int i = 30; i > 1; --i) {
+        SAME(factorial % i, 0);
+        factorial /= i;
+    }
+    SAME(factorial, 1);
+    for (int i = 0; i < 130; ++i)
+        two *= 2;
+    SAME(toString(two), "1361129467683753853853498429727072845824");
+    SAME(two.get_d(), std::ldexp(1.0, 130));
+    CHECK(!two.fits_ulong_p() && two > factorial && factorial < two && two != factorial && two >= two);
+    SAME(toString(two - 1), "1361129467683753853853498429727072845823");
+    SAME((two - 1) + 1, two);
+    const BigInt other = two / 7 + 12345678901ull; // both of more than one digit
+    SAME(two / other * other + two % other, two);
+    CHECK(two % other < other && (two / two) == 1 && two % two == 0 && two / (two + 1) == 0);
+    SAME(BigInt(18446744073709551615ull) + 1, BigInt(1ull << 32) * BigInt(1ull << 32));
+    SAME((BigInt(1ull << 32) * BigInt(1ull << 32) - 1).get_ui(), 18446744073709551615ul);
+    SAME(toString(BigInt(1000000000) * 1000000000 * 1000000000), "1000000000000000000000000000");
+    SAME(BigInt(5) / 0, 0);
+    SAME(toString(BigInt()++), "0");
+    SAME(BigInt_size_t(BigInt(17)), 17u);
 }
 
 static void vectors() {
@@ -64,7 +126,10 @@ static void vectors() {
     NEAR(p.normalize(), 8);
     NEAR(p.entropy(), -(0.125 * std::log(0.125) + 0.375 * std::log(0.375) + 0.5 * std::log(0.5)));
     CHECK((p ^ 2.0) == p * p && -(-p) == p && (p + 1.0) - 1.0 == p);
-    CHECK(p / Prob(3, 0.0) == Prob(3, 0.0));
+    CHECK(p / Prob(3, 0.0) == Prob(3, 0.0) && p / 0.0 == Prob(3, 0.0));
+    CHECK((Prob(3, 0.0) ^ -1.0) == Prob(3, 0.0) && p.accumulateSum(1, fo_id<Real>()) == 2);
+    CHECK(p.accumulateMax(-3, fo_abs<Real>(), false) == 3 && p.accumulateMax(-3, fo_id<Real>(), true) == -3);
+    CHECK(Prob().max() == -INFINITY && Prob().min() == INFINITY && Prob().sum() == 0);
     CHECK(Prob(3, 0.0).inverse() == Prob(3, 0.0) && std::isinf(Prob(3, 0.0).inverse(false)[0]));
     CHECK(std::isinf(Prob(1, 0.0).log()[0]) && Prob(1, 0.0).log(true)[0] == 0);
     CHECK(p.log().exp().hasNaNs() == false && (-p).hasNegatives() && !p.hasNegatives());
@@ -86,6 +151,18 @@ static void vectors() {
     CHECK(rnd_uniform() == first && first >= 0 && first < 1);
     for (int i = 0; i < 100; ++i)
         CHECK(rnd_int(-2, 2) >= -2 && rnd(3) < 3);
+}
+
+// Function objects as std::bind2nd and std::transform take them.
+static void function_objects() {
+    CHECK(fo_id<Real>()(-2) == -2 && fo_abs<Real>()(-2) == 2 && fo_exp<Real>()(0) == 1 && fo_log<Real>()(1) == 0);
+    CHECK(std::isinf(fo_log<Real>()(0)) && fo_log0<Real>()(0) == 0 && fo_inv<Real>()(4) == 0.25);
+    CHECK(fo_inv0<Real>()(0) == 0 && fo_inv0<Real>()(2) == 0.5 && fo_plog0p<Real>()(0) == 0 && fo_plog0p<Real>()(1) == 0);
+    CHECK(fo_divides0<Real>()(1, 0) == 0 && fo_divides0<Real>()(1, 4) == 0.25 && fo_absdiff<Real>()(1, 3) == 2);
+    CHECK(fo_max<Real>()(1, 3) == 3 && fo_min<Real>()(1, 3) == 1 && fo_pow<Real>()(2, 3) == 8 && fo_pow<Real>()(0, -1) == 0);
+    CHECK(fo_KL<Real>()(0, 1) == 0 && fo_KL<Real>()(1, 1) == 0 && fo_Hellinger<Real>()(4, 1) == 1);
+    const fo_divides0<Real>::result_type quotient = 1;
+    CHECK(quotient == 1);
 }
 
 static void factors() {
@@ -113,6 +190,9 @@ static void factors() {
     NEAR(createFactorIsing(a, Var(2, 2), 0.5)[3], std::exp(0.5));
     NEAR(createFactorPotts(b, Var(2, 3), 2.0)[4], std::exp(2.0));
     NEAR(createFactorIsing(a, Var(2, 2), 0.5).strength(a, Var(2, 2)), std::tanh(0.5));
+    NEAR(dist(Factor(), Factor(), DISTL1), -1);
+    THROWS(createFactorDelta(b, 3), ASSERTION_FAILED, "state < v.states()");
+    THROWS(createFactorDelta(VarSet(a, b), 6), ASSERTION_FAILED, "state <");
     THROWS(Factor(VarSet(a, b), std::vector<Real>{1, 2}), ASSERTION_FAILED, "x.size()");
     THROWS(f.slice(VarSet(Var(9, 2)), 0), ASSERTION_FAILED, "vars << vars_");
     THROWS(Factor(a, 0.0).marginal(a), NOT_NORMALIZABLE, "");
@@ -120,6 +200,9 @@ static void factors() {
 
 void test_algebra() {
     sets_and_states();
+    permutations();
+    big_numbers();
     vectors();
+    function_objects();
     factors();
 }

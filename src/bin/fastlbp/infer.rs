@@ -4,6 +4,7 @@ use crate::activity::Activity;
 use crate::answers::{Answer, Beliefs, Section, write_sections};
 use crate::batch::Entry;
 use crate::conflicts::Conflicts;
+use crate::exact::{self, ExactArguments, Question};
 use crate::failure::{Failure, Outcome, inform, warn};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
 use crate::observe::{ObserveArguments, Observer, Watch};
@@ -54,7 +55,11 @@ pub struct Arguments {
     #[command(flatten)]
     run: RunArguments,
 
-    /// Run max-product, and print the most probable joint state that it finds: the head line `# label
+    #[command(flatten)]
+    exact: ExactArguments,
+
+    /// Run max-product, and print the most probable joint state that it finds, with --exact one that there is none better
+    /// than: the head line `# label
     /// state; log-score S`, S the natural logarithm of the product of all factors there, and a line
     /// `label state` per variable (`name state` with a .bif graph), which can be read as evidence.
     /// Exact on trees
@@ -112,9 +117,16 @@ pub fn run(arguments: &Arguments) -> Outcome {
         let schedule = arguments.run.read_schedule(&inputs.graph)?;
         Ok::<_, Failure>((inputs, schedule))
     });
-    let (Inputs { graph, names, evidence, entries, queries, warnings }, schedule) = inputs?;
+    let (inputs, schedule) = inputs?;
+    inputs.warnings.iter().for_each(warn);
+    if arguments.exact.exact {
+        let Arguments { map, log_partition, .. } = *arguments;
+        let output = arguments.output.as_deref();
+        let question = Question { inference, map, log_partition, output };
+        return exact::infer(&arguments.exact, &question, inputs);
+    }
+    let Inputs { graph, names, evidence, entries, queries, .. } = inputs;
     let named = NamedGraph::new(&graph, names.as_ref())?;
-    warnings.iter().for_each(warn);
     let (levels, analyse) = timed(|| match arguments.stats {
         Some(_) => count_levels(&graph, &schedule),
         None => Ok(0),

@@ -11,6 +11,7 @@ mod convert;
 mod copy_speed;
 mod devices;
 mod evidence;
+mod exact;
 mod failure;
 mod generate;
 mod infer;

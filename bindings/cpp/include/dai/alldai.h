@@ -38,8 +38,10 @@ inline std::pair<std::string, PropertySet> parseNameProperties(const std::string
 inline std::pair<std::string, PropertySet>
 parseNameProperties(const std::string& text, const std::map<std::string, std::string>& aliases) {
     std::pair<std::string, PropertySet> result = parseNameProperties(text);
-    const auto alias = aliases.find(result.first);
-    if (alias != aliases.end()) {
+    // An alias may stand for another one, but not for itself, however far.
+    std::set<std::string> seen;
+    for (auto alias = aliases.find(result.first); alias != aliases.end() && seen.insert(result.first).second;
+         alias = aliases.find(result.first)) {
         const std::pair<std::string, PropertySet> meant = parseNameProperties(alias->second);
         result = std::make_pair(meant.first, meant.second(result.second));
     }
@@ -59,7 +61,8 @@ inline InfAlg* newInfAlgFromString(const std::string& text, const FactorGraph& f
     return newInfAlg(meant.first, fg, meant.second);
 }
 
-/// Aliases from a file: lines alias: name[property=value], empty ones and comments that begin with '#';
+/// Aliases from a file: lines alias: name[property=value], of which the last counts that an alias has, empty ones, and
+/// comments that begin with '#';
 /// CANNOT_READ_FILE, INVALID_ALIAS.
 inline std::map<std::string, std::string> readAliasesFile(const std::string& filename) {
     std::ifstream stream(filename.c_str());
@@ -77,8 +80,7 @@ inline std::map<std::string, std::string> readAliasesFile(const std::string& fil
             DAI_THROWE(INVALID_ALIAS, filename + ":" + toString(number) + ": '" + line
                                           + "' should be alias: name[property=value]");
         const std::string name = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
-        if (!aliases.insert(std::make_pair(name, line.substr(value, end + 1 - value))).second)
-            DAI_THROWE(INVALID_ALIAS, filename + ":" + toString(number) + ": a second alias '" + name + "'");
+        aliases[name] = line.substr(value, end + 1 - value);
     }
     return aliases;
 }

@@ -7,6 +7,9 @@
 #include <dai/daialg.h>
 #include <fastlbp/libdai.hpp>
 
+#include <dai/decmap.h>
+#include <dai/jtree.h>
+
 namespace dai {
 
 /// Loopy belief propagation, sum-product and max-product. See fastlbp::dai::BP, which has all of it; also
@@ -22,10 +25,15 @@ public:
     BP* construct(const FactorGraph& fg, const PropertySet& opts) const override { return new BP(fg, opts); }
 };
 
-/// The inference algorithms by name, to be changed: the map owns them. At first there is BP.
+/// The inference algorithms by name, to be changed: the map owns them. At first there are BP, DECMAP, EXACT and JTREE.
 inline std::map<std::string, InfAlg*>& builtinInfAlgs() {
     struct Registry : std::map<std::string, InfAlg*> {
-        Registry() { (*this)["BP"] = new BP; }
+        Registry() {
+            (*this)["BP"] = new BP;
+            (*this)["DECMAP"] = new DecMAP;
+            (*this)["EXACT"] = new ExactInf;
+            (*this)["JTREE"] = new JTree;
+        }
         ~Registry() {
             for (auto& entry : *this)
                 delete entry.second;

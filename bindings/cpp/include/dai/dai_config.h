@@ -13,8 +13,10 @@
 /// These headers are fastlbp's, not libDAI's.
 #define FASTLBP_DAI 1
 
-/// Belief propagation is there.
+// The inference algorithms that are there.
 #define DAI_WITH_BP 1
+#define DAI_WITH_JTREE 1
+#define DAI_WITH_DECMAP 1
 
 /// The release of libDAI whose interface this is.
 #define DAI_VERSION "0.3.2"

@@ -61,6 +61,8 @@ public:
     virtual void clamp(size_t i, size_t x, bool backup = false) = 0;
     /// See FactorGraph::makeCavity.
     virtual void makeCavity(size_t i, bool backup = false) = 0;
+    /// See FactorGraph::makeRegionCavity.
+    virtual void makeRegionCavity(std::vector<size_t>, bool = false) { DAI_THROW(NOT_IMPLEMENTED); }
     /// See FactorGraph::backupFactor.
     virtual void backupFactor(size_t I) = 0;
     /// See FactorGraph::backupFactors.
@@ -91,6 +93,9 @@ public:
     const FactorGraph& fg() const override { return *this; }
     void clamp(size_t i, size_t x, bool backup = false) override { Graph::clamp(i, x, backup); }
     void makeCavity(size_t i, bool backup = false) override { Graph::makeCavity(i, backup); }
+    void makeRegionCavity(std::vector<size_t> factors, bool backup = false) override {
+        Graph::makeRegionCavity(factors, backup);
+    }
     void backupFactor(size_t I) override { Graph::backupFactor(I); }
     using Graph::backupFactors;
     void backupFactors(const VarSet& vars) override { Graph::backupFactors(vars); }
@@ -102,38 +107,152 @@ public:
 /// An inference algorithm on a factor graph that it is itself.
 typedef DAIAlg<FactorGraph> DAIAlgFG;
 
-/// The marginal of some variables by partition functions: clamps them in each of their joint states, and
-/// runs. With `reInit`, each of these runs starts from the beginning, which joint states that are not
-/// possible need; otherwise from the last run's messages.
-inline Factor calcMarginal(const InfAlg& obj, const VarSet& vars, bool reInit) {
-    const std::unique_ptr<InfAlg> algorithm(obj.clone());
-    if (!reInit)
-        algorithm->init();
-    Factor logs(vars, Real(0));
-    Real largest = -INFINITY;
-    for (State state(vars); state.valid(); ++state) {
-        algorithm->backupFactors(vars);
+namespace detail {
+/// Partition functions of an algorithm's graph with some of its variables clamped.
+class Clamping {
+public:
+    /// Of a copy of an algorithm. With `reInit`, each run starts from the beginning, which joint states that are not
+    /// possible need; otherwise from the last run's messages but those to the clamped variables.
+    Clamping(const InfAlg& algorithm, const VarSet& vars, bool reInit)
+        : algorithm_(algorithm.clone()), vars_(vars), reInit_(reInit), offset_(-INFINITY) {
+        if (!reInit)
+            algorithm_->init();
+    }
+    /// Clamps variables, runs, calls `read(algorithm)`, and restores all factors of the variables. Returns the partition
+    /// function divided by the first one that was not 0, which keeps it in the range of numbers.
+    template <typename Read>
+    Real run(const State& state, const Read& read) {
+        algorithm_->backupFactors(vars_);
         for (const auto& entry : state)
-            algorithm->clamp(obj.fg().findVar(entry.first), entry.second);
-        if (reInit)
-            algorithm->init();
+            algorithm_->clamp(algorithm_->fg().findVar(entry.first), entry.second);
+        if (reInit_)
+            algorithm_->init();
         else
-            algorithm->init(vars);
+            algorithm_->init(vars_);
         Real logZ = -INFINITY;
         try {
-            algorithm->run();
-            logZ = algorithm->logZ();
+            algorithm_->run();
+            logZ = algorithm_->logZ();
         } catch (const Exception& error) {
             if (error.getCode() != Exception::NOT_NORMALIZABLE)
                 throw;
         }
-        algorithm->restoreFactors(vars);
-        logs.set(state, logZ);
-        largest = std::max(largest, logZ);
+        if (offset_ == -INFINITY)
+            offset_ = logZ;
+        if (logZ != -INFINITY)
+            read(*algorithm_);
+        algorithm_->restoreFactors(vars_);
+        return logZ == -INFINITY ? 0 : std::exp(logZ - offset_);
     }
-    if (largest == -INFINITY)
+
+private:
+    const std::unique_ptr<InfAlg> algorithm_;
+    const VarSet vars_;
+    const bool reInit_;
+    Real offset_;
+};
+} // namespace detail
+
+/// The marginal of some variables by partition functions: clamps them in each of their joint states, and
+/// runs. With `reInit`, each of these runs starts from the beginning, which joint states that are not
+/// possible need; otherwise from the last run's messages.
+inline Factor calcMarginal(const InfAlg& obj, const VarSet& vars, bool reInit) {
+    detail::Clamping clamping(obj, vars, reInit);
+    Factor result(vars, Real(0));
+    for (State state(vars); state.valid(); ++state)
+        result.set(state, clamping.run(state, [](const InfAlg&) {}));
+    if (result.sum() == 0)
         DAI_THROWE(NOT_NORMALIZABLE, "all joint states of " + toString(vars) + " are impossible");
-    return (logs - largest).takeExp().normalized();
+    return result.normalized();
+}
+
+/// The marginals of all pairs of some variables, in the order of their labels. If `accurate`, each as by calcMarginal;
+/// otherwise one variable is clamped in each of its states
+/// and the belief of the other is taken, and the two results for a pair are averaged geometrically.
+inline std::vector<Factor> calcPairBeliefs(const InfAlg& obj, const VarSet& vars, bool reInit, bool accurate = false) {
+    detail::Clamping clamping(obj, vars, reInit);
+    const std::vector<Var>& all = vars.elements();
+    std::vector<Factor> pairs; // all[j], all[k] at j * all.size() + k
+    for (const Var& clamped : all)
+        for (const Var& other : all) {
+            const bool wanted = accurate ? clamped < other : clamped != other;
+            pairs.push_back(wanted ? Factor(VarSet(clamped, other), Real(0)) : Factor());
+            for (State state(pairs.back().vars()); wanted && accurate && state.valid(); ++state)
+                pairs.back().set(state, clamping.run(state, [](const InfAlg&) {}));
+        }
+    for (size_t j = 0; j < all.size() && !accurate; ++j) {
+        const VarSet clamped(all[j]);
+        for (State state(clamped); state.valid(); ++state) {
+            std::vector<Factor> beliefs;
+            const Real weight = clamping.run(state, [&](const InfAlg& algorithm) {
+                for (const Var& v : all)
+                    beliefs.push_back(algorithm.belief(v));
+            });
+            for (size_t k = 0; k < beliefs.size(); ++k) {
+                Factor& pair = pairs[j * all.size() + k];
+                for (size_t x = 0; k != j && x < all[k].states(); ++x) {
+                    State both(state);
+                    const std::map<Var, size_t> other{{all[k], x}};
+                    both.insert(other.begin(), other.end());
+                    pair.set(both, weight * beliefs[k][x]);
+                }
+            }
+        }
+    }
+    std::vector<Factor> result;
+    for (size_t j = 0; j < all.size(); ++j)
+        for (size_t k = j + 1; k < all.size(); ++k) {
+            const Factor& pair = pairs[j * all.size() + k];
+            result.push_back(accurate ? pair.normalized() : ((pair * pairs[k * all.size() + j]) ^ 0.5).normalized());
+        }
+    return result;
+}
+
+/// A joint state by variable index, decoded from the beliefs of factors after a run: factor by factor, always one next to
+/// a factor that was decoded before, the joint state of the largest belief among those that agree with the variables
+/// decoded so far. RUNTIME_ERROR where none of them is possible.
+inline std::vector<size_t> findMaximum(const InfAlg& obj) {
+    const FactorGraph& graph = obj.fg();
+    std::vector<size_t> states(graph.nrVars(), 0);
+    std::vector<bool> decoded(graph.nrVars(), false), visited(graph.nrFactors(), false);
+    std::vector<size_t> waiting; // of factors, the last one first
+    for (size_t start = 0; start < graph.nrFactors(); ++start) {
+        waiting.push_back(start);
+        while (!waiting.empty()) {
+            const size_t I = waiting.back();
+            waiting.pop_back();
+            if (visited[I])
+                continue;
+            visited[I] = true;
+            const Factor belief = obj.beliefF(I);
+            Real largest = -INFINITY;
+            State best(belief.vars());
+            for (State state(belief.vars()); state.valid(); ++state) {
+                bool agrees = true;
+                for (const Neighbor& i : graph.nbF(I))
+                    agrees = agrees && (!decoded[i] || states[i] == state(graph.var(i)));
+                if (agrees && belief[state] > largest) {
+                    largest = belief[state];
+                    best = state;
+                }
+            }
+            if (largest == 0)
+                DAI_THROWE(RUNTIME_ERROR, "the beliefs of factors agree on no joint state that is possible");
+            DAI_ASSERT(graph.factor(I)[best] != 0);
+            for (const Neighbor& i : graph.nbF(I)) {
+                const size_t state = best(graph.var(i));
+                if (decoded[i] && states[i] != state)
+                    DAI_THROWE(RUNTIME_ERROR, "the beliefs of factors agree on no joint state");
+                if (!decoded[i])
+                    for (const Neighbor& J : graph.nbV(i))
+                        if (!visited[J])
+                            waiting.push_back(J);
+                decoded[i] = true;
+                states[i] = state;
+            }
+        }
+    }
+    return states;
 }
 
 } // namespace dai

@@ -9,22 +9,30 @@
 #include <stdexcept>
 #include <string>
 
-#define DAI_QUOTE_TEXT(x) #x
+/// Its argument as a string.
+#define DAI_QUOTE(x) #x
 /// Its argument, expanded, as a string.
-#define DAI_QUOTE(x) DAI_QUOTE_TEXT(x)
+#define DAI_TOSTRING(x) DAI_QUOTE(x)
+
+#ifdef __GNUC__
+/// The function in which it stands, with its type where the compiler tells it.
+#define FUNCTION_NAME __PRETTY_FUNCTION__
+#else
+/// The function in which it stands, with its type where the compiler tells it.
+#define FUNCTION_NAME __func__
+#endif
 
 /// Throws the exception with a code.
-#define DAI_THROW(cod) throw dai::Exception(dai::Exception::cod, __FILE__, __func__, DAI_QUOTE(__LINE__), "")
+#define DAI_THROW(cod) DAI_THROWE(cod, "")
 
 /// Throws the exception with a code and a text that says more.
 #define DAI_THROWE(cod, msg) \
-    throw dai::Exception(dai::Exception::cod, __FILE__, __func__, DAI_QUOTE(__LINE__), msg)
+    throw dai::Exception(dai::Exception::cod, __FILE__, FUNCTION_NAME, DAI_TOSTRING(__LINE__), msg)
 
 /// Throws ASSERTION_FAILED where a condition does not hold.
 #define DAI_ASSERT(condition) \
     ((condition) ? static_cast<void>(0) \
-                 : throw dai::Exception(dai::Exception::ASSERTION_FAILED, __FILE__, __func__, \
-                                        DAI_QUOTE(__LINE__), "Assertion \"" #condition "\" failed"))
+                 : DAI_THROWE(ASSERTION_FAILED, std::string("Assertion \"" #condition "\" failed")))
 
 #ifdef DAI_DEBUG
 /// As DAI_ASSERT, where DAI_DEBUG is defined.
@@ -71,10 +79,9 @@ public:
     /// An error at a place in a source; `detailed` may be empty.
     Exception(Code code, const char* filename, const char* function, const char* line,
               const std::string& detailed)
-        : std::runtime_error(text(code) + (detailed.empty() ? "" : ": " + detailed) + " [" + filename
-                             + ", line " + line + ", in " + function + "]"),
-          code_(code), message_(text(code)), detailed_(detailed), filename_(filename),
-          function_(function), line_(line) {}
+        : std::runtime_error(text(code) + (detailed.empty() ? "" : ": " + detailed) + " [File " + filename
+                             + ", line " + line + ", function: " + function + "]"),
+          code_(code), detailed_(detailed), filename_(filename), function_(function), line_(line) {}
 
     Exception(const Exception&) = default;
     Exception& operator=(const Exception&) = default;
@@ -85,7 +92,7 @@ public:
     /// The code.
     Code code() const { return code_; }
     /// The text of the code.
-    const std::string& getMsg() const { return message_; }
+    const std::string& getMsg() const { return text(code_); }
     /// What was wrong in this case; may be empty.
     const std::string& getDetailedMsg() const { return detailed_; }
     /// Source file.
@@ -95,25 +102,25 @@ public:
     /// Line, as a text.
     const std::string& getLine() const { return line_; }
     /// The text of a code.
-    std::string message(Code code) const { return text(code); }
+    const std::string& message(Code code) const { return text(code); }
 
 private:
-    static std::string text(Code code) {
-        static const char* const texts[] = {
-            "not implemented", "assertion failed", "a value has another type than was asked for",
-            "there is no such object", "this belief cannot be had", "unknown value of an enumeration",
-            "unknown inference algorithm", "unknown method of parameter estimation",
-            "a property has a type that cannot be written", "there is no such property",
-            "malformed property", "a mandatory property is missing", "invalid alias",
-            "a file cannot be read", "a file cannot be written", "invalid factor graph",
-            "invalid evidence", "invalid file of parameters", "a sum is zero and cannot be normalised",
-            "there is a backup already", "the factor graph is not connected", "internal error",
-            "error while running", "out of memory"};
-        return code < NUM_ERRORS ? texts[code] : "unknown error";
+    // Programs compare these texts: they are those that libDAI prints.
+    static const std::string& text(Code code) {
+        static const std::string texts[] = {
+            "Feature not implemented", "Assertion failed", "Impossible typecast", "Requested object not found",
+            "Requested belief not available", "Unknown ENUM value", "Unknown DAI algorithm",
+            "Unrecognized parameter estimation method", "Unknown Property type", "Unknown Property",
+            "Malformed Property", "Not all mandatory Properties specified", "Invalid alias", "Cannot read file",
+            "Cannot write file", "Invalid FactorGraph file", "Invalid Evidence file",
+            "Invalid Expectation-Maximization file", "Quantity not normalizable",
+            "Multiple undo levels unsupported", "FactorGraph is not connected", "Internal error",
+            "Runtime error", "Out of memory", "Unknown error"};
+        return texts[code < NUM_ERRORS ? code : NUM_ERRORS];
     }
 
     Code code_;
-    std::string message_, detailed_, filename_, function_, line_;
+    std::string detailed_, filename_, function_, line_;
 };
 
 } // namespace dai

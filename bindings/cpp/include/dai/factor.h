@@ -19,27 +19,27 @@ public:
     /// The uniform distribution of a variable.
     TFactor(const Var& v) : vars_(v), p_(v.states()) {}
     /// The uniform distribution of some variables.
-    TFactor(const VarSet& vars) : vars_(vars), p_(vars.nrStates()) {}
+    TFactor(const VarSet& vars) : vars_(vars), p_(detail::table_length(vars)) {}
     /// The same number everywhere.
-    TFactor(const VarSet& vars, T p) : vars_(vars), p_(vars.nrStates(), p) {}
+    TFactor(const VarSet& vars, T p) : vars_(vars), p_(detail::table_length(vars), p) {}
     /// The numbers of a vector.
     template <typename S>
     TFactor(const VarSet& vars, const std::vector<S>& x) : vars_(vars), p_(x) {
-        DAI_ASSERT(x.size() == vars_.nrStates());
+        DAI_ASSERT(x.size() == detail::table_length(vars_));
     }
     /// The numbers of an array.
-    TFactor(const VarSet& vars, const T* p) : vars_(vars), p_(p, p + vars.nrStates(), 0) {}
+    TFactor(const VarSet& vars, const T* p) : vars_(vars), p_(p, p + detail::table_length(vars), 0) {}
     /// The numbers of a vector.
     TFactor(const VarSet& vars, const TProb<T>& p) : vars_(vars), p_(p) {
-        DAI_ASSERT(p.size() == vars_.nrStates());
+        DAI_ASSERT(p.size() == detail::table_length(vars_));
     }
     /// The numbers of a vector over variables in another order, the first one fastest.
     TFactor(const std::vector<Var>& vars, const std::vector<T>& p)
         : vars_(vars.begin(), vars.end()), p_(p.size()) {
-        DAI_ASSERT(vars_.size() == vars.size() && p.size() == vars_.nrStates());
+        DAI_ASSERT(vars_.size() == vars.size() && p.size() == detail::table_length(vars_));
         const Permute order(vars);
         for (size_t i = 0; i < p.size(); ++i)
-            p_.set(i, p[order.convertLinearIndex(i)]);
+            p_.set(order.convertLinearIndex(i), p[i]);
     }
 
     /// Sets the number of a joint state.
@@ -125,7 +125,7 @@ public:
     TFactor operator-(const TFactor& g) const { return binaryTr(g, std::minus<T>()); }
     TFactor operator*(const TFactor& g) const { return binaryTr(g, std::multiplies<T>()); }
     /// The quotient, where anything divided by 0 is 0.
-    TFactor operator/(const TFactor& g) const { return binaryTr(g, detail::divides0<T>); }
+    TFactor operator/(const TFactor& g) const { return binaryTr(g, fo_divides0<T>()); }
     TFactor& operator+=(const TFactor& g) { return *this = *this + g; }
     TFactor& operator-=(const TFactor& g) { return *this = *this - g; }
     TFactor& operator*=(const TFactor& g) { return *this = *this * g; }
@@ -153,7 +153,7 @@ public:
     }
     /// The maxima over all variables but some, normalised unless not `normed`.
     TFactor maxMarginal(const VarSet& vars, bool normed = true) const {
-        return project(vars, normed, [](T a, T b) { return std::max(a, b); });
+        return project(vars, normed, fo_max<T>());
     }
 
 private:
@@ -206,9 +206,11 @@ template <typename T>
 std::ostream& operator<<(std::ostream& stream, const TFactor<T>& f) {
     return stream << "(" << f.vars() << ", " << f.p() << ")";
 }
-/// The difference of two factors over the same variables; see ProbDistType.
+/// The difference of two factors over the same variables, -1 where one of them has none; see ProbDistType.
 template <typename T>
 T dist(const TFactor<T>& f, const TFactor<T>& g, ProbDistType type) {
+    if (f.vars().empty() || g.vars().empty())
+        return -1;
     DAI_ASSERT(f.vars() == g.vars());
     return dist(f.p(), g.p(), type);
 }
@@ -260,6 +262,7 @@ inline Factor createFactorPotts(const Var& x1, const Var& x2, Real J) {
 }
 /// 1 where a variable is in a state, 0 elsewhere.
 inline Factor createFactorDelta(const Var& v, size_t state) {
+    DAI_ASSERT(state < v.states());
     Factor result(v, Real(0));
     result.set(state, 1);
     return result;
@@ -267,6 +270,7 @@ inline Factor createFactorDelta(const Var& v, size_t state) {
 /// 1 at the joint state of a number, 0 elsewhere.
 inline Factor createFactorDelta(const VarSet& vars, size_t state) {
     Factor result(vars, Real(0));
+    DAI_ASSERT(state < result.nrStates());
     result.set(state, 1);
     return result;
 }

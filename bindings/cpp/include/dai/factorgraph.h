@@ -69,9 +69,9 @@ public:
             result.insert(var(i));
         return result;
     }
-    /// A variable and all that share a factor with it.
+    /// A variable and all that share a factor with it; none, if it has no factor.
     VarSet Delta(size_t i) const {
-        VarSet result(var(i));
+        VarSet result;
         for (const Neighbor& I : nbV(i))
             result |= factor(I).vars();
         return result;
@@ -88,6 +88,38 @@ public:
     /// All that share a factor with one of some variables, but these.
     VarSet delta(const VarSet& vars) const { return VarSet(Delta(vars) / vars); }
 
+    /// As Delta, as indices.
+    SmallSet<size_t> Deltai(size_t i) const { return graph_.delta1(i, true); }
+    /// As delta, as indices.
+    SmallSet<size_t> deltai(size_t i) const { return graph_.delta1(i, false); }
+    /// The variables as nodes, joined where they share a factor.
+    GraphAL MarkovGraph() const {
+        GraphAL result(nrVars());
+        for (size_t i = 0; i < nrVars(); ++i)
+            for (size_t j : deltai(i))
+                if (i < j)
+                    result.addEdge(i, j, false);
+        return result;
+    }
+    /// Whether no other factor has the variables of a factor and more.
+    bool isMaximal(size_t I) const { return larger(I) == I; }
+    /// Index of a maximal factor with all variables of a factor.
+    size_t maximalFactor(size_t I) const {
+        for (size_t J = larger(I); J != I; J = larger(I))
+            I = J;
+        return I;
+    }
+    /// The sets of variables of all maximal factors; an empty one, if there are no factors.
+    std::vector<VarSet> maximalFactorDomains() const {
+        std::vector<VarSet> result;
+        for (size_t I = 0; I < nrFactors(); ++I)
+            if (isMaximal(I))
+                result.push_back(factor(I).vars());
+        if (result.empty())
+            result.push_back(VarSet());
+        return result;
+    }
+
     bool isConnected() const { return graph_.isConnected(); }
     bool isTree() const { return graph_.isTree(); }
     /// Whether no factor has more than two variables.
@@ -97,10 +129,10 @@ public:
                 return false;
         return true;
     }
-    /// Whether all variables have two states.
+    /// Whether no variable has more than two states.
     bool isBinary() const {
         for (const Var& v : vars_)
-            if (v.states() != 2)
+            if (v.states() > 2)
                 return false;
         return true;
     }
@@ -178,6 +210,19 @@ protected:
     BasicFactorGraph& operator=(const BasicFactorGraph&) = default;
 
 private:
+    // A factor with all variables of a factor and more, or itself where there is none.
+    size_t larger(size_t I) const {
+        const VarSet& vars = factor(I).vars();
+        if (vars.empty())
+            for (size_t J = 0; J < nrFactors(); ++J)
+                if (!factor(J).vars().empty())
+                    return J;
+        for (const Neighbor& i : nbF(I))
+            for (const Neighbor& J : nbV(i))
+                if (factor(J).vars().size() > vars.size() && factor(J).vars() >> vars)
+                    return J;
+        return I;
+    }
     void connect() {
         for (size_t i = 0; i < nrVars(); ++i)
             places_[var(i).label()] = i;
@@ -232,20 +277,27 @@ public:
     /// Multiplies all factors of a variable with 1 where it is in one of some states and 0 elsewhere.
     void clampVar(size_t i, const std::vector<size_t>& states, bool backup = false) {
         Factor mask(var(i), Real(0));
-        for (size_t x : states)
+        for (size_t x : states) {
+            DAI_ASSERT(x < var(i).states());
             mask.set(x, 1);
+        }
         multiply(i, mask, backup);
     }
     /// Keeps some values of a factor and makes the others 0.
     void clampFactor(size_t I, const std::vector<size_t>& states, bool backup = false) {
         Factor kept(factor(I).vars(), Real(0));
-        for (size_t x : states)
+        for (size_t x : states) {
+            DAI_ASSERT(x < kept.nrStates());
             kept.set(x, factor(I).get(x));
+        }
         setFactor(I, kept, backup);
     }
-    /// This graph with a variable fixed in a state: its factors are sliced. The first factor is over the
-    /// variable alone, 0 in all other states, and has the constants that are left of sliced factors.
+    /// This graph with a variable fixed in a state: its factors are sliced, and factors of the same variables become one.
+    /// The first factor is over the variable alone, 0 in all other states, and has the constants that are left of
+    /// sliced factors.
     FactorGraph clamped(size_t i, size_t state) const;
+    /// This graph with maximal factors only, by which the others are multiplied.
+    FactorGraph maximalFactors() const;
     /// Makes all factors of a variable 1.
     virtual void makeCavity(size_t i, bool backup = false) {
         std::map<size_t, Factor> ones;
@@ -261,7 +313,8 @@ public:
         setFactors(ones, backup);
     }
 
-    /// Reads a file in libDAI's format `.fg`; CANNOT_READ_FILE, INVALID_FACTORGRAPH_FILE.
+    /// Reads a file in libDAI's format `.fg`; CANNOT_READ_FILE, INVALID_FACTORGRAPH_FILE, and ASSERTION_FAILED where a
+    /// factor has a variable twice or more than 2^26 joint states. Of several values of an index the last counts.
     virtual void ReadFromFile(const char* filename);
     /// Writes a file in libDAI's format `.fg`, with some significant digits; CANNOT_WRITE_FILE. 17 digits
     /// are read back to the same bits.
@@ -303,14 +356,39 @@ private:
 inline FactorGraph FactorGraph::clamped(size_t i, size_t state) const {
     const Var v = var(i);
     std::vector<Factor> rest(1, createFactorDelta(v, state));
+    Real constant = 1;
     for (const Factor& factor : factors()) {
         const Factor sliced = factor.vars().contains(v) ? factor.slice(VarSet(v), state) : factor;
+        const auto same = std::find_if(rest.begin(), rest.end(),
+                                       [&](const Factor& other) { return other.vars() == sliced.vars(); });
         if (sliced.vars().empty())
-            rest.front() *= sliced[0];
+            constant *= sliced[0];
+        else if (same != rest.end())
+            *same *= sliced;
         else
             rest.push_back(sliced);
     }
+    rest.front() *= constant;
     return FactorGraph(rest);
+}
+
+inline FactorGraph FactorGraph::maximalFactors() const {
+    std::vector<Factor> result;
+    std::vector<size_t> place(nrFactors()); // in the result, of maximal factors
+    for (size_t I = 0; I < nrFactors(); ++I)
+        if (isMaximal(I)) {
+            place[I] = result.size();
+            result.push_back(Factor());
+        }
+    for (size_t I = 0; I < nrFactors(); ++I) {
+        // The first one that grows the set of variables, as often as there is one.
+        size_t largest = I;
+        for (size_t J = 0; J < nrFactors(); ++J)
+            if (factor(J).vars() >> factor(largest).vars() && factor(J).vars() != factor(largest).vars())
+                largest = J;
+        result[place[largest]] *= factor(I);
+    }
+    return FactorGraph(result.begin(), result.end(), vars().begin(), vars().end());
 }
 
 inline void FactorGraph::ReadFromFile(const char* filename) {
@@ -348,7 +426,7 @@ inline std::ostream& operator<<(std::ostream& stream, const FactorGraph& graph) 
         })) << "\n";
         for (size_t k = 0; k < values.size(); ++k)
             if (values[k] != 0)
-                stream << k << " " << values[k] << "\n";
+                stream << k << " " << std::setw(static_cast<int>(stream.precision()) + 4) << values[k] << "\n";
     }
     return stream;
 }
@@ -377,13 +455,18 @@ public:
         const std::string text = token(what);
         char* end = nullptr;
         const Real value = std::strtod(text.c_str(), &end);
-        if (*end != 0 || !(value >= 0) || std::isinf(value))
-            fail(std::string(what) + " '" + text + "' should be a number that is finite and not negative");
+        if (*end != 0 || !std::isfinite(value))
+            fail(std::string(what) + " '" + text + "' should be a finite number");
         return value;
     }
     /// INVALID_FACTORGRAPH_FILE.
     [[noreturn]] void fail(const std::string& what) const {
         DAI_THROWE(INVALID_FACTORGRAPH_FILE, toString(line_) + ": " + what);
+    }
+    /// ASSERTION_FAILED, for what libDAI asserts.
+    void require(bool condition, const std::string& what) const {
+        if (!condition)
+            DAI_THROWE(ASSERTION_FAILED, toString(line_) + ": " + what);
     }
 
 private:
@@ -427,19 +510,13 @@ inline std::istream& operator>>(std::istream& stream, FactorGraph& graph) {
                 reader.fail("variable " + toString(v.label()) + " has " + toString(v.states())
                             + " states here and " + toString(known) + " before");
             // Files may leave out zeros: their size does not bound that of the tables.
-            if (size > (size_t(1) << 26) / v.states())
-                reader.fail("the factor has more than 2^26 joint states");
+            reader.require(size <= (size_t(1) << 26) / v.states(), "the factor has more than 2^26 joint states");
             size *= v.states();
         }
-        if (VarSet(vars.begin(), vars.end()).size() != vars.size())
-            reader.fail("a variable is in the factor twice");
+        reader.require(VarSet(vars.begin(), vars.end()).size() == vars.size(), "a variable is in the factor twice");
         std::vector<Real> values(size, Real(0));
-        std::vector<bool> given(size, false);
-        for (size_t i = reader.whole("the number of values", size); i > 0; --i) {
+        for (size_t i = reader.whole("the number of values"); i > 0; --i) {
             const size_t at = reader.whole("an index", size - 1);
-            if (given[at])
-                reader.fail("there is a second value of index " + toString(at));
-            given[at] = true;
             values[at] = reader.real("a value");
         }
         factors.push_back(Factor(vars, values));

@@ -41,9 +41,10 @@ public:
         DAI_ASSERT(valid_);
         return index_;
     }
-    /// To the next joint state.
+    /// To the next joint state; after the last one it stays not valid.
     IndexFor& operator++() {
-        DAI_ASSERT(valid_);
+        if (!valid_)
+            return *this;
         for (size_t i = 0; i < state_.size(); ++i) {
             index_ += strides_[i];
             if (++state_[i] < ranges_[i])
@@ -65,17 +66,18 @@ private:
     std::vector<size_t> state_, strides_, ranges_;
 };
 
-/// Numbers of joint states under another order of their variables.
+/// A permutation of the dimensions of an array, and what it does to the numbers of its entries, which are counted with
+/// the first dimension fastest.
 class Permute {
 public:
-    /// Of no variables.
+    /// Of no dimensions.
     Permute() {}
-    /// Place i of the new order is place `sigma[i]` of the old one, whose places have `ranges` states.
+    /// The dimensions have `ranges` entries; dimension k of the permuted array is dimension `sigma[k]`.
     Permute(const std::vector<size_t>& ranges, const std::vector<size_t>& sigma)
         : ranges_(ranges), sigma_(sigma) {
         DAI_ASSERT(ranges.size() == sigma.size());
     }
-    /// From ascending labels to the order of some variables, first one fastest (last one, if `reverse`).
+    /// From variables in the order of some list, or, if `reverse`, in its opposite, to ascending labels.
     explicit Permute(const std::vector<Var>& vars, bool reverse = false) {
         const VarSet sorted(vars.begin(), vars.end());
         DAI_ASSERT(sorted.size() == vars.size());
@@ -87,26 +89,25 @@ public:
         }
     }
 
-    /// The number in the old order of the joint state with a number in the new one.
+    /// The number in the permuted array of the entry with a number in the array.
     size_t convertLinearIndex(size_t index) const {
-        std::vector<size_t> strides(ranges_.size(), 1);
-        for (size_t i = 1; i < ranges_.size(); ++i)
-            strides[i] = strides[i - 1] * ranges_[i - 1];
-        size_t converted = 0;
-        for (size_t i = 0; i < sigma_.size(); ++i) {
-            const size_t range = ranges_[sigma_[i]];
-            converted += index % range * strides[sigma_[i]];
-            index /= range;
+        std::vector<size_t> place(ranges_.size());
+        for (size_t i = 0; i < ranges_.size(); ++i) {
+            place[i] = index % ranges_[i];
+            index /= ranges_[i];
         }
+        size_t converted = 0;
+        for (size_t k = sigma_.size(); k-- > 0;)
+            converted = converted * ranges_[sigma_[k]] + place[sigma_[k]];
         return converted;
     }
-    /// The places.
+    /// The permutation.
     const std::vector<size_t>& sigma() const { return sigma_; }
-    /// The places, to be changed.
+    /// The permutation, to be changed.
     std::vector<size_t>& sigma() { return sigma_; }
-    /// Numbers of states in the old order.
+    /// Numbers of entries of the dimensions.
     const std::vector<size_t>& ranges() const { return ranges_; }
-    /// One place.
+    /// The dimension that becomes dimension i.
     size_t operator[](size_t i) const { return sigma_[i]; }
     /// The way back.
     Permute inverse() const {
@@ -122,6 +123,57 @@ private:
     std::vector<size_t> ranges_, sigma_;
 };
 
+/// Nested loops, as many as there are ranges: goes through all lists of numbers that are less than these, the first one
+/// fastest.
+class multifor {
+public:
+    /// Of no loops: valid once.
+    multifor() : linear_(0), valid_(true) {}
+    /// From all 0 on.
+    multifor(const std::vector<size_t>& ranges)
+        : ranges_(ranges), indices_(ranges.size(), 0), linear_(0), valid_(true) {}
+
+    /// How many came before.
+    operator size_t() const {
+        DAI_DEBASSERT(valid_);
+        return linear_;
+    }
+    /// The number of loop k.
+    size_t operator[](size_t k) const {
+        DAI_DEBASSERT(valid_);
+        return indices_.at(k);
+    }
+    /// To the next list; after the last one it stays not valid.
+    multifor& operator++() {
+        if (!valid_)
+            return *this;
+        ++linear_;
+        for (size_t k = 0; k < indices_.size(); ++k) {
+            if (++indices_[k] < ranges_[k])
+                return *this;
+            indices_[k] = 0;
+        }
+        valid_ = false;
+        return *this;
+    }
+    /// To the next list.
+    void operator++(int) { ++*this; }
+    /// Back to the first list.
+    multifor& reset() {
+        indices_.assign(indices_.size(), 0);
+        linear_ = 0;
+        valid_ = true;
+        return *this;
+    }
+    /// Whether there is such a list: not after the last one.
+    bool valid() const { return valid_; }
+
+private:
+    std::vector<size_t> ranges_, indices_;
+    size_t linear_;
+    bool valid_;
+};
+
 /// A joint state of some variables, and the way through all of them.
 class State {
 public:
@@ -131,8 +183,13 @@ public:
     /// Of no variables.
     State() : linear_(0), valid_(true) {}
     /// The joint state of some variables with a number.
-    State(const VarSet& vars, BigInt linearState = 0)
-        : linear_(linearState), valid_(true), states_(calcState(vars, linearState)) {}
+    State(const VarSet& vars, BigInt linearState = 0) : linear_(linearState), valid_(true) {
+        for (const Var& v : vars) {
+            states_[v] = BigInt_size_t(linearState % v.states());
+            linearState /= v.states();
+        }
+        DAI_ASSERT(linearState == 0);
+    }
     /// Variable by variable.
     State(const states_type& states) : linear_(0), valid_(true) { insert(states.begin(), states.end()); }
 
@@ -141,13 +198,13 @@ public:
     /// Its number.
     operator size_t() const {
         DAI_ASSERT(valid_);
-        return linear_;
+        return BigInt_size_t(linear_);
     }
     /// Adds the states of further variables.
     template <typename Iterator>
     void insert(Iterator begin, Iterator end) {
         states_.insert(begin, end);
-        size_t stride = 1;
+        BigInt stride = 1;
         linear_ = 0;
         for (const auto& entry : states_) {
             linear_ += stride * entry.second;
@@ -164,10 +221,18 @@ public:
         return at == states_.end() ? 0 : at->second;
     }
     /// Number of the joint state of some of the variables.
-    BigInt operator()(const VarSet& vars) const { return calcLinearState(vars, states_); }
-    /// To the next joint state.
+    BigInt operator()(const VarSet& vars) const {
+        BigInt index = 0, stride = 1;
+        for (const Var& v : vars) {
+            index += stride * (*this)(v);
+            stride *= v.states();
+        }
+        return index;
+    }
+    /// To the next joint state; after the last one it stays not valid.
     void operator++() {
-        DAI_ASSERT(valid_);
+        if (!valid_)
+            return;
         ++linear_;
         for (auto& entry : states_) {
             if (++entry.second < entry.first.states())
@@ -189,7 +254,7 @@ public:
     }
 
 private:
-    size_t linear_;
+    BigInt linear_;
     bool valid_;
     states_type states_;
 };

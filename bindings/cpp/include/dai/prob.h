@@ -12,28 +12,98 @@
 namespace dai {
 
 namespace detail {
+/// What std::bind2nd and its like need to know of a function of one argument.
 template <typename T>
-T divides0(T x, T y) {
-    return y == 0 ? T(0) : x / y;
-}
+struct Unary {
+    typedef T argument_type;
+    typedef T result_type;
+};
+/// What std::bind2nd and its like need to know of a function of two arguments.
 template <typename T>
-T power(T x, T y) {
-    return y == 1 ? x : std::pow(x, y);
-}
-template <typename T>
-T difference(T x, T y) {
-    return std::abs(x - y);
-}
-template <typename T>
-T divergence(T p, T q) {
-    return p == 0 ? T(0) : p * (std::log(p) - std::log(q));
-}
-template <typename T>
-T hellinger(T p, T q) {
-    const T x = std::sqrt(p) - std::sqrt(q);
-    return x * x;
-}
+struct Binary {
+    typedef T first_argument_type;
+    typedef T second_argument_type;
+    typedef T result_type;
+};
 } // namespace detail
+
+// Function objects for the operations of TProb and TFactor.
+
+/// The value itself.
+template <typename T>
+struct fo_id : detail::Unary<T> {
+    T operator()(const T& x) const { return x; }
+};
+/// Absolute value.
+template <typename T>
+struct fo_abs : detail::Unary<T> {
+    T operator()(const T& x) const { return x < T(0) ? -x : x; }
+};
+/// Exponential.
+template <typename T>
+struct fo_exp : detail::Unary<T> {
+    T operator()(const T& x) const { return std::exp(x); }
+};
+/// Natural logarithm.
+template <typename T>
+struct fo_log : detail::Unary<T> {
+    T operator()(const T& x) const { return std::log(x); }
+};
+/// Natural logarithm, 0 for 0.
+template <typename T>
+struct fo_log0 : detail::Unary<T> {
+    T operator()(const T& x) const { return x != T(0) ? std::log(x) : T(0); }
+};
+/// Inverse.
+template <typename T>
+struct fo_inv : detail::Unary<T> {
+    T operator()(const T& x) const { return T(1) / x; }
+};
+/// Inverse, 0 for 0.
+template <typename T>
+struct fo_inv0 : detail::Unary<T> {
+    T operator()(const T& x) const { return x != T(0) ? T(1) / x : T(0); }
+};
+/// p log p, 0 for 0.
+template <typename T>
+struct fo_plog0p : detail::Unary<T> {
+    T operator()(const T& x) const { return x != T(0) ? x * std::log(x) : T(0); }
+};
+/// Quotient, 0 where the divisor is 0.
+template <typename T>
+struct fo_divides0 : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return y == T(0) ? T(0) : x / y; }
+};
+/// A term p (log p - log q) of the Kullback-Leibler divergence, 0 for p = 0.
+template <typename T>
+struct fo_KL : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return x == T(0) ? T(0) : x * (std::log(x) - std::log(y)); }
+};
+/// A term of the Hellinger distance.
+template <typename T>
+struct fo_Hellinger : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return (std::sqrt(x) - std::sqrt(y)) * (std::sqrt(x) - std::sqrt(y)); }
+};
+/// Power, where that of 0 with a negative exponent is 0.
+template <typename T>
+struct fo_pow : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return y == T(1) ? x : x == T(0) && y < T(0) ? T(0) : std::pow(x, y); }
+};
+/// The larger one; y if they cannot be compared.
+template <typename T>
+struct fo_max : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return x > y ? x : y; }
+};
+/// The smaller one; x if they cannot be compared.
+template <typename T>
+struct fo_min : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return x > y ? y : x; }
+};
+/// Absolute difference.
+template <typename T>
+struct fo_absdiff : detail::Binary<T> {
+    T operator()(const T& x, const T& y) const { return x < y ? y - x : x - y; }
+};
 
 /// A vector of numbers, one per state.
 template <typename T>
@@ -83,40 +153,34 @@ public:
     /// All numbers, to be changed.
     container_type& p() { return p_; }
 
-    /// `init` plus the sum of op(p).
+    /// op(init) plus the sum of op(p).
     template <typename Op>
     T accumulateSum(T init, Op op) const {
+        T sum = op(init);
         for (T x : p_)
-            init += op(x);
-        return init;
+            sum += op(x);
+        return sum;
     }
-    /// The largest (if `minimize` the smallest) of `init` and op(p).
+    /// The largest (if `minimize` the smallest) of op(init) and op(p).
     template <typename Op>
     T accumulateMax(T init, Op op, bool minimize) const {
+        T best = op(init);
         for (T x : p_)
-            init = minimize ? std::min(init, op(x)) : std::max(init, op(x));
-        return init;
+            best = minimize ? std::min(best, op(x)) : std::max(best, op(x));
+        return best;
     }
     /// Shannon entropy, with the natural logarithm.
-    T entropy() const {
-        return -accumulateSum(T(0), [](T x) { return x == 0 ? T(0) : x * std::log(x); });
-    }
-    /// The largest number.
-    T max() const {
-        DAI_ASSERT(!p_.empty());
-        return *std::max_element(p_.begin(), p_.end());
-    }
-    /// The smallest number.
-    T min() const {
-        DAI_ASSERT(!p_.empty());
-        return *std::min_element(p_.begin(), p_.end());
-    }
+    T entropy() const { return -accumulateSum(T(0), fo_plog0p<T>()); }
+    /// The largest number, minus infinity of none.
+    T max() const { return accumulateMax(-std::numeric_limits<T>::infinity(), fo_id<T>(), false); }
+    /// The smallest number, infinity of none.
+    T min() const { return accumulateMax(std::numeric_limits<T>::infinity(), fo_id<T>(), true); }
     /// The sum.
-    T sum() const { return std::accumulate(p_.begin(), p_.end(), T(0)); }
+    T sum() const { return accumulateSum(T(0), fo_id<T>()); }
     /// The sum of the absolute values.
-    T sumAbs() const { return abs().sum(); }
+    T sumAbs() const { return accumulateSum(T(0), fo_abs<T>()); }
     /// The largest absolute value.
-    T maxAbs() const { return abs().max(); }
+    T maxAbs() const { return accumulateMax(T(0), fo_abs<T>(), false); }
     /// Whether one is not a number.
     bool hasNaNs() const {
         return std::any_of(p_.begin(), p_.end(), [](T x) { return x != x; });
@@ -232,12 +296,12 @@ public:
     this_type& operator*=(T x) {
         return pwUnaryOp([x](T y) { return y * x; });
     }
+    /// Quotients, 0 where x is 0.
     this_type& operator/=(T x) {
-        DAI_ASSERT(x != 0);
-        return pwUnaryOp([x](T y) { return y / x; });
+        return pwUnaryOp([x](T y) { return fo_divides0<T>()(y, x); });
     }
     this_type& operator^=(T x) {
-        return pwUnaryOp([x](T y) { return detail::power(y, x); });
+        return pwUnaryOp([x](T y) { return fo_pow<T>()(y, x); });
     }
     this_type operator+(T x) const { return this_type(*this) += x; }
     this_type operator-(T x) const { return this_type(*this) -= x; }
@@ -249,10 +313,10 @@ public:
     this_type& operator-=(const this_type& q) { return pwBinaryOp(q, std::minus<T>()); }
     this_type& operator*=(const this_type& q) { return pwBinaryOp(q, std::multiplies<T>()); }
     /// Quotients, where anything divided by 0 is 0.
-    this_type& operator/=(const this_type& q) { return pwBinaryOp(q, detail::divides0<T>); }
+    this_type& operator/=(const this_type& q) { return pwBinaryOp(q, fo_divides0<T>()); }
     /// Quotients.
     this_type& divide(const this_type& q) { return pwBinaryOp(q, std::divides<T>()); }
-    this_type& operator^=(const this_type& q) { return pwBinaryOp(q, detail::power<T>); }
+    this_type& operator^=(const this_type& q) { return pwBinaryOp(q, fo_pow<T>()); }
     this_type operator+(const this_type& q) const { return this_type(*this) += q; }
     this_type operator-(const this_type& q) const { return this_type(*this) -= q; }
     this_type operator*(const this_type& q) const { return this_type(*this) *= q; }
@@ -271,16 +335,15 @@ template <typename T>
 T dist(const TProb<T>& p, const TProb<T>& q, ProbDistType type) {
     switch (type) {
     case DISTL1:
-        return p.innerProduct(q, T(0), std::plus<T>(), detail::difference<T>);
+        return p.innerProduct(q, T(0), std::plus<T>(), fo_absdiff<T>());
     case DISTLINF:
-        return p.innerProduct(
-            q, T(0), [](T a, T b) { return std::max(a, b); }, detail::difference<T>);
+        return p.innerProduct(q, T(0), fo_max<T>(), fo_absdiff<T>());
     case DISTTV:
-        return p.innerProduct(q, T(0), std::plus<T>(), detail::difference<T>) / 2;
+        return p.innerProduct(q, T(0), std::plus<T>(), fo_absdiff<T>()) / 2;
     case DISTKL:
-        return p.innerProduct(q, T(0), std::plus<T>(), detail::divergence<T>);
+        return p.innerProduct(q, T(0), std::plus<T>(), fo_KL<T>());
     case DISTHEL:
-        return p.innerProduct(q, T(0), std::plus<T>(), detail::hellinger<T>) / 2;
+        return p.innerProduct(q, T(0), std::plus<T>(), fo_Hellinger<T>()) / 2;
     }
     DAI_THROW(UNKNOWN_ENUM_VALUE);
 }
@@ -293,12 +356,12 @@ std::ostream& operator<<(std::ostream& stream, const TProb<T>& p) {
 /// The smaller ones, state by state.
 template <typename T>
 TProb<T> min(const TProb<T>& a, const TProb<T>& b) {
-    return a.pwBinaryTr(b, [](T x, T y) { return std::min(x, y); });
+    return a.pwBinaryTr(b, fo_min<T>());
 }
 /// The larger ones, state by state.
 template <typename T>
 TProb<T> max(const TProb<T>& a, const TProb<T>& b) {
-    return a.pwBinaryTr(b, [](T x, T y) { return std::max(x, y); });
+    return a.pwBinaryTr(b, fo_max<T>());
 }
 
 typedef TProb<Real> Prob;

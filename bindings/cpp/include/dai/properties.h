@@ -6,6 +6,7 @@
 
 #include <dai/util.h>
 
+#include <type_traits>
 #include <typeinfo>
 
 namespace dai {
@@ -13,7 +14,16 @@ namespace dai {
 /// Name of a property.
 typedef std::string PropertyKey;
 
-/// A value of any type that can be copied and written to a stream.
+class PropertySet;
+
+namespace detail {
+/// Whether properties of a type can be written: numbers, texts and sets of properties.
+template <typename T>
+struct IsWritable : std::integral_constant<bool, std::is_arithmetic<T>::value || std::is_same<T, std::string>::value
+                                                     || std::is_same<T, PropertySet>::value> {};
+} // namespace detail
+
+/// A value of any type that can be copied. boost::any_cast takes it as well, with or without Boost.
 class PropertyValue {
 public:
     /// No value.
@@ -23,19 +33,27 @@ public:
     PropertyValue(const T& value) : holder_(new Holder<T>(value)) {}
     PropertyValue(const char* value) : holder_(new Holder<std::string>(value)) {}
 
+    /// Whether there is no value.
+    bool empty() const { return !holder_; }
     /// Its type.
     const std::type_info& type() const { return holder_ ? holder_->type() : typeid(void); }
-    /// Writes it.
+    /// Writes it; UNKNOWN_PROPERTY_TYPE unless it is a number, a text or a set of properties.
     void write(std::ostream& stream) const {
-        if (holder_)
-            holder_->write(stream);
+        if (!holder_)
+            DAI_THROW(UNKNOWN_PROPERTY_TYPE);
+        holder_->write(stream);
+    }
+    /// The value, NULL if it has another type.
+    template <typename T>
+    const T* pointer() const {
+        return type() == typeid(T) ? &static_cast<const Holder<T>&>(*holder_).value : nullptr;
     }
     /// The value; IMPOSSIBLE_TYPECAST if it has another type.
     template <typename T>
     const T& as() const {
-        if (type() != typeid(T))
+        if (!pointer<T>())
             DAI_THROWE(IMPOSSIBLE_TYPECAST, std::string("a ") + type().name() + " is not a " + typeid(T).name());
-        return static_cast<const Holder<T>&>(*holder_).value;
+        return *pointer<T>();
     }
 
 private:
@@ -48,7 +66,9 @@ private:
     struct Holder : Base {
         explicit Holder(const T& t) : value(t) {}
         const std::type_info& type() const override { return typeid(T); }
-        void write(std::ostream& stream) const override { stream << value; }
+        void write(std::ostream& stream) const override { write(stream, detail::IsWritable<T>()); }
+        void write(std::ostream& stream, std::true_type) const { stream << value; }
+        void write(std::ostream&, std::false_type) const { DAI_THROWE(UNKNOWN_PROPERTY_TYPE, typeid(T).name()); }
         const T value;
     };
     std::shared_ptr<const Base> holder_; // values do not change, so copies can share them
@@ -57,7 +77,7 @@ private:
 /// A property: name and value.
 typedef std::pair<PropertyKey, PropertyValue> Property;
 
-/// Writes name=value.
+/// Writes name=value; UNKNOWN_PROPERTY_TYPE.
 inline std::ostream& operator<<(std::ostream& stream, const Property& property) {
     stream << property.first << "=";
     property.second.write(stream);
@@ -103,11 +123,12 @@ public:
     /// Sets a property to a value as a text.
     template <typename T>
     PropertySet& setAsString(const PropertyKey& key, const T& value) {
-        return set(key, toString(value));
+        return set(key, dai::toString(value));
     }
-    /// Makes the value of a property, which may be a text, one of a type.
+    /// Makes the value of a property, a text, one of a type; ASSERTION_FAILED if it has a third type, IMPOSSIBLE_TYPECAST.
     template <typename T>
     void convertTo(const PropertyKey& key) {
+        DAI_ASSERT(get(key).type() == typeid(T) || get(key).type() == typeid(std::string));
         set(key, getStringAs<T>(key));
     }
     /// Takes a property away; returns how many there were.
@@ -137,7 +158,7 @@ public:
     template <typename T>
     T getStringAs(const PropertyKey& key) const {
         const PropertyValue& value = get(key);
-        return value.type() == typeid(std::string) ? fromString<T>(value.as<std::string>()) : value.as<T>();
+        return value.type() == typeid(std::string) ? dai::fromString<T>(value.as<std::string>()) : value.as<T>();
     }
 
     /// Writes [name=value,name=value].
@@ -147,38 +168,56 @@ public:
             stream << (at == properties.begin() ? "" : ",") << Property(*at);
         return stream << "]";
     }
-    /// Reads what the operator << writes, all values as texts; MALFORMED_PROPERTY.
+    /// As the operator << writes it.
+    std::string toString() const { return dai::toString(*this); }
+    /// Reads what the operator << writes, up to the next space, all values as texts; MALFORMED_PROPERTY.
     friend std::istream& operator>>(std::istream& stream, PropertySet& properties) {
         properties.clear();
-        std::string text, all;
-        while (std::getline(stream, text))
-            all += text;
-        const size_t from = all.find_first_not_of(" \t\r"), to = all.find_last_not_of(" \t\r");
-        if (from == std::string::npos || all[from] != '[' || all[to] != ']' || from == to)
-            DAI_THROWE(MALFORMED_PROPERTY, "'" + all + "' should be in brackets");
-        size_t depth = 0, start = from + 1;
-        for (size_t i = from + 1; i <= to; ++i) {
-            if (all[i] == '[')
-                ++depth;
-            else if (all[i] == ']' && i < to && depth-- == 0)
-                DAI_THROWE(MALFORMED_PROPERTY, "'" + all + "' closes a bracket that is not open");
-            if (i < to && (all[i] != ',' || depth != 0))
-                continue;
-            const std::string part = all.substr(start, i - start);
-            start = i + 1;
-            if (part.empty() && i == to && properties.size() == 0)
-                break; // the empty set
-            const size_t equals = part.find('=');
-            if (equals == std::string::npos || equals == 0)
-                DAI_THROWE(MALFORMED_PROPERTY, "'" + part + "' in '" + all + "' should be name=value");
-            properties.set(part.substr(0, equals), part.substr(equals + 1));
+        std::string text;
+        stream >> text;
+        if (text.size() < 2 || text.front() != '[' || text.back() != ']')
+            DAI_THROWE(MALFORMED_PROPERTY, "'" + text + "' should be in brackets, and without spaces");
+        const size_t last = text.size() - 1;
+        for (size_t start = 1; start < last;) {
+            const size_t equals = text.find('=', start + 1);
+            if (equals == std::string::npos)
+                DAI_THROWE(MALFORMED_PROPERTY, "'" + text.substr(start, last - start) + "' in '" + text
+                                                   + "' should be name=value");
+            size_t end = equals + 1, open = 0;
+            for (; end < last && (open != 0 || text[end] != ','); ++end) {
+                if (text[end] == ']' && open-- == 0)
+                    DAI_THROWE(MALFORMED_PROPERTY, "'" + text + "' closes a bracket that is not open");
+                open += text[end] == '[';
+            }
+            if (open != 0)
+                DAI_THROWE(MALFORMED_PROPERTY, "'" + text + "' leaves a bracket open");
+            properties.set(text.substr(start, equals - start), text.substr(equals + 1, end - equals - 1));
+            start = end + 1;
         }
-        if (depth != 0)
-            DAI_THROWE(MALFORMED_PROPERTY, "'" + all + "' leaves a bracket open");
         return stream;
+    }
+    /// As the operator >>.
+    void fromString(const std::string& text) {
+        std::istringstream stream(text);
+        stream >> *this;
     }
 };
 
 } // namespace dai
+
+namespace boost {
+
+/// The value of a property; IMPOSSIBLE_TYPECAST if it has another type, where Boost's own throws bad_any_cast.
+template <typename T>
+T any_cast(const dai::PropertyValue& value) {
+    return value.template as<typename std::remove_cv<typename std::remove_reference<T>::type>::type>();
+}
+/// The value of a property, NULL if it has another type.
+template <typename T>
+const T* any_cast(const dai::PropertyValue* value) {
+    return value ? value->template pointer<typename std::remove_cv<T>::type>() : nullptr;
+}
+
+} // namespace boost
 
 #endif

@@ -23,9 +23,10 @@ public:
     SmallSet(const T& t) : elements_(1, t) {}
     /// Two elements, which may be equal.
     SmallSet(const T& a, const T& b) : elements_(1, a) { insert(b); }
-    /// The elements of a range, in any order and any number of times; the hint is not needed.
+    /// The elements of a range, in any order and any number of times. The hint has no default: two numbers
+    /// would be taken for iterators. It is not used.
     template <typename Iterator>
-    SmallSet(Iterator begin, Iterator end, size_t /*sizeHint*/ = 0) : elements_(begin, end) {
+    SmallSet(Iterator begin, Iterator end, size_t /*sizeHint*/) : elements_(begin, end) {
         std::sort(elements_.begin(), elements_.end());
         elements_.erase(std::unique(elements_.begin(), elements_.end()), elements_.end());
     }
@@ -118,6 +119,8 @@ public:
     friend std::ostream& operator<<(std::ostream& stream, const SmallSet& x) {
         return detail::write_list(stream, '{', '}', x, [&](const T& t) { stream << t; });
     }
+    /// As the operator << writes it.
+    std::string toString() const { return dai::toString(*this); }
 
 private:
     std::vector<T> elements_;

@@ -4,11 +4,13 @@
 #ifndef FASTLBP_DAI_UTIL_H
 #define FASTLBP_DAI_UTIL_H
 
+#include <dai/bigint.h>
 #include <dai/exceptions.h>
 #include <fastlbp/libdai_session.hpp>
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -17,15 +19,34 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#ifdef DAI_DEBUG
+/// Writes an expression and its value to the standard error, where DAI_DEBUG is defined.
+#define DAI_PV(x) (std::cerr << #x "= " << (x) << std::endl)
+/// Writes a text to the standard error, where DAI_DEBUG is defined.
+#define DAI_DMSG(text) (std::cerr << text << std::endl)
+#else
+/// Writes an expression and its value to the standard error, where DAI_DEBUG is defined.
+#define DAI_PV(x) static_cast<void>(0)
+/// Writes a text to the standard error, where DAI_DEBUG is defined.
+#define DAI_DMSG(text) static_cast<void>(0)
+#endif
+/// Writes a text to the standard error where the property `verbose` is n or more.
+#define DAI_IFVERB(n, text) \
+    if (props.verbose >= n) { \
+        std::cerr << text; \
+    }
 
 /// A loop over a range, as libDAI writes it.
 #define bforeach(declaration, range) for (declaration : range)
@@ -49,11 +70,11 @@ using std::size_t;
 /// All real numbers.
 typedef double Real;
 
-/// Numbers of joint states; one that is too large for it throws OUT_OF_MEMORY where it arises.
-typedef size_t BigInt;
-
-/// A number of joint states as an index.
-inline size_t BigInt_size_t(const BigInt& number) { return number; }
+/// A number of joint states as an index; ASSERTION_FAILED where it does not fit.
+inline size_t BigInt_size_t(const BigInt& number) {
+    DAI_ASSERT(number.fits_ulong_p() && number.get_ui() <= static_cast<size_t>(-1));
+    return static_cast<size_t>(number.get_ui());
+}
 
 /// A map by hash.
 template <typename T, typename U, typename H = std::hash<T>>
@@ -67,8 +88,8 @@ inline Real log(Real x) { return std::log(x); }
 inline Real log0(Real x) { return x != 0 ? std::log(x) : 0; }
 /// Exponential.
 inline Real exp(Real x) { return std::exp(x); }
-/// Power.
-inline Real pow(Real x, Real y) { return std::pow(x, y); }
+/// Power, where that of 0 with a negative exponent is 0, as quotients by 0 are.
+inline Real pow(Real x, Real y) { return x == 0 && y < 0 ? 0 : std::pow(x, y); }
 /// Absolute value.
 template <class T>
 inline T abs(const T& t) {
@@ -109,7 +130,8 @@ template <class T>
 T fromString(const std::string& text) {
     std::istringstream stream(text);
     T value;
-    if (!(stream >> value) || !(stream >> std::ws).eof())
+    stream.unsetf(std::ios::skipws);
+    if (!(stream >> value) || stream.peek() != std::char_traits<char>::eof())
         DAI_THROWE(IMPOSSIBLE_TYPECAST, "'" + text + "'");
     return value;
 }
@@ -128,7 +150,7 @@ inline Real fromString(const std::string& text) {
     } catch (const std::exception&) {
         end = 0;
     }
-    if (text.empty() || end != text.size())
+    if (text.empty() || end != text.size() || std::isspace(static_cast<unsigned char>(text[0])))
         DAI_THROWE(IMPOSSIBLE_TYPECAST, "'" + text + "' is not a number");
     return value;
 }
@@ -143,10 +165,20 @@ std::ostream& operator<<(std::ostream& stream, const std::set<T>& x);
 template <class A, class B>
 std::ostream& operator<<(std::ostream& stream, const std::map<A, B>& x);
 
-/// A value as its operator << writes it.
+namespace detail {
+/// As many digits as a floating-point number needs to be read back, and 0 for other types.
+template <class T>
+constexpr int digits_of() {
+    return std::numeric_limits<typename std::conditional<std::is_floating_point<T>::value, T, int>::type>::max_digits10;
+}
+} // namespace detail
+
+/// A value as its operator << writes it; floating-point numbers with all of their digits.
 template <class T>
 std::string toString(const T& x) {
     std::ostringstream stream;
+    if (detail::digits_of<T>() != 0)
+        stream.precision(detail::digits_of<T>());
     stream << x;
     return stream.str();
 }

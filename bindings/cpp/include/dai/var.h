@@ -42,6 +42,8 @@ public:
     friend bool operator!=(const Var& a, const Var& b) { return !(a == b); }
     /// Writes the variable with label 3 as x3.
     friend std::ostream& operator<<(std::ostream& stream, const Var& v) { return stream << "x" << v.label_; }
+    /// As the operator << writes it.
+    std::string toString() const { return dai::toString(*this); }
 
 private:
     size_t label_, states_;

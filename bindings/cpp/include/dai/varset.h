@@ -24,14 +24,11 @@ public:
     template <typename Iterator>
     VarSet(Iterator begin, Iterator end, size_t sizeHint = 0) : SmallSet<Var>(begin, end, sizeHint) {}
 
-    /// Number of joint states, 1 for the empty set; OUT_OF_MEMORY where it does not fit in a size_t.
+    /// Number of joint states, 1 for the empty set.
     BigInt nrStates() const {
         BigInt product = 1;
-        for (const Var& v : *this) {
-            if (v.states() != 0 && product > static_cast<size_t>(-1) / v.states())
-                DAI_THROWE(OUT_OF_MEMORY, "too many joint states of " + toString(size()) + " variables");
+        for (const Var& v : *this)
             product *= v.states();
-        }
         return product;
     }
 
@@ -39,14 +36,28 @@ public:
     friend std::ostream& operator<<(std::ostream& stream, const VarSet& x) {
         return stream << static_cast<const SmallSet<Var>&>(x);
     }
+    /// As the operator << writes it.
+    std::string toString() const { return dai::toString(*this); }
 };
+
+namespace detail {
+/// Length of a table of some variables; ASSERTION_FAILED where it does not fit.
+inline size_t table_length(const VarSet& vars) {
+    size_t product = 1;
+    for (const Var& v : vars) {
+        DAI_ASSERT(v.states() == 0 || product <= static_cast<size_t>(-1) / v.states());
+        product *= v.states();
+    }
+    return product;
+}
+} // namespace detail
 
 /// The set of two variables.
 inline VarSet operator|(const Var& a, const Var& b) { return VarSet(a, b); }
 
 /// The number of a joint state given variable by variable; variables that are missing are in state 0.
-inline BigInt calcLinearState(const VarSet& vars, const std::map<Var, size_t>& states) {
-    BigInt index = 0, stride = 1;
+inline size_t calcLinearState(const VarSet& vars, const std::map<Var, size_t>& states) {
+    size_t index = 0, stride = 1;
     for (const Var& v : vars) {
         const std::map<Var, size_t>::const_iterator at = states.find(v);
         if (at != states.end())
@@ -57,7 +68,7 @@ inline BigInt calcLinearState(const VarSet& vars, const std::map<Var, size_t>& s
 }
 
 /// A joint state variable by variable, from its number.
-inline std::map<Var, size_t> calcState(const VarSet& vars, BigInt linearState) {
+inline std::map<Var, size_t> calcState(const VarSet& vars, size_t linearState) {
     std::map<Var, size_t> states;
     for (const Var& v : vars) {
         states[v] = linearState % v.states();

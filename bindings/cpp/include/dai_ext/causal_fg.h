@@ -46,7 +46,7 @@ public:
             DAI_THROWE(OUT_OF_MEMORY, "a table of " + dai::toString(vars_.size()) + " variables");
         Factor table(vars_, Real(0));
         IndexFor head(VarSet(head_), vars_), body(body_, vars_);
-        const size_t all = body_.nrStates() - 1;
+        const size_t all = detail::table_length(body_) - 1;
         for (size_t k = 0; k < table.nrStates(); ++k, ++head, ++body) {
             const bool held = type == DefiniteOr ? static_cast<size_t>(body) == 0 : static_cast<size_t>(body) == all;
             const Real p = type == Singleton || held ? p_ : q_;
@@ -113,6 +113,8 @@ public:
     virtual void makeCavity(size_t, bool = false) {
         DAI_THROWE(NOT_IMPLEMENTED, "a causal factor graph has no factors of 1");
     }
+    /// NOT_IMPLEMENTED, as makeCavity.
+    virtual void makeRegionCavity(std::vector<size_t>, bool = false) { makeCavity(0); }
     /// The observations: states by variable index.
     const std::map<size_t, size_t>& clamps() const { return clamps_; }
     using BasicFactorGraph<CausalFactor>::restoreFactors;

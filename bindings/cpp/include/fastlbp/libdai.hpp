@@ -17,8 +17,8 @@
 #define FASTLBP_LIBDAI_HPP
 
 #include <fastlbp/libdai_algorithm.hpp>
+#include <fastlbp/libdai_tables.hpp>
 
-#include <limits>
 #include <map>
 
 namespace dai {
@@ -55,50 +55,14 @@ protected:
         return session_.run(props, props.updates.name(), props.inference.name(), iterations, FASTLBP_MEASURE_ALL);
     }
 
-    // Hands the graph over where that is still to be done. Variables of one state, of which there is nothing to
-    // say, are left out: that changes no table, and devices need not know of them.
+    // Hands the graph over where that is still to be done.
     void synchronise() const override {
         if (session_.has_graph() && !changed_)
             return;
-        std::vector<std::uint64_t> labels, scopes;
-        std::vector<std::size_t> variables;
-        std::vector<std::uint32_t> cardinalities;
-        for (std::size_t i = 0; i < nrVars(); ++i)
-            if (var(i).states() != 1) {
-                labels.push_back(var(i).label());
-                variables.push_back(i);
-                cardinalities.push_back(static_cast<std::uint32_t>(
-                    std::min<std::size_t>(var(i).states(), std::numeric_limits<std::uint32_t>::max())));
-            }
-        std::vector<std::size_t> scope_offsets(1, 0), value_offsets(1, 0);
-        std::vector<double> values;
-        for (std::size_t I = 0; I < nrFactors(); ++I) {
-            const Factor& f = factor(I);
-            bool possible = false;
-            for (const Var& v : f.vars().elements())
-                if (v.states() != 1)
-                    scopes.push_back(v.label());
-            for (std::size_t k = 0; k < f.nrStates(); ++k) {
-                values.push_back(f[k]);
-                possible = possible || f[k] != 0;
-            }
-            if (!possible) {
-                std::ostringstream text;
-                text << "factor " << I << " is 0 everywhere";
-                DAI_THROWE(NOT_NORMALIZABLE, text.str());
-            }
-            scope_offsets.push_back(scopes.size());
-            value_offsets.push_back(values.size());
-        }
-        const Graph graph = new_graph();
-        check(fastlbp_graph_add_variables(graph.get(), labels.data(), cardinalities.data(), labels.size()),
-              "fastlbp_graph_add_variables");
-        check(fastlbp_graph_add_tables(graph.get(), nrFactors(), scope_offsets.data(), scopes.data(),
-                                       scopes.size(), value_offsets.data(), values.data(), values.size()),
-              "fastlbp_graph_add_tables");
+        const Tables tables(*this);
         if (!session_.has_graph())
-            number(graph.get(), labels, variables);
-        session_.set_graph(graph);
+            number(tables.graph().get(), tables.labels(), tables.variables());
+        session_.set_graph(tables.graph());
         changed_ = false;
     }
 

@@ -282,6 +282,10 @@ public:
         return fraction;
     }
 
+    /// Makes the results exact ones, by a junction tree whose tables have at most so many entries in all (0: 2^24).
+    /// Status::limit_exceeded where the treewidth is too large: fastlbp_bp_run_exact().
+    void run_exact(std::size_t table_limit = 0) { detail::check(fastlbp_bp_run_exact(get(), table_limit)); }
+
     /// Makes all messages uniform: fastlbp_bp_reset().
     void reset() { detail::check(fastlbp_bp_reset(get())); }
 

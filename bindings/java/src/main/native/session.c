@@ -150,6 +150,7 @@ NATIVE(jintArray, bpRunAll)(JNIEnv *env, jclass type, jlongArray sessions, jobje
     return array;
 }
 
+CALL(bpRunExact, PARAMETERS(jlong limit), NONE, fastlbp_bp_run_exact(BP, (size_t)limit))
 CALL(bpReset, NONE, NONE, fastlbp_bp_reset(BP))
 
 /* --- Reports -------------------------------------------------------------------------------------------- */

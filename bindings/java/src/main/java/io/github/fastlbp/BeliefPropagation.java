@@ -547,6 +547,19 @@ public final class BeliefPropagation extends NativeObject {
         return get(RunResult::new);
     }
 
+    /**
+     * Makes the results exact ones, by a junction tree: marginals, beliefs, the log-partition and, with
+     * {@link Inference#MAX_PRODUCT}, the most probable joint state. They stay until the next run. Messages are not touched.
+     *
+     * @param tableLimit most entries of all tables together, or 0 for 2^24
+     * @throws FastLbpException with {@link Status#LIMIT_EXCEEDED} where the treewidth of the graph without the observed
+     *     variables is too large; {@link Status#CONTRADICTION} if no joint state is possible
+     */
+    public void runExact(long tableLimit) {
+        Check.count("tableLimit", tableLimit);
+        use(bp -> Native.bpRunExact(bp, tableLimit));
+    }
+
     /** Makes all messages uniform and the number of iterations 0. Evidence, schedule, settings and results stay. */
     public void reset() {
         use(Native::bpReset);

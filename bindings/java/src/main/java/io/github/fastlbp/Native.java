@@ -201,6 +201,8 @@ final class Native {
 
     static native int[] bpRunAll(long[] sessions, ProgressListener[] listeners);
 
+    static native void bpRunExact(long bp, long tableLimit);
+
     static native void bpReset(long bp);
 
     /** Keys of reports: the numbers of {@code FASTLBP_REPORT_...}. */
