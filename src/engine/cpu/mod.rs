@@ -10,6 +10,7 @@ mod backend;
 mod batches;
 mod engine;
 mod factor;
+mod factor_beliefs;
 mod high_arity;
 mod marks;
 mod measure;
