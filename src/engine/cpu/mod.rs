@@ -15,6 +15,7 @@ mod high_arity;
 mod marks;
 mod measure;
 mod parallel;
+mod pending;
 mod plan;
 mod residual;
 mod run;
