@@ -2,7 +2,8 @@
 //! them for a while.
 //!
 //! A run takes a [`Gang`] of them for as long as it lasts, so that its steps, which may take microseconds, find
-//! them awake. Only the start of a thread allocates memory; where one cannot be started, a gang is smaller.
+//! them awake. Only the start of a thread allocates memory; where one cannot be started, or where many runs at once
+//! have taken those that the processor has use for, a gang is smaller.
 
 use crate::memory::{Grow, boxed, probe, room};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -35,8 +36,76 @@ pub(crate) fn physical_cores() -> usize {
     })
 }
 
-/// The idle threads, which belong to no gang.
-static IDLE: Mutex<Vec<Arc<Seat>>> = Mutex::new(Vec::new());
+/// The most threads per physical core: two, since a run may wait for memory or for its caller. More would only take
+/// the cores from each other, and their barriers spin.
+const THREADS_PER_CORE: usize = 2;
+
+/// The threads of the process.
+static POOL: Pool = Pool::new();
+
+/// Threads for gangs.
+struct Pool {
+    members: Mutex<Members>,
+}
+
+struct Members {
+    /// The threads that belong to no gang.
+    idle: Vec<Arc<Seat>>,
+    /// Number of threads, idle ones and those of gangs.
+    threads: usize,
+}
+
+impl Pool {
+    const fn new() -> Self {
+        Self { members: Mutex::new(Members { idle: Vec::new(), threads: 0 }) }
+    }
+
+    /// Takes threads, and starts those that are missing: as many as one gang wants, but for several gangs at once not
+    /// more than the processor has use for.
+    fn take(&'static self, wanted: usize) -> Vec<Arc<Seat>> {
+        let Ok(mut taken) = room(wanted) else { return Vec::new() };
+        if wanted == 0 {
+            return taken;
+        }
+        let most = wanted.max(THREADS_PER_CORE * physical_cores());
+        let missing = {
+            let mut members = lock(&self.members);
+            let kept = members.idle.len().saturating_sub(wanted);
+            taken.extend(members.idle.drain(kept..));
+            let missing = wanted - taken.len();
+            let missing = missing.min(most.saturating_sub(members.threads));
+            members.threads += missing;
+            missing
+        };
+        let have = taken.len();
+        taken.extend((0..missing).map_while(|_| start(self)));
+        lock(&self.members).threads -= missing - (taken.len() - have);
+        taken
+    }
+
+    /// Puts a thread back that a gang had.
+    fn put_back(&self, seat: Arc<Seat>) {
+        let mut members = lock(&self.members);
+        // A thread for which the list has no room would never be found again, so it ends.
+        if members.idle.try_room(1).is_ok() {
+            members.idle.push(seat);
+        } else {
+            members.threads -= 1;
+            seat.dismiss();
+        }
+    }
+
+    /// Removes an idle thread, which then ends; `false` if a gang has taken it.
+    fn remove(&self, seat: &Arc<Seat>) -> bool {
+        let mut members = lock(&self.members);
+        let place = members.idle.iter().position(|idle| Arc::ptr_eq(idle, seat));
+        if let Some(place) = place {
+            members.idle.swap_remove(place);
+            members.threads -= 1;
+        }
+        place.is_some()
+    }
+}
 
 /// Locks, and ignores poisoning: no code that holds one of these locks can leave its content half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -44,8 +113,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The mailbox of a thread: its next task.
-#[derive(Default)]
 struct Seat {
+    pool: &'static Pool,
     slot: Mutex<Slot>,
     /// Whether the slot has a task. It is polled without the lock.
     is_posted: AtomicBool,
@@ -82,6 +151,16 @@ struct End {
 }
 
 impl Seat {
+    fn new(pool: &'static Pool) -> Self {
+        Self {
+            pool,
+            slot: Mutex::default(),
+            is_posted: AtomicBool::new(false),
+            wake: Condvar::new(),
+            has_begun: AtomicBool::new(false),
+        }
+    }
+
     fn post(&self, task: Task) {
         let mut slot = lock(&self.slot);
         slot.task = Some(task);
@@ -122,13 +201,10 @@ impl Seat {
             slot.is_asleep = false;
             if timeout.timed_out() && slot.task.is_none() {
                 drop(slot);
-                // A thread that is not in the list of idle ones belongs to a gang by now, and goes on waiting.
-                let mut idle = lock(&IDLE);
-                if let Some(place) = idle.iter().position(|seat| Arc::ptr_eq(seat, self)) {
-                    idle.swap_remove(place);
+                // One that belongs to a gang by now goes on waiting.
+                if self.pool.remove(self) {
                     return None;
                 }
-                drop(idle);
                 slot = lock(&self.slot);
             }
         }
@@ -152,10 +228,10 @@ impl Seat {
 
 /// Starts a thread; `None` if the system refuses, or memory is short: a thread that finds none for what the C library
 /// allocates when it begins ends the process.
-fn start() -> Option<Arc<Seat>> {
+fn start(pool: &'static Pool) -> Option<Arc<Seat>> {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     probe(STACK_BYTES + START_BYTES).ok()?;
-    let seat = Arc::new(Seat::default());
+    let seat = Arc::new(Seat::new(pool));
     let own = boxed(seat.clone()).ok()?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     std::thread::Builder::new()
@@ -179,18 +255,14 @@ impl Gang {
     /// The calling thread alone.
     pub(crate) const ALONE: Self = Self { others: Vec::new() };
 
-    /// A gang of `threads` threads with the calling one, or of fewer if no more can be started.
+    /// A gang of `threads` threads with the calling one, or of fewer: if no more can be started, or if other gangs
+    /// have what the processor has use for.
     pub(crate) fn of(threads: usize) -> Self {
-        let wanted = threads.saturating_sub(1);
-        let Ok(mut others) = room(wanted) else { return Self::ALONE };
-        if wanted > 0 {
-            let mut idle = lock(&IDLE);
-            let kept = idle.len().saturating_sub(wanted);
-            others.extend(idle.drain(kept..));
-            drop(idle);
-            others.extend(std::iter::from_fn(start).take(wanted - others.len()));
-        }
-        Self { others }
+        Self::from(&POOL, threads)
+    }
+
+    fn from(pool: &'static Pool, threads: usize) -> Self {
+        Self { others: pool.take(threads.saturating_sub(1)) }
     }
 
     /// A gang of one thread per physical core for a piece of work, or of so few that each has `least` units of it.
@@ -255,15 +327,7 @@ impl Gang {
 
 impl Drop for Gang {
     fn drop(&mut self) {
-        let mut idle = lock(&IDLE);
-        for seat in self.others.drain(..) {
-            // A thread for which the list has no room would never be found again, so it ends.
-            if idle.try_room(1).is_ok() {
-                idle.push(seat);
-            } else {
-                seat.dismiss();
-            }
-        }
+        self.others.drain(..).for_each(|seat| seat.pool.put_back(seat));
     }
 }
 
@@ -289,8 +353,9 @@ mod tests {
 
     #[test]
     fn every_thread_does_its_part() {
+        static POOL: Pool = Pool::new();
         for threads in [1, 2, 5, 3] {
-            let gang = Gang::of(threads);
+            let gang = Gang::from(&POOL, threads);
             assert_eq!(gang.threads(), threads);
             for _ in 0..100 {
                 let done: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
@@ -313,11 +378,12 @@ mod tests {
 
     #[test]
     fn gangs_of_several_threads_run_side_by_side() {
+        static POOL: Pool = Pool::new();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for round in 0..50 {
-                        let gang = Gang::of(1 + round % 4);
+                        let gang = Gang::from(&POOL, 1 + round % 4);
                         let sum = AtomicUsize::new(0);
                         gang.run(&|index| {
                             sum.fetch_add(index + 1, Ordering::Relaxed);
@@ -332,8 +398,9 @@ mod tests {
 
     #[test]
     fn a_panic_reaches_the_caller_and_harms_no_later_run() {
+        static POOL: Pool = Pool::new();
         for panicking in 0..3 {
-            let gang = Gang::of(3);
+            let gang = Gang::from(&POOL, 3);
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 gang.run(&|index| assert_ne!(index, panicking, "on purpose"));
             }));
@@ -344,7 +411,8 @@ mod tests {
 
     #[test]
     fn threads_that_sleep_are_woken() {
-        let gang = Gang::of(2);
+        static POOL: Pool = Pool::new();
+        let gang = Gang::from(&POOL, 2);
         let count = AtomicUsize::new(0);
         for _ in 0..3 {
             std::thread::sleep(Duration::from_millis(20));
@@ -353,5 +421,20 @@ mod tests {
             });
         }
         assert_eq!(count.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn many_gangs_share_what_the_processor_has_use_for() {
+        static POOL: Pool = Pool::new();
+        let threads = || lock(&POOL.members).threads;
+        let most = THREADS_PER_CORE * physical_cores();
+        let gangs: Vec<Gang> = (0..most + 100).map(|_| Gang::from(&POOL, 2)).collect();
+        assert_eq!(threads(), most);
+        assert_eq!(gangs.iter().filter(|gang| gang.threads() == 2).count(), most);
+        // One that wants more by itself gets it.
+        drop(gangs);
+        assert_eq!(Gang::from(&POOL, most + 2).threads(), most + 2);
+        assert_eq!(threads(), most + 1);
+        assert_eq!(lock(&POOL.members).idle.len(), most + 1);
     }
 }

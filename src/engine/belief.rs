@@ -4,8 +4,8 @@
 use crate::error::{Error, Result};
 use crate::factor::{Scratch, Update};
 use crate::kernel::{
-    EncodedMessage, ExtendedFloat, Inference, OwnedTable, Real, TableInputs, TableValues,
-    stored_values, table_belief, table_message, table_total,
+    EncodedMessage, ExtendedFloat, Inference, OwnedTable, Real, TableInputs, TableScratch,
+    TableValues, stored_values, table_belief, table_message, table_total,
 };
 use crate::memory::{collected, copied, filled};
 use crate::model::FactorGraph;
@@ -127,12 +127,15 @@ impl<'a> Inputs<'a> {
     /// `out` unchanged, if it is 0/0. O(entries * arity). Errors: no memory.
     pub(crate) fn belief(&self, out: &mut [f64]) -> Result<bool> {
         let view = self.graph.factor(self.factor);
+        let scratch = &mut TableScratch::default();
         if let Some(values) = view.as_table() {
-            return table_belief(self.table(TableValues::F64(values)), out);
+            return Ok(table_belief(self.table(TableValues::F64(values)), out, scratch)?);
         }
         let cardinalities: Vec<usize> = collected(self.graph.factor_cardinalities(self.factor))?;
         match view.all_values(&cardinalities, usize::MAX)? {
-            Some(values) => table_belief(self.table(TableValues::ExtendedFloat(&values)), out),
+            Some(values) => {
+                Ok(table_belief(self.table(TableValues::ExtendedFloat(&values)), out, scratch)?)
+            }
             None => Ok(false),
         }
     }

@@ -27,10 +27,20 @@ impl Factor<'_> {
         let Some(size) = size.filter(|&size| size <= limit) else { return Ok(None) };
         let mut states = filled(cardinalities.len(), 0)?;
         let mut values = room(size)?;
-        for _ in 0..size {
-            values.push(self.extended_value(&states, cardinalities.iter().copied()));
-            next_joint_state(&mut states, cardinalities);
-        }
+        self.each_value(cardinalities, &mut states, |value| values.push(value));
         Ok(Some(values))
+    }
+
+    /// Calls `see` with the value at each joint state, the first variable fastest. `states` has a zero for each
+    /// variable, also afterwards. O(entries * arity).
+    pub(crate) fn each_value(
+        &self, cardinalities: &[usize], states: &mut [usize], mut see: impl FnMut(ExtendedFloat),
+    ) {
+        loop {
+            see(self.extended_value(states, cardinalities.iter().copied()));
+            if !next_joint_state(states, cardinalities) {
+                break;
+            }
+        }
     }
 }

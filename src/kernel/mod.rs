@@ -20,10 +20,12 @@ mod damping;
 #[cfg(test)]
 mod differential;
 pub(crate) mod horn;
+mod joint;
 mod number;
 mod packed;
 mod power;
 mod product;
+mod states;
 pub(crate) mod table;
 pub(crate) mod tree;
 
@@ -33,6 +35,7 @@ pub(crate) use horn::{
     DeviceHorn, HornCoefficients, HornScratch, bit, horn_message, horn_messages, horn_total,
     small_horn_messages,
 };
+pub(crate) use joint::{table_belief, table_total};
 pub(crate) use number::{ExtendedFloat, Max, Real, scratch_by_number};
 pub(crate) use packed::EncodedMessage;
 pub(crate) use power::geometric_mean;
@@ -41,9 +44,10 @@ pub(crate) use product::{
     binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_message,
     resolve_states, stored_message, weights_to_probabilities,
 };
+pub(crate) use states::NearStates;
 pub(crate) use table::{
-    OwnedTable, TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
-    table_messages, table_total,
+    OwnedTable, TableInputs, TableScratch, TableValues, stored_values, table_message,
+    table_messages,
 };
 pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};
 

@@ -76,6 +76,13 @@ impl EncodedMessage {
         distances < (2 * HALF as u64) << 52
     }
 
+    /// Whether the value is 0 or within 2^-100..2, as most weights of states are: relative to one in 1..2.
+    #[inline(always)]
+    pub(super) fn is_near_weight(self) -> bool {
+        let low = power_bits(-100);
+        (self.0.wrapping_sub(low) < power_bits(1) - low) | (self.0 == 0)
+    }
+
     /// Whether the value is stored as an `f64`.
     #[inline(always)]
     pub(crate) fn is_in_f64_range(self) -> bool {
@@ -198,9 +205,15 @@ impl EncodedMessage {
     }
 
     /// Probabilities of the states 0 and 1 from the odds: each as exact as an `f64` can hold it.
+    #[inline]
     pub(crate) fn probabilities(self) -> [f64; 2] {
         if self == Self::INFINITY {
             return [0.0, 1.0];
+        }
+        if self.is_within::<F64_EXPONENT>() {
+            let odds = self.stored_f64();
+            let total = odds + 1.0;
+            return [1.0 / total, odds / total];
         }
         Self::odds_to_probabilities(self.unpack())
     }
@@ -259,6 +272,8 @@ mod tests {
             prop_assert!((p0 + p1 - 1.0).abs() < 1e-15);
             prop_assert!((p1 / p0 / odds - 1.0).abs() < 1e-15);
             prop_assert_eq!(EncodedMessage::from_f64(odds).probability(), p1);
+            let extended = EncodedMessage::odds_to_probabilities(ExtendedFloat::from_f64(odds));
+            prop_assert_eq!(extended, [p0, p1]);
         }
     }
 

@@ -392,6 +392,18 @@ pub(crate) fn stored_message(weights: &[f64]) -> Result<Vec<EncodedMessage>> {
 
 /// Probabilities of states from their weights. The weights are finite and one is positive.
 pub(crate) fn weights_to_probabilities(weights: &[EncodedMessage], out: &mut [f64]) {
+    if weights.iter().fold(true, |near, weight| near & weight.is_near_weight()) {
+        let total = weights.iter().fold(0.0, |sum, weight| sum + weight.stored_f64());
+        for (probability, weight) in out.iter_mut().zip(weights) {
+            *probability = weight.stored_f64() / total;
+        }
+        return;
+    }
+    extended_probabilities(weights, out);
+}
+
+/// [`weights_to_probabilities`] of weights of any exponent.
+fn extended_probabilities(weights: &[EncodedMessage], out: &mut [f64]) {
     let total = weights.iter().fold(ExtendedFloat::ZERO, |sum, weight| sum.add(weight.unpack()));
     for (probability, weight) in out.iter_mut().zip(weights) {
         let weight = weight.unpack();
@@ -501,8 +513,12 @@ mod tests {
         let zero = weight(0.0);
         assert!(resolve_states(&[zero, zero.combine(zero), zero], &mut out));
         assert_eq!(out, [EncodedMessage::ONE, EncodedMessage::ZERO, EncodedMessage::ONE]);
-        let mut p = [0.0; 3];
+        let (mut p, mut extended) = ([0.0; 3], [0.0; 3]);
         weights_to_probabilities(&out, &mut p);
         assert_eq!(p, [0.5, 0.0, 0.5]);
+        let weights = [1.0, 1e-30, 0.3].map(EncodedMessage::from_f64);
+        weights_to_probabilities(&weights, &mut p);
+        extended_probabilities(&weights, &mut extended);
+        assert_eq!(p, extended);
     }
 }

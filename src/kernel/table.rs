@@ -9,7 +9,7 @@ use super::Inference;
 use super::number::{ExtendedFloat, Max, Real, scratch_by_number};
 use super::packed::EncodedMessage;
 use crate::error::Result;
-use crate::memory::{NoMemory, collected, filled, fit, room};
+use crate::memory::{NoMemory, collected, fit};
 
 /// The entries of a table: those that a user gave, or those that stand in for another factor, which no
 /// `f64` need hold.
@@ -20,20 +20,25 @@ pub(crate) enum TableValues<'a> {
 }
 
 impl TableValues<'_> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
             Self::ExtendedFloat(values) => values.len(),
         }
     }
 
-    /// Appends the entries to a list.
-    fn append_to<T: Real>(&self, list: &mut Vec<T>) {
-        // The caller has made room.
+    /// Writes the entries into a list of as many.
+    pub(super) fn write_to<T: Real>(&self, list: &mut [T]) {
         match self {
-            Self::F64(values) => list.extend(values.iter().map(|&value| T::from_f64(value))),
+            Self::F64(values) => {
+                for (entry, &value) in list.iter_mut().zip(*values) {
+                    *entry = T::from_f64(value);
+                }
+            }
             Self::ExtendedFloat(values) => {
-                list.extend(values.iter().map(|&value| T::from_extended(value)))
+                for (entry, &value) in list.iter_mut().zip(*values) {
+                    *entry = T::from_extended(value);
+                }
             }
         }
     }
@@ -88,16 +93,16 @@ impl OwnedTable {
 
 scratch_by_number! {
     /// Memory for tables, kept between calls.
-    TableScratch of Buffers
+    TableScratch of pub(super) Buffers
 }
 
-struct Buffers<T> {
+pub(super) struct Buffers<T> {
     /// Weights of the states of all inputs, one variable after the other.
-    weights: Vec<T>,
-    /// Where each variable's weights start.
-    starts: Vec<usize>,
-    /// Intermediate tables, as a stack.
-    tables: Vec<T>,
+    pub(super) weights: Vec<T>,
+    /// Where each variable's weights start, and where the last one's end.
+    pub(super) starts: Vec<usize>,
+    /// A table, and what is summed out of it, as a stack.
+    pub(super) tables: Vec<T>,
 }
 
 impl<T> Default for Buffers<T> {
@@ -185,6 +190,12 @@ fn input_exponents(stored: &[EncodedMessage]) -> (i64, i64) {
 /// Whether all inputs, every product of a table entry and the inputs, and every sum of them, are
 /// normal `f64`s.
 fn fits_f64(table: TableInputs<'_>) -> bool {
+    exponent_range(table).is_some_and(|(low, high)| low > -1000 && high < 1000)
+}
+
+/// Bounds of the exponents of every positive product of a table entry and the inputs, and of every sum of them;
+/// `None` if some input is not in f64 range.
+pub(super) fn exponent_range(table: TableInputs<'_>) -> Option<(i64, i64)> {
     let (mut low, mut high) = table.exponents;
     // Each sum of n terms adds less than log2(n) + 1 to the exponent; each product less than 1.
     let mut growth = 0_i64;
@@ -193,7 +204,7 @@ fn fits_f64(table: TableInputs<'_>) -> bool {
         high = high.saturating_add(input_high);
         growth += 3 + i64::from(radix.ilog2());
     });
-    in_range && low > -1000 && high + growth < 1000
+    in_range.then_some((low, high.saturating_add(growth)))
 }
 
 /// Whether all inputs are in f64 range; calls `see` with the number of states and the exponents of each.
@@ -220,6 +231,15 @@ fn run(
     if table.radices.is_empty() {
         return Ok(());
     }
+    if inference == Inference::SumProduct
+        && let Some(messages) = pair_messages(table)
+    {
+        match target {
+            None => out.copy_from_slice(&messages),
+            Some(target) => out[0] = messages[target],
+        }
+        return Ok(());
+    }
     let TableScratch { in_f64, extended, in_f64_max, extended_max } = scratch;
     match (inference, fits_f64(table)) {
         (Inference::SumProduct, true) => {
@@ -235,6 +255,26 @@ fn run(
             run_with(table, target, extended_max, |value| Max(value.unpack()), out)
         }
     }
+}
+
+/// The messages of a table of two binary variables, where all is well inside the range of `f64`. They have the order of
+/// operations of [`Recursion`].
+#[inline]
+fn pair_messages(table: TableInputs<'_>) -> Option<[EncodedMessage; 2]> {
+    let (&[2, 2], &[a, b], TableValues::F64(&[v0, v1, v2, v3])) =
+        (table.radices, table.inputs, table.values)
+    else {
+        return None;
+    };
+    let (low, high) = table.exponents;
+    if !EncodedMessage::all_near::<256>(&[a, b]) || low < -200 || high > 200 {
+        return None;
+    }
+    let (a, b) = (a.stored_f64(), b.stored_f64());
+    Some([
+        EncodedMessage::ratio_of_f64(v1 + v3 * b, v0 + v2 * b),
+        EncodedMessage::ratio_of_f64(v2 + v3 * a, v0 + v1 * a),
+    ])
 }
 
 /// The weights of the states of all inputs, one variable after the other, and where each variable's
@@ -269,12 +309,21 @@ fn run_with<T: Real>(
 ) -> Result<(), NoMemory> {
     let Buffers { weights, starts, tables } = buffers;
     unpack_inputs(table.radices, table.inputs, number, weights, starts)?;
-    tables.clear();
-    fit(tables, highest_stack(table.radices))?;
-    table.values.append_to(tables);
-    let mut recursion = Recursion { radices: table.radices, weights, starts, tables, target, out };
-    recursion.messages(0, table.radices.len(), 0, 0);
+    let stack = of_length(tables, highest_stack(table.radices))?;
+    let (values, stack) = stack.split_at_mut(table.values.len());
+    table.values.write_to(values);
+    let mut recursion = Recursion { radices: table.radices, weights, starts, target, out };
+    recursion.messages(0, table.radices.len(), values, stack, 0);
     Ok(())
+}
+
+/// The first `length` numbers of a buffer, whatever they are, which grows where it is shorter.
+pub(super) fn of_length<T: Real>(buffer: &mut Vec<T>, length: usize) -> Result<&mut [T], NoMemory> {
+    if buffer.len() < length {
+        fit(buffer, length)?;
+        buffer.resize(length, T::ZERO);
+    }
+    Ok(&mut buffer[..length])
 }
 
 /// Most entries on the stack of [`Recursion`] while it finds the messages of a table: the table itself, and
@@ -295,171 +344,131 @@ struct Recursion<'a, T> {
     radices: &'a [u32],
     weights: &'a [T],
     starts: &'a [usize],
-    tables: &'a mut Vec<T>,
     target: Option<usize>,
     out: &'a mut [EncodedMessage],
 }
 
 impl<T: Real> Recursion<'_, T> {
-    /// The messages to the variables `low..high`, from the table over just these at `from` on the
-    /// stack's top; the message to the variable `low` is stored from `at` on.
-    fn messages(&mut self, low: usize, high: usize, from: usize, at: usize) {
+    /// The messages to the variables `low..high`, from the table over just these; the message to the variable `low` is
+    /// stored from `at` on. `stack` is room for what is summed out of the table.
+    fn messages(&mut self, low: usize, high: usize, table: &[T], stack: &mut [T], at: usize) {
         if high - low == 1 {
             let length = stored_values(self.radices[low]);
-            store(&self.tables[from..], &mut self.out[at..at + length]);
+            store(table, &mut self.out[at..at + length]);
             return;
         }
         let middle = low + (high - low).div_ceil(2);
-        let top = self.tables.len();
         if self.target.is_none_or(|target| target < middle) {
-            self.sum_out_last(low, middle, high, from);
-            self.messages(low, middle, top, at);
-            self.tables.truncate(top);
+            let size = self.sum_out_last(middle, high, table, stack);
+            let (rest, stack) = stack.split_at_mut(size);
+            self.messages(low, middle, rest, stack, at);
         }
         if self.target.is_none_or(|target| target >= middle) {
-            self.sum_out_first(low, middle, from);
+            let size = self.sum_out_first(low, middle, table, stack);
+            let (rest, stack) = stack.split_at_mut(size);
             let before: usize =
                 self.radices[low..middle].iter().map(|&radix| stored_values(radix)).sum();
             // A single message is all that is stored.
             let at = if self.target.is_some() { at } else { at + before };
-            self.messages(middle, high, top, at);
-            self.tables.truncate(top);
+            self.messages(middle, high, rest, stack, at);
         }
     }
 
-    /// Pushes the table at `from` with the variables `middle..high`, the slowest, summed out.
-    fn sum_out_last(&mut self, low: usize, middle: usize, high: usize, from: usize) {
-        let top = self.tables.len();
-        let mut source = from..top;
-        let mut size: usize = (low..high).map(|v| self.radices[v] as usize).product();
+    fn weights(&self, variable: usize) -> &[T] {
+        &self.weights[self.starts[variable]..self.starts[variable + 1]]
+    }
+
+    /// Sums the variables `middle..high`, the slowest, out of a table. What is left is at the front of `stack`; returns
+    /// its size.
+    fn sum_out_last(&self, middle: usize, high: usize, table: &[T], stack: &mut [T]) -> usize {
+        let mut size = table.len();
         for variable in (middle..high).rev() {
-            let weights = &self.weights[self.starts[variable]..self.starts[variable + 1]];
-            size /= weights.len();
+            let weights = self.weights(variable);
             if variable + 1 == high {
-                // The first step reads the source table and makes the new one.
-                self.tables.resize(top + size, T::ZERO);
-                let (old, new) = self.tables.split_at_mut(top);
-                add_slices(&old[source.clone()], weights, new);
-                source = top..top + size;
+                size /= weights.len();
+                add_slices(table, weights, &mut stack[..size]);
             } else {
-                // The other steps shrink it in place: entry i is read before it is written.
-                let table = &mut self.tables[source.clone()];
-                let (first, rest) = table.split_at_mut(size);
-                for value in first.iter_mut() {
-                    *value = value.multiply(weights[0]);
-                }
-                for (slice, &weight) in rest.chunks_exact(size).zip(&weights[1..]) {
-                    for (value, &other) in first.iter_mut().zip(slice) {
-                        *value = value.add(other.multiply(weight));
-                    }
-                }
-                source = top..top + size;
-                self.tables.truncate(top + size);
+                let old = size;
+                size /= weights.len();
+                shrink_slices(&mut stack[..old], weights, size);
             }
         }
+        size
     }
 
-    /// Pushes the table at `from` with the variables `low..middle`, the fastest, summed out.
-    fn sum_out_first(&mut self, low: usize, middle: usize, from: usize) {
-        let top = self.tables.len();
+    /// Sums the variables `low..middle`, the fastest, out of a table. What is left is at the front of `stack`; returns
+    /// its size.
+    fn sum_out_first(&self, low: usize, middle: usize, table: &[T], stack: &mut [T]) -> usize {
+        let mut size = table.len();
         for variable in low..middle {
-            let weights = &self.weights[self.starts[variable]..self.starts[variable + 1]];
+            let weights = self.weights(variable);
+            let old = size;
+            size /= weights.len();
             if variable == low {
-                let size = (top - from) / weights.len();
-                self.tables.reserve(size);
-                for i in 0..size {
-                    let start = from + i * weights.len();
-                    let sum = weighted_sum(&self.tables[start..start + weights.len()], weights);
-                    self.tables.push(sum);
+                for (sum, values) in stack[..size].iter_mut().zip(table.chunks_exact(weights.len()))
+                {
+                    *sum = weighted_sum(values, weights);
                 }
             } else {
-                let size = (self.tables.len() - top) / weights.len();
+                // In place: entry i is written after it is read.
+                let stack = &mut stack[..old];
                 for i in 0..size {
-                    let start = top + i * weights.len();
-                    let sum = weighted_sum(&self.tables[start..start + weights.len()], weights);
-                    self.tables[top + i] = sum;
+                    let start = i * weights.len();
+                    stack[i] = weighted_sum(&stack[start..start + weights.len()], weights);
                 }
-                self.tables.truncate(top + size);
             }
         }
+        size
     }
 }
 
 /// `new[i]` = sum over x of `old[i + x * new.len()] * weights[x]`, from the first x on.
 fn add_slices<T: Real>(old: &[T], weights: &[T], new: &mut [T]) {
-    for (x, (slice, &weight)) in old.chunks_exact(new.len()).zip(weights).enumerate() {
-        if x == 0 {
-            for (value, &other) in new.iter_mut().zip(slice) {
-                *value = other.multiply(weight);
-            }
-        } else {
-            for (value, &other) in new.iter_mut().zip(slice) {
-                *value = value.add(other.multiply(weight));
-            }
+    let (first, mut others) = old.split_at(new.len());
+    if let [w0, w1] = *weights {
+        for ((value, &a), &b) in new.iter_mut().zip(first).zip(others) {
+            *value = a.multiply(w0).add(b.multiply(w1));
         }
+        return;
+    }
+    for (value, &other) in new.iter_mut().zip(first) {
+        *value = other.multiply(weights[0]);
+    }
+    for &weight in &weights[1..] {
+        let (slice, rest) = others.split_at(new.len());
+        for (value, &other) in new.iter_mut().zip(slice) {
+            *value = value.add(other.multiply(weight));
+        }
+        others = rest;
     }
 }
 
+/// As [`add_slices`] into the first `size` entries of the table itself: entry i is read before it is written.
+fn shrink_slices<T: Real>(table: &mut [T], weights: &[T], size: usize) {
+    let (first, mut others) = table.split_at_mut(size);
+    for value in first.iter_mut() {
+        *value = value.multiply(weights[0]);
+    }
+    for &weight in &weights[1..] {
+        let (slice, rest) = others.split_at_mut(size);
+        for (value, &mut other) in first.iter_mut().zip(slice) {
+            *value = value.add(other.multiply(weight));
+        }
+        others = rest;
+    }
+}
+
+/// The sum of the products, from the first one on.
+#[inline(always)]
 fn weighted_sum<T: Real>(values: &[T], weights: &[T]) -> T {
+    if let ([a, b], [w0, w1]) = (values, weights) {
+        return a.multiply(*w0).add(b.multiply(*w1));
+    }
     let mut sum = values[0].multiply(weights[0]);
     for (&value, &weight) in values[1..].iter().zip(&weights[1..]) {
         sum = sum.add(value.multiply(weight));
     }
     sum
-}
-
-/// The belief of a table: its entries times the inputs, normalised. `false`, with `out` unchanged,
-/// if all products are zero. O(entries * arity). Errors: no memory.
-pub(crate) fn table_belief(table: TableInputs<'_>, out: &mut [f64]) -> Result<bool> {
-    let weights = table_weights(table)?;
-    let total = weights.iter().fold(ExtendedFloat::ZERO, |sum, &weight| sum.add(weight));
-    if total.is_zero() {
-        return Ok(false);
-    }
-    for (value, weight) in out.iter_mut().zip(weights) {
-        *value = if weight.is_zero() { 0.0 } else { weight.divide(total).to_f64() };
-    }
-    Ok(true)
-}
-
-/// A table summed against its inputs. O(entries * arity). Errors: no memory.
-pub(crate) fn table_total(table: TableInputs<'_>) -> Result<ExtendedFloat> {
-    Ok(table_weights(table)?.into_iter().fold(ExtendedFloat::ZERO, ExtendedFloat::add))
-}
-
-/// Each entry times its inputs.
-fn table_weights(table: TableInputs<'_>) -> Result<Vec<ExtendedFloat>> {
-    let mut weights: Vec<ExtendedFloat> = room(table.values.len())?;
-    table.values.append_to(&mut weights);
-    let mut starts = room(table.radices.len())?;
-    let mut at = 0;
-    for &radix in table.radices {
-        starts.push(at);
-        at += stored_values(radix);
-    }
-    let mut states = filled(table.radices.len(), 0_u32)?;
-    for weight in &mut weights {
-        for ((&state, &radix), &start) in states.iter().zip(table.radices).zip(&starts) {
-            let factor = if radix != 2 {
-                table.inputs[start + state as usize].unpack()
-            } else if table.inputs[start] == EncodedMessage::INFINITY {
-                if state == 1 { ExtendedFloat::ONE } else { ExtendedFloat::ZERO }
-            } else if state == 1 {
-                table.inputs[start].unpack()
-            } else {
-                ExtendedFloat::ONE
-            };
-            *weight = weight.multiply(factor);
-        }
-        for (state, &radix) in states.iter_mut().zip(table.radices) {
-            *state += 1;
-            if *state < radix {
-                break;
-            }
-            *state = 0;
-        }
-    }
-    Ok(weights)
 }
 
 #[cfg(test)]
@@ -605,6 +614,8 @@ mod tests {
             for target in std::iter::once(None).chain((0..case.radices.len()).map(Some)) {
                 run(case.table(), Inference::SumProduct, target, &mut out, &mut scratch).unwrap();
             }
+            // Pairs of binary variables need none.
+            prop_assume!(pair_messages(case.table()).is_none());
             let exact = highest_stack(&case.radices);
             let used = scratch.in_f64.tables.capacity().max(scratch.extended.tables.capacity());
             prop_assert_eq!(used, exact.max(4));

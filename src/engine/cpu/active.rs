@@ -2,38 +2,33 @@
 //!
 //! A computed message is stored only if it differs from the stored one by more than the threshold. So the
 //! inputs of a message that is skipped have not changed since it was last computed, and computing it again
-//! would give the same bits. Time is counted in classes of the preorder (moments). Each variable remembers the
-//! moment and the factor of the last changed message that reached it, and of the last one from another
-//! factor; this tells which messages have to be computed.
+//! would give the same bits.
 
-use super::batches::{Batches, by_factor};
-use super::factor::messages;
-use super::state::State;
-use super::store::store;
+use super::batches::{Batches, Task, by_factor};
+use super::high_arity::HighArityFactors;
+use super::pending::Pending;
+use super::serial::Serial;
+use super::state::{Link, State};
+use super::store::{note_deterministic, store};
 use super::trees::{Cursors, HighDegreeVariables, Trees};
+use super::tuning::Tuning;
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{EncodedMessage, ExtendedFloat, Real};
-use crate::memory::{filled, room};
+use crate::kernel::{EncodedMessage, ExtendedFloat, Real, small_horn_messages};
+use crate::memory::room;
 use crate::schedule::{Schedule, random_order};
 
 /// The active set of a run.
 pub(super) struct Active {
-    /// e^threshold: a message moved if the odds of two states grew or fell by more than this factor.
-    factor: ExtendedFloat,
-    /// Whether the threshold is 0, so that nothing is dropped.
-    every_difference: bool,
+    threshold: Threshold,
     order: Order,
     trees: Trees,
     cursors: Cursors,
-    /// The next moment; moments start at 1.
-    now: u64,
-    /// When each edge's message was last computed; 0 for never.
-    computed: Vec<u64>,
-    /// Per variable, its last two arrivals from different factors, the latest first.
-    arrivals: Vec<[Arrival; 2]>,
+    pending: Pending,
     /// Work list: the edges of a class whose messages are computed. It has room for all edges.
     selected: Vec<u32>,
+    /// Whether no iteration has been made yet: then every message is computed.
+    is_first: bool,
     /// Number of messages that were skipped.
     pub(super) spared: u64,
 }
@@ -43,36 +38,44 @@ enum Order {
     Random { seed: u64, order: Vec<u32> },
 }
 
-/// The arrival of a changed message: its moment and its factor.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    moment: u64,
-    factor: u32,
+/// How far a message has to move to be stored.
+struct Threshold {
+    /// e^threshold: a message moved if the odds of two states grew or fell by more than this factor.
+    factor: f64,
+    /// Whether the threshold is 0, so that nothing is dropped.
+    every_difference: bool,
 }
 
 impl Active {
     /// An active set for a run that has not begun yet.
-    pub(super) fn new(state: &mut State, schedule: &Schedule, threshold: f64) -> Result<Self> {
+    pub(super) fn new(
+        state: &mut State, schedule: &Schedule, threshold: f64, tuning: &Tuning,
+    ) -> Result<Self> {
         state.require_by_edge()?;
         let edges = state.graph.edge_count();
         let order = match *schedule {
             Schedule::SequentialRandom { seed } => Order::Random { seed, order: room(edges)? },
-            _ => Order::Classes(Batches::of_classes(state, &schedule.preorder(&state.graph, 0)?)?),
+            _ => {
+                let preorder = schedule.preorder(&state.graph, 0)?;
+                let mut classes = Batches::of_classes(state, &preorder)?;
+                classes.prepare_serial(state)?;
+                Order::Classes(classes)
+            }
         };
         let trees = Trees::new(state)?;
         let cursors = Cursors::new(state, &trees)?;
-        let never = Arrival { moment: 0, factor: u32::MAX };
         Ok(Self {
             // Beyond the range of f64 nothing moves but by becoming certain.
-            factor: ExtendedFloat::from_f64(threshold.exp().min(f64::MAX)),
-            every_difference: threshold == 0.0,
+            threshold: Threshold {
+                factor: threshold.exp().min(f64::MAX),
+                every_difference: threshold == 0.0,
+            },
             order,
             trees,
             cursors,
-            now: 1,
-            computed: filled(edges, 0)?,
-            arrivals: filled(state.graph.variable_count(), [never; 2])?,
+            pending: Pending::new(state, tuning.marking_degree)?,
             selected: room(edges)?,
+            is_first: true,
             spared: 0,
         })
     }
@@ -87,110 +90,186 @@ impl Active {
     pub(super) fn run(
         &mut self, state: &State, iteration: u64, workspace: &mut Workspace,
     ) -> Result<()> {
-        match std::mem::replace(&mut self.order, Order::Random { seed: 0, order: Vec::new() }) {
-            Order::Classes(classes) => {
+        let Self { threshold, order, trees, cursors, pending, selected, is_first, spared } = self;
+        let high_degree_variables = HighDegreeVariables { trees, cursors: Some(cursors) };
+        // Trees of high-arity factors would have to learn of every message.
+        let high_arity = &mut HighArityFactors::default();
+        let serial =
+            Serial { state, high_degree_variables, high_arity, constants_sent: false, workspace };
+        let mut pass = Pass { serial, threshold, pending, selected, spared };
+        match order {
+            Order::Classes(classes) if *is_first || !state.is_plain_run() => {
                 for index in 0..classes.count() {
-                    self.run_class(state, classes.batch(index), workspace);
+                    pass.run_class(classes.batch(index));
                 }
-                self.order = Order::Classes(classes);
             }
-            Order::Random { seed, mut order } => {
-                random_order(state.graph.edge_count(), seed, iteration, &mut order)?;
-                for edge in &order {
-                    self.run_class(state, std::slice::from_ref(edge), workspace);
+            Order::Classes(classes) => pass.run_tasks(classes),
+            Order::Random { seed, order } => {
+                random_order(state.graph.edge_count(), *seed, iteration, order)?;
+                for edge in &*order {
+                    pass.run_class(std::slice::from_ref(edge));
                 }
-                self.order = Order::Random { seed, order };
             }
         }
+        *is_first = false;
         Ok(())
+    }
+}
+
+/// An iteration.
+struct Pass<'a> {
+    serial: Serial<'a>,
+    threshold: &'a Threshold,
+    pending: &'a mut Pending,
+    selected: &'a mut Vec<u32>,
+    spared: &'a mut u64,
+}
+
+impl Pass<'_> {
+    /// Runs all classes after the first iteration. Factors with one variable have no task: their messages stay.
+    fn run_tasks(&mut self, classes: &Batches) {
+        let tasks = classes.tasks();
+        *self.spared += (classes.count() - tasks.len()) as u64;
+        for task in tasks {
+            match task.arity {
+                2 => self.run_task::<2>(task),
+                3 => self.run_task::<3>(task),
+                4 => self.run_task::<4>(task),
+                5 => self.run_task::<5>(task),
+                6 => self.run_task::<6>(task),
+                7 => self.run_task::<7>(task),
+                8 => self.run_task::<8>(task),
+                _ => self.run_class(classes.batch(task.first as usize)),
+            }
+        }
+    }
+
+    /// Runs the class of a binary conjunction of `N` variables all of whose edges are in it.
+    #[inline(always)]
+    fn run_task<const N: usize>(&mut self, task: &Task) {
+        let state = self.serial.state;
+        let first = task.first as usize;
+        let marks = self.pending.take_few::<N>(state, first);
+        *self.spared += (N - marks.count()) as u64;
+        if marks.count() > 0
+            && let Some(links) = state.links[first..].first_chunk::<N>()
+        {
+            // See `Serial::run_small_factor`.
+            let unneeded = if marks.count() == 1 { marks.first() } else { N };
+            let inputs = self.serial.inputs(first, links, unneeded);
+            let c = state.coefficients(task.coefficients as usize);
+            let outputs = small_horn_messages(&inputs, task.head as usize, c);
+            for (position, &output) in outputs.iter().enumerate() {
+                if marks.has(position) {
+                    self.publish_odds(first + position, links[position], output);
+                }
+            }
+        }
+        self.pending.next_class();
+    }
+
+    /// Stores a computed message of a binary variable if it has moved.
+    #[inline(always)]
+    fn publish_odds(&mut self, edge: usize, link: Link, output: EncodedMessage) {
+        let state = self.serial.state;
+        let mut odds = output;
+        if odds.may_be_deterministic() {
+            odds = self.serial.checked(odds, edge);
+        }
+        let old = state.to_variable.get(link.slot as usize);
+        if self.threshold.is_exceeded_by_odds(old, odds) {
+            if odds.may_be_deterministic() {
+                note_deterministic(state, edge, link.slot as usize, odds);
+            }
+            state.to_variable.set(link.slot as usize, odds);
+            if link.high_degree {
+                self.serial.high_degree_variables.changed(state, edge);
+            }
+            self.pending.changed(state, edge, link.slot);
+        }
     }
 
     /// Runs a class: computes all its active messages before it stores any.
-    fn run_class(&mut self, state: &State, class: &[u32], workspace: &mut Workspace) {
-        let mut active = std::mem::take(&mut self.selected);
-        active.clear();
-        for group in by_factor(state, class) {
-            let before = active.len();
-            self.select(state, group, &mut active);
-            let wanted = &active[before..];
-            self.spared += (group.len() - wanted.len()) as u64;
-            if wanted.is_empty() {
-                continue;
+    fn run_class(&mut self, class: &[u32]) {
+        let Self { serial, threshold, pending, selected, spared } = self;
+        let state = serial.state;
+        let factors = state.graph.edge_factors();
+        selected.clear();
+        if factors[class[0] as usize] == factors[class[class.len() - 1] as usize] {
+            // A factor's messages do not read each other, so each may be stored at once.
+            pending.take(state, class, selected);
+            if !selected.is_empty() {
+                serial.run_factor(selected, |serial, edge, message| {
+                    publish(serial, threshold, pending, edge, message);
+                });
             }
-            let factor = state.graph.edge_factors()[group[0] as usize] as usize;
-            let mut high_degree_variables =
-                HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
-            if !messages(state, &mut high_degree_variables, factor, wanted, workspace) {
-                continue;
+        } else {
+            for group in by_factor(state, class) {
+                let before = selected.len();
+                pending.take(state, group, selected);
+                if selected.len() > before {
+                    serial.run_factor(&selected[before..], |_, edge, message| {
+                        state.hold(edge, message);
+                    });
+                }
             }
-            let mut at = 0;
-            for &edge in wanted {
-                let length = state.edge_values(edge as usize).len();
-                state.hold(edge as usize, &workspace.outputs[at..at + length]);
-                at += length;
+            let mut message = std::mem::take(&mut serial.workspace.message);
+            for &edge in selected.iter() {
+                if state.take_held(edge as usize, &mut message).is_err() {
+                    serial.workspace.lacks_memory = true;
+                    break;
+                }
+                publish(serial, threshold, pending, edge as usize, &message);
             }
+            serial.workspace.message = message;
         }
-        let mut message = std::mem::take(&mut workspace.message);
-        for &edge in &active {
-            let edge = edge as usize;
-            self.computed[edge] = self.now;
-            if state.take_held(edge, &mut message).is_err() {
-                workspace.lacks_memory = true;
-                break;
-            }
-            let link = state.links[edge];
-            if !self.moved(state.to_variable.slice(state.slot_values(link.slot as usize)), &message)
-            {
-                continue;
-            }
-            store(state, edge, link, &message, workspace);
-            if link.high_degree {
-                let mut high_degree_variables =
-                    HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
-                high_degree_variables.changed(state, edge);
-            }
-            self.arrive(state, edge);
-        }
-        workspace.message = message;
-        self.selected = active;
-        self.now += 1;
+        **spared += (class.len() - selected.len()) as u64;
+        pending.next_class();
     }
+}
 
-    /// Adds the edges of a factor's group whose messages have to be computed: those that read a message which
-    /// arrived at or after the moment at which they were last computed.
-    fn select(&self, state: &State, group: &[u32], active: &mut Vec<u32>) {
-        let graph = &state.graph;
-        let factor = graph.edge_factors()[group[0] as usize];
-        // The latest arrivals from other factors at two of the factor's variables.
-        let (mut latest, mut latest_at, mut second) = (0, usize::MAX, 0);
-        for edge in graph.factor_edges(factor as usize) {
-            let arrivals = &self.arrivals[graph.edge_variables()[edge] as usize];
-            let moment = arrivals[usize::from(arrivals[0].factor == factor)].moment;
-            if moment > latest {
-                (latest, latest_at, second) = (moment, edge, latest);
-            } else {
-                second = second.max(moment);
-            }
-        }
-        active.extend(group.iter().copied().filter(|&edge| {
-            let read = if latest_at == edge as usize { second } else { latest };
-            let computed = self.computed[edge as usize];
-            computed == 0 || (read > 0 && read >= computed)
-        }));
+/// Stores a computed message if it has moved.
+#[inline(always)]
+fn publish(
+    serial: &mut Serial<'_>, threshold: &Threshold, pending: &mut Pending, edge: usize,
+    message: &[EncodedMessage],
+) {
+    let state = serial.state;
+    let link = state.links[edge];
+    let values = state.slot_values(link.slot as usize);
+    let moved = match *message {
+        [new] => threshold.is_exceeded_by_odds(state.to_variable.get(values.start), new),
+        _ => threshold.is_exceeded(state.to_variable.slice(values), message),
+    };
+    if !moved {
+        return;
     }
+    store(state, edge, link, message, serial.workspace);
+    if link.high_degree {
+        serial.high_degree_variables.changed(state, edge);
+    }
+    pending.changed(state, edge, link.slot);
+}
 
-    /// Notes that a changed message has arrived along an edge.
-    fn arrive(&mut self, state: &State, edge: usize) {
-        let factor = state.graph.edge_factors()[edge];
-        let arrivals = &mut self.arrivals[state.graph.edge_variables()[edge] as usize];
-        if arrivals[0].factor != factor {
-            arrivals[1] = arrivals[0];
+impl Threshold {
+    /// [`Self::is_exceeded`] for a message of one number.
+    #[inline(always)]
+    fn is_exceeded_by_odds(&self, old: EncodedMessage, new: EncodedMessage) -> bool {
+        if old == new || self.every_difference {
+            return old != new;
         }
-        arrivals[0] = Arrival { moment: self.now, factor };
+        if EncodedMessage::all_near::<256>(&[old, new]) {
+            let growth = new.stored_f64() / old.stored_f64();
+            return growth.max(1.0) > growth.min(1.0) * self.factor;
+        }
+        self.is_exceeded(std::iter::once(old), &[new])
     }
 
     /// Whether the log-odds of two states moved by more than the threshold.
-    fn moved(&self, old: impl Iterator<Item = EncodedMessage>, new: &[EncodedMessage]) -> bool {
+    #[inline(never)]
+    fn is_exceeded(
+        &self, old: impl Iterator<Item = EncodedMessage>, new: &[EncodedMessage],
+    ) -> bool {
         let mut range: Option<(ExtendedFloat, ExtendedFloat)> = None;
         let mut differs = false;
         for (old, &new) in old.zip(new) {
@@ -212,7 +291,7 @@ impl Active {
             });
         }
         let exceeds = |(least, most): (ExtendedFloat, ExtendedFloat)| {
-            !most.minus(least.multiply(self.factor)).is_zero()
+            !most.minus(least.multiply(ExtendedFloat::from_f64(self.factor))).is_zero()
         };
         differs && (self.every_difference || range.is_some_and(exceeds))
     }

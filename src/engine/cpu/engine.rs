@@ -98,7 +98,9 @@ impl CpuEngine {
             self.state.require_by_edge()?;
         }
         self.active = match request.active_threshold {
-            Some(threshold) => Some(Active::new(&mut self.state, &self.schedule, threshold)?),
+            Some(threshold) => {
+                Some(Active::new(&mut self.state, &self.schedule, threshold, &self.tuning)?)
+            }
             None => None,
         };
         let RunRequest { inference, damping, .. } = *request;

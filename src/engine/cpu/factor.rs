@@ -2,7 +2,7 @@
 
 use super::state::{Expanded, State};
 use super::trees::HighDegreeVariables;
-use super::variable::message_to_factor;
+use super::variable::{message_to_factor, simple_odds};
 use super::workspace::Workspace;
 use crate::engine::expand;
 use crate::error::Result;
@@ -120,6 +120,8 @@ fn gather_inputs(
         for edge in edges {
             if skip == Some(edge) {
                 inputs.resize(inputs.len() + state.edge_values(edge).len(), EncodedMessage::ONE);
+            } else if let Some(odds) = simple_odds(state, state.links[edge]) {
+                inputs.push(odds);
             } else {
                 message_to_factor(state, high_degree_variables, edge, workspace, &mut inputs)?;
             }

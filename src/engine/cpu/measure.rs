@@ -1,14 +1,14 @@
 //! How far beliefs and messages moved in an iteration, and the means of the last beliefs.
 
+use super::factor_beliefs::FactorBeliefs;
 use super::state::{State, Values};
 use super::synchronous::Synchronous;
 use super::team::Team;
 use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::{Movement, Workspace};
-use crate::engine::Inputs;
 use crate::error::{Error, Result};
 use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
-use crate::memory::{Grow, NoMemory, all_collected, collected, filled, fit, room};
+use crate::memory::{Grow, NoMemory, all_collected, collected, fit, room};
 
 /// What is measured after an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +30,11 @@ pub(super) struct Tracker {
     beliefs: Values,
     /// The messages to factors, in the layout of `by_edge`; empty if not wanted.
     inputs: Values,
-    /// The beliefs of factors, one after the other, and where each starts; empty if not wanted.
-    factor_beliefs: Values,
-    factor_starts: Vec<usize>,
+    /// The beliefs of factors, if they are measured.
+    factor_beliefs: Option<FactorBeliefs>,
     /// A node counts as moved if it changed by more than this.
     tolerance: f64,
 }
-
-/// Limit of libDAI's rule: the most entries that the belief of a factor may have.
-const FACTOR_BELIEF_LIMIT: usize = 1 << 20;
 
 impl Tracker {
     /// Starts from uniform beliefs and messages of 0, with which a fresh run compares its first iteration.
@@ -62,37 +58,17 @@ impl Tracker {
             }))?)
         };
         let inputs = if measure == Measure::Inputs { state.value_count } else { 0 };
-        let mut factor_starts = Vec::new();
-        let mut entries = 0_usize;
-        if measure == Measure::AllBeliefs {
-            factor_starts = room(graph.factor_count() + 1)?;
-            for factor in 0..graph.factor_count() {
-                factor_starts.push(entries);
-                let size = graph.joint_states(factor).filter(|&size| size <= FACTOR_BELIEF_LIMIT);
-                entries = size.and_then(|size| entries.checked_add(size)).ok_or_else(|| {
-                    Error::LimitExceeded(format!(
-                        "factor {factor}: over {} variables its belief has more than \
-                         {FACTOR_BELIEF_LIMIT} entries, too many for a stop rule that looks at the \
-                         beliefs of factors; the one that looks at variables does not need them",
-                        graph.arity(factor)
-                    ))
-                })?;
-            }
-            factor_starts.push(entries);
-        }
+        let factor_beliefs = match measure {
+            Measure::AllBeliefs => Some(FactorBeliefs::new(state)?),
+            _ => None,
+        };
         let tracker = Self {
             starts,
             beliefs,
             inputs: Values::numbers(inputs, 0.0)?,
-            factor_beliefs: Values::numbers(entries, 0.0)?,
-            factor_starts,
+            factor_beliefs,
             tolerance,
         };
-        for range in tracker.factor_starts.windows(2) {
-            for index in range[0]..range[1] {
-                tracker.factor_beliefs.set_number(index, 1.0 / (range[1] - range[0]) as f64);
-            }
-        }
         if tracker.starts.is_some() {
             for (v, &radix) in radices.iter().enumerate() {
                 let start = tracker.start(v);
@@ -151,38 +127,17 @@ impl Tracker {
     pub(super) fn factors_moved(
         &self, state: &State, synchronous: &Synchronous, team: &mut Team,
     ) -> Movement {
-        if self.factor_starts.is_empty() {
-            synchronous.for_factors(team, |f, workspace| {
-                match self.inputs_of_moved(state, f, workspace) {
-                    Ok(mean) => self.note(workspace, mean),
-                    Err(NoMemory) => workspace.lacks_memory = true,
-                }
-            });
-        } else {
-            synchronous.for_factors(team, |f, workspace| match self.belief_of_moved(state, f) {
-                Ok(diff) => self.note(workspace, diff),
-                Err(_) => workspace.lacks_memory = true,
-            });
-        }
-        collect(team)
-    }
-
-    /// Replaces the stored belief of a factor and returns its largest change; a belief that is 0/0 is left alone.
-    /// Errors: no memory.
-    fn belief_of_moved(&self, state: &State, factor: usize) -> Result<f64> {
-        let range = self.factor_starts[factor]..self.factor_starts[factor + 1];
-        let edges = state.graph.factor_edges(factor);
-        let messages = edges.flat_map(|edge| state.by_edge.slice(state.edge_values(edge)));
-        let inputs = Inputs::new(&state.graph, factor, collected(messages)?)?;
-        let mut belief = filled(range.len(), 0.0)?;
-        let mut diff = 0.0_f64;
-        if inputs.belief(&mut belief)? {
-            for (index, value) in range.zip(belief) {
-                diff = diff.max((value - self.factor_beliefs.number(index)).abs());
-                self.factor_beliefs.set_number(index, value);
+        synchronous.for_factors(team, |f, workspace| {
+            let change = match &self.factor_beliefs {
+                Some(beliefs) => beliefs.replace(state, f, workspace),
+                None => self.inputs_of_moved(state, f, workspace),
+            };
+            match change {
+                Ok(change) => self.note(workspace, change),
+                Err(NoMemory) => workspace.lacks_memory = true,
             }
-        }
-        Ok(diff)
+        });
+        collect(team)
     }
 
     /// Replaces the stored messages to a factor by those in `State::by_edge`. Returns half the mean, over the

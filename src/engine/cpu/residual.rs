@@ -3,6 +3,8 @@
 //! published.
 
 use super::factor::messages;
+use super::high_arity::HighArityFactors;
+use super::serial::Serial;
 use super::state::{State, Values};
 use super::store::store;
 use super::tournament::Tournament;
@@ -88,7 +90,7 @@ impl Residual {
             log_domain: self.log_domain,
             sent: copied(&self.sent)?,
             sums: copied(&self.sums)?,
-            stamps: copied(self.queue.stamps())?,
+            stamps: self.queue.stamps()?,
         }))
     }
 
@@ -188,18 +190,15 @@ impl Residual {
         if wanted.is_empty() {
             return;
         }
-        let mut high_degree_variables =
+        let high_degree_variables =
             HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
-        if !messages(state, &mut high_degree_variables, factor, wanted, workspace) {
-            return;
-        }
-        let mut at = 0;
-        for &edge in wanted.iter() {
-            let slot = state.links[edge as usize].slot as usize;
-            let length = state.slot_values(slot).len();
-            state.keep_computed(slot, &workspace.outputs[at..at + length]);
-            at += length;
-        }
+        // Without trees of high-arity factors: messages are not computed in the order in which these are read.
+        let high_arity = &mut HighArityFactors::default();
+        let mut serial =
+            Serial { state, high_degree_variables, high_arity, constants_sent: false, workspace };
+        serial.run_factor(wanted, |_, edge, message| {
+            state.keep_computed(state.links[edge].slot as usize, message);
+        });
     }
 
     /// Publishes a message, and computes the messages that read it: factor by factor, within a factor by ascending
@@ -245,6 +244,15 @@ impl Residual {
     fn residual(&mut self, state: &State, edge: usize) -> f64 {
         let values = state.slot_values(state.links[edge].slot as usize);
         let damped = state.damping > 0.0;
+        if values.len() == 1 && self.sent[edge] && !damped {
+            let (new, old) = (state.newest.get(values.start), state.to_variable.get(values.start));
+            if new == old {
+                return 0.0;
+            }
+            let difference =
+                difference(&new.probabilities(), &old.probabilities(), self.log_domain);
+            return difference.max(f64::MIN_POSITIVE);
+        }
         let Self { scratch: Scratch { message, new, old, .. }, sent, sums, .. } = self;
         let is_own_table = (damped || !sent[edge]) && own_table(state, edge, new);
         if !is_own_table {

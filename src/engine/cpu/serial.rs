@@ -6,7 +6,7 @@
 use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
 use super::high_arity::HighArityFactors;
-use super::state::{Source, State};
+use super::state::{Link, Source, State};
 use super::store::{note_deterministic, store};
 use super::trees::HighDegreeVariables;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
@@ -71,19 +71,7 @@ impl Serial<'_> {
         let state = self.state;
         let first = task.first as usize;
         let Some(links) = state.links[first..].first_chunk::<N>() else { return };
-        let mut inputs = [EncodedMessage::ONE; N];
-        for (position, input) in inputs.iter_mut().enumerate() {
-            let (edge, link) = (first + position, links[position]);
-            *input = match simple_odds(state, link) {
-                Some(odds) => odds,
-                None if link.source == Source::HighDegree => {
-                    high_degree_odds(state, &mut self.high_degree_variables, edge, self.workspace)
-                }
-                None => {
-                    odds_to_factor(state, &mut self.high_degree_variables, edge, self.workspace)
-                }
-            };
-        }
+        let inputs = self.inputs(first, links, N);
         let c = state.coefficients(task.coefficients as usize);
         let outputs = small_horn_messages(&inputs, task.head as usize, c);
         for (position, &output) in outputs.iter().enumerate() {
@@ -103,6 +91,31 @@ impl Serial<'_> {
                 self.high_arity.message_arrived(state, variable, factor);
             }
         }
+    }
+
+    /// The messages to a factor with `N` variables; at the position `unneeded`, if there is one, some value stands.
+    #[inline(always)]
+    pub(super) fn inputs<const N: usize>(
+        &mut self, first: usize, links: &[Link; N], unneeded: usize,
+    ) -> [EncodedMessage; N] {
+        let state = self.state;
+        let mut inputs = [EncodedMessage::ONE; N];
+        for (position, input) in inputs.iter_mut().enumerate() {
+            if position == unneeded {
+                continue;
+            }
+            let (edge, link) = (first + position, links[position]);
+            *input = match simple_odds(state, link) {
+                Some(odds) => odds,
+                None if link.source == Source::HighDegree => {
+                    high_degree_odds(state, &mut self.high_degree_variables, edge, self.workspace)
+                }
+                None => {
+                    odds_to_factor(state, &mut self.high_degree_variables, edge, self.workspace)
+                }
+            };
+        }
+        inputs
     }
 
     /// Updates edges one after the other, each as a batch of its own.
@@ -149,7 +162,7 @@ impl Serial<'_> {
             return;
         }
         if state.graph.all_binary()
-            && state.is_plain_run()
+            && state.inference == Inference::SumProduct
             && let Some((head, c)) = state.conjunction(factor)
         {
             match arity {
@@ -233,8 +246,9 @@ impl Serial<'_> {
         }
     }
 
+    /// A message of a factor; a uniform one, which is noted, where it is 0/0.
     #[inline(always)]
-    fn checked(&mut self, message: EncodedMessage, edge: usize) -> EncodedMessage {
+    pub(super) fn checked(&mut self, message: EncodedMessage, edge: usize) -> EncodedMessage {
         if message == EncodedMessage::CONTRADICTION {
             let variable = self.state.graph.edge_variables()[edge] as usize;
             self.workspace.contradictions.add(variable);

@@ -132,8 +132,8 @@ pub(super) struct State {
     /// Evidence that is more than an observed binary variable: a stored message per variable.
     weights: HashMap<u32, Vec<EncodedMessage>>,
     coefficients: Vec<HornCoefficients>,
-    /// Per table, in the graph's numbering of factors.
-    table_exponents: HashMap<u32, (i64, i64)>,
+    /// Per factor, exponents of the smallest and the largest positive value, if it is a table; empty without tables.
+    table_exponents: Vec<(i16, i16)>,
     /// Sums or maxima, in the current run.
     pub(super) inference: Inference,
     /// Factors of other kinds as tables, where sums, or maxima if there was such a run, need them.
@@ -232,13 +232,7 @@ impl State {
         let length = starts
             .as_ref()
             .map_or(graph.edge_count(), |starts| starts.slots[graph.edge_count()] as usize);
-        let mut table_exponents = HashMap::new();
-        for f in graph.other_factors() {
-            if let Some(values) = graph.factor(f).as_table() {
-                let exponents = TableValues::F64(values).exponents();
-                memory::insert(&mut table_exponents, f as u32, exponents)?;
-            }
-        }
+        let table_exponents = table_exponents(&graph)?;
         let coefficients = graph.coefficients()?;
         let mut state = Self {
             links: Vec::new(),
@@ -414,12 +408,12 @@ impl State {
     pub(super) fn table<'a>(
         &'a self, factor: usize, view: &Factor<'a>,
     ) -> Option<(TableValues<'a>, (i64, i64))> {
-        let number = factor as u32;
         if let Some(values) = view.as_table() {
-            let exponents = self.table_exponents.get(&number).copied().unwrap_or((0, 0));
-            return Some((TableValues::F64(values), exponents));
+            let (low, high) = self.table_exponents.get(factor).copied().unwrap_or((0, 0));
+            return Some((TableValues::F64(values), (low.into(), high.into())));
         }
-        let needed = view.needs_table(self.inference).then(|| self.expanded.get(&number))?;
+        let needed =
+            view.needs_table(self.inference).then(|| self.expanded.get(&(factor as u32)))?;
         needed.map(|expanded| (expanded.values.as_values(), expanded.exponents))
     }
 
@@ -461,6 +455,23 @@ impl State {
     pub(super) fn weights(&self, variable: usize) -> &[EncodedMessage] {
         self.weights.get(&(variable as u32)).map_or(&[], |weights| weights)
     }
+}
+
+/// See [`State::table_exponents`].
+fn table_exponents(graph: &FactorGraph) -> Result<Vec<(i16, i16)>> {
+    let mut all = Vec::new();
+    for factor in graph.other_factors() {
+        if let Some(values) = graph.factor(factor).as_table() {
+            if all.is_empty() {
+                all = filled(graph.factor_count(), (0, 0))?;
+            }
+            // Those of a table of zeros are beyond the range, too.
+            let (low, high) = TableValues::F64(values).exponents();
+            let stored = |exponent: i64| exponent.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+            all[factor] = (stored(low), stored(high));
+        }
+    }
+    Ok(all)
 }
 
 /// The contradictions that one worker has found, or all in one iteration: their number and the lowest variable.

@@ -1,14 +1,13 @@
 //! A priority queue over all edges in which every priority can change at any time.
 
 use crate::error::Result;
-use crate::memory::filled;
+use crate::memory::{collected, filled};
 
 /// Yields the edge with the highest priority; of several with that priority, the one whose priority was set
 /// last.
 pub(super) struct Tournament {
-    priorities: Vec<f64>,
-    /// The time at which each priority was set.
-    stamps: Vec<u64>,
+    /// The priority of each edge, and the time at which it was set: side by side, since comparing takes both.
+    players: Vec<(f64, u64)>,
     clock: u64,
     /// A complete binary tree, the root at 1: the better one of each pair of players. Leaves are the
     /// edges, at `leaves` + edge.
@@ -24,8 +23,7 @@ impl Tournament {
         let count = edges.len();
         let leaves = count.next_power_of_two();
         let mut tournament = Self {
-            priorities: filled(count, 0.0)?,
-            stamps: filled(count, 0)?,
+            players: filled(count, (0.0, 0))?,
             clock: 0,
             winners: filled(2 * leaves, NOBODY)?,
             leaves,
@@ -40,10 +38,9 @@ impl Tournament {
     /// Makes all priorities 0, set in the order of `edges`, which names each edge once.
     pub(super) fn reset(&mut self, edges: &[u32]) {
         self.clock = 0;
-        self.priorities.fill(0.0);
         for &edge in edges {
             self.clock += 1;
-            self.stamps[edge as usize] = self.clock;
+            self.players[edge as usize] = (0.0, self.clock);
         }
         for node in (1..self.leaves).rev() {
             self.play(node);
@@ -51,29 +48,36 @@ impl Tournament {
     }
 
     /// When each priority was set.
-    pub(super) fn stamps(&self) -> &[u64] {
-        &self.stamps
+    pub(super) fn stamps(&self) -> Result<Vec<u64>> {
+        collected(self.players.iter().map(|player| player.1))
     }
 
     /// Restores the times at which the priorities were set; [`Self::put_back`] then restores the priorities.
     pub(super) fn set_stamps(&mut self, stamps: &[u64]) {
-        self.stamps.copy_from_slice(stamps);
+        for (player, &stamp) in self.players.iter_mut().zip(stamps) {
+            player.1 = stamp;
+        }
         self.clock = stamps.iter().copied().max().unwrap_or(0);
     }
 
     /// Sets a priority, which must not be NaN. O(log edges).
     pub(super) fn set(&mut self, edge: usize, priority: f64) {
         self.clock = self.clock.saturating_add(1);
-        self.stamps[edge] = self.clock;
+        self.players[edge].1 = self.clock;
         self.put_back(edge, priority);
     }
 
     /// Sets a priority, which must not be NaN, and keeps its time. O(log edges).
     pub(super) fn put_back(&mut self, edge: usize, priority: f64) {
-        self.priorities[edge] = priority;
+        self.players[edge].0 = priority;
         let mut node = (self.leaves + edge) / 2;
         while node > 0 {
+            let before = self.winners[node];
             self.play(node);
+            // Above a node that another edge has won before and now, nothing changes.
+            if before != edge as u32 && self.winners[node] != edge as u32 {
+                break;
+            }
             node /= 2;
         }
     }
@@ -82,7 +86,7 @@ impl Tournament {
     pub(super) fn best(&self) -> Option<(usize, f64)> {
         // With one edge, its leaf is the root.
         let edge = *self.winners.get(1)?;
-        (edge != NOBODY).then(|| (edge as usize, self.priorities[edge as usize]))
+        (edge != NOBODY).then(|| (edge as usize, self.players[edge as usize].0))
     }
 
     fn play(&mut self, node: usize) {
@@ -91,8 +95,7 @@ impl Tournament {
     }
 
     fn beats(&self, a: u32, b: u32) -> bool {
-        let (a, b) = (a as usize, b as usize);
-        (self.priorities[a], self.stamps[a]) > (self.priorities[b], self.stamps[b])
+        self.players[a as usize] > self.players[b as usize]
     }
 }
 
@@ -122,9 +125,9 @@ mod tests {
             }
             // One that is put together from another's stamps and priorities is the same.
             let mut copy = Tournament::new(&order).unwrap();
-            copy.set_stamps(tournament.stamps());
+            copy.set_stamps(&tournament.stamps().unwrap());
             for edge in 0..count {
-                copy.put_back(edge, tournament.priorities[edge]);
+                copy.put_back(edge, tournament.players[edge].0);
             }
             prop_assert_eq!(copy.best(), tournament.best());
             prop_assert_eq!(copy.clock, tournament.clock);

@@ -17,6 +17,8 @@ measured! {
         in_wide_batches: f64 = 2.5,
         /// Cost of a message read or written in a narrower batch, which one thread runs between barriers.
         in_narrow_batches: f64 = 3.0,
+        /// Largest degree of a variable at which an active set marks the messages that read a changed one.
+        marking_degree: usize = 64,
         /// Several threads are used if their estimated time is below this share of one thread's.
         worthwhile: f64 = 0.78,
     }

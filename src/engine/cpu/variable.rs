@@ -4,9 +4,9 @@ use super::state::{Known, Link, Source, State, Values};
 use super::trees::HighDegreeVariables;
 use super::workspace::{Products, Workspace};
 use crate::kernel::{
-    EncodedMessage, Monoid, Product, SMALL_DEGREE, binary_leave_one_out, binary_leave_one_out_all,
-    leave_one_out_of_few, probability_of_few, resolve_message, resolve_states,
-    weights_to_probabilities,
+    EncodedMessage, Monoid, NearStates, Product, SMALL_DEGREE, binary_leave_one_out,
+    binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_message,
+    resolve_states, weights_to_probabilities,
 };
 use crate::memory::{NoMemory, fit};
 
@@ -97,8 +97,11 @@ fn send_states_to_factors(
         return Ok(());
     }
     let radix = state.graph.cardinality(variable);
+    if send_near_states(state, variable, radix, workspace)? {
+        return Ok(());
+    }
     let Workspace { products, message, .. } = workspace;
-    let Products { scratch, states, rest } = products;
+    let Products { scratch, states, rest, .. } = products;
     rest.clear();
     fit(rest, radix.saturating_mul(edges.len()))?;
     fit(states, radix)?;
@@ -121,6 +124,42 @@ fn send_states_to_factors(
         workspace.contradictions.add(variable);
     }
     Ok(())
+}
+
+/// The messages to a variable of more than two states without evidence, if it has few and `f64` does for them.
+#[inline]
+fn near_states<'a>(
+    state: &State, values: &Values, variable: usize, radix: usize, room: &'a mut Vec<f64>,
+) -> Result<Option<NearStates<'a>>, NoMemory> {
+    let slots = state.graph.variable_slots(variable);
+    if state.known[variable] != Known::Nothing || !(1..=SMALL_DEGREE).contains(&slots.len()) {
+        return Ok(None);
+    }
+    let start = state.slot_values(slots.start).start;
+    NearStates::of(values.slice(start..start + slots.len() * radix), radix, room)
+}
+
+/// [`send_states_to_factors`] where [`near_states`] serve and no state is excluded; `false`, with nothing of meaning
+/// done, elsewhere.
+fn send_near_states(
+    state: &State, variable: usize, radix: usize, workspace: &mut Workspace,
+) -> Result<bool, NoMemory> {
+    let Workspace { products, message, .. } = workspace;
+    let room = &mut products.near;
+    let Some(mut near) = near_states(state, &state.to_variable, variable, radix, room)? else {
+        return Ok(false);
+    };
+    message.clear();
+    fit(message, radix)?;
+    message.resize(radix, EncodedMessage::ONE);
+    if !near.product(message) {
+        return Ok(false);
+    }
+    for (leaf, &edge) in state.graph.variable_edges(variable).iter().enumerate() {
+        near.leave_one_out(leaf, message);
+        state.hold(edge as usize, message);
+    }
+    Ok(true)
 }
 
 /// Multiplies soft evidence into one product per state.
@@ -239,7 +278,17 @@ pub(super) fn message_to_factor(
     }
     let radix = if binary { 1 } else { state.graph.cardinality(variable) };
     let Workspace { products, met, .. } = workspace;
-    let Products { scratch, states, .. } = products;
+    let Products { scratch, states, near, .. } = products;
+    if !binary
+        && let Some(mut near) = near_states(state, &state.to_variable, variable, radix, near)?
+    {
+        let start = out.len();
+        out.resize(start + radix, EncodedMessage::ONE);
+        if near.leave_one_out(leaf, &mut out[start..]) {
+            return Ok(());
+        }
+        out.truncate(start);
+    }
     states.clear();
     fit(states, radix)?;
     for x in 0..radix {
@@ -296,11 +345,17 @@ fn belief_from(
         weights_to_probabilities(state.weights(variable), out);
         return Ok(false);
     }
-    state_products(state, values, variable, workspace)?;
-    let Workspace { products, message, .. } = workspace;
+    let Workspace { products, message, .. } = &mut *workspace;
     message.clear();
     fit(message, out.len())?;
     message.resize(out.len(), EncodedMessage::ONE);
+    let near = near_states(state, values, variable, out.len(), &mut products.near)?;
+    if near.is_some_and(|mut near| near.product(message)) {
+        weights_to_probabilities(message, out);
+        return Ok(false);
+    }
+    state_products(state, values, variable, workspace)?;
+    let Workspace { products, message, .. } = workspace;
     let contradictory = resolve_states(&products.states, message);
     weights_to_probabilities(message, out);
     Ok(contradictory)

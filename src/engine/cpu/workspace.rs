@@ -13,6 +13,8 @@ pub(super) struct Products {
     pub(super) states: Vec<Product>,
     /// Leave-one-out products, per state.
     pub(super) rest: Vec<Product>,
+    /// Memory of [`crate::kernel::NearStates`].
+    pub(super) near: Vec<f64>,
 }
 
 /// A message after damping, and the one that it replaces.

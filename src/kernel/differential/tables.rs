@@ -3,12 +3,11 @@
 use super::{Cases, Function, Words, message};
 use crate::factor::terms::{TermInputs, TermScratch, term_messages};
 use crate::factor::{TermLiteral, Terms};
-use crate::kernel::Inference;
 use crate::kernel::packed::EncodedMessage;
 use crate::kernel::table::{
-    TableInputs, TableScratch, TableValues, stored_values, table_belief, table_message,
-    table_messages, table_total,
+    TableInputs, TableScratch, TableValues, stored_values, table_message, table_messages,
 };
+use crate::kernel::{Inference, table_belief, table_total};
 use proptest::prelude::*;
 
 /// The variables of a factor and the messages from them.
@@ -89,7 +88,7 @@ fn table(scope: &Scope, values: &[f64], max: bool, out: &mut Words) {
     });
     out.extended(table_total(table).unwrap());
     let mut belief = vec![0.0; values.len()];
-    let settled = table_belief(table, &mut belief).unwrap();
+    let settled = table_belief(table, &mut belief, scratch).unwrap();
     out.word(settled).numbers(&belief);
 }
 

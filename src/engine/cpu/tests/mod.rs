@@ -20,8 +20,13 @@ mod dynamic;
 mod reference;
 
 /// Everything multi-threaded, however small.
-const EAGER: Tuning =
-    Tuning { edges_per_thread: 1, wide_batch: 1, worthwhile: f64::INFINITY, ..Tuning::MEASURED };
+const EAGER: Tuning = Tuning {
+    edges_per_thread: 1,
+    wide_batch: 1,
+    worthwhile: f64::INFINITY,
+    marking_degree: 2,
+    ..Tuning::MEASURED
+};
 /// Some batches on all threads, some on one.
 const MIXED: Tuning =
     Tuning { edges_per_thread: 1, wide_batch: 4, worthwhile: f64::INFINITY, ..Tuning::MEASURED };
