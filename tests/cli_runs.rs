@@ -440,6 +440,8 @@ fn exact_results() {
             ("--exact --iterations 3", "cannot be used with"),
             ("--exact --schedule TREE", "cannot be used with"),
             ("--exact --stats stats.json", "cannot be used with"),
+            ("--exact --trace trace.csv", "cannot be used with"),
+            ("--exact --report report.html", "cannot be used with"),
         ],
     );
     let contradiction = format!("infer {} --exact", data("contradiction.causal_fg"));

@@ -18,7 +18,7 @@ pub struct ExactArguments {
     /// variables; where they are too large, it is an error. Not with options of runs
     #[arg(long, conflicts_with_all = [
         "schedule", "ranks", "blocks", "seed", "log_domain", "iterations", "tolerance", "max_iterations", "stop_on",
-        "bingo", "max_time", "damping", "active", "contradiction", "threads", "backend", "device", "no_compile", "stats",
+        "bingo", "max_time", "damping", "active", "contradiction", "threads", "backend", "device", "no_compile", "stats", "trace", "report",
     ])]
     pub exact: bool,
 
