@@ -63,6 +63,9 @@ protected:
         std::vector<std::uint64_t> labels, scopes;
         std::vector<std::size_t> variables;
         std::vector<std::uint32_t> cardinalities;
+        labels.reserve(nrVars());
+        variables.reserve(nrVars());
+        cardinalities.reserve(nrVars());
         for (std::size_t i = 0; i < nrVars(); ++i)
             if (var(i).states() != 1) {
                 labels.push_back(var(i).label());
@@ -72,6 +75,13 @@ protected:
             }
         std::vector<std::size_t> scope_offsets(1, 0), value_offsets(1, 0);
         std::vector<double> values;
+        std::size_t entries = 0;
+        for (std::size_t I = 0; I < nrFactors(); ++I)
+            entries += factor(I).nrStates();
+        values.reserve(entries);
+        scopes.reserve(nrEdges());
+        scope_offsets.reserve(nrFactors() + 1);
+        value_offsets.reserve(nrFactors() + 1);
         for (std::size_t I = 0; I < nrFactors(); ++I) {
             const Factor& f = factor(I);
             bool possible = false;
