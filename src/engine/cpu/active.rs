@@ -150,12 +150,13 @@ impl Pass<'_> {
         let state = self.serial.state;
         let first = task.first as usize;
         let marks = self.pending.take_few::<N>(state, first);
-        *self.spared += (N - marks.count()) as u64;
-        if marks.count() > 0
+        let count = marks.count();
+        *self.spared += (N - count) as u64;
+        if count > 0
             && let Some(links) = state.links[first..].first_chunk::<N>()
         {
             // See `Serial::run_small_factor`.
-            let unneeded = if marks.count() == 1 { marks.first() } else { N };
+            let unneeded = if count == 1 { marks.first() } else { N };
             let inputs = self.serial.inputs(first, links, unneeded);
             let c = state.coefficients(task.coefficients as usize);
             let outputs = small_horn_messages(&inputs, task.head as usize, c);
@@ -172,20 +173,20 @@ impl Pass<'_> {
     #[inline(always)]
     fn publish_odds(&mut self, edge: usize, link: Link, output: EncodedMessage) {
         let state = self.serial.state;
+        let slot = link.slot as usize;
         let mut odds = output;
         if odds.may_be_deterministic() {
             odds = self.serial.checked(odds, edge);
         }
-        let old = state.to_variable.get(link.slot as usize);
-        if self.threshold.is_exceeded_by_odds(old, odds) {
+        if self.threshold.is_exceeded_by_odds(state.to_variable.get(slot), odds) {
             if odds.may_be_deterministic() {
-                note_deterministic(state, edge, link.slot as usize, odds);
+                note_deterministic(state, edge, slot, odds);
             }
-            state.to_variable.set(link.slot as usize, odds);
+            state.to_variable.set(slot, odds);
             if link.high_degree {
                 self.serial.high_degree_variables.changed(state, edge);
             }
-            self.pending.changed(state, edge, link.slot);
+            self.pending.changed(state, edge, link);
         }
     }
 
@@ -248,7 +249,7 @@ fn publish(
     if link.high_degree {
         serial.high_degree_variables.changed(state, edge);
     }
-    pending.changed(state, edge, link.slot);
+    pending.changed(state, edge, link);
 }
 
 impl Threshold {

@@ -5,7 +5,7 @@
 //! remembers when the last two changes from different edges came, and the messages that read it compare that with the
 //! moment at which they were computed. Moments are counted in classes of the preorder.
 
-use super::state::State;
+use super::state::{Link, State};
 use crate::error::Result;
 use crate::memory::{collected, filled};
 use std::ops::Range;
@@ -22,12 +22,24 @@ pub(super) struct Pending {
 
 /// Number of marks that are read and written at once.
 const WORD: usize = 8;
+/// All marked.
+const ONES: u64 = u64::from_le_bytes([1; WORD]);
 
 /// An edge, and the edges of its factor.
 struct Neighbour {
     edge: u32,
     first: u32,
     end: u32,
+}
+
+impl Neighbour {
+    /// Marks of the edges of its factor, of which there are at most [`WORD`], whose messages read the input along the
+    /// edge: all but that one.
+    #[inline(always)]
+    fn readers(&self) -> u64 {
+        let Self { edge, first, end } = *self;
+        ONES & bytes_below((end - first) as usize) & !(0xff << (8 * (edge - first)))
+    }
 }
 
 /// When messages arrived at variables of high degree, and when those were computed that read them.
@@ -52,8 +64,10 @@ struct Arrival {
 }
 
 impl Pending {
-    /// All messages. Changes of messages to variables of a degree up to `marking` mark those that read them.
+    /// All messages. Changes of messages to variables of a degree up to `marking`, at least 2, mark those that read
+    /// them.
     pub(super) fn new(state: &State, marking: usize) -> Result<Self> {
+        debug_assert!(marking >= 2);
         let graph = &state.graph;
         let neighbours = collected(graph.all_variable_edges().iter().map(|&edge| {
             let Range { start, end } =
@@ -119,9 +133,19 @@ impl Pending {
         Marks(own)
     }
 
-    /// Notes that the message along an edge has changed, which is in this slot of its variable.
-    #[inline]
-    pub(super) fn changed(&mut self, state: &State, edge: usize, slot: u32) {
+    /// Notes that the message along an edge has changed.
+    #[inline(always)]
+    pub(super) fn changed(&mut self, state: &State, edge: usize, link: Link) {
+        // Most variables have one other edge, or none.
+        match link.degree {
+            1 => {}
+            2 => mark(&mut self.marked, &self.neighbours[link.place as usize]),
+            _ => self.changed_among_many(state, edge, link.slot as usize),
+        }
+    }
+
+    #[inline(never)]
+    fn changed_among_many(&mut self, state: &State, edge: usize, own: usize) {
         let graph = &state.graph;
         let variable = graph.edge_variables()[edge] as usize;
         let slots = graph.variable_slots(variable);
@@ -131,7 +155,6 @@ impl Pending {
             high_degree.arrived(variable, edge as u32);
             return;
         }
-        let own = slot as usize;
         for slot in slots {
             if slot != own {
                 mark(&mut self.marked, &self.neighbours[slot]);
@@ -155,7 +178,8 @@ pub(super) struct Marks(u64);
 impl Marks {
     #[inline(always)]
     pub(super) fn count(self) -> usize {
-        self.0.count_ones() as usize
+        // The sum of the bytes, in the highest one.
+        (self.0.wrapping_mul(ONES) >> (8 * (WORD - 1))) as usize
     }
 
     #[inline(always)]
@@ -179,14 +203,12 @@ fn bytes_below(count: usize) -> u64 {
 /// Marks the edges of a factor whose messages read the input along one of its edges: all but that one.
 #[inline(always)]
 fn mark(marked: &mut [u8], neighbour: &Neighbour) {
-    const ONES: u64 = u64::from_le_bytes([1; WORD]);
     let Neighbour { edge, first, end } = *neighbour;
     let (edge, first, end) = (edge as usize, first as usize, end as usize);
     if end - first <= WORD
         && let Some(bytes) = marked[first..].first_chunk_mut::<WORD>()
     {
-        let readers = ONES & bytes_below(end - first) & !(0xff << (8 * (edge - first)));
-        *bytes = (u64::from_le_bytes(*bytes) | readers).to_le_bytes();
+        *bytes = (u64::from_le_bytes(*bytes) | neighbour.readers()).to_le_bytes();
         return;
     }
     marked[first..edge].fill(1);

@@ -25,6 +25,9 @@ public:
     explicit Tables(const ::dai::FactorGraph& fg) : graph_(new_graph()) {
         std::vector<std::uint64_t> scopes;
         std::vector<std::uint32_t> cardinalities;
+        labels_.reserve(fg.nrVars());
+        variables_.reserve(fg.nrVars());
+        cardinalities.reserve(fg.nrVars());
         for (std::size_t i = 0; i < fg.nrVars(); ++i)
             if (fg.var(i).states() != 1) {
                 labels_.push_back(fg.var(i).label());
@@ -34,6 +37,13 @@ public:
             }
         std::vector<std::size_t> scope_offsets(1, 0), value_offsets(1, 0);
         std::vector<double> values;
+        std::size_t entries = 0;
+        for (std::size_t I = 0; I < fg.nrFactors(); ++I)
+            entries += fg.factor(I).nrStates();
+        values.reserve(entries);
+        scopes.reserve(fg.nrEdges());
+        scope_offsets.reserve(fg.nrFactors() + 1);
+        value_offsets.reserve(fg.nrFactors() + 1);
         for (std::size_t I = 0; I < fg.nrFactors(); ++I) {
             const ::dai::Factor& f = fg.factor(I);
             bool possible = false;
