@@ -345,11 +345,13 @@ fn belief_from(
         weights_to_probabilities(state.weights(variable), out);
         return Ok(false);
     }
+    // Where memory is missing, `out` may be empty.
+    let radix = state.graph.cardinality(variable);
     let Workspace { products, message, .. } = &mut *workspace;
     message.clear();
-    fit(message, out.len())?;
-    message.resize(out.len(), EncodedMessage::ONE);
-    let near = near_states(state, values, variable, out.len(), &mut products.near)?;
+    fit(message, radix)?;
+    message.resize(radix, EncodedMessage::ONE);
+    let near = near_states(state, values, variable, radix, &mut products.near)?;
     if near.is_some_and(|mut near| near.product(message)) {
         weights_to_probabilities(message, out);
         return Ok(false);
