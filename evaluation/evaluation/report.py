@@ -57,35 +57,28 @@ def speeds(here, arguments, subjects, store):
 
 def schedules(subjects, store):
     head = ["graph", "schedule", "levels", "converged", "iterations", "largest change", "contradictions", "run s"]
+    keys = ("levels", "converged", "iterations", "max_diff", "contradictions", "run")
+    return head, by_schedule(subjects, store, plan.SCHEDULES, plan.schedule_key, keys)
+
+
+def by_schedule(subjects, store, names, key_of, keys):
+    """A row for each graph and schedule with a result; the last of its keys is only in complete ones."""
     rows = []
     for subject in subjects:
-        for schedule in plan.SCHEDULES:
-            value = store.known.get(plan.schedule_key(subject, schedule))
-            if value is None:
-                continue
-            if "run" not in value:
-                rows.append([subject.name, schedule, None, None, None, None, None, missing(value)])
-                continue
-            keys = ("levels", "converged", "iterations", "max_diff", "contradictions", "run")
-            rows.append([subject.name, schedule, *(value[key] for key in keys)])
-    return head, rows
+        for schedule in names:
+            value = store.known.get(key_of(subject, schedule))
+            if value is not None:
+                complete = keys[-1] in value
+                cells = [value[key] for key in keys] if complete else [None] * (len(keys) - 1) + [missing(value)]
+                rows.append([subject.name, schedule, *cells])
+    return rows
 
 
 def rankings(subjects, store):
     head = ["graph", "schedule", "answers", "inversions", "Rank-100%-T", "Rank-90%-T", "iterations per answer", "s per answer",
             "s in all"]
-    rows = []
-    for subject in subjects:
-        for schedule in plan.RANKINGS:
-            value = store.known.get(plan.ranking_key(subject, schedule))
-            if value is None:
-                continue
-            if "curve" not in value:
-                rows.append([subject.name, schedule, None, None, None, None, None, None, missing(value)])
-                continue
-            keys = ("answers", "inversions", "rank_100", "rank_90", "iterations", "seconds_per_answer", "seconds")
-            rows.append([subject.name, schedule, *(value[key] for key in keys)])
-    return head, rows
+    keys = ("answers", "inversions", "rank_100", "rank_90", "iterations", "seconds_per_answer", "seconds")
+    return head, by_schedule(subjects, store, plan.RANKINGS, plan.ranking_key, keys)
 
 
 def speed_figure(here, arguments, subjects, store, family, title):

@@ -12,16 +12,6 @@ pub(super) const NOT_ELIMINATED: u32 = u32::MAX;
 /// Tables up to this many entries in all need no second order to choose from.
 const SMALL: usize = 1 << 12;
 
-/// How a greedy order measures what eliminating a variable costs; ties go to the smaller clique, then to the lower
-/// variable.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Measure {
-    /// Joint states of the clique.
-    Weight,
-    /// Pairs of neighbours that the elimination joins.
-    Fill,
-}
-
 /// The cliques of an order of elimination.
 ///
 /// Of the clique of a variable all others are eliminated later, and those are in the clique of the first of them, too: so
@@ -37,6 +27,16 @@ pub(super) struct Cliques {
     offsets: Vec<usize>,
     /// Entries of the tables of all cliques.
     pub(super) entries: usize,
+}
+
+/// How a greedy order measures what eliminating a variable costs; ties go to the smaller clique, then to the lower
+/// variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Measure {
+    /// Joint states of the clique.
+    Weight,
+    /// Pairs of neighbours that the elimination joins.
+    Fill,
 }
 
 impl Cliques {

@@ -3,7 +3,7 @@
 use super::number::{ExtendedFloat, Real};
 use super::packed::EncodedMessage;
 use super::table::{
-    Buffers, TableInputs, TableScratch, TableValues, exponent_range, of_length, unpack_inputs,
+    Buffers, TableInputs, TableScratch, exponent_range, near_pair, of_length, unpack_inputs,
 };
 use crate::error::Result;
 use crate::memory::NoMemory;
@@ -31,15 +31,8 @@ pub(crate) fn table_belief(
 /// The entries of a table of two binary variables times the inputs, where all are well inside the range of `f64`.
 #[inline]
 fn pair_weights(table: TableInputs<'_>) -> Option<[f64; 4]> {
-    let (&[2, 2], &[a, b], TableValues::F64(&[v0, v1, v2, v3])) =
-        (table.radices, table.inputs, table.values)
-    else {
-        return None;
-    };
-    let (low, high) = table.exponents;
-    let near = EncodedMessage::all_near::<256>(&[a, b]) && low > -200 && high < 200;
-    let (a, b) = (a.stored_f64(), b.stored_f64());
-    near.then_some([v0, v1 * a, v2 * b, (v3 * a) * b])
+    let ([v0, v1, v2, v3], [a, b]) = near_pair(table)?;
+    Some([v0, v1 * a, v2 * b, (v3 * a) * b])
 }
 
 /// Divides weights by their sum; `false`, with `out` unchanged, if all are zero.
@@ -86,8 +79,20 @@ fn joint_weights<'a, T: Real>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::TableValues;
     use super::*;
     use proptest::prelude::*;
+
+    /// What [`table_belief`] gives for a table, in the numbers that it chooses and with exponents that `f64` arithmetic
+    /// could not handle.
+    fn in_both_ranges<const N: usize>(table: TableInputs<'_>) -> [(bool, [f64; N]); 2] {
+        let far = TableInputs { exponents: (-100_000, 100_000), ..table };
+        [table, far].map(|table| {
+            let mut belief = [0.0; N];
+            let settled = table_belief(table, &mut belief, &mut TableScratch::default()).unwrap();
+            (settled, belief)
+        })
+    }
 
     proptest! {
         /// Two binary variables have a path of their own.
@@ -100,12 +105,8 @@ mod tests {
             let entries = TableValues::F64(&values);
             let (exponents, radices) = (entries.exponents(), &[2, 2]);
             let table = TableInputs { values: entries, exponents, radices, inputs: &inputs };
-            let scratch = &mut TableScratch::default();
-            let (mut belief, mut extended) = ([0.0; 4], [0.0; 4]);
-            let settled = table_belief(table, &mut belief, scratch).unwrap();
-            let far = TableInputs { exponents: (-100_000, 100_000), ..table };
-            prop_assert_eq!(table_belief(far, &mut extended, scratch).unwrap(), settled);
-            prop_assert_eq!(belief, extended);
+            let [near, far] = in_both_ranges::<4>(table);
+            prop_assert_eq!(near, far);
         }
 
         /// `f64` and `ExtendedFloat` give the same bits wherever `f64` is used, and those of the definition: each
@@ -123,12 +124,9 @@ mod tests {
             let entries = TableValues::F64(&values);
             let radices = &[2, 3, 4];
             let table = TableInputs { values: entries, exponents: entries.exponents(), radices, inputs: &inputs };
-            let scratch = &mut TableScratch::default();
-            let (mut belief, mut extended) = ([0.0; 24], [0.0; 24]);
-            let settled = table_belief(table, &mut belief, scratch).unwrap();
-            let far = TableInputs { exponents: (-100_000, 100_000), ..table };
-            prop_assert_eq!(table_belief(far, &mut extended, scratch).unwrap(), settled);
-            prop_assert_eq!(belief, extended);
+            let [near, far] = in_both_ranges::<24>(table);
+            prop_assert_eq!(near, far);
+            let (settled, belief) = near;
             let weight = |index: usize| {
                 let (a, b, c) = (index % 2, index / 2 % 3, index / 6);
                 let first = match (odds, a) {

@@ -257,20 +257,24 @@ fn run(
     }
 }
 
-/// The messages of a table of two binary variables, where all is well inside the range of `f64`. They have the order of
-/// operations of [`Recursion`].
+/// The entries and the inputs of a table of two binary variables, where all are well inside the range of `f64`.
 #[inline]
-fn pair_messages(table: TableInputs<'_>) -> Option<[EncodedMessage; 2]> {
+pub(super) fn near_pair(table: TableInputs<'_>) -> Option<([f64; 4], [f64; 2])> {
     let (&[2, 2], &[a, b], TableValues::F64(&[v0, v1, v2, v3])) =
         (table.radices, table.inputs, table.values)
     else {
         return None;
     };
     let (low, high) = table.exponents;
-    if !EncodedMessage::all_near::<256>(&[a, b]) || low < -200 || high > 200 {
-        return None;
-    }
-    let (a, b) = (a.stored_f64(), b.stored_f64());
+    let near = EncodedMessage::all_near::<256>(&[a, b]) && low >= -200 && high <= 200;
+    near.then_some(([v0, v1, v2, v3], [a.stored_f64(), b.stored_f64()]))
+}
+
+/// The messages of a table of two binary variables, where all is well inside the range of `f64`. They have the order of
+/// operations of [`Recursion`].
+#[inline]
+fn pair_messages(table: TableInputs<'_>) -> Option<[EncodedMessage; 2]> {
+    let ([v0, v1, v2, v3], [a, b]) = near_pair(table)?;
     Some([
         EncodedMessage::ratio_of_f64(v1 + v3 * b, v0 + v2 * b),
         EncodedMessage::ratio_of_f64(v2 + v3 * a, v0 + v1 * a),

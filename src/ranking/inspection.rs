@@ -148,15 +148,15 @@ impl Inspection {
             other => format!("{other:?}"),
         };
         let RunRequest {
-            rule,
-            start,
-            max_time,
-            contradiction,
-            inference,
-            damping,
-            active_threshold,
             // Changes no result.
             observe: _,
+            rule,
+            contradiction,
+            inference,
+            start,
+            damping,
+            active_threshold,
+            max_time,
         } = self.rules.request;
         let subject = format!(
             "graph={:016x}|evidence={:016x}|alarms={}:{:016x}|schedule={schedule}|rule={rule:?}|start={start:?}|\

@@ -46,14 +46,14 @@ pub struct Files {
 
 /// Their content.
 pub struct Subject {
+    /// For reading.
+    pub seconds: f64,
+    /// To be shown when it is this graph's turn.
+    pub warning: Option<String>,
     pub graph: Arc<FactorGraph>,
     pub names: Dictionary,
     pub evidence: Evidence,
     pub candidates: Vec<Marked>,
-    /// To be shown when it is this graph's turn.
-    pub warning: Option<String>,
-    /// For reading.
-    pub seconds: f64,
 }
 
 /// Reads one graph after the other: the next one, on a thread of its own, while the one before it is run.

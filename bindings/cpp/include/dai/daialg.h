@@ -44,8 +44,15 @@ public:
     virtual Factor beliefV(size_t i) const { return belief(fg().var(i)); }
     /// Belief of the factor of an index.
     virtual Factor beliefF(size_t I) const { return belief(fg().factor(I).vars()); }
-    /// All beliefs.
-    virtual std::vector<Factor> beliefs() const = 0;
+    /// Beliefs of all variables, then of all factors.
+    virtual std::vector<Factor> beliefs() const {
+        std::vector<Factor> all;
+        for (size_t i = 0; i < fg().nrVars(); ++i)
+            all.push_back(beliefV(i));
+        for (size_t I = 0; I < fg().nrFactors(); ++I)
+            all.push_back(beliefF(I));
+        return all;
+    }
     /// Natural logarithm of the partition function.
     virtual Real logZ() const = 0;
     /// The most probable joint state, by variable index.

@@ -45,15 +45,6 @@ public:
     Factor belief(const Var& v) const override { return belief(VarSet(v)); }
     Factor beliefV(size_t i) const override { return belief(VarSet(var(i))); }
     Factor beliefF(size_t I) const override { return belief(factor(I).vars()); }
-    /// Beliefs of all variables, then of all factors.
-    std::vector<Factor> beliefs() const override {
-        std::vector<Factor> all;
-        for (size_t i = 0; i < nrVars(); ++i)
-            all.push_back(beliefV(i));
-        for (size_t I = 0; I < nrFactors(); ++I)
-            all.push_back(beliefF(I));
-        return all;
-    }
     /// Natural logarithm of the product of all factors at the result.
     Real logZ() const override { return log_score_; }
     /// The result.

@@ -89,15 +89,6 @@ public:
     }
     Factor beliefV(size_t i) const override { return belief(VarSet(var(i))); }
     Factor beliefF(size_t I) const override { return belief(factor(I).vars()); }
-    /// Beliefs of all variables, then of all factors.
-    std::vector<Factor> beliefs() const override {
-        std::vector<Factor> all;
-        for (size_t i = 0; i < nrVars(); ++i)
-            all.push_back(beliefV(i));
-        for (size_t I = 0; I < nrFactors(); ++I)
-            all.push_back(beliefF(I));
-        return all;
-    }
     Real logZ() const override { return results_ ? results_.log_partition() : 0; }
     /// Forgets the results.
     void init() override { results_ = Exact(); }

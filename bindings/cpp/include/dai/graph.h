@@ -217,13 +217,12 @@ public:
                     stream << "\tx" << node << " -- x" << neighbor.node << ";\n";
         stream << "}\n";
     }
-    /// As printDot.
+    /// The text that printDot writes.
+    std::string toString() const { return dai::toString(*this); }
     friend std::ostream& operator<<(std::ostream& stream, const GraphAL& graph) {
         graph.printDot(stream);
         return stream;
     }
-    /// The text that printDot writes.
-    std::string toString() const { return dai::toString(*this); }
 
 private:
     std::vector<Neighbors> nb_;

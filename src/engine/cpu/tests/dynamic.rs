@@ -333,6 +333,13 @@ proptest! {
     }
 }
 
+/// An engine for a graph, with the usual options.
+fn trial(builder: FactorGraphBuilder, schedule: &Schedule) -> Trial<CpuEngine> {
+    let graph = Arc::new(builder.build().unwrap());
+    let engine = CpuEngine::new(graph.clone(), schedule, EngineOptions::default()).unwrap();
+    Trial::new(engine, &graph)
+}
+
 /// The share of unconverged variables, and the contradictory places.
 #[test]
 fn observations_of_a_small_graph() {
@@ -341,10 +348,7 @@ fn observations_of_a_small_graph() {
     builder.add_and(1, &[0], 1.0, 0.0).unwrap();
     builder.add_prior(1, 0.0).unwrap();
     builder.add_prior(2, 0.5).unwrap();
-    let graph = Arc::new(builder.build().unwrap());
-    let options = EngineOptions::default();
-    let engine = CpuEngine::new(graph.clone(), &Schedule::Parallel, options).unwrap();
-    let mut engine = Trial::new(engine, &graph);
+    let mut engine = trial(builder, &Schedule::Parallel);
     let rule = StopRule::Tolerance { tolerance: 1e-3, max_iterations: 3 };
     let request =
         RunRequest { contradiction: Contradiction::Vote, observe: true, ..RunRequest::new(rule) };
@@ -363,10 +367,7 @@ fn active_sets_spare_messages() {
         builder.add_and(v + 1, &[v], 0.9, 0.2).unwrap();
     }
     builder.add_prior(0, 0.3).unwrap();
-    let graph = Arc::new(builder.build().unwrap());
-    let options = EngineOptions::default();
-    let engine = CpuEngine::new(graph.clone(), &Schedule::SequentialFixed, options).unwrap();
-    let mut engine = Trial::new(engine, &graph);
+    let mut engine = trial(builder, &Schedule::SequentialFixed);
     let rule = StopRule::Tolerance { tolerance: 1e-12, max_iterations: 100 };
     let all = go(&mut engine, &RunRequest::new(rule));
     let expected = engine.results().to_vec();
