@@ -6,7 +6,7 @@
 use super::arguments::Buffer;
 use super::bp::fastlbp_bp;
 use super::session::Session;
-use super::status::{DONE, fastlbp_status};
+use super::status::fastlbp_status;
 
 /// Length of the array of all messages: the states of the variables of all edges together.
 fn message_length(session: &Session) -> usize {
@@ -42,9 +42,8 @@ pub unsafe extern "C" fn fastlbp_bp_set_messages(
     bp: *mut fastlbp_bp, messages: *const f64, length: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        session.bp.set_messages(array!(messages, length))?;
-        session.exact = None;
-        DONE
+        let messages = array!(messages, length);
+        session.replace_messages(|bp| bp.set_messages(messages))
     })
 }
 
@@ -70,8 +69,7 @@ pub unsafe extern "C" fn fastlbp_bp_restore_state(
     bp: *mut fastlbp_bp, state: *const u64, length: usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        session.bp.restore_state(array!(state, length))?;
-        session.exact = None;
-        DONE
+        let state = array!(state, length);
+        session.replace_messages(|bp| bp.restore_state(state))
     })
 }

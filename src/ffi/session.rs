@@ -112,6 +112,15 @@ impl Session {
         }
     }
 
+    /// Replaces the messages; the results are then theirs.
+    pub fn replace_messages(
+        &mut self, replace: impl FnOnce(&mut BeliefPropagation) -> crate::error::Result<()>,
+    ) -> Outcome {
+        replace(&mut self.bp)?;
+        self.exact = None;
+        Ok(())
+    }
+
     /// Makes the results exact ones; a `table_limit` of 0 is the usual one.
     pub fn run_exact(&mut self, table_limit: usize) -> Outcome {
         let limit = if table_limit == 0 { DEFAULT_TABLE_LIMIT } else { table_limit };
