@@ -116,6 +116,10 @@ impl TermFactors {
 /// All factors, for sums or for maxima.
 #[derive(Debug, Default)]
 pub(super) struct Factors {
+    /// Whether some factor needs room for its messages by edge.
+    pub needs_outputs: bool,
+    /// Whether some factor looks at the numbers of its variables' states.
+    pub needs_radices: bool,
     /// Three words each: `Record` of general.cuh.
     pub records: Vec<u32>,
     pub horn: Vec<DeviceHorn>,
@@ -125,10 +129,6 @@ pub(super) struct Factors {
     pub terms: TermFactors,
     /// Bytes of memory that each factor's messages take, beside their inputs and outputs.
     pub scratch: Vec<u64>,
-    /// Whether some factor needs room for its messages by edge.
-    pub needs_outputs: bool,
-    /// Whether some factor looks at the numbers of its variables' states.
-    pub needs_radices: bool,
 }
 
 fn aligned(bytes: u64) -> u64 {
