@@ -317,10 +317,10 @@ class SessionTest {
                 sum += (x1 ? 1 : 0.01) * (x21 ? p21 : 1 - p21) * (x2 && x21 ? 0 : 0.99);
             }
             assertEquals(Math.log(sum), bp.logPartition(), 1e-12);
-            double[] marginals = bp.marginals();
+            double[] marginals = bp.marginal(0);
             bp.runExact(0);
             assertEquals(Math.log(sum), bp.logPartition(), 1e-12);
-            assertArrayEquals(marginals, bp.marginals(), 1e-12);
+            assertArrayEquals(marginals, bp.marginal(0), 1e-12);
             bp.setInference(Inference.MAX_PRODUCT).runExact(100);
             assertArrayEquals(states, bp.findMaximum());
             fails(Status.LIMIT_EXCEEDED, () -> bp.runExact(1));
