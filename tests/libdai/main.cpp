@@ -10,6 +10,7 @@ void test_graphs(const std::string& data, const std::string& scratch);
 void test_bp(const std::string& data);
 void test_changes();
 void test_exact();
+void test_learning();
 void test_causal(const std::string& data, const std::string& scratch);
 
 int main(int argc, char** argv) {
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
         test_bp(argv[1]);
         test_changes();
         test_exact();
+        test_learning();
         test_causal(argv[1], argv[2]);
     } catch (const std::exception& error) {
         check_that(false, error.what(), __FILE__, __LINE__);

@@ -5,6 +5,7 @@
 #define FASTLBP_DAI_ALLDAI_H
 
 #include <dai/bp.h>
+#include <dai/emalg.h>
 
 namespace dai {
 

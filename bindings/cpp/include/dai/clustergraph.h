@@ -15,10 +15,8 @@ public:
     ClusterGraph() {}
     /// The variables of a graph; those that share a factor are together.
     ClusterGraph(const FactorGraph& fg, bool /*onlyMaximal*/) : vars_(fg.vars()) {
-        for (size_t i = 0; i < fg.nrVars(); ++i) {
-            const SmallSet<size_t> others = fg.deltai(i);
-            joined_.push_back(std::set<size_t>(others.begin(), others.end()));
-        }
+        for (size_t i = 0; i < fg.nrVars(); ++i)
+            joined_.push_back(fg.deltai(i));
     }
 
     /// Number of variables.
@@ -28,9 +26,9 @@ public:
     /// A variable.
     const Var& var(size_t i) const { return vars_.at(i); }
     /// Whether two different variables are together.
-    bool adj(size_t i, size_t j) const { return joined_.at(i).count(j) != 0; }
+    bool adj(size_t i, size_t j) const { return joined_.at(i).contains(j); }
     /// Those that are together with a variable, by index.
-    const std::set<size_t>& neighbors(size_t i) const { return joined_.at(i); }
+    const SmallSet<size_t>& neighbors(size_t i) const { return joined_.at(i); }
     /// Those that are together with a variable.
     VarSet delta(size_t i) const {
         VarSet result;
@@ -44,13 +42,13 @@ public:
     /// Takes a variable away, and puts all that were together with it in one set; returns that set and the variable.
     VarSet elimVar(size_t i) {
         const VarSet cluster = Delta(i);
-        const std::set<size_t> neighbors = joined_.at(i);
+        const SmallSet<size_t> neighbors = joined_.at(i);
         for (size_t j : neighbors) {
-            joined_[j].insert(neighbors.begin(), neighbors.end());
+            joined_[j] |= neighbors;
             joined_[j].erase(i);
             joined_[j].erase(j);
         }
-        joined_[i].clear();
+        joined_[i] = SmallSet<size_t>();
         return cluster;
     }
     /// The sets that an elimination of all variables leaves, of which `choose(graph, remaining)` tells the next one;
@@ -76,7 +74,7 @@ public:
 
 private:
     std::vector<Var> vars_;
-    std::vector<std::set<size_t>> joined_;
+    std::vector<SmallSet<size_t>> joined_;
 };
 
 /// Chooses the next variable to eliminate, one of least cost, of those the one of the lowest index.
@@ -108,10 +106,10 @@ namespace detail {
 /// The sum, over all pairs of variables that an elimination joins, of some weight.
 template <typename Weight>
 size_t fill_of(const ClusterGraph& graph, size_t i, const Weight& weight) {
-    const std::set<size_t>& neighbors = graph.neighbors(i);
+    const SmallSet<size_t>& neighbors = graph.neighbors(i);
     size_t sum = 0;
-    for (std::set<size_t>::const_iterator first = neighbors.begin(); first != neighbors.end(); ++first)
-        for (std::set<size_t>::const_iterator second = first; ++second != neighbors.end();)
+    for (SmallSet<size_t>::const_iterator first = neighbors.begin(); first != neighbors.end(); ++first)
+        for (SmallSet<size_t>::const_iterator second = first; ++second != neighbors.end();)
             if (!graph.adj(*first, *second))
                 sum += weight(graph.var(*first), graph.var(*second));
     return sum;

@@ -45,7 +45,7 @@ public:
         std::vector<std::uint32_t> numbers;
         for (const Var& v : vars)
             if (v.states() != 1)
-                numbers.push_back(number_of_label_.at(v.label()));
+                numbers.push_back(static_cast<std::uint32_t>(number_of_label_.at(v.label())));
         Factor result(vars, Real(1));
         const fastlbp_status status = fastlbp_bp_belief(session_.get(), numbers.data(), numbers.size(),
                                                         result.p().p().data(), result.nrStates(), nullptr);
@@ -75,7 +75,7 @@ private:
     std::shared_ptr<fastlbp_bp> session_;
     std::vector<std::uint32_t> numbers_; // of the variables in the library
     std::vector<size_t> variables_;      // their indices in the graph
-    std::unordered_map<size_t, std::uint32_t> number_of_label_;
+    std::unordered_map<size_t, size_t> number_of_label_;
 };
 
 /// What ExactInf and JTree have in common: an algorithm whose run needs no iterations.

@@ -315,10 +315,10 @@ public:
 
     /// Reads a file in libDAI's format `.fg`; CANNOT_READ_FILE, INVALID_FACTORGRAPH_FILE, and ASSERTION_FAILED where a
     /// factor has a variable twice or more than 2^26 joint states. Of several values of an index the last counts.
-    virtual void ReadFromFile(const char* filename);
+    inline virtual void ReadFromFile(const char* filename);
     /// Writes a file in libDAI's format `.fg`, with some significant digits; CANNOT_WRITE_FILE. 17 digits
     /// are read back to the same bits.
-    virtual void WriteToFile(const char* filename, size_t precision = 15) const;
+    inline virtual void WriteToFile(const char* filename, size_t precision = 15) const;
     /// Writes the format `.fg`, with the precision of the stream.
     friend std::ostream& operator<<(std::ostream& stream, const FactorGraph& graph);
     /// Reads the format `.fg`; INVALID_FACTORGRAPH_FILE.
@@ -494,7 +494,7 @@ private:
 
 inline std::istream& operator>>(std::istream& stream, FactorGraph& graph) {
     detail::FgReader reader(stream);
-    std::map<size_t, size_t> cardinalities;
+    std::unordered_map<size_t, size_t> cardinalities; // by label
     std::vector<Factor> factors;
     for (size_t left = reader.whole("the number of factors"); left > 0; --left) {
         std::vector<Var> vars;
@@ -505,7 +505,9 @@ inline std::istream& operator>>(std::istream& stream, FactorGraph& graph) {
             v.states() = reader.whole("a number of states");
             if (v.states() == 0)
                 reader.fail("variable " + toString(v.label()) + " has no states: at least 1 is needed");
-            const size_t known = cardinalities.insert(std::make_pair(v.label(), v.states())).first->second;
+            size_t& known = cardinalities[v.label()];
+            if (known == 0)
+                known = v.states();
             if (known != v.states())
                 reader.fail("variable " + toString(v.label()) + " has " + toString(v.states())
                             + " states here and " + toString(known) + " before");
