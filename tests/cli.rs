@@ -712,7 +712,12 @@ fn convert_keeps_every_value() {
 
 #[test]
 fn help_and_version() {
-    assert_eq!(succeed("--version"), format!("fastlbp {}\n", env!("CARGO_PKG_VERSION")));
+    let version = format!("fastlbp {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(succeed("-V"), version);
+    let built_in = if cfg!(cuda) { "built in: cpu, cuda (" } else { "built in: cpu (" };
+    let long = succeed("--version");
+    assert!(long.starts_with(&(version + built_in)), "{long}");
+    assert_eq!(long.lines().count(), 2);
     let help = succeed("--help");
     for part in ["infer", "info", "convert", "bingo", "generate", "Examples:", "Exit codes:"] {
         assert!(help.contains(part), "{part}");
@@ -721,5 +726,8 @@ fn help_and_version() {
         let help = succeed(&format!("{command} --help"));
         assert!(help.contains(&format!("Usage: fastlbp {command}")), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+        let short = succeed(&format!("{command} -h"));
+        assert!(2 * short.lines().count() < help.lines().count() + 40, "{short}");
+        assert!(short.lines().count() <= 40, "{short}");
     }
 }

@@ -1,7 +1,7 @@
 //! Names of variables beside a graph: the dictionaries that BINGO and other tools write.
 
 use super::file;
-use super::names::Names;
+use super::names::{Names, is_number};
 use super::text::Cursor;
 use crate::error::Result;
 use crate::memory::{Grow, filled, out_of_memory, room};
@@ -34,7 +34,7 @@ impl Dictionary {
     /// The names of a graph whose file has them. Errors: no memory.
     pub fn from_names(names: &Names) -> Result<Self> {
         let count = names.variable_count();
-        let mut dictionary = Self { spans: filled(count, (0, 0))?, ..Self::default() };
+        let mut dictionary = Self::of_variables(count)?;
         for variable in 0..count {
             dictionary.add(variable, names.variable(variable))?;
         }
@@ -61,7 +61,13 @@ impl Dictionary {
         }
     }
 
-    fn add(&mut self, variable: usize, name: &str) -> Result<()> {
+    /// Without a name yet, for a graph of so many variables.
+    pub(super) fn of_variables(count: usize) -> Result<Self> {
+        Ok(Self { spans: filled(count, (0, 0))?, ..Self::default() })
+    }
+
+    /// Names a variable that has no name yet.
+    pub(super) fn add(&mut self, variable: usize, name: &str) -> Result<()> {
         self.all.try_reserve(name.len()).map_err(|_| out_of_memory(format_args!("a name")))?;
         let start = self.all.len();
         self.all.push_str(name);
@@ -69,7 +75,8 @@ impl Dictionary {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Self> {
+    /// Makes the names known to [`Self::find`].
+    pub(super) fn finish(mut self) -> Result<Self> {
         let mut sorted = room(self.spans.len())?;
         sorted.try_extend(
             (0..self.spans.len() as u32).filter(|&v| self.name(v as usize).is_some()),
@@ -82,8 +89,9 @@ impl Dictionary {
     }
 }
 
-/// Reads names of variables: a line `label: name` each, as in the `.dict` files of BINGO. A name goes to the end of
-/// its line, and may be that of several variables. Blank lines and '#' comments are allowed.
+/// Reads names of variables: a line `label: name` each, as in the `.dict` files of BINGO, or `label name`, as a table of
+/// two columns has it. A name goes to the end of its line, and may be that of several variables. Blank lines and '#'
+/// comments are allowed.
 ///
 /// Errors name the line: a label that the graph does not have, or that has another name already.
 pub fn read_dictionary(path: &Path, graph: &FactorGraph) -> Result<Dictionary> {
@@ -92,8 +100,7 @@ pub fn read_dictionary(path: &Path, graph: &FactorGraph) -> Result<Dictionary> {
 
 fn parse(bytes: &[u8], path: &Path, graph: &FactorGraph) -> Result<Dictionary> {
     let mut cursor = Cursor::new(path, bytes);
-    let mut dictionary =
-        Dictionary { spans: filled(graph.variable_count(), (0, 0))?, ..Dictionary::default() };
+    let mut dictionary = Dictionary::of_variables(graph.variable_count())?;
     while cursor.next_filled_line() {
         let (label, name) = read_line(&mut cursor)?;
         let Some(variable) = graph.variable_of_label(label) else {
@@ -120,16 +127,16 @@ fn read_line<'a>(cursor: &mut Cursor<'a>) -> Result<(u64, &'a str)> {
     let rest = cursor.rest();
     let line = &rest[..rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())];
     let line = std::str::from_utf8(line).map_err(|_| cursor.error("the line is not UTF-8"))?;
-    let parts = line.split_once(':').map(|(label, name)| (label.trim(), name.trim()));
-    let (label, name) = parts
-        .filter(|(_, name)| !name.is_empty())
-        .ok_or_else(|| cursor.error("no name of a variable: a line `label: name` is needed"))?;
-    let is_number = !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
-    let label = label.parse().ok().filter(|_| is_number);
-    let label = label.ok_or_else(|| {
-        cursor.error(
-            "what is before the ':' is not the label of a variable: a line `label: name` is needed",
-        )
+    const WANTED: &str = "a line `label: name` is needed";
+    let end = line.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(line.len());
+    let (label, rest) = line.split_at(end);
+    let rest = rest.trim();
+    let name = rest.strip_prefix(':').unwrap_or(rest).trim_start();
+    if name.is_empty() {
+        return Err(cursor.error(format!("no name of a variable: {WANTED}")));
+    }
+    let label = label.parse().ok().filter(|_| is_number(label)).ok_or_else(|| {
+        cursor.error(format!("what is before the name is not the label of a variable: {WANTED}"))
     })?;
     Ok((label, name))
 }
@@ -160,6 +167,13 @@ mod tests {
     }
 
     #[test]
+    fn a_colon_may_be_left_out() {
+        let dictionary = read("3 race(1,2)\n20\tNOT a:1, b\n10 : c").unwrap();
+        let names: Vec<_> = (0..3).map(|variable| dictionary.name(variable)).collect();
+        assert_eq!(names, [Some("race(1,2)"), Some("c"), Some("NOT a:1, b")]);
+    }
+
+    #[test]
     fn errors_name_the_line() {
         for (text, wanted) in [
             (
@@ -170,11 +184,11 @@ mod tests {
                 "3: a\n3: b",
                 "d:2: variable 3 is called 'b', but 'a' before: it can have one name only",
             ),
-            ("3 a", "d:1: no name of a variable: a line `label: name` is needed"),
+            ("3", "d:1: no name of a variable: a line `label: name` is needed"),
             ("3:", "d:1: no name of a variable: a line `label: name` is needed"),
             (
                 "+3: a",
-                "d:1: what is before the ':' is not the label of a variable: a line `label: name` is needed",
+                "d:1: what is before the name is not the label of a variable: a line `label: name` is needed",
             ),
         ] {
             assert_eq!(read(text).unwrap_err().to_string(), wanted);

@@ -74,7 +74,11 @@ pub fn read_graph_from_bytes(
 
 /// Reads a factor graph as [`read_graph`] does, and the names of its variables.
 pub fn read_network(path: &Path) -> Result<Network> {
-    let format = GraphFormat::from_path(path)?;
+    read_network_as(path, GraphFormat::from_path(path)?)
+}
+
+/// As [`read_network`], for a path whose suffix does not tell the format, such as that of a pipe.
+pub fn read_network_as(path: &Path, format: GraphFormat) -> Result<Network> {
     let bytes = file::load(path)?;
     let parsed = parse_graph(&bytes, path, format)?;
     // The text is dropped before the graph is built, to save memory.
@@ -101,7 +105,11 @@ fn parse_graph(bytes: &[u8], name: &Path, format: GraphFormat) -> Result<ParsedN
 /// The file appears when it is complete: whatever fails, one that was there before stays as it was.
 /// Errors: [`Error::Unsupported`] where the format cannot hold the graph, naming the factor.
 pub fn write_graph(graph: &FactorGraph, path: &Path) -> Result<()> {
-    let format = GraphFormat::from_path(path)?;
+    write_graph_as(graph, path, GraphFormat::from_path(path)?)
+}
+
+/// As [`write_graph`], to a path whose suffix does not tell the format, such as that of a pipe.
+pub fn write_graph_as(graph: &FactorGraph, path: &Path, format: GraphFormat) -> Result<()> {
     save(path, |output| write_text(graph, format, output))
 }
 

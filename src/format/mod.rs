@@ -10,6 +10,7 @@
 //! | `.evid` | evidence by variable index: the format of the UAI competitions |
 //! | `.dict` | names of variables: BINGO's format |
 //! | `.alarms`, `.candidates` | variables with a name and a mark each |
+//! | `.dot` | a picture of a small graph, for Graphviz |
 //!
 //! Every `f64` is written as the shortest text that reads back to the same bits. An error in a
 //! file names the file, the line, the value and what would be right. The memory that reading takes
@@ -20,6 +21,7 @@
 mod bif;
 mod causal_fg;
 mod dictionary;
+mod dot;
 mod error;
 mod evidence;
 mod fg;
@@ -28,6 +30,7 @@ mod file_system;
 mod graph_file;
 mod marginals;
 mod marks;
+mod name_list;
 mod named_graph;
 mod names;
 mod network;
@@ -46,19 +49,21 @@ mod text;
 mod uai;
 
 pub use dictionary::{Dictionary, Named, read_dictionary};
+pub use dot::{DOT_LIMIT, write_dot};
 pub use evidence::{
     PartialEvidence, read_evidence, read_observations, read_partial_evidence, read_uai_evidence,
     read_uai_evidence_samples, write_evidence, write_observations, write_uai_evidence,
 };
 pub use file_system::abort_writes;
 pub use graph_file::{
-    GraphFormat, read_graph, read_graph_from_bytes, read_network, read_network_from_bytes,
-    write_graph, write_graph_to_bytes,
+    GraphFormat, read_graph, read_graph_from_bytes, read_network, read_network_as,
+    read_network_from_bytes, write_graph, write_graph_as, write_graph_to_bytes,
 };
 pub use marginals::{
     write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,
 };
 pub use marks::{Marked, describe_variable, find_variable, read_marked};
+pub use name_list::{is_list, read_names};
 pub use named_graph::NamedGraph;
 pub use names::Names;
 pub use network::Network;

@@ -1,10 +1,11 @@
 //! What the program is doing, shown on a terminal once it takes more than a second.
 
+use crate::messages::shows_progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An activity is shown once it has taken this long.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -13,6 +14,8 @@ const REDRAW: Duration = Duration::from_millis(100);
 /// An activity of the program. Its display is removed when it is dropped. Nothing is shown if the standard error is
 /// not a terminal.
 pub struct Activity {
+    name: &'static str,
+    started: Instant,
     shown: Option<Shown>,
 }
 
@@ -25,7 +28,7 @@ struct Shown {
 impl Activity {
     /// An activity without a known progress.
     pub fn start(name: &'static str) -> Self {
-        Self::begin(|| ProgressBar::new_spinner().with_message(name))
+        Self::begin(name, || ProgressBar::new_spinner().with_message(name))
     }
 
     /// Does something, as an activity without a known progress.
@@ -39,7 +42,7 @@ impl Activity {
         let style = ProgressStyle::with_template(
             "{spinner} {bar:24} iteration {pos} of at most {len}, {msg}at most {eta} left",
         );
-        Self::begin(|| {
+        Self::begin("running", || {
             let bar = ProgressBar::new(iterations);
             match style {
                 Ok(style) => bar.with_style(style),
@@ -48,9 +51,10 @@ impl Activity {
         })
     }
 
-    fn begin(make: impl FnOnce() -> ProgressBar) -> Self {
-        if !std::io::stderr().is_terminal() {
-            return Self { shown: None };
+    fn begin(name: &'static str, make: impl FnOnce() -> ProgressBar) -> Self {
+        let started = Instant::now();
+        if !std::io::stderr().is_terminal() || !shows_progress() {
+            return Self { name, started, shown: None };
         }
         let bar = make();
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -62,11 +66,13 @@ impl Activity {
                 shown.enable_steady_tick(REDRAW);
             }
         });
-        Self { shown: Some(Shown { bar, finished, watcher }) }
+        Self { name, started, shown: Some(Shown { bar, finished, watcher }) }
     }
 
     /// Updates the progress of a run.
     pub fn advance(&self, progress: &fastlbp::Progress) {
+        let fastlbp::Progress { iterations, max_diff, .. } = progress;
+        log::trace!("iteration {iterations}: largest change {max_diff:.3e}");
         if let Some(shown) = &self.shown {
             shown.bar.set_position(progress.iterations);
             let mut message = String::new();
@@ -89,6 +95,7 @@ impl Drop for Activity {
             let _ = shown.watcher.join();
             shown.bar.finish_and_clear();
         }
+        log::debug!("{}: {:.3} s", self.name, self.started.elapsed().as_secs_f64());
     }
 }
 

@@ -1,11 +1,16 @@
-//! What `fastlbp infer` prints.
+//! What `fastlbp infer` prints: as text, or as JSON.
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome};
 use crate::standard_streams::standard_output;
+use crate::stats::RunStats;
 use fastlbp::format::{
-    NamedGraph, push_f64, save_text, write_marginals_of_to, write_marginals_to, write_states_to,
+    Dictionary, NamedGraph, describe_variable, push_f64, save_text, write_marginals_of_to,
+    write_marginals_to, write_states_to,
 };
+use fastlbp::{FactorGraph, RunReport};
+use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -30,14 +35,46 @@ pub struct Section<'a> {
     pub entry: Option<&'a str>,
     /// The results, or the reason why there are none.
     pub answer: Result<&'a Answer, &'a str>,
+    /// The run that they are of; exact results are of none.
+    pub report: Option<&'a RunReport>,
+}
+
+/// How the results are shown.
+#[derive(clap::Args)]
+pub struct ShowArguments {
+    /// Print the variables by falling probability of 1 (with more states, of another one than 0), those of equal
+    /// probability by ascending label
+    #[arg(long, conflicts_with = "map")]
+    sort: bool,
+
+    /// Print only the K most probable variables; implies --sort
+    #[arg(short = 'k', long, allow_negative_numbers = true, value_name = "K", conflicts_with = "map", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+
+    /// Print one JSON object, in a batch one per line and entry: how the run ended, and the probabilities of all states of
+    /// each variable
+    #[arg(long)]
+    json: bool,
+}
+
+/// Results are shown like this.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub show: &'a ShowArguments,
+    pub graph: NamedGraph<'a>,
+    /// Names of --names or of --queries, which stand beside labels.
+    pub names: Option<&'a Dictionary>,
+    /// The variables to show, if not all of them.
+    pub queries: Option<&'a [usize]>,
 }
 
 /// Writes the sections to a file, or to the standard output without one.
-pub fn write_sections(
-    path: Option<&Path>, graph: NamedGraph<'_>, queries: Option<&[usize]>, sections: &[Section<'_>],
-) -> Outcome {
+pub fn write_sections(path: Option<&Path>, view: View<'_>, sections: &[Section<'_>]) -> Outcome {
     let write = |sink: &mut dyn Write| {
-        sections.iter().try_for_each(|section| write_section(graph, queries, section, sink))
+        sections.iter().try_for_each(|section| match view.show.json {
+            true => view.write_json(section, sink),
+            false => view.write_text(section, sink),
+        })
     };
     if let Some(path) = path {
         let _activity = Activity::start("writing");
@@ -48,30 +85,230 @@ pub fn write_sections(
     written.map_err(|error| Failure::standard_output(&error))
 }
 
-fn write_section(
-    graph: NamedGraph<'_>, queries: Option<&[usize]>, section: &Section<'_>, sink: &mut dyn Write,
-) -> io::Result<()> {
-    if let Some(name) = section.entry {
-        writeln!(sink, "# entry {name}")?;
-    }
-    let answer = match &section.answer {
-        Ok(answer) => answer,
-        Err(why) => return writeln!(sink, "# failed: {why}"),
-    };
-    if let Some(value) = answer.log_partition {
-        writeln!(sink, "# log-partition {}", number(value))?;
-    }
-    match (&answer.beliefs, queries) {
-        (Beliefs::Marginals(marginals), None) => write_marginals_to(graph, marginals, sink),
-        (Beliefs::Marginals(marginals), Some(queries)) => {
-            write_marginals_of_to(graph, marginals, queries, sink)
+impl View<'_> {
+    /// The variables to show, in their order; `None` for all of them.
+    fn variables(&self, beliefs: &Beliefs) -> Option<Cow<'_, [usize]>> {
+        let ShowArguments { sort, top, .. } = *self.show;
+        let Beliefs::Marginals(marginals) = beliefs else { return self.queries.map(Cow::Borrowed) };
+        if !sort && top.is_none() {
+            return self.queries.map(Cow::Borrowed);
         }
-        (Beliefs::Maximum { states, log_score }, queries) => {
-            let what = if graph.names().is_some() { "name" } else { "label" };
-            writeln!(sink, "# {what} state; log-score {}", number(*log_score))?;
-            write_states_to(graph, states, queries, sink)
+        let weights: Vec<f64> = Probabilities::new(self.graph.graph(), marginals)
+            .map(|probabilities| probabilities.iter().skip(1).sum())
+            .collect();
+        let mut variables = match self.queries {
+            Some(queries) => queries.to_vec(),
+            None => (0..weights.len()).collect(),
+        };
+        // (Stable, and variables ascend by label; but those of a list of queries may not.)
+        variables.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+        variables.truncate(top.map_or(usize::MAX, |top| top as usize));
+        Some(Cow::Owned(variables))
+    }
+
+    fn write_text(&self, section: &Section<'_>, sink: &mut dyn Write) -> io::Result<()> {
+        if let Some(name) = section.entry {
+            writeln!(sink, "# entry {name}")?;
+        }
+        let answer = match &section.answer {
+            Ok(answer) => answer,
+            Err(why) => return writeln!(sink, "# failed: {why}"),
+        };
+        if let Some(value) = answer.log_partition {
+            writeln!(sink, "# log-partition {}", number(value))?;
+        }
+        let variables = self.variables(&answer.beliefs);
+        if let Some(names) = self.names {
+            return self.write_named(names, &answer.beliefs, variables.as_deref(), sink);
+        }
+        match (&answer.beliefs, variables) {
+            (Beliefs::Marginals(marginals), None) => {
+                write_marginals_to(self.graph, marginals, sink)
+            }
+            (Beliefs::Marginals(marginals), Some(variables)) => {
+                write_marginals_of_to(self.graph, marginals, &variables, sink)
+            }
+            (Beliefs::Maximum { states, log_score }, variables) => {
+                let what = if self.graph.names().is_some() { "name" } else { "label" };
+                writeln!(sink, "# {what} state; log-score {}", number(*log_score))?;
+                write_states_to(self.graph, states, variables.as_deref(), sink)
+            }
         }
     }
+
+    /// A line per variable with its label, what is known of it, and its name, if it has one.
+    fn write_named(
+        &self, names: &Dictionary, beliefs: &Beliefs, variables: Option<&[usize]>,
+        sink: &mut dyn Write,
+    ) -> io::Result<()> {
+        let graph = self.graph.graph();
+        match beliefs {
+            Beliefs::Maximum { log_score, .. } => {
+                writeln!(sink, "# label state name; log-score {}", number(*log_score))?;
+            }
+            Beliefs::Marginals(_) if graph.all_binary() => writeln!(sink, "# label P(x=1) name")?,
+            Beliefs::Marginals(_) => {
+                let text = "# label P(x=1) name; with more than two states: label P(x=0) P(x=1) P(x=2) ... name";
+                writeln!(sink, "{text}")?;
+            }
+        }
+        let mut line = Vec::new();
+        let mut write = |variable: usize, values: &[f64], state: Option<usize>| {
+            line.clear();
+            write!(line, "{}", graph.label(variable))?;
+            if let Some(state) = state {
+                write!(line, " {state}")?;
+            }
+            let shown = if values.len() == 2 { &values[1..] } else { values };
+            for &value in shown {
+                line.push(b' ');
+                push_f64(&mut line, value);
+            }
+            if names.name(variable).is_some() {
+                write!(line, " {}", describe_variable(graph, names, variable))?;
+            }
+            line.push(b'\n');
+            sink.write_all(&line)
+        };
+        self.each(beliefs, variables, &mut write)
+    }
+
+    fn write_json(&self, section: &Section<'_>, sink: &mut dyn Write) -> io::Result<()> {
+        let graph = self.graph.graph();
+        let mut object = JsonSection {
+            entry: section.entry,
+            failure: section.answer.err(),
+            run: None,
+            variables: None,
+        };
+        if let Ok(answer) = section.answer {
+            object.run = Some(match section.report {
+                Some(report) => JsonRun::Run(answer.stats(graph, report)),
+                None => JsonRun::Exact {
+                    exact: true,
+                    log_partition: answer.log_partition,
+                    log_score: answer.beliefs.log_score(),
+                },
+            });
+            let variables = self.variables(&answer.beliefs);
+            let mut list = Vec::new();
+            self.each(&answer.beliefs, variables.as_deref(), &mut |variable, values, state| {
+                list.push(self.json_variable(variable, values, state));
+                Ok(())
+            })?;
+            object.variables = Some(list);
+        }
+        serde_json::to_writer(&mut *sink, &object)?;
+        writeln!(sink)
+    }
+
+    fn json_variable(
+        &self, variable: usize, values: &[f64], state: Option<usize>,
+    ) -> JsonVariable<'_> {
+        let names = self.graph.names();
+        let beside = self.names.and_then(|names| names.name(variable));
+        JsonVariable {
+            label: self.graph.graph().label(variable),
+            name: beside.or_else(|| names.map(|names| names.variable(variable))),
+            states: names.map(|names| names.states(variable).collect()),
+            probabilities: state.is_none().then(|| values.to_vec()),
+            state,
+        }
+    }
+
+    /// Gives the probabilities of each variable to show, or its state, which has none.
+    fn each(
+        &self, beliefs: &Beliefs, variables: Option<&[usize]>,
+        write: &mut dyn FnMut(usize, &[f64], Option<usize>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let graph = self.graph.graph();
+        let every = || 0..graph.variable_count();
+        let chosen: Vec<usize> = variables.map_or_else(|| every().collect(), <[usize]>::to_vec);
+        match beliefs {
+            Beliefs::Maximum { states, .. } => {
+                chosen.into_iter().try_for_each(|v| write(v, &[], Some(states[v])))
+            }
+            Beliefs::Marginals(marginals) => {
+                let all: Vec<&[f64]> = Probabilities::new(graph, marginals).collect();
+                chosen.into_iter().try_for_each(|v| write(v, all[v], None))
+            }
+        }
+    }
+}
+
+impl Answer {
+    /// What `--stats` and `--json` say of the run that it is of.
+    pub fn stats(&self, graph: &FactorGraph, report: &RunReport) -> RunStats {
+        RunStats::new(graph, report, self.log_partition, self.beliefs.log_score())
+    }
+}
+
+impl Beliefs {
+    /// The logarithm of the score of the joint state.
+    fn log_score(&self) -> Option<f64> {
+        match self {
+            Beliefs::Maximum { log_score, .. } => Some(*log_score),
+            Beliefs::Marginals(_) => None,
+        }
+    }
+}
+
+/// The probabilities of one variable after the other.
+struct Probabilities<'a> {
+    cardinalities: std::slice::Iter<'a, u32>,
+    rest: &'a [f64],
+}
+
+impl<'a> Probabilities<'a> {
+    fn new(graph: &'a FactorGraph, marginals: &'a [f64]) -> Self {
+        Self { cardinalities: graph.cardinalities().iter(), rest: marginals }
+    }
+}
+
+impl<'a> Iterator for Probabilities<'a> {
+    type Item = &'a [f64];
+
+    fn next(&mut self) -> Option<&'a [f64]> {
+        let count = *self.cardinalities.next()? as usize;
+        let (probabilities, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(probabilities)
+    }
+}
+
+#[derive(Serialize)]
+struct JsonSection<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'a str>,
+    #[serde(flatten)]
+    run: Option<JsonRun>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<Vec<JsonVariable<'a>>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonRun {
+    Run(RunStats),
+    Exact { exact: bool, log_partition: Option<f64>, log_score: Option<f64> },
+}
+
+#[derive(Serialize)]
+struct JsonVariable<'a> {
+    label: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    /// Names of the states, where the graph has names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<Vec<&'a str>>,
+    /// Of all states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probabilities: Option<Vec<f64>>,
+    /// Of the most probable joint state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<usize>,
 }
 
 /// The shortest text that reads back to the same value.

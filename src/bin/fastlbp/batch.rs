@@ -2,6 +2,7 @@
 
 use crate::evidence::of_observations;
 use crate::failure::{Failure, Outcome};
+use crate::standard_streams::is_standard_input;
 use fastlbp::Evidence;
 use fastlbp::format::{NamedGraph, SoftEvidence, read_partial_evidence, read_uai_evidence_samples};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ pub fn entry_files(path: &Path) -> Outcome<Vec<EntryFile>> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(vec![EntryFile { name, path: path.to_path_buf(), listed: None }]);
     }
-    let directory = path.parent().unwrap_or(Path::new(""));
+    // (A list on the standard input names files of the current directory.)
+    let directory = path.parent().filter(|_| !is_standard_input(path)).unwrap_or(Path::new(""));
     let file = |(line, name): (usize, String)| {
         let listed = Some((path.to_path_buf(), line));
         EntryFile { path: directory.join(&name), name, listed }

@@ -2,7 +2,8 @@
 
 use crate::activity::Activity;
 use crate::copy_speed::copy_speed;
-use crate::failure::{Failure, Outcome, warn};
+use crate::failure::{Failure, Outcome};
+use crate::messages::warn;
 use crate::options::{BackendName, ScheduleName, parse_bingo_rule, parse_damping};
 use crate::run_options::InferenceName;
 use crate::shape::{ShapeName, ShapeOptions};

@@ -4,7 +4,8 @@
 //! standard output, flushed at once.
 
 use crate::activity::Activity;
-use crate::failure::{Failure, Outcome, inform, warn};
+use crate::failure::{Failure, Outcome};
+use crate::messages::{inform, warn};
 use crate::run_warnings;
 use crate::signals;
 use crate::standard_streams::{standard_input, standard_output};

@@ -1,7 +1,7 @@
 //! Checks, before any work is done, that no output file is also an input or another output of the command.
 
 use crate::failure::{Failure, Outcome};
-use fastlbp::format::GraphFormat;
+use crate::standard_streams::{is_standard_input, is_standard_output};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 pub struct Conflicts {
     inputs: Vec<(String, Identity)>,
     outputs: Vec<(String, Identity)>,
+    /// The option whose file is the standard input.
+    standard_input: Option<String>,
+    /// The option whose file is the standard output.
+    standard_output: Option<String>,
 }
 
 /// The identity of a file: two names with equal identities name one file.
@@ -22,9 +26,8 @@ enum Identity {
 }
 
 impl Conflicts {
-    /// Those of a command that writes a graph to OUT. A wrong suffix is found before any work is done.
-    pub fn of_graph(path: &Path) -> Outcome<Self> {
-        GraphFormat::from_path(path)?;
+    /// Those of a command that writes OUT.
+    pub fn of_output(path: &Path) -> Outcome<Self> {
         let mut conflicts = Self::default();
         conflicts.output("OUT", Some(path))?;
         Ok(conflicts)
@@ -32,6 +35,9 @@ impl Conflicts {
 
     /// Adds an input file, if there is one.
     pub fn input(&mut self, option: &str, path: Option<&Path>) -> Outcome {
+        if path.is_some_and(is_standard_input) {
+            return take("the standard input", &mut self.standard_input, option, "be read twice");
+        }
         let Some((name, identity)) = name(option, path) else { return Ok(()) };
         if let Some((output, _)) = self.outputs.iter().find(|output| output.1 == identity) {
             return Err(refusal(&name, output, "is read and written"));
@@ -42,16 +48,29 @@ impl Conflicts {
 
     /// Adds an output file, if there is one.
     pub fn output(&mut self, option: &str, path: Option<&Path>) -> Outcome {
+        if path.is_some_and(is_standard_output) {
+            return self.take_standard_output(option);
+        }
         let Some((name, identity)) = name(option, path) else { return Ok(()) };
         self.add_output(name, identity)
     }
 
-    /// Adds the standard output, if it is redirected to a file.
-    pub fn standard_output(&mut self) -> Outcome {
+    fn take_standard_output(&mut self, option: &str) -> Outcome {
+        take("the standard output", &mut self.standard_output, option, "get two outputs")?;
         match node::of_standard_output() {
             Some(node) => self.add_output("the standard output".into(), Identity::File(node)),
             None => Ok(()),
         }
+    }
+
+    /// Adds the standard output, where the results are printed.
+    pub fn standard_output(&mut self) -> Outcome {
+        self.take_standard_output("the results")
+    }
+
+    /// Adds the standard input, from which a dialog is read.
+    pub fn standard_input(&mut self) -> Outcome {
+        take("the standard input", &mut self.standard_input, "the answers", "be read twice")
     }
 
     fn add_output(&mut self, name: String, identity: Identity) -> Outcome {
@@ -63,6 +82,19 @@ impl Conflicts {
         }
         self.outputs.push((name, identity));
         Ok(())
+    }
+}
+
+/// Lets an option have a standard stream, which only one can have.
+fn take(stream: &str, user: &mut Option<String>, option: &str, what: &str) -> Outcome {
+    match user {
+        Some(user) => Err(Failure::input(format!(
+            "{user} and {option}: {stream} would {what}; a file is needed for one of them"
+        ))),
+        None => {
+            *user = Some(option.to_string());
+            Ok(())
+        }
     }
 }
 

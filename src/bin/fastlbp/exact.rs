@@ -1,9 +1,10 @@
 //! `fastlbp infer --exact`: results by a junction tree in place of runs.
 
 use crate::activity::Activity;
-use crate::answers::{Answer, Beliefs, Section, write_sections};
-use crate::failure::{Failure, Outcome, warn};
+use crate::answers::{Answer, Beliefs, Section, ShowArguments, View, write_sections};
+use crate::failure::{Failure, Outcome};
 use crate::inputs::{Inputs, run_failure};
+use crate::messages::warn;
 use crate::signals;
 use fastlbp::exact::DEFAULT_TABLE_LIMIT;
 use fastlbp::format::NamedGraph;
@@ -33,11 +34,12 @@ pub struct Question<'a> {
     pub map: bool,
     pub log_partition: bool,
     pub output: Option<&'a Path>,
+    pub show: &'a ShowArguments,
 }
 
 /// Answers for the evidence, or for all entries of the batch.
 pub fn infer(arguments: &ExactArguments, question: &Question<'_>, inputs: Inputs) -> Outcome {
-    let Inputs { graph, names, evidence, entries, queries, .. } = inputs;
+    let Inputs { graph, names, dictionary, evidence, entries, queries, .. } = inputs;
     let named = NamedGraph::new(&graph, names.as_ref())?;
     let answer = |evidence: &Evidence| -> Outcome<Answer> {
         let limit = arguments.exact_limit;
@@ -74,9 +76,16 @@ pub fn infer(arguments: &ExactArguments, question: &Question<'_>, inputs: Inputs
         .map(|(entry, answer)| Section {
             entry: entry.as_deref(),
             answer: answer.as_ref().map_err(Failure::text),
+            report: None,
         })
         .collect();
-    write_sections(question.output, named, queries.as_deref(), &sections)?;
+    let view = View {
+        show: question.show,
+        graph: named,
+        names: dictionary.as_ref(),
+        queries: queries.as_deref(),
+    };
+    write_sections(question.output, view, &sections)?;
     let mut failures = answers.iter().filter_map(|(_, answer)| answer.as_ref().err()).peekable();
     match failures.peek() {
         Some(_) => Err(Failure::of_entries(failures, answers.len())),

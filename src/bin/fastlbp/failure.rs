@@ -1,8 +1,9 @@
 //! How the program fails: one place for messages and exit codes.
 
 use crate::signals::Signal;
+use anstream::{AutoStream, ColorChoice, stream::RawStream};
 use fastlbp::Error;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 
 /// What a subcommand returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
@@ -57,7 +58,11 @@ impl From<Error> for Failure {
 impl Failure {
     /// Arguments that clap refused, or a request for help.
     pub fn usage(error: clap::Error) -> Self {
-        let text = error.render().to_string();
+        let styled = error.render();
+        let text = match error.use_stderr() || !is_coloured(&io::stdout()) {
+            true => styled.to_string(),
+            false => styled.ansi().to_string(),
+        };
         if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             let text = format!("a command is needed\n\n{}", text.trim_end());
             return Failure::Message { code: BAD_INPUT, text };
@@ -73,6 +78,10 @@ impl Failure {
     /// An error while an output file is written.
     pub fn output(error: Error) -> Self {
         match error {
+            // A pipe that nobody reads any more.
+            Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => {
+                Failure::OutputClosed
+            }
             Error::Io { .. } => Failure::Message { code: OTHER, text: error.to_string() },
             other => other.into(),
         }
@@ -143,12 +152,7 @@ impl Failure {
     }
 }
 
-/// Says something that is worth knowing on the standard error.
-pub fn warn(text: impl AsRef<str>) {
-    let _ = writeln!(io::stderr(), "fastlbp: warning: {}", text.as_ref());
-}
-
-/// Says on the standard error what was done.
-pub fn inform(text: impl AsRef<str>) {
-    let _ = writeln!(io::stderr(), "fastlbp: {}", text.as_ref());
+/// Whether a stream shows colours: a terminal, where `NO_COLOR` is not set.
+fn is_coloured(stream: &impl RawStream) -> bool {
+    AutoStream::choice(stream) != ColorChoice::Never
 }

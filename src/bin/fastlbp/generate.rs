@@ -2,9 +2,12 @@
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
-use crate::failure::{Failure, Outcome, inform};
+use crate::failure::{Failure, Outcome};
+use crate::messages::inform;
+use crate::output_format::OutputFormat;
 use crate::shape::{ShapeName, ShapeOptions};
-use fastlbp::format::{write_graph, write_observations};
+use crate::standard_streams::output_path;
+use fastlbp::format::{Dictionary, write_observations};
 use std::path::PathBuf;
 
 /// Generate a factor graph shaped like those of program analyses, or like a pairwise model
@@ -25,16 +28,20 @@ pub struct Arguments {
     #[command(flatten)]
     options: ShapeOptions,
     /// Also write observations that fit the graph
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     observations: Option<PathBuf>,
-    /// File to write: .causal_fg, .fg or .uai, also with .gz
-    #[arg(value_name = "OUT")]
+    /// File to write: .causal_fg, .fg, .uai or .dot, also with .gz; - is the standard output, and needs --format
+    #[arg(value_name = "OUT", value_parser = output_path())]
     output: PathBuf,
+    /// Format of OUT, where its name does not say it
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<OutputFormat>,
 }
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
-    let mut files = Conflicts::of_graph(&arguments.output)?;
+    let format = OutputFormat::of(&arguments.output, arguments.format, "--format")?;
+    let mut files = Conflicts::of_output(&arguments.output)?;
     files.output("--observations", arguments.observations.as_deref())?;
     arguments.options.check(&[arguments.shape])?;
     let generated = Activity::during("generating", || {
@@ -43,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let graph = &generated.graph;
     {
         let _activity = Activity::start("writing");
-        write_graph(graph, &arguments.output).map_err(Failure::output)?;
+        format.write(graph, &Dictionary::default(), &arguments.output)?;
         if let Some(path) = &arguments.observations {
             write_observations(&generated.observations, graph, path).map_err(Failure::output)?;
         }

@@ -1,19 +1,20 @@
 //! `fastlbp infer`: from a graph file to marginals, or to the most probable joint state.
 
 use crate::activity::Activity;
-use crate::answers::{Answer, Beliefs, Section, write_sections};
+use crate::answers::{Answer, Beliefs, Section, ShowArguments, View, write_sections};
 use crate::batch::Entry;
 use crate::conflicts::Conflicts;
 use crate::exact::{self, ExactArguments, Question};
-use crate::failure::{Failure, Outcome, inform, warn};
+use crate::failure::{Failure, Outcome};
 use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
+use crate::messages::{inform, warn};
 use crate::observe::{ObserveArguments, Observer, Watch};
 use crate::report::{self, infer::Ended};
 use crate::run_options::RunArguments;
 use crate::run_warnings;
 use crate::signals;
-use crate::standard_streams::standard_output;
-use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
+use crate::standard_streams::{output_path, standard_output};
+use crate::stats::{EntryStats, Runs, Seconds, Stats, peak_rss_bytes};
 use crate::trace;
 use fastlbp::format::NamedGraph;
 use fastlbp::schedule::{Storage, analyse};
@@ -72,14 +73,17 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "map")]
     log_partition: bool,
 
+    #[command(flatten)]
+    show: ShowArguments,
+
     /// Write what is printed to a file instead, compressed if it ends in .gz; it appears when it is
     /// complete, with the owner, permissions and hard links of the one that it replaces
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     output: Option<PathBuf>,
 
     /// Write times, sizes and how the run ended to a file, as one JSON object, compressed if the name ends
     /// in .gz; for --batch with a list `entries`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     stats: Option<PathBuf>,
 
     #[command(flatten)]
@@ -122,11 +126,17 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if arguments.exact.exact {
         let Arguments { map, log_partition, .. } = *arguments;
         let output = arguments.output.as_deref();
-        let question = Question { inference, map, log_partition, output };
+        let question = Question { inference, map, log_partition, output, show: &arguments.show };
         return exact::infer(&arguments.exact, &question, inputs);
     }
-    let Inputs { graph, names, evidence, entries, queries, .. } = inputs;
+    let Inputs { graph, names, dictionary, evidence, entries, queries, .. } = inputs;
     let named = NamedGraph::new(&graph, names.as_ref())?;
+    let view = View {
+        show: &arguments.show,
+        graph: named,
+        names: dictionary.as_ref(),
+        queries: queries.as_deref(),
+    };
     let (levels, analyse) = timed(|| match arguments.stats {
         Some(_) => count_levels(&graph, &schedule),
         None => Ok(0),
@@ -168,7 +178,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let (written, write) = timed(|| match (signal, &arguments.output) {
         // Nobody waits for it there any more.
         (Some(_), None) => Ok(()),
-        _ => write_runs(arguments, named, queries.as_deref(), &runs),
+        _ => write_runs(arguments, view, &runs),
     });
     // Whoever closed the standard output early may still want the statistics.
     if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
@@ -177,13 +187,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let seconds = Seconds { read, analyse, prepare, run, write };
     trace::write(&arguments.observe, observer.runs())?;
     if let Some(path) = arguments.observe.report() {
-        let graph = arguments.inputs.graph.display().to_string();
+        let graph = arguments.inputs.graph.name();
         let ended: Vec<Ended<'_>> = runs.iter().map(Run::ended).collect();
         report::infer::page(&graph, &session, observer.runs(), &ended, &seconds)?.write(path)?;
     }
     if let Some(path) = &arguments.stats {
         let stats = Stats {
-            graph: arguments.inputs.graph.display().to_string(),
+            graph: arguments.inputs.graph.name(),
             schedule: schedule.name(),
             backend: session.backend().name(),
             threads: session.threads(),
@@ -388,23 +398,21 @@ fn what_was_run(arguments: &Arguments, runs: &[Run]) -> String {
     text
 }
 
-fn write_runs(
-    arguments: &Arguments, graph: NamedGraph<'_>, queries: Option<&[usize]>, runs: &[Run],
-) -> Outcome {
+fn write_runs(arguments: &Arguments, view: View<'_>, runs: &[Run]) -> Outcome {
     let sections: Vec<Section<'_>> = runs
         .iter()
         .map(|run| Section {
             entry: run.entry.as_deref(),
             answer: run.outcome.as_ref().map(|(_, answer)| answer).map_err(Failure::text),
+            report: run.outcome.as_ref().ok().map(|(report, _)| report),
         })
         .collect();
-    write_sections(arguments.output.as_deref(), graph, queries, &sections)
+    write_sections(arguments.output.as_deref(), view, &sections)
 }
 
 fn run_stats(graph: &FactorGraph, runs: &[Run]) -> Runs {
-    let stats = |run: &Run| {
-        run.outcome.as_ref().ok().map(|(report, answer)| RunStats::new(graph, report, answer))
-    };
+    let stats =
+        |run: &Run| run.outcome.as_ref().ok().map(|(report, answer)| answer.stats(graph, report));
     if let [run @ Run { entry: None, .. }] = runs
         && let Some(stats) = stats(run)
     {

@@ -2,11 +2,13 @@
 
 use crate::activity::Activity;
 use crate::advice::{Advice, Shape};
-use crate::failure::{Failure, Outcome, warn};
+use crate::conflicts::Conflicts;
+use crate::failure::{Failure, Outcome};
+use crate::graph_file::GraphFile;
+use crate::messages::warn;
 use crate::options::ScheduleName;
 use crate::rank_inputs::read_evidence;
-use crate::standard_streams::print;
-use fastlbp::format::read_network;
+use crate::standard_streams::{input_path, print};
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::structure::{TableSummary, summarise};
@@ -27,15 +29,14 @@ use std::time::Instant;
 /// tried for 200 iterations each (fewer above two million edges) with the evidence that is given, until one converges.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH")]
-    graph: PathBuf,
+    #[command(flatten)]
+    graph: GraphFile,
     /// Observed variables for the trials: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With a .bif
     /// graph, lines may be `name state`
-    #[arg(long, value_name = "FILE", conflicts_with = "schedule")]
+    #[arg(short, long, value_name = "FILE", value_parser = input_path(), conflicts_with = "schedule")]
     evidence: Option<PathBuf>,
     /// Show the levels of this schedule only
-    #[arg(long, value_enum, ignore_case = true)]
+    #[arg(short, long, value_enum, ignore_case = true)]
     schedule: Option<ScheduleName>,
     /// Number of blocks of BLOCKS
     #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = Schedule::DEFAULT_BLOCKS, value_parser = clap::value_parser!(u32).range(1..))]
@@ -211,9 +212,12 @@ fn bin_of(value: u32) -> (u32, u32) {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
+    let mut conflicts = Conflicts::default();
+    arguments.graph.add_to(&mut conflicts)?;
+    conflicts.input("--evidence", arguments.evidence.as_deref())?;
     let (graph, evidence) = {
         let _activity = Activity::start("reading");
-        let network = read_network(&arguments.graph)?;
+        let network = arguments.graph.read()?;
         let (evidence, warning) = read_evidence(arguments.evidence.as_deref(), &network)?;
         warning.iter().for_each(warn);
         (Arc::new(network.graph), evidence)
@@ -241,7 +245,7 @@ fn describe(arguments: &Arguments, graph: &FactorGraph) -> Outcome<Info> {
     let schedules: Outcome<Vec<ScheduleInfo>> =
         names.into_iter().map(|name| describe_schedule(graph, name, arguments)).collect();
     Ok(Info {
-        graph: arguments.graph.display().to_string(),
+        graph: arguments.graph.name(),
         variables: graph.variable_count(),
         factors: graph.factor_count(),
         edges: graph.edge_count(),

@@ -4,24 +4,26 @@ use crate::batch::{Entry, entry_files, read_entries};
 use crate::conflicts::Conflicts;
 use crate::evidence::{of_observations, warning_of_unknown};
 use crate::failure::{Failure, Outcome};
+use crate::graph_file::GraphFile;
+use crate::standard_streams::input_path;
 use fastlbp::format::{
-    NamedGraph, Names, Network, read_network, read_partial_evidence, read_queries,
-    read_soft_evidence, read_uai_evidence_samples,
+    Dictionary, NamedGraph, Names, Network, is_list, read_marked, read_names,
+    read_partial_evidence, read_queries, read_soft_evidence, read_uai_evidence_samples,
 };
 use fastlbp::{Error, Evidence, FactorGraph};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The files.
 #[derive(clap::Args)]
 pub struct InputArguments {
-    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH")]
-    pub graph: PathBuf,
+    #[command(flatten)]
+    pub graph: GraphFile,
 
     /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With a
     /// .bif graph, lines may be `name state`
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = input_path())]
     evidence: Option<PathBuf>,
 
     /// Which sample of an .evid file that has several, counted from 1
@@ -32,24 +34,34 @@ pub struct InputArguments {
     /// in it (also with .gz), sorted by name. FILE: an .evid file, each sample of which is one; an .obs
     /// file; or, with any other name, a text with the name of such a file per line, relative to that
     /// text's directory (blank lines and # comments are allowed). Soft evidence is that of every run
-    #[arg(long, value_name = "DIR|FILE", conflicts_with_all = ["evidence", "evidence_sample"])]
+    #[arg(long, value_name = "DIR|FILE", value_parser = input_path(), conflicts_with_all = ["evidence", "evidence_sample"])]
     batch: Option<PathBuf>,
 
     /// Weights of states: lines `label w0 w1 ...` with a number >= 0 per state, which multiply the
     /// variable's probabilities; also with .gz. With a .bif graph, labels may be names
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     soft_evidence: Option<PathBuf>,
 
-    /// Print only the variables in this file, in its order: one label per line; also with .gz. With
-    /// a .bif graph, labels may be names
-    #[arg(long, value_name = "FILE")]
+    /// Print only the variables in this file, in its order: one label per line, or a list of alarms (.alarms) or
+    /// candidates (.candidates); also with .gz. Variables may be called by their names in a .bif graph, and those of a
+    /// list by the names of --names
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     queries: Option<PathBuf>,
+
+    /// Print the names of variables beside their labels: a line `label: name` each, as BINGO's dictionaries, or
+    /// `label name`, or a list of alarms (.alarms) or candidates (.candidates); also with .gz [default: the names in a
+    /// list of --queries]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
+    names: Option<PathBuf>,
 }
 
 /// Their content.
 pub struct Inputs {
     pub graph: Arc<FactorGraph>,
+    /// Those of the graph's format.
     pub names: Option<Names>,
+    /// Those of a file beside the graph.
+    pub dictionary: Option<Dictionary>,
     pub evidence: Evidence,
     /// Of a batch.
     pub entries: Option<Vec<Entry>>,
@@ -61,12 +73,13 @@ pub struct Inputs {
 
 /// Reads all files. None of them is to be an output, of which `conflicts` knows.
 pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outcome<Inputs> {
+    arguments.graph.add_to(&mut conflicts)?;
     for (option, path) in [
-        ("GRAPH", Some(&arguments.graph)),
         ("--evidence", arguments.evidence.as_ref()),
         ("--batch", arguments.batch.as_ref()),
         ("--soft-evidence", arguments.soft_evidence.as_ref()),
         ("--queries", arguments.queries.as_ref()),
+        ("--names", arguments.names.as_ref()),
     ] {
         conflicts.input(option, path.map(PathBuf::as_path))?;
     }
@@ -77,7 +90,7 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
     for file in batch.iter().flat_map(|(_, files)| files) {
         conflicts.input("the entry of --batch", Some(&file.path))?;
     }
-    let Network { graph, names } = read_network(&arguments.graph)?;
+    let Network { graph, names } = arguments.graph.read()?;
     let named = NamedGraph::new(&graph, names.as_ref())?;
     let mut warnings = Vec::new();
     let mut warn_of = |path: &Path, what: &str, unknown: &[(String, u64)]| {
@@ -110,11 +123,27 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
         }
         None => None,
     };
+    let mut dictionary = match &arguments.names {
+        Some(path) => Some(read_names(path, &graph)?),
+        None => None,
+    };
     let queries = match &arguments.queries {
+        Some(path) if is_list(path) => {
+            let known = match (&dictionary, &names) {
+                (None, Some(names)) => Cow::Owned(Dictionary::from_names(names)?),
+                (None, None) => Cow::Owned(Dictionary::default()),
+                (Some(dictionary), _) => Cow::Borrowed(dictionary),
+            };
+            let listed = read_marked(path, &graph, &known)?;
+            if dictionary.is_none() && names.is_none() {
+                dictionary = Some(read_names(path, &graph)?);
+            }
+            Some(listed.iter().map(|marked| marked.variable).collect())
+        }
         Some(path) => Some(read_queries(path, named)?),
         None => None,
     };
-    Ok(Inputs { graph: Arc::new(graph), names, evidence, entries, queries, warnings })
+    Ok(Inputs { graph: Arc::new(graph), names, dictionary, evidence, entries, queries, warnings })
 }
 
 fn read_sample(path: &Path, graph: &FactorGraph, number: u64) -> Outcome<Vec<(usize, usize)>> {

@@ -1,9 +1,10 @@
 //! `fastlbp locate`: SmartFL's question, which of some candidates are most likely at fault.
 
 use crate::conflicts::Conflicts;
-use crate::failure::{Failure, Outcome, inform, warn};
+use crate::failure::{Failure, Outcome};
 use crate::locate_inputs::{Files, InputArguments, Reader, Subject};
 use crate::locate_output::{Located, Printer};
+use crate::messages::{inform, warn};
 use crate::observe::{ObserveArguments, Observer};
 use crate::report::{self, page::Page};
 use crate::run_options::RunArguments;
@@ -42,7 +43,7 @@ pub struct Arguments {
     inputs: InputArguments,
 
     /// Number of candidates to print for each graph
-    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'k', long, allow_negative_numbers = true, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
 
     /// The state in which a candidate is at fault: 0 for graphs whose variables are true where the program is right, as

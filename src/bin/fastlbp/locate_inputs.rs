@@ -3,6 +3,7 @@
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome};
 use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
+use crate::standard_streams::input_path;
 use fastlbp::format::{Dictionary, Marked};
 use fastlbp::{Evidence, FactorGraph};
 use std::path::{Path, PathBuf};
@@ -20,18 +21,18 @@ pub struct InputArguments {
     /// The candidates: a line `VARIABLE [NAME] [0|1]` each, where VARIABLE is a label or a name, and 1 marks those that
     /// are known to be at fault; also with .gz. Once per graph, in their order; or a directory that has a file
     /// STEM.candidates for each graph STEM.causal_fg
-    #[arg(long, value_name = "FILE|DIR", required = true)]
+    #[arg(long, value_name = "FILE|DIR", required = true, value_parser = input_path())]
     candidates: Vec<PathBuf>,
 
     /// Observed variables: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With a .bif graph, lines
     /// may be `name state`. Once per graph, in their order; or a directory that has a file STEM.obs for each graph
     /// STEM.causal_fg
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(short, long, value_name = "FILE|DIR", value_parser = input_path())]
     evidence: Vec<PathBuf>,
 
-    /// Names of variables: lines `label: name`; also with .gz. Once per graph, in their order; or a directory that has a
+    /// Names of variables: lines `label: name` or `label name`; also with .gz. Once per graph, in their order; or a directory that has a
     /// file STEM.dict for each graph STEM.causal_fg [default: those of .bif graphs]
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", value_parser = input_path())]
     names: Vec<PathBuf>,
 }
 

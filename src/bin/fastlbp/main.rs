@@ -6,6 +6,7 @@ mod answers;
 mod batch;
 mod bench;
 mod bingo;
+mod completions;
 mod conflicts;
 mod convert;
 mod copy_speed;
@@ -14,6 +15,8 @@ mod evidence;
 mod exact;
 mod failure;
 mod generate;
+mod graph_file;
+mod help;
 mod infer;
 mod info;
 mod inputs;
@@ -21,8 +24,10 @@ mod locate;
 mod locate_inputs;
 mod locate_output;
 mod memory;
+mod messages;
 mod observe;
 mod options;
+mod output_format;
 mod rank;
 mod rank_dialog;
 mod rank_inputs;
@@ -38,19 +43,32 @@ mod stats;
 mod subject;
 mod trace;
 
-use clap::{Parser, Subcommand};
-use failure::{Failure, OTHER, Outcome, inform};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use completions::{CompletionsArguments, ManArguments};
+use failure::{Failure, OTHER, Outcome};
+use messages::{Verbosity, complain, inform};
 use standard_streams::print;
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// The name under which BINGO's driver starts its inference program.
 const BINGO_WRAPPER: &str = "bingo_wrapper";
 
+/// What `--version` says after the name.
+const BUILT_IN: &str = concat!(env!("CARGO_PKG_VERSION"), "\n", env!("FASTLBP_BUILT_IN"));
+
+const FIRST_EXAMPLES: &str = "\
+Examples:
+  fastlbp infer graph.causal_fg --evidence graph.obs --names graph.dict --top 10
+  fastlbp rank graph.causal_fg --alarms base.alarms --names graph.dict
+
+--help says more, and `fastlbp COMMAND --help` all of a command.";
+
 const EXAMPLES: &str = "\
 Examples:
+  fastlbp infer graph.causal_fg --evidence graph.obs --queries base.alarms --top 10
+  zcat graph.fg.gz | fastlbp infer - --format fg --json | jq .variables
   fastlbp infer graph.causal_fg.gz --evidence graph.obs --output marginals.txt
   fastlbp infer graph.causal_fg --schedule SEQFIX --bingo 1e-6,500,1000,100 --stats stats.json
   fastlbp infer graph.uai --evidence graph.uai.evid --schedule TREE --iterations 1
@@ -59,6 +77,7 @@ Examples:
   fastlbp infer graph.causal_fg --batch directory_of_obs_files --iterations 100
   fastlbp info graph.fg --schedule TOPO --json
   fastlbp convert graph.causal_fg graph.fg.gz
+  fastlbp convert graph.causal_fg - --to dot --names graph.dict | dot -Tsvg >graph.svg
   fastlbp generate smartfl --variables 100000 --seed 1 --observations out.obs out.causal_fg.gz
   fastlbp generate layers --variables 100000 --levels 5000 --high-degree 1,1000000 out.causal_fg.gz
   fastlbp bench graph.causal_fg --schedule PARALL,SEQFIX --threads 1
@@ -71,7 +90,13 @@ Examples:
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
 
 Files are written as a whole or not at all, and keep their owner, permissions and hard links. No file
-may be written that is also read, or named for two outputs.
+may be written that is also read, or named for two outputs. In place of a file that is read, - is the
+standard input, and in place of one that is written, the standard output.
+
+Environment:
+  FASTLBP_DEVICE        number of the CUDA device, where --device is not given
+  NO_COLOR              no colours, also on a terminal
+  CUDA_VISIBLE_DEVICES  which devices CUDA shows, and in which order
 
 Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next iteration; with --output, the
 results of the iterations so far are written, without it nothing is printed. A second signal, and any at
@@ -83,8 +108,12 @@ Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 130 SIGINT, 143 SIGTE
 /// Belief propagation for probabilistic program analysis: any update schedule, exact parallelism,
 /// reproducible bits
 #[derive(Parser)]
-#[command(name = "fastlbp", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "fastlbp", version, long_version = BUILT_IN, max_term_width = 100)]
+#[command(after_help = FIRST_EXAMPLES, after_long_help = EXAMPLES)]
 struct CommandLine {
+    #[command(flatten)]
+    verbosity: Verbosity,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -100,6 +129,8 @@ enum Command {
     Generate(generate::Arguments),
     Devices(devices::Arguments),
     Bench(bench::Arguments),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
 }
 
 /// The program as BINGO's driver starts it.
@@ -112,6 +143,7 @@ struct BingoCommandLine {
 
 fn main() -> ExitCode {
     memory::report_missing();
+    messages::start();
     signals::start();
     match run(std::env::args_os().collect()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -123,8 +155,7 @@ fn main() -> ExitCode {
 fn report(failure: Failure) -> ExitCode {
     match failure {
         Failure::Message { code, text } => {
-            // If even this cannot be written, the exit code still says it.
-            let _ = writeln!(io::stderr(), "fastlbp: error: {text}");
+            complain(text);
             ExitCode::from(code)
         }
         Failure::Interrupted { signal, text } => {
@@ -146,7 +177,11 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         let line = BingoCommandLine::try_parse_from(arguments).map_err(Failure::usage)?;
         return bingo::run(&line.arguments);
     }
-    match CommandLine::try_parse_from(arguments).map_err(Failure::usage)?.command {
+    let command = || help::with_short_help(CommandLine::command());
+    let matches = command().try_get_matches_from(arguments).map_err(Failure::usage)?;
+    let line = CommandLine::from_arg_matches(&matches).map_err(Failure::usage)?;
+    line.verbosity.apply();
+    match line.command {
         Command::Infer(arguments) => infer::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
@@ -156,5 +191,7 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Completions(arguments) => completions::complete(&arguments, command()),
+        Command::Man(arguments) => completions::write_manual(&arguments, command()),
     }
 }

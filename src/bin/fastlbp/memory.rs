@@ -79,8 +79,19 @@ unsafe impl GlobalAlloc for Ending {
     }
 }
 
+/// What reading the command line needs of the stack in a build without optimisation, generously.
+const STACK: usize = 1 << 20;
+
+/// Takes the stack while nothing else is taken. Where there is no memory for it, the program does not start; later, the
+/// system would end it with a signal and without a word.
+#[inline(never)]
+fn take_stack() {
+    std::hint::black_box(&mut [0_u8; STACK]);
+}
+
 /// From now on, a missing allocation for which there is no other error ends the program with exit code 1.
 pub fn report_missing() {
+    take_stack();
     #[cfg(unix)]
     {
         let handler: extern "C" fn(libc::c_int) = on_abort;

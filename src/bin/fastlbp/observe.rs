@@ -5,6 +5,7 @@ use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome};
 use crate::signals;
+use crate::standard_streams::{is_standard_output, output_path};
 use fastlbp::{Control, Progress};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -15,13 +16,13 @@ pub struct ObserveArguments {
     /// Write what each iteration did to a file, as CSV or JSON by its suffix .csv or .json, also with .gz: the largest
     /// change, the share of variables that have not converged, the number of contradictory places, and the seconds since
     /// the run began. Measuring takes time; results have the same bits
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     trace: Option<PathBuf>,
 
     /// Write a page with figures to a file .html, for any browser and without a network: how runs converged,
     /// probabilities, the order of answers, the widths of levels, and where the time went. Iterations are measured as
     /// for --trace
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     report: Option<PathBuf>,
 }
 
@@ -37,6 +38,7 @@ impl ObserveArguments {
     pub fn check(&self, conflicts: &mut Conflicts) -> Outcome {
         self.trace()?;
         if let Some(path) = &self.report
+            && !is_standard_output(path)
             && path.extension().is_none_or(|extension| extension != "html")
         {
             return Err(Failure::input(format!(
@@ -56,6 +58,9 @@ impl ObserveArguments {
     /// The file of the trace and its format.
     pub fn trace(&self) -> Outcome<Option<(&Path, TraceFormat)>> {
         let Some(path) = &self.trace else { return Ok(None) };
+        if is_standard_output(path) {
+            return Ok(Some((path, TraceFormat::Csv)));
+        }
         let name = path.to_string_lossy();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         match name.rsplit_once('.') {

@@ -2,7 +2,8 @@
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
-use crate::failure::{Failure, Outcome, inform, warn};
+use crate::failure::{Failure, Outcome};
+use crate::messages::{inform, warn};
 use crate::observe::{ObserveArguments, Observer};
 use crate::rank_dialog::Dialog;
 use crate::rank_inputs::{InputArguments, Inputs};

@@ -1,7 +1,8 @@
 //! The dialog of `fastlbp rank`: which alarm is next, and what is said of it, by a person, a program or a file.
 
 use crate::conflicts::Conflicts;
-use crate::failure::{Failure, Outcome, inform, warn};
+use crate::failure::{Failure, Outcome};
+use crate::messages::{inform, warn};
 use crate::observe::Observer;
 use crate::rank_output::{KEYS, Printer, Run, Summary, Timing, describe};
 use crate::run_warnings;

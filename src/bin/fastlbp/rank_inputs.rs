@@ -2,9 +2,12 @@
 
 use crate::conflicts::Conflicts;
 use crate::evidence::{of_observations, warning_of_unknown};
-use crate::failure::{Failure, Outcome, warn};
+use crate::failure::{Failure, Outcome};
+use crate::graph_file::GraphFile;
+use crate::messages::warn;
+use crate::standard_streams::input_path;
 use fastlbp::format::{
-    Dictionary, Marked, NamedGraph, Network, describe_variable, read_dictionary, read_marked,
+    Dictionary, Marked, NamedGraph, Network, describe_variable, read_marked, read_names,
     read_network, read_partial_evidence,
 };
 use fastlbp::ranking::Alarm;
@@ -15,28 +18,28 @@ use std::sync::Arc;
 /// The files.
 #[derive(clap::Args)]
 pub struct InputArguments {
-    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH")]
-    graph: PathBuf,
+    #[command(flatten)]
+    graph: GraphFile,
 
     /// The alarms: a line `VARIABLE [NAME] [0|1]` each, also with .gz. VARIABLE is a label or a name; 1 says that the
     /// alarm is a true one, 0 that it is not, for the measures at the end only
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     alarms: PathBuf,
 
-    /// Names of variables: lines `label: name`, as BINGO's dictionaries; also with .gz [default: those of a .bif graph]
-    #[arg(long, value_name = "FILE")]
+    /// Names of variables: lines `label: name`, as BINGO's dictionaries, or `label name`; also with .gz [default: those of
+    /// a .bif graph]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     names: Option<PathBuf>,
 
     /// What is known before the first question: lines `label value` (.obs), or UAI evidence (.evid); also with .gz. With
     /// a .bif graph, lines may be `name state`
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = input_path())]
     evidence: Option<PathBuf>,
 
     /// Take the answers from this file instead of asking: lines as those of --alarms, with 0 or 1; also with .gz. A file
     /// in which no line has 0 or 1 lists the true alarms, and all others are false. Ends when all true alarms are
     /// found, where it has an answer for each alarm, else at the first alarm without one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub answers: Option<PathBuf>,
 }
 
@@ -55,13 +58,16 @@ pub struct Inputs {
 impl InputArguments {
     /// The file of the graph.
     pub fn graph(&self) -> &Path {
-        &self.graph
+        self.graph.path()
     }
 
     /// Adds all files to what must not be written.
     pub fn add_to(&self, conflicts: &mut Conflicts) -> Outcome {
+        if self.answers.is_none() {
+            conflicts.standard_input()?;
+        }
+        self.graph.add_to(conflicts)?;
         for (option, path) in [
-            ("GRAPH", Some(&self.graph)),
             ("--alarms", Some(&self.alarms)),
             ("--names", self.names.as_ref()),
             ("--evidence", self.evidence.as_ref()),
@@ -74,7 +80,7 @@ impl InputArguments {
 
     /// Reads all files.
     pub fn read(&self) -> Outcome<Inputs> {
-        let (network, names) = read_named_network(&self.graph, self.names.as_deref())?;
+        let (network, names) = with_names(self.graph.read()?, self.names.as_deref())?;
         let (evidence, warning) = read_evidence(self.evidence.as_deref(), &network)?;
         warning.iter().for_each(warn);
         let graph = network.graph;
@@ -103,9 +109,12 @@ impl InputArguments {
 pub fn read_named_network(
     path: &Path, dictionary: Option<&Path>,
 ) -> Outcome<(Network, Dictionary)> {
-    let network = read_network(path)?;
+    with_names(read_network(path)?, dictionary)
+}
+
+fn with_names(network: Network, dictionary: Option<&Path>) -> Outcome<(Network, Dictionary)> {
     let names = match (dictionary, &network.names) {
-        (Some(path), _) => read_dictionary(path, &network.graph)?,
+        (Some(path), _) => read_names(path, &network.graph)?,
         (None, Some(names)) => Dictionary::from_names(names)?,
         (None, None) => Dictionary::default(),
     };

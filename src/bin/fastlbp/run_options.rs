@@ -4,6 +4,7 @@ use crate::failure::{Failure, Outcome};
 use crate::options::{
     BackendName, ScheduleName, parse_bingo_rule, parse_damping, parse_seconds, parse_tolerance,
 };
+use crate::standard_streams::input_path;
 use clap::ValueEnum;
 use fastlbp::format::read_ranks;
 use fastlbp::schedule::Preorder;
@@ -24,12 +25,12 @@ const MAX_THREADS: u64 = 1024;
 #[derive(clap::Args)]
 pub struct RunArguments {
     /// Order in which messages are updated
-    #[arg(long, value_enum, ignore_case = true, default_value_t = ScheduleName::Parallel)]
+    #[arg(short, long, value_enum, ignore_case = true, default_value_t = ScheduleName::Parallel)]
     schedule: ScheduleName,
 
     /// Order of the user's own: a line `factor-position variable-label rank` per edge; messages are
     /// updated by ascending rank, those of equal rank at once
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "blocks", "seed"])]
+    #[arg(long, value_name = "FILE", value_parser = input_path(), conflicts_with_all = ["schedule", "blocks", "seed"])]
     ranks: Option<PathBuf>,
 
     /// Number of blocks of BLOCKS; the other schedules do not use it
@@ -49,7 +50,7 @@ pub struct RunArguments {
     inference: Option<InferenceName>,
 
     /// Make exactly this many iterations
-    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
+    #[arg(short = 'n', long, allow_negative_numbers = true, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations", "bingo"])]
     iterations: Option<u64>,
 
     /// Stop when no probability changes by more than this in an iteration [default: 1e-9]
@@ -88,7 +89,7 @@ pub struct RunArguments {
     contradiction: ContradictionPolicy,
 
     /// Number of threads [default: one per physical core]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
+    #[arg(short, long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
     threads: Option<u64>,
 
     /// What runs the iterations

@@ -5,7 +5,9 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::signals;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::io::{StdinLock, StdoutLock, Write, stdin, stdout};
+use std::path::{Path, PathBuf};
 
 /// The standard output; an error if it was closed when the program was started.
 pub fn standard_output() -> Outcome<StdoutLock<'static>> {
@@ -20,6 +22,38 @@ pub fn standard_input() -> Outcome<StdinLock<'static>> {
     match at_start::was_closed(0) {
         Some(error) => Err(Failure::standard_input(&error)),
         None => Ok(stdin().lock()),
+    }
+}
+
+/// The value of an option that names a file to read: `-` is the standard input.
+pub fn input_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| standard(path, STANDARD_INPUT))
+}
+
+/// The value of an option that names a file to write: `-` is the standard output.
+pub fn output_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| standard(path, STANDARD_OUTPUT))
+}
+
+/// Whether the value of such an option is the standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// Whether the value of such an option is the standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_OUTPUT
+}
+
+const STANDARD_INPUT: &str = "/dev/stdin";
+const STANDARD_OUTPUT: &str = "/dev/stdout";
+
+/// A path, or the device in the place of `-`: so that a stream is read and written as any other file that is a pipe.
+fn standard(path: PathBuf, device: &str) -> Result<PathBuf, &'static str> {
+    match path.as_os_str() == "-" {
+        true if cfg!(unix) => Ok(PathBuf::from(device)),
+        true => Err("- stands for the standard input or output on Unix only: a file is needed"),
+        false => Ok(path),
     }
 }
 

@@ -1,6 +1,5 @@
 //! What `fastlbp infer --stats` writes.
 
-use crate::answers::{Answer, Beliefs};
 use crate::failure::{Failure, Outcome};
 use fastlbp::format::save_text;
 use fastlbp::{FactorGraph, RunReport, StopReason};
@@ -65,11 +64,10 @@ pub struct RunStats {
 }
 
 impl RunStats {
-    pub fn new(graph: &FactorGraph, report: &RunReport, answer: &Answer) -> Self {
-        let log_score = match answer.beliefs {
-            Beliefs::Maximum { log_score, .. } => Some(log_score),
-            Beliefs::Marginals(_) => None,
-        };
+    /// Of a run, with the logarithms of the partition function and of the decoded joint state, where they are known.
+    pub fn new(
+        graph: &FactorGraph, report: &RunReport, log_partition: Option<f64>, log_score: Option<f64>,
+    ) -> Self {
         Self {
             iterations: report.iterations,
             stop_reason: reason_name(report.reason),
@@ -79,7 +77,7 @@ impl RunStats {
             contradictions: report.contradictions,
             first_contradiction: report.first_contradiction.map(|v| graph.label(v)),
             spared_messages: report.spared_messages,
-            log_partition: answer.log_partition.filter(|value| value.is_finite()),
+            log_partition: log_partition.filter(|value| value.is_finite()),
             log_score: log_score.filter(|value| value.is_finite()),
         }
     }
