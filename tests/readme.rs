@@ -122,7 +122,7 @@ fn documents() -> Vec<Document> {
     documents
 }
 
-/// Runs shell commands in a directory that has the project's `tests`, with the program in the path;
+/// Runs shell commands in a directory that has the project's `tests` and `examples`, with the program in the path;
 /// each command sees the exit code of the one before in `$?`.
 struct Shell {
     directory: tempfile::TempDir,
@@ -133,7 +133,9 @@ struct Shell {
 impl Shell {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(root().join("tests"), directory.path().join("tests")).unwrap();
+        for folder in ["tests", "examples"] {
+            std::os::unix::fs::symlink(root().join(folder), directory.path().join(folder)).unwrap();
+        }
         let program = PathBuf::from(env!("CARGO_BIN_EXE_fastlbp"));
         let mut path = program.parent().unwrap().display().to_string();
         if let Ok(others) = std::env::var("PATH") {
@@ -188,7 +190,7 @@ fn the_first_command_runs_the_main_job() {
     let mut shell = Shell::new();
     let printed = shell.run(&format!("fastlbp {arguments}"));
     assert_eq!(shell.status, 0, "{printed}");
-    assert!(printed.starts_with("# label P(x=1)\n"), "{printed}");
+    assert!(printed.starts_with("# label P(x=1) name\n"), "{printed}");
 }
 
 /// `ctest` and `scripts/test-java` compile and run the files, and compare what they print.
