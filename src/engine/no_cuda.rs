@@ -25,7 +25,8 @@ impl Provider for Cuda {
 
 fn not_built() -> Error {
     Error::NoDevice(
-        "this build of fastlbp has no CUDA: it needs the feature 'cuda' on Linux, x86-64 or 64-bit Arm"
+        "this build of fastlbp has no CUDA: build it with --features cuda, on Linux, x86-64 or 64-bit Arm, and \
+         where there is no CUDA toolkit with CUDA_LIBRARY_PATH=SOURCES/cuda/stub in the environment"
             .into(),
     )
 }

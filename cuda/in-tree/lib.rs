@@ -1,0 +1,1 @@
+//! Empty: the manifest beside it is all that this package is.
