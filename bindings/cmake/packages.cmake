@@ -1,28 +1,101 @@
-# `cpack` makes a Debian package and an archive of what is installed.
+# `cpack` makes an archive of what is installed and, where dpkg is, three Debian packages: libfastlbp0, which programs
+# load, libfastlbp-dev, with which they are built, and fastlbp, the program.
 set(CPACK_PACKAGE_NAME fastlbp)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
     "Belief propagation on factor graphs, for probabilistic program analysis")
 set(CPACK_PACKAGE_VENDOR "The fastlbp developers")
-set(CPACK_PACKAGE_CONTACT "The fastlbp developers")
+set(CPACK_PACKAGE_CONTACT "The fastlbp developers <fastlbp@localhost.localdomain>")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE-APACHE")
 set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime development)
+if(FASTLBP_BUILD_TOOL)
+  list(APPEND CPACK_COMPONENTS_ALL tools)
+endif()
+set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_FILE_NAME "fastlbp-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
 
 find_program(DPKG_DEB_EXECUTABLE dpkg-deb)
 if(DPKG_DEB_EXECUTABLE)
   list(APPEND CPACK_GENERATOR DEB)
+  set(CPACK_DEB_COMPONENT_INSTALL ON)
+  set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-  set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME "libfastlbp${PROJECT_VERSION_MAJOR}")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfastlbp-dev)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME fastlbp)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
+  set(summary "belief propagation on factor graphs")
+  # (dpkg wants a text of its own below the summary.)
+  set(about "Marginals and most probable states of large discrete factor graphs, such as those of probabilistic program \
+analysis, by loopy belief propagation in any update order, on processors and CUDA devices, with the same bits.")
+  set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${summary} - shared library\n${about}\nPrograms load this library.")
+  set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+      "${summary} - C and C++ development\n${about}\nThese are the headers, the static library, and files for CMake and pkg-config.")
+  set(CPACK_COMPONENT_TOOLS_DESCRIPTION
+      "${summary} - command line\n${about}\nThis is the program, which ranks alarms and locates faults, too.")
   find_program(DPKG_SHLIBDEPS_EXECUTABLE dpkg-shlibdeps)
   find_program(FILE_EXECUTABLE file)
   if(DPKG_SHLIBDEPS_EXECUTABLE AND FILE_EXECUTABLE)
-    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+    set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+    set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
     # Also has ldconfig run when the package is installed.
     set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   else()
-    set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1")
+    set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libc6, libgcc-s1")
+    set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libc6, libgcc-s1")
+  endif()
+
+  # What Debian wants of each package beside its files.
+  set(debian "${CMAKE_CURRENT_BINARY_DIR}/debian")
+  # (Each line is indented, and a blank one is a dot.)
+  file(READ "${PROJECT_SOURCE_DIR}/LICENSE-MIT" mit)
+  string(STRIP "${mit}" mit)
+  string(REPLACE "\n" "\n " mit "${mit}")
+  string(REPLACE "\n \n" "\n .\n" mit "${mit}")
+  file(WRITE "${debian}/copyright"
+"Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: fastlbp
+
+Files: *
+Copyright: The fastlbp developers
+License: Expat or Apache-2.0
+
+License: Expat
+ ${mit}
+
+License: Apache-2.0
+ On Debian systems, the text is in /usr/share/common-licenses/Apache-2.0.
+")
+  string(TIMESTAMP date "%a, %d %b %Y 00:00:00 +0000" UTC)
+  file(WRITE "${debian}/changelog"
+"fastlbp (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Made by cpack; what has changed is in CHANGELOG.md of the sources.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${date}
+")
+  find_program(GZIP_EXECUTABLE gzip)
+  if(GZIP_EXECUTABLE)
+    execute_process(COMMAND "${GZIP_EXECUTABLE}" -9nf "${debian}/changelog" COMMAND_ERROR_IS_FATAL ANY)
+    foreach(pair "runtime libfastlbp${PROJECT_VERSION_MAJOR}" "development libfastlbp-dev" "tools fastlbp")
+      separate_arguments(pair)
+      list(GET pair 0 component)
+      list(GET pair 1 package)
+      install(FILES "${debian}/copyright" "${debian}/changelog.gz"
+              DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT ${component})
+    endforeach()
+    # (After the pages, which are installed by the file that includes this one.)
+    install(CODE "
+      file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/fastlbp*.1\")
+      foreach(page IN LISTS pages)
+        execute_process(COMMAND \"${GZIP_EXECUTABLE}\" -9nf \"\${page}\" COMMAND_ERROR_IS_FATAL ANY)
+      endforeach()" COMPONENT tools)
   endif()
 endif()
 include(CPack)
