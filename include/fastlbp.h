@@ -376,6 +376,35 @@ fastlbp_status fastlbp_graph_write_file(const fastlbp_graph *graph,
                                         const char *path);
 
 /**
+ * Reads a graph from memory, as fastlbp_graph_read_file does from a file; free it with fastlbp_graph_free. Of the name
+ * only the suffix counts, such as that of `graph.causal_fg.gz`, and errors call the bytes by it.
+ *
+ * @param bytes `size` bytes, the content of a file of this name.
+ * @param size Number of bytes.
+ * @param name Name of the file.
+ * @return As fastlbp_graph_read_file, but for IO, which only is what gzip cannot decompress.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_read_memory(const uint8_t *bytes,
+                                         size_t size,
+                                         const char *name,
+                                         fastlbp_graph **out);
+
+/**
+ * Writes a graph to memory, as fastlbp_graph_write_file does to a file; of the name only the suffix counts. O(size of
+ * the content), also where the buffer is too short for it.
+ *
+ * @param name Name of the file.
+ * @return As fastlbp_graph_write_file, but for IO.
+ */
+FASTLBP_API
+fastlbp_status fastlbp_graph_write_memory(const fastlbp_graph *graph,
+                                          const char *name,
+                                          uint8_t *buffer,
+                                          size_t length,
+                                          size_t *needed);
+
+/**
  * Checks the graph and builds its compact form now, instead of when it is first needed.
  *
  * @return INVALID_ARGUMENT if a variable is declared with two cardinalities, a table, NOISY or TERMS factor names a
@@ -746,6 +775,11 @@ fastlbp_status fastlbp_graph_add_term_factors(fastlbp_graph *graph,
 #define FASTLBP_COUNT_STATES 3
 
 /**
+ * Count: the bytes of memory that the graph's arrays take; a session has its own beside it.
+ */
+#define FASTLBP_COUNT_BYTES 4
+
+/**
  * In arrays of variable indices: no variable.
  */
 #define FASTLBP_NO_VARIABLE UINT32_MAX
@@ -754,7 +788,8 @@ fastlbp_status fastlbp_graph_add_term_factors(fastlbp_graph *graph,
 /**
  * How many of something the graph has.
  *
- * @param what FASTLBP_COUNT_VARIABLES, FASTLBP_COUNT_FACTORS, FASTLBP_COUNT_EDGES or FASTLBP_COUNT_STATES.
+ * @param what FASTLBP_COUNT_VARIABLES, FASTLBP_COUNT_FACTORS, FASTLBP_COUNT_EDGES, FASTLBP_COUNT_STATES or
+ *        FASTLBP_COUNT_BYTES.
  * @return INVALID_ARGUMENT for another number; as in fastlbp_graph_build.
  */
 FASTLBP_API
@@ -1813,7 +1848,8 @@ fastlbp_status fastlbp_bp_save_state(const fastlbp_bp *bp,
  *
  * @param state `length` words from fastlbp_bp_save_state.
  * @param length Number of words.
- * @return INVALID_ARGUMENT if it is not a state of this version and graph; as in fastlbp_bp_prepare.
+ * @return INVALID_ARGUMENT if it is not a state of this version and of a graph with these labels, cardinalities and
+ *         scopes, or is damaged, which a checksum in it tells; as in fastlbp_bp_prepare.
  */
 FASTLBP_API
 fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,

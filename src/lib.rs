@@ -66,6 +66,7 @@ pub mod factor;
 pub mod ffi;
 pub mod format;
 pub mod generate;
+mod hash;
 #[cfg_attr(not(cuda), allow(dead_code, unused_imports))]
 mod kernel;
 mod memory;

@@ -103,8 +103,52 @@ fn unknown_parts_of_a_state_are_refused() {
     let state = bp.save_state().unwrap();
     for bit in 0..64 {
         let mut other = state.clone();
-        other[4] |= 1 << bit;
+        other[5] |= 1 << bit;
         assert_eq!(bp.restore_state(&other).is_ok(), other == state, "part {bit}");
+    }
+}
+
+/// A word of a state that changed, wherever, does not become a message.
+#[test]
+fn damaged_states_are_refused() {
+    let numbers = numbers(7, 1 << 14);
+    let graph = mixed_graph(&mut Choices::new(&numbers, 10), 4);
+    for schedule in [Schedule::Parallel, Schedule::MaximumResidual { log_domain: true }] {
+        let mut bp = session(&graph, &schedule);
+        let contradiction = Contradiction::Vote;
+        bp.run(&RunRequest { contradiction, ..RunRequest::new(StopRule::Iterations(2)) }).unwrap();
+        let state = bp.save_state().unwrap();
+        for word in 0..state.len() {
+            for bit in [0, 31, 51, 63] {
+                let mut other = state.clone();
+                other[word] ^= 1 << bit;
+                assert!(bp.restore_state(&other).is_err(), "word {word}, bit {bit}");
+            }
+        }
+        for length in 0..state.len() {
+            assert!(bp.restore_state(&state[..length]).is_err(), "{length} words");
+        }
+        assert!(bp.save_state().unwrap() == state, "what is refused changes nothing");
+    }
+}
+
+/// Messages belong to variables and scopes; with other parameters they go on.
+#[test]
+fn states_of_other_scopes_are_refused() {
+    let graph = |label, body: [u64; 2], p| {
+        let mut builder = FactorGraphBuilder::new();
+        builder.add_and(1, &[2], p, 0.25).unwrap();
+        builder.add_and(label, &body, 0.75, 0.25).unwrap();
+        Arc::new(builder.build().unwrap())
+    };
+    let first = graph(4, [1, 3], 0.5);
+    let state = session(&first, &Schedule::Parallel).save_state().unwrap();
+    let restored = |graph| session(&graph, &Schedule::Parallel).restore_state(&state);
+    restored(graph(4, [1, 3], 0.5)).unwrap();
+    restored(graph(4, [1, 3], 0.625)).unwrap();
+    for other in [graph(5, [1, 3], 0.5), graph(4, [2, 3], 0.5)] {
+        let text = restored(other).unwrap_err().to_string();
+        assert!(text.contains("other labels, cardinalities or scopes"), "{text}");
     }
 }
 

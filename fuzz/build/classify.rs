@@ -125,7 +125,8 @@ fn expression(function: &Function, text: &str) -> Option<Length> {
 }
 
 /// What the entries of an array are, by how their description begins: the first that fits.
-const ENTRIES: [(&str, &str); 12] = [
+const ENTRIES: [(&str, &str); 13] = [
+    ("bytes", "Flag"),
     ("indices of variables", "Variable"),
     ("edges", "Edge"),
     ("states or FASTLBP_WILDCARD", "Indicator"),

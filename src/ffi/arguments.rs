@@ -70,11 +70,11 @@ pub(super) unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Outcome<&'a
 ///
 /// # Safety
 /// As for [`text`].
-pub(super) unsafe fn path<'a>(pointer: *const c_char) -> Outcome<&'a Path> {
+pub(super) unsafe fn path<'a>(name: &str, pointer: *const c_char) -> Outcome<&'a Path> {
     // SAFETY: as the caller promises.
-    let path = unsafe { text("path", pointer) }?;
+    let path = unsafe { text(name, pointer) }?;
     if path.is_empty() {
-        return Err(Failure::invalid("path is empty: the name of a file is needed"));
+        return Err(Failure::invalid(format!("{name} is empty: the name of a file is needed")));
     }
     Ok(Path::new(path))
 }

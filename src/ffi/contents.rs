@@ -34,6 +34,8 @@ pub const FASTLBP_COUNT_FACTORS: u32 = 1;
 pub const FASTLBP_COUNT_EDGES: u32 = 2;
 /// Count: the states of all variables together, the length of an array of all marginals.
 pub const FASTLBP_COUNT_STATES: u32 = 3;
+/// Count: the bytes of memory that the graph's arrays take; a session has its own beside it.
+pub const FASTLBP_COUNT_BYTES: u32 = 4;
 
 /// In arrays of variable indices: no variable.
 pub const FASTLBP_NO_VARIABLE: u32 = u32::MAX;
@@ -43,7 +45,8 @@ const FACTOR_VALUE_LIMIT: usize = 1 << 26;
 
 /// How many of something the graph has.
 ///
-/// @param what FASTLBP_COUNT_VARIABLES, FASTLBP_COUNT_FACTORS, FASTLBP_COUNT_EDGES or FASTLBP_COUNT_STATES.
+/// @param what FASTLBP_COUNT_VARIABLES, FASTLBP_COUNT_FACTORS, FASTLBP_COUNT_EDGES, FASTLBP_COUNT_STATES or
+///        FASTLBP_COUNT_BYTES.
 /// @return INVALID_ARGUMENT for another number; as in fastlbp_graph_build.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_graph_count(
@@ -58,10 +61,11 @@ fn count(graph: &FactorGraph, what: u32) -> Outcome<usize> {
         FASTLBP_COUNT_FACTORS => graph.factor_count(),
         FASTLBP_COUNT_EDGES => graph.edge_count(),
         FASTLBP_COUNT_STATES => graph.state_count(),
+        FASTLBP_COUNT_BYTES => graph.memory_bytes(),
         _ => {
             return Err(Failure::invalid(format!(
                 "count {what}: FASTLBP_COUNT_VARIABLES (0), FASTLBP_COUNT_FACTORS (1), \
-                 FASTLBP_COUNT_EDGES (2) or FASTLBP_COUNT_STATES (3) is needed"
+                 FASTLBP_COUNT_EDGES (2), FASTLBP_COUNT_STATES (3) or FASTLBP_COUNT_BYTES (4) is needed"
             )));
         }
     })

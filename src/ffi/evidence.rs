@@ -83,7 +83,7 @@ pub unsafe extern "C" fn fastlbp_bp_read_evidence(
     bp: *mut fastlbp_bp, path: *const c_char, unknown: *mut usize,
 ) -> fastlbp_status {
     change!(bp, |session| {
-        let path = self::path(path)?;
+        let path = self::path("path", path)?;
         let out = OptionalOutput::new("unknown", unknown)?;
         read_evidence(session, path, !unknown.is_null()).map(|left_out| out.set(left_out))
     })

@@ -98,7 +98,7 @@ pub unsafe extern "C" fn fastlbp_graph_read_file(
     path: *const c_char, out: *mut *mut fastlbp_graph,
 ) -> fastlbp_status {
     call!({
-        let (path, out) = (self::path(path)?, Output::new("out", out)?);
+        let (path, out) = (self::path("path", path)?, Output::new("out", out)?);
         let graph = Graph::of(shared(format::read_graph(path)?)?);
         into_handle(graph).map(|handle| out.set(handle))
     })
@@ -114,7 +114,42 @@ pub unsafe extern "C" fn fastlbp_graph_read_file(
 pub unsafe extern "C" fn fastlbp_graph_write_file(
     graph: *const fastlbp_graph, path: *const c_char,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| format::write_graph(graph, self::path(path)?))
+    of_graph!(graph, |graph| format::write_graph(graph, self::path("path", path)?))
+}
+
+/// Reads a graph from memory, as fastlbp_graph_read_file does from a file; free it with fastlbp_graph_free. Of the name
+/// only the suffix counts, such as that of `graph.causal_fg.gz`, and errors call the bytes by it.
+///
+/// @param bytes `size` bytes, the content of a file of this name.
+/// @param size Number of bytes.
+/// @param name Name of the file.
+/// @return As fastlbp_graph_read_file, but for IO, which only is what gzip cannot decompress.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_read_memory(
+    bytes: *const u8, size: usize, name: *const c_char, out: *mut *mut fastlbp_graph,
+) -> fastlbp_status {
+    call!({
+        let (bytes, name) = (array!(bytes, size), path("name", name)?);
+        let out = Output::new("out", out)?;
+        let graph = Graph::of(shared(format::read_graph_from_memory(bytes, name)?)?);
+        into_handle(graph).map(|handle| out.set(handle))
+    })
+}
+
+/// Writes a graph to memory, as fastlbp_graph_write_file does to a file; of the name only the suffix counts. O(size of
+/// the content), also where the buffer is too short for it.
+///
+/// @param name Name of the file.
+/// @return As fastlbp_graph_write_file, but for IO.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastlbp_graph_write_memory(
+    graph: *const fastlbp_graph, name: *const c_char, buffer: *mut u8, length: usize,
+    needed: *mut usize,
+) -> fastlbp_status {
+    of_graph!(graph, |graph| {
+        let name = path("name", name)?;
+        fill!(buffer, length, needed, &format::write_graph_to_memory(graph, name)?)
+    })
 }
 
 /// Checks the graph and builds its compact form now, instead of when it is first needed.

@@ -63,7 +63,8 @@ pub unsafe extern "C" fn fastlbp_bp_save_state(
 ///
 /// @param state `length` words from fastlbp_bp_save_state.
 /// @param length Number of words.
-/// @return INVALID_ARGUMENT if it is not a state of this version and graph; as in fastlbp_bp_prepare.
+/// @return INVALID_ARGUMENT if it is not a state of this version and of a graph with these labels, cardinalities and
+///         scopes, or is damaged, which a checksum in it tells; as in fastlbp_bp_prepare.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_restore_state(
     bp: *mut fastlbp_bp, state: *const u64, length: usize,

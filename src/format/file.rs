@@ -3,6 +3,7 @@
 use super::file_system::{FileSystem, Kind, Native, Patient, retry};
 use crate::error::{Error, Result};
 use crate::memory::{out_of_memory, probe};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
@@ -48,25 +49,41 @@ pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>
     }
     let file = Patient(file);
     if is_gzip(path) {
-        probe(CODEC_BYTES)?;
-        // A guess: text of numbers compresses at least 3 times. A wrong one costs a reallocation.
-        let expected = status.length.saturating_mul(4);
-        let decoder = flate2::read::MultiGzDecoder::new(file);
-        let limit = unpacked_limit(status.length);
-        return read_all(path, decoder, expected, limit).map_err(|error| match error {
-            Error::Io { path, source } => {
-                let message = format!("the gzip data cannot be decompressed: {source}");
-                Error::Io { path, source: io::Error::new(source.kind(), message) }
-            }
-            Error::LimitExceeded(text) => Error::LimitExceeded(format!(
-                "{text} from a compressed file of {} bytes; unpack it first if that is right",
-                status.length
-            )),
-            other => other,
-        });
+        return unpacked(path, file, status.length);
     }
     let bytes = read_all(path, file, status.length, SIZE_LIMIT)?;
     if bytes.starts_with(&GZIP_MAGIC) { Err(not_text(path, &bytes, 0)) } else { Ok(bytes) }
+}
+
+/// The content of bytes in memory that stand for a file: themselves, or what they unpack to.
+pub(super) fn content<'a>(path: &Path, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    if is_gzip(path) {
+        return Ok(Cow::Owned(unpacked(path, bytes, bytes.len() as u64)?));
+    }
+    if bytes.starts_with(&GZIP_MAGIC) {
+        Err(not_text(path, bytes, 0))
+    } else {
+        Ok(Cow::Borrowed(bytes))
+    }
+}
+
+/// What `length` compressed bytes unpack to.
+fn unpacked(path: &Path, source: impl Read, length: u64) -> Result<Vec<u8>> {
+    probe(CODEC_BYTES)?;
+    // A guess: text of numbers compresses at least 3 times. A wrong one costs a reallocation.
+    let expected = length.saturating_mul(4);
+    let decoder = flate2::read::MultiGzDecoder::new(source);
+    let limit = unpacked_limit(length);
+    read_all(path, decoder, expected, limit).map_err(|error| match error {
+        Error::Io { path, source } => {
+            let message = format!("the gzip data cannot be decompressed: {source}");
+            Error::Io { path, source: io::Error::new(source.kind(), message) }
+        }
+        Error::LimitExceeded(text) => Error::LimitExceeded(format!(
+            "{text} from a compressed file of {length} bytes; unpack it first if that is right"
+        )),
+        other => other,
+    })
 }
 
 /// The first bytes of gzip data.

@@ -2,7 +2,7 @@
 
 use super::network::{Network, ParsedNetwork};
 use super::output::{MemorySink, Output};
-use super::save::save;
+use super::save::{save, write_content};
 use super::{bif, causal_fg, fg, file, uai};
 use crate::error::{Error, Result};
 use crate::model::FactorGraph;
@@ -72,6 +72,15 @@ pub fn read_graph_from_bytes(
     Ok(read_network_from_bytes(bytes, name, format)?.graph)
 }
 
+/// Reads a factor graph as [`read_graph`] does, from memory; of `name` only the suffix counts.
+pub fn read_graph_from_memory(bytes: &[u8], name: &Path) -> Result<FactorGraph> {
+    let format = GraphFormat::from_path(name)?;
+    let content = file::content(name, bytes)?;
+    let parsed = parse_graph(&content, name, format)?;
+    drop(content);
+    Ok(parsed.build()?.graph)
+}
+
 /// Reads a factor graph as [`read_graph`] does, and the names of its variables.
 pub fn read_network(path: &Path) -> Result<Network> {
     read_network_as(path, GraphFormat::from_path(path)?)
@@ -111,6 +120,14 @@ pub fn write_graph(graph: &FactorGraph, path: &Path) -> Result<()> {
 /// As [`write_graph`], to a path whose suffix does not tell the format, such as that of a pipe.
 pub fn write_graph_as(graph: &FactorGraph, path: &Path, format: GraphFormat) -> Result<()> {
     save(path, |output| write_text(graph, format, output))
+}
+
+/// Writes a factor graph as [`write_graph`] does, to memory; of `name` only the suffix counts.
+pub fn write_graph_to_memory(graph: &FactorGraph, name: &Path) -> Result<Vec<u8>> {
+    let format = GraphFormat::from_path(name)?;
+    let mut sink = MemorySink(Vec::new());
+    write_content(name, &mut sink, |output| write_text(graph, format, output))?;
+    Ok(sink.0)
 }
 
 /// The uncompressed text of a factor graph; errors as for [`write_graph`].

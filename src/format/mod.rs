@@ -56,8 +56,9 @@ pub use evidence::{
 };
 pub use file_system::abort_writes;
 pub use graph_file::{
-    GraphFormat, read_graph, read_graph_from_bytes, read_network, read_network_as,
-    read_network_from_bytes, write_graph, write_graph_as, write_graph_to_bytes,
+    GraphFormat, read_graph, read_graph_from_bytes, read_graph_from_memory, read_network,
+    read_network_as, read_network_from_bytes, write_graph, write_graph_as, write_graph_to_bytes,
+    write_graph_to_memory,
 };
 pub use marginals::{
     write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,

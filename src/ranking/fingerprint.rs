@@ -1,40 +1,8 @@
 //! Numbers by which a journal knows the graph, the evidence and the alarms that it belongs to.
 
+use crate::hash::Hasher;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
-use std::fmt::{self, Write};
-
-/// FNV-1a over numbers of 64 bits, and over bytes: short, and the same on every machine. Different content agrees by chance
-/// only; it protects from mistakes, not from somebody who wants it to agree.
-pub(super) struct Hasher(u64);
-
-impl Hasher {
-    pub(super) fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    pub(super) fn word(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        // The product moves bits upwards only.
-        self.0 ^= self.0 >> 32;
-    }
-
-    /// A text and its length.
-    pub(super) fn text(&mut self, text: &str) {
-        text.bytes().for_each(|byte| self.word(byte.into()));
-        self.word(text.len() as u64);
-    }
-
-    pub(super) fn finish(self) -> u64 {
-        self.0
-    }
-}
-
-impl Write for Hasher {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.text(text);
-        Ok(())
-    }
-}
+use std::fmt::Write;
 
 /// A number for the content of a graph: its variables, edges, and all parameters of its factors.
 pub(super) fn of_graph(graph: &FactorGraph) -> u64 {

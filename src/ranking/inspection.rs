@@ -1,10 +1,11 @@
 //! The loop of BINGO: the most probable alarm is inspected, its answer is observed, and the others are ranked again.
 
-use super::fingerprint::{Hasher, of_evidence, of_graph};
+use super::fingerprint::{of_evidence, of_graph};
 use super::journal::{Event, Journal, Opened};
 use super::order::{Precision, Ranked, rank, rank_of_ties};
 use crate::engine::{Control, Progress, RunReport, RunRequest, Start, StopReason};
 use crate::error::{Error, Result};
+use crate::hash::Hasher;
 use crate::memory::{Grow, collected, filled};
 use crate::model::{Evidence, VariableEvidence, check_variable};
 use crate::schedule::Schedule;

@@ -4,15 +4,18 @@ use super::base::BeliefPropagation;
 use crate::engine::snapshot::Queue;
 use crate::engine::{Snapshot, value_count};
 use crate::error::{Error, Result};
+use crate::hash::Hasher;
 use crate::kernel::{
     EncodedMessage, Inference, stored_message, stored_values, weights_to_probabilities,
 };
 use crate::memory::{all_collected, collected, copied, filled, room};
-use crate::model::check_weights;
+use crate::model::{FactorGraph, check_weights};
 
-/// First words of a saved state: its format, what it belongs to, and [`PARTS`].
-const STATE_FORMAT: u64 = 0x666c_6270_0000_0002;
-const STATE_HEADER: usize = 5;
+/// First words of a saved state: its format, what it belongs to, and [`PARTS`]. Its last word is a checksum of all
+/// others.
+const STATE_FORMAT: u64 = 0x666c_6270_0000_0003;
+const STATE_HEADER: usize = 6;
+const STATE_END: usize = 1;
 
 /// Bits of the last word of the header: which parts follow the messages, and what the queue of SEQMAX is for.
 const NEWEST: u64 = 1;
@@ -82,7 +85,7 @@ impl BeliefPropagation {
         let newest = newest.filter(|newest| queue.is_some() || *newest != messages);
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
         let mut parts = flag(newest.is_some(), NEWEST);
-        let mut length = STATE_HEADER + messages.len();
+        let mut length = STATE_HEADER + messages.len() + STATE_END;
         length += newest.as_ref().map_or(0, Vec::len);
         if let Some(queue) = &queue {
             parts |= QUEUE | flag(queue.log_domain, QUEUE_OF_LOGARITHMS);
@@ -91,7 +94,8 @@ impl BeliefPropagation {
         }
         let (edges, variables) = (self.graph().edge_count(), self.graph().variable_count());
         let mut state = room(length)?;
-        state.extend([STATE_FORMAT, edges as u64, variables as u64, iterations, parts]);
+        let scopes = scopes_hash(self.graph());
+        state.extend([STATE_FORMAT, edges as u64, variables as u64, scopes, iterations, parts]);
         state.extend(messages.iter().map(|message| message.0));
         state.extend(newest.iter().flatten().map(|message| message.0));
         if let Some(queue) = queue {
@@ -100,21 +104,25 @@ impl BeliefPropagation {
             state.extend(queue.sums.iter().map(|sum| sum.to_bits()));
             state.extend(queue.stamps);
         }
+        state.push(checksum(&state));
         Ok(state)
     }
 
     /// Goes back to a saved state. Evidence, schedule and results are not part of it. On another graph of the same
     /// variables and scopes, or with other evidence, a warm run goes on from these messages; a queue of SEQMAX is
-    /// worked out anew if evidence is set after this.
+    /// worked out anew if evidence is set after this. Errors: a state of another version or of other scopes, or one that
+    /// is damaged.
     pub fn restore_state(&mut self, state: &[u64]) -> Result<()> {
         let graph = self.graph();
-        let Some((&[format, edges, variables, iterations, parts], words)) =
-            state.split_first_chunk::<STATE_HEADER>()
+        let too_short = || {
+            let least = STATE_HEADER + STATE_END;
+            wrong_state(format!("{} words: at least {least} are needed", state.len()))
+        };
+        let Some((&sum, saved)) = state.split_last() else { return Err(too_short()) };
+        let Some((&[format, edges, variables, scopes, iterations, parts], words)) =
+            saved.split_first_chunk::<STATE_HEADER>()
         else {
-            return Err(wrong_state(format!(
-                "{} words: at least {STATE_HEADER} are needed",
-                state.len()
-            )));
+            return Err(too_short());
         };
         if format != STATE_FORMAT {
             return Err(wrong_state(format!(
@@ -128,6 +136,11 @@ impl BeliefPropagation {
                 graph.edge_count()
             )));
         }
+        if scopes != scopes_hash(graph) {
+            return Err(wrong_state(
+                "of a graph of as many variables and edges, but with other labels, cardinalities or scopes".into(),
+            ));
+        }
         if parts & !PARTS != 0 {
             return Err(wrong_state(format!(
                 "unknown parts {parts:#x}: at most {PARTS:#x} are known"
@@ -139,6 +152,9 @@ impl BeliefPropagation {
             values * (1 + usize::from(has(NEWEST))) + if has(QUEUE) { 1 + 3 * edges } else { 0 };
         if words.len() != wanted {
             return Err(wrong_state(format!("{} values: this graph needs {wanted}", words.len())));
+        }
+        if sum != checksum(saved) {
+            return Err(wrong_state("its checksum is wrong: it was changed or damaged".into()));
         }
         let (messages, words) = words.split_at(values);
         let (newest, words) = words.split_at(if has(NEWEST) { values } else { 0 });
@@ -201,6 +217,24 @@ impl BeliefPropagation {
             Err(wrong_state(format!("{number} in the queue of SEQMAX")))
         }
     }
+}
+
+/// A number for what the messages of a graph are about: its variables, and those of each factor. Parameters are left out,
+/// since messages may go on with other ones.
+fn scopes_hash(graph: &FactorGraph) -> u64 {
+    let mut hasher = Hasher::new();
+    graph.labels().iter().for_each(|&label| hasher.word(label));
+    graph.cardinalities().iter().for_each(|&cardinality| hasher.word(cardinality.into()));
+    (0..graph.factor_count()).for_each(|factor| hasher.word(graph.arity(factor) as u64));
+    graph.edge_variables().iter().for_each(|&variable| hasher.word(variable.into()));
+    hasher.finish()
+}
+
+/// A number for the words of a state.
+fn checksum(words: &[u64]) -> u64 {
+    let mut hasher = Hasher::new();
+    words.iter().for_each(|&word| hasher.word(word));
+    hasher.finish()
 }
 
 fn wrong_state(what: String) -> Error {

@@ -565,6 +565,25 @@ static void properties(void) {
     fastlbp_bp_free(bp);
 }
 
+/* What a file would have in it gives the same graph from memory. */
+static void check_memory(const fastlbp_graph *graph, const char *suffix, const double *wanted) {
+    static uint8_t bytes[4096];
+    char name[64];
+    double got[4];
+    size_t needed = 0, again = 0;
+    fastlbp_graph *read = NULL;
+    snprintf(name, sizeof name, "memory.%s", suffix);
+    CHECK_STATUS(fastlbp_graph_write_memory(graph, name, NULL, 0, &needed), FASTLBP_STATUS_BUFFER_TOO_SMALL);
+    OK(fastlbp_graph_write_memory(graph, name, bytes, sizeof bytes, &again));
+    CHECK(needed == again && needed > 0);
+    OK(fastlbp_graph_read_memory(bytes, needed, name, &read));
+    fastlbp_bp *bp = check_session(read);
+    check_run(bp, 6, got, 4);
+    for (int v = 0; v < 4; v++)
+        NEAR(got[v], wanted[v]);
+    fastlbp_bp_free(bp);
+}
+
 static void files(void) {
     static const char *const suffixes[] = {"causal_fg", "causal_fg.gz", "fg", "uai.gz"};
     char path[512];
@@ -587,6 +606,7 @@ static void files(void) {
             NEAR(after[v], before[v]);
         fastlbp_bp_free(bp);
         CHECK(remove(path) == 0);
+        check_memory(graph, suffixes[i], before);
     }
     snprintf(path, sizeof path, "%s/test_api_%ld.obs", directory, (long)getpid());
     file = fopen(path, "w");

@@ -24,6 +24,9 @@ static void null_graph(void) {
     fastlbp_graph_free(NULL);
     NULL_POINTER(fastlbp_graph_read_file(NULL, &graph), "path");
     NULL_POINTER(fastlbp_graph_read_file("x.fg", NULL), "out");
+    NULL_POINTER(fastlbp_graph_read_memory(NULL, 1, "x.fg", &graph), "bytes");
+    NULL_POINTER(fastlbp_graph_read_memory((const uint8_t *)"1", 1, NULL, &graph), "name");
+    NULL_POINTER(fastlbp_graph_read_memory((const uint8_t *)"0", 1, "x.fg", NULL), "out");
     NULL_HANDLE(fastlbp_graph_add_variables(no_graph, labels, numbers, 2));
     NULL_POINTER(fastlbp_graph_add_variables(graph, NULL, numbers, 2), "labels");
     NULL_POINTER(fastlbp_graph_add_variables(graph, labels, NULL, 2), "cardinalities");
@@ -50,13 +53,15 @@ static void null_graph(void) {
     NULL_HANDLE(fastlbp_graph_build(no_graph));
     NULL_HANDLE(fastlbp_graph_write_file(no_graph, "x.fg"));
     NULL_POINTER(fastlbp_graph_write_file(graph, NULL), "path");
+    NULL_HANDLE(fastlbp_graph_write_memory(no_graph, "x.fg", (uint8_t *)doubles, sizeof doubles, &size));
+    NULL_POINTER(fastlbp_graph_write_memory(graph, NULL, (uint8_t *)doubles, sizeof doubles, &size), "name");
 
-    for (uint32_t what = FASTLBP_COUNT_VARIABLES; what <= FASTLBP_COUNT_STATES; what++) {
+    for (uint32_t what = FASTLBP_COUNT_VARIABLES; what <= FASTLBP_COUNT_BYTES; what++) {
         NULL_HANDLE(fastlbp_graph_count(no_graph, what, &size));
         NULL_POINTER(fastlbp_graph_count(graph, what, NULL), "out");
     }
-    FAILS(fastlbp_graph_count(graph, 4, &size), FASTLBP_STATUS_INVALID_ARGUMENT,
-          "FASTLBP_COUNT_EDGES (2) or FASTLBP_COUNT_STATES (3)");
+    FAILS(fastlbp_graph_count(graph, 5, &size), FASTLBP_STATUS_INVALID_ARGUMENT,
+          "FASTLBP_COUNT_STATES (3) or FASTLBP_COUNT_BYTES (4)");
     CHECK(size == UNTOUCHED);
 
 /* An array: no handle, no buffer, a buffer that is too short, and the length alone. `which` is what stands between
@@ -319,10 +324,19 @@ static void wrong_files(const char *directory) {
         FAILS(fastlbp_bp_read_evidence(bp, path, NULL), FASTLBP_STATUS_PARSE, ".causal_fg:");
         CHECK(remove(path) == 0);
     }
+    FAILS(fastlbp_graph_read_memory((const uint8_t *)"1\nx\n", 4, "m.causal_fg", &graph), FASTLBP_STATUS_PARSE,
+          "m.causal_fg:2");
+    FAILS(fastlbp_graph_read_memory((const uint8_t *)"0\n", 2, "m.txt", &graph), FASTLBP_STATUS_INVALID_ARGUMENT,
+          "suffix");
+    FAILS(fastlbp_graph_read_memory((const uint8_t *)"0\n", 2, "m.fg.gz", &graph), FASTLBP_STATUS_IO, "gzip");
+    FAILS(fastlbp_graph_read_memory((const uint8_t *)"\x1f\x8b", 2, "m.fg", &graph), FASTLBP_STATUS_PARSE, "gzip data");
+    FAILS(fastlbp_graph_read_memory(NULL, 0, "", &graph), FASTLBP_STATUS_INVALID_ARGUMENT, "name is empty");
     CHECK(graph == NULL);
     graph = check_tree();
     FAILS(fastlbp_graph_write_file(graph, "/no/such/file.fg"), FASTLBP_STATUS_IO, "/no/such/file.fg");
     FAILS(fastlbp_graph_write_file(graph, "file.txt"), FASTLBP_STATUS_INVALID_ARGUMENT, "suffix");
+    FAILS(fastlbp_graph_write_memory(graph, "file.txt", NULL, 0, NULL), FASTLBP_STATUS_INVALID_ARGUMENT, "suffix");
+    FAILS(fastlbp_graph_write_memory(graph, "file.fg", NULL, 0, NULL), FASTLBP_STATUS_BUFFER_TOO_SMALL, "needed");
     OK(check_add_variable(graph, 20, 3));
     snprintf(path, sizeof path, "%s/test_errors_2.causal_fg", directory);
     CHECK_STATUS(fastlbp_graph_write_file(graph, path), FASTLBP_STATUS_UNSUPPORTED);
@@ -418,6 +432,8 @@ static void wrong_values(void) {
     OK(fastlbp_bp_save_state(bp, words, 18, &count));
     FAILS(fastlbp_bp_restore_state(bp, words, count - 1), FASTLBP_STATUS_INVALID_ARGUMENT, "values");
     FAILS(fastlbp_bp_restore_state(bp, words, 2), FASTLBP_STATUS_INVALID_ARGUMENT, "2 words");
+    words[7] ^= 1;
+    FAILS(fastlbp_bp_restore_state(bp, words, count), FASTLBP_STATUS_INVALID_ARGUMENT, "checksum");
     words[0]++;
     FAILS(fastlbp_bp_restore_state(bp, words, count), FASTLBP_STATUS_INVALID_ARGUMENT, "format");
     fastlbp_bp_free(bp);

@@ -192,7 +192,14 @@ void graph_files(const Places &places) {
         for (std::size_t factor = 0; factor < 4; ++factor)
             CHECK(read.factor_values(factor) == graph.factor_values(factor));
         CHECK(std::remove(path.c_str()) == 0);
+        const std::vector<std::uint8_t> bytes = graph.write_memory(path);
+        const fastlbp::Graph from_memory = fastlbp::Graph::read_memory(bytes, path);
+        CHECK(from_memory.factor_values(3) == graph.factor_values(3));
+        std::vector<std::uint8_t> room(bytes.size() + 1);
+        CHECK(graph.write_memory(path, room) == bytes.size() && room[0] == bytes[0]);
     }
+    const std::uint8_t text[] = {'1', '\n', 'x', '\n'};
+    THROWS(parse, "memory.causal_fg:2", fastlbp::Graph::read_memory(text, "memory.causal_fg"));
     const std::string wrong = places.scratch + "/wrong.causal_fg";
     if (write_text(wrong, "1\nx\n")) {
         THROWS(parse, "wrong.causal_fg:2", fastlbp::Graph::read_file(wrong));

@@ -95,7 +95,8 @@ fn save_to<F: FileSystem>(
     })
 }
 
-fn write_content(
+/// Writes content, compressed if the name ends in `.gz`.
+pub(super) fn write_content(
     path: &Path, file: &mut impl Write, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut file = Patient(file);

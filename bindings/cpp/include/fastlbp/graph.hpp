@@ -79,6 +79,22 @@ public:
         detail::check(fastlbp_graph_write_file(get(), path.c_str()));
     }
 
+    /// Reads a graph from what a file of this name would have in it: fastlbp_graph_read_memory().
+    static Graph read_memory(Span<const std::uint8_t> bytes, const Text &name) {
+        fastlbp_graph *handle = nullptr;
+        detail::check(fastlbp_graph_read_memory(bytes.data(), bytes.size(), name.c_str(), &handle));
+        return Graph(handle);
+    }
+
+    /// What write_file() would write to a file of this name: fastlbp_graph_write_memory().
+    std::vector<std::uint8_t> write_memory(const Text &name) const {
+        return of<const char *>(&fastlbp_graph_write_memory, name.c_str());
+    }
+    /// @copydoc write_memory(const Text &) const
+    std::size_t write_memory(const Text &name, Span<std::uint8_t> buffer) const {
+        return of<const char *>(&fastlbp_graph_write_memory, name.c_str(), buffer);
+    }
+
     /// The handle, for calls of the C interface; the graph keeps it.
     fastlbp_graph *get() const noexcept { return handle_.get(); }
 
