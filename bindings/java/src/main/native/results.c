@@ -52,6 +52,8 @@ GET(jdouble, bpProbability, PARAMETERS(jint variable), NONE, double,
     fastlbp_bp_probabilities_of(BP, (const uint32_t *)&variable, 1, &value))
 LIST(jdoubleArray, bpMarginal, PARAMETERS(jint variable), NONE, double, new_doubles,
      fastlbp_bp_belief(BP, (const uint32_t *)&variable, 1, ROOM))
+LIST(jdoubleArray, bpJointBelief, PARAMETERS(jintArray variables), IN(uint32_t, variables), double, new_doubles,
+     fastlbp_bp_belief(BP, variables_at, variables_length, ROOM))
 LIST(jdoubleArray, bpFactorBelief, PARAMETERS(jint factor), NONE, double, new_doubles,
      fastlbp_bp_factor_belief(BP, (size_t)factor, ROOM))
 GET(jdouble, bpLogPartition, NONE, NONE, double, fastlbp_bp_log_partition(BP, &value))

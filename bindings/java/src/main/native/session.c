@@ -45,6 +45,8 @@ CALL(bpSetScheduleRanks, PARAMETERS(jlongArray ranks), IN(uint64_t, ranks),
      fastlbp_bp_set_schedule_ranks(BP, ranks_at, ranks_length))
 CALL(bpSetScheduleRelation, PARAMETERS(jintArray before, jintArray after), IN(uint32_t, before) IN(uint32_t, after),
      fastlbp_bp_set_schedule_relation(BP, before_at, after_at, before_length))
+LIST(jintArray, bpScheduleRanks, PARAMETERS(jlong iteration), NONE, uint32_t, new_ints,
+     fastlbp_bp_schedule_ranks(BP, (uint64_t)iteration, ROOM))
 LIST(jintArray, bpLevelWidths, NONE, NONE, uint32_t, new_ints, fastlbp_bp_level_widths(BP, ROOM))
 
 /* --- Evidence ------------------------------------------------------------------------------------------- */
@@ -84,10 +86,10 @@ GET(jlong, bpReadEvidence, PARAMETERS(jbyteArray path, jboolean partial), STRING
 /* --- Runs ----------------------------------------------------------------------------------------------- */
 
 #define RUN(name, parameters, call)                                                          \
-    NATIVE(void, name)(JNIEnv *env, jclass type, jlong handle, jobject listener parameters) { \
+    NATIVE(void, name)(JNIEnv *env, jclass type, jlong handle, jobject monitor, jboolean heard parameters) { \
         UNUSED_CLASS;                                                                        \
-        progress told = {env, listener, NULL};                                               \
-        if (begin_run(BP, &told)) end_run(&told, call);                                      \
+        progress told = {.env = env, .monitor = monitor, .is_heard = heard};                 \
+        if (begin_run(BP, &told)) check(env, call);                                          \
     }
 
 RUN(bpRun, NONE, fastlbp_bp_run(BP))
@@ -96,7 +98,7 @@ RUN(bpRunBingo, PARAMETERS(jdouble tolerance, jlong min_iterations, jlong max_it
     fastlbp_bp_run_bingo(BP, tolerance, (uint64_t)min_iterations, (uint64_t)max_iterations, (uint64_t)history, NULL))
 
 NATIVE(jintArray, bpRunBatch)
-(JNIEnv *env, jclass type, jlong bp, jobject listener, jintArray entry_offsets, jintArray variables,
+(JNIEnv *env, jclass type, jlong bp, jobject monitor, jboolean heard, jlongArray entry_offsets, jintArray variables,
  jintArray states, jdoubleArray marginals) {
     UNUSED_CLASS;
     inputs in = {.env = env};
@@ -104,16 +106,16 @@ NATIVE(jintArray, bpRunBatch)
     size_t count;
     size_t needed = 0;
     size_t length = (size_t)(*env)->GetArrayLength(env, marginals);
-    const size_t *offsets = input_offsets(&in, entry_offsets, &ends);
+    const size_t *offsets = input(&in, entry_offsets, sizeof *offsets, &ends);
     const uint32_t *indices = input(&in, variables, sizeof *indices, &count);
     const uint32_t *values = input(&in, states, sizeof *values, NULL);
     double *results = scratch(&in, length, sizeof *results);
     fastlbp_status *statuses = scratch(&in, ends, sizeof *statuses);
-    progress told = {env, listener, NULL};
+    progress told = {.env = env, .monitor = monitor, .is_heard = heard};
     jintArray array = NULL;
     if (!in.failed && begin_run(to_bp(bp), &told)
-        && end_run(&told, fastlbp_bp_run_batch(to_bp(bp), offsets, ends - 1, indices, values, count, results,
-                                               length, &needed, statuses))) {
+        && check(env, fastlbp_bp_run_batch(to_bp(bp), offsets, ends - 1, indices, values, count, results, length,
+                                           &needed, statuses))) {
         (*env)->SetDoubleArrayRegion(env, marginals, 0, (jsize)needed, results);
         array = new_ints(env, (const uint32_t *)statuses, ends - 1);
     }
@@ -121,30 +123,26 @@ NATIVE(jintArray, bpRunBatch)
     return array;
 }
 
-NATIVE(jintArray, bpRunAll)(JNIEnv *env, jclass type, jlongArray sessions, jobjectArray listeners) {
+NATIVE(jintArray, bpRunAll)
+(JNIEnv *env, jclass type, jlongArray sessions, jobject monitor, jbooleanArray heard) {
     UNUSED_CLASS;
     inputs in = {.env = env};
     size_t count = 0;
     const jlong *handles = input(&in, sessions, sizeof *handles, &count);
+    const jboolean *are_heard = input(&in, heard, sizeof *are_heard, NULL);
     fastlbp_bp **bps = scratch(&in, count, sizeof *bps);
     progress *told = scratch(&in, count, sizeof *told);
     fastlbp_status *statuses = scratch(&in, count, sizeof *statuses);
-    /* The references to the listeners, and some for what else is done. */
-    bool ready = !in.failed && (*env)->EnsureLocalCapacity(env, (jint)count + 16) == JNI_OK;
+    bool ready = !in.failed;
     for (size_t i = 0; ready && i < count; i++) {
         bps[i] = to_bp(handles[i]);
-        told[i].env = env;
-        told[i].listener = (*env)->GetObjectArrayElement(env, listeners, (jsize)i);
-        ready = begin_run(bps[i], &told[i]);
+        told[i] = (progress){.env = env, .monitor = monitor, .number = (jint)i, .is_heard = true};
+        /* Sessions that tell of their iterations do not run at the same time. */
+        ready = are_heard[i] ? begin_run(bps[i], &told[i]) : begin_untold_run(env, bps[i]);
     }
     jintArray array = NULL;
     if (ready && check(env, fastlbp_run_all(bps, count, statuses))) {
         array = new_ints(env, (const uint32_t *)statuses, count);
-        for (size_t i = 0; array != NULL && i < count; i++) {
-            if (told[i].thrown == NULL) continue;
-            (*env)->Throw(env, told[i].thrown);
-            break;
-        }
     }
     free_inputs(&in);
     return array;
@@ -162,6 +160,7 @@ SAME(SPARED_MESSAGES, REPORT_SPARED_MESSAGES);
 SAME(CONTRADICTIONS, REPORT_CONTRADICTIONS);
 SAME(FIRST_CONTRADICTION, REPORT_FIRST_CONTRADICTION);
 SAME(BACKEND, REPORT_BACKEND);
+SAME(THREADS, REPORT_THREADS);
 SAME(EVIDENCE, REPORT_EVIDENCE);
 SAME(MAX_DIFF, REPORT_MAX_DIFF);
 SAME(ACTIVE_FRACTION, REPORT_ACTIVE_FRACTION);

@@ -1,10 +1,16 @@
+/* clock_gettime */
+#define _POSIX_C_SOURCE 200809L
+
 #include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static JavaVM *machine;
-static jclass native_class;
+/* The class Native. A reference that does not keep it alive: its class loader can be collected, and this library with
+ * it. While one of its methods runs, or a listener of its class loader is alive, it is there. */
+static jweak native_class;
 static jmethodID make_failure;
 static jmethodID tell_log;
 static jmethodID on_iteration;
@@ -16,17 +22,15 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
     machine = vm;
     jclass found = (*env)->FindClass(env, "io/github/fastlbp/Native");
     if (found == NULL) return JNI_ERR;
-    native_class = (*env)->NewGlobalRef(env, found);
-    (*env)->DeleteLocalRef(env, found);
-    if (native_class == NULL) return JNI_ERR;
-    make_failure = (*env)->GetStaticMethodID(env, native_class, "failure", "(I[B)Ljava/lang/Throwable;");
+    make_failure = (*env)->GetStaticMethodID(env, found, "failure", "(I[B)Ljava/lang/Throwable;");
     if (make_failure == NULL) return JNI_ERR;
-    tell_log = (*env)->GetStaticMethodID(env, native_class, "log", "(Lio/github/fastlbp/LogListener;I[B)V");
+    tell_log = (*env)->GetStaticMethodID(env, found, "log", "(Lio/github/fastlbp/LogListener;I[B)V");
     if (tell_log == NULL) return JNI_ERR;
-    on_iteration = (*env)->GetStaticMethodID(env, native_class, "progress",
-                                        "(Lio/github/fastlbp/ProgressListener;JJDD)Z");
+    on_iteration = (*env)->GetStaticMethodID(env, found, "progress", "(Lio/github/fastlbp/Progress;IJJDD)Z");
     if (on_iteration == NULL) return JNI_ERR;
-    return JNI_VERSION_1_8;
+    native_class = (*env)->NewWeakGlobalRef(env, found);
+    (*env)->DeleteLocalRef(env, found);
+    return native_class == NULL ? JNI_ERR : JNI_VERSION_1_8;
 }
 
 /* --- Exceptions ----------------------------------------------------------------------------------------- */
@@ -91,23 +95,6 @@ const void *input_direct(inputs *in, jobject buffer, size_t count, size_t size) 
     return copy;
 }
 
-const size_t *input_offsets(inputs *in, jintArray array, size_t *length) {
-    size_t count = 0;
-    const int32_t *given = input(in, array, sizeof *given, &count);
-    size_t *offsets = scratch(in, count, sizeof *offsets);
-    if (offsets == NULL) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (given[i] < 0) {
-            in->failed = true;
-            throw_status(in->env, FASTLBP_STATUS_INVALID_ARGUMENT, "an offset is negative");
-            return NULL;
-        }
-        offsets[i] = (size_t)given[i];
-    }
-    if (length != NULL) *length = count;
-    return offsets;
-}
-
 void free_inputs(inputs *in) {
     while (in->count > 0) free(in->copies[--in->count]);
 }
@@ -134,6 +121,20 @@ jdoubleArray new_doubles(JNIEnv *env, const double *values, size_t length) {
     return array;
 }
 
+jintArray new_signed_ints(JNIEnv *env, const int32_t *values, size_t length) {
+    return new_ints(env, (const uint32_t *)values, length);
+}
+
+jbyteArray new_byte_array(JNIEnv *env, const uint8_t *values, size_t length) {
+    if (length > INT32_MAX) {
+        throw_status(env, FASTLBP_STATUS_LIMIT_EXCEEDED, "more than 2^31 - 1 bytes are more than an array of Java can hold");
+        return NULL;
+    }
+    jbyteArray array = (*env)->NewByteArray(env, (jsize)length);
+    if (array != NULL) (*env)->SetByteArrayRegion(env, array, 0, (jsize)length, (const jbyte *)values);
+    return array;
+}
+
 jbyteArray new_bytes(JNIEnv *env, const char *text) {
     jsize length = (jsize)strlen(text);
     jbyteArray array = (*env)->NewByteArray(env, length);
@@ -156,34 +157,46 @@ uint32_t *variables_of_labels(inputs *in, const fastlbp_graph *graph, const uint
 
 /* --- Progress ------------------------------------------------------------------------------------------- */
 
+/* Nanoseconds between two questions whether a thread has been interrupted: short for who waits, and long beside the
+ * time that a question takes. */
+#define QUESTION_INTERVAL 10000000
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 static int32_t tell_progress(void *user, uint64_t iterations, uint64_t max_iterations, double max_diff,
                              double active_fraction) {
     progress *told = user;
     JNIEnv *env = told->env;
-    jboolean go_on =
-        (*env)->CallStaticBooleanMethod(env, native_class, on_iteration, told->listener, to_long(iterations),
-                                        to_long(max_iterations), max_diff, active_fraction);
-    told->thrown = (*env)->ExceptionOccurred(env);
-    if (told->thrown == NULL) return go_on ? 0 : 1;
-    /* Until the run has ended, other listeners may be called: no exception may be pending. */
+    if (!told->is_heard) {
+        int64_t time = now();
+        if (time < told->next_question) return 0;
+        told->next_question = time + QUESTION_INTERVAL;
+    }
+    jboolean go_on = (*env)->CallStaticBooleanMethod(env, native_class, on_iteration, told->monitor, told->number,
+                                                     to_long(iterations), to_long(max_iterations), max_diff,
+                                                     active_fraction);
+    if (!(*env)->ExceptionCheck(env)) return go_on ? 0 : 1;
+    /* Native.progress lets nothing out but what cannot be helped, such as an overflow of the stack. */
     (*env)->ExceptionClear(env);
     return 1;
 }
 
 bool begin_run(fastlbp_bp *bp, progress *told) {
-    return check(told->env, fastlbp_bp_set_progress(bp, told->listener ? tell_progress : NULL, told));
+    return check(told->env, fastlbp_bp_set_progress(bp, tell_progress, told));
 }
 
-bool end_run(progress *told, fastlbp_status status) {
-    if (told->thrown == NULL) return check(told->env, status);
-    (*told->env)->Throw(told->env, told->thrown);
-    return false;
+bool begin_untold_run(JNIEnv *env, fastlbp_bp *bp) {
+    return check(env, fastlbp_bp_set_progress(bp, NULL, NULL));
 }
 
 /* --- Log ------------------------------------------------------------------------------------------------ */
 
-/* The listener in use, a global reference. Native.setLog lets one thread at a time change it. */
-static jobject log_listener;
+/* The listener in use, which Native.java keeps alive. Native.changeLog lets one thread at a time change it. */
+static jweak log_listener;
 
 static void tell_listener(void *user, uint32_t level, const char *text) {
     JNIEnv *env;
@@ -193,32 +206,49 @@ static void tell_listener(void *user, uint32_t level, const char *text) {
         if ((*machine)->AttachCurrentThreadAsDaemon(machine, (void **)&env, NULL) != JNI_OK) return;
         attached = true;
     }
-    jbyteArray bytes = new_bytes(env, text);
-    if (bytes != NULL) {
-        (*env)->CallStaticVoidMethod(env, native_class, tell_log, (jobject)user, (jint)level, bytes);
+    jobject listener = (*env)->NewLocalRef(env, (jobject)user);
+    if (listener != NULL) {
+        jbyteArray bytes = new_bytes(env, text);
+        if (bytes != NULL) {
+            (*env)->CallStaticVoidMethod(env, native_class, tell_log, listener, (jint)level, bytes);
+        }
+        /* Native.log lets nothing out but what cannot be helped, such as an overflow of the stack. */
+        if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+        if (bytes != NULL) (*env)->DeleteLocalRef(env, bytes);
+        (*env)->DeleteLocalRef(env, listener);
     }
-    /* Native.log lets nothing out but what cannot be helped, such as an overflow of the stack. */
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-    if (bytes != NULL) (*env)->DeleteLocalRef(env, bytes);
     if (attached) (*machine)->DetachCurrentThread(machine);
 }
 
 NATIVE(void, setLog)(JNIEnv *env, jclass type, jobject listener) {
     UNUSED_CLASS;
-    jobject next = NULL;
+    jweak next = NULL;
     if (listener != NULL) {
-        next = (*env)->NewGlobalRef(env, listener);
+        next = (*env)->NewWeakGlobalRef(env, listener);
         if (next == NULL) {
             throw_out_of_memory(env, "fastlbp: no memory for a reference to the listener");
             return;
         }
     }
-    jobject unused = next;
+    jweak unused = next;
     if (check(env, fastlbp_set_log_callback(next ? tell_listener : NULL, next))) {
         unused = log_listener;
         log_listener = next;
     }
-    if (unused != NULL) (*env)->DeleteGlobalRef(env, unused);
+    if (unused != NULL) (*env)->DeleteWeakGlobalRef(env, unused);
+}
+
+/* The class loader has been collected: nobody is told anything any more. */
+JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved) {
+    (void)reserved;
+    JNIEnv *env;
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK) return;
+    if (fastlbp_set_log_callback(NULL, NULL) == FASTLBP_STATUS_OK && log_listener != NULL) {
+        (*env)->DeleteWeakGlobalRef(env, log_listener);
+        log_listener = NULL;
+    }
+    (*env)->DeleteWeakGlobalRef(env, native_class);
+    native_class = NULL;
 }
 
 /* --- The library and its devices ------------------------------------------------------------------------ */
@@ -245,4 +275,12 @@ NATIVE(jbyteArray, deviceName)(JNIEnv *env, jclass type, jint index) {
     char name[512];
     return check(env, fastlbp_device_name((uint32_t)index, name, sizeof name, NULL)) ? new_bytes(env, name)
                                                                                      : NULL;
+}
+
+NATIVE(void, deviceMemory)(JNIEnv *env, jclass type, jint index, jlongArray out) {
+    UNUSED_CLASS;
+    uint64_t memory[2] = {0, 0};
+    if (!check(env, fastlbp_device_memory((uint32_t)index, &memory[0], &memory[1]))) return;
+    jlong longs[2] = {to_long(memory[0]), to_long(memory[1])};
+    (*env)->SetLongArrayRegion(env, out, 0, 2, longs);
 }

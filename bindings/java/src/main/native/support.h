@@ -26,7 +26,7 @@
  *     GET(result, name, PARAMETERS(...), arrays, element, call)         one value, which the call writes to &value
  *     LIST(result, name, PARAMETERS(...), arrays, element, make, call)  an array, by ROOM; `make` is new_ints and so on
  *
- * Without parameters it is NONE. `arrays` is NONE, or a list of IN(element, array), OFFSETS(array) and STRING(bytes): after IN(double, p), the call has
+ * Without parameters it is NONE. `arrays` is NONE, or a list of IN(element, array) and STRING(bytes): after IN(double, p), the call has
  * p_at and p_length. The first parameter is the handle, GRAPH or BP in the call. */
 #define NONE
 #define PARAMETERS(...) , __VA_ARGS__
@@ -37,10 +37,6 @@
 #define IN(element, array)                                                   \
     size_t array##_length = 0;                                               \
     const element *array##_at = input(&in, array, sizeof(element), &array##_length); \
-    (void)array##_length;
-#define OFFSETS(array)                                                       \
-    size_t array##_length = 0;                                               \
-    const size_t *array##_at = input_offsets(&in, array, &array##_length);   \
     (void)array##_length;
 #define STRING(bytes) const char *bytes##_at = input(&in, bytes, 1, NULL);
 
@@ -125,9 +121,6 @@ const void *input(inputs *in, jarray array, size_t size, size_t *length);
 /* A copy of what a direct buffer has at this moment, whatever other threads do with it. */
 const void *input_direct(inputs *in, jobject buffer, size_t count, size_t size);
 
-/* A copy of an array of offsets, which must not be negative. */
-const size_t *input_offsets(inputs *in, jintArray array, size_t *length);
-
 /* Memory for an output, freed with the copies. */
 void *scratch(inputs *in, size_t count, size_t size);
 
@@ -138,6 +131,8 @@ jintArray new_ints(JNIEnv *env, const uint32_t *values, size_t length);
 jlongArray new_longs(JNIEnv *env, const uint64_t *values, size_t length);
 jdoubleArray new_doubles(JNIEnv *env, const double *values, size_t length);
 jlongArray new_sizes(JNIEnv *env, const size_t *values, size_t length);
+jintArray new_signed_ints(JNIEnv *env, const int32_t *values, size_t length);
+jbyteArray new_byte_array(JNIEnv *env, const uint8_t *values, size_t length);
 jbyteArray new_bytes(JNIEnv *env, const char *text);
 /* As new_bytes, of a text that came with the length of its buffer. */
 jbyteArray new_text(JNIEnv *env, const char *text, size_t length);
@@ -145,18 +140,22 @@ jbyteArray new_text(JNIEnv *env, const char *text, size_t length);
 /* The indices of the variables with some labels, in memory that is freed with the copies. */
 uint32_t *variables_of_labels(inputs *in, const fastlbp_graph *graph, const uint64_t *labels, size_t count);
 
-/* A listener during one run. */
+/* What a run tells of its iterations. */
 typedef struct progress {
     JNIEnv *env;
-    jobject listener;
-    jthrowable thrown;
+    /* An object of the class Progress, and the number of the run in it. */
+    jobject monitor;
+    jint number;
+    /* Whether a listener waits for each iteration; if not, the thread is only asked now and then whether it has been
+     * interrupted. */
+    bool is_heard;
+    /* When it is asked next, in nanoseconds. */
+    int64_t next_question;
 } progress;
 
-/* Has the session tell `told->listener`, or nobody, of its iterations. Every run begins with this, so what the
- * session remembers of an earlier run's listener is never used. */
+/* Has the session tell of its iterations. Every run begins with this or with begin_untold_run, so what the session
+ * remembers of an earlier run is never used. */
 bool begin_run(fastlbp_bp *bp, progress *told);
-
-/* Whether a run succeeded; if not, the exception of the listener or of the run is pending. */
-bool end_run(progress *told, fastlbp_status status);
+bool begin_untold_run(JNIEnv *env, fastlbp_bp *bp);
 
 #endif

@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongConsumer;
 
 /**
  * A session of belief propagation on one graph: a schedule, evidence, messages, and the results of the last run.
@@ -24,6 +23,7 @@ public final class BeliefPropagation extends NativeObject {
     // Guards the listener of a run, which lives only as long as that run.
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile ProgressListener listener;
+    private final long bytes;
 
     /**
      * Makes a session on a graph.
@@ -31,11 +31,28 @@ public final class BeliefPropagation extends NativeObject {
      * @param graph the graph, which is shared: it may be closed at once
      */
     public BeliefPropagation(FactorGraph graph) {
-        this(graph.getLong(Native::bpNew));
+        this(graph.get(Pointer::ofGraph), graph.shared());
     }
 
-    private BeliefPropagation(long pointer) {
-        super("BeliefPropagation", pointer, Native::bpFree);
+    private BeliefPropagation(Pointer pointer, Shared shared) {
+        super("BeliefPropagation", pointer.bp, Native::bpFree, pointer.bytes, shared);
+        bytes = pointer.bytes;
+    }
+
+    /** A new session, and what it will take. */
+    private static final class Pointer {
+        final long bp;
+        final long bytes;
+
+        private Pointer(long bp, long bytes) {
+            this.bp = bp;
+            this.bytes = bytes;
+        }
+
+        static Pointer ofGraph(long graph) {
+            long bytes = FactorGraph.sessionBytes(graph);
+            return new Pointer(Native.bpNew(graph), bytes);
+        }
     }
 
     /**
@@ -45,7 +62,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return the new session
      */
     public BeliefPropagation copy() {
-        return new BeliefPropagation(getLong(Native::bpClone));
+        return new BeliefPropagation(get(bp -> new Pointer(Native.bpClone(bp), bytes)), shared());
     }
 
     /**
@@ -54,7 +71,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return the graph
      */
     public FactorGraph graph() {
-        return new FactorGraph(getLong(Native::bpGraph));
+        return new FactorGraph(getLong(Native::bpGraph), shared());
     }
 
     /**
@@ -109,6 +126,7 @@ public final class BeliefPropagation extends NativeObject {
      *     graph
      */
     public BeliefPropagation setSchedule(Schedule schedule) {
+        Objects.requireNonNull(schedule, "schedule");
         use(schedule::set);
         return this;
     }
@@ -128,7 +146,31 @@ public final class BeliefPropagation extends NativeObject {
      * @return the number
      */
     public int levelCount() {
-        return get(Native::bpLevelWidths).length;
+        return levelWidths().length;
+    }
+
+    /**
+     * Number of edges of each dependency level of the schedule, see {@link #levelCount}. For SEQRND, those of the first
+     * iteration.
+     *
+     * @return a new array, level by level
+     * @throws FastLbpException with {@link Status#UNSUPPORTED} for {@link Schedule#SEQMAX}, which has no preorder
+     */
+    public int[] levelWidths() {
+        return get(Native::bpLevelWidths);
+    }
+
+    /**
+     * Rank of every edge in an iteration, from 0 without gaps.
+     *
+     * @param iteration number of iterations since the messages were uniform, from 0; only SEQRND has other ranks in
+     *     different ones
+     * @return a new array, by edge
+     * @throws FastLbpException with {@link Status#UNSUPPORTED} for {@link Schedule#SEQMAX}, which has no preorder
+     */
+    public int[] scheduleRanks(long iteration) {
+        Check.count("iteration", iteration);
+        return get(bp -> Native.bpScheduleRanks(bp, iteration));
     }
 
     /**
@@ -189,7 +231,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return this session
      */
     public BeliefPropagation setContradiction(Contradiction contradiction) {
-        return setProperty("contradiction", name(contradiction));
+        return setProperty("contradiction", name("contradiction", contradiction));
     }
 
     /**
@@ -199,7 +241,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return this session
      */
     public BeliefPropagation setStart(Start start) {
-        return setProperty("start", name(start));
+        return setProperty("start", name("start", start));
     }
 
     /**
@@ -209,7 +251,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return this session
      */
     public BeliefPropagation setMeasure(Measure measure) {
-        return setProperty("measure", name(measure));
+        return setProperty("measure", name("measure", measure));
     }
 
     /**
@@ -219,6 +261,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return this session
      */
     public BeliefPropagation setInference(Inference inference) {
+        Objects.requireNonNull(inference, "inference");
         return setProperty("inference", inference == Inference.SUM_PRODUCT ? "SUMPROD" : "MAXPROD");
     }
 
@@ -233,13 +276,22 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
+     * Number of CPU threads that iterations run on. Prepares the session.
+     *
+     * @return the number, at least 1
+     */
+    public int threads() {
+        return (int) report(Native.THREADS);
+    }
+
+    /**
      * Sets where iterations run; results do not depend on it.
      *
      * @param backend the backend
      * @return this session
      */
     public BeliefPropagation setBackend(Backend backend) {
-        return setProperty("backend", name(backend));
+        return setProperty("backend", name("backend", backend));
     }
 
     /**
@@ -272,7 +324,8 @@ public final class BeliefPropagation extends NativeObject {
         return this;
     }
 
-    private static String name(Enum<?> value) {
+    private static String name(String what, Enum<?> value) {
+        Objects.requireNonNull(value, what);
         return value.name().toLowerCase(Locale.ROOT);
     }
 
@@ -319,6 +372,8 @@ public final class BeliefPropagation extends NativeObject {
      */
     public BeliefPropagation observe(int[] variables, int[] states) {
         Check.length("states", states.length, variables.length, "one for each variable");
+        Check.indices("variables", variables);
+        Check.indices("states", states);
         use(bp -> Native.bpObserveVariables(bp, variables, states));
         return this;
     }
@@ -332,6 +387,7 @@ public final class BeliefPropagation extends NativeObject {
      */
     public BeliefPropagation observeLabels(long[] labels, int[] states) {
         Check.length("states", states.length, labels.length, "one for each label");
+        Check.indices("states", states);
         use(bp -> Native.bpObserveLabels(bp, labels, states));
         return this;
     }
@@ -374,6 +430,23 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
+     * Replaces all evidence, or changes nothing if some of it does not fit the graph.
+     *
+     * @param evidence what is known from now on, copied
+     * @return this session
+     */
+    public BeliefPropagation setEvidence(Evidence evidence) {
+        try (FactorGraph graph = graph()) {
+            evidence.check(graph.cardinalities());
+        }
+        use(bp -> {
+            Native.bpClearAllEvidence(bp);
+            evidence.set(bp);
+        });
+        return this;
+    }
+
+    /**
      * Replaces all evidence by that of a file: {@code .evid} as in the UAI competitions, any other one with a line
      * {@code label value} per observation, also compressed with a further {@code .gz}.
      *
@@ -411,19 +484,20 @@ public final class BeliefPropagation extends NativeObject {
 
     /**
      * Runs iterations until no belief has changed by more than the tolerance in one, or until the greatest number of
-     * iterations, the time limit or the progress listener ends it.
+     * iterations, the time limit, the progress listener or {@link Thread#interrupt} ends it. Interrupted, it gives
+     * {@link StopReason#CANCELLED} after the iteration that was under way, and the thread stays interrupted.
      *
      * @return how it went
      * @throws FastLbpException with {@link Status#CONTRADICTION} (see {@link #firstContradiction}), after which the
      *     results are those of the run before; {@link Status#NO_DEVICE} and others as the settings ask for
      */
     public RunResult run() {
-        ProgressListener told = listener;
-        return run(bp -> Native.bpRun(bp, told));
+        return run((bp, progress, heard) -> Native.bpRun(bp, progress, heard));
     }
 
     /**
-     * Runs a number of iterations, unless the time limit or the progress listener ends them earlier.
+     * Runs a number of iterations, unless the time limit, the progress listener or {@link Thread#interrupt} ends them
+     * earlier.
      *
      * @param iterations the number
      * @return how it went
@@ -431,8 +505,7 @@ public final class BeliefPropagation extends NativeObject {
      */
     public RunResult runIterations(long iterations) {
         Check.count("iterations", iterations);
-        ProgressListener told = listener;
-        return run(bp -> Native.bpRunIterations(bp, told, iterations));
+        return run((bp, progress, heard) -> Native.bpRunIterations(bp, progress, heard, iterations));
     }
 
     /**
@@ -452,16 +525,32 @@ public final class BeliefPropagation extends NativeObject {
         Check.count("minIterations", minIterations);
         Check.count("maxIterations", maxIterations);
         Check.count("history", history);
-        ProgressListener told = listener;
-        return run(bp -> Native.bpRunBingo(bp, told, tolerance, minIterations, maxIterations, history));
+        return run((bp, progress, heard) -> Native.bpRunBingo(
+                bp, progress, heard, tolerance, minIterations, maxIterations, history));
     }
 
-    private RunResult run(LongConsumer call) {
+    private interface Run {
+        void make(long bp, Progress progress, boolean heard);
+    }
+
+    private RunResult run(Run run) {
+        return told((bp, progress) -> {
+            run.make(bp, progress, progress.isHeard(0));
+            return new RunResult(bp);
+        });
+    }
+
+    private interface Told<T> {
+        T make(long bp, Progress progress);
+    }
+
+    /** Makes a call that tells the listener; what that throws is thrown here. */
+    private <T> T told(Told<T> call) {
+        Progress progress = new Progress(listener);
         return get(bp -> {
             begin();
             try {
-                call.accept(bp);
-                return new RunResult(bp);
+                return progress.of(() -> call.make(bp, progress));
             } finally {
                 running.set(false);
             }
@@ -478,7 +567,8 @@ public final class BeliefPropagation extends NativeObject {
      * Runs many sets of evidence as {@link #run} would, each as a fresh run with exactly that evidence: entry {@code i}
      * observes {@code variables[j]} in {@code states[j]} for all {@code j} from {@code entryOffsets[i]} up to, but not
      * including, {@code entryOffsets[i + 1]}. The session's own evidence, messages and results stay. On small graphs
-     * several entries run at once. An entry that fails spoils no other one: its marginals are NaN.
+     * several entries run at once. An entry that fails spoils no other one: its marginals are NaN. Where the thread is
+     * interrupted, what has not begun gets {@link Status#NO_RESULT}.
      *
      * @param entryOffsets one offset more than there are entries, not descending, from 0 to the length of
      *     {@code variables}
@@ -492,16 +582,31 @@ public final class BeliefPropagation extends NativeObject {
         Check.length("states", states.length, variables.length, "one for each variable");
         Objects.requireNonNull(marginals, "marginals");
         if (entryOffsets.length == 0) Check.length("entryOffsets", 0, 1, "one for each entry, and the end");
-        ProgressListener told = listener;
-        int[] numbers = get(bp -> {
-            begin();
-            try {
-                return Native.bpRunBatch(bp, told, entryOffsets, variables, states, marginals);
-            } finally {
-                running.set(false);
-            }
-        });
+        long[] offsets = Check.offsets("entryOffsets", entryOffsets);
+        Check.indices("variables", variables);
+        Check.indices("states", states);
+        int[] numbers = told((bp, progress) -> Native.bpRunBatch(
+                bp, progress, progress.isHeard(0), offsets, variables, states, marginals));
         return statuses(numbers);
+    }
+
+    /**
+     * As {@link #runBatch}, for variables with labels.
+     *
+     * @param entryOffsets one offset more than there are entries, not descending, from 0 to the length of {@code labels}
+     * @param labels labels of variables
+     * @param states as many states
+     * @param marginals where the marginals of all entries are written
+     * @return the status of each entry
+     * @throws FastLbpException as {@link #runBatch}; {@link Status#OUT_OF_RANGE} if one label names no variable
+     */
+    public Status[] runBatchLabels(int[] entryOffsets, long[] labels, int[] states, double[] marginals) {
+        Check.length("states", states.length, labels.length, "one for each label");
+        int[] variables;
+        try (FactorGraph graph = graph()) {
+            variables = graph.variablesOfLabels(labels);
+        }
+        return runBatch(entryOffsets, variables, states, marginals);
     }
 
     private static Status[] statuses(int[] numbers) {
@@ -514,6 +619,7 @@ public final class BeliefPropagation extends NativeObject {
      * Runs many sessions, such as those of many small graphs, as {@link #run} would run each of them; sessions on small
      * graphs run several at once, but for those with a progress listener. One that fails spoils no other one. If
      * listeners throw exceptions, their sessions end, and the first of these exceptions is thrown when all have run.
+     * {@link Thread#interrupt} ends sessions with a listener; others run to their end.
      *
      * @param sessions the sessions, all different
      * @return the status of each; see {@link #lastResult} for how it went
@@ -524,13 +630,16 @@ public final class BeliefPropagation extends NativeObject {
         NativeLibrary.load();
         return getAll(all, pointers -> {
             ProgressListener[] listeners = new ProgressListener[all.length];
+            boolean[] heard = new boolean[all.length];
             int begun = 0;
             try {
                 for (; begun < all.length; begun++) {
                     all[begun].begin();
                     listeners[begun] = all[begun].listener;
+                    heard[begun] = listeners[begun] != null;
                 }
-                return statuses(Native.bpRunAll(pointers, listeners));
+                Progress progress = new Progress(listeners);
+                return statuses(progress.of(() -> Native.bpRunAll(pointers, progress, heard)));
             } finally {
                 while (begun > 0) all[--begun].running.set(false);
             }
@@ -654,6 +763,7 @@ public final class BeliefPropagation extends NativeObject {
      */
     public void probabilities(int[] variables, double[] out) {
         Check.length("out", out.length, variables.length, "one for each variable");
+        Check.indices("variables", variables);
         use(bp -> Native.bpProbabilitiesOf(bp, variables, out));
     }
 
@@ -677,6 +787,19 @@ public final class BeliefPropagation extends NativeObject {
     public double[] marginal(int variable) {
         Check.index("variable", variable);
         return get(bp -> Native.bpMarginal(bp, variable));
+    }
+
+    /**
+     * Joint belief of variables that share a factor, from the lowest one that contains all of them, such as of a pair; of
+     * one alone its marginal.
+     *
+     * @param variables indices of variables, all different
+     * @return a new array with one probability per joint state, the first given variable fastest
+     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} if no factor contains all of them
+     */
+    public double[] jointBelief(int... variables) {
+        Check.indices("variables", variables);
+        return get(bp -> Native.bpJointBelief(bp, variables));
     }
 
     /**
@@ -715,7 +838,7 @@ public final class BeliefPropagation extends NativeObject {
      * @return the logarithm; minus infinity where a factor or an observation excludes it
      */
     public double logScore(int[] states) {
-        Objects.requireNonNull(states, "states");
+        Check.indices("states", states);
         return getDouble(bp -> Native.bpLogScore(bp, states));
     }
 

@@ -2,6 +2,7 @@ package io.github.fastlbp;
 
 import java.nio.Buffer;
 import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 
 /** Checks of arguments that the native library cannot make, since it sees pointers and single lengths. */
 final class Check {
@@ -21,6 +22,56 @@ final class Check {
             throw new FastLbpException(Status.OUT_OF_RANGE, name + " " + value + " is negative");
         }
         return value;
+    }
+
+    /** Indices, states and the like, of which none may be negative: the library would take them for huge ones. */
+    static int[] indices(String name, int[] values) {
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] < 0) throw negative(Status.OUT_OF_RANGE, name, i, values[i]);
+        }
+        return values;
+    }
+
+    /** Offsets, of which none may be negative. */
+    static long[] offsets(String name, long[] values) {
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] < 0) throw negative(Status.INVALID_ARGUMENT, name, i, values[i]);
+        }
+        return values;
+    }
+
+    /** As {@link #offsets(String, long[])}, for those who have no more than 2^31. */
+    static long[] offsets(String name, int[] values) {
+        long[] offsets = new long[values.length];
+        for (int i = 0; i < values.length; i++) offsets[i] = values[i];
+        return offsets(name, offsets);
+    }
+
+    /** As {@link #offsets(String, long[])}, from the position of a buffer to its limit. */
+    static void offsets(String name, LongBuffer values) {
+        for (int i = 0; i < values.remaining(); i++) {
+            long value = values.get(values.position() + i);
+            if (value < 0) throw negative(Status.INVALID_ARGUMENT, name, i, value);
+        }
+    }
+
+    /** That offsets cut an array of some length into ranges. */
+    static void ranges(String name, long[] offsets, int length) {
+        for (int i = 0; i < offsets.length; i++) {
+            long least = i == 0 ? 0 : offsets[i - 1];
+            long most = i == 0 ? 0 : length;
+            if (offsets[i] < least || offsets[i] > most || i == offsets.length - 1 && offsets[i] != length) {
+                throw new FastLbpException(
+                        Status.INVALID_ARGUMENT,
+                        name + "[" + i + "] is " + offsets[i] + ": offsets from 0 to " + length
+                                + " that do not descend are needed");
+            }
+        }
+    }
+
+    private static FastLbpException negative(Status status, String name, int position, long value) {
+        return new FastLbpException(
+                status, name + "[" + position + "] is " + value + ", but must not be negative");
     }
 
     /** A number of something. */

@@ -1,5 +1,8 @@
 package io.github.fastlbp;
 
+import java.io.InvalidObjectException;
+import java.io.ObjectInputStream;
+import java.io.Serializable;
 import java.nio.DoubleBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
@@ -10,8 +13,13 @@ import java.util.Objects;
 /**
  * A factor graph over discrete variables, which does not change. Built by a {@link Builder}, or read from a file.
  * Sessions share it: it can be closed as soon as they are made.
+ *
+ * <p>Its serialized form begins with a version, and has variables and factors as they are here, of all kinds. What is read
+ * is a graph of its own, which must be closed.
  */
-public final class FactorGraph extends NativeObject {
+public final class FactorGraph extends NativeObject implements Serializable {
+    private static final long serialVersionUID = 1L;
+
     /** Kind of a factor: a dense table. */
     public static final int TABLE = 0;
 
@@ -33,11 +41,32 @@ public final class FactorGraph extends NativeObject {
     /** Kind of a factor: a sum of weighted terms. */
     public static final int TERMS = 6;
 
+    /** Memory of a handle, with its own and what the allocator adds. */
+    private static final long OBJECT_BYTES = 512;
+
     /** In the indicators of terms: any state. */
     public static final int WILDCARD = -1;
 
+    /** A graph that is built. */
     FactorGraph(long pointer) {
-        super("FactorGraph", pointer, Native::graphFree);
+        this(pointer, new Shared(bytes(pointer)));
+    }
+
+    /** A graph of which there are other owners. */
+    FactorGraph(long pointer, Shared shared) {
+        super("FactorGraph", pointer, Native::graphFree, OBJECT_BYTES, shared);
+    }
+
+    /** Memory of a graph that is built; frees it if it cannot be told. */
+    private static long bytes(long pointer) {
+        boolean isTold = false;
+        try {
+            long bytes = Native.graphCount(pointer, Native.BYTES);
+            isTold = true;
+            return bytes;
+        } finally {
+            if (!isTold) Native.graphFree(pointer);
+        }
     }
 
     /**
@@ -62,14 +91,7 @@ public final class FactorGraph extends NativeObject {
     public static FactorGraph read(Path path) {
         byte[] name = Native.bytes("path", path.toString());
         NativeLibrary.load();
-        FactorGraph graph = new FactorGraph(Native.graphRead(name));
-        try {
-            graph.use(Native::graphBuild);
-            return graph;
-        } catch (RuntimeException | Error exception) {
-            graph.close();
-            throw exception;
-        }
+        return new FactorGraph(Native.graphRead(name));
     }
 
     /**
@@ -83,6 +105,61 @@ public final class FactorGraph extends NativeObject {
     public void write(Path path) {
         byte[] name = Native.bytes("path", path.toString());
         use(graph -> Native.graphWrite(graph, name));
+    }
+
+    /**
+     * Reads a graph from memory, as {@link #read(Path)} does from a file.
+     *
+     * @param bytes what a file of this name would have in it
+     * @param name a file name, such as {@code graph.causal_fg.gz}: its suffix tells the format, and errors call the bytes by it
+     * @return the graph
+     * @throws FastLbpException as {@link #read(Path)}; with {@link Status#IO} for what cannot be decompressed
+     */
+    public static FactorGraph read(byte[] bytes, String name) {
+        Objects.requireNonNull(bytes, "bytes");
+        byte[] text = Native.bytes("name", name);
+        NativeLibrary.load();
+        return new FactorGraph(Native.graphReadBytes(bytes, text));
+    }
+
+    /**
+     * Writes the graph to memory, as {@link #write(Path)} does to a file.
+     *
+     * @param name a file name, whose suffix tells the format
+     * @return what a file of this name would have in it
+     * @throws FastLbpException as {@link #write(Path)}; {@link Status#LIMIT_EXCEEDED} for more than an array can hold
+     */
+    public byte[] writeBytes(String name) {
+        byte[] text = Native.bytes("name", name);
+        return get(graph -> Native.graphWriteBytes(graph, text));
+    }
+
+    private Object writeReplace() {
+        return new Saved(this);
+    }
+
+    private void readObject(ObjectInputStream stream) throws InvalidObjectException {
+        throw Saved.needed();
+    }
+
+    /**
+     * Memory outside of Java's heap that the graph takes, and that sessions on it take, each with all its buffers on the CPU:
+     * an estimate, on the safe side. A device has memory of its own.
+     *
+     * @param sessions number of sessions
+     * @return bytes
+     */
+    public long estimateBytes(int sessions) {
+        Check.count("sessions", sessions);
+        return get(graph -> Native.graphCount(graph, Native.BYTES) + sessions * sessionBytes(graph));
+    }
+
+    /** Memory of a session on a graph: measured on graphs of all kinds, see LifetimeTest. */
+    static long sessionBytes(long graph) {
+        return 4096
+                + 96 * Native.graphCount(graph, Native.EDGES)
+                + 48 * Native.graphCount(graph, Native.STATES)
+                + 16 * Native.graphCount(graph, Native.FACTORS);
     }
 
     private long count(int what) {
@@ -206,12 +283,59 @@ public final class FactorGraph extends NativeObject {
     }
 
     /**
+     * Heads of all factors.
+     *
+     * @return a new array of indices of variables, by factor; -1 for a table and for terms, which have none
+     */
+    public int[] factorHeads() {
+        return get(Native::graphFactorHeads);
+    }
+
+    /**
+     * The parameters of a factor: of a table its values, the first variable fastest; of a prior p; of AND and OR p and q; of
+     * {@link #SIGNED} the 4 values; of {@link #NOISY} these, and 4 probabilities for each of its variables; of terms their
+     * weights.
+     *
+     * @param factor index of the factor
+     * @return a new array
+     */
+    public double[] factorParameters(int factor) {
+        Check.index("factor", factor);
+        return get(graph -> Native.graphFactorParameters(graph, factor));
+    }
+
+    /**
+     * The states that the condition of a factor wants of its variables, or {@link #WILDCARD}, which a head has that is not in
+     * the body: 1 for a literal x = 1, 0 for x = 0. Of terms one for each term and variable, term by term; of tables, priors
+     * and {@link #NOISY} none.
+     *
+     * @param factor index of the factor
+     * @return a new array
+     */
+    public int[] factorIndicators(int factor) {
+        Check.index("factor", factor);
+        return get(graph -> Native.graphFactorIndicators(graph, factor));
+    }
+
+    /**
+     * The values of a factor of any kind as a table.
+     *
+     * @param factor index of the factor
+     * @return a new array with one value per joint state of its variables, the lowest one fastest
+     * @throws FastLbpException with {@link Status#LIMIT_EXCEEDED} for more than 2<sup>26</sup> values
+     */
+    public double[] factorValues(int factor) {
+        Check.index("factor", factor);
+        return get(graph -> Native.graphFactorValues(graph, factor));
+    }
+
+    /**
      * Builds a graph factor by factor, or many at once from arrays or direct buffers. Arrays are copied. For one
      * thread at a time.
      */
     public static final class Builder extends NativeObject {
         private Builder(long pointer) {
-            super("FactorGraph.Builder", pointer, Native::graphFree);
+            super("FactorGraph.Builder", pointer, Native::graphFree, OBJECT_BYTES, null);
         }
 
         /**
@@ -312,8 +436,26 @@ public final class FactorGraph extends NativeObject {
          */
         public Builder addFactors(
                 int[] kinds, long[] heads, int[] bodyOffsets, long[] bodies, double[] p, double[] q) {
+            return addFactors(kinds, heads, Check.offsets("bodyOffsets", bodyOffsets), bodies, p, q);
+        }
+
+        /**
+         * As {@link #addFactors(int[], long[], int[], long[], double[], double[])}, with offsets as
+         * {@link FactorGraph#factorOffsets} gives them.
+         *
+         * @param kinds {@link #PRIOR}, {@link #AND} or {@link #OR}
+         * @param heads as many labels
+         * @param bodyOffsets one offset more, not descending, from 0 to the length of {@code bodies}
+         * @param bodies labels of all bodies
+         * @param p as many probabilities as there are kinds
+         * @param q as many probabilities
+         * @return this builder
+         */
+        public Builder addFactors(
+                int[] kinds, long[] heads, long[] bodyOffsets, long[] bodies, double[] p, double[] q) {
             Objects.requireNonNull(bodies, "bodies");
             checkFactors(kinds.length, heads.length, bodyOffsets.length, p.length, q.length);
+            Check.offsets("bodyOffsets", bodyOffsets);
             use(graph -> Native.graphAddFactors(graph, kinds, heads, bodyOffsets, bodies, p, q));
             return this;
         }
@@ -346,6 +488,7 @@ public final class FactorGraph extends NativeObject {
             Check.direct("q", q, q.order());
             checkFactors(
                     kinds.remaining(), heads.remaining(), bodyOffsets.remaining(), p.remaining(), q.remaining());
+            Check.offsets("bodyOffsets", bodyOffsets);
             use(graph -> Native.graphAddFactorsDirect(
                     graph,
                     kinds.remaining(),
@@ -392,10 +535,27 @@ public final class FactorGraph extends NativeObject {
          * @return this builder
          */
         public Builder addTables(int[] scopeOffsets, long[] scopes, int[] valueOffsets, double[] values) {
+            return addTables(
+                    Check.offsets("scopeOffsets", scopeOffsets), scopes, Check.offsets("valueOffsets", valueOffsets), values);
+        }
+
+        /**
+         * As {@link #addTables(int[], long[], int[], double[])}, with offsets as {@link FactorGraph#factorOffsets} gives
+         * them.
+         *
+         * @param scopeOffsets offsets, one more than there are tables, from 0 to the length of {@code scopes}
+         * @param scopes labels
+         * @param valueOffsets as many offsets, from 0 to the length of {@code values}
+         * @param values values
+         * @return this builder
+         */
+        public Builder addTables(long[] scopeOffsets, long[] scopes, long[] valueOffsets, double[] values) {
             Objects.requireNonNull(scopes, "scopes");
             Objects.requireNonNull(values, "values");
             if (scopeOffsets.length == 0) Check.length("scopeOffsets", 0, 1, "one for each table, and the end");
             Check.length("valueOffsets", valueOffsets.length, scopeOffsets.length, "as many as scopeOffsets");
+            Check.offsets("scopeOffsets", scopeOffsets);
+            Check.offsets("valueOffsets", valueOffsets);
             use(graph -> Native.graphAddTables(graph, scopeOffsets, scopes, valueOffsets, values));
             return this;
         }
@@ -413,6 +573,58 @@ public final class FactorGraph extends NativeObject {
             Check.length("negated", negated.length, body.length, "one for each label of the body");
             Check.length("values", values.length, 4, "two for the head where all literals hold, two where one fails");
             use(graph -> Native.graphAddSigned(graph, head, body, negated, values));
+            return this;
+        }
+
+        /**
+         * Adds many factors as {@link #addSigned} does, or none if one is wrong.
+         *
+         * @param heads labels of the heads
+         * @param bodyOffsets one offset more, not descending, from 0 to the length of {@code bodies}
+         * @param bodies labels of all bodies
+         * @param negated for each of these, true for the literal x = 0, false for x = 1
+         * @param values four for each factor
+         * @return this builder
+         */
+        public Builder addSignedFactors(
+                long[] heads, long[] bodyOffsets, long[] bodies, boolean[] negated, double[] values) {
+            checkBodies(heads, bodyOffsets);
+            Check.length("negated", negated.length, bodies.length, "one for each label of the bodies");
+            Check.length("values", values.length, 4 * heads.length, "four for each head");
+            use(graph -> Native.graphAddSignedFactors(graph, heads, bodyOffsets, bodies, negated, values));
+            return this;
+        }
+
+        private static void checkBodies(long[] heads, long[] bodyOffsets) {
+            Check.length("bodyOffsets", bodyOffsets.length, heads.length + 1, "one for each head, and the end");
+            Check.offsets("bodyOffsets", bodyOffsets);
+        }
+
+        /**
+         * Adds many factors as {@link #addNoisy} does. If one is wrong, those before it have been added.
+         *
+         * @param heads labels of the heads
+         * @param bodyOffsets one offset more, not descending, from 0 to the length of {@code bodies}
+         * @param bodies labels of all bodies
+         * @param literals four probabilities for each of these
+         * @param values four for each factor
+         * @return this builder
+         */
+        public Builder addNoisyFactors(
+                long[] heads, long[] bodyOffsets, long[] bodies, double[] literals, double[] values) {
+            checkBodies(heads, bodyOffsets);
+            Check.ranges("bodyOffsets", bodyOffsets, bodies.length);
+            Check.length("literals", literals.length, 4 * bodies.length, "four for each label of the bodies");
+            Check.length("values", values.length, 4 * heads.length, "four for each head");
+            for (int i = 0; i < heads.length; i++) {
+                int from = (int) bodyOffsets[i];
+                int to = (int) bodyOffsets[i + 1];
+                addNoisy(
+                        heads[i],
+                        Arrays.copyOfRange(bodies, from, to),
+                        Arrays.copyOfRange(literals, 4 * from, 4 * to),
+                        Arrays.copyOfRange(values, 4 * i, 4 * i + 4));
+            }
             return this;
         }
 
@@ -515,6 +727,31 @@ public final class FactorGraph extends NativeObject {
             Objects.requireNonNull(weights, "weights");
             Objects.requireNonNull(indicators, "indicators");
             use(graph -> Native.graphAddTerms(graph, scope, weights, indicators));
+            return this;
+        }
+
+        /**
+         * Adds many factors as {@link #addTerms} does, or none if one is wrong.
+         *
+         * @param scopeOffsets offsets, one more than there are factors, not descending, from 0 to the length of
+         *     {@code scopes}
+         * @param scopes labels
+         * @param termOffsets as many offsets, from 0 to the length of {@code weights}
+         * @param weights one weight per term
+         * @param indicators states or {@link #WILDCARD}, one per term and variable of its factor, factor by factor and term by
+         *     term
+         * @return this builder
+         */
+        public Builder addTermFactors(
+                long[] scopeOffsets, long[] scopes, long[] termOffsets, double[] weights, int[] indicators) {
+            if (scopeOffsets.length == 0) Check.length("scopeOffsets", 0, 1, "one for each factor, and the end");
+            Check.length("termOffsets", termOffsets.length, scopeOffsets.length, "as many as scopeOffsets");
+            Check.offsets("scopeOffsets", scopeOffsets);
+            Check.offsets("termOffsets", termOffsets);
+            Objects.requireNonNull(scopes, "scopes");
+            Objects.requireNonNull(weights, "weights");
+            Objects.requireNonNull(indicators, "indicators");
+            use(graph -> Native.graphAddTermFactors(graph, scopeOffsets, scopes, termOffsets, weights, indicators));
             return this;
         }
     }

@@ -59,4 +59,19 @@ public final class FastLbp {
         NativeLibrary.load();
         return Native.string(Native.deviceName(Check.index("device", index)));
     }
+
+    /**
+     * Memory of a CUDA device at this moment. The first call in a process takes some 100 milliseconds, and some of that
+     * memory.
+     *
+     * @param index number of the device, from 0
+     * @return the bytes that it has, and those of them that no process uses
+     * @throws FastLbpException as {@link #deviceName}
+     */
+    public static long[] deviceMemory(int index) {
+        NativeLibrary.load();
+        long[] memory = new long[2];
+        Native.deviceMemory(Check.index("device", index), memory);
+        return memory;
+    }
 }

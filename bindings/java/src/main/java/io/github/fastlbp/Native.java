@@ -15,6 +15,10 @@ final class Native {
 
     private static final AtomicBoolean CHANGING_LOG = new AtomicBoolean();
 
+    /** Keeps the listener alive: the library does not, so that it does not keep the class loader alive either. */
+    @SuppressWarnings("unused")
+    private static volatile LogListener logListener;
+
     private Native() {}
 
     // --- Called by the library -----------------------------------------------------------------------------
@@ -24,8 +28,8 @@ final class Native {
     }
 
     static boolean progress(
-            ProgressListener listener, long iterations, long maxIterations, double maxDiff, double activeFraction) {
-        return listener.onIteration(iterations, maxIterations, maxDiff, activeFraction);
+            Progress progress, int number, long iterations, long maxIterations, double maxDiff, double activeFraction) {
+        return progress.goesOn(number, iterations, maxIterations, maxDiff, activeFraction);
     }
 
     static void log(LogListener listener, int level, byte[] text) {
@@ -62,6 +66,9 @@ final class Native {
 
     static native byte[] deviceName(int index);
 
+    /** Writes the memory of a device: all, and what no process uses. */
+    static native void deviceMemory(int index, long[] out);
+
     private static native void setLog(LogListener listener);
 
     /** One thread at a time, without waiting: the library waits for listeners, and these may come here. */
@@ -71,6 +78,7 @@ final class Native {
         }
         try {
             setLog(listener);
+            logListener = listener;
         } finally {
             CHANGING_LOG.set(false);
         }
@@ -88,6 +96,10 @@ final class Native {
 
     static native void graphWrite(long graph, byte[] path);
 
+    static native long graphReadBytes(byte[] bytes, byte[] name);
+
+    static native byte[] graphWriteBytes(long graph, byte[] name);
+
     static native void graphAddVariables(long graph, long[] labels, int[] cardinalities);
 
     static native void graphAddPrior(long graph, long label, double p);
@@ -97,7 +109,7 @@ final class Native {
     static native void graphAddOr(long graph, long head, long[] body, double p, double q);
 
     static native void graphAddFactors(
-            long graph, int[] kinds, long[] heads, int[] bodyOffsets, long[] bodies, double[] p, double[] q);
+            long graph, int[] kinds, long[] heads, long[] bodyOffsets, long[] bodies, double[] p, double[] q);
 
     static native void graphAddFactorsDirect(
             long graph,
@@ -113,16 +125,22 @@ final class Native {
     static native void graphAddTable(long graph, long[] scope, double[] values);
 
     static native void graphAddTables(
-            long graph, int[] scopeOffsets, long[] scopes, int[] valueOffsets, double[] values);
+            long graph, long[] scopeOffsets, long[] scopes, long[] valueOffsets, double[] values);
 
     static native void graphAddSigned(long graph, long head, long[] body, boolean[] negated, double[] values);
+
+    static native void graphAddSignedFactors(
+            long graph, long[] heads, long[] bodyOffsets, long[] bodies, boolean[] negated, double[] values);
 
     static native void graphAddNoisy(long graph, long head, long[] body, double[] literals, double[] values);
 
     static native void graphAddTerms(long graph, long[] scope, double[] weights, int[] indicators);
 
+    static native void graphAddTermFactors(
+            long graph, long[] scopeOffsets, long[] scopes, long[] termOffsets, double[] weights, int[] indicators);
+
     /** What is counted: the numbers of {@code FASTLBP_COUNT_...}. */
-    static final int VARIABLES = 0, FACTORS = 1, EDGES = 2, STATES = 3;
+    static final int VARIABLES = 0, FACTORS = 1, EDGES = 2, STATES = 3, BYTES = 4;
 
     static native long graphCount(long graph, int what);
 
@@ -141,6 +159,14 @@ final class Native {
     static native int[] graphEdgeVariables(long graph);
 
     static native long[] graphFactorOffsets(long graph);
+
+    static native int[] graphFactorHeads(long graph);
+
+    static native double[] graphFactorParameters(long graph, int factor);
+
+    static native int[] graphFactorIndicators(long graph, int factor);
+
+    static native double[] graphFactorValues(long graph, int factor);
 
     // --- Sessions ------------------------------------------------------------------------------------------
 
@@ -166,6 +192,8 @@ final class Native {
 
     static native void bpSetScheduleRelation(long bp, int[] before, int[] after);
 
+    static native int[] bpScheduleRanks(long bp, long iteration);
+
     static native int[] bpLevelWidths(long bp);
 
     static native void bpObserve(long bp, int variable, int state);
@@ -184,22 +212,31 @@ final class Native {
 
     static native long bpReadEvidence(long bp, byte[] path, boolean partial);
 
-    static native void bpRun(long bp, ProgressListener listener);
+    // Runs are told to a Progress, after each iteration if a listener hears of them.
 
-    static native void bpRunIterations(long bp, ProgressListener listener, long iterations);
+    static native void bpRun(long bp, Progress progress, boolean heard);
+
+    static native void bpRunIterations(long bp, Progress progress, boolean heard, long iterations);
 
     static native void bpRunBingo(
             long bp,
-            ProgressListener listener,
+            Progress progress,
+            boolean heard,
             double tolerance,
             long minIterations,
             long maxIterations,
             long history);
 
     static native int[] bpRunBatch(
-            long bp, ProgressListener listener, int[] entryOffsets, int[] variables, int[] states, double[] marginals);
+            long bp,
+            Progress progress,
+            boolean heard,
+            long[] entryOffsets,
+            int[] variables,
+            int[] states,
+            double[] marginals);
 
-    static native int[] bpRunAll(long[] sessions, ProgressListener[] listeners);
+    static native int[] bpRunAll(long[] sessions, Progress progress, boolean[] heard);
 
     static native void bpRunExact(long bp, long tableLimit);
 
@@ -213,6 +250,7 @@ final class Native {
             CONTRADICTIONS = 5,
             FIRST_CONTRADICTION = 6,
             BACKEND = 7,
+            THREADS = 8,
             EVIDENCE = 9,
             MAX_DIFF = 10,
             ACTIVE_FRACTION = 11;
@@ -238,6 +276,8 @@ final class Native {
     static native double bpProbability(long bp, int variable);
 
     static native double[] bpMarginal(long bp, int variable);
+
+    static native double[] bpJointBelief(long bp, int[] variables);
 
     static native double[] bpFactorBelief(long bp, int factor);
 

@@ -98,8 +98,8 @@ final class NativeLibrary {
     private static void copyAndLoad(InputStream library, String name, String wanted) {
         Path directory;
         try {
-            // Only this user can enter it.
-            directory = Files.createTempDirectory("fastlbp-");
+            // Only this user can enter it. The property may be relative, but what is loaded may not.
+            directory = Files.createTempDirectory("fastlbp-").toAbsolutePath();
         } catch (IOException exception) {
             throw failure(
                     "cannot make a directory for the native library of fastlbp in " + System.getProperty("java.io.tmpdir")

@@ -21,40 +21,119 @@ abstract class NativeObject implements AutoCloseable {
     /** What is to be freed if its owner is forgotten. */
     private static final Set<Owned> OWNED = ConcurrentHashMap.newKeySet();
 
+    /** Memory that several objects use together: what the graph takes that sessions share. */
+    static final class Shared {
+        private final long bytes;
+        private int users;
+
+        Shared(long bytes) {
+            this.bytes = bytes;
+        }
+
+        /** Another object uses it. No lock is held while memory is reserved, which may free other objects. */
+        private void join() {
+            synchronized (this) {
+                if (users++ > 0) return;
+            }
+            boolean isReserved = false;
+            try {
+                NativeMemory.reserve(bytes);
+                isReserved = true;
+            } finally {
+                if (!isReserved) {
+                    synchronized (this) {
+                        users--;
+                    }
+                }
+            }
+        }
+
+        private void leave() {
+            synchronized (this) {
+                if (--users > 0) return;
+            }
+            NativeMemory.release(bytes);
+        }
+    }
+
     private static final class Owned extends PhantomReference<NativeObject> {
         final long pointer;
         final LongConsumer free;
+        final long bytes;
+        final Shared shared;
 
-        Owned(NativeObject owner, long pointer, LongConsumer free) {
+        Owned(NativeObject owner, long pointer, LongConsumer free, long bytes, Shared shared) {
             super(owner, UNREACHABLE);
             this.pointer = pointer;
             this.free = free;
+            this.bytes = bytes;
+            this.shared = shared;
         }
 
         /** Whether this call is the one that ends the ownership. */
         boolean end() {
             clear();
-            return OWNED.remove(this);
+            if (!OWNED.remove(this)) return false;
+            NativeMemory.release(bytes);
+            if (shared != null) shared.leave();
+            return true;
         }
     }
 
-    // Its lock guards the fields below that change. These are in this object, not in Owned: a call that will still
-    // count down keeps this object reachable.
     private final Owned owned;
     private final String what;
     private int users;
     private boolean closed;
 
-    /** Takes over a pointer that {@code free} frees; {@code what} is the object's name in messages. */
-    NativeObject(String what, long pointer, LongConsumer free) {
+    /**
+     * Takes over a pointer that {@code free} frees; {@code what} is the object's name in messages. {@code bytes} that it
+     * alone takes are reserved, and so are those that it shares. If they cannot be, the pointer is freed.
+     */
+    NativeObject(String what, long pointer, LongConsumer free, long bytes, Shared shared) {
         this.what = what;
         // No thread waits for forgotten objects, which would keep the class loader alive; new ones pay for them.
-        for (Reference<?> lost = UNREACHABLE.poll(); lost != null; lost = UNREACHABLE.poll()) {
+        freeForgotten(0);
+        boolean isReserved = false;
+        boolean isMade = false;
+        try {
+            NativeMemory.reserve(bytes);
+            isReserved = true;
+            if (shared != null) shared.join();
+            isMade = true;
+        } finally {
+            if (!isMade) {
+                if (isReserved) NativeMemory.release(bytes);
+                free.accept(pointer);
+            }
+        }
+        owned = new Owned(this, pointer, free, bytes, shared);
+        OWNED.add(owned);
+    }
+
+    /**
+     * Frees objects that nobody reaches any more. Waits so many milliseconds for the first one, if it has to wait at
+     * all. Gives whether there was one.
+     */
+    static boolean freeForgotten(long wait) {
+        Reference<?> lost = UNREACHABLE.poll();
+        if (lost == null && wait > 0) {
+            try {
+                lost = UNREACHABLE.remove(wait);
+            } catch (InterruptedException exception) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        boolean found = lost != null;
+        for (; lost != null; lost = UNREACHABLE.poll()) {
             Owned forgotten = (Owned) lost;
             if (forgotten.end()) forgotten.free.accept(forgotten.pointer);
         }
-        owned = new Owned(this, pointer, free);
-        OWNED.add(owned);
+        return found;
+    }
+
+    /** What this object takes together with others, for one more of them. */
+    final Shared shared() {
+        return owned.shared;
     }
 
     private long acquire() {

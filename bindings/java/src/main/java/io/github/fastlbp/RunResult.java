@@ -1,7 +1,16 @@
 package io.github.fastlbp;
 
-/** How a run went. */
-public final class RunResult {
+import java.io.IOException;
+import java.io.InvalidObjectException;
+import java.io.ObjectInput;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutput;
+import java.io.Serializable;
+
+/** How a run went. Its serialized form begins with a version. */
+public final class RunResult implements Serializable {
+    private static final long serialVersionUID = 1L;
+
     private static final int[] KEYS = {
         Native.ITERATIONS,
         Native.TOTAL_ITERATIONS,
@@ -11,11 +20,31 @@ public final class RunResult {
     };
     private static final int[] REAL_KEYS = {Native.MAX_DIFF, Native.ACTIVE_FRACTION};
 
-    private final long[] whole = new long[KEYS.length];
-    private final double[] real = new double[REAL_KEYS.length];
+    private final transient long[] whole = new long[KEYS.length];
+    private final transient double[] real = new double[REAL_KEYS.length];
 
     RunResult(long bp) {
         Native.bpReport(bp, KEYS, whole, REAL_KEYS, real);
+    }
+
+    /** For {@link Saved}. */
+    RunResult(ObjectInput in) throws IOException {
+        for (int i = 0; i < whole.length; i++) whole[i] = in.readLong();
+        for (int i = 0; i < real.length; i++) real[i] = in.readDouble();
+    }
+
+    /** For {@link Saved}. */
+    void write(ObjectOutput out) throws IOException {
+        for (long value : whole) out.writeLong(value);
+        for (double value : real) out.writeDouble(value);
+    }
+
+    private Object writeReplace() {
+        return new Saved(this);
+    }
+
+    private void readObject(ObjectInputStream stream) throws InvalidObjectException {
+        throw Saved.needed();
     }
 
     /**

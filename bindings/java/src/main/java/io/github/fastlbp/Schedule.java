@@ -92,8 +92,8 @@ public final class Schedule {
      */
     public static Schedule relation(int[] before, int[] after) {
         Check.length("after", after.length, before.length, "one for each edge in before");
-        int[] earlier = before.clone();
-        int[] later = after.clone();
+        int[] earlier = Check.indices("before", before.clone());
+        int[] later = Check.indices("after", after.clone());
         return new Schedule("relation", bp -> Native.bpSetScheduleRelation(bp, earlier, later));
     }
 

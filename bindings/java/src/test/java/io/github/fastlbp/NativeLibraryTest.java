@@ -108,6 +108,14 @@ class NativeLibraryTest {
     }
 
     @Test
+    void thePlaceMayBeRelative(@TempDir Path directory) throws Exception {
+        Process process = new ProcessBuilder(java("-Djava.io.tmpdir=.", "-Dbasedir=" + Data.module(), PROGRAM))
+                .directory(directory.toFile()).redirectErrorStream(true).start();
+        assertWorks(Data.output(process));
+        assertEquals(new ArrayList<Path>(), entries(directory));
+    }
+
+    @Test
     void aFileSystemWithoutExecutionIsNamed(@TempDir Path directory) throws Exception {
         String mount = "mount -t tmpfs -o noexec tmpfs '" + directory + "'";
         if (!Data.run(Arrays.asList("unshare", "--mount", "--map-root-user", "sh", "-c", mount)).endsWith("exit code 0")) {
@@ -160,12 +168,12 @@ class NativeLibraryTest {
             String[] fields = line.trim().split("\\s+");
             // Number, value, size, type, binding, visibility, section, name.
             if (fields.length < 8 || !fields[4].matches("GLOBAL|WEAK") || fields[6].equals("UND")) continue;
-            assertTrue(fields[7].equals("JNI_OnLoad") || fields[7].startsWith("Java_io_github_fastlbp_Native_"), line);
+            assertTrue(fields[7].matches("JNI_On(Load|Unload)") || fields[7].startsWith("Java_io_github_fastlbp_Native_"), line);
             natives++;
         }
         long declared = Arrays.stream(Native.class.getDeclaredMethods())
                 .filter(method -> java.lang.reflect.Modifier.isNative(method.getModifiers())).count();
-        assertEquals(declared + 1, natives, "each native method, and JNI_OnLoad");
+        assertEquals(declared + 2, natives, "each native method, JNI_OnLoad and JNI_OnUnload");
         String dynamic = readelf("--dynamic");
         assertContains("libfastlbp_jni.so", dynamic);
         assertContains("NODELETE", dynamic);
