@@ -143,10 +143,21 @@ public final class Evidence implements Serializable {
         return "evidence on " + known.size() + " variables";
     }
 
+    /**
+     * What is written in place of this: a kind, a version, and its bytes.
+     *
+     * @return the other object
+     */
     private Object writeReplace() {
         return new Saved(this);
     }
 
+    /**
+     * Never read by its fields.
+     *
+     * @param stream unused
+     * @throws java.io.InvalidObjectException always
+     */
     private void readObject(java.io.ObjectInputStream stream) throws java.io.InvalidObjectException {
         throw Saved.needed();
     }

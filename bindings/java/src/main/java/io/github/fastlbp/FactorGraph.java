@@ -134,10 +134,21 @@ public final class FactorGraph extends NativeObject implements Serializable {
         return get(graph -> Native.graphWriteBytes(graph, text));
     }
 
+    /**
+     * What is written in place of this: a kind, a version, and its bytes.
+     *
+     * @return the other object
+     */
     private Object writeReplace() {
         return new Saved(this);
     }
 
+    /**
+     * Never read by its fields.
+     *
+     * @param stream unused
+     * @throws InvalidObjectException always
+     */
     private void readObject(ObjectInputStream stream) throws InvalidObjectException {
         throw Saved.needed();
     }

@@ -9,10 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
+import java.util.zip.CRC32;
 
 /**
  * Loads the native library: the file that the system property {@code fastlbp.library.path} names, or else the
@@ -81,7 +79,7 @@ final class NativeLibrary {
 
     private static void extractAndLoad(String resource) {
         try (InputStream library = NativeLibrary.class.getResourceAsStream(resource);
-                InputStream sum = NativeLibrary.class.getResourceAsStream(resource + ".sha256")) {
+                InputStream sum = NativeLibrary.class.getResourceAsStream(resource + ".crc32")) {
             if (library == null || sum == null) {
                 throw new UnsatisfiedLinkError("the jar of fastlbp has no native library for this machine, "
                         + platform() + " (" + resource + "): build it there with scripts/build-java, or name one by -D"
@@ -94,7 +92,10 @@ final class NativeLibrary {
         }
     }
 
-    /** Loads a copy of a library, of which the SHA-256 must be the given one, if there is one. */
+    /**
+     * Loads a copy of a library, of which the CRC-32 must be the given one, if there is one. It finds damage, as anything
+     * would; a stronger hash took nine tenths of the first call, since the JVM has not compiled it by then.
+     */
     private static void copyAndLoad(InputStream library, String name, String wanted) {
         Path directory;
         try {
@@ -105,12 +106,12 @@ final class NativeLibrary {
                     "cannot make a directory for the native library of fastlbp in " + System.getProperty("java.io.tmpdir")
                             + ": " + exception + advice(), exception);
         }
-        Path file = directory.resolve(wanted == null ? FILE : "libfastlbp_jni-" + wanted + ".so");
+        Path file = directory.resolve(FILE);
         try {
             String found = copy(library, file);
             if (wanted != null && !found.equals(wanted)) {
                 throw new UnsatisfiedLinkError("the native library of fastlbp is damaged: " + name
-                        + " has the SHA-256 " + found + ", but it should be " + wanted);
+                        + " has the CRC-32 " + found + ", but it should be " + wanted);
             }
             loadCopy(file, directory);
         } catch (IOException exception) {
@@ -128,8 +129,17 @@ final class NativeLibrary {
         } catch (UnsatisfiedLinkError error) {
             throw failure(
                     "the native library of fastlbp was extracted to " + directory + ", but cannot be loaded from there: "
-                            + error.getMessage() + "; if that is on a file system mounted with 'noexec'" + advice(), error);
+                            + error.getMessage() + reason(String.valueOf(error.getMessage())) + advice(), error);
         }
+    }
+
+    private static String reason(String message) {
+        // What the dynamic linker of glibc says of a symbol version that it lacks.
+        if (message.contains("GLIBC_")) {
+            return "; this library was built on a system with a newer C library: one of scripts/build-natives needs glibc"
+                    + " 2.17 only, or";
+        }
+        return "; if that is on a file system mounted with 'noexec'";
     }
 
     private static String advice() {
@@ -137,24 +147,18 @@ final class NativeLibrary {
                 + PATH + "=FILE";
     }
 
-    /** Copies a stream to a new file; returns its SHA-256. */
+    /** Copies a stream to a new file; returns its CRC-32, in eight hexadecimal digits. */
     private static String copy(InputStream source, Path file) throws IOException {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException exception) {
-            throw new AssertionError("every Java platform has SHA-256", exception);
-        }
-        try (DigestInputStream input = new DigestInputStream(source, digest);
-                OutputStream output = Files.newOutputStream(file)) {
+        CRC32 sum = new CRC32();
+        try (OutputStream output = Files.newOutputStream(file)) {
             byte[] block = new byte[1 << 16];
-            for (int length = input.read(block); length >= 0; length = input.read(block)) {
+            for (int length = source.read(block); length >= 0; length = source.read(block)) {
+                sum.update(block, 0, length);
                 output.write(block, 0, length);
             }
         }
-        StringBuilder text = new StringBuilder();
-        for (byte value : digest.digest()) text.append(String.format("%02x", value));
-        return text.toString();
+        String digits = Long.toHexString(sum.getValue());
+        return "00000000".substring(digits.length()) + digits;
     }
 
     private static void delete(Path path) {
@@ -172,10 +176,26 @@ final class NativeLibrary {
         return error;
     }
 
-    /** Operating system and architecture, as the directories in the jar are named. */
+    /** Operating system, architecture and, where that is musl, the C library, as the directories in the jar are named. */
     static String platform() {
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
         String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-        return system + "-" + (machine.equals("amd64") ? "x86_64" : machine);
+        String name = system + "-" + (machine.equals("amd64") ? "x86_64" : machine);
+        return isMusl() ? name + "-musl" : name;
+    }
+
+    /** Whether this JVM runs on musl: whether it has mapped musl's dynamic linker, which is its C library, too. */
+    private static boolean isMusl() {
+        Path maps = Paths.get("/proc/self/maps");
+        if (!Files.isReadable(maps)) return false;
+        try (BufferedReader reader = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                if (line.contains("/ld-musl-")) return true;
+                if (line.contains("/ld-linux") || line.contains("/libc.so.6")) return false;
+            }
+        } catch (IOException exception) {
+            // It cannot be told: glibc is the usual one.
+        }
+        return false;
     }
 }

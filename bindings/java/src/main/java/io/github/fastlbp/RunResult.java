@@ -39,10 +39,21 @@ public final class RunResult implements Serializable {
         for (double value : real) out.writeDouble(value);
     }
 
+    /**
+     * What is written in place of this: a kind, a version, and its bytes.
+     *
+     * @return the other object
+     */
     private Object writeReplace() {
         return new Saved(this);
     }
 
+    /**
+     * Never read by its fields.
+     *
+     * @param stream unused
+     * @throws InvalidObjectException always
+     */
     private void readObject(ObjectInputStream stream) throws InvalidObjectException {
         throw Saved.needed();
     }

@@ -16,14 +16,11 @@ final class Saved implements Externalizable {
 
     private static final int VERSION = 1;
 
-    private static final int GRAPH = 1;
-    private static final int EVIDENCE = 2;
-    private static final int RESULT = 3;
+    /** Kinds of objects. */
+    private static final int GRAPH = 1, EVIDENCE = 2, RESULT = 3;
 
     /** Kinds of entries of evidence. */
-    private static final int STATE = 0;
-
-    private static final int LIKELIHOOD = 1;
+    private static final int STATE = 0, LIKELIHOOD = 1;
 
     private transient Object value;
 

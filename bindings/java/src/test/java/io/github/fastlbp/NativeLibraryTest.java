@@ -152,7 +152,7 @@ class NativeLibraryTest {
         byte[] bytes = Files.readAllBytes(library);
         bytes[bytes.length / 2] ^= 1;
         Files.write(library, bytes);
-        assertRefused(loadFrom(directory), "damaged", "SHA-256");
+        assertRefused(loadFrom(directory), "damaged", "CRC-32");
         assertRefused(
                 loadFrom(directory, "-Dos.arch=vax"), "linux-vax", "scripts/build-java", "-Dfastlbp.library.path=FILE");
     }
@@ -184,12 +184,33 @@ class NativeLibraryTest {
         }
     }
 
+    /** From JDK 24 on, native libraries are only for modules that may have them; nothing else may be warned of. */
+    @Test
+    void laterJvmsLetTheModuleLoadIt() throws Exception {
+        Path home = LaterJvm.find(24);
+        if (home == null) Data.skip("there is no JDK of version 24 or later in /usr/lib/jvm");
+        List<String> command = java(PROGRAM);
+        command.set(0, home.resolve("bin/java").toString());
+        command.add(1, "--illegal-native-access=deny");
+        assertRefusedAccess(Data.run(command));
+        command.add(2, "--enable-native-access=ALL-UNNAMED");
+        String printed = Data.run(command);
+        assertWorks(printed);
+        assertFalse(printed.contains("WARNING"), printed);
+    }
+
+    private static void assertRefusedAccess(String printed) {
+        assertTrue(printed.endsWith("exit code 1"), printed);
+        assertContains("IllegalCallerException", printed);
+    }
+
     @Test
     void theClassesAreForJava8() throws Exception {
         int classes = 0;
         try (Stream<Path> files = Files.walk(Data.module().resolve("target/classes"))) {
             for (Path file : files.collect(Collectors.toList())) {
-                if (!file.toString().endsWith(".class")) continue;
+                // Java 8 does not read the description of the module.
+                if (!file.toString().endsWith(".class") || file.endsWith("module-info.class")) continue;
                 byte[] head = Files.readAllBytes(file);
                 assertEquals(52, (head[6] & 255) << 8 | head[7] & 255, file + ": major version");
                 classes++;
