@@ -146,9 +146,10 @@ pub unsafe extern "C" fn fastlbp_graph_write_memory(
     graph: *const fastlbp_graph, name: *const c_char, buffer: *mut u8, length: usize,
     needed: *mut usize,
 ) -> fastlbp_status {
-    of_graph!(graph, |graph| fill!(buffer, length, needed, {
-        &format::write_graph_to_memory(graph, path("name", name)?)?
-    }))
+    of_graph!(graph, |graph| {
+        let name = path("name", name)?;
+        fill!(buffer, length, needed, &format::write_graph_to_memory(graph, name)?)
+    })
 }
 
 /// Checks the graph and builds its compact form now, instead of when it is first needed.
