@@ -5,10 +5,10 @@
 //! single calls, and are what to call from another language. Lists of lists are two arrays: list i is what lies from
 //! `offsets[i]` up to, but not including, `offsets[i + 1]`.
 
-use super::graph::{Graph, fastlbp_graph};
+use super::graph::fastlbp_graph;
 use super::memory;
 use super::status::{Failure, Outcome, fastlbp_status};
-use crate::model::{FactorKind, HornArrays, Lists, check_weights};
+use crate::model::{FactorKind, HornArrays};
 
 /// Kind of a factor: a dense table.
 pub const FASTLBP_FACTOR_TABLE: u32 = 0;
@@ -167,19 +167,6 @@ pub unsafe extern "C" fn fastlbp_graph_add_tables(
     change!(graph, |graph| {
         let scopes = lists!(count, scope_offsets, scopes, scopes_length);
         let values = lists!(count, value_offsets, values, values_length);
-        add_tables(graph, scopes, values)
+        graph.builder()?.add_tables(scopes, values)
     })
-}
-
-fn add_tables(graph: &mut Graph, scopes: Lists<'_, u64>, values: Lists<'_, f64>) -> Outcome {
-    scopes.check("scope_offsets")?;
-    values.check("value_offsets")?;
-    let count = scopes.count();
-    for index in 0..count {
-        check_weights(values.list(index), || format!("table {index}"))?;
-    }
-    let builder = graph.builder()?;
-    Ok(builder.all_or_none(|builder| {
-        (0..count).try_for_each(|index| builder.add_table(scopes.list(index), values.list(index)))
-    })?)
 }

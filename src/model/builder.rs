@@ -6,7 +6,9 @@ use super::labels::{INDEX_LIMIT, LabelIndex, UsedLabels};
 use super::lists::Lists;
 use super::scopes::{DraftFactors, NOT_ASSEMBLED, Scopes};
 use crate::error::{Error, Result};
-use crate::factor::{FactorKind, HornParameters, NewFactor, NewTable, Scope, Stores};
+use crate::factor::{
+    FactorKind, HornParameters, NewFactor, NewTable, Scope, Stores, check_weights,
+};
 use crate::memory::{Grow, copied, filled};
 use crate::threads::Gang;
 
@@ -196,6 +198,28 @@ impl FactorGraphBuilder {
     /// joint state, finite, not negative, not all zero. The scope must not name a variable twice.
     pub fn add_table(&mut self, scope: &[Label], values: &[f64]) -> Result<()> {
         self.add_factor(None, scope, &NewTable(values))
+    }
+
+    /// Adds many dense tables in one call, each over a list of `scopes` with the values of the same list of `values`; see
+    /// [`Self::add_table`]. O(total size of the lists).
+    pub fn add_tables(&mut self, scopes: Lists<'_, Label>, values: Lists<'_, f64>) -> Result<()> {
+        scopes.check("scope_offsets")?;
+        values.check("value_offsets")?;
+        let count = scopes.count();
+        if values.count() != count {
+            return Err(Error::InvalidArgument(format!(
+                "value_offsets has {} entries: {count} tables need {}",
+                values.offsets.len(),
+                count + 1
+            )));
+        }
+        for index in 0..count {
+            check_weights(values.list(index), || format!("table {index}"))?;
+        }
+        self.all_or_none(|builder| {
+            (0..count)
+                .try_for_each(|index| builder.add_table(scopes.list(index), values.list(index)))
+        })
     }
 
     /// Gives the prior `p` to every variable that occurs but heads no factor, in ascending order of

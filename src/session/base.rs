@@ -7,7 +7,7 @@ use crate::engine::{
     Backend, Control, EngineOptions, Progress, RunReport, RunRequest, Snapshot, value_count,
 };
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, copied};
+use crate::memory::{Grow, collected, copied, shared};
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence, check_variable};
 use crate::schedule::{Schedule, Storage, analyse};
 use once_cell::sync::OnceCell;
@@ -43,10 +43,10 @@ pub struct BeliefPropagation {
     state_offsets: OnceCell<Vec<usize>>,
     /// Of the last run that ended without an error.
     report: Option<RunReport>,
-    /// Its marginals.
-    results: Vec<f64>,
+    /// Its marginals, which callers may share.
+    results: Option<Arc<Vec<f64>>>,
     /// Where results are written before it is known whether the run succeeds.
-    next_results: Vec<f64>,
+    next_results: Option<Arc<Vec<f64>>>,
     contradictions: Option<Contradictions>,
     /// What the engines of batches had to say.
     pub(super) notes: Vec<String>,
@@ -91,8 +91,8 @@ impl BeliefPropagation {
             level_widths: OnceCell::new(),
             state_offsets: OnceCell::new(),
             report: None,
-            results: Vec::new(),
-            next_results: Vec::new(),
+            results: None,
+            next_results: None,
             contradictions: None,
             notes: Vec::new(),
         }
@@ -104,7 +104,7 @@ impl BeliefPropagation {
         Ok(Self {
             settings: self.settings,
             report: self.report,
-            results: copied(&self.results)?,
+            results: self.results.clone(),
             contradictions: self.contradictions,
             ..Self::of(self.runner.try_clone()?)
         })
@@ -257,8 +257,10 @@ impl BeliefPropagation {
         &mut self, request: &RunRequest, monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<RunReport> {
         request.check()?;
-        self.next_results.try_resize(self.graph().state_count(), 0.0)?;
-        let result = self.runner.run(request, &mut self.next_results, monitor);
+        let states = self.graph().state_count();
+        let next_results = unshared(&mut self.next_results)?;
+        next_results.try_resize(states, 0.0)?;
+        let result = self.runner.run(request, next_results, monitor);
         match &result {
             Ok(report) => {
                 std::mem::swap(&mut self.results, &mut self.next_results);
@@ -314,12 +316,18 @@ impl BeliefPropagation {
     /// then those of variable 1, and so on. Each is exact to rounding on its own, so that a
     /// probability next to 1 can be had from its complement.
     pub fn marginals(&self) -> Result<&[f64]> {
-        if self.report.is_none() {
-            return Err(Error::NoResult(
-                "no results yet: marginals are there after the first run".into(),
-            ));
-        }
-        Ok(&self.results)
+        Ok(self.last_results()?)
+    }
+
+    /// The marginals of the last run, as by [`Self::marginals`], to be kept: later runs leave them as they are. O(1).
+    pub fn shared_marginals(&self) -> Result<Arc<Vec<f64>>> {
+        Ok(self.last_results()?.clone())
+    }
+
+    fn last_results(&self) -> Result<&Arc<Vec<f64>>> {
+        self.results.as_ref().filter(|_| self.report.is_some()).ok_or_else(|| {
+            Error::NoResult("no results yet: marginals are there after the first run".into())
+        })
     }
 
     /// Marginal of one variable (by index) from the last run: one probability per state.
@@ -358,6 +366,16 @@ impl BeliefPropagation {
             Error::OutOfRange(format!("label {label}: the graph has no such variable"))
         })
     }
+}
+
+/// The list in a place, for writing: another one where callers share it, or where there is none yet. Errors: no memory.
+fn unshared(place: &mut Option<Arc<Vec<f64>>>) -> Result<&mut Vec<f64>> {
+    if place.as_mut().and_then(Arc::get_mut).is_none() {
+        *place = Some(shared(Vec::new())?);
+    }
+    place.as_mut().and_then(Arc::get_mut).ok_or_else(|| {
+        Error::NoResult("internal error: a new list of results is shared already".into())
+    })
 }
 
 /// Checks that evidence fits a graph.

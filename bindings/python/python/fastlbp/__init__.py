@@ -1,0 +1,54 @@
+"""fastlbp: belief propagation with any update schedule, exact parallelism and reproducible bits, on CPUs and CUDA devices.
+
+A :class:`FactorGraph` is made from arrays, by a :class:`FactorGraphBuilder`, or read from a file; a
+:class:`BeliefPropagation` is a session on it; :class:`ExactInference` has the same results exactly, for graphs of small
+treewidth. :class:`Inspection` and :func:`locate` rank alarms and suspects. Models of other packages are converted by
+:mod:`fastlbp.pgmpy`, :mod:`fastlbp.pyagrum` and :mod:`fastlbp.pgmax`; :mod:`fastlbp.plot` draws.
+"""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from . import _native
+from ._run import Bingo, Progress, RunReport
+from .errors import (
+    BusyError, ContradictionError, DeviceError, Error, FastlbpWarning, FileError, InvalidArgumentError,
+    LimitExceededError, NoDeviceError, NoResultError, OutOfMemoryError, OutOfRangeError, ParseError, UnsupportedError,
+)
+from .exact import ExactInference
+from .graph import WILDCARD, FactorGraph, FactorGraphBuilder, FactorKind, Scope
+from .ranking import Derivation, Inspection, Quality, RankedAlarm, Suspect, Suspects, locate, rank
+from .session import BatchResults, BeliefPropagation
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BatchResults", "BeliefPropagation", "Bingo", "BusyError", "ContradictionError", "Derivation", "Device",
+    "DeviceError", "Error", "ExactInference", "FactorGraph", "FactorGraphBuilder", "FactorKind", "FastlbpWarning",
+    "FileError", "Inspection", "InvalidArgumentError", "LimitExceededError", "NoDeviceError", "NoResultError",
+    "OutOfMemoryError", "OutOfRangeError", "ParseError", "Progress", "Quality", "RankedAlarm", "RunReport", "Scope",
+    "Suspect", "Suspects", "UnsupportedError", "WILDCARD", "__version__", "devices", "locate", "rank",
+    "why_no_device",
+]
+
+
+class Device(NamedTuple):
+    """A CUDA device."""
+
+    index: int
+    name: str
+    #: Bytes.
+    total_memory: int
+    compute_capability: Tuple[int, int]
+    multiprocessors: int
+
+
+def devices() -> List[Device]:
+    """The CUDA devices of this machine; none is no error, see :func:`why_no_device`."""
+    return [Device(*fields) for fields in _native.devices()[0]]
+
+
+def why_no_device() -> Optional[str]:
+    """Why there is no CUDA device; None if there is one."""
+    return _native.devices()[1]
