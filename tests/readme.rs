@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs that a document may show, each with the file that has it compiled, run, and compared with the
 /// text beside it.
-const PROGRAMS: [(&str, &str); 9] = [
+const PROGRAMS: [(&str, &str); 12] = [
     ("examples/c/first.c", "tests/c/CMakeLists.txt"),
     ("examples/c/find_fault.c", "tests/c/CMakeLists.txt"),
     ("examples/cpp/first.cpp", "tests/cpp/CMakeLists.txt"),
@@ -17,6 +17,9 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("examples/java/First.java", "scripts/test-java"),
     ("examples/java/FindFault.java", "scripts/test-java"),
     ("examples/java/RankStatements.java", "scripts/test-java"),
+    ("examples/python/first.py", "scripts/test-python"),
+    ("examples/python/rank_alarms.py", "scripts/test-python"),
+    ("examples/python/denoise.py", "scripts/test-python"),
     ("examples/libdai/alarms.cpp", "tests/libdai/CMakeLists.txt"),
     ("tests/libdai/registered.cpp", "tests/libdai/with_libdai"),
 ];
@@ -193,14 +196,14 @@ fn the_first_command_runs_the_main_job() {
     assert!(printed.starts_with("# label P(x=1) name\n"), "{printed}");
 }
 
-/// `ctest` and `scripts/test-java` compile and run the files, and compare what they print.
+/// `ctest`, `scripts/test-java` and `scripts/test-python` compile and run the files, and compare what they print.
 #[test]
 fn programs_are_files_that_are_compiled_and_print_what_is_shown() {
     let mut shown = BTreeSet::new();
     for document in documents() {
         let mut to_print: Option<String> = None;
         for (language, block) in document.blocks() {
-            if matches!(language, "c" | "cpp" | "java") {
+            if matches!(language, "c" | "cpp" | "java" | "python") {
                 let program = PROGRAMS.iter().find(|(program, _)| file(program) == block);
                 let Some((program, _)) = program else {
                     panic!("{}: no file that is compiled:\n{block}", document.name)

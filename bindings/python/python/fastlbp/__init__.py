@@ -18,6 +18,9 @@ from .errors import (
 )
 from .exact import ExactInference
 from .graph import WILDCARD, FactorGraph, FactorGraphBuilder, FactorKind, Scope
+from .pgmax import from_pgmax, to_pgmax
+from .pgmpy import from_pgmpy, to_pgmpy
+from .pyagrum import from_pyagrum, to_pyagrum
 from .ranking import Derivation, Inspection, Quality, RankedAlarm, Suspect, Suspects, locate, rank
 from .session import BatchResults, BeliefPropagation
 
@@ -28,8 +31,8 @@ __all__ = [
     "DeviceError", "Error", "ExactInference", "FactorGraph", "FactorGraphBuilder", "FactorKind", "FastlbpWarning",
     "FileError", "Inspection", "InvalidArgumentError", "LimitExceededError", "NoDeviceError", "NoResultError",
     "OutOfMemoryError", "OutOfRangeError", "ParseError", "Progress", "Quality", "RankedAlarm", "RunReport", "Scope",
-    "Suspect", "Suspects", "UnsupportedError", "WILDCARD", "__version__", "devices", "locate", "rank",
-    "why_no_device",
+    "Suspect", "Suspects", "UnsupportedError", "WILDCARD", "__version__", "devices",
+    "from_pgmax", "from_pgmpy", "from_pyagrum", "locate", "rank", "to_pgmax", "to_pgmpy", "to_pyagrum", "why_no_device",
 ]
 
 
