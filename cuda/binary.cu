@@ -24,14 +24,14 @@ __device__ __forceinline__ static void copy_state(const Binary &g, const Packed 
     }
 }
 
-/// What variables do in a pass in which the state before is measured. A barrier must come, and by BINGO's rule then
-/// look_at_factors.
-__device__ __noinline__ static Watch measure(const Block &block, uint64_t n) {
+/// What variables do in a pass in which the state before is measured, if `measuring`. A barrier must come, and by BINGO's
+/// rule then look_at_factors.
+__device__ __noinline__ static Watch measure(const Block &block, uint64_t n, bool measuring) {
     const Binary &g = block.g;
     const Packed *from = block.from;
     const bool inputs = block.loop.rule.kind == RULE_BINGO;
     const Sink sink = {g.prepared, inputs ? g.inputs : nullptr, g.changes};
-    Watch watch(g, block.loop.rule, n, true, false, block.of_state);
+    Watch watch(g, block.loop.rule, n, measuring, true, false, block.of_state);
     multiply_pieces(g, from);
     all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
     send_pieces(g, from, sink, watch);
@@ -42,13 +42,25 @@ __device__ __noinline__ static Watch measure(const Block &block, uint64_t n) {
     return watch;
 }
 
-/// Looks at a state, each warp for itself; made here to be in no one else's registers.
-__device__ __noinline__ static void look_at_state(const Block &block, uint32_t buffer, uint64_t n, bool measuring) {
-    Look(block.g, block.loop, n, measuring, block.g.state(buffer)).look();
+/// Notes contradictory variables of a damped state.
+__device__ __noinline__ static void note_contradictions(const Block &block, uint64_t n) {
+    const Binary &g = block.g;
+    const Sink sink = {nullptr, nullptr, nullptr};
+    Watch watch(g, block.loop.rule, n, false, true, true, block.of_state);
+    multiply_pieces(g, block.from);
+    all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, block.from, sink, watch);
+    send_pieces(g, block.from, sink, watch);
+    all_few(g, block.from, sink, watch);
+}
+
+/// Looks at messages of a state, each warp for itself; made here to be in no one else's registers.
+__device__ __noinline__ static void look_at(const Block &block, const Packed *messages, uint64_t n, bool measuring,
+                                            bool noting) {
+    Look(block.g, block.loop, n, measuring, noting, messages).look();
 }
 
 /// Passes in which all messages are sent at once.
-template <bool INSIDE>
+template <class Run>
 struct Flood {
     Block &block;
     Home &home;
@@ -57,29 +69,42 @@ struct Flood {
                                          Tally *of_pass, GridBarrier &barrier) {
         const Binary &g = block.g;
         block.begin_pass(buffer, of_state, of_pass);
-        send_constants(g, n, block.to);
         // Variables with few factors are noted where they send.
         if (measuring) {
-            home.store(g.state(buffer));
+            home.store_state(g, buffer);
             barrier.sync();
-            Watch watch = measure(block, n);
+            const bool damped = Run::OPTIONS && home.inputs != 0;
+            Watch watch = measure(block, n, !damped);
+            if (damped) {
+                // Beliefs are of what messages were before damping.
+                look_at(block, g.undamped_state(buffer), n, true, false);
+            }
             barrier.sync();
             if (block.loop.rule.kind == RULE_BINGO) {
                 look_at_factors(g, watch);
             }
         }
-        flood<INSIDE>(block, home, !measuring);
+        flood<Run>(block, home, !measuring);
         barrier.sync();
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
         }
     }
 
-    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *,
+    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                                           GridBarrier &barrier) {
-        home.store(block.g.state(buffer));
+        const Binary &g = block.g;
+        home.store_state(g, buffer);
         barrier.sync();
-        look_at_state(block, buffer, n, measuring);
+        if (!Run::OPTIONS || home.inputs == 0) {
+            look_at(block, g.state(buffer), n, measuring, true);
+        } else {
+            block.begin_pass(buffer, of_state, of_state);
+            note_contradictions(block, n);
+            if (measuring) {
+                look_at(block, g.undamped_state(buffer), n, true, false);
+            }
+        }
         barrier.sync();
     }
 
@@ -103,6 +128,7 @@ struct Flood {
         barrier.sync();
         if (threadIdx.x == 0) {
             block.to = state;
+            block.undamped_to = g.undamped_state(buffer);
             block.copied = n;
             block.ahead = static_cast<uint32_t>(passes);
             block.given_up = 0;
@@ -110,9 +136,10 @@ struct Flood {
             home.met = 0;
         }
         begin_ahead(block, home, state, copy);
+        if (Run::OPTIONS && home.inputs != 0) {
+            home.store(home.messages + home.inputs, g.undamped_state(buffer));
+        }
         reset_pieces(block, home, true);
-        send_constants(g, 0, g.state(buffer ^ 1));
-        send_constants(g, 0, copy);
         barrier.sync();
         if (thread_of_grid() == 0) {
             for (uint32_t i = 0; i < 4; ++i) {
@@ -121,7 +148,7 @@ struct Flood {
             }
         }
         for (uint32_t pass = 0; pass < block.ahead; ++pass) {
-            flood_ahead<INSIDE>(block, home, pass);
+            flood_ahead<Run>(block, home, pass);
             if (block.stopped[pass & 1] != 0) {
                 break;
             }
@@ -135,7 +162,7 @@ struct Flood {
         const bool right = block.stopped[0] == 0;
         if (right) {
             // Also those that are far from one.
-            give_joined<INSIDE, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
+            give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
         } else {
             copy_state(g, copy, state);
         }
@@ -158,13 +185,13 @@ struct Flood {
         reset_pieces(block, home, false);
         copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
         barrier.sync();
-        home.load(g.state(buffer));
+        home.load_state(g, buffer);
         Tally *const unused = block.loop.control->tallies;
         for (uint64_t n = begin; n < end.n; ++n) {
             work.pass(buffer, n, false, false, unused, unused, barrier);
             buffer ^= 1;
         }
-        home.store(g.state(buffer));
+        home.store_state(g, buffer);
     }
 };
 
@@ -172,14 +199,14 @@ struct Flood {
 static_assert(sizeof(Block) + sizeof(Home) + sizeof(FloodStarts) + sizeof(Findings) + 256 <= 8 << 10,
               "more shared memory than is left for it");
 
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &loop) {
     Block &block = shared_block();
     Home &home = shared_home();
     block.fill(g, loop);
     flood_starts().fill(g);
     home.fill(g, flood_starts().first_of_large);
-    home.load(g.state(loop.control->buffer));
+    home.load_state(g, loop.control->buffer);
     const bool may_fail = (loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
     if (threadIdx.x == 0) {
         block.copied = loop.control->passes;
@@ -190,23 +217,33 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
         copy_state(g, g.state(loop.control->buffer), g.state(PASS_BUFFERS));
     }
     GridBarrier barrier(loop.barrier);
-    Flood<INSIDE> work = {block, home};
+    Flood<Run> work = {block, home};
     const Ending end = run_passes(work, barrier, block.loop);
     if (end.reason == CONTRADICTION && end.n > end.begin && !is_measured(loop.rule, end.n)) {
-        Flood<INSIDE>::repeat(block, home, end, barrier);
+        Flood<Run>::repeat(block, home, end, barrier);
     }
     reset_pieces(block, home, false);
 }
 
-/// Where blocks have their messages in shared memory, and where they do not.
+/// Sums without damping: where blocks have their messages in shared memory, and where they do not. Then the same for any run.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
-    run_flood<true>(g, loop);
+    run_flood<FloodRun<true, false>>(g, loop);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_far_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
-    run_flood<false>(g, loop);
+    run_flood<FloodRun<false, false>>(g, loop);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_any_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_flood<FloodRun<true, true>>(g, loop);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_far_any_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_flood<FloodRun<false, true>>(g, loop);
 }
 
 /// Passes by levels.
@@ -226,7 +263,7 @@ struct ByLevels {
     }
 
     __device__ __forceinline__ void look(uint32_t buffer, uint64_t n, bool measuring) {
-        look_at_state(block, buffer, n, measuring);
+        look_at(block, block.g.state(buffer), n, measuring, true);
     }
 };
 
@@ -263,7 +300,7 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_results(const __grid_constant__ Binary g, uint32_t buffer, double *results) {
     Watch watch(g, results);
-    look_at_all(g, g.state(buffer), Sink{nullptr, nullptr, nullptr}, watch);
+    look_at_all(g, g.undamped ? g.undamped_state(buffer) : g.state(buffer), Sink{nullptr, nullptr, nullptr}, watch);
 }
 
 /// The same as means of the last beliefs after `passes` passes.

@@ -243,6 +243,38 @@ fn larger_graphs_synchronously() {
     }
 }
 
+/// Damped runs and maxima where messages go from block to block, and runs of other kinds before and after them.
+#[test]
+fn damped_runs_and_maxima_of_larger_graphs() {
+    let Some(options) = tested() else { return };
+    let smartfl = generate::smartfl(900, 3).unwrap().graph;
+    let bingo = generate::bingo(1000, 5).unwrap().graph;
+    let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 5 };
+    let (sums, maxima) = (Inference::SumProduct, Inference::MaxProduct);
+    let runs = [
+        (StopRule::Iterations(14), Start::Fresh, 0.5, sums),
+        (StopRule::Iterations(2), Start::Warm, 0.0, sums),
+        (tolerance, Start::Warm, 0.3, sums),
+        (StopRule::Iterations(12), Start::Warm, 0.75, maxima),
+        (StopRule::Iterations(9), Start::Fresh, 0.0, maxima),
+        (tolerance, Start::Warm, 0.0, maxima),
+        (tolerance, Start::Warm, 0.5, maxima),
+    ];
+    for graph in [Arc::new(smartfl), Arc::new(bingo)] {
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        for (round, (rule, start, damping, inference)) in runs.into_iter().enumerate() {
+            let contradiction = Contradiction::Vote;
+            let request =
+                RunRequest { start, damping, inference, contradiction, ..RunRequest::new(rule) };
+            within(pair.run(&request), || format!("{request:?}")).unwrap().unwrap();
+            for i in 0..10 {
+                let variable = (round + 71 * i) % graph.variable_count();
+                pair.both(|session| session.observe(variable, (i + round) % 2).unwrap());
+            }
+        }
+    }
+}
+
 /// Messages beyond the range of f64, to and from high-degree variables whose factors are in all blocks, over many
 /// iterations.
 #[test]

@@ -28,7 +28,7 @@ typedef unsigned long uint64_t;
 #ifdef __CUDACC__
 #define FASTLBP_HD __host__ __device__ __forceinline__
 // For paths that are seldom taken, so that they cost the others no registers.
-#define FASTLBP_COLD __host__ __device__ __noinline__
+#define FASTLBP_COLD __host__ __device__ __noinline__ inline
 #define FASTLBP_UNROLL _Pragma("unroll")
 #else
 #define FASTLBP_HD inline

@@ -1,7 +1,7 @@
 // src/kernel/damping.rs: the geometric mean of an old message and a new one.
 #pragma once
 
-#include "packed.cuh"
+#include "far.cuh"
 #include "power.cuh"
 
 namespace fastlbp {
@@ -16,6 +16,23 @@ FASTLBP_HD bool damp_odds(Packed old_odds, Packed &now, double damping) {
     } else {
         now = Packed::pack(geometric_mean(old_odds.unpack(), now.unpack(), damping));
     }
+    return !(zero && infinite);
+}
+
+/// sqrt(a * b), as root_of_product of power.cuh.
+FASTLBP_HD Far root_of_product(Far a, Far b) {
+    const int32_t exponent = a.exponent + b.exponent;
+    const int32_t odd = exponent & 1;
+    const double product = a.significand * b.significand * Far::scale_down(-odd);
+    return Far::normalise(square_root(product), (exponent + odd) / 2);
+}
+
+/// damp_odds for the damping `numerator` / MEAN_DENOMINATOR, without branches but those by the numerator.
+FASTLBP_HD bool damp_odds_by_roots(Packed old_odds, Packed &now, uint32_t numerator) {
+    const bool zero = old_odds == Packed::zero() || now == Packed::zero();
+    const bool infinite = old_odds == Packed::infinity() || now == Packed::infinity();
+    const Far mean = mean_by_roots(Far::of(uncertain(old_odds)), Far::of(uncertain(now)), numerator);
+    now = zero ? Packed::zero() : infinite ? Packed::infinity() : mean.packed();
     return !(zero && infinite);
 }
 

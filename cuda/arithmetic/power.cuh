@@ -112,13 +112,14 @@ FASTLBP_HD Wide root_of_product(Wide a, Wide b) {
 constexpr uint32_t MEAN_DENOMINATOR = 16;
 
 /// The mean for the damping `numerator` / MEAN_DENOMINATOR, by Horner's scheme over its binary digits.
-FASTLBP_HD Wide mean_by_roots(Wide old_number, Wide new_number, uint32_t numerator) {
+template <class T>
+FASTLBP_HD T mean_by_roots(T old_number, T new_number, uint32_t numerator) {
     // The 1 in front of the digits ends the loop.
     uint32_t digits = numerator | MEAN_DENOMINATOR;
     while ((digits & 1) == 0) {
         digits >>= 1;
     }
-    Wide mean = new_number;
+    T mean = new_number;
     while (digits > 1) {
         mean = root_of_product(mean, (digits & 1) == 1 ? old_number : new_number);
         digits >>= 1;

@@ -8,6 +8,7 @@
 // blocks have variables (see binary_home.cuh), and hubs by falling degree.
 #pragma once
 
+#include "../arithmetic/damping.cuh"
 #include "../arithmetic/far.cuh"
 #include "../arithmetic/horn.cuh"
 #include "../arithmetic/product.cuh"
@@ -95,10 +96,9 @@ struct Binary {
     const HornCoefficients *coefficients;
     uint32_t coefficient_count, constant_count;
 
-    /// Factors with one variable: slots and what they send, until so many passes of the run are done.
+    /// Factors with one variable: slots and what they send.
     const uint32_t *constant_slots;
     const Packed *constants;
-    uint64_t constants_until;
     /// Last beliefs by position, and rings of them; last probabilities of inputs by slot, and by how much
     /// they have changed.
     double *beliefs, *history, *inputs, *changes;
@@ -113,13 +113,19 @@ struct Binary {
     const uint32_t *level_starts;
     /// Room for four times two words of each piece of a large hub, for who looks at states (see Look).
     uint64_t *looked_pieces;
+    /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
+    /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
+    Packed *undamped;
+    double damping;
+    uint32_t mean_numerator, maxima;
 
 #ifdef __CUDACC__
     __device__ __forceinline__ Packed *state(uint32_t number) const { return messages + number * stride; }
+    __device__ __forceinline__ Packed *undamped_state(uint32_t number) const { return undamped + number * stride; }
 #endif
 };
 
-static_assert(sizeof(Binary) == 384, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 400, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 
@@ -265,7 +271,9 @@ __device__ __noinline__ inline Packed product_of_three(uint64_t a, uint64_t b, u
     if (certain.any()) {
         return certain.odds();
     }
-    return combine(combine(Product::of(Packed{a}), Product::of(Packed{b})), Product::of(Packed{c})).odds();
+    const Far x = Far::of(Packed{a}), y = Far::of(Packed{b}), z = Far::of(Packed{c});
+    const double product = (x.significand * y.significand) * z.significand;
+    return Far::normalise(product, x.exponent + y.exponent + z.exponent).packed();
 }
 
 /// (a * b) * c.

@@ -33,30 +33,69 @@ __device__ __forceinline__ void hand_over_one(Packed *place, Packed *elsewhere, 
     }
 }
 
-/// A message that has been handed over in this way, given its first part without the sign.
-__device__ __noinline__ inline uint64_t far_message(const Block &block, uint64_t first, const Packed *elsewhere,
-                                                    uint32_t pass) {
-    uint64_t rest = 0;
-    for (uint32_t looks = 1;; ++looks) {
-        rest = look_for(&elsewhere->bits);
-        if (static_cast<uint32_t>(rest >> 32) == pass || block.gives_up(looks)) {
-            break;
+/// Completes messages that have been handed over in this way, given the first part of each without the sign, from `elsewhere`
+/// at these slots. They are looked for together, since one after the other would take as long again for each.
+template <int COUNT>
+__device__ __noinline__ inline void receive_far(const Block &block, Packed (&messages)[COUNT], const Packed *elsewhere,
+                                                const uint32_t (&slots)[COUNT], uint32_t pass) {
+    uint64_t rests[COUNT];
+    bool missing = true;
+    for (uint32_t looks = 1; missing; ++looks) {
+        missing = false;
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            rests[i] = is_far_half(high(messages[i])) ? look_for(&elsewhere[slots[i]].bits)
+                                                      : static_cast<uint64_t>(pass) << 32;
         }
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            missing |= static_cast<uint32_t>(rests[i] >> 32) != pass;
+        }
+        missing &= !block.gives_up(looks);
 #ifndef __CUDA_ARCH__
         take_turns();
 #endif
     }
-    return uint64_t(1) << 63 | first << 33 >> 1 | static_cast<uint32_t>(rest);
+    FASTLBP_UNROLL
+    for (int i = 0; i < COUNT; ++i) {
+        if (is_far_half(high(messages[i]))) {
+            messages[i] =
+                Packed{uint64_t(1) << 63 | messages[i].bits << 33 >> 1 | static_cast<uint32_t>(rests[i])};
+        }
+    }
 }
-__device__ __forceinline__ Packed received(const Block &block, Packed message, const Packed *elsewhere, uint32_t pass) {
-    return is_far_half(high(message)) ? Packed{far_message(block, message.bits, elsewhere, pass)} : message;
+
+/// The same where all but a few messages are none of these.
+template <int COUNT>
+__device__ __forceinline__ void receive(const Block &block, Packed (&messages)[COUNT], const Packed *elsewhere,
+                                        const uint32_t (&slots)[COUNT], uint32_t pass) {
+    bool any_far = false;
+    FASTLBP_UNROLL
+    for (int i = 0; i < COUNT; ++i) {
+        any_far |= is_far_half(high(messages[i]));
+    }
+    if (any_far) {
+        // Copies, so that the messages stay in registers where none is far.
+        Packed received[COUNT];
+        uint32_t of_slots[COUNT];
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            received[i] = messages[i];
+            of_slots[i] = slots[i];
+        }
+        receive_far(block, received, elsewhere, of_slots, pass);
+        FASTLBP_UNROLL
+        for (int i = 0; i < COUNT; ++i) {
+            messages[i] = received[i];
+        }
+    }
 }
 
 /// This thread's words of a unit of hubs.
 struct FloodWords {
     uint32_t input, number;
-    /// The second word has a number, and from this bit on which of the eight messages change from pass to pass.
-    static constexpr uint32_t CHANGING_SHIFT = 24;
+    /// The second word has a number, and from this bit on which of the eight slots are of edges.
+    static constexpr uint32_t EDGES_SHIFT = 24;
 
     __device__ __forceinline__ FloodWords(const Home &home, uint32_t row) {
         const uint2 words = reinterpret_cast<const uint2 *>(home.hub_words)[row * 16 + threadIdx.x % 32];
@@ -64,8 +103,8 @@ struct FloodWords {
         number = words.y;
     }
 
-    __device__ __forceinline__ uint32_t value() const { return number & ((1u << CHANGING_SHIFT) - 1); }
-    __device__ __forceinline__ uint32_t changing() const { return number >> CHANGING_SHIFT; }
+    __device__ __forceinline__ uint32_t value() const { return number & ((1u << EDGES_SHIFT) - 1); }
+    __device__ __forceinline__ uint32_t edges() const { return number >> EDGES_SHIFT; }
 
     __device__ __forceinline__ bool is_there() const { return input != ~uint32_t(0); }
     __device__ __forceinline__ uint32_t slot() const { return input & SLOT_MASK; }
@@ -91,7 +130,7 @@ __device__ __forceinline__ void await_eight(const Block &block, const FloodWords
                                             Leaves &leaves) {
     const uint32_t sign = pass << 31;
     uint32_t wanted = words.is_sent() ? 0xff : 0, looks = 0;
-    const uint32_t changing = words.is_sent() ? words.changing() : 0;
+    const uint32_t edges = words.is_sent() ? words.edges() : 0;
     const Packed *const places = block.from + (words.is_sent() ? words.slot() : 0);
     uint64_t bits[8];
     FASTLBP_UNROLL
@@ -110,18 +149,20 @@ __device__ __forceinline__ void await_eight(const Block &block, const FloodWords
         for (int i = 0; i < 8; ++i) {
             wanted |= static_cast<uint32_t>(has_other_sign(bits[i], sign)) << i;
         }
-        wanted &= changing;
+        wanted &= edges;
     } while (keeps_waiting(block, wanted != 0, looks));
     Packed values[8];
     FASTLBP_UNROLL
     for (int i = 0; i < 8; ++i) {
-        values[i] = Packed{with_sign(bits[i], (changing >> i & 1) != 0 ? sign : 0)};
+        values[i] = Packed{with_sign(bits[i], (edges >> i & 1) != 0 ? sign : 0)};
     }
     if (!all_near<64>(values)) {
+        uint32_t slots[8];
         FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            values[i] = received(block, values[i], block.g.far_given + (words.slot() + i), pass);
+        for (uint32_t i = 0; i < 8; ++i) {
+            slots[i] = words.slot() + i;
         }
+        receive(block, values, block.g.far_given, slots, pass);
     }
     leaves.set(values);
 }
@@ -135,9 +176,9 @@ __device__ __forceinline__ Packed observed_message(uint32_t input) {
 }
 
 /// Takes over what variables of all blocks send along some of the edges.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void take_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end) {
-    Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
+    Packed *const inbox = inputs_at<Run>(home) + home.shape.inbox;
     const uint32_t *const joined = home.joined;
     const Packed *const prepared = block.g.prepared;
     for (uint32_t first = begin + threadIdx.x; first < end; first += JOINED_AT_ONCE * blockDim.x) {
@@ -160,11 +201,11 @@ __device__ __forceinline__ void take_joined(const Block &block, const Home &home
 }
 
 /// The same in a pass that runs ahead, by so many threads.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void await_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end,
                                              uint32_t threads, uint32_t pass) {
     const uint32_t sign = pass << 31;
-    Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
+    Packed *const inbox = inputs_at<Run>(home) + home.shape.inbox;
     const uint32_t *const joined = home.joined;
     const Packed *const prepared = block.g.prepared;
     // All threads of a warp, as they wait together.
@@ -195,19 +236,13 @@ __device__ __forceinline__ void await_joined(const Block &block, const Home &hom
             wanted &= changing;
         } while (keeps_waiting(block, wanted != 0, looks));
         Packed messages[JOINED_AT_ONCE];
-        bool any_far = false;
+        uint32_t slots[JOINED_AT_ONCE];
         FASTLBP_UNROLL
         for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
             messages[j] = Packed{with_sign(bits[j], (changing >> j & 1) != 0 ? sign : 0)};
-            any_far |= is_far_half(high(messages[j]));
+            slots[j] = inputs[j] & SLOT_MASK;
         }
-        if (any_far) {
-            FASTLBP_UNROLL
-            for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
-                messages[j] =
-                    received(block, messages[j], block.g.far_prepared + (inputs[j] & SLOT_MASK), pass);
-            }
-        }
+        receive(block, messages, block.g.far_prepared, slots, pass);
         FASTLBP_UNROLL
         for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
             if (first + j * threads < end) {
@@ -219,10 +254,11 @@ __device__ __forceinline__ void await_joined(const Block &block, const Home &hom
 
 /// Hands over what is sent to variables of all blocks along some of the edges, to be read in this pass if it runs ahead;
 /// by so many threads. Each gives what it takes, so that they need not meet between.
-template <bool INSIDE, bool AHEAD>
+template <class Run, bool AHEAD>
 __device__ __forceinline__ void give_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end,
                                             uint32_t threads, uint32_t pass) {
-    const Packed *const inbox = messages_at<INSIDE>(home) + home.shape.inbox;
+    const Packed *const inbox = messages_at<Run>(home) + home.shape.inbox;
+    const bool damped = Run::OPTIONS && home.inputs != 0;
     const uint32_t *const joined = home.joined;
     Packed *const to = block.to;
     for (uint32_t first = begin + threadIdx.x; first < end; first += JOINED_AT_ONCE * threads) {
@@ -246,6 +282,9 @@ __device__ __forceinline__ void give_joined(const Block &block, const Home &home
             }
             if (!AHEAD) {
                 to[slots[j]] = messages[j];
+                if (damped) {
+                    block.undamped_to[slots[j]] = inbox[home.inputs + first + j * threads];
+                }
             } else if (!any_far) {
                 hand_over(&to[slots[j]].bits, with_sign(messages[j].bits, pass << 31));
             } else {

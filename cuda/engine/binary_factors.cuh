@@ -17,6 +17,11 @@ __device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {
 
 __device__ __forceinline__ double shuffle_xor(double x, int distance) { return __shfl_xor_sync(~0u, x, distance); }
 
+template <class T>
+__device__ __forceinline__ Max<T> shuffle_xor(const Max<T> &x, int distance) {
+    return Max<T>{shuffle_xor(x.value, distance)};
+}
+
 /// The message of a factor of `arity` <= 32 variables to the one of this thread, whose input is `value`;
 /// the head is the first. In the numbers T.
 template <class T>
@@ -44,17 +49,9 @@ __device__ __forceinline__ Packed warp_message_in(uint32_t arity, Packed value, 
 }
 
 /// The same where doubles do not do.
-__device__ __noinline__ inline uint64_t far_warp_message(uint32_t arity, uint64_t value, HornLiterals c) {
-    return warp_message_in<Far>(arity, Packed{value}, c).bits;
-}
-
-/// What factors with one variable send is stored.
-__device__ __forceinline__ void send_constants(const Binary &g, uint64_t n, Packed *to) {
-    if (n < g.constants_until) {
-        for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
-            to[g.constant_slots[i]] = g.constants[i];
-        }
-    }
+template <class T = Far>
+__device__ __noinline__ uint64_t far_warp_message(uint32_t arity, uint64_t value, HornLiterals c) {
+    return warp_message_in<T>(arity, Packed{value}, c).bits;
 }
 
 }  // namespace fastlbp

@@ -156,7 +156,7 @@ __device__ __forceinline__ void large_hubs_send(const Block &block, const Home &
 
 /// All that a warp does in a pass that ends with a barrier. Where the state before is measured, hubs of all blocks have
 /// been seen to.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) {
     const uint32_t warp = warp_of_block();
     const FloodStarts &starts = flood_starts();
@@ -167,7 +167,7 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
         large_hubs_send<false>(block, home, hubs, 0);
         block.sent[1].reach(starts.has_large_hubs(warp));
     }
-    variables_at_home_send<INSIDE>(block, home, with_hubs);
+    variables_at_home_send<Run>(block, home, with_hubs);
     const uint32_t joined = home.shape.joined.count;
     uint32_t taken = 0, end = home.shape.early;
     for (uint32_t late = 0;; ++late) {
@@ -175,27 +175,28 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
             block.sent[late].wait();
         }
         __syncthreads();
-        take_joined<INSIDE>(block, home, taken, end);
+        take_joined<Run>(block, home, taken, end);
         __syncthreads();
-        factors_send<INSIDE>(block, home, late);
+        factors_send<Run>(block, home, late);
         if (end == joined) {
             break;
         }
         taken = end;
         end = joined;
     }
-    home.put_constants(blockDim.x);
+    constants_send<Run>(block, home, blockDim.x);
     __syncthreads();
+    damp_messages<Run>(block, home);
     home.begin_variables();
     home.begin_factors();
-    give_joined<INSIDE, false>(block, home, 0, joined, blockDim.x, 0);
+    give_joined<Run, false>(block, home, 0, joined, blockDim.x, 0);
 }
 
 /// After so many passes that run ahead, a block looks whether they are to do so no longer, as it takes some time.
 constexpr uint32_t PASSES_AT_ONCE = 64;
 
 /// All that a warp does in a pass that runs ahead, this one of them. Warps with large hubs see to these first.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t pass) {
     const uint32_t warp = warp_of_block();
     const FloodStarts &starts = flood_starts();
@@ -206,13 +207,13 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
     small_hubs_send<true>(block, home, hubs, pass);
     large_hubs_send<true>(block, home, hubs, pass);
     if (threadIdx.x < firsts) {
-        variables_at_home_send<INSIDE>(block, home, true);
+        variables_at_home_send<Run>(block, home, true);
     }
     // One after the other, as the cache of instructions is small.
     for (uint32_t late = 0;; ++late) {
         const uint32_t threads = late ? blockDim.x : firsts;
         if (threadIdx.x < threads) {
-            await_joined<INSIDE>(block, home, late ? early : 0, late ? joined : early, threads, pass);
+            await_joined<Run>(block, home, late ? early : 0, late ? joined : early, threads, pass);
         }
         if (late) {
             __syncthreads();
@@ -220,23 +221,24 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
             home.meet(threads, pass);
             home.begin_variables();
         }
-        factors_send<INSIDE>(block, home, late);
+        factors_send<Run>(block, home, late);
         if (late || early == joined) {
             break;
         }
     }
     if (threadIdx.x < firsts) {
-        home.put_constants(firsts);
+        constants_send<Run>(block, home, firsts);
     }
     if (threadIdx.x == 0 && (block.given_up != 0 || pass % PASSES_AT_ONCE == 0)) {
         block.stopped[pass & 1] = block.is_marked();
     }
     __syncthreads();
+    damp_messages<Run>(block, home);
     home.begin_factors();
     for (uint32_t late = 0; late < 2 && (late == 0 || early != joined); ++late) {
         const uint32_t threads = late ? blockDim.x : firsts;
         if (threadIdx.x < threads) {
-            give_joined<INSIDE, true>(block, home, late ? early : 0, late ? joined : early, threads, pass + 1);
+            give_joined<Run, true>(block, home, late ? early : 0, late ? joined : early, threads, pass + 1);
         }
     }
 }
@@ -250,7 +252,7 @@ __device__ __forceinline__ void begin_ahead(const Block &block, const Home &home
         copy[slot] = state[slot];
         hand_over_one(state + slot, block.g.far_given + slot, copy[slot], 0);
     }
-    home.store(copy);
+    home.store(home.messages, copy);
 }
 
 /// Where nobody reads products of pieces any more: those of passes from the last state are not there, or those of all.

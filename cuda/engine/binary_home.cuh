@@ -47,6 +47,9 @@ constexpr uint32_t HOME_GAPS_SHIFT = 2;
 struct Home {
     HomeShape shape;
     Packed *messages;
+    /// So many places behind its messages a block has the inputs of factors, which these replace by what they send. Where this
+    /// is 0, they are in the places of the messages; where runs are damped, the messages are needed to damp the next ones.
+    uint32_t inputs;
     Packed *constants;
     uint32_t *constant_places, *joined, *hubs, *hub_words, *units;
     const uint32_t *words;
@@ -122,7 +125,8 @@ struct Home {
             char *room = g.home_memory ? g.home_memory + g.home_bytes * blockIdx.x
                                        : reinterpret_cast<char *>(home_room);
             messages = reinterpret_cast<Packed *>(room);
-            constants = messages + shape.places;
+            inputs = g.damping > 0.0 ? (shape.places + 1) / 2 * 2 : 0;
+            constants = messages + inputs + shape.places;
             // Units of hubs have words in pairs.
             hub_words = reinterpret_cast<uint32_t *>(constants + shape.constants.count);
             constant_places = hub_words + shape.hub_words.count;
@@ -167,29 +171,38 @@ struct Home {
         __syncthreads();
     }
 
-    /// Takes the messages of a state, and puts them back.
+    /// Takes the messages of a state, also those along other edges if these are to be damped.
     __device__ __forceinline__ void load(const Packed *state) {
-        for (uint32_t k = 0; k < HOME_CLASSES; ++k) {
-            for (uint32_t i = threadIdx.x; i < places_of(k); i += blockDim.x) {
-                messages[shape.ranges[k].place + i] = state[shape.ranges[k].slot + i];
-            }
+        load_variables(messages, state);
+        for (uint32_t i = threadIdx.x; inputs != 0 && i < shape.joined.count; i += blockDim.x) {
+            messages[shape.inbox + i] = state[joined[i] & SLOT_MASK];
         }
         __syncthreads();
     }
 
-    __device__ __forceinline__ void store(Packed *state) const {
+    /// Puts those of variables that are at home back, from these places on.
+
+    __device__ __forceinline__ void store(const Packed *places, Packed *state) const {
         __syncthreads();
         for (uint32_t k = 0; k < HOME_CLASSES; ++k) {
             for (uint32_t i = threadIdx.x; i < places_of(k); i += blockDim.x) {
-                state[shape.ranges[k].slot + i] = messages[shape.ranges[k].place + i];
+                state[shape.ranges[k].slot + i] = places[shape.ranges[k].place + i];
             }
         }
     }
 
-    /// What factors with one variable send, by so many threads.
-    __device__ __forceinline__ void put_constants(uint32_t threads) const {
-        for (uint32_t i = threadIdx.x; i < shape.constants.count; i += threads) {
-            messages[constant_places[i]] = constants[i];
+    /// The same of a state with this number, and of what its messages were before damping.
+    __device__ __forceinline__ void load_state(const Binary &g, uint32_t number) {
+        load(g.state(number));
+        if (inputs != 0) {
+            load_variables(messages + inputs, g.undamped_state(number));
+            __syncthreads();
+        }
+    }
+    __device__ __forceinline__ void store_state(const Binary &g, uint32_t number) const {
+        store(messages, g.state(number));
+        if (inputs != 0) {
+            store(messages + inputs, g.undamped_state(number));
         }
     }
 
@@ -206,6 +219,14 @@ struct Home {
     }
 
 private:
+    __device__ __forceinline__ void load_variables(Packed *places, const Packed *state) const {
+        for (uint32_t k = 0; k < HOME_CLASSES; ++k) {
+            for (uint32_t i = threadIdx.x; i < places_of(k); i += blockDim.x) {
+                places[shape.ranges[k].place + i] = state[shape.ranges[k].slot + i];
+            }
+        }
+    }
+
     template <class T>
     __device__ __forceinline__ static void copy(T *to, const T *all, HomePart part) {
         for (uint32_t i = threadIdx.x; i < part.count; i += blockDim.x) {
@@ -231,8 +252,8 @@ __device__ __noinline__ inline void note_contradiction(const Block &block, uint3
     block.mark();
 }
 
-/// Messages of a variable with up to four factors, in place, where doubles do not do or certain ones disagree.
-__device__ __noinline__ inline void far_four_sends(const Block &block, Packed *messages, uint32_t gaps,
+/// Messages of a variable with up to four factors where doubles do not do or certain ones disagree.
+__device__ __noinline__ inline void far_four_sends(const Block &block, const Packed *messages, Packed *to, uint32_t gaps,
                                                    uint32_t position) {
     Packed values[4], odds[4];
     FASTLBP_UNROLL
@@ -242,7 +263,7 @@ __device__ __noinline__ inline void far_four_sends(const Block &block, Packed *m
     others_of_four(values, odds);
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < 4; ++i) {
-        messages[i] = i + gaps < 4 ? odds[i] : Packed::one();
+        to[i] = i + gaps < 4 ? odds[i] : Packed::one();
     }
     Certain certain = {0, 0};
     FASTLBP_UNROLL
@@ -262,20 +283,34 @@ __device__ __forceinline__ bool is_near(Packed value) {
            is_certain_half(word);
 }
 
+/// What is known when kernels are compiled: whether blocks have their messages in shared memory, and whether runs may be
+/// damped or of maxima.
+template <bool IS_INSIDE, bool HAS_OPTIONS>
+struct FloodRun {
+    static constexpr bool INSIDE = IS_INSIDE, OPTIONS = HAS_OPTIONS;
+};
+
 /// A block's messages. Where it is known that they are in shared memory, fewer instructions reach them.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ Packed *messages_at(const Home &home) {
-    return INSIDE ? reinterpret_cast<Packed *>(home_room) : home.messages;
+    return Run::INSIDE ? reinterpret_cast<Packed *>(home_room) : home.messages;
+}
+
+/// Where variables leave what they send, and where factors replace it by what they send.
+template <class Run>
+__device__ __forceinline__ Packed *inputs_at(const Home &home) {
+    return messages_at<Run>(home) + (Run::OPTIONS ? home.inputs : 0);
 }
 
 /// What a variable with up to four factors sends, of so many the one with this index.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void four_sends(const Block &block, const Home &home, uint32_t i) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS];
     if (i >= range.count) {
         return;
     }
-    Packed *const messages = messages_at<INSIDE>(home) + range.place + 4 * i;
+    const Packed *const messages = messages_at<Run>(home) + range.place + 4 * i;
+    Packed *const to = inputs_at<Run>(home) + range.place + 4 * i;
     const uint32_t variable = home.variables[range.index + i];
     const uint32_t known = variable & 3, gaps = variable >> HOME_GAPS_SHIFT;
     const Pair first = load_pair(messages, 0), second = load_pair(messages, 2);
@@ -291,38 +326,38 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
             odds[j] = certain_message(known);
         }
     } else if (!near) {
-        far_four_sends(block, messages, gaps, range.position + i);
+        far_four_sends(block, messages, to, gaps, range.position + i);
         return;
     }
-    store_pair(messages, odds[0], odds[1]);
-    store_pair(messages + 2, odds[2], gaps ? Packed::one() : odds[3]);
+    store_pair(to, odds[0], odds[1]);
+    store_pair(to + 2, odds[2], gaps ? Packed::one() : odds[3]);
 }
 
 /// The same of a variable with two factors, and of one with one.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void two_sends(const Block &block, const Home &home, uint32_t i) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS + 1];
     if (i >= range.count) {
         return;
     }
-    Packed *const messages = messages_at<INSIDE>(home) + range.place + 2 * i;
+    const uint32_t place = range.place + 2 * i;
     const uint32_t known = home.variables[range.index + i] & 3;
-    const Pair pair = load_pair(messages, 0);
+    const Pair pair = load_pair(messages_at<Run>(home), place);
     const uint32_t x = high(pair.x), y = high(pair.y);
     const bool contradictory = ((x == 0) & (y == HIGH_INFINITY)) | ((x == HIGH_INFINITY) & (y == 0));
     const Packed certain = certain_message(known);
-    store_pair(messages, known ? certain : pair.y, known ? certain : pair.x);
+    store_pair(inputs_at<Run>(home) + place, known ? certain : pair.y, known ? certain : pair.x);
     if (contradictory && known == 0) {
         note_contradiction(block, range.position + i);
     }
 }
 
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void one_sends(const Home &home, uint32_t i) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS + 2];
     if (i < range.count) {
         const uint32_t known = home.variables[range.index + i] & 3;
-        messages_at<INSIDE>(home)[range.place + i] = known ? certain_message(known) : Packed::one();
+        inputs_at<Run>(home)[range.place + i] = known ? certain_message(known) : Packed::one();
     }
 }
 
@@ -330,14 +365,15 @@ __device__ __forceinline__ void one_sends(const Home &home, uint32_t i) {
 __device__ __forceinline__ bool disagree(uint32_t counts) { return counts >> 16 != 0 && (counts & 0xffff) != 0; }
 
 /// What some hubs of a class send that are at home: those of this unit. They are noted where contradictory, if `noting`.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home &home, uint32_t unit, bool noting) {
     uint32_t k = 0;
     while (unit >= home.units_of[k]) {
         unit -= home.units_of[k];
         ++k;
     }
-    Packed *const messages = messages_at<INSIDE>(home);
+    const Packed *const messages = messages_at<Run>(home);
+    Packed *const to = inputs_at<Run>(home);
     const uint32_t lane = threadIdx.x % 32;
     const HomeRange &range = home.shape.ranges[k];
     const uint32_t shift = HOME_HUBS - 1 - k, width = 1 << shift;
@@ -370,7 +406,7 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
         const uint32_t count = place + 8 == end ? 8 - (variable >> HOME_GAPS_SHIFT) : 8;
         FASTLBP_UNROLL
         for (uint32_t i = 0; i < 8; i += 2) {
-            store_pair(messages + place + i, i < count ? odds[i] : Packed::one(),
+            store_pair(to + place + i, i < count ? odds[i] : Packed::one(),
                        i + 1 < count ? odds[i + 1] : Packed::one());
         }
     }
@@ -378,7 +414,7 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
 
 /// What all variables send that are at home, unit by unit, by warps as they are free. Who writes here and who reads must
 /// meet before and after.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void variables_at_home_send(const Block &block, Home &home, bool noting_hubs) {
     const uint32_t lane = threadIdx.x % 32;
     if (home.has_no_variables()) {
@@ -392,19 +428,19 @@ __device__ __forceinline__ void variables_at_home_send(const Block &block, Home 
         }
         next = home.begin_turn(0);
         if (unit < home.units_of_hubs) {
-            hubs_at_home_send<INSIDE>(block, home, unit, noting_hubs);
+            hubs_at_home_send<Run>(block, home, unit, noting_hubs);
             continue;
         }
         unit -= home.units_of_hubs;
         if (unit < home.units_of[HOME_HUBS]) {
-            four_sends<INSIDE>(block, home, 32 * unit + lane);
+            four_sends<Run>(block, home, 32 * unit + lane);
             continue;
         }
         unit -= home.units_of[HOME_HUBS];
         if (unit < home.units_of[HOME_HUBS + 1]) {
-            two_sends<INSIDE>(block, home, 32 * unit + lane);
+            two_sends<Run>(block, home, 32 * unit + lane);
         } else {
-            one_sends<INSIDE>(home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane);
+            one_sends<Run>(home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane);
         }
     }
 }

@@ -59,19 +59,33 @@ __device__ __noinline__ inline Wide far_total(double a, double b, double c, doub
     return Wide::normalise(((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])), leaves.exponent);
 }
 
-/// The same of all but one, times what is above.
-__device__ __noinline__ inline uint64_t far_others(Wide above, uint32_t leaf, double a, double b, double c, double d,
-                                                   double e, double f, double g, double h) {
+/// A product with any exponent, as a message: what is farther away than messages can be does not matter.
+__device__ __forceinline__ Packed far_message_of(double significand, int64_t exponent) {
+    const int64_t limit = 1 << 30;
+    const int64_t clamped = exponent < -limit ? -limit : exponent > limit ? limit : exponent;
+    return Far::normalise(significand, static_cast<int32_t>(clamped)).packed();
+}
+
+struct EightMessages {
+    Packed odds[8];
+};
+
+/// The same of all but one each, times what is above.
+__device__ __noinline__ inline EightMessages far_others(Wide above, double a, double b, double c, double d, double e,
+                                                        double f, double g, double h) {
     const FarLeaves leaves({a, b, c, d, e, f, g, h});
-    int64_t exponent = above.exponent + leaves.exponent;
+    const double *const x = leaves.x;
+    const int64_t exponent = above.exponent + leaves.exponent;
+    const double pair[4] = {x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]};
+    const double to_left = above.significand * (pair[2] * pair[3]);
+    const double to_right = above.significand * (pair[0] * pair[1]);
+    EightMessages others;
     FASTLBP_UNROLL
-    for (uint32_t i = 0; i < 8; ++i) {
-        exponent -= i == leaf ? leaves.exponents[i] : 0;
+    for (int i = 0; i < 8; ++i) {
+        const double product = ((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1];
+        others.odds[i] = far_message_of(product, exponent - leaves.exponents[i]);
     }
-    const Siblings<double> s(leaves.x, leaf);
-    const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
-    const double product = ((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf;
-    return Packed::pack(Wide::normalise(product, exponent)).bits;
+    return others;
 }
 
 /// Eight neighbouring messages of a variable. Of certain ones, `x` has ones.
@@ -147,30 +161,8 @@ struct Leaves {
         return Part{wide.significand, static_cast<int32_t>(wide.exponent), counts()};
     }
 
-    /// The product of what is above and of all but one leaf, given its plain value, as odds.
-    __device__ __forceinline__ Packed settle(const Product &above, double product, uint32_t leaf,
-                                             bool &contradictory) const {
-        const uint32_t others = ~(uint32_t(1) << leaf);
-        const Certain certain = {above.zeros + __popc(zeros & others),
-                                 above.infinities + __popc(infinities & others)};
-        contradictory = certain.contradictory();
-        if (certain.any()) {
-            return certain.odds();
-        }
-        if (!near) {
-            return Packed{far_others(above.wide(), leaf, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])};
-        }
-        return Packed::pack(Wide::normalise(product, above.exponent));
-    }
-
-    /// Whether all messages here and above are positive and all products with them stored as doubles: those
-    /// of seven leaves within 2^-64..2^64 and a significand are within 2^-449..2^449.
-    __device__ __forceinline__ bool is_plain(const Product &above) const {
-        return near && (zeros | infinities | above.zeros | above.infinities) == 0 &&
-               static_cast<uint64_t>(above.exponent + 500) <= 1000;
-    }
-
-    /// Such a product with what is above: only the exponent is added.
+    /// A product with what is above, if both are stored as doubles: only the exponent is added. Those of seven leaves within
+    /// 2^-64..2^64 and a significand are within 2^-449..2^449.
     static __device__ __forceinline__ Packed plain_odds(double product, const Product &above) {
         return Packed{to_bits(product) + (static_cast<uint64_t>(above.exponent) << 52)};
     }
@@ -185,10 +177,10 @@ struct Leaves {
             odds[i] = plain_odds(((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1], above);
         }
         if (!near || static_cast<uint64_t>(above.exponent + 500) > 1000) {
+            const EightMessages far = far_others(above.wide(), x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
             FASTLBP_UNROLL
             for (int i = 0; i < 8; ++i) {
-                odds[i] = Packed{
-                    far_others(above.wide(), i, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])};
+                odds[i] = far.odds[i];
             }
         }
         if ((zeros | infinities | above.zeros | above.infinities) != 0) {
@@ -200,18 +192,6 @@ struct Leaves {
                 odds[i] = certain.any() ? certain.odds() : odds[i];
             }
         }
-    }
-
-    /// The same for one leaf.
-    __device__ __forceinline__ Packed others_of(const Product &above, uint32_t leaf, bool &contradictory) const {
-        const Siblings<double> s(x, leaf);
-        const double half = (s.half[0] * s.half[1]) * (s.half[2] * s.half[3]);
-        const double product = ((above.significand * half) * (s.pair[0] * s.pair[1])) * s.leaf;
-        if (is_plain(above)) {
-            contradictory = false;
-            return plain_odds(product, above);
-        }
-        return settle(above, product, leaf, contradictory);
     }
 };
 
@@ -318,16 +298,16 @@ struct Watch {
     /// Where the probabilities of all states go instead, if they are wanted.
     double *results;
     bool measuring;
-    /// Whether contradictory variables with few factors are noted.
-    bool noting_few;
+    /// Whether contradictory variables are noted: those with many factors, and those with few.
+    bool noting_hubs, noting_few;
     double tolerance;
     Tally *of_state;
     double max_diff;
     uint32_t moved;
 
-    __device__ __forceinline__ Watch(const Binary &graph, const Rule &rule, uint64_t n, bool measure, bool few,
-                                     Tally *tally)
-        : g(graph), row(nullptr), results(nullptr), measuring(measure), noting_few(few),
+    __device__ __forceinline__ Watch(const Binary &graph, const Rule &rule, uint64_t n, bool measure, bool hubs,
+                                     bool few, Tally *tally)
+        : g(graph), row(nullptr), results(nullptr), measuring(measure), noting_hubs(hubs), noting_few(few),
           tolerance(rule.tolerance), of_state(tally), max_diff(0.0), moved(0) {
         if (measure && n > 0 && rule.kind == RULE_BINGO) {
             row = g.history + ((n - 1) % g.history_length) * static_cast<uint64_t>(g.variables);
@@ -335,7 +315,7 @@ struct Watch {
     }
 
     __device__ __forceinline__ Watch(const Binary &graph, double *probabilities)
-        : g(graph), row(nullptr), results(probabilities), measuring(true), noting_few(false), tolerance(0.0),
+        : g(graph), row(nullptr), results(probabilities), measuring(true), noting_hubs(false), noting_few(false), tolerance(0.0),
           of_state(nullptr), max_diff(0.0), moved(0) {}
 
     __device__ __forceinline__ void note(double diff) {
@@ -410,7 +390,7 @@ __device__ __forceinline__ void small_hubs(const Binary &g, uint32_t first, uint
         Ascent ascent;
         ascent.climb(leaves.total(), width);
         if (there && block == 0) {
-            watch.look(hub, known, ascent.total(), watch.of_state != nullptr);
+            watch.look(hub, known, ascent.total(), watch.noting_hubs);
         }
         if (mine && sink.wants()) {
             Packed odds[8];
@@ -518,7 +498,7 @@ __device__ __forceinline__ void large_hub(const Binary &g, uint32_t hub, const P
         if (round == 0) {
             const Product total = leave_out_pieces(pieces, count, nodes);
             if (threadIdx.x == 0) {
-                watch.look(hub, known, total, watch.of_state != nullptr);
+                watch.look(hub, known, total, watch.noting_hubs);
             }
             if (!sink.wants()) {
                 break;

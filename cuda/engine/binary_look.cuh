@@ -96,11 +96,11 @@ struct Look {
     bool inputs;
     Watch watch;
 
-    __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring,
+    __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring, bool noting,
                                     const Packed *messages)
         : g(graph), from(messages), of_state(loop.control->looks + n % 4), pieces_of_hubs(graph, n),
           inputs(measuring && loop.rule.kind == RULE_BINGO),
-          watch(graph, loop.rule, n, measuring, true, loop.control->tallies + n % 4) {}
+          watch(graph, loop.rule, n, measuring, noting, noting, loop.control->tallies + n % 4) {}
 
     __device__ __forceinline__ Sink sink() const {
         return Sink{nullptr, inputs ? g.inputs : nullptr, g.changes};

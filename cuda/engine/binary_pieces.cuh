@@ -247,7 +247,7 @@ __device__ __forceinline__ void send_piece(const Binary &g, const Pieces &pieces
     ascent.climb(leaves.total(), 32);
     const Product top = other_pieces(pieces, first, g.hub_pieces[hub + 1], piece);
     if (piece == first && threadIdx.x % 32 == 0) {
-        watch.look(hub, known, combine(top, ascent.total()), true);
+        watch.look(hub, known, combine(top, ascent.total()), watch.noting_hubs);
     }
     if (there) {
         Packed odds[8];

@@ -18,14 +18,55 @@ constexpr uint32_t FLOOD_WIDE = 7;
 constexpr uint32_t FLOOD_UP_TO_FOUR = 8;
 constexpr uint32_t FLOOD_UP_TO_EIGHT = 9;
 
-/// Stores a factor's message, which may be 0/0.
+/// Notes that certain messages leave a factor's message no state; gives what is sent instead.
+__device__ __noinline__ inline Packed without_states(const Block &block, const Home &home, uint32_t place) {
+    note_zero_by_zero(block.g, home.slot_of(place), block.of_pass);
+    block.mark();
+    return Packed::one();
+}
+
+/// Stores a factor's message, which may be 0/0, in the place of its input.
 __device__ __forceinline__ void put_message(const Block &block, const Home &home, uint32_t place, Packed message) {
     if (message == Packed::contradiction()) {
-        message = Packed::one();
-        note_zero_by_zero(block.g, home.slot_of(place), block.of_pass);
-        block.mark();
+        message = without_states(block, home, place);
     }
-    home.messages[place] = message;
+    home.messages[home.inputs + place] = message;
+}
+
+/// What factors with one variable send, by so many threads.
+template <class Run>
+__device__ __forceinline__ void constants_send(const Block &block, const Home &home, uint32_t threads) {
+    for (uint32_t i = threadIdx.x; i < home.shape.constants.count; i += threads) {
+        inputs_at<Run>(home)[home.constant_places[i]] = home.constants[i];
+    }
+}
+
+/// damp_odds for any damping, by value.
+__device__ __noinline__ inline Packed damped_odds(Packed old_odds, Packed now, double damping, bool &has_states) {
+    has_states = damp_odds(old_odds, now, damping);
+    return now;
+}
+
+/// Damps what factors sent, which stays where their inputs were. All threads of the block have met before, and meet after.
+template <class Run>
+__device__ __forceinline__ void damp_messages(const Block &block, const Home &home) {
+    if (!Run::OPTIONS || home.inputs == 0) {
+        return;
+    }
+    Packed *const messages = messages_at<Run>(home);
+    const Packed *const now = inputs_at<Run>(home);
+    const uint32_t numerator = block.g.mean_numerator;
+    for (uint32_t place = threadIdx.x; place < home.shape.places; place += blockDim.x) {
+        Packed message = now[place];
+        bool has_states;
+        if (numerator != 0) {
+            has_states = damp_odds_by_roots(messages[place], message, numerator);
+        } else {
+            message = damped_odds(messages[place], message, block.g.damping, has_states);
+        }
+        messages[place] = has_states ? message : without_states(block, home, place);
+    }
+    __syncthreads();
 }
 
 /// The distances of inputs of a factor from one: sums of the exponents, as far as they matter, of those that are not
@@ -45,11 +86,12 @@ struct FloodRange {
 };
 
 /// A factor of more than eight variables.
-__device__ __noinline__ inline void flood_wide(const Block &block, const Home &home, const uint32_t *words) {
+template <bool OPTIONS>
+__device__ __noinline__ void flood_wide(const Block &block, const Home &home, const uint32_t *words) {
     const uint32_t place = words[0], number = words[32];
     const bool there = place != ~uint32_t(0);
     const uint32_t arity = __popc(__ballot_sync(~0u, there));
-    const Packed value = there ? home.messages[place] : Packed::one();
+    const Packed value = there ? home.messages[home.inputs + place] : Packed::one();
     FloodRange range = {0};
     range.add(value);
     FASTLBP_UNROLL
@@ -58,27 +100,16 @@ __device__ __noinline__ inline void flood_wide(const Block &block, const Home &h
     }
     const HornLiterals c = block.literals(__shfl_sync(~0u, number, 0));
     const bool fits = range.sum < FloodRange::MOST_OF_WIDE && (c.c.flags & HORN_PLAIN) != 0;
-    const Packed message = fits ? warp_message_in<double>(arity, value, c)
-                                : Packed{far_warp_message(arity, value.bits, c)};
+    Packed message;
+    if (OPTIONS && block.g.maxima != 0) {
+        message = fits ? warp_message_in<Max<double>>(arity, value, c)
+                       : Packed{far_warp_message<Max<Far>>(arity, value.bits, c)};
+    } else {
+        message = fits ? warp_message_in<double>(arity, value, c)
+                       : Packed{far_warp_message<Far>(arity, value.bits, c)};
+    }
     if (there) {
         put_message(block, home, place, message);
-    }
-}
-
-/// A factor of a tile with up to so many variables, whatever its inputs are, given this thread's first word. Slow.
-__device__ __noinline__ inline void far_factor(const Block &block, const Home &home, const uint32_t *words,
-                                               uint32_t arity) {
-    Packed inputs[8], messages[8];
-    Body<Wide> scratch[16];
-    while (words[32 * arity] == ~uint32_t(0)) {
-        --arity;
-    }
-    for (uint32_t i = 0; i < arity; ++i) {
-        inputs[i] = home.messages[words[32 * (i + 1)]];
-    }
-    horn_messages(inputs, arity, 0, block.literals(words[0]), messages, scratch);
-    for (uint32_t i = 0; i < arity; ++i) {
-        put_message(block, home, words[32 * (i + 1)], messages[i]);
     }
 }
 
@@ -102,10 +133,43 @@ struct FloodLiterals {
     }
 };
 
+/// The inputs of a factor with up to N variables at these places, ~0 for what is not there: a literal that holds, which
+/// changes nothing.
+template <int N, bool UP_TO>
+__device__ __forceinline__ void load_inputs(const Packed *messages, const uint32_t (&places)[N],
+                                            const FloodLiterals &literals, Packed (&inputs)[N]) {
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        const uint64_t holds = literals.is_negated(i) ? 0 : INFINITY_BITS;
+        inputs[i] = !UP_TO || places[i] != ~uint32_t(0) ? messages[places[i]] : Packed{holds};
+    }
+}
+
+/// A factor of a tile whose kind has `rows` places, of which N are enough, whatever its inputs are; in the numbers T, given
+/// this thread's first word.
+template <int N, class T>
+__device__ __noinline__ void far_factor(const Block &block, const Home &home, const uint32_t *words, uint32_t rows) {
+    const FloodLiterals literals = {block.coefficients_of(words[0])};
+    uint32_t places[N];
+    Packed messages[N];
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < N; ++i) {
+        places[i] = i < rows ? words[32 * (i + 1)] : ~uint32_t(0);
+    }
+    load_inputs<N, true>(home.messages + home.inputs, places, literals, messages);
+    messages_of<T>(messages, 0, literals);
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < N; ++i) {
+        if (places[i] != ~uint32_t(0)) {
+            put_message(block, home, places[i], messages[i]);
+        }
+    }
+}
+
 /// All messages of a factor with N variables, or up to N, as long as doubles do. Given this thread's first word.
-template <int N, bool INSIDE, bool UP_TO = false>
+template <int N, class Run, bool UP_TO = false>
 __device__ __forceinline__ void send_factor(const Block &block, const Home &home, const uint32_t *words) {
-    Packed *const messages = messages_at<INSIDE>(home);
+    Packed *const messages = inputs_at<Run>(home);
     const uint32_t number = words[0];
     if (number == ~uint32_t(0)) {
         return;
@@ -118,21 +182,29 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
     for (int i = 0; i < N; ++i) {
         places[i] = words[32 * (i + 1)];
     }
+    load_inputs<N, UP_TO>(messages, places, FloodLiterals{c}, values);
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
-        // What is not there is a literal that holds: it changes nothing.
-        const uint64_t holds = FloodLiterals{c}.is_negated(i) ? 0 : INFINITY_BITS;
-        values[i] = !UP_TO || places[i] != ~uint32_t(0) ? messages[places[i]] : Packed{holds};
         range.add(values[i]);
     }
     bool far_off = range.is_far() || (c.flags & HORN_PLAIN) == 0;
-    messages_of<Flat>(values, 0, FloodLiterals{c});
+    if (Run::OPTIONS && block.g.maxima != 0) {
+        messages_of<Max<Flat>>(values, 0, FloodLiterals{c});
+    } else {
+        messages_of<Flat>(values, 0, FloodLiterals{c});
+    }
     FASTLBP_UNROLL
     for (int i = 0; i < N; ++i) {
         far_off |= (!UP_TO || places[i] != ~uint32_t(0)) & (high(values[i]) == ~uint32_t(0));
     }
     if (far_off) {
-        far_factor(block, home, words, N);
+        // Few of these functions, as the cache of instructions is small.
+        constexpr int ENOUGH = N <= 2 ? 2 : N <= 4 ? 4 : 8;
+        if (Run::OPTIONS && block.g.maxima != 0) {
+            far_factor<ENOUGH, Max<Far>>(block, home, words, N);
+        } else {
+            far_factor<ENOUGH, Far>(block, home, words, N);
+        }
         return;
     }
     FASTLBP_UNROLL
@@ -154,7 +226,7 @@ __device__ __forceinline__ uint32_t warp_of_block() {
 }
 
 /// What factors send, those without large hubs or the others. Each of the first warps begins with a unit of its own.
-template <bool INSIDE>
+template <class Run>
 __device__ __forceinline__ void factors_send(const Block &block, Home &home, uint32_t late) {
     const uint32_t begin = late ? home.shape.early_units : 0;
     const uint32_t end = late ? home.shape.units.count : home.shape.early_units;
@@ -167,34 +239,34 @@ __device__ __forceinline__ void factors_send(const Block &block, Home &home, uin
             home.words + (word & ((1u << FLOOD_KIND_SHIFT) - 1)) * 32 + threadIdx.x % 32;
         switch (word >> FLOOD_KIND_SHIFT) {
         case 0:
-            send_factor<2, INSIDE>(block, home, words);
+            send_factor<2, Run>(block, home, words);
             break;
         case 1:
-            send_factor<3, INSIDE>(block, home, words);
+            send_factor<3, Run>(block, home, words);
             break;
         case 2:
-            send_factor<4, INSIDE>(block, home, words);
+            send_factor<4, Run>(block, home, words);
             break;
         case 3:
-            send_factor<5, INSIDE>(block, home, words);
+            send_factor<5, Run>(block, home, words);
             break;
         case 4:
-            send_factor<6, INSIDE>(block, home, words);
+            send_factor<6, Run>(block, home, words);
             break;
         case 5:
-            send_factor<7, INSIDE>(block, home, words);
+            send_factor<7, Run>(block, home, words);
             break;
         case 6:
-            send_factor<8, INSIDE>(block, home, words);
+            send_factor<8, Run>(block, home, words);
             break;
         case FLOOD_UP_TO_FOUR:
-            send_factor<4, INSIDE, true>(block, home, words);
+            send_factor<4, Run, true>(block, home, words);
             break;
         case FLOOD_UP_TO_EIGHT:
-            send_factor<8, INSIDE, true>(block, home, words);
+            send_factor<8, Run, true>(block, home, words);
             break;
         default:
-            flood_wide(block, home, words);
+            flood_wide<Run::OPTIONS>(block, home, words);
         }
         __syncwarp();
         unit = home.end_turn(next);

@@ -82,7 +82,7 @@ struct Block {
     Loop loop;
     /// The current pass: where it reads and writes, and what it finds.
     const Packed *from;
-    Packed *to;
+    Packed *to, *undamped_to;
     /// When hubs of all blocks have sent their messages: all but large ones, and these.
     Milestone sent[2];
     Tally *of_state, *of_pass;
@@ -100,6 +100,7 @@ struct Block {
         if (threadIdx.x == 0) {
             from = g.state(buffer);
             to = g.state(buffer ^ 1);
+            undamped_to = g.undamped_state(buffer ^ 1);
             of_state = state;
             of_pass = pass;
         }

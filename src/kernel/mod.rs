@@ -38,7 +38,7 @@ pub(crate) use horn::{
 pub(crate) use joint::{table_belief, table_total};
 pub(crate) use number::{ExtendedFloat, Max, Real, scratch_by_number};
 pub(crate) use packed::EncodedMessage;
-pub(crate) use power::geometric_mean;
+pub(crate) use power::{geometric_mean, mean_numerator};
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
     binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_message,

@@ -17,13 +17,18 @@ pub(crate) fn geometric_mean(
 ) -> ExtendedFloat {
     debug_assert!(0.0 < damping && damping < 1.0, "damping {damping}");
     debug_assert!(!old.is_zero() && !new.is_zero());
+    match mean_numerator(damping) {
+        0 => mean_by_logarithm(old, new, damping),
+        numerator => mean_by_roots(old, new, numerator),
+    }
+}
+
+/// A damping between 0 and 1 as a multiple of 1/16, which square roots do for, or 0 if it is none.
+#[inline(always)]
+pub(crate) fn mean_numerator(damping: f64) -> u32 {
     let scaled = damping * f64::from(DENOMINATOR);
     let numerator = scaled as u32;
-    if f64::from(numerator) == scaled {
-        mean_by_roots(old, new, numerator)
-    } else {
-        mean_by_logarithm(old, new, damping)
-    }
+    if f64::from(numerator) == scaled { numerator } else { 0 }
 }
 
 /// Multiples of 1/16 take square roots. One root takes a third of the time of the logarithm, four take

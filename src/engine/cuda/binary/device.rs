@@ -4,7 +4,7 @@ use crate::engine::cuda::device_struct::device_struct;
 
 device_struct! {
     /// `Binary` of cuda/engine/binary.cuh.
-    Binary, 384 bytes:
+    Binary, 400 bytes:
     u64 { messages, stride, prepared }
     u32 { variables }
     [u32; 4] { few }
@@ -16,7 +16,9 @@ device_struct! {
         degrees, far_prepared, far_given, coefficients
     }
     u32 { coefficient_count, constant_count }
-    u64 { constant_slots, constants, constants_until, beliefs, history, inputs, changes }
+    u64 { constant_slots, constants, beliefs, history, inputs, changes }
     u32 { history_length, factors }
-    u64 { factor_offsets, edge_slots, sent, level_units, level_words, level_starts, looked_pieces }
+    u64 { factor_offsets, edge_slots, sent, level_units, level_words, level_starts, looked_pieces, undamped }
+    f64 { damping }
+    u32 { mean_numerator, maxima }
 }

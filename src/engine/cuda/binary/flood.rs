@@ -2,7 +2,7 @@
 //! binary_home.cuh.
 
 use super::homes::{Home, Homes};
-use super::layout::{Layout, Source, changes};
+use super::layout::{Layout, Source};
 use super::limits::{LARGE, TILE_ARITY, WARP};
 use crate::counting_sort::counting_sort;
 use crate::error::Result;
@@ -21,8 +21,8 @@ pub(super) const HUBS: usize = 1;
 pub(super) const SEND: usize = 2;
 pub(super) const HUB_KINDS: usize = 3;
 
-/// From this bit on of a thread's second word stands which of its eight messages change from iteration to iteration.
-pub(super) const CHANGING_SHIFT: u32 = 24;
+/// From this bit on of a thread's second word stands which of its eight slots are of edges.
+pub(super) const EDGES_SHIFT: u32 = 24;
 
 /// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables.
 pub(super) const WIDE: usize = TILE_ARITY - 1;
@@ -82,8 +82,9 @@ pub(super) struct HomeShape {
 }
 
 impl HomeShape {
-    /// Bytes of what is in a block's own memory, with or without words.
-    pub(super) fn bytes(&self, with_words: bool) -> usize {
+    /// Bytes of what is in a block's own memory, with or without words; where runs are damped, with room for inputs.
+    pub(super) fn bytes(&self, with_words: bool, damped: bool) -> usize {
+        let inputs = if damped { self.places.next_multiple_of(2) } else { 0 };
         let words = if with_words { self.words[1] } else { 0 };
         let of_four = words
             + self.joined[1]
@@ -91,7 +92,7 @@ impl HomeShape {
             + self.hubs[1]
             + self.hub_words[1]
             + self.units[1];
-        let bytes = 8 * (self.places + self.constants[1]) + 4 * of_four + self.variables;
+        let bytes = 8 * (self.places + inputs + self.constants[1]) + 4 * of_four + self.variables;
         (bytes as usize).next_multiple_of(16)
     }
 }
@@ -124,9 +125,10 @@ impl FloodWork {
         let mut all = Self::default();
         let teams = Teams::new(layout, homes.blocks, warps)?;
         let hub_words = all.add_hubs(graph, layout, homes, &teams, gang)?;
-        // The factors of each block, and behind them those of one variable.
+        // The factors of each block, and behind them those whose edge is at home with its variable.
         let block_of = |f| match graph.arity(f) {
-            0 | 1 => homes.blocks as u32,
+            0 => homes.blocks as u32,
+            1 if home_of_single(graph, homes, f) != Home::Shared => homes.blocks as u32,
             _ => homes.of_factor[f].into(),
         };
         let blocks = computed(graph.factor_count(), gang, block_of)?;
@@ -199,18 +201,19 @@ impl FloodWork {
         Ok(())
     }
 
-    /// What factors with one variable send to such as are at home.
+    /// What factors with one variable send.
     fn add_constants(
         &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, place_of_edge: &[u32],
     ) -> Result<()> {
         let mut of_blocks = filled(homes.blocks, Vec::new())?;
         let single = (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1);
         for (f, &(_, message)) in single.zip(&layout.constants) {
-            let edge = graph.factor_edges(f).start;
-            let v = graph.edge_variables()[edge] as usize;
-            if let Home::Block(block) = homes.of_variable[v] {
-                of_blocks[block as usize].try_push((place_of_edge[edge], message))?;
-            }
+            let block = match home_of_single(graph, homes, f) {
+                Home::Block(block) => block,
+                _ => homes.of_factor[f],
+            };
+            let place = place_of_edge[graph.factor_edges(f).start];
+            of_blocks[block as usize].try_push((place, message))?;
         }
         for (shape, constants) in self.homes.iter_mut().zip(of_blocks) {
             shape.constants = [self.constants.len() as u32, constants.len() as u32];
@@ -268,6 +271,12 @@ impl FloodWork {
     }
 }
 
+/// The home of the variable of a factor with one.
+fn home_of_single(graph: &FactorGraph, homes: &Homes, factor: usize) -> Home {
+    let edge = graph.factor_edges(factor).start;
+    homes.of_variable[graph.edge_variables()[edge] as usize]
+}
+
 /// A copy of a list with so many more items.
 fn longer<T: AllZero + Copy>(list: &[T], more: usize) -> Result<Vec<T>> {
     let mut all = zeroed(list.len() + more)?;
@@ -313,7 +322,7 @@ impl SortKey {
 }
 
 /// Makes what blocks have, each on its own: an edge belongs to the block that has its factor, or, with a factor of one
-/// variable, to that which has the variable.
+/// variable that is at home, to that which has the variable.
 struct HomeMaker<'a> {
     graph: &'a FactorGraph,
     layout: &'a Layout,
@@ -360,7 +369,9 @@ impl HomeMaker<'_> {
                     ))?;
                 }
             }
-            by_kind.push(SortKey::new(is_late, self.kind(f as usize) as u32, f));
+            if graph.arity(f as usize) > 1 {
+                by_kind.push(SortKey::new(is_late, self.kind(f as usize) as u32, f));
+            }
         }
         joined.sort_unstable();
         by_kind.sort_unstable();
@@ -524,10 +535,7 @@ impl Unit {
         for (thread, (edges, slot)) in threads.zip(eights) {
             self.words[2 * thread] = Source::Prepared.word(slot);
             self.inputs.push((2 * thread as u32, edges[0]));
-            for (i, &edge) in edges.iter().enumerate() {
-                let changes = u32::from(changes(graph, edge as usize));
-                self.words[2 * thread + 1] |= changes << (CHANGING_SHIFT + i as u32);
-            }
+            self.words[2 * thread + 1] |= ((1 << edges.len()) - 1) << EDGES_SHIFT;
         }
     }
 }

@@ -13,7 +13,7 @@ const FEW_JOINED: usize = 2;
 /// The blocks at which factors of several variables are at home, and the variables whose factors all are at
 /// the same one.
 pub(super) struct Homes {
-    /// The block of each factor; of no use for those of one variable.
+    /// The block of each factor.
     pub of_factor: Vec<u16>,
     pub of_variable: Vec<Home>,
     pub blocks: usize,
@@ -26,7 +26,7 @@ pub(super) enum Home {
     Shared,
     /// Within a block.
     Block(u16),
-    /// It has no factors, or only one of one variable.
+    /// It has no factors.
     Nowhere,
 }
 
@@ -68,16 +68,25 @@ impl Homes {
             of_factor[f] = (spent * blocks / total.max(1)).min(blocks - 1) as u16;
             spent += cost(graph.arity(f));
         }
+        // Those of one variable go where the others of that variable are: they cost nothing, and often come one after the
+        // other, so that all would go to one block.
+        for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1) {
+            let v = graph.edge_variables()[graph.factor_edges(f).start] as usize;
+            let edges = graph.variable_edges(v).iter();
+            let mut factors = edges.map(|&e| graph.edge_factors()[e as usize] as usize);
+            let other = factors.find(|&f| graph.arity(f) > 1);
+            of_factor[f] = other.map_or((f % blocks) as u16, |other| of_factor[other]);
+        }
         let home = |v: usize| {
-            let factors = graph.variable_edges(v).iter().map(|&e| graph.edge_factors()[e as usize]);
-            let mut homes =
-                factors.map(|f| f as usize).filter(|&f| graph.arity(f) > 1).map(|f| of_factor[f]);
-            match homes.next() {
-                None if graph.degree(v) < 2 => Home::Nowhere,
-                Some(first) if graph.degree(v) <= LARGE && homes.all(|home| home == first) => {
-                    Home::Block(first)
-                }
-                _ => Home::Shared,
+            let edges = graph.variable_edges(v).iter();
+            let factors = edges.map(|&e| graph.edge_factors()[e as usize] as usize);
+            // Those of one variable go where the others are.
+            let first = factors.clone().find(|&f| graph.arity(f) > 1).or(factors.clone().next());
+            let Some(first) = first.map(|f| of_factor[f]) else { return Home::Nowhere };
+            let same = |f| graph.arity(f) == 1 || of_factor[f] == first;
+            match graph.degree(v) <= LARGE && factors.clone().all(same) {
+                true => Home::Block(first),
+                false => Home::Shared,
             }
         };
         let mut of_variable = filled(graph.variable_count(), Home::Shared)?;

@@ -1,5 +1,5 @@
-//! Graphs of binary variables and conjunctions of literals, with sums and without damping: what most
-//! graphs of program analysis are, in a layout of its own. See cuda/engine/binary.cuh, whose structs `device`
+//! Graphs of binary variables and conjunctions of literals, which most graphs of program analysis are, in a layout of
+//! its own: by levels sums without damping, all at once any run. See cuda/engine/binary.cuh, whose structs `device`
 //! and `flood` mirror.
 
 mod device;

@@ -14,7 +14,7 @@ use crate::engine::cuda::driver::{
 use crate::engine::cuda::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, EncodedMessage, Inference};
+use crate::kernel::{DeviceHorn, EncodedMessage, Inference, mean_numerator};
 use crate::memory::{Grow, SortedMap, boxed, collected, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::parallel::computed;
@@ -46,8 +46,8 @@ const STATE_ALIGNMENT: usize = 16;
 const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
 struct Kernels {
-    flood: Kernel,
-    far_flood: Kernel,
+    /// Sums without damping, and any runs: where blocks have their messages in shared memory, and where they do not.
+    floods: [[Kernel; 2]; 2],
     levels: Kernel,
     results: Kernel,
     means: Kernel,
@@ -65,8 +65,17 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// How iterations run.
     launch: Launch,
     by_levels: bool,
+    /// Where blocks have their messages where all are sent at once: without damping and with it. Memory for the latter is
+    /// taken when it is first needed.
+    rooms: [Room; 2],
+    home_memory: Option<DeviceBuffer<u64>>,
     /// Of all states.
     messages: DeviceBuffer<u64>,
+    /// What they were before damping, of the first two states; empty until a run is damped. Whether it is so for the last
+    /// run.
+    undamped: DeviceBuffer<u64>,
+    has_undamped: bool,
+    maxima: bool,
     /// The words of all inputs, then what is known about each variable.
     words: DeviceBuffer<u32>,
     /// The same words where nothing is known.
@@ -88,6 +97,26 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     results: DeviceBuffer<f64>,
     /// What stays as it is.
     _constant: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+/// Where each block has its messages: in shared memory, or in so many bytes of the device's memory; and whether the words of
+/// its factors are there as well.
+#[derive(Clone, Copy, Debug, Default)]
+struct Room {
+    bytes: usize,
+    is_shared: bool,
+    with_words: bool,
+}
+
+impl Room {
+    /// For blocks that have so much shared memory.
+    fn new(homes: &[HomeShape], shared: usize, damped: bool) -> Self {
+        let bytes =
+            |with_words| homes.iter().map(|home| home.bytes(with_words, damped)).max().unwrap_or(0);
+        let shared = [true, false].into_iter().find(|&with_words| bytes(with_words) <= shared);
+        let with_words = shared.unwrap_or(false);
+        Self { bytes: bytes(with_words), is_shared: shared.is_some(), with_words }
+    }
 }
 
 /// What is known about a variable.
@@ -122,10 +151,10 @@ impl Loader<'_> {
         Ok(address)
     }
 
-    /// What blocks have where all messages are sent at once, and how to launch them.
+    /// What blocks have where all messages are sent at once, how to launch them, and where they have their messages.
     fn load_homes(
-        &mut self, work: &FloodWork, kernel: &Kernel, binary: &mut Binary,
-    ) -> Result<Launch> {
+        &mut self, work: &FloodWork, kernels: &Kernels, binary: &mut Binary,
+    ) -> Result<(Launch, [Room; 2])> {
         binary.homes = self.load(&work.homes)?;
         binary.flood_starts = self.load(&work.hub_starts)?;
         binary.factor_units = self.load(&work.factor_units)?;
@@ -135,21 +164,13 @@ impl Loader<'_> {
         let constants: Vec<u64> = collected(work.constants.iter().map(|message| message.0))?;
         binary.home_constants = self.load(&constants)?;
         let blocks = work.homes.len();
-        let mut launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) };
-        let room =
-            self.queue.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED) as usize;
-        for with_words in [true, false] {
-            let bytes = work.homes.iter().map(|home| home.bytes(with_words)).max().unwrap_or(0);
-            (binary.home_bytes, binary.home_words_inside) = (bytes as u64, u64::from(with_words));
-            if bytes <= room {
-                launch.shared = bytes as u32;
-                kernel.allow_shared(room as u32)?;
-                return Ok(launch);
-            }
+        let launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) };
+        let shared = self.queue.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED);
+        let rooms = [false, true].map(|damped| Room::new(&work.homes, shared as usize, damped));
+        for [inside, _] in &kernels.floods {
+            inside.allow_shared(shared)?;
         }
-        let words = blocks * binary.home_bytes as usize / 8;
-        binary.home_memory = self.reserve(words)?;
-        Ok(launch)
+        Ok((launch, rooms))
     }
 }
 
@@ -172,8 +193,10 @@ impl BinaryProgram {
         }
         let kernel = |name| module.kernel(name);
         let kernels = Kernels {
-            flood: kernel(c"binary_flood")?,
-            far_flood: kernel(c"binary_far_flood")?,
+            floods: [
+                [kernel(c"binary_flood")?, kernel(c"binary_far_flood")?],
+                [kernel(c"binary_any_flood")?, kernel(c"binary_far_any_flood")?],
+            ],
             levels: kernel(c"binary_levels")?,
             results: kernel(c"binary_results")?,
             means: kernel(c"binary_means")?,
@@ -203,7 +226,6 @@ impl BinaryProgram {
             variable: loader.load(&layout.variable)?,
             hub_slots: loader.load(&layout.hub_slots)?,
             coefficients: loader.load(&layout.coefficients)?,
-            constants_until: 2,
             constant_count: layout.constants.len() as u32,
             coefficient_count: layout.coefficients.len() as u32,
             factors: graph.factor_count() as u32,
@@ -227,6 +249,7 @@ impl BinaryProgram {
         let looked = filled(4 * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
+        let mut rooms = [Room::default(); 2];
         match (&preorder, &homes) {
             (Some(preorder), _) => {
                 let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
@@ -252,7 +275,7 @@ impl BinaryProgram {
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
-                launch = loader.load_homes(&work, &kernels.flood, &mut binary)?;
+                (launch, rooms) = loader.load_homes(&work, &kernels, &mut binary)?;
                 (base, input_places) = (work.words, work.places);
                 // Another one has that from which a launch begins.
                 states = PASS_BUFFERS + 1;
@@ -266,8 +289,13 @@ impl BinaryProgram {
         binary.known = words.address() + 4 * known_start as u64;
         let messages = DeviceBuffer::new(queue.current, states * stride)?;
         (binary.messages, binary.stride) = (*messages.address(), stride as u64);
-        let program = Self {
+        let mut program = Self {
             by_levels: preorder.is_some(),
+            rooms,
+            home_memory: None,
+            undamped: DeviceBuffer::new(queue.current, 0)?,
+            has_undamped: false,
+            maxima: false,
             results: DeviceBuffer::new(queue.current, 2 * variables)?,
             graph,
             layout,
@@ -290,6 +318,7 @@ impl BinaryProgram {
             _constant: loader.kept,
         };
         program.fill(queue, &program.messages, EncodedMessage::ONE.0)?;
+        program.choose_room(queue, false)?;
         queue.synchronize()?;
         Ok(Some(program))
     }
@@ -305,9 +334,77 @@ impl BinaryProgram {
         unsafe { self.kernels.fill.launch(queue, self.simple_launch(), arguments) }
     }
 
+    /// Decides where blocks have their messages in a run.
+    fn choose_room(&mut self, queue: Queue<'_>, damped: bool) -> Result<()> {
+        let room = self.rooms[usize::from(damped)];
+        self.binary.home_bytes = room.bytes as u64;
+        self.binary.home_words_inside = u64::from(room.with_words);
+        (self.binary.home_memory, self.launch.shared) = (0, 0);
+        if room.is_shared {
+            self.launch.shared = room.bytes as u32;
+            return Ok(());
+        }
+        let words = self.launch.blocks as usize * room.bytes / 8;
+        if self.home_memory.as_ref().is_none_or(|memory| memory.len() < words) {
+            self.home_memory = None;
+            self.home_memory = Some(DeviceBuffer::new(queue.current, words)?);
+        }
+        self.binary.home_memory = self.home_memory.as_ref().map_or(0, |memory| *memory.address());
+        Ok(())
+    }
+
+    /// Prepares a run with a damping: what messages were before damping begins as these are in a fresh run, and after runs
+    /// without.
+    fn prepare_damping(&mut self, queue: Queue<'_>, request: &RunRequest) -> Result<()> {
+        let damped = request.damping > 0.0;
+        self.binary.damping = request.damping;
+        self.binary.mean_numerator = mean_numerator(request.damping);
+        self.binary.undamped = 0;
+        if !self.by_levels {
+            self.choose_room(queue, damped)?;
+        }
+        if damped {
+            self.require_undamped(queue)?;
+            if request.start == Start::Fresh {
+                self.fill(queue, &self.undamped, EncodedMessage::ONE.0)?;
+            } else if !self.has_undamped {
+                self.undamped.copy_from(queue, &self.messages)?;
+            }
+            self.binary.undamped = *self.undamped.address();
+        }
+        self.has_undamped = damped;
+        Ok(())
+    }
+
+    fn require_undamped(&mut self, queue: Queue<'_>) -> Result<()> {
+        if self.undamped.len() == 0 {
+            let length = PASS_BUFFERS * self.binary.stride as usize;
+            self.undamped = DeviceBuffer::new(queue.current, length)?;
+        }
+        Ok(())
+    }
+
     /// Where the messages of a state begin.
     fn start_of(&self, buffer: u32) -> usize {
         buffer as usize * self.binary.stride as usize
+    }
+
+    /// The messages of a state, by edge, and such by slot.
+    fn by_edge(
+        &self, queue: Queue<'_>, states: &DeviceBuffer<u64>, buffer: u32,
+    ) -> Result<Vec<EncodedMessage>> {
+        let mut by_slot = filled(self.layout.slots, 0)?;
+        states.download(queue, self.start_of(buffer), &mut by_slot)?;
+        let slots = self.layout.slot_of_edge.iter();
+        collected(slots.map(|&slot| EncodedMessage(by_slot[slot as usize])))
+    }
+
+    fn by_slot(&self, messages: &[EncodedMessage]) -> Result<Vec<u64>> {
+        let mut by_slot = filled(self.layout.slots, EncodedMessage::ONE.0)?;
+        for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
+            by_slot[slot as usize] = message.0;
+        }
+        Ok(by_slot)
     }
 
     fn simple_launch(&self) -> Launch {
@@ -438,10 +535,13 @@ impl Program for BinaryProgram {
         self.by_levels
     }
 
-    /// Of those that programs serve, sums without damping and with hard evidence only.
+    /// Of those that programs serve, those with hard evidence only; by levels only sums without damping. BINGO's rule looks
+    /// at messages to factors as well, which the kernels do not have where they look at what was before damping.
     fn serves(&self, request: &RunRequest) -> bool {
-        request.inference == Inference::SumProduct
-            && request.damping == 0.0
+        let damped = request.damping > 0.0;
+        let is_plain = request.inference == Inference::SumProduct && !damped;
+        (is_plain || !self.by_levels)
+            && !(damped && matches!(request.rule, StopRule::Bingo { .. }))
             && request.active_threshold.is_none()
             && !matches!(request.rule, StopRule::AllBeliefs { .. })
             && self.soft == 0
@@ -470,6 +570,9 @@ impl Program for BinaryProgram {
     fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
         self.prepare_measurement(queue, request)?;
         self.send_evidence(queue)?;
+        self.prepare_damping(queue, request)?;
+        self.maxima = request.inference == Inference::MaxProduct;
+        self.binary.maxima = u32::from(self.maxima);
         let fresh = request.start == Start::Fresh;
         if self.by_levels {
             let (binary, fresh) = (Argument::value(&self.binary), u32::from(fresh));
@@ -487,10 +590,11 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            let kernel = match (self.by_levels, self.binary.home_memory) {
-                (true, _) => &self.kernels.levels,
-                (false, 0) => &self.kernels.flood,
-                (false, _) => &self.kernels.far_flood,
+            let has_options = self.maxima || self.binary.damping > 0.0;
+            let floods = &self.kernels.floods[usize::from(has_options)];
+            let kernel = match self.by_levels {
+                true => &self.kernels.levels,
+                false => &floods[usize::from(self.binary.home_memory != 0)],
             };
             kernel.launch(queue, self.launch, [binary, Argument::value(iterations)])
         }
@@ -518,21 +622,32 @@ impl Program for BinaryProgram {
     }
 
     fn messages(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Vec<EncodedMessage>> {
-        let mut by_slot = filled(self.layout.slots, 0)?;
-        self.messages.download(queue, self.start_of(buffer), &mut by_slot)?;
-        collected(
-            self.layout.slot_of_edge.iter().map(|&slot| EncodedMessage(by_slot[slot as usize])),
-        )
+        self.by_edge(queue, &self.messages, buffer)
     }
 
     fn set_messages(
         &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()> {
-        let mut by_slot = filled(self.layout.slots, EncodedMessage::ONE.0)?;
-        for (&slot, message) in self.layout.slot_of_edge.iter().zip(messages) {
-            by_slot[slot as usize] = message.0;
-        }
+        self.has_undamped = false;
+        let by_slot = self.by_slot(messages)?;
         self.messages.upload(queue, self.start_of(buffer), &by_slot)
+    }
+
+    fn undamped(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Option<Vec<EncodedMessage>>> {
+        if !self.has_undamped {
+            return Ok(None);
+        }
+        self.by_edge(queue, &self.undamped, buffer).map(Some)
+    }
+
+    fn set_undamped(
+        &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
+    ) -> Result<()> {
+        self.require_undamped(queue)?;
+        let by_slot = self.by_slot(messages)?;
+        self.undamped.upload(queue, self.start_of(buffer), &by_slot)?;
+        self.has_undamped = true;
+        Ok(())
     }
 }
 

@@ -154,7 +154,7 @@ impl<T: Element> DeviceBuffer<T> {
         check(result, || format!("copying {bytes} bytes from the device"))
     }
 
-    /// Copies all of another buffer of the same length, after all that was asked of the stream before.
+    /// Fills the buffer with what another one, at least as long, begins with, after all that was asked of the stream before.
     pub fn copy_from(&self, queue: Queue<'_>, other: &Self) -> Result<()> {
         let from = other.part(0, self.length)?;
         let bytes = self.length * size_of::<T>();

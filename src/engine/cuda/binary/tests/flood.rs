@@ -2,7 +2,7 @@
 //! binary_home.cuh read it.
 
 use super::super::flood::{
-    CHANGING_SHIFT, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeRange, HomeShape, KIND_SHIFT,
+    EDGES_SHIFT, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeRange, HomeShape, KIND_SHIFT,
     MULTIPLY, UP_TO_EIGHT, UP_TO_FOUR, WIDE, rows,
 };
 use super::super::homes::{Home, Homes};
@@ -162,7 +162,7 @@ impl Hubs {
     fn add(&mut self, unit: &[u32], kind: usize, laid: &Laid<'_>) {
         let layout = laid.layout;
         let word = |thread: usize| Some(unit[2 * thread]).filter(|&word| word != NOTHING);
-        let number = |thread: usize| unit[2 * thread + 1] & ((1 << CHANGING_SHIFT) - 1);
+        let number = |thread: usize| unit[2 * thread + 1] & ((1 << EDGES_SHIFT) - 1);
         let slots: Vec<Option<u32>> = (0..WARP)
             .map(|thread| {
                 let word = word(thread)?;
@@ -171,13 +171,10 @@ impl Hubs {
             })
             .collect();
         for (thread, slot) in slots.iter().enumerate() {
-            let changes = |slot: u32| {
-                let edge = laid.edge_of_slot[slot as usize];
-                edge.is_some_and(|e| laid.graph.arity(laid.graph.edge_factors()[e] as usize) > 1)
-            };
+            let is_edge = |slot: u32| laid.edge_of_slot[slot as usize].is_some();
             for i in 0..8 {
-                let is_marked = unit[2 * thread + 1] >> (CHANGING_SHIFT + i) & 1 == 1;
-                assert_eq!(is_marked, slot.is_some_and(|slot| changes(slot + i)));
+                let is_marked = unit[2 * thread + 1] >> (EDGES_SHIFT + i) & 1 == 1;
+                assert_eq!(is_marked, slot.is_some_and(|slot| is_edge(slot + i)));
             }
         }
         let all = if kind == MULTIPLY { &mut self.multiplied } else { &mut self.sent };
@@ -271,16 +268,16 @@ fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
     assert!((1..=blocks).contains(&homes.blocks));
     for v in 0..graph.variable_count() {
         let factors = graph.variable_edges(v).iter().map(|&e| graph.edge_factors()[e as usize]);
-        let mut of_factors: Vec<u16> = factors
-            .map(|f| f as usize)
-            .filter(|&f| graph.arity(f) > 1)
-            .map(|f| homes.of_factor[f])
-            .collect();
+        let (mut of_factors, mut of_singles) = (Vec::new(), Vec::new());
+        for f in factors.map(|f| f as usize) {
+            let list = if graph.arity(f) > 1 { &mut of_factors } else { &mut of_singles };
+            list.push(homes.of_factor[f]);
+        }
         of_factors.sort_unstable();
         of_factors.dedup();
-        let home = match of_factors[..] {
-            [] if graph.degree(v) < 2 => Home::Nowhere,
-            [block] if graph.degree(v) <= 256 => Home::Block(block),
+        let home = match (&of_factors[..], &of_singles[..]) {
+            ([], []) => Home::Nowhere,
+            (&[block], _) | (&[], &[block, ..]) if graph.degree(v) <= 256 => Home::Block(block),
             _ => Home::Shared,
         };
         assert_eq!(homes.of_variable[v], home, "variable {v}");
