@@ -397,7 +397,8 @@ fn what_is_wrong_is_told() {
         ("two.txt", "14 1\n20 0\n14 0\n"),
         ("mixed.txt", "14 1\n20\n"),
         ("other.txt", "14 1\n10 1\n"),
-        ("wrong.dict", "14 race\n"),
+        ("wrong.dict", "14\n"),
+        ("other.dict", "14 race\n"),
         ("contradicting.txt", "14 0\n20 0\n21 0\n"),
         ("seven", "7\n"),
     ] {
@@ -419,6 +420,10 @@ fn what_is_wrong_is_told() {
             (
                 "--alarms small.alarms --names wrong.dict",
                 "wrong.dict:1: no name of a variable: a line `label: name`",
+            ),
+            (
+                "--alarms small.alarms --names other.dict",
+                "small.alarms:2: variable 14 is called race(f,g) here and race in the dictionary",
             ),
             ("--alarms small.alarms --all", "--answers"),
             ("--alarms small.alarms --iterations 5 --bingo 1e-6,5,10,1", "cannot be used with"),

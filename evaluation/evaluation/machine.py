@@ -50,7 +50,7 @@ def describe(program):
     except json.JSONDecodeError:
         devices = []
     return {
-        "fastlbp": said("--version"),
+        "fastlbp": said("--version").partition("\n")[0],
         "program": hashlib.sha256(program.read_bytes()).hexdigest()[:16],
         "cpu": cpu_model(),
         "cores": cores(),

@@ -11,6 +11,7 @@ void graph_contents() {
     CHECK(graph.factor_count() == 4);
     CHECK(graph.edge_count() == 7);
     CHECK(graph.state_count() == 8);
+    CHECK(graph.byte_count() > 8 * graph.edge_count());
     CHECK(graph.labels() == std::vector<std::uint64_t>({1, 2, 3, 4}));
     CHECK(graph.variable_of_label(4) == 3);
     CHECK(graph.variables_of_labels({4, 1}) == std::vector<std::uint32_t>({3, 0}));

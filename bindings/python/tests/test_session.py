@@ -74,11 +74,11 @@ def test_marginals_are_the_library_s_memory_and_stay(alarms):
         bp.run()
         assert (first == kept).all()
         assert not np.shares_memory(first, bp.marginals())
-    twin = bp.copy()
-    assert (twin.marginals() == bp.marginals()).all()
+    same = bp.copy()
+    assert (same.marginals() == bp.marginals()).all()
     last = bp.marginals()
     values = last.copy()
-    del bp, twin
+    del bp, same
     gc.collect()
     assert (last == values).all()
     with pytest.raises(ValueError):

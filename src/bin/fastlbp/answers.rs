@@ -153,7 +153,7 @@ impl View<'_> {
             }
         }
         let mut line = Vec::new();
-        let mut write = |variable: usize, values: &[f64], state: Option<usize>| {
+        let write = |variable: usize, values: &[f64], state: Option<usize>| {
             line.clear();
             write!(line, "{}", graph.label(variable))?;
             if let Some(state) = state {
@@ -170,7 +170,7 @@ impl View<'_> {
             line.push(b'\n');
             sink.write_all(&line)
         };
-        self.each(beliefs, variables, &mut write)
+        self.each(beliefs, variables, write)
     }
 
     fn write_json(&self, section: &Section<'_>, sink: &mut dyn Write) -> io::Result<()> {
@@ -192,7 +192,7 @@ impl View<'_> {
             });
             let variables = self.variables(&answer.beliefs);
             let mut list = Vec::new();
-            self.each(&answer.beliefs, variables.as_deref(), &mut |variable, values, state| {
+            self.each(&answer.beliefs, variables.as_deref(), |variable, values, state| {
                 list.push(self.json_variable(variable, values, state));
                 Ok(())
             })?;
@@ -219,7 +219,7 @@ impl View<'_> {
     /// Gives the probabilities of each variable to show, or its state, which has none.
     fn each(
         &self, beliefs: &Beliefs, variables: Option<&[usize]>,
-        write: &mut dyn FnMut(usize, &[f64], Option<usize>) -> io::Result<()>,
+        mut write: impl FnMut(usize, &[f64], Option<usize>) -> io::Result<()>,
     ) -> io::Result<()> {
         let graph = self.graph.graph();
         let every = || 0..graph.variable_count();

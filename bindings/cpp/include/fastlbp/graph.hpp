@@ -298,6 +298,9 @@ public:
     /// Sum of all cardinalities, the length of all marginals together: fastlbp_graph_count().
     std::size_t state_count() const { return count(FASTLBP_COUNT_STATES); }
 
+    /// Bytes of memory that the graph's arrays take; a session has its own beside it: fastlbp_graph_count().
+    std::size_t byte_count() const { return count(FASTLBP_COUNT_BYTES); }
+
     /// Labels of all variables, ascending: fastlbp_graph_labels().
     std::vector<std::uint64_t> labels() const { return all(&fastlbp_graph_labels); }
     /// @copydoc labels() const
