@@ -9,7 +9,7 @@ use fastlbp::{
 };
 
 /// Words that a saved state begins with.
-const STATE_HEADER: usize = 5;
+const STATE_HEADER: usize = 6;
 
 /// Places of the words of each edge in a saved state: behind what it begins with, edge by edge, one
 /// word for a binary variable, otherwise one per state.
@@ -46,9 +46,20 @@ fn by_classes(case: &Case) -> Vec<u64> {
                 let place = places[edge as usize].clone();
                 state[place.clone()].copy_from_slice(&new[place]);
             }
+            seal(&mut state);
         }
     }
     state
+}
+
+/// Sets the checksum that ends a state whose messages were replaced: FNV-1a over words, with the high half folded in.
+fn seal(state: &mut [u64]) {
+    if let Some((sum, words)) = state.split_last_mut() {
+        *sum = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {
+            let product = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+            product ^ product >> 32
+        });
+    }
 }
 
 /// The words of the messages in a state.
