@@ -1,4 +1,4 @@
-// PTX targets: sm_70 sm_90; cubin: sm_90
+// PTX targets: sm_70; cubin: sm_90
 //
 // Passes over graphs of binary variables and conjunctions; launched by src/engine/cuda/binary.
 
@@ -55,8 +55,8 @@ __device__ __noinline__ static void note_contradictions(const Block &block, uint
 
 /// Looks at messages of a state, each warp for itself; made here to be in no one else's registers.
 __device__ __noinline__ static void look_at(const Block &block, const Packed *messages, uint64_t n, bool measuring,
-                                            bool noting) {
-    Look(block.g, block.loop, n, measuring, noting, messages).look();
+                                            bool noting, bool is_other = false) {
+    Look(block.g, block.loop, n, measuring, noting, messages, is_other).look();
 }
 
 /// Passes in which all messages are sent at once.
@@ -142,9 +142,11 @@ struct Flood {
         reset_pieces(block, home, true);
         barrier.sync();
         if (thread_of_grid() == 0) {
-            for (uint32_t i = 0; i < 4; ++i) {
-                block.loop.control->tallies[i] = Tally{};
-                block.loop.control->looks[i] = LookProgress{};
+            for (Tally &tally : block.loop.control->tallies) {
+                tally = Tally{};
+            }
+            for (LookProgress &look : block.loop.control->looks) {
+                look = LookProgress{};
             }
         }
         for (uint32_t pass = 0; pass < block.ahead; ++pass) {
@@ -246,7 +248,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     run_flood<FloodRun<false, true>>(g, loop);
 }
 
-/// Passes by levels.
+/// Passes by levels, of runs that may be damped or of maxima if they have options.
+template <bool OPTIONS>
 struct ByLevels {
     const Block &block;
 
@@ -256,24 +259,40 @@ struct ByLevels {
         }
         __syncwarp();
         const Places places(block.g, buffer);
-        if (n == CONSTANTS_TURN) {
+        if (OPTIONS && block.g.undamped) {
+            send_constants(block.g, places);
+        } else if (n == CONSTANTS_TURN) {
             place_constants(block.g, places);
         }
-        LevelWork{places}.send_all(queue_of_warp());
+        LevelWork<OPTIONS>{places}.send_all(queue_of_warp());
     }
 
     __device__ __forceinline__ void look(uint32_t buffer, uint64_t n, bool measuring) {
-        look_at(block, block.g.state(buffer), n, measuring, true);
+        const bool damped = OPTIONS && block.g.undamped;
+        look_at(block, block.g.state(buffer), n, measuring && !damped, true, damped);
+        if (damped && measuring) {
+            look_at(block, block.g.undamped_state(buffer), n, true, false);
+        }
     }
 };
 
-extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
-    binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+template <bool OPTIONS>
+__device__ __forceinline__ static void run_levels(const Binary &g, const Loop &loop) {
     Block &block = shared_block();
     block.fill(g, loop);
     queue_of_warp().fill(g);
-    ByLevels work = {block};
+    ByLevels<OPTIONS> work = {block};
     run_turns(work, block.loop, LEVEL_STATES);
+}
+
+extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
+    binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_levels<false>(g, loop);
+}
+
+extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
+    binary_any_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_levels<true>(g, loop);
 }
 
 /// Before a run by levels whose messages are in `buffer`: uniform ones, if it is `fresh`. The other states have what
@@ -290,7 +309,7 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
     for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid()) {
         for (uint32_t state = 0; state < LEVEL_STATES; ++state) {
             if (state != buffer) {
-                g.state(state)[g.constant_slots[i]] = g.constants[i];
+                g.state(state)[g.constant_slots[i]] = g.undamped ? Packed{UNSENT} : g.constants[i];
             }
         }
     }

@@ -247,11 +247,14 @@ fn larger_graphs_synchronously() {
 #[test]
 fn damped_runs_and_maxima_of_larger_graphs() {
     let Some(options) = tested() else { return };
-    let smartfl = generate::smartfl(900, 3).unwrap().graph;
-    let bingo = generate::bingo(1000, 5).unwrap().graph;
     let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 5 };
     let (sums, maxima) = (Inference::SumProduct, Inference::MaxProduct);
+    // Damped runs by this rule are those of the program for all graphs, from which the next one takes the messages.
+    let bingos =
+        StopRule::Bingo { tolerance: 1e-6, min_iterations: 2, max_iterations: 4, history: 2 };
     let runs = [
+        (bingos, Start::Fresh, 0.5, sums),
+        (StopRule::Iterations(1), Start::Warm, 0.5, sums),
         (StopRule::Iterations(14), Start::Fresh, 0.5, sums),
         (StopRule::Iterations(2), Start::Warm, 0.0, sums),
         (tolerance, Start::Warm, 0.3, sums),
@@ -260,16 +263,94 @@ fn damped_runs_and_maxima_of_larger_graphs() {
         (tolerance, Start::Warm, 0.0, maxima),
         (tolerance, Start::Warm, 0.5, maxima),
     ];
-    for graph in [Arc::new(smartfl), Arc::new(bingo)] {
-        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+    let smartfl = |size| Arc::new(generate::smartfl(size, 3).unwrap().graph);
+    let bingo = |size| Arc::new(generate::bingo(size, 5).unwrap().graph);
+    for (graph, schedule) in [
+        (smartfl(900), Schedule::Parallel),
+        (bingo(1000), Schedule::Parallel),
+        // Of several blocks, but emulated devices take long for levels.
+        (smartfl(400), Schedule::SequentialFixed),
+        (bingo(400), Schedule::SequentialFixed),
+    ] {
+        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
         for (round, (rule, start, damping, inference)) in runs.into_iter().enumerate() {
             let contradiction = Contradiction::Vote;
             let request =
                 RunRequest { start, damping, inference, contradiction, ..RunRequest::new(rule) };
-            within(pair.run(&request), || format!("{request:?}")).unwrap().unwrap();
+            within(pair.run(&request), || format!("{}, {request:?}", schedule.name()))
+                .unwrap()
+                .unwrap();
             for i in 0..10 {
                 let variable = (round + 71 * i) % graph.variable_count();
                 pair.both(|session| session.observe(variable, (i + round) % 2).unwrap());
+            }
+        }
+    }
+}
+
+/// Soft evidence of all kinds of variables where messages go from block to block: slight, far from one, and of which one
+/// state is impossible.
+#[test]
+fn soft_evidence_in_larger_graphs() {
+    let Some(options) = tested() else { return };
+    let mut builder = FactorGraphBuilder::new();
+    for child in 0..2200 {
+        // A variable of 2,000 factors, one of 100, some of 4, and others of one and two.
+        let parent = if child < 2000 {
+            0
+        } else if child < 2100 {
+            1
+        } else {
+            2 + child % 25
+        };
+        builder.add_and(100 + child, &[parent], 0.9, 0.01).unwrap();
+    }
+    builder.add_prior(99, 0.25).unwrap();
+    let hubs = builder.build().unwrap();
+    let smartfl = generate::smartfl(900, 3).unwrap().graph;
+    let bingo = generate::bingo(1000, 5).unwrap().graph;
+    let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 5 };
+    let bingos =
+        StopRule::Bingo { tolerance: 1e-6, min_iterations: 3, max_iterations: 6, history: 3 };
+    let (sums, maxima) = (Inference::SumProduct, Inference::MaxProduct);
+    let runs = [
+        (StopRule::Iterations(14), Start::Fresh, 0.0, sums),
+        (bingos, Start::Fresh, 0.0, sums),
+        (tolerance, Start::Warm, 0.5, sums),
+        (StopRule::Iterations(12), Start::Warm, 0.0, maxima),
+        (StopRule::Iterations(9), Start::Fresh, 0.3, maxima),
+        (tolerance, Start::Fresh, 0.0, sums),
+    ];
+    for (number, graph) in [hubs, smartfl, bingo].into_iter().map(Arc::new).enumerate() {
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        for (round, (rule, start, damping, inference)) in runs.into_iter().enumerate() {
+            for v in 0..graph.variable_count() {
+                let likelihood = match (5 * v + 3 * round) % 17 {
+                    0..=4 => [0.4, 0.7],
+                    5 => [1e-200, 1.0],
+                    6 => [1.0, 3e-280],
+                    7 if round % 3 == 1 => [0.0, 0.3],
+                    8 if round % 3 == 2 => [2.0, 0.0],
+                    9 => {
+                        pair.both(|session| session.observe(v, round % 2).unwrap());
+                        continue;
+                    }
+                    _ => {
+                        pair.both(|session| session.clear_evidence(v).unwrap());
+                        continue;
+                    }
+                };
+                pair.both(|session| session.set_likelihood(v, &likelihood).unwrap());
+            }
+            for contradiction in [Contradiction::Vote, Contradiction::Error] {
+                let request = RunRequest {
+                    start,
+                    damping,
+                    inference,
+                    contradiction,
+                    ..RunRequest::new(rule)
+                };
+                within(pair.run(&request), || format!("graph {number}, {request:?}")).unwrap().ok();
             }
         }
     }

@@ -41,8 +41,11 @@ constexpr uint32_t LEAF_LAST = uint32_t(1) << (SLOT_BITS - 1);
 constexpr uint32_t LEAF_NEW = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t LEAF_SHIFT = SLOT_BITS + 1;
 
-/// What is known about a variable: 0 nothing, 1 that it is in state 0, 2 that it is in state 1.
+/// What is known about a variable: 0 nothing, 1 that it is in state 0, 2 that it is in state 1, 3 a likelihood of each.
 constexpr uint32_t KNOWN_TRUE = 2;
+constexpr uint32_t KNOWN_SOFT = 3;
+/// Where all messages are sent at once, in the words of edges of variables with soft evidence.
+constexpr uint32_t SOFT_BIT = uint32_t(1) << SLOT_BITS;
 
 /// Most messages of a hub that one warp takes at once, 8 by each thread; classes of hubs by the number of
 /// threads: large ones, 32, 16, 8, 4, 2, 1.
@@ -111,21 +114,28 @@ struct Binary {
     const uint2 *level_units;
     const uint4 *level_words;
     const uint32_t *level_starts;
-    /// Room for four times two words of each piece of a large hub, for who looks at states (see Look).
+    /// Room for eight times two words of each piece of a large hub, for who looks at states (see Look).
     uint64_t *looked_pieces;
     /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
     /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
     Packed *undamped;
     double damping;
     uint32_t mean_numerator, maxima;
+    /// Soft evidence as one more message to a variable: of hubs by the number of their slots divided by 8, then of others by
+    /// position. Null if there is none.
+    const Packed *soft;
 
 #ifdef __CUDACC__
     __device__ __forceinline__ Packed *state(uint32_t number) const { return messages + number * stride; }
     __device__ __forceinline__ Packed *undamped_state(uint32_t number) const { return undamped + number * stride; }
+    __device__ __forceinline__ Packed soft_of_hub(uint32_t slot) const { return soft[slot / 8]; }
+    __device__ __forceinline__ Packed soft_of(uint32_t position) const {
+        return position < fours ? soft_of_hub(hub_slots[position]) : soft[four_slot / 8 + (position - fours)];
+    }
 #endif
 };
 
-static_assert(sizeof(Binary) == 400, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 408, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 
@@ -141,6 +151,9 @@ __device__ __forceinline__ Pair load_pair(const Packed *messages, uint32_t slot)
 
 /// Of the high half of a message.
 __device__ __forceinline__ bool is_certain_half(uint32_t high) { return (high == 0) | (high == HIGH_INFINITY); }
+
+/// Whether a variable's state is known.
+__device__ __forceinline__ bool is_observed(uint32_t known) { return known != 0 && known != KNOWN_SOFT; }
 
 /// What an observed variable sends.
 __device__ __forceinline__ Packed certain_message(uint32_t known) {

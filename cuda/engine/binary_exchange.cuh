@@ -108,6 +108,8 @@ struct FloodWords {
 
     __device__ __forceinline__ bool is_there() const { return input != ~uint32_t(0); }
     __device__ __forceinline__ uint32_t slot() const { return input & SLOT_MASK; }
+    /// What is known of the hub, where messages are sent.
+    __device__ __forceinline__ uint32_t known() const { return (input & SOFT_BIT) != 0 ? KNOWN_SOFT : 0; }
     /// Whether messages are sent. What observed ones send is known, and nobody waits for it.
     __device__ __forceinline__ bool is_sent() const {
         return is_there() && input >> SOURCE_SHIFT == SOURCE_PREPARED;

@@ -11,6 +11,19 @@ __device__ __noinline__ inline void note_zero_by_zero(const Binary &g, uint32_t 
     note_factor(of_pass, variable_of_slot(g, slot));
 }
 
+/// damp_odds for any damping, by value.
+__device__ __noinline__ inline Packed damped_by_powers(Packed old_odds, Packed now, double damping) {
+    return damp_odds(old_odds, now, damping) ? now : Packed::contradiction();
+}
+
+/// A message damped, given the old one; a contradiction where these leave no state.
+__device__ __forceinline__ Packed damped(const Binary &g, Packed old_odds, Packed now) {
+    if (g.mean_numerator == 0) {
+        return damped_by_powers(old_odds, now, g.damping);
+    }
+    return damp_odds_by_roots(old_odds, now, g.mean_numerator) ? now : Packed::contradiction();
+}
+
 __device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {
     return Far{__shfl_xor_sync(~0u, x.significand, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
 }

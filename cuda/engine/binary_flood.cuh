@@ -74,12 +74,13 @@ struct FloodHub {
         ascent.climb(leaves.total(), width);
     }
 
-    /// Sends the messages, given what is above; the hub is noted by its first thread if contradictory.
-    __device__ __forceinline__ void send(const Block &block, const FloodWords &words, const Product &above,
-                                         bool contradictory, uint32_t pass) const {
+    /// Sends the messages, given what is above; the hub is noted by its first thread if certain messages disagree.
+    template <class Run>
+    __device__ __forceinline__ void send(const Block &block, const FloodWords &words, const Product &above, bool is_first,
+                                         Certain certain, uint32_t pass) const {
         if (words.is_sent()) {
             Packed odds[8];
-            leaves.others(above, odds);
+            hub_sends<Run::OPTIONS>(block.g, words.slot(), words.known(), leaves, above, odds);
             Packed *const to = block.g.prepared + words.slot();
             if (AHEAD) {
                 uint64_t all = 0;
@@ -102,7 +103,7 @@ struct FloodHub {
             } else {
                 store_eight(to, odds);
             }
-            if (contradictory) {
+            if (is_first && disagree<Run>(block.g, words.slot(), words.known(), certain)) {
                 note_contradiction(block, position_of_slot(block.g, words.slot()));
             }
         }
@@ -115,7 +116,7 @@ __device__ __forceinline__ Pieces pieces_of(const Block &block, uint32_t pass) {
 }
 
 /// What hubs send, but large ones, whose pieces are multiplied first.
-template <bool AHEAD>
+template <class Run, bool AHEAD>
 __device__ __forceinline__ void small_hubs_send(const Block &block, const Home &home, const uint32_t *starts,
                                                 uint32_t pass) {
     const uint32_t lane = threadIdx.x % 32;
@@ -125,8 +126,8 @@ __device__ __forceinline__ void small_hubs_send(const Block &block, const Home &
         const uint32_t width = multiplies ? 32 : 1 << words.value();
         const FloodHub<AHEAD> hub(block, words, width, pass);
         if (!multiplies) {
-            hub.send(block, words, hub.ascent.above(), (lane & (width - 1)) == 0 && disagree(hub.ascent.counts),
-                     pass);
+            const Certain certain = {hub.ascent.counts >> 16, hub.ascent.counts & 0xffff};
+            hub.template send<Run>(block, words, hub.ascent.above(), (lane & (width - 1)) == 0, certain, pass);
         } else if (lane == 0) {
             const Pieces pieces = pieces_of<AHEAD>(block, pass);
             pieces.set(words.value(), hub.ascent.total());
@@ -138,7 +139,7 @@ __device__ __forceinline__ void small_hubs_send(const Block &block, const Home &
 }
 
 /// What pieces of large hubs send.
-template <bool AHEAD>
+template <class Run, bool AHEAD>
 __device__ __forceinline__ void large_hubs_send(const Block &block, const Home &home, const uint32_t *starts,
                                                 uint32_t pass) {
     for (uint32_t row = starts[FLOOD_SEND]; row < starts[FLOOD_HUB_KINDS]; row += 2) {
@@ -147,10 +148,9 @@ __device__ __forceinline__ void large_hubs_send(const Block &block, const Home &
         const uint32_t end = __shfl_sync(~0u, words.value(), 2);
         const FloodHub<AHEAD> hub(block, words, 32, pass);
         const Product top = other_pieces(pieces_of<AHEAD>(block, pass), first, end, own);
-        const bool zeros = top.zeros + (hub.ascent.counts >> 16) != 0;
-        const bool infinities = top.infinities + (hub.ascent.counts & 0xffff) != 0;
-        hub.send(block, words, hub.ascent.above_from(top),
-                 own == first && threadIdx.x % 32 == 0 && zeros && infinities, pass);
+        const Certain certain = {top.zeros + (hub.ascent.counts >> 16), top.infinities + (hub.ascent.counts & 0xffff)};
+        hub.template send<Run>(block, words, hub.ascent.above_from(top), own == first && threadIdx.x % 32 == 0, certain,
+                               pass);
     }
 }
 
@@ -162,9 +162,9 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
     const FloodStarts &starts = flood_starts();
     const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
     if (with_hubs) {
-        small_hubs_send<false>(block, home, hubs, 0);
+        small_hubs_send<Run, false>(block, home, hubs, 0);
         block.sent[0].reach(hubs[FLOOD_MULTIPLY] != hubs[FLOOD_SEND]);
-        large_hubs_send<false>(block, home, hubs, 0);
+        large_hubs_send<Run, false>(block, home, hubs, 0);
         block.sent[1].reach(starts.has_large_hubs(warp));
     }
     variables_at_home_send<Run>(block, home, with_hubs);
@@ -204,8 +204,8 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
     const uint32_t early = home.shape.early, joined = home.shape.joined.count;
     // If all warps have large hubs, all see to everything.
     const uint32_t firsts = 32 * starts.first_of_large;
-    small_hubs_send<true>(block, home, hubs, pass);
-    large_hubs_send<true>(block, home, hubs, pass);
+    small_hubs_send<Run, true>(block, home, hubs, pass);
+    large_hubs_send<Run, true>(block, home, hubs, pass);
     if (threadIdx.x < firsts) {
         variables_at_home_send<Run>(block, home, true);
     }

@@ -275,6 +275,25 @@ __device__ __noinline__ inline void far_four_sends(const Block &block, const Pac
     }
 }
 
+/// Messages of a variable with up to `count` factors and soft evidence.
+__device__ __noinline__ inline void soft_few_send(const Block &block, const Packed *messages, Packed *to, uint32_t count,
+                                                  uint32_t gaps, uint32_t position) {
+    Packed values[4], odds[8];
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 4; ++i) {
+        values[i] = i < count ? messages[i] : Packed::one();
+    }
+    if (soft_few_send(block.g.soft_of(position), values, odds)) {
+        note_contradiction(block, position);
+    }
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 4; ++i) {
+        if (i < count) {
+            to[i] = i + gaps < count ? odds[i] : Packed::one();
+        }
+    }
+}
+
 /// Whether a value is within 2^-RANGE..2^RANGE, or certain.
 template <int RANGE>
 __device__ __forceinline__ bool is_near(Packed value) {
@@ -320,6 +339,10 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
     // No number comes of zero times infinity.
     const bool near = is_near<256>(first.x) & is_near<256>(first.y) & is_near<256>(second.x) &
                       is_near<256>(second.y) & (odds[0].plain() * first.x.plain() >= 0.0);
+    if (Run::OPTIONS && known == KNOWN_SOFT) {
+        soft_few_send(block, messages, to, 4, gaps, range.position + i);
+        return;
+    }
     if (known != 0) {
         FASTLBP_UNROLL
         for (int j = 0; j < 4; ++j) {
@@ -342,6 +365,11 @@ __device__ __forceinline__ void two_sends(const Block &block, const Home &home, 
     }
     const uint32_t place = range.place + 2 * i;
     const uint32_t known = home.variables[range.index + i] & 3;
+    if (Run::OPTIONS && known == KNOWN_SOFT) {
+        const uint32_t gaps = home.variables[range.index + i] >> HOME_GAPS_SHIFT;
+        soft_few_send(block, messages_at<Run>(home) + place, inputs_at<Run>(home) + place, 2, gaps, range.position + i);
+        return;
+    }
     const Pair pair = load_pair(messages_at<Run>(home), place);
     const uint32_t x = high(pair.x), y = high(pair.y);
     const bool contradictory = ((x == 0) & (y == HIGH_INFINITY)) | ((x == HIGH_INFINITY) & (y == 0));
@@ -353,16 +381,28 @@ __device__ __forceinline__ void two_sends(const Block &block, const Home &home, 
 }
 
 template <class Run>
-__device__ __forceinline__ void one_sends(const Home &home, uint32_t i) {
+__device__ __forceinline__ void one_sends(const Block &block, const Home &home, uint32_t i) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS + 2];
-    if (i < range.count) {
-        const uint32_t known = home.variables[range.index + i] & 3;
-        inputs_at<Run>(home)[range.place + i] = known ? certain_message(known) : Packed::one();
+    if (i >= range.count) {
+        return;
     }
+    const uint32_t known = home.variables[range.index + i] & 3;
+    Packed *const to = inputs_at<Run>(home) + (range.place + i);
+    if (Run::OPTIONS && known == KNOWN_SOFT) {
+        soft_few_send(block, messages_at<Run>(home) + (range.place + i), to, 1, 0, range.position + i);
+        return;
+    }
+    *to = known ? certain_message(known) : Packed::one();
 }
 
-/// Whether certain messages, counted as in Part, disagree.
-__device__ __forceinline__ bool disagree(uint32_t counts) { return counts >> 16 != 0 && (counts & 0xffff) != 0; }
+/// Whether certain messages to a hub disagree, its soft evidence being one of them.
+template <class Run>
+__device__ __forceinline__ bool disagree(const Binary &g, uint32_t slot, uint32_t known, Certain certain) {
+    if (Run::OPTIONS && known == KNOWN_SOFT) {
+        certain.count(g.soft_of_hub(slot));
+    }
+    return certain.contradictory();
+}
 
 /// What some hubs of a class send that are at home: those of this unit. They are noted where contradictory, if `noting`.
 template <class Run>
@@ -394,15 +434,13 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
     ascent.climb(leaves.total(), width);
     if (mine) {
         const uint32_t position = range.position + (hub - range.index);
-        if (noting && known == 0 && (lane & (width - 1)) == 0 && disagree(ascent.counts)) {
+        const uint32_t slot = range.slot + (place - range.place);
+        if (noting && !is_observed(known) && (lane & (width - 1)) == 0 &&
+            disagree<Run>(block.g, slot, known, Certain{ascent.counts >> 16, ascent.counts & 0xffff})) {
             note_contradiction(block, position);
         }
         Packed odds[8];
-        if (known) {
-            fill(odds, known);
-        } else {
-            leaves.others(ascent.above(), odds);
-        }
+        hub_sends<Run::OPTIONS>(block.g, slot, known, leaves, ascent.above(), odds);
         const uint32_t count = place + 8 == end ? 8 - (variable >> HOME_GAPS_SHIFT) : 8;
         FASTLBP_UNROLL
         for (uint32_t i = 0; i < 8; i += 2) {
@@ -440,7 +478,7 @@ __device__ __forceinline__ void variables_at_home_send(const Block &block, Home 
         if (unit < home.units_of[HOME_HUBS + 1]) {
             two_sends<Run>(block, home, 32 * unit + lane);
         } else {
-            one_sends<Run>(home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane);
+            one_sends<Run>(block, home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane);
         }
     }
 }

@@ -1,29 +1,9 @@
 // Products at variables with many factors, 8 messages by each thread of a group.
 #pragma once
 
-#include "binary.cuh"
+#include "binary_leaves.cuh"
 
 namespace fastlbp {
-
-/// The product of at most WARP_LEAVES messages: exponents fit 32 bits, counts 16. The low half of
-/// `counts` has infinities, the high one zeros.
-struct Part {
-    double significand;
-    int32_t exponent;
-    uint32_t counts;
-
-    static __device__ __forceinline__ Part normalise(double value, int32_t exponent, uint32_t counts) {
-        const uint64_t bits = to_bits(value);
-        return Part{from_bits((bits & FRACTION) | ONE_BITS),
-                    exponent + static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS), counts};
-    }
-
-    __device__ __forceinline__ uint32_t zeros() const { return counts >> 16; }
-    __device__ __forceinline__ uint32_t infinities() const { return counts & 0xffff; }
-    __device__ __forceinline__ Product product() const {
-        return Product{significand, exponent, infinities(), zeros()};
-    }
-};
 
 __device__ __forceinline__ Product shuffle_xor(const Product &p, int distance) {
     Product q;
@@ -33,167 +13,6 @@ __device__ __forceinline__ Product shuffle_xor(const Product &p, int distance) {
     q.zeros = __shfl_xor_sync(~0u, p.zeros, distance);
     return q;
 }
-
-/// Eight messages of which one is far from 1, none of them certain: significands from 1 to 2 are multiplied as they
-/// are, and exponents are added.
-struct FarLeaves {
-    double x[8];
-    int32_t exponents[8], exponent;
-
-    __device__ __forceinline__ explicit FarLeaves(const double (&values)[8]) : exponent(0) {
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            const Far far = Far::of(Packed{to_bits(values[i])});
-            x[i] = far.significand;
-            exponents[i] = far.exponent;
-            exponent += far.exponent;
-        }
-    }
-};
-
-/// The product of all. By value, so that the caller's stay in registers.
-__device__ __noinline__ inline Wide far_total(double a, double b, double c, double d, double e, double f, double g,
-                                              double h) {
-    const FarLeaves leaves({a, b, c, d, e, f, g, h});
-    const double *const x = leaves.x;
-    return Wide::normalise(((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])), leaves.exponent);
-}
-
-/// A product with any exponent, as a message: what is farther away than messages can be does not matter.
-__device__ __forceinline__ Packed far_message_of(double significand, int64_t exponent) {
-    const int64_t limit = 1 << 30;
-    const int64_t clamped = exponent < -limit ? -limit : exponent > limit ? limit : exponent;
-    return Far::normalise(significand, static_cast<int32_t>(clamped)).packed();
-}
-
-struct EightMessages {
-    Packed odds[8];
-};
-
-/// The same of all but one each, times what is above.
-__device__ __noinline__ inline EightMessages far_others(Wide above, double a, double b, double c, double d, double e,
-                                                        double f, double g, double h) {
-    const FarLeaves leaves({a, b, c, d, e, f, g, h});
-    const double *const x = leaves.x;
-    const int64_t exponent = above.exponent + leaves.exponent;
-    const double pair[4] = {x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]};
-    const double to_left = above.significand * (pair[2] * pair[3]);
-    const double to_right = above.significand * (pair[0] * pair[1]);
-    EightMessages others;
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        const double product = ((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1];
-        others.odds[i] = far_message_of(product, exponent - leaves.exponents[i]);
-    }
-    return others;
-}
-
-/// Eight neighbouring messages of a variable. Of certain ones, `x` has ones.
-struct Leaves {
-    double x[8];
-    uint32_t zeros, infinities;
-    bool near;
-
-    __device__ __forceinline__ void fill_with_ones() {
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            x[i] = 1.0;
-        }
-        zeros = 0;
-        infinities = 0;
-        near = true;
-    }
-
-    /// Whether the distances from one, as exponents, add up to so little that no product of some of these messages,
-    /// none of which is certain, is farther than seven within 2^-64..2^64 can be.
-    static __device__ __forceinline__ bool near_in_all(const Packed (&values)[8]) {
-        constexpr uint32_t MOST = (7 * 64 - 8) << 20;
-        uint32_t sum = 0;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            sum += smaller_of(distance_from_one(values[i]), MOST);
-        }
-        return sum < MOST;
-    }
-
-    __device__ __forceinline__ void set(const Packed (&values)[8]) {
-        zeros = 0;
-        infinities = 0;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            x[i] = values[i].plain();
-        }
-        near = all_near<64>(values);
-        if (!near) {
-            Packed rest[8];
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                zeros |= static_cast<uint32_t>(values[i].bits == 0) << i;
-                infinities |= static_cast<uint32_t>(values[i].bits == INFINITY_BITS) << i;
-                rest[i] = uncertain(values[i]);
-                x[i] = rest[i].plain();
-            }
-            near = all_near<64>(rest) || near_in_all(rest);
-        }
-    }
-
-    __device__ __forceinline__ void load(const Packed *messages, uint32_t slot) {
-        Packed values[8];
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; i += 2) {
-            const Pair pair = load_pair(messages, slot + i);
-            values[i] = pair.x;
-            values[i + 1] = pair.y;
-        }
-        set(values);
-    }
-
-    __device__ __forceinline__ uint32_t counts() const { return __popc(zeros) << 16 | __popc(infinities); }
-
-    /// The product of all, as Product::of_block.
-    __device__ __forceinline__ Part total() const {
-        if (near) {
-            const double left = (x[0] * x[1]) * (x[2] * x[3]);
-            const double right = (x[4] * x[5]) * (x[6] * x[7]);
-            return Part::normalise(left * right, 0, counts());
-        }
-        const Wide wide = far_total(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
-        return Part{wide.significand, static_cast<int32_t>(wide.exponent), counts()};
-    }
-
-    /// A product with what is above, if both are stored as doubles: only the exponent is added. Those of seven leaves within
-    /// 2^-64..2^64 and a significand are within 2^-449..2^449.
-    static __device__ __forceinline__ Packed plain_odds(double product, const Product &above) {
-        return Packed{to_bits(product) + (static_cast<uint64_t>(above.exponent) << 52)};
-    }
-
-    /// For each leaf the product of what is above and of all others, as odds; as times_others.
-    __device__ __forceinline__ void others(const Product &above, Packed (&odds)[8]) const {
-        const double pair[4] = {x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]};
-        const double to_left = above.significand * (pair[2] * pair[3]);
-        const double to_right = above.significand * (pair[0] * pair[1]);
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            odds[i] = plain_odds(((i < 4 ? to_left : to_right) * pair[(i / 2) ^ 1]) * x[i ^ 1], above);
-        }
-        if (!near || static_cast<uint64_t>(above.exponent + 500) > 1000) {
-            const EightMessages far = far_others(above.wide(), x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                odds[i] = far.odds[i];
-            }
-        }
-        if ((zeros | infinities | above.zeros | above.infinities) != 0) {
-            const uint32_t all_zeros = above.zeros + __popc(zeros);
-            const uint32_t all_infinities = above.infinities + __popc(infinities);
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                const Certain certain = {all_zeros - (zeros >> i & 1), all_infinities - (infinities >> i & 1)};
-                odds[i] = certain.any() ? certain.odds() : odds[i];
-            }
-        }
-    }
-};
 
 /// The products of the neighbouring subtrees that a thread meets on the way from its leaves to the top of
 /// `width` threads. Significands from 1 to 2 are multiplied as they are: 32 of them stay far below the
@@ -333,8 +152,11 @@ struct Watch {
     }
 
     /// Looks at a variable whose messages have this product.
-    __device__ __forceinline__ void look(uint32_t position, uint32_t known, const Product &total, bool noting) {
-        if (noting && known == 0 && total.is_contradictory()) {
+    __device__ __forceinline__ void look(uint32_t position, uint32_t known, Product total, bool noting) {
+        if (known == KNOWN_SOFT) {
+            total = combine(total, Product::of(g.soft_of(position)));
+        }
+        if (noting && !is_observed(known) && total.is_contradictory()) {
             note_variable(of_state, g.variable[position]);
         }
         if (measuring) {
@@ -344,7 +166,7 @@ struct Watch {
 
     __device__ __forceinline__ void take(uint32_t position, uint32_t known, const Product &total) {
         double both[2] = {known == KNOWN_TRUE ? 0.0 : 1.0, known == KNOWN_TRUE ? 1.0 : 0.0};
-        if (known == 0) {
+        if (!is_observed(known)) {
             total.probabilities(both);
         }
         if (results) {
@@ -362,13 +184,6 @@ struct Watch {
         }
     }
 };
-
-__device__ __forceinline__ void fill(Packed (&odds)[8], uint32_t known) {
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        odds[i] = certain_message(known);
-    }
-}
 
 /// Hubs with at most 8 << `shift` factors, several of them by a warp.
 __device__ __forceinline__ void small_hubs(const Binary &g, uint32_t first, uint32_t end, uint32_t shift, uint32_t warp,
@@ -394,11 +209,7 @@ __device__ __forceinline__ void small_hubs(const Binary &g, uint32_t first, uint
         }
         if (mine && sink.wants()) {
             Packed odds[8];
-            if (known) {
-                fill(odds, known);
-            } else {
-                leaves.others(ascent.above(), odds);
-            }
+            hub_sends(g, slot, known, leaves, ascent.above(), odds);
             sink.put(slot, odds);
         }
     }
@@ -487,11 +298,7 @@ __device__ __forceinline__ void large_hub(const Binary &g, uint32_t hub, const P
                 }
             } else if (at < end) {
                 Packed odds[8];
-                if (known) {
-                    fill(odds, known);
-                } else {
-                    leaves.others(ascent.above_from(pieces[piece]), odds);
-                }
+                hub_sends(g, at, known, leaves, ascent.above_from(pieces[piece]), odds);
                 sink.put(at, odds);
             }
         }

@@ -67,10 +67,25 @@ __device__ __forceinline__ Tally *&tally_of_pass() {
     return all[threadIdx.x / 32];
 }
 
-/// Stores a message; notes if it was 0/0, and if the certain ones change by it.
+/// Stores what a message is before damping, and gives what it is then.
+__device__ __noinline__ inline Packed damp_message(const Places &places, uint32_t slot, Packed message, Packed old) {
+    const Binary &g = shared_block().g;
+    g.undamped[places.now + slot] = message;
+    return damped(g, old, message);
+}
+
+/// Stores a message, damped in such a run, if runs have options; notes if it was 0/0, and if the certain ones change by it.
+template <bool OPTIONS>
 __device__ __forceinline__ void send_message(const Places &places, uint32_t slot, Packed message, Packed old) {
-    const bool contradiction = message == Packed::contradiction();
+    bool contradiction = message == Packed::contradiction();
     message = contradiction ? Packed::one() : message;
+    if (OPTIONS && shared_block().g.undamped) {
+        message = damp_message(places, slot, message, old);
+        if (message == Packed::contradiction()) {
+            contradiction = true;
+            message = Packed::one();
+        }
+    }
     set_place(places.messages + (places.now + slot), message.bits);
     set_place(places.messages + (places.reset + slot), UNSENT);
     const bool certain_changed = (message.is_certain() || old.is_certain()) && message != old;
@@ -172,6 +187,10 @@ __device__ __forceinline__ Far of_four(const Far &x, int thread) {
     return Far{__shfl_sync(~0u, x.significand, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
 }
 template <class T>
+__device__ __forceinline__ Max<T> of_four(const Max<T> &x, int thread) {
+    return Max<T>{of_four(x.value, thread)};
+}
+template <class T>
 __device__ __forceinline__ Body<T> of_four(const Body<T> &body, int thread) {
     return Body<T>{of_four(body.all, thread), of_four(body.not_all, thread)};
 }
@@ -196,21 +215,37 @@ __device__ __noinline__ inline Fraction<double> message_of_warp(uint32_t lane, u
     return group_message<double, 5>(lane, Packed{value}, negated, f);
 }
 
+/// The message of a factor to the variable of this thread, by groups of 2^levels threads, in the numbers T.
+template <class T>
+__device__ __forceinline__ Fraction<T> message_of_group(uint32_t levels, uint32_t lane, Packed value, bool negated,
+                                                        const HeadValues &f) {
+    return levels == 2   ? message_of_four<T>(lane, value, negated, f)
+           : levels == 3 ? group_message<T, 3>(lane, value, negated, f)
+                         : group_message<T, 5>(lane, value, negated, f);
+}
+
+/// The same for maxima.
+template <class T>
+__device__ __noinline__ Fraction<T> maximum_of_group(uint32_t levels, uint32_t lane, uint64_t value, bool negated,
+                                                     HeadValues f) {
+    const Fraction<Max<T>> maximum = message_of_group<Max<T>>(levels, lane, Packed{value}, negated, f);
+    return Fraction<T>{maximum.above.value, maximum.below.value};
+}
+
 /// The message of a factor to the variable of this thread, whatever its input is.
 __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
-                                              const HeadValues &f) {
+                                              const HeadValues &f, bool of_maxima) {
     const uint32_t levels = unit.levels();
     if (__all_sync(~0u, unit.fits(value))) {
-        const Fraction<double> fraction = levels == 2   ? message_of_four<double>(lane, value, negated, f)
-                                          : levels == 3 ? group_message<double, 3>(lane, value, negated, f)
-                                                        : group_message<double, 5>(lane, value, negated, f);
+        const Fraction<double> fraction = of_maxima
+                                              ? maximum_of_group<double>(levels, lane, value.bits, negated, f)
+                                              : message_of_group<double>(levels, lane, value, negated, f);
         if (__all_sync(~0u, fraction.is_plain())) {
             return fraction.ratio();
         }
     }
-    const Fraction<Far> far = levels == 2   ? message_of_four<Far>(lane, value, negated, f)
-                              : levels == 3 ? group_message<Far, 3>(lane, value, negated, f)
-                                            : group_message<Far, 5>(lane, value, negated, f);
+    const Fraction<Far> far = of_maxima ? maximum_of_group<Far>(levels, lane, value.bits, negated, f)
+                                        : message_of_group<Far>(levels, lane, value, negated, f);
     return far.ratio();
 }
 
@@ -303,9 +338,12 @@ struct LevelInput {
     }
 };
 
-/// What a warp does in a pass.
+/// What a warp does in a pass, of a run that may be damped or of maxima if it has options.
+template <bool OPTIONS>
 struct LevelWork {
     Places places;
+
+    static __device__ __forceinline__ bool of_maxima() { return OPTIONS && shared_block().g.maxima != 0; }
 
     /// Computes and sends the messages of a unit if `fits` and more; returns whether.
     __device__ __forceinline__ bool send_if(bool fits, uint32_t lane, const LevelUnit &unit,
@@ -313,7 +351,8 @@ struct LevelWork {
         const uint32_t levels = unit.levels();
         fits &= unit.fits(input.value);
         const Fraction<double> fraction =
-            levels == 2 ? message_of_four<double>(lane, input.value, input.is_negated(), input.f)
+            of_maxima()   ? maximum_of_group<double>(levels, lane, input.value.bits, input.is_negated(), input.f)
+            : levels == 2 ? message_of_four<double>(lane, input.value, input.is_negated(), input.f)
             : levels == 3 ? group_message<double, 3>(lane, input.value, input.is_negated(), input.f)
                           : message_of_warp(lane, input.value.bits, input.is_negated(), input.f);
         fits &= fraction.is_plain();
@@ -323,7 +362,7 @@ struct LevelWork {
             return false;
         }
         if (input.is_sent()) {
-            send_message(places, input.slot, message, input.old);
+            send_message<OPTIONS>(places, input.slot, message, input.old);
         }
         return true;
     }
@@ -397,7 +436,7 @@ struct LevelWork {
     /// The same, out of the way of most units. Gets what it needs by value, so that this can stay in registers elsewhere.
     template <bool CERTAIN, bool MANY>
     static __device__ __noinline__ bool send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub) {
-        return work.send_usual<CERTAIN, MANY>(lane_of_warp(), unit, words, hub);
+        return work.template send_usual<CERTAIN, MANY>(lane_of_warp(), unit, words, hub);
     }
 
     /// A unit that is usual.
@@ -456,9 +495,9 @@ struct LevelWork {
             input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, chunk, giant));
             chunk += (giant.w + WARP_LEAVES - 1) / WARP_LEAVES * 32;
         }
-        const Packed message = any_message(lane, unit, input.value, input.is_negated(), input.f);
+        const Packed message = any_message(lane, unit, input.value, input.is_negated(), input.f, of_maxima());
         if (input.is_sent()) {
-            send_message(places, input.slot, message, input.old);
+            send_message<OPTIONS>(places, input.slot, message, input.old);
         }
     }
 
@@ -519,6 +558,14 @@ __device__ __forceinline__ void place_constants(const Binary &g, const Places &p
     // The last warp has no messages.
     for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid() - 32) {
         places.messages[places.reset + g.constant_slots[i]] = g.constants[i];
+    }
+}
+
+/// In damped runs these are sent in each turn.
+__device__ __forceinline__ void send_constants(const Binary &g, const Places &places) {
+    for (uint32_t i = thread_of_grid(); i < g.constant_count; i += threads_of_grid() - 32) {
+        const uint32_t slot = g.constant_slots[i];
+        send_message<true>(places, slot, g.constants[i], Packed{start_reading(places, slot, false)});
     }
 }
 

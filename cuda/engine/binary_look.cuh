@@ -51,11 +51,6 @@ __device__ __forceinline__ uint32_t pieces_of_class(const Binary &g, uint32_t c)
     return (g.classes[c + 1] - g.classes[c] + hubs_of_piece(c) - 1) / hubs_of_piece(c);
 }
 
-/// The end of the variables that are looked at.
-__device__ __forceinline__ uint32_t end_of_variables(const Binary &g, const Watch &watch) {
-    return watch.measuring ? g.variables : g.ones;
-}
-
 /// Pieces of all variables but large hubs.
 __device__ __forceinline__ uint32_t pieces_of_state(const Binary &g, const Watch &watch) {
     const uint32_t end = end_of_variables(g, watch);
@@ -86,6 +81,11 @@ __device__ __forceinline__ void look_at_piece(const Binary &g, uint32_t piece, c
     }
 }
 
+/// The entry for who looks at the state after n passes, or is the other one that does.
+__device__ __forceinline__ uint32_t looks_at(uint64_t n, bool is_other) {
+    return static_cast<uint32_t>(n % 4) + (is_other ? 4 : 0);
+}
+
 /// What is looked for in a state: contradictory variables, and beliefs if `measuring`; by BINGO's rule also the
 /// inputs of factors.
 struct Look {
@@ -96,9 +96,11 @@ struct Look {
     bool inputs;
     Watch watch;
 
+    /// By levels, of damped runs contradictions are noted by one, and beliefs measured by another at the same time.
     __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring, bool noting,
-                                    const Packed *messages)
-        : g(graph), from(messages), of_state(loop.control->looks + n % 4), pieces_of_hubs(graph, n),
+                                    const Packed *messages, bool is_other)
+        : g(graph), from(messages), of_state(loop.control->looks + looks_at(n, is_other)),
+          pieces_of_hubs(graph, looks_at(n, is_other)),
           inputs(measuring && loop.rule.kind == RULE_BINGO),
           watch(graph, loop.rule, n, measuring, noting, noting, loop.control->tallies + n % 4) {}
 

@@ -6,7 +6,8 @@
 namespace fastlbp {
 
 /// All messages of a variable with up to four factors, from values padded with ones.
-__device__ __forceinline__ void others_of_four(const Packed (&v)[4], Packed (&odds)[4]) {
+template <int N>
+__device__ __forceinline__ void others_of_four(const Packed (&v)[4], Packed (&odds)[N]) {
     odds[0] = send_three(v[2], v[3], v[1]);
     odds[1] = send_three(v[2], v[3], v[0]);
     odds[2] = send_three(v[0], v[1], v[3]);
@@ -33,8 +34,11 @@ __device__ __forceinline__ void look_at_few(const Binary &g, uint32_t position, 
     const uint32_t known = g.known[position];
     if (watch.measuring) {
         watch.look(position, known, product_of_four(v), watch.noting_few);
-    } else if (watch.noting_few && known == 0) {
+    } else if (watch.noting_few && !is_observed(known)) {
         Certain certain = {0, 0};
+        if (known == KNOWN_SOFT) {
+            certain.count(g.soft_of(position));
+        }
         FASTLBP_UNROLL
         for (int i = 0; i < 4; ++i) {
             certain.count(v[i]);
@@ -44,20 +48,29 @@ __device__ __forceinline__ void look_at_few(const Binary &g, uint32_t position, 
         }
     }
     if (sink.inputs) {
-        Packed odds[4];
-        others_of_four(v, odds);
+        Packed odds[8];
+        if (known == KNOWN_SOFT) {
+            soft_few_send(g.soft_of(position), v, odds);
+        } else {
+            others_of_four(v, odds);
+        }
         FASTLBP_UNROLL
         for (int i = 0; i < 4; ++i) {
             if (static_cast<uint32_t>(i) < slots) {
-                sink.measure(at + i, known == 0 ? odds[i] : certain_message(known));
+                sink.measure(at + i, is_observed(known) ? certain_message(known) : odds[i]);
             }
         }
     }
 }
 
+/// The end of the variables that are looked at. At those with one factor only soft evidence can contradict its message.
+__device__ __forceinline__ uint32_t end_of_variables(const Binary &g, const Watch &watch) {
+    return watch.measuring ? g.variables : g.soft ? g.zeros : g.ones;
+}
+
 /// All of them, a thread each; from the last thread on, as the first ones have hubs.
 __device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
-    const uint32_t end = watch.measuring ? g.variables : g.ones, threads = threads_of_grid();
+    const uint32_t end = end_of_variables(g, watch), threads = threads_of_grid();
     for (uint32_t position = g.fours + (threads - 1 - thread_of_grid()); position < end; position += threads) {
         look_at_few(g, position, from, sink, watch);
     }

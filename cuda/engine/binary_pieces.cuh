@@ -30,9 +30,9 @@ struct Pieces {
               (pass & 1) * 2 * block.g.hub_pieces[block.g.classes[1]]),
           before(nullptr), sign(pass >> 1 << 31), ahead(&block) {}
 
-    /// Those for who looks at the state after n passes.
-    __device__ __forceinline__ Pieces(const Binary &g, uint64_t n)
-        : own(g.looked_pieces + n % 4 * 2 * g.hub_pieces[g.classes[1]]), before(nullptr) {}
+    /// Those for who looks at a state: see looks_at.
+    __device__ __forceinline__ Pieces(const Binary &g, uint32_t look)
+        : own(g.looked_pieces + uint64_t(look) * 2 * g.hub_pieces[g.classes[1]]), before(nullptr) {}
 
     __device__ __forceinline__ void set(uint32_t piece, const Product &product) const {
         hand_over(own + 2 * piece, with_sign(to_bits(product.significand), sign),
@@ -251,11 +251,7 @@ __device__ __forceinline__ void send_piece(const Binary &g, const Pieces &pieces
     }
     if (there) {
         Packed odds[8];
-        if (known) {
-            fill(odds, known);
-        } else {
-            leaves.others(ascent.above_from(top), odds);
-        }
+        hub_sends(g, slot, known, leaves, ascent.above_from(top), odds);
         sink.put(slot, odds);
     }
 }

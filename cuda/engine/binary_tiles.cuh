@@ -41,12 +41,6 @@ __device__ __forceinline__ void constants_send(const Block &block, const Home &h
     }
 }
 
-/// damp_odds for any damping, by value.
-__device__ __noinline__ inline Packed damped_odds(Packed old_odds, Packed now, double damping, bool &has_states) {
-    has_states = damp_odds(old_odds, now, damping);
-    return now;
-}
-
 /// Damps what factors sent, which stays where their inputs were. All threads of the block have met before, and meet after.
 template <class Run>
 __device__ __forceinline__ void damp_messages(const Block &block, const Home &home) {
@@ -55,16 +49,9 @@ __device__ __forceinline__ void damp_messages(const Block &block, const Home &ho
     }
     Packed *const messages = messages_at<Run>(home);
     const Packed *const now = inputs_at<Run>(home);
-    const uint32_t numerator = block.g.mean_numerator;
     for (uint32_t place = threadIdx.x; place < home.shape.places; place += blockDim.x) {
-        Packed message = now[place];
-        bool has_states;
-        if (numerator != 0) {
-            has_states = damp_odds_by_roots(messages[place], message, numerator);
-        } else {
-            message = damped_odds(messages[place], message, block.g.damping, has_states);
-        }
-        messages[place] = has_states ? message : without_states(block, home, place);
+        const Packed message = damped(block.g, messages[place], now[place]);
+        messages[place] = message == Packed::contradiction() ? without_states(block, home, place) : message;
     }
     __syncthreads();
 }

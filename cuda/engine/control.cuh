@@ -77,8 +77,11 @@ struct Control {
     uint32_t buffer;
     Found found;
     Tally tallies[4];
-    LookProgress looks[4];
+    /// Of the states, and of another one who looks at each (see Look).
+    LookProgress looks[8];
 };
+
+static_assert(sizeof(Control) == 376, "the layout of RunState in src/engine/cuda/control.rs");
 
 /// What the host wants to know of each pass.
 struct Progress {
@@ -331,7 +334,7 @@ FASTLBP_DEVICE Ending run_passes(Work &work, Barrier &barrier, const Loop &loop)
         if (thread_of_grid() == 0) {
             // Last read before the last barrier but one, next used after the next one.
             control->tallies[(n + 2) % 4] = Tally{};
-            control->looks[(n + 2) % 4] = LookProgress{};
+            control->looks[(n + 2) % 4] = control->looks[(n + 2) % 4 + 4] = LookProgress{};
         }
         if (n != loop.limit) {
             Tally *const of_pass = &control->tallies[(n + 1) % 4];

@@ -95,7 +95,7 @@ __device__ __noinline__ inline void judge_states(const Loop &loop, uint32_t stat
             // Of no use any more, and next used when all may begin the turn after the next one.
             const uint64_t n = findings.n;
             control->tallies[(n + 3) % 4] = Tally{};
-            control->looks[(n + 2) % 4] = LookProgress{};
+            control->looks[(n + 2) % 4] = control->looks[(n + 2) % 4 + 4] = LookProgress{};
             findings.go_on(loop, states);
             const bool scanning = findings.scanning != 0 || findings.n == loop.limit;
             word = (turn + 2) << GO_SHIFT | (scanning ? GO_SCANNING : 0) | (findings.ended ? GO_ENDED : 0);

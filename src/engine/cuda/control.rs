@@ -114,7 +114,8 @@ pub(super) struct RunState {
     first_contradiction: u32,
     error_variable: u32,
     counters: [ReductionCounters; 4],
-    scans: [ScanProgress; 4],
+    /// Of the states, and of a second scan of each.
+    scans: [ScanProgress; 8],
 }
 
 /// How a run stands after a launch.
@@ -142,7 +143,7 @@ impl RunState {
             first_contradiction: 0,
             error_variable: 0,
             counters: [ReductionCounters::default(); 4],
-            scans: [ScanProgress::default(); 4],
+            scans: [ScanProgress::default(); 8],
         }
     }
 
@@ -220,5 +221,5 @@ unsafe impl Element for IterationLog {}
 unsafe impl Element for Loop {}
 
 const _: () = assert!(size_of::<Rule>() == 40 && size_of::<ReductionCounters>() == 48);
-const _: () = assert!(size_of::<RunState>() == 56 + 4 * (48 + 16));
+const _: () = assert!(size_of::<RunState>() == 56 + 4 * 48 + 8 * 16);
 const _: () = assert!(size_of::<IterationLog>() == 16 && size_of::<Loop>() == 72);

@@ -2,39 +2,46 @@
 
 use super::driver::{Current, Module};
 use crate::error::{Error, Result};
-use flate2::read::ZlibDecoder;
+use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 use std::sync::Arc;
 
-/// A file of cuda/ptx, as the build script has compressed it.
+/// A file of cuda/ptx.
 macro_rules! compressed {
     ($name:literal) => {
-        include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".zlib"))
+        include_bytes!(concat!("../../../cuda/ptx/", $name, ".zst"))
     };
 }
 
-/// What cuda/build-ptx makes of one source, compressed.
-struct Kernels {
+/// What cuda/build-ptx makes of one source, compressed by zstd.
+pub(super) struct Kernels {
     name: &'static str,
-    /// PTX and the compute capability from which on it can be used, the lowest first: for every device
-    /// there is and will be.
-    ptx: &'static [((u32, u32), &'static [u8])],
+    /// For every device from some compute capability on that there is and will be.
+    ptx: &'static [u8],
     /// What devices of compute capability 9.0, and only those, load as it is: the driver would take up to
     /// half a minute to compile the PTX.
-    binary: &'static [u8],
+    binary: Option<&'static [u8]>,
 }
 
 static BINARY: Kernels = Kernels {
     name: "binary",
-    ptx: &[((7, 0), compressed!("binary.sm_70.ptx")), ((9, 0), compressed!("binary.sm_90.ptx"))],
-    binary: compressed!("binary.sm_90.cubin"),
+    ptx: compressed!("binary.sm_70.ptx"),
+    binary: Some(compressed!("binary.sm_90.cubin")),
 };
 
 static GENERAL: Kernels = Kernels {
     name: "general",
-    ptx: &[((7, 0), compressed!("general.sm_70.ptx"))],
-    binary: compressed!("general.sm_90.cubin"),
+    ptx: compressed!("general.sm_70.ptx"),
+    binary: Some(compressed!("general.sm_90.cubin")),
 };
+
+/// Those of cuda/probe.cu.
+pub(super) static PROBE: Kernels =
+    Kernels { name: "probe", ptx: compressed!("probe.sm_70.ptx"), binary: None };
+
+/// Those of cuda/probe_cluster.cu, for devices of compute capability 9.0 and more.
+pub(super) static PROBE_CLUSTER: Kernels =
+    Kernels { name: "probe_cluster", ptx: compressed!("probe_cluster.sm_90.ptx"), binary: None };
 
 /// Those of cuda/binary.cu, for the device of a context.
 pub(super) fn binary(current: &Current) -> Result<Arc<Module>> {
@@ -48,23 +55,21 @@ pub(super) fn general(current: &Current) -> Result<Arc<Module>> {
 
 impl Kernels {
     /// Loads them, where they are not yet.
-    fn load(&self, current: &Current) -> Result<Arc<Module>> {
+    pub(super) fn load(&self, current: &Current) -> Result<Arc<Module>> {
         let capability = current.device().compute_capability()?;
         Module::load(current, self.name, || {
-            if capability == (9, 0) {
-                return self.expand(self.binary);
-            }
-            let usable = self.ptx.partition_point(|&(lowest, _)| lowest <= capability);
-            // A device older than the first cannot have a context.
-            self.expand(self.ptx[usable.max(1) - 1].1)
+            let binary = self.binary.filter(|_| capability == (9, 0));
+            self.expand(binary.unwrap_or(self.ptx))
         })
     }
 
     fn expand(&self, compressed: &[u8]) -> Result<Vec<u8>> {
-        let mut content = Vec::new();
-        ZlibDecoder::new(compressed).read_to_end(&mut content).map_err(|error| {
+        let failed = |error: &dyn std::fmt::Display| {
             Error::Device(format!("CUDA: expanding the kernels '{}': {error}", self.name))
-        })?;
+        };
+        let mut content = Vec::new();
+        let mut decoder = StreamingDecoder::new(compressed).map_err(|error| failed(&error))?;
+        decoder.read_to_end(&mut content).map_err(|error| failed(&error))?;
         Ok(content)
     }
 }

@@ -3,12 +3,10 @@
 use super::driver::{
     Argument, Current, DeviceBuffer, Event, Graph, Launch, Module, PinnedBuffer, Stream,
 };
+use super::kernels::{PROBE, PROBE_CLUSTER};
 use crate::engine::device::DeviceTimes;
 use crate::error::{Error, Result};
 use crate::memory::filled;
-
-const PROBE: &[u8] = include_bytes!("../../../cuda/ptx/probe.sm_70.ptx");
-const PROBE_CLUSTER: &[u8] = include_bytes!("../../../cuda/ptx/probe_cluster.sm_90.ptx");
 
 /// Values whose sums, products and quotients tell other arithmetic from IEEE's: contraction, flushing
 /// to zero, approximate division.
@@ -44,7 +42,7 @@ const SHARED: u32 = 64 << 10;
 /// Tries everything; the times are those of the second run of each.
 pub(super) fn check(current: &Current) -> Result<DeviceTimes> {
     let probe = Probe { current, stream: Stream::new(current)? };
-    let module = Module::load(current, "probe", || Ok(PROBE.to_vec()))?;
+    let module = PROBE.load(current)?;
     let kernel = probe.check_arithmetic(&module)?;
     let barrier = probe.check_barrier(&module)?;
     let clusters = current.device().compute_capability()? >= (9, 0);
@@ -134,7 +132,7 @@ impl Probe<'_> {
     /// A barrier and shared memory over a cluster.
     fn check_cluster(&self) -> Result<f64> {
         let queue = self.stream.queue(self.current);
-        let module = Module::load(queue.current, "probe_cluster", || Ok(PROBE_CLUSTER.to_vec()))?;
+        let module = PROBE_CLUSTER.load(queue.current)?;
         let kernel = module.kernel(c"probe_cluster")?;
         kernel.allow_shared(SHARED)?;
         // Some devices refuse these, or say of 16 blocks that none fit; 8 are enough.

@@ -49,6 +49,10 @@ measured! {
         device_iteration: Step = Step::of(4.5e-6, 12e-12),
         /// Device: a level of another schedule, for such sums.
         device_level: Step = Step::of(0.8e-6, 12e-12),
+        /// Device: an iteration of PARALL over conjunctions, damped or of maxima.
+        device_optional_iteration: Step = Step::of(6e-6, 60e-12),
+        /// Device: a level of another schedule over conjunctions, damped or of maxima.
+        device_optional_level: Step = Step::of(1.2e-6, 24e-12),
         /// Device: an iteration of PARALL, for anything else.
         device_general_iteration: Step = Step::of(17e-6, 0.09e-9),
         /// Device: a level of another schedule, for anything else.
@@ -199,15 +203,16 @@ impl Costs {
 
     /// On the device, which is started and has its engine.
     pub(super) fn device(&self, work: &Workload, shape: Shape, request: &RunRequest) -> RunCost {
-        let all_conjunctions = work.all_conjunctions
-            && request.damping == 0.0
-            && request.inference == Inference::SumProduct;
-        let Step { wait, edge } = match (shape, all_conjunctions) {
-            (Shape::Synchronous, true) => self.device_iteration,
-            (Shape::Synchronous, false) => self.device_general_iteration,
-            (_, true) => self.device_level,
-            (_, false) => self.device_general_level,
+        let damped = request.damping > 0.0;
+        let has_options = damped || request.inference == Inference::MaxProduct;
+        let is_general =
+            !work.all_conjunctions || (damped && matches!(request.rule, StopRule::Bingo { .. }));
+        let [iteration, level] = match (is_general, has_options) {
+            (true, _) => [self.device_general_iteration, self.device_general_level],
+            (false, true) => [self.device_optional_iteration, self.device_optional_level],
+            (false, false) => [self.device_iteration, self.device_level],
         };
+        let Step { wait, edge } = if shape == Shape::Synchronous { iteration } else { level };
         let messages = edge * work.messages;
         let iteration = match shape {
             Shape::Synchronous | Shape::Unknown => wait + messages,

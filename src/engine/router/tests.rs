@@ -280,7 +280,7 @@ fn damped_runs_have_costs_of_their_own() {
         let world = world();
         let mut engine = engine_with(&world, |costs| {
             costs.cpu_damped = 2.0;
-            costs.device_general_iteration.wait = iteration;
+            costs.device_optional_iteration.wait = iteration;
         });
         // 40 s on the CPU; 10 s or 130 s on the device.
         run(&mut engine, &RunRequest { damping: 0.5, ..iterations(20) }).unwrap();

@@ -42,6 +42,11 @@ impl Source {
         word & SLOT_MASK | (self as u32) << SOURCE_SHIFT
     }
 
+    /// The word of an edge of a variable with soft evidence, where all messages are sent at once.
+    pub(super) fn with_soft_evidence(word: u32) -> u32 {
+        word | 1 << SLOT_BITS
+    }
+
     /// Whether a word says that no message is needed.
     pub(super) fn is_none_in(word: u32) -> bool {
         word >> SOURCE_SHIFT == Source::None as u32
@@ -273,6 +278,20 @@ impl Layout {
             starts.push(hubs.len() as u32);
         }
         Ok((hubs, starts))
+    }
+
+    /// Where soft evidence of the variable at a position is: see `Binary::soft`.
+    pub(super) fn soft_places(&self, position: u32) -> std::ops::Range<u32> {
+        if let Some(ends) = self.hub_slots.get(position as usize..=position as usize + 1) {
+            return ends[0] / 8..ends[1] / 8;
+        }
+        let place = self.few_slots[0] / 8 + (position - self.few[0]);
+        place..place + 1
+    }
+
+    /// Number of such places.
+    pub(super) fn soft_length(&self) -> usize {
+        self.few_slots[0] as usize / 8 + (self.variable.len() - self.few[0] as usize)
     }
 
     /// A variable's first slot and number of slots.

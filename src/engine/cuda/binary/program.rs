@@ -14,7 +14,7 @@ use crate::engine::cuda::driver::{
 use crate::engine::cuda::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, EncodedMessage, Inference, mean_numerator};
+use crate::kernel::{DeviceHorn, EncodedMessage, Inference, mean_numerator, stored_message};
 use crate::memory::{Grow, SortedMap, boxed, collected, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::parallel::computed;
@@ -38,6 +38,8 @@ const SHARED_MESSAGES: usize = 512 * 256;
 /// States of messages that are there at the same time, where all are sent at once and by levels.
 const PASS_BUFFERS: usize = 2;
 const LEVEL_STATES: usize = 5;
+/// Entries for who looks at states.
+const LOOKS: usize = 8;
 
 /// In messages.
 const STATE_ALIGNMENT: usize = 16;
@@ -46,9 +48,10 @@ const STATE_ALIGNMENT: usize = 16;
 const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
 struct Kernels {
-    /// Sums without damping, and any runs: where blocks have their messages in shared memory, and where they do not.
+    /// Sums without damping and soft evidence, and any runs: where blocks have their messages in shared memory, and where they do not.
     floods: [[Kernel; 2]; 2],
-    levels: Kernel,
+    /// The same by levels.
+    levels: [Kernel; 2],
     results: Kernel,
     means: Kernel,
     fill: Kernel,
@@ -71,11 +74,10 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     home_memory: Option<DeviceBuffer<u64>>,
     /// Of all states.
     messages: DeviceBuffer<u64>,
-    /// What they were before damping, of the first two states; empty until a run is damped. Whether it is so for the last
+    /// What they were before damping, by levels of all states and else of the first two; empty until a run is damped. Whether it is so for the last
     /// run.
     undamped: DeviceBuffer<u64>,
     has_undamped: bool,
-    maxima: bool,
     /// The words of all inputs, then what is known about each variable.
     words: DeviceBuffer<u32>,
     /// The same words where nothing is known.
@@ -84,10 +86,11 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// The places of each edge's input among the words: `places[offsets[e]..offsets[e + 1]]`.
     places: Vec<u32>,
     offsets: Vec<u32>,
-    /// The states of observed variables. Soft evidence makes the program of no use for a run.
-    observed: SortedMap<Known>,
-    /// Number of variables with soft evidence.
-    soft: usize,
+    /// What is known of variables.
+    evidence: SortedMap<Known>,
+    /// Number of variables with soft evidence, and where the device has it: see `Binary::soft`.
+    soft_count: usize,
+    soft: Option<DeviceBuffer<u64>>,
     /// Variables whose evidence the device does not have yet; some may be there several times.
     changed: Vec<u32>,
     patches: Option<PinnedBuffer<u32>>,
@@ -123,7 +126,18 @@ impl Room {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Known {
     State(bool),
-    Likelihood,
+    /// A likelihood of each state, as odds.
+    Soft(EncodedMessage),
+}
+
+impl Known {
+    /// As `Binary::known` has it.
+    fn word(self) -> u32 {
+        match self {
+            Self::State(state) => 1 + u32::from(state),
+            Self::Soft(_) => 3,
+        }
+    }
 }
 
 /// Copies arrays to the device.
@@ -197,7 +211,7 @@ impl BinaryProgram {
                 [kernel(c"binary_flood")?, kernel(c"binary_far_flood")?],
                 [kernel(c"binary_any_flood")?, kernel(c"binary_far_any_flood")?],
             ],
-            levels: kernel(c"binary_levels")?,
+            levels: [kernel(c"binary_levels")?, kernel(c"binary_any_levels")?],
             results: kernel(c"binary_results")?,
             means: kernel(c"binary_means")?,
             fill: kernel(c"binary_fill")?,
@@ -246,7 +260,7 @@ impl BinaryProgram {
         let warps = |threads: u32| threads as usize / WARP;
         // Behind all slots there are ones to read; and all states begin where a line of the cache does.
         let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
-        let looked = filled(4 * 2 * piece_hubs.len(), 0_u64)?;
+        let looked = filled(LOOKS * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
         let mut rooms = [Room::default(); 2];
@@ -295,7 +309,6 @@ impl BinaryProgram {
             home_memory: None,
             undamped: DeviceBuffer::new(queue.current, 0)?,
             has_undamped: false,
-            maxima: false,
             results: DeviceBuffer::new(queue.current, 2 * variables)?,
             graph,
             layout,
@@ -308,8 +321,9 @@ impl BinaryProgram {
             known_start,
             places,
             offsets,
-            observed: SortedMap::default(),
-            soft: 0,
+            evidence: SortedMap::default(),
+            soft_count: 0,
+            soft: None,
             changed: Vec::new(),
             patches: None,
             beliefs: DeviceBuffer::new(queue.current, variables)?,
@@ -378,8 +392,11 @@ impl BinaryProgram {
 
     fn require_undamped(&mut self, queue: Queue<'_>) -> Result<()> {
         if self.undamped.len() == 0 {
-            let length = PASS_BUFFERS * self.binary.stride as usize;
+            let states = if self.by_levels { LEVEL_STATES } else { PASS_BUFFERS };
+            let length = states * self.binary.stride as usize;
             self.undamped = DeviceBuffer::new(queue.current, length)?;
+            // By levels nothing is stored in the gaps between slots of edges.
+            self.fill(queue, &self.undamped, EncodedMessage::ONE.0)?;
         }
         Ok(())
     }
@@ -415,16 +432,16 @@ impl BinaryProgram {
     fn send_evidence(&mut self, queue: Queue<'_>) -> Result<()> {
         self.changed.sort_unstable();
         self.changed.dedup();
-        let mut places = Vec::new();
-        let mut values = Vec::new();
+        let mut words = Vec::new();
+        let mut soft = Vec::new();
         for &v in &self.changed {
-            let known = match self.observed.get(v) {
-                Some(&Known::State(state)) => Some(state),
-                _ => None,
-            };
+            let known = self.evidence.get(v).copied();
             let v = v as usize;
-            places.try_push(self.known_start as u32 + self.layout.position[v])?;
-            values.try_push(known.map_or(0, |state| 1 + u32::from(state)))?;
+            let position = self.layout.position[v];
+            words.try_push((
+                self.known_start as u32 + position,
+                known.filter(|known| self.serves_known(*known)).map_or(0, Known::word),
+            ))?;
             for &edge in self.graph.variable_edges(v) {
                 let range = self.offsets[edge as usize]..self.offsets[edge as usize + 1];
                 for &place in &self.places[range.start as usize..range.end as usize] {
@@ -433,41 +450,48 @@ impl BinaryProgram {
                         // An input that is not needed.
                         continue;
                     }
-                    places.try_push(place)?;
-                    values.try_push(match known {
-                        None => word,
-                        Some(false) => Source::False.in_word(word),
-                        Some(true) => Source::True.in_word(word),
-                    })?;
+                    words.try_push((
+                        place,
+                        match known {
+                            Some(Known::State(false)) => Source::False.in_word(word),
+                            Some(Known::State(true)) => Source::True.in_word(word),
+                            Some(Known::Soft(_)) if !self.by_levels => {
+                                Source::with_soft_evidence(word)
+                            }
+                            _ => word,
+                        },
+                    ))?;
+                }
+            }
+            if let Some(known @ Known::Soft(EncodedMessage(bits))) = known
+                && self.serves_known(known)
+            {
+                for place in self.layout.soft_places(position) {
+                    soft.try_push((2 * place, bits as u32))?;
+                    soft.try_push((2 * place + 1, (bits >> 32) as u32))?;
                 }
             }
         }
-        let count = places.len();
-        if count > 0 {
-            if self.patches.as_ref().is_none_or(|patches| patches.len() < 2 * count) {
-                let room = (2 * count).next_power_of_two();
-                self.patches = Some(PinnedBuffer::zeroed(queue.current, room)?);
-            }
-            if let Some(patches) = &mut self.patches {
-                patches[..count].copy_from_slice(&places);
-                patches[count..2 * count].copy_from_slice(&values);
-                let values_at = patches.address() + 4 * count as u64;
-                let count = count as u32;
-                let arguments = [
-                    Argument::buffer(&self.words),
-                    Argument::pinned(patches),
-                    Argument::value(&values_at),
-                    Argument::value(&count),
-                ];
-                let launch = Launch::new(count.div_ceil(THREADS).min(256), THREADS);
-                // SAFETY: the kernel's arguments; the places are among the words; the stream has done
-                // this before the buffer changes.
-                unsafe { self.kernels.patch.launch(queue, launch, arguments)? };
-                queue.synchronize()?;
-            }
+        if !soft.is_empty() && self.soft.is_none() {
+            let room = self.layout.soft_length();
+            self.soft = Some(DeviceBuffer::new(queue.current, room)?);
         }
+        let patches = &mut self.patches;
+        send_patches(queue, &self.kernels.patch, *self.words.address(), &words, patches)?;
+        if let Some(buffer) = &self.soft {
+            send_patches(queue, &self.kernels.patch, *buffer.address(), &soft, patches)?;
+        }
+        self.binary.soft = match &self.soft {
+            Some(buffer) if self.soft_count > 0 => *buffer.address(),
+            _ => 0,
+        };
         self.changed.clear();
         Ok(())
+    }
+
+    /// Whether the program serves evidence of this kind: by levels only states.
+    fn serves_known(&self, known: Known) -> bool {
+        !self.by_levels || matches!(known, Known::State(_))
     }
 
     /// Allocates what BINGO's rule measures with, if it is not there, and sets what rules measure with to
@@ -510,6 +534,37 @@ impl BinaryProgram {
     }
 }
 
+/// Sets words on the device from an address on: their places and values.
+fn send_patches(
+    queue: Queue<'_>, kernel: &Kernel, address: u64, words: &[(u32, u32)],
+    patches: &mut Option<PinnedBuffer<u32>>,
+) -> Result<()> {
+    let count = words.len();
+    if count == 0 {
+        return Ok(());
+    }
+    if patches.as_ref().is_none_or(|patches| patches.len() < 2 * count) {
+        let room = (2 * count).next_power_of_two();
+        *patches = Some(PinnedBuffer::zeroed(queue.current, room)?);
+    }
+    let Some(patches) = patches else { return Ok(()) };
+    for (i, &(place, value)) in words.iter().enumerate() {
+        (patches[i], patches[count + i]) = (place, value);
+    }
+    let values_at = patches.address() + 4 * count as u64;
+    let count = count as u32;
+    let arguments = [
+        Argument::value(&address),
+        Argument::pinned(patches),
+        Argument::value(&values_at),
+        Argument::value(&count),
+    ];
+    let launch = Launch::new(count.div_ceil(THREADS).min(256), THREADS);
+    // SAFETY: the kernel's arguments; the places are among the words; the stream has done this before the buffer changes.
+    unsafe { kernel.launch(queue, launch, arguments)? };
+    queue.synchronize()
+}
+
 /// A bit for each of so many slots: whether its message is sent in every iteration.
 fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Result<Vec<u32>> {
     let mut bits = filled(slots.div_ceil(32), 0)?;
@@ -535,32 +590,36 @@ impl Program for BinaryProgram {
         self.by_levels
     }
 
-    /// Of those that programs serve, those with hard evidence only; by levels only sums without damping. BINGO's rule looks
-    /// at messages to factors as well, which the kernels do not have where they look at what was before damping.
+    /// Of those that programs serve: by levels only those without soft evidence. BINGO's rule looks at messages to factors as
+    /// well, which the kernels do not have where they look at what was before damping.
     fn serves(&self, request: &RunRequest) -> bool {
         let damped = request.damping > 0.0;
-        let is_plain = request.inference == Inference::SumProduct && !damped;
-        (is_plain || !self.by_levels)
-            && !(damped && matches!(request.rule, StopRule::Bingo { .. }))
-            && request.active_threshold.is_none()
-            && !matches!(request.rule, StopRule::AllBeliefs { .. })
-            && self.soft == 0
+        let is_excluded = match request.rule {
+            StopRule::Bingo { .. } => damped,
+            StopRule::AllBeliefs { .. } => true,
+            StopRule::Iterations(_) | StopRule::Tolerance { .. } => false,
+        };
+        let has_other_evidence = self.by_levels && self.soft_count > 0;
+        !is_excluded && !has_other_evidence && request.active_threshold.is_none()
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
         let variable = variable as u32;
         self.changed.try_room(1)?;
-        let before = self.observed.get(variable).copied();
-        let known = evidence.map(|evidence| match *evidence {
-            VariableEvidence::Observed(state) => Known::State(state == 1),
-            VariableEvidence::Likelihood(_) => Known::Likelihood,
-        });
+        let before = self.evidence.get(variable).copied();
+        let known = match evidence {
+            None => None,
+            Some(&VariableEvidence::Observed(state)) => Some(Known::State(state == 1)),
+            Some(VariableEvidence::Likelihood(likelihood)) => {
+                stored_message(likelihood)?.first().copied().map(Known::Soft)
+            }
+        };
         match known {
-            None => drop(self.observed.remove(variable)),
-            Some(known) => self.observed.insert(variable, known)?,
+            None => drop(self.evidence.remove(variable)),
+            Some(known) => self.evidence.insert(variable, known)?,
         }
-        let is_soft = |known: Option<Known>| usize::from(known == Some(Known::Likelihood));
-        self.soft = self.soft + is_soft(known) - is_soft(before);
+        let is_soft = |known: Option<Known>| usize::from(matches!(known, Some(Known::Soft(_))));
+        self.soft_count = self.soft_count + is_soft(known) - is_soft(before);
         if self.changed.last() != Some(&variable) {
             self.changed.push(variable);
         }
@@ -571,8 +630,7 @@ impl Program for BinaryProgram {
         self.prepare_measurement(queue, request)?;
         self.send_evidence(queue)?;
         self.prepare_damping(queue, request)?;
-        self.maxima = request.inference == Inference::MaxProduct;
-        self.binary.maxima = u32::from(self.maxima);
+        self.binary.maxima = u32::from(request.inference == Inference::MaxProduct);
         let fresh = request.start == Start::Fresh;
         if self.by_levels {
             let (binary, fresh) = (Argument::value(&self.binary), u32::from(fresh));
@@ -590,10 +648,11 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            let has_options = self.maxima || self.binary.damping > 0.0;
+            let has_options =
+                self.binary.maxima != 0 || self.binary.damping > 0.0 || self.soft_count > 0;
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {
-                true => &self.kernels.levels,
+                true => &self.kernels.levels[usize::from(has_options)],
                 false => &floods[usize::from(self.binary.home_memory != 0)],
             };
             kernel.launch(queue, self.launch, [binary, Argument::value(iterations)])
