@@ -85,6 +85,24 @@ def test_marginals_are_the_library_s_memory_and_stay(alarms):
         last.flags.writeable = True
 
 
+def test_marginals_of_a_million_variables_are_not_copied():
+    count = 10**6
+    heads = np.arange(count, dtype=np.uint64)
+    none = np.zeros(0, np.uint64)
+    p = np.linspace(0, 1, count)
+    graph = fastlbp.FactorGraph.from_horn_arrays(np.full(count, fastlbp.FactorKind.PRIOR, np.uint8), heads,
+                                                 np.zeros(count + 1, np.uint64), none, p, np.zeros(count))
+    bp = BeliefPropagation(graph, "TREE", backend="cpu")
+    bp.run()
+    marginals, again, ones = bp.marginals(), bp.marginals(), bp.probabilities()
+    for array in (marginals, again, ones):
+        assert not array.flags.owndata
+    assert marginals.ctypes.data == again.ctypes.data == ones.ctypes.data - marginals.itemsize
+    last = bp.marginal(count - 1)
+    assert last.ctypes.data == marginals.ctypes.data + 2 * (count - 1) * marginals.itemsize
+    np.testing.assert_allclose(ones, p, atol=1e-15)
+
+
 def test_evidence(alarms):
     bp = BeliefPropagation(alarms)
     bp.set_evidence([-1, 1, -1, -1, 0])

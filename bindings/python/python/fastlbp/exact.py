@@ -69,9 +69,7 @@ class ExactInference:
 
     def marginal(self, variable: Variable) -> np.ndarray:
         """Marginal of a variable, by label or name: shape (states,)."""
-        index = self._graph.index(variable)
-        offsets = self._graph.state_offsets
-        return self.marginals()[int(offsets[index]):int(offsets[index + 1])]
+        return self.marginals()[self._graph._states_of(self._graph.index(variable))]
 
     def log_partition(self) -> float:
         """Natural logarithm of the sum (or maximum) over all joint states."""

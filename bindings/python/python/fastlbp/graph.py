@@ -391,6 +391,12 @@ class FactorGraph:
             self._offsets = self._native.state_offsets()
         return self._offsets
 
+    def _states_of(self, index: int) -> slice:
+        """Where the states of a variable, by index, are in arrays of all states."""
+        if self.all_binary:
+            return slice(2 * index, 2 * index + 2)
+        return slice(int(self.state_offsets[index]), int(self.state_offsets[index + 1]))
+
     @property
     def factor_offsets(self) -> np.ndarray:
         """Where the edges of each factor begin, and the end: shape (factors + 1,)."""

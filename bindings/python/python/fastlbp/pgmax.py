@@ -57,12 +57,12 @@ def from_pgmax(model: Any, evidence: Optional[Mapping[Any, Any]] = None) -> Fact
 def to_pgmax(session: BeliefPropagation, model: Any) -> Dict[Any, Any]:
     """Marginals as PGMax's ``get_marginals`` has them: by variable group, of its shape and one dimension for states;
     where the variables of a group have names or different numbers of states, by variable."""
-    marginals, offsets = session.marginals(), session.graph.state_offsets
+    marginals, graph = session.marginals(), session.graph
     found: Dict[Any, Any] = {}
     first = 0
     for group in model.variable_groups:
         count = len(group.variables)
-        own = [marginals[int(offsets[v]):int(offsets[v + 1])] for v in range(first, first + count)]
+        own = [marginals[graph._states_of(v)] for v in range(first, first + count)]
         first += count
         names = getattr(group, "variable_names", None)
         if names is not None:

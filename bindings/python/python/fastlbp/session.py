@@ -321,11 +321,7 @@ class BeliefPropagation:
 
     def marginal(self, variable: Variable) -> np.ndarray:
         """Marginal of a variable, by label or name: shape (states,), a view of :meth:`marginals`."""
-        index = self._graph.index(variable)
-        if self._graph.all_binary:
-            return self.marginals()[2 * index:2 * index + 2]
-        offsets = self._graph.state_offsets
-        return self.marginals()[int(offsets[index]):int(offsets[index + 1])]
+        return self.marginals()[self._graph._states_of(self._graph.index(variable))]
 
     def probabilities(self) -> np.ndarray:
         """P(x = 1) of all variables, for graphs of binary ones: shape (variables,), a view of :meth:`marginals`."""
