@@ -126,7 +126,7 @@ fn expression(function: &Function, text: &str) -> Option<Length> {
 
 /// What the entries of an array are, by how their description begins: the first that fits.
 const ENTRIES: [(&str, &str); 13] = [
-    ("bytes", "Flag"),
+    ("bytes", "GraphText"),
     ("indices of variables", "Variable"),
     ("edges", "Edge"),
     ("states or FASTLBP_WILDCARD", "Indicator"),

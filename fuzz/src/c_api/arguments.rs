@@ -78,6 +78,8 @@ struct Maker<'a, 'b, 'c> {
     care: Care,
     shape: Shape,
     key: usize,
+    /// The name and the text of the graph that the call reads, once one is chosen.
+    graph: Option<(&'static str, &'static str)>,
     /// Those that are made already.
     made: Vec<Option<Argument>>,
 }
@@ -99,6 +101,7 @@ impl Arguments {
             care,
             shape: Shape::default(),
             key: 0,
+            graph: None,
             made: vec![None; count],
         };
         for index in 0..count {
@@ -237,7 +240,10 @@ impl Maker<'_, '_, '_> {
                 Argument::Array(Element::U64, sessions)
             }
             Kind::Text(text) => {
-                let text = if self.careful(index) {
+                let reads_text = |k: &Kind| matches!(k, Kind::Input(_, _, Values::GraphText, _));
+                let text = if self.careful(index) && self.first(reads_text).is_some() {
+                    self.graph().0.into()
+                } else if self.careful(index) {
                     texts::likely(self.function.name, text, &mut self.key, self.choices)
                 } else if self.choices.flag() {
                     return Argument::Word(0);
@@ -306,13 +312,21 @@ impl Maker<'_, '_, '_> {
         (word as usize).saturating_mul(length.times).saturating_add(length.plus)
     }
 
+    fn graph(&mut self) -> (&'static str, &'static str) {
+        *self.graph.get_or_insert_with(|| texts::graph(self.choices))
+    }
+
     fn length(&mut self, index: usize, wanted: Wanted) -> u64 {
-        let own = |kind: &Kind| match kind {
-            Kind::Input(_, length, Values::SavedState, _) => length.parameter == Some(index),
-            _ => false,
-        };
-        if self.function.parameters.iter().any(|p| own(&p.kind)) {
-            return self.objects.saved_state(self.shape.handle).len() as u64;
+        let of = self.function.parameters.iter().find_map(|parameter| match parameter.kind {
+            Kind::Input(_, length, values, _) if length.parameter == Some(index) => Some(values),
+            _ => None,
+        });
+        match of {
+            Some(Values::SavedState) => {
+                return self.objects.saved_state(self.shape.handle).len() as u64;
+            }
+            Some(Values::GraphText) => return self.graph().1.len() as u64,
+            _ => {}
         }
         let length = match wanted {
             Wanted::Any => self.choices.below(5),
@@ -399,6 +413,7 @@ impl Maker<'_, '_, '_> {
         let mut words = match values {
             Values::Offsets(last) => self.offsets(index, count, last),
             Values::SavedState => self.objects.saved_state(self.shape.handle),
+            Values::GraphText => self.graph().1.bytes().map(u64::from).collect(),
             Values::Pairs => self.pairs(count),
             _ => (0..count).map(|at| self.entry(element, values, at)).collect(),
         };
@@ -495,7 +510,7 @@ impl Maker<'_, '_, '_> {
             }
             .to_bits(),
             Values::Seconds => choices.pick(&[0.0, 0.001, 0.002, 1e9, f64::INFINITY]).to_bits(),
-            Values::Pairs | Values::Offsets(_) | Values::SavedState => {
+            Values::Pairs | Values::Offsets(_) | Values::SavedState | Values::GraphText => {
                 unreachable!("made as a whole, not as {element:?}")
             }
         }

@@ -14,10 +14,6 @@ const NEVER_OK: &[(&str, &str)] = &[
     ("fastlbp_device_name", "needs a CUDA device"),
     ("fastlbp_device_memory", "needs a CUDA device"),
     ("fastlbp_device_driver_version", "needs a CUDA device"),
-    (
-        "fastlbp_graph_read_memory",
-        "needs the text of a graph, which the target of the formats makes; here bytes are random",
-    ),
 ];
 
 fn counts() -> &'static [[AtomicU64; STATUSES]] {

@@ -74,6 +74,8 @@ pub enum Values {
     /// Offsets, up to the length that is this parameter.
     Offsets(usize),
     SavedState,
+    /// The bytes of a graph's file.
+    GraphText,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,6 +76,16 @@ pub fn prepare() {
     }
 }
 
+fn is_evidence(name: &str) -> bool {
+    name.ends_with(".obs") || name.ends_with(".evid")
+}
+
+/// The name and the text of a graph's file.
+pub fn graph(choices: &mut Choices) -> (&'static str, &'static str) {
+    let graphs: Vec<_> = FILES.iter().copied().filter(|(name, _)| !is_evidence(name)).collect();
+    choices.pick(&graphs)
+}
+
 /// A string that a function is likely to take; `key` is the one that the call has taken already.
 pub fn likely(function: &str, text: Text, key: &mut usize, choices: &mut Choices) -> Vec<u8> {
     match text {
@@ -83,7 +93,6 @@ pub fn likely(function: &str, text: Text, key: &mut usize, choices: &mut Choices
             let known = FILES.iter().map(|(name, _)| *name);
             let mut names: Vec<&str> = known.chain(OTHERS.iter().copied()).collect();
             if !choices.once_in(8) {
-                let is_evidence = |name: &str| name.ends_with(".obs") || name.ends_with(".evid");
                 names.retain(|name| is_evidence(name) == function.contains("evidence"));
             }
             let name = choices.pick(&names);
