@@ -306,7 +306,7 @@ fn soft_evidence_in_larger_graphs() {
         builder.add_and(100 + child, &[parent], 0.9, 0.01).unwrap();
     }
     builder.add_prior(99, 0.25).unwrap();
-    let hubs = builder.build().unwrap();
+    let stars = builder.build().unwrap();
     let smartfl = generate::smartfl(900, 3).unwrap().graph;
     let bingo = generate::bingo(1000, 5).unwrap().graph;
     let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 5 };
@@ -321,7 +321,7 @@ fn soft_evidence_in_larger_graphs() {
         (StopRule::Iterations(9), Start::Fresh, 0.3, maxima),
         (tolerance, Start::Fresh, 0.0, sums),
     ];
-    for (number, graph) in [hubs, smartfl, bingo].into_iter().map(Arc::new).enumerate() {
+    for (number, graph) in [stars, smartfl, bingo].into_iter().map(Arc::new).enumerate() {
         let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
         for (round, (rule, start, damping, inference)) in runs.into_iter().enumerate() {
             for v in 0..graph.variable_count() {

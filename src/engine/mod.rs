@@ -12,6 +12,7 @@ mod cpu;
 mod cuda;
 pub mod device;
 mod interface;
+mod limits;
 mod options;
 mod registry;
 mod request;

@@ -1,5 +1,6 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
+use crate::engine::limits::{MOST_LEVEL_DEGREE, MOST_LEVEL_WORDS, MOST_VARIABLES};
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::Inference;
@@ -105,29 +106,34 @@ pub(super) struct Workload {
     states: f64,
     /// Messages that the high-degree variables' messages read, where each is computed on its own.
     high_degree_reads: f64,
-    /// Binary variables and conjunctions only.
-    all_conjunctions: bool,
+    /// Whether devices have kernels of their own for graphs of this kind: where all messages are sent at once, and by levels.
+    has_kernels: [bool; 2],
 }
 
 impl Workload {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
-        let mut all_conjunctions = graph.all_binary();
+        let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
+        let mut all_conjunctions =
+            graph.all_binary() && arities.max().unwrap_or(0) <= MOST_VARIABLES;
         for factor in graph.other_factors() {
             all_conjunctions = false;
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
         }
         let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
+        let largest = degrees.clone().max().unwrap_or(0);
         let high_degree_variables = degrees.filter(|&degree| degree >= costs.high_degree.least);
+        let high_degree_reads: f64 =
+            high_degree_variables.map(|degree| (degree as f64) * (degree as f64)).sum();
+        let fits_levels =
+            largest <= MOST_LEVEL_DEGREE && high_degree_reads / 2.0 <= MOST_LEVEL_WORDS as f64;
         Self {
             edges: graph.edge_count() as f64,
             messages,
             states: graph.state_count() as f64,
-            high_degree_reads: high_degree_variables
-                .map(|degree| (degree as f64) * (degree as f64))
-                .sum(),
-            all_conjunctions,
+            high_degree_reads,
+            has_kernels: [all_conjunctions, all_conjunctions && fits_levels],
         }
     }
 }
@@ -205,14 +211,15 @@ impl Costs {
     pub(super) fn device(&self, work: &Workload, shape: Shape, request: &RunRequest) -> RunCost {
         let damped = request.damping > 0.0;
         let has_options = damped || request.inference == Inference::MaxProduct;
-        let is_general =
-            !work.all_conjunctions || (damped && matches!(request.rule, StopRule::Bingo { .. }));
+        let by_levels = shape != Shape::Synchronous;
+        let is_general = !work.has_kernels[usize::from(by_levels)]
+            || (damped && matches!(request.rule, StopRule::Bingo { .. }));
         let [iteration, level] = match (is_general, has_options) {
             (true, _) => [self.device_general_iteration, self.device_general_level],
             (false, true) => [self.device_optional_iteration, self.device_optional_level],
             (false, false) => [self.device_iteration, self.device_level],
         };
-        let Step { wait, edge } = if shape == Shape::Synchronous { iteration } else { level };
+        let Step { wait, edge } = if by_levels { level } else { iteration };
         let messages = edge * work.messages;
         let iteration = match shape {
             Shape::Synchronous | Shape::Unknown => wait + messages,

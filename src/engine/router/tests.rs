@@ -1,6 +1,6 @@
 //! The choice between two backends, with stand-ins for both and a clock that only iterations move.
 
-use super::cost::{HighDegree, Lengths, Shape, Step};
+use super::cost::{HighDegree, Lengths, Shape, Step, Workload};
 use super::*;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::interface::Engine;
@@ -286,6 +286,32 @@ fn damped_runs_have_costs_of_their_own() {
         run(&mut engine, &RunRequest { damping: 0.5, ..iterations(20) }).unwrap();
         assert_eq!(last(&world), expected, "{iteration} s per iteration");
     }
+}
+
+/// Graphs that the kernels for conjunctions have no room for cost what the general ones take.
+#[test]
+fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
+    let costs = Costs::MEASURED;
+    let iteration = |graph: &FactorGraph, shape| {
+        costs.device(&Workload::of(graph, &costs), shape, &iterations(20)).iteration
+    };
+    let star = |factors: u64| {
+        let mut builder = FactorGraphBuilder::new();
+        (1..=factors).for_each(|v| builder.add_and(v, &[0], 0.9, 0.1).unwrap());
+        builder.build().unwrap()
+    };
+    let conjunction = |variables: u64| {
+        let mut builder = FactorGraphBuilder::new();
+        let body: Vec<u64> = (1..variables).collect();
+        builder.add_and(0, &body, 0.9, 0.1).unwrap();
+        builder.build().unwrap()
+    };
+    let levels = Shape::Levels { count: 100.0 };
+    assert!(iteration(&star(8193), levels) > 10.0 * iteration(&star(8192), levels));
+    let (below, above) = (star(8192), star(8193));
+    let synchronous = |graph| iteration(graph, Shape::Synchronous);
+    assert!(synchronous(&above) < 1.1 * synchronous(&below));
+    assert!(synchronous(&conjunction(33)) > 2.0 * synchronous(&conjunction(32)));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
 use super::homes::{Home, Homes};
-use super::limits::{FEW, LARGE, MOST_VARIABLES};
+use super::limits::{FEW, LARGE};
 use crate::counting_sort::counting_sort;
+use crate::engine::limits::MOST_VARIABLES;
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
 use crate::memory::{self, Grow, filled, room, zeroed};

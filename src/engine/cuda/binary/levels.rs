@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, SLOT_BITS, SLOT_MASK, Source, changes};
 use super::limits::WARP;
+use crate::engine::limits::{MOST_LEVEL_DEGREE, MOST_LEVEL_WORDS};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
@@ -66,10 +67,6 @@ pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
 const FEW: usize = 4;
 /// Most messages of a hub that a warp takes at once.
 const WARP_LEAVES: usize = 8 * WARP;
-/// Most words of all units: 1 GiB. A hub of d messages needs about d^2 / 2 of them.
-const MOST_WORDS: usize = 1 << 28;
-/// Most messages of a hub.
-const MOST_HUB_MESSAGES: usize = 256 * WARP;
 
 /// What all warps do in iterations by levels.
 pub(super) struct LevelWork {
@@ -260,7 +257,7 @@ impl LevelWork {
         graph: &FactorGraph, layout: &Layout, preorder: &Preorder, [blocks, warps]: [usize; 2],
         gang: &Gang,
     ) -> Result<Option<Self>> {
-        let too_large = |v| graph.degree(v) > MOST_HUB_MESSAGES;
+        let too_large = |v| graph.degree(v) > MOST_LEVEL_DEGREE;
         if (0..graph.variable_count()).any(too_large) || layout.slots >= LEVEL_SLOTS {
             return Ok(None);
         }
@@ -272,7 +269,7 @@ impl LevelWork {
         all.resize_with(blocks * warps, Vec::new);
         let words = AtomicUsize::new(0);
         let of_levels = all_parts(levels.count(), gang, |level| {
-            if words.load(Relaxed) > MOST_WORDS {
+            if words.load(Relaxed) > MOST_LEVEL_WORDS {
                 return Ok(Vec::new());
             }
             let items = items_of(graph, &ranks, levels.edges(level))?;
@@ -281,7 +278,7 @@ impl LevelWork {
             Ok(units)
         })?;
         let words = words.into_inner();
-        if words > MOST_WORDS {
+        if words > MOST_LEVEL_WORDS {
             return Ok(None);
         }
         // In turn, block by block, so that the warps of a level have not been busy in the one before.

@@ -4,8 +4,6 @@
 pub(super) const FEW: usize = 4;
 /// More messages than one warp takes at a time.
 pub(super) const LARGE: usize = 256;
-/// Most variables of a factor.
-pub(super) const MOST_VARIABLES: usize = 32;
 /// Most variables of a factor that a single thread takes.
 pub(super) const TILE_ARITY: usize = 8;
 /// Threads of a warp.
