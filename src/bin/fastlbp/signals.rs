@@ -17,8 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// How long the end of the program waits for a line of a conversation that is being written: a reader that does
-/// not read must not block it. A pipe takes such a short line as a whole or not at all.
+/// How long a signal waits for a line of a conversation that is being written, and for a terminal that is full of
+/// redrawn progress to take its own line: a reader that does not read must not block the end of the program. A pipe
+/// takes such a short line as a whole or not at all.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A signal that ends the program.
@@ -107,11 +108,13 @@ fn arrived(signal: Signal) {
     signal_hook::low_level::exit(signal.exit_code().into());
 }
 
-/// Writes a text to the standard error if that is possible without waiting.
+/// Writes a text to the standard error if that takes it soon.
 fn say(text: &str) {
     let errors = std::io::stderr();
     let mut ready = [PollFd::new(&errors, PollFlags::OUT)];
-    if poll(&mut ready, Some(&Default::default())) == Ok(1) {
+    // It has a value: half a second is in the range.
+    let patience = PATIENCE.try_into().unwrap_or_default();
+    if poll(&mut ready, Some(&patience)) == Ok(1) {
         // Not through the lock of the standard library, which somebody who waits may hold. If it cannot
         // be written, the exit code still says it.
         let _ = rustix::io::write(&errors, format!("fastlbp: {text}\n").as_bytes());
