@@ -18,6 +18,7 @@ use crate::memory::{Grow, path as copied_path};
 use crate::model::Label;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &str = "fastlbp-journal 1";
@@ -45,7 +46,7 @@ pub enum Event {
 /// A journal that is open for appending.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: LockedFile,
     path: PathBuf,
     length: u64,
 }
@@ -69,7 +70,7 @@ impl Journal {
     /// journal that another process has open.
     pub fn open(path: &Path, subject: &str) -> Result<Opened> {
         let io_error = |source| Error::io(path, source);
-        let mut file =
+        let file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io_error)?;
         if !file.metadata().map_err(io_error)?.is_file() {
             return Err(io_error(io::Error::new(
@@ -77,9 +78,10 @@ impl Journal {
                 "no file: a journal is one",
             )));
         }
-        lock(&file).map_err(io_error)?;
+        let mut file = LockedFile::new(file).map_err(io_error)?;
         let mut bytes = Vec::new();
-        let limited = (&mut file).take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(io_error)?;
+        let limited =
+            (&mut *file).take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(io_error)?;
         if limited as u64 > SIZE_LIMIT {
             return Err(Error::parse(
                 path,
@@ -147,26 +149,56 @@ fn checksum(text: &str) -> u32 {
     crc.sum()
 }
 
-#[cfg(unix)]
-fn lock(file: &File) -> io::Result<()> {
-    use rustix::fs::{FlockOperation, flock};
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(()),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(io::Error::new(
-            ErrorKind::WouldBlock,
-            "another process has this journal open: end it first, or use another journal",
-        )),
-        // File systems without locks have no other protection.
-        Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOLCK | rustix::io::Errno::INVAL) => {
-            Ok(())
+/// A file that one process has at a time.
+#[derive(Debug)]
+struct LockedFile(File);
+
+impl LockedFile {
+    #[cfg(unix)]
+    fn new(file: File) -> io::Result<Self> {
+        use rustix::fs::{FlockOperation, flock};
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(io::Error::new(
+                ErrorKind::WouldBlock,
+                "another process has this journal open: end it first, or use another journal",
+            )),
+            // File systems without locks have no other protection.
+            Err(
+                rustix::io::Errno::NOTSUP | rustix::io::Errno::NOLCK | rustix::io::Errno::INVAL,
+            ) => Ok(Self(file)),
+            Err(error) => Err(error.into()),
         }
-        Err(error) => Err(error.into()),
+    }
+
+    #[cfg(not(unix))]
+    fn new(file: File) -> io::Result<Self> {
+        Ok(Self(file))
     }
 }
 
-#[cfg(not(unix))]
-fn lock(_: &File) -> io::Result<()> {
-    Ok(())
+/// Closing the file is not enough: a process that was started meanwhile has a copy of it until its program begins, and
+/// with it the lock.
+#[cfg(unix)]
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Where there is no lock, there is none to give up.
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
+impl Deref for LockedFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl DerefMut for LockedFile {
+    fn deref_mut(&mut self) -> &mut File {
+        &mut self.0
+    }
 }
 
 struct Content {
@@ -306,6 +338,17 @@ mod tests {
         assert!(opened.events.iter().copied().eq((2..).zip(EVENTS)));
         let error = Journal::open(&path, SUBJECT).unwrap_err().to_string();
         assert!(error.contains("another process has this journal open"), "{error}");
+    }
+
+    /// As another process has one that was forked while the journal was open.
+    #[test]
+    fn a_copy_of_the_file_elsewhere_keeps_no_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = written(directory.path());
+        let journal = Journal::open(&path, SUBJECT).unwrap().journal;
+        let _copy = journal.file.try_clone().unwrap();
+        drop(journal);
+        assert_eq!(Journal::open(&path, SUBJECT).unwrap().events.len(), EVENTS.len());
     }
 
     #[test]
