@@ -15,6 +15,8 @@ struct Work {
     /// For how many passes the constants have been sent when this launch begins, and its first pass.
     uint32_t constant_passes;
     uint64_t first_pass;
+    /// Whether this launch has computed the messages of factors with one variable.
+    bool constants_are_there;
 
     FASTLBP_DEVICE bool measures_inputs(bool measuring) const {
         return measuring && rule.kind == RULE_BINGO;
@@ -67,7 +69,8 @@ struct Work {
             }
         }
         if (sent(n) == 0) {
-            run_constants(g, pass);
+            run_constants(g, pass, constants_are_there);
+            constants_are_there = pass.damped;
         } else if (sent(n) == 1 || pass.damped) {
             // Only the other buffer lacks them.
             keep_constants(g, pass, g.newest[buffer]);
@@ -78,6 +81,7 @@ struct Work {
                 barrier.sync();
             }
         }
+        send_pairs(g, pass);
         send_warp_items(g, pass);
         barrier.sync();
     }
@@ -140,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(512) general_begin(const __grid_con
 extern "C" __global__ void __launch_bounds__(512, 1)
     general_passes(const __grid_constant__ General g, const __grid_constant__ Loop loop) {
     GridBarrier barrier(loop.barrier);
-    Work work = {g, loop.rule, *g.constant_passes, loop.control->passes};
+    Work work = {g, loop.rule, *g.constant_passes, loop.control->passes, false};
     run_passes(work, barrier, loop);
     if (thread_of_grid() == 0) {
         *g.constant_passes = work.sent(loop.control->passes);

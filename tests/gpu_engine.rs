@@ -356,6 +356,64 @@ fn soft_evidence_in_larger_graphs() {
     }
 }
 
+/// A graph of tables of one and of two variables of 2 to 40 states, one of them in many tables: with zeros, in other
+/// tables, and, if `far`, of entries that take messages out of the range of f64.
+fn pair_tables(choices: &mut Choices, size: usize, far: bool) -> Arc<FactorGraph> {
+    const STATES: [usize; 11] = [2, 3, 4, 5, 8, 9, 13, 16, 17, 33, 40];
+    let variables = 3 + size / 3;
+    let most = 1 + choices.below(STATES.len());
+    let states: Vec<usize> = (0..variables).map(|_| STATES[choices.below(most)]).collect();
+    let mut builder = FactorGraphBuilder::new();
+    for (label, &states) in states.iter().enumerate() {
+        builder.add_variable(label as u64, states).unwrap();
+    }
+    let mut table = |choices: &mut Choices, scope: &[usize]| {
+        let labels: Vec<u64> = scope.iter().map(|&v| v as u64).collect();
+        let mut values = choices.weights(scope.iter().map(|&v| states[v]).product());
+        if far {
+            values
+                .iter_mut()
+                .for_each(|value| *value *= 2_f64.powi(choices.below(500) as i32 - 450));
+        }
+        builder.add_table(&labels, &values).unwrap();
+    };
+    for variable in 0..variables {
+        if choices.flag() {
+            table(choices, &[variable]);
+        }
+        let hub = if choices.below(3) == 0 { 0 } else { variables };
+        for other in [choices.below(variables), hub] {
+            if other < variables && other != variable {
+                table(choices, &[variable, other]);
+            }
+        }
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// Tables of two variables of up to 40 states, by lanes of a warp where all messages are sent at once.
+#[test]
+fn tables_of_two_variables() {
+    for (rarity, far) in [(1000, false), (10, false), (8, true)] {
+        on_cases(rarity, |choices, size, options| {
+            let graph = pair_tables(choices, size, far);
+            let mut pair = Pair::new(&graph, &Schedule::Parallel, options)?;
+            for round in 0..3 {
+                let changes = random_changes(choices, &graph);
+                pair.both(|session| change_evidence(session, &changes));
+                let rule = match choices.flag() {
+                    true => StopRule::Iterations(choices.below(12) as u64),
+                    false => StopRule::Tolerance { tolerance: 1e-9, max_iterations: 8 },
+                };
+                let start = if round == 0 || choices.flag() { Start::Fresh } else { Start::Warm };
+                let request = RunRequest { start, ..random_request(choices, rule) };
+                within(pair.run(&request), || format!("round {round}, {request:?}"))?.ok();
+            }
+            Ok(())
+        });
+    }
+}
+
 /// Messages beyond the range of f64, to and from high-degree variables whose factors are in all blocks, over many
 /// iterations.
 #[test]

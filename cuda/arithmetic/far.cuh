@@ -92,6 +92,8 @@ FASTLBP_HD Far add(Far a, Far b) {
                           top);
 }
 
+FASTLBP_HD bool is_zero(Far value) { return value.is_zero(); }
+
 FASTLBP_HD Far larger(Far a, Far b) {
     const bool first = a.exponent > b.exponent || (a.exponent == b.exponent && a.significand >= b.significand);
     return first ? a : b;
@@ -122,6 +124,8 @@ struct FromPacked<Far> {
                                            above.exponent - below.exponent).packed();
         return infinite ? (none ? Packed::contradiction() : Packed::infinity()) : none ? Packed::zero() : odds;
     }
+
+    static FASTLBP_HD Far number(Packed value) { return value == Packed::zero() ? Far::zero() : Far::of(value); }
 };
 
 }  // namespace fastlbp

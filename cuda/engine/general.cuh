@@ -76,6 +76,7 @@ struct Scratch {
 };
 
 struct WarpLane;
+struct PairItem;
 
 /// Graph, messages and work.
 struct General {
@@ -180,6 +181,13 @@ struct General {
     uint32_t restart_newest;
     uint32_t warp_items;
 
+    /// Where all messages are sent at once, tables of two variables by classes (general_pairs.cuh), so many of each.
+    const PairItem *pairs;
+    uint32_t pairs_of_class[3];
+    /// Behind those of spans, variables of several states that lanes of a warp share (general_states.cuh), by classes.
+    uint32_t variables_of_states[4];
+    uint32_t padding;
+
     FASTLBP_DEVICE uint32_t first_value(uint32_t variable) const {
         return variable_values ? variable_values[variable] : variable;
     }
@@ -198,7 +206,7 @@ struct General {
     }
 };
 
-static_assert(sizeof(General) == 536, "the layout of DeviceGeneral");
+static_assert(sizeof(General) == 576, "the layout of DeviceGeneral");
 
 /// The groups of a span that have memory, and this thread's among them; it takes part if its number is below their
 /// count.

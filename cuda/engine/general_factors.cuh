@@ -2,7 +2,7 @@
 // have moved, as in measure.rs.
 #pragma once
 
-#include "general_warp_items.cuh"
+#include "general_pairs.cuh"
 
 namespace fastlbp {
 
@@ -117,97 +117,6 @@ FASTLBP_DEVICE_COLD void compute_few(const General &g, const Record &record, uin
     }
 }
 
-/// Stores the message along an edge, damped if the run is.
-FASTLBP_DEVICE_COLD void deliver(const General &g, const Pass &pass, uint32_t edge, Packed *message) {
-    const uint32_t variable = g.edge_variables[edge];
-    const uint32_t width = g.width(variable);
-    const uint32_t at = g.edge_places[edge];
-    if (message[0] == Packed::contradiction()) {
-        settle(message, width, pass.tally, variable);
-    }
-    if (pass.newest) {
-        for (uint32_t x = 0; x < width; ++x) {
-            pass.newest[at + x] = message[x];
-        }
-    }
-    if (pass.damped && !damp(pass.old_values + at, message, width, g.damping)) {
-        settle(message, width, pass.tally, variable);
-    }
-    bool certain_changed = false;
-    for (uint32_t x = 0; x < width; ++x) {
-        if (g.by_levels) {
-            const Packed old_value = pass.old_values[at + x];
-            certain_changed |= old_value != message[x] && (old_value.is_certain() || message[x].is_certain());
-        }
-        pass.new_values[at + x] = message[x];
-    }
-    if (certain_changed) {
-        atomic_max(&pass.tally->certain_changed, uint32_t(1));
-    }
-}
-
-/// Damps a message of several states by the lanes of a warp: damp of damping.cuh. Returns the same for all of them.
-FASTLBP_DEVICE bool damp_by_lanes(const Packed *old_values, Packed *now, uint32_t width, double damping,
-                                  const ThreadGroup &group) {
-    const auto mean = [&](uint32_t x) {
-        return geometric_mean(old_values[x].unpack(), now[x].unpack(), damping);
-    };
-    const auto is_left = [&](uint32_t x) { return old_values[x] != Packed::zero() && now[x] != Packed::zero(); };
-    const uint32_t first = group.rank();
-    Wide mean_of_first = Wide::zero();
-    int64_t top = INT64_MIN;
-    for (uint32_t x = first; x < width; x += group.size()) {
-        if (is_left(x)) {
-            const Wide own = mean(x);
-            mean_of_first = x == first ? own : mean_of_first;
-            top = larger_of(top, own.exponent);
-        }
-    }
-    top = group.largest(top);
-    if (top == INT64_MIN) {
-        return false;
-    }
-    for (uint32_t x = first; x < width; x += group.size()) {
-        now[x] = is_left(x) ? Packed::pack((x == first ? mean_of_first : mean(x)).scaled(-top)) : Packed::zero();
-    }
-    return true;
-}
-
-/// deliver for a message of several states, by a warp.
-FASTLBP_DEVICE_COLD void deliver_by_lanes(const General &g, const Pass &pass, uint32_t edge, Packed *message,
-                                          const ThreadGroup &group) {
-    const uint32_t variable = g.edge_variables[edge];
-    const uint32_t width = g.width(variable);
-    const uint32_t at = g.edge_places[edge];
-    const auto settle_at_first = [&] {
-        group.sync();
-        if (group.rank() == 0) {
-            settle(message, width, pass.tally, variable);
-        }
-        group.sync();
-    };
-    if (message[0] == Packed::contradiction()) {
-        settle_at_first();
-    }
-    for (uint32_t x = group.rank(); pass.newest && x < width; x += group.size()) {
-        pass.newest[at + x] = message[x];
-    }
-    if (pass.damped && !damp_by_lanes(pass.old_values + at, message, width, g.damping, group)) {
-        settle_at_first();
-    }
-    bool certain_changed = false;
-    for (uint32_t x = group.rank(); x < width; x += group.size()) {
-        if (g.by_levels) {
-            const Packed old_value = pass.old_values[at + x];
-            certain_changed |= old_value != message[x] && (old_value.is_certain() || message[x].is_certain());
-        }
-        pass.new_values[at + x] = message[x];
-    }
-    if (certain_changed) {
-        atomic_max(&pass.tally->certain_changed, uint32_t(1));
-    }
-}
-
 /// Stores the messages along some edges, `count` of them, edge(i) with its message at message(i); by a group.
 template <class Edge, class Message>
 FASTLBP_DEVICE void deliver_all(const General &g, const Pass &pass, uint32_t count, const Edge &edge,
@@ -215,7 +124,7 @@ FASTLBP_DEVICE void deliver_all(const General &g, const Pass &pass, uint32_t cou
     if (group.span == SPAN_WARP && g.variable_values) {
         for (uint32_t i = 0; i < count; ++i) {
             if (g.width(g.edge_variables[edge(i)]) > 1) {
-                deliver_by_lanes(g, pass, edge(i), message(i), group);
+                deliver_by_warp(g, pass, edge(i), message(i));
             } else if (group.rank() == 0) {
                 deliver(g, pass, edge(i), message(i));
             }
@@ -382,8 +291,8 @@ FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t 
 }
 
 /// Factors with one variable send. Their messages read nothing. Without targets, what is in `by_edge`
-/// stays.
-FASTLBP_DEVICE_COLD void run_constants(const General &g, const Pass &pass) {
+/// stays. What warps have left in `outputs` in an earlier iteration need not be computed again, if it `is_there`.
+FASTLBP_DEVICE_COLD void run_constants(const General &g, const Pass &pass, bool is_there) {
     uint32_t first = 0;
     for (uint32_t span = SPAN_THREAD; span <= SPAN_BLOCK; ++span) {
         const uint32_t end = first + g.constants_of_span[span];
@@ -392,22 +301,28 @@ FASTLBP_DEVICE_COLD void run_constants(const General &g, const Pass &pass) {
         SmallScratch small;
         for (uint32_t i = first + groups.number; groups.number < groups.count && i < end; i += groups.count) {
             const uint32_t factor = g.constants_by_span[i];
-            const Record record = g.records[factor];
             const uint32_t edge = g.factor_offsets[factor];
             const uint32_t start = g.input_of(edge);
-            const bool uses_small = group.is_thread() && is_small(record, 1);
-            Packed *const inputs = uses_small ? small.inputs : g.by_edge + start;
-            Packed *const outputs = uses_small ? small.outputs : g.outputs + start;
-            if ((uses_small || g.targets) && group.rank() == 0) {
-                skip_input(g, edge, inputs);
+            const bool by_lanes = span == SPAN_WARP && g.width(g.edge_variables[edge]) > 1;
+            if (!by_lanes || !is_there) {
+                const Record record = g.records[factor];
+                const bool uses_small = group.is_thread() && is_small(record, 1);
+                Packed *const inputs = uses_small ? small.inputs : g.by_edge + start;
+                Packed *const outputs = uses_small ? small.outputs : g.outputs + start;
+                if ((uses_small || g.targets) && group.rank() == 0) {
+                    skip_input(g, edge, inputs);
+                }
+                group.sync();
+                compute(g, record, edge, 1, 0, inputs, outputs,
+                        uses_small ? static_cast<void *>(small.bodies) : groups.memory, group);
+                if (group.rank() == 0 && !by_lanes) {
+                    deliver(g, pass, edge, outputs);
+                }
+                group.sync();
             }
-            group.sync();
-            compute(g, record, edge, 1, 0, inputs, outputs,
-                    uses_small ? static_cast<void *>(small.bodies) : groups.memory, group);
-            if (group.rank() == 0) {
-                deliver(g, pass, edge, outputs);
+            if (by_lanes) {
+                deliver_by_warp(g, pass, edge, g.outputs + start);
             }
-            group.sync();
         }
         first = end;
     }

@@ -4,6 +4,7 @@
 // and one of the grid for more.
 #pragma once
 
+#include "general_states.cuh"
 #include "general_trees.cuh"
 
 namespace fastlbp {
@@ -106,9 +107,6 @@ FASTLBP_DEVICE_COLD void look_at_whole(const General &g, const Look &look, uint3
         note_total(g, look, variable, total, newest, lane_of(LEVELS) == 0, movement);
     }
 }
-
-/// Whose turn it is after that of `first`, of so many who take turns.
-FASTLBP_DEVICE uint32_t turn_of(uint32_t own, uint32_t first, uint32_t all) { return (own + all - first % all) % all; }
 
 /// Looks at the variables of one tile: some share a warp, the others have one each. The warp with this number begins.
 FASTLBP_DEVICE void look_at_whole_tiles(const General &g, const Look &look, uint32_t first_warp, Movement &movement) {
@@ -265,6 +263,7 @@ FASTLBP_DEVICE_COLD void look_at_variables(const General &g, const Look &look) {
     for (uint32_t i = turn_of(thread_of_grid(), first_few * LANES, threads); i < end; i += threads) {
         look_at_few(g, look, g.variables_by_span[i], i < g.senders ? look.sending : look.all_send, movement);
     }
+    look_at_all_states(g, look, movement);
     look_at_rows(g, look, first_row, movement);
     look_at_whole_tiles(g, look, first_few + (g.senders + LANES - 1) / LANES, movement);
     if (look.measuring) {

@@ -21,11 +21,15 @@ pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Result<Recogni
         return Ok(Recognised { structure, class: Class::Prior });
     }
     if values.iter().all(|&value| value == values[0]) {
-        let structure = if arity > 1 && values[0] > 0.0 {
+        let structure = if values[0] <= 0.0 {
+            Structure::Dense
+        } else if binary {
+            // As a conjunction, so that it stays with others of its graph in the kernels for these.
+            let negated = filled(arity, false)?;
+            Structure::Conjunction { head: 0, negated, values: [values[0]; 4] }
+        } else {
             let (weights, offsets) = (filled(1, values[0])?, filled(2, 0)?);
             Structure::Terms { weights, offsets, literals: Vec::new() }
-        } else {
-            Structure::Dense
         };
         return Ok(Recognised { structure, class: Class::Constant });
     }

@@ -156,9 +156,13 @@ fn all_equal() {
         let entries = cardinalities.iter().product::<u32>() as usize;
         for value in [1.0, 0.25, 5e-324, 1e308] {
             let found = recognised(&vec![value; entries], cardinalities);
-            let one_term =
-                Structure::Terms { weights: vec![value], offsets: vec![0, 0], literals: vec![] };
-            assert_eq!(found, Recognised { structure: one_term, class: Class::Constant });
+            let structure = if cardinalities.iter().all(|&cardinality| cardinality == 2) {
+                let negated = vec![false; cardinalities.len()];
+                Structure::Conjunction { head: 0, negated, values: [value; 4] }
+            } else {
+                Structure::Terms { weights: vec![value], offsets: vec![0, 0], literals: vec![] }
+            };
+            assert_eq!(found, Recognised { structure, class: Class::Constant });
         }
         let found = recognised(&vec![0.0; entries], cardinalities);
         assert_eq!(found, Recognised { structure: Structure::Dense, class: Class::Constant });

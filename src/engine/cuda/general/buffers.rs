@@ -2,6 +2,7 @@
 
 use super::device::{DeviceGeneral, DeviceItemList, DeviceScratch, LEAVES_OF_LANE, THREADS};
 use super::factors::{Factors, Values};
+use super::pairs::{Pairs, class_of};
 use super::places::Places;
 use super::shape::Shape;
 use super::tiles::Tiles;
@@ -45,6 +46,7 @@ pub(super) struct GraphBuffers {
     warp_items: u32,
     variables_by_span: DeviceBuffer<u32>,
     variables_of_span: [u32; 3],
+    variables_of_states: [u32; 4],
     senders: u32,
     readers: DeviceBuffer<u32>,
     some_send: bool,
@@ -76,7 +78,7 @@ impl GraphBuffers {
             slot_of_edge.set(edge, slot as u32);
             warp_items.edge_inputs[edge]
         })?;
-        let Variables { by_span, of_span, senders, readers } =
+        let Variables { by_span, of_span, of_states, senders, readers } =
             Shares::variables(graph, shape.by_levels, gang)?;
         let are_cut = by_span.len() < graph.variable_count();
         let tiles = Tiles::new(graph, (LEAVES_OF_LANE * shape.warp) as usize, gang)?;
@@ -96,9 +98,11 @@ impl GraphBuffers {
             warp_items: warp_items.sizes().warp_items as u32,
             variables_by_span: upload(&by_span)?,
             variables_of_span: of_span,
+            variables_of_states: of_states,
             senders,
             readers: upload(&readers)?,
-            some_send: are_cut || senders + of_span[1] + of_span[2] > 0,
+            some_send: are_cut
+                || senders + of_span[1] + of_span[2] + of_states.iter().sum::<u32>() > 0,
             tile_variables: upload(&tiles.variables)?,
             tile_products: DeviceBuffer::new(queue.current, 2 * 3 * tiles.others())?,
             tile_numbers: upload(&tiles.numbers)?,
@@ -115,6 +119,7 @@ impl GraphBuffers {
         addresses!(device, self; warp_lanes, variables_by_span, readers);
         device.warp_items = self.warp_items;
         device.variables_of_span = self.variables_of_span;
+        device.variables_of_states = self.variables_of_states;
         device.senders = self.senders;
         device.some_send = self.some_send.into();
         addresses!(device, self; variable_places, edge_places, tile_variables, tile_numbers, tile_products);
@@ -225,6 +230,8 @@ struct FactorBuffers {
     _term_literals: DeviceBuffer<u32>,
     edge_radices: DeviceBuffer<u32>,
     outputs: DeviceBuffer<u64>,
+    pairs: DeviceBuffer<u32>,
+    pairs_of_class: [u32; 3],
 }
 
 /// Two numbers as one word, the first one first in memory.
@@ -234,7 +241,7 @@ fn pair(first: u32, second: u32) -> u64 {
 
 impl FactorBuffers {
     fn new(
-        queue: Queue<'_>, graph: &FactorGraph, factors: &Factors, inputs: usize,
+        queue: Queue<'_>, graph: &FactorGraph, factors: &Factors, pairs: &Pairs, inputs: usize,
     ) -> Result<Self> {
         let numbers = |content: &[f64]| DeviceBuffer::from_slice(queue, content);
         let words = |content: &[u64]| DeviceBuffer::from_slice(queue, content);
@@ -280,6 +287,8 @@ impl FactorBuffers {
         };
         let outputs = if factors.needs_outputs { inputs } else { 0 };
         Ok(Self {
+            pairs: counts(&pairs.items(graph, factors, values)?)?,
+            pairs_of_class: pairs.of_class,
             records: counts(&factors.records)?,
             horn: words(&horn)?,
             words: words(&factors.words)?,
@@ -297,7 +306,8 @@ impl FactorBuffers {
     }
 
     fn fill(&self, device: &mut DeviceGeneral) {
-        addresses!(device, self; records, horn, words, noisy, tables, terms, edge_radices, outputs);
+        addresses!(device, self; records, horn, words, noisy, tables, terms, edge_radices, outputs, pairs);
+        device.pairs_of_class = self.pairs_of_class;
     }
 }
 
@@ -416,12 +426,13 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists, shape: &Shape,
-        blocks: u32, inputs: usize,
+        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, pairs: &Pairs, work: &TaskLists,
+        shape: &Shape, blocks: u32, inputs: usize,
     ) -> Result<Self> {
-        let buffers = FactorBuffers::new(queue, graph, &factors, inputs)?;
+        let buffers = FactorBuffers::new(queue, graph, &factors, pairs, inputs)?;
         let shares = Shares::new(graph, &factors.scratch);
-        let bytes = shares.scratch(shape.by_levels);
+        let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
+        let bytes = shares.scratch(shape.by_levels, is_pair);
         let groups = [blocks * THREADS, blocks * THREADS / shape.warp, blocks];
         let of_span = |i: usize| scratch(queue.current, bytes[i], TOTAL_OF_SPAN[i], groups[i]);
         let [threads, warps, blocks_of_threads] = [of_span(0)?, of_span(1)?, of_span(2)?];

@@ -23,7 +23,7 @@ device_struct! {
 
 device_struct! {
     /// `General`.
-    DeviceGeneral, 536 bytes:
+    DeviceGeneral, 576 bytes:
     u32 { variables, factors, edges, values }
     u64 {
         variable_offsets, slot_inputs, variable_values, variable_states, known, weights, edge_variables, edge_slots,
@@ -46,4 +46,8 @@ device_struct! {
     u64 { constant_iterations }
     f64 { damping }
     u32 { maxima, reset, restart_newest, warp_items }
+    u64 { pairs }
+    [u32; 3] { pairs_of_class }
+    [u32; 4] { variables_of_states }
+    u32 { padding }
 }

@@ -222,6 +222,12 @@ impl Factors {
         Ok(factors)
     }
 
+    /// The table that a factor is, if it is one.
+    pub fn table(&self, factor: usize) -> Option<&Table> {
+        let record = &self.records[RECORD * factor..][..RECORD];
+        if record[0] == TABLE { self.tables.list.get(record[2] as usize) } else { None }
+    }
+
     /// The coefficients of conjunctions of literals, each for the widest of its factors.
     fn add_coefficients(&mut self, graph: &FactorGraph) -> Result<()> {
         let coefficients = graph.coefficients()?;

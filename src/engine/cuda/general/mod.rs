@@ -6,6 +6,7 @@ mod classes;
 mod device;
 mod evidence;
 mod factors;
+mod pairs;
 mod places;
 mod shape;
 mod tiles;
@@ -21,13 +22,14 @@ use super::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
-use crate::memory::{filled, room};
+use crate::memory::{copied, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
+use pairs::{Pairs, class_of, may_be_pair};
 use places::Places;
 use shape::Shape;
 use std::ops::Range;
@@ -42,23 +44,26 @@ impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
         &self, queue: Queue<'_>, graph: &FactorGraph, factors: Factors, preorder: &Preorder,
-        sizes: Sizes,
+        sizes: Sizes, pairs: &Pairs,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
-        let work =
-            if self.by_levels { shares.by_levels(preorder)? } else { shares.synchronous()? };
-        let blocks = self.blocks(graph, &work, sizes);
-        Machine::new(queue, graph, factors, &work, self, blocks, sizes.inputs)
+        let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
+        let work = if self.by_levels {
+            shares.by_levels(preorder)?
+        } else {
+            shares.synchronous(is_pair)?
+        };
+        let blocks = self.blocks(graph, &work, sizes.warp_items * ITEM_LANES + pairs.lanes());
+        Machine::new(queue, graph, factors, pairs, &work, self, blocks, sizes.inputs)
     }
 
-    /// Blocks that a launch for this work should have.
-    fn blocks(&self, graph: &FactorGraph, work: &TaskLists, sizes: Sizes) -> u32 {
-        let variables = graph.variable_count();
+    /// Blocks that a launch for this work and so many lanes should have.
+    fn blocks(&self, graph: &FactorGraph, work: &TaskLists, lanes: usize) -> u32 {
+        let variables = Shares::threads_of_variables(graph);
         let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
         let [threads, warps, blocks] = [0, 1, 2].map(|span| work.items[span].width());
-        let threads = (threads + sizes.warp_items * ITEM_LANES)
-            .max(variables)
-            .max(warps.saturating_mul(self.warp as usize));
+        let threads =
+            (threads + lanes).max(variables).max(warps.saturating_mul(self.warp as usize));
         let blocks = threads.div_ceil(THREADS as usize).max(blocks);
         u32::try_from(blocks).unwrap_or(u32::MAX).clamp(1, self.most_blocks)
     }
@@ -79,6 +84,8 @@ pub(super) struct General {
     shape: Shape,
     values: Values,
     places: Places,
+    /// Where the message to the factor along each edge is; empty if no factor can be in `Pairs`.
+    edge_inputs: Vec<u32>,
     sizes: Sizes,
     /// Entries of an array of messages in either direction.
     entries: usize,
@@ -144,18 +151,23 @@ impl General {
             false => WarpItems::new(&graph, &sums.horn, &places, &values, gang)?,
         };
         let sizes = warp_items.sizes();
+        let any_pairs =
+            !by_levels && (0..graph.factor_count()).any(|factor| may_be_pair(&graph, factor));
+        let inputs = if any_pairs { &warp_items.edge_inputs[..] } else { &[] };
+        let pairs = Pairs::new(&graph, &sums, &places, inputs, gang)?;
         let entries = places.count.max(sizes.inputs.next_multiple_of(2));
         let general = Self {
             fixed: GraphBuffers::new(queue, &graph, &values, &places, &warp_items, &shape, gang)?,
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(queue, &values, entries)?,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,
-            sums: shape.machine(queue, &graph, sums, &preorder, sizes)?,
+            sums: shape.machine(queue, &graph, sums, &preorder, sizes, &pairs)?,
             maxima: None,
             kernels,
             shape,
             values,
             places,
+            edge_inputs: copied(inputs)?,
             sizes,
             entries,
             is_stale: true,
@@ -225,7 +237,10 @@ impl General {
         }
         let factors = Factors::new(&graph, Inference::MaxProduct)?;
         let preorder = self.schedule.preorder(&graph, 0)?;
-        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder, self.sizes)?);
+        let gang = &gang_for(&graph);
+        let pairs = Pairs::new(&graph, &factors, &self.places, &self.edge_inputs, gang)?;
+        let sizes = self.sizes;
+        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder, sizes, &pairs)?);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Binary variables of more messages than a thread takes, cut into tiles: see cuda/engine/general_tiles.cuh.
 
 use super::classes::by_class;
-use super::work::Shares;
+use super::work::{Looker, Shares};
 use crate::error::Result;
 use crate::memory::{Grow, copied};
 use crate::model::FactorGraph;
@@ -38,7 +38,7 @@ impl Tiles {
                 2..=TILES_OF_ROW => 2,
                 _ => 3,
             };
-            Shares::of_variable(graph, v).is_none().then_some(class)
+            (Shares::of_variable(graph, v) == Looker::Tiles).then_some(class)
         })?;
         let (quads, one_tile, in_rows) = (quads as usize, whole as usize, in_rows as usize);
         let mut tiles = Self {

@@ -14,9 +14,8 @@ use crate::threads::Gang;
 /// Bytes of memory that a thread may have for a factor, and a warp for a factor or a variable.
 const THREAD_BYTES: u64 = 512;
 const WARP_BYTES: u64 = 16 << 10;
-/// Most edges of a variable that a thread looks at, and most values of messages on them.
+/// Most edges of a variable that a thread looks at, or lanes with a state each.
 const THREAD_DEGREE: usize = 8;
-const THREAD_VALUES: usize = 16;
 /// Most messages of a binary variable of which conjunctions multiply the others themselves, and what stands for variables
 /// that send instead (NO_READER of general_warp_items.cuh).
 const READ_DEGREE: usize = 4;
@@ -38,6 +37,22 @@ impl Span {
         if bytes <= WARP_BYTES { Self::Warp } else { Self::Block }
     }
 }
+
+/// Who looks at a variable, by the numbers of its messages and of its states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Looker {
+    Thread,
+    /// Lanes of a warp, a state each: twice as many for each class.
+    Lanes(usize),
+    /// So many threads, with so many bytes of memory.
+    Group(Span, u64),
+    /// It is cut into tiles.
+    Tiles,
+}
+
+/// Lanes of the first class, and the number of classes (general_states.cuh).
+const FEWEST_STATE_LANES: usize = 4;
+const STATE_CLASSES: usize = 4;
 
 /// Words of `Item` of general.cuh: factor, first target, end of the targets.
 const ITEM: usize = 3;
@@ -128,20 +143,34 @@ impl<'a> Shares<'a> {
         (if high_degree > 0 { Span::Block } else { Span::of_bytes(bytes) }, bytes)
     }
 
-    /// Who looks at a variable, and the bytes of memory that it takes; `None` for those that are cut into tiles.
-    pub fn of_variable(graph: &FactorGraph, v: usize) -> Option<(Span, u64)> {
+    pub fn of_variable(graph: &FactorGraph, v: usize) -> Looker {
         let (degree, width) = (graph.degree(v), stored_values(graph.cardinalities()[v]));
-        if degree <= THREAD_DEGREE && degree * width <= THREAD_VALUES {
-            return Some((Span::Thread, 0));
-        }
-        if width == 1 {
-            return None;
+        match (degree <= THREAD_DEGREE, width == 1) {
+            (true, true) => return Looker::Thread,
+            (false, true) => return Looker::Tiles,
+            (true, false) => {
+                let classes = width.div_ceil(FEWEST_STATE_LANES).next_power_of_two().ilog2();
+                return Looker::Lanes((classes as usize).min(STATE_CLASSES - 1));
+            }
+            (false, false) => {}
         }
         let width = width as u64;
         // See VariableMemory in general_variables.cuh.
         let values = (8 * width).max(VALUES_AT_ONCE);
         let bytes = width * (PRODUCT + product_memory(degree)) + (PRODUCT + 16) * values;
-        Some((Span::of_bytes(bytes), bytes))
+        Looker::Group(Span::of_bytes(bytes), bytes)
+    }
+
+    /// Threads that all variables together have work for, those of several messages not counted more than once.
+    pub fn threads_of_variables(graph: &FactorGraph) -> usize {
+        if graph.all_binary() {
+            return graph.variable_count();
+        }
+        let threads = |v| match Self::of_variable(graph, v) {
+            Looker::Lanes(class) => FEWEST_STATE_LANES << class,
+            _ => 1,
+        };
+        (0..graph.variable_count()).map(threads).sum()
     }
 
     /// Variables that are not cut into tiles, by who looks at them. O(edges).
@@ -153,15 +182,18 @@ impl<'a> Shares<'a> {
         // Neighbouring threads do the same where a thread's variables are sorted by degree.
         let classes = by_class(graph.variable_count(), gang, |v| {
             let degrees = [3, 5].iter().filter(|&&degree| degree <= graph.degree(v)).count();
-            Some(match Self::of_variable(graph, v)?.0 {
-                Span::Thread => degrees + if reads(v) { 3 } else { 0 },
-                Span::Warp => 6,
-                Span::Block => 7,
-            })
+            match Self::of_variable(graph, v) {
+                Looker::Thread => Some(degrees + if reads(v) { 3 } else { 0 }),
+                Looker::Group(Span::Block, _) => Some(7),
+                Looker::Group(_, _) => Some(6),
+                Looker::Lanes(class) => Some(8 + class),
+                Looker::Tiles => None,
+            }
         })?;
-        let (by_span, [_, _, senders, _, _, threads, warps, blocks]) = classes;
+        let (by_span, [_, _, senders, _, _, threads, warps, blocks, a, b, c, d]) = classes;
         let of_span = [threads, warps - threads, blocks - warps];
-        Ok(Variables { by_span, of_span, senders, readers })
+        let of_states = [a - blocks, b - a, c - b, d - c];
+        Ok(Variables { by_span, of_span, of_states, senders, readers })
     }
 
     /// Which message of a variable is the first that a conjunction reads for itself; [`NO_READER`] if the variable sends.
@@ -191,23 +223,28 @@ impl<'a> Shares<'a> {
         Ok((all, [threads, warps - threads, blocks - warps]))
     }
 
-    /// Bytes of memory of a group of each span.
-    pub fn scratch(&self, by_levels: bool) -> [u64; 3] {
+    /// Bytes of memory of a group of each span, for all factors but the excepted ones.
+    pub fn scratch(&self, by_levels: bool, excepted: impl Fn(usize) -> bool) -> [u64; 3] {
         let mut bytes = [0; 3];
         let mut add = |(span, own): (Span, u64)| {
             bytes[span as usize] = own.max(bytes[span as usize]);
         };
-        (0..self.graph.factor_count()).for_each(|factor| add(self.of_factor(factor, by_levels)));
-        (0..self.graph.variable_count())
-            .filter_map(|v| Self::of_variable(self.graph, v))
-            .for_each(add);
+        (0..self.graph.factor_count())
+            .filter(|&factor| !excepted(factor))
+            .for_each(|factor| add(self.of_factor(factor, by_levels)));
+        for v in 0..self.graph.variable_count() {
+            if let Looker::Group(span, own) = Self::of_variable(self.graph, v) {
+                add((span, own));
+            }
+        }
         bytes
     }
 
-    /// Synchronous updates: every factor is a work item, in one level.
-    pub fn synchronous(&self) -> Result<TaskLists> {
+    /// Synchronous updates: every factor but the excepted ones is a work item, in one level.
+    pub fn synchronous(&self, excepted: impl Fn(usize) -> bool) -> Result<TaskLists> {
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
-        let others = |&f: &usize| self.graph.arity(f) > 1 && !is_in_warp_item(self.graph, f);
+        let others =
+            |&f: &usize| self.graph.arity(f) > 1 && !is_in_warp_item(self.graph, f) && !excepted(f);
         for factor in (0..self.graph.factor_count()).filter(others) {
             let (span, _) = self.of_factor(factor, false);
             items[span as usize].push(factor as u32, 0, 0)?;
@@ -253,9 +290,11 @@ impl<'a> Shares<'a> {
 /// The variables that are not cut into tiles.
 #[derive(Debug, PartialEq)]
 pub(super) struct Variables {
-    /// Sorted by [`Span`], so many of each; those of threads begin with the ones that send in every iteration.
+    /// Sorted by [`Span`], so many of each; those of threads begin with the ones that send in every iteration. Behind them
+    /// those of lanes, by classes, so many of each.
     pub by_span: Vec<u32>,
     pub of_span: [u32; 3],
+    pub of_states: [u32; STATE_CLASSES],
     pub senders: u32,
     /// Of all variables: `readers` of general.cuh.
     pub readers: Vec<u32>,
@@ -311,7 +350,7 @@ mod tests {
     fn synchronous_updates_are_one_level_of_whole_factors() {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-        let work = Shares::new(&graph, &factors.scratch).synchronous().unwrap();
+        let work = Shares::new(&graph, &factors.scratch).synchronous(|_| false).unwrap();
         assert!(work.items.iter().all(|items| items.words.is_empty() && items.levels == [0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
     }
@@ -365,12 +404,12 @@ mod tests {
         let graph = builder.build().unwrap();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let shares = Shares::new(&graph, &factors.scratch);
-        let synchronous = shares.synchronous().unwrap();
+        let synchronous = shares.synchronous(|_| false).unwrap();
         assert_eq!(synchronous.items[1].words, [0, 0, 0]);
         assert_eq!(synchronous.items.map(|items| items.width()), [0, 1, 0]);
-        assert_eq!(Shares::of_variable(&graph, 0), None);
+        assert_eq!(Shares::of_variable(&graph, 0), Looker::Tiles);
         // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two extended floats.
-        assert_eq!(shares.scratch(false), [0, (100 + 101) * 32, 0]);
+        assert_eq!(shares.scratch(false, |_| false), [0, (100 + 101) * 32, 0]);
         // By levels each factor reads a message of the high-degree variable.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
         let levels = shares.by_levels(&preorder).unwrap();
