@@ -48,7 +48,6 @@ any update order, on processors and CUDA devices, with the same bits.")
   if(DPKG_SHLIBDEPS_EXECUTABLE AND FILE_EXECUTABLE)
     set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
     set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
-    # Also has ldconfig run when the package is installed.
     set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   else()
     set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libc6, libgcc-s1")
@@ -57,6 +56,11 @@ any update order, on processors and CUDA devices, with the same bits.")
 
   # What Debian wants of each package beside its files.
   set(debian "${CMAKE_CURRENT_BINARY_DIR}/debian")
+  # The dynamic linker learns of the library by dpkg's trigger. CPack writes scripts that call ldconfig unless others are named;
+  # of those named here there are none, and it packs what there is.
+  file(WRITE "${debian}/triggers" "activate-noawait ldconfig\n")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian}/triggers" "${debian}/none/postinst" "${debian}/none/postrm")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   # (Each line is indented, and a blank one is a dot.)
   file(READ "${PROJECT_SOURCE_DIR}/LICENSE-MIT" mit)
   string(STRIP "${mit}" mit)
