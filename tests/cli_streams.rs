@@ -205,6 +205,12 @@ fn how_much_is_said() {
     }
     assert!(run("-vv --iterations 3").contains("fastlbp: iteration 2: largest change "));
     assert!(run("-q --evidence missing.obs").starts_with("fastlbp: error: missing.obs: "));
+    // Colours, only where they are asked for: this is no terminal.
+    let coloured = |setting: &str| {
+        stderr(&shell(&work, &format!("{setting} PROGRAM infer missing.fg"))).contains('\x1b')
+    };
+    assert!(coloured("CLICOLOR_FORCE=1"));
+    assert!(!coloured("NO_COLOR=1 CLICOLOR_FORCE=1") && !coloured("env -u CLICOLOR_FORCE"));
     work.fail_with(2, "infer graph.causal_fg -q -v", "cannot be used with");
 }
 

@@ -96,6 +96,7 @@ is the standard input, and in place of one that is written, the standard output.
 Environment:
   FASTLBP_DEVICE        number of the CUDA device, where --device is not given
   NO_COLOR              no colours, also on a terminal
+  CLICOLOR_FORCE        colours, also where no terminal is
   CUDA_VISIBLE_DEVICES  which devices CUDA shows, and in which order
 
 Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next iteration; with
