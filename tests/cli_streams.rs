@@ -67,6 +67,20 @@ fn the_standard_input_and_output_have_a_name() {
             "PROGRAM infer graph.causal_fg --stats -",
             "--stats and the results: the standard output would get two outputs",
         ),
+        ("PROGRAM bench -", "--format causal_fg, fg, uai or bif is needed"),
+        (
+            "PROGRAM bench - - --format fg",
+            "GRAPH and GRAPH: the standard input would be read twice",
+        ),
+        (
+            "PROGRAM locate - --format fg --candidates -",
+            "GRAPH and --candidates: the standard input would be read twice",
+        ),
+        (
+            "PROGRAM bingo - --format fg",
+            "GRAPH and the commands: the standard input would be read twice",
+        ),
+        ("PROGRAM bingo graph.causal_fg --commands missing", "missing: No such file"),
         (
             "PROGRAM rank - --format fg --alarms a.alarms",
             "the answers and GRAPH: the standard input would be read twice",
@@ -76,6 +90,39 @@ fn the_standard_input_and_output_have_a_name() {
         assert_eq!(output.status.code(), Some(2), "{command}");
         assert!(stderr(&output).contains(wanted), "{command}: {}", stderr(&output));
     }
+}
+
+/// What is measured, located and asked on a graph of the standard input is so on its file.
+#[test]
+fn graphs_of_the_standard_input_are_those_of_their_files() {
+    let work = place();
+    fs::write(work.path("commands"), "BP 1e-6 5 10 5\nO 9 true\nBP 1e-6 5 10 5\nQ 10\n").unwrap();
+    fs::write(work.path("graph.candidates"), "10 one 1\n11 other 0\n").unwrap();
+    for (file, stream) in [
+        (
+            "PROGRAM bingo graph.causal_fg <commands",
+            "PROGRAM bingo - --format causal_fg --commands commands <graph.causal_fg",
+        ),
+        (
+            "PROGRAM bingo graph.causal_fg <commands",
+            "PROGRAM bingo graph.causal_fg --commands - <commands",
+        ),
+        (
+            "PROGRAM locate graph.causal_fg --candidates graph.candidates",
+            "PROGRAM locate - --format causal_fg --candidates graph.candidates <graph.causal_fg",
+        ),
+    ] {
+        let wanted = stdout(&shell(&work, file));
+        assert!(wanted.lines().count() > 3, "{wanted}");
+        let found = stdout(&shell(&work, stream));
+        assert_eq!(found.replace("/dev/stdin", "graph.causal_fg"), wanted, "{stream}");
+    }
+    let bench =
+        "PROGRAM bench - --format causal_fg --backend cpu --repeats 1 --iterations 2 -q --json";
+    let json: Value =
+        serde_json::from_str(&stdout(&shell(&work, &format!("{bench} <graph.causal_fg")))).unwrap();
+    let measured = json["measurements"].as_array().unwrap();
+    assert_eq!((measured.len(), &measured[0]["edges"]), (2, &26.into()));
 }
 
 #[test]
@@ -158,6 +205,12 @@ fn how_much_is_said() {
     }
     assert!(run("-vv --iterations 3").contains("fastlbp: iteration 2: largest change "));
     assert!(run("-q --evidence missing.obs").starts_with("fastlbp: error: missing.obs: "));
+    // Colours, only where they are asked for: this is no terminal.
+    let coloured = |setting: &str| {
+        stderr(&shell(&work, &format!("{setting} PROGRAM infer missing.fg"))).contains('\x1b')
+    };
+    assert!(coloured("CLICOLOR_FORCE=1"));
+    assert!(!coloured("NO_COLOR=1 CLICOLOR_FORCE=1") && !coloured("env -u CLICOLOR_FORCE"));
     work.fail_with(2, "infer graph.causal_fg -q -v", "cannot be used with");
 }
 

@@ -7,6 +7,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 fn file(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
@@ -24,19 +25,50 @@ fn declared() -> BTreeSet<String> {
     names.collect()
 }
 
-/// The shared library that cargo made along with this test.
+/// The shared library, of the crate that this test has.
 fn library() -> PathBuf {
     built("libfastlbp.so")
 }
 
-/// A file that cargo made along with this test.
+/// A file of the C library, which a test does not depend on: cargo links it here, with the profile and the features of this
+/// test, so that it compiles nothing but that.
 fn built(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("the path of this test");
-    let directories = test.ancestors().skip(1).take(2);
-    directories
-        .map(|directory| directory.join(name))
-        .find(|path| path.exists())
-        .unwrap_or_else(|| panic!("{name} beside the tests"))
+    static DIRECTORY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let test = std::env::current_exe().expect("the path of this test");
+        // target[/TRIPLE]/PROFILE/deps/exports-HASH
+        let output = test.ancestors().nth(2).expect("the directory of a profile");
+        let profile = match output.file_name().and_then(|name| name.to_str()) {
+            Some("debug") => "dev",
+            name => name.expect("the name of a profile"),
+        };
+        let target_directory = output.parent().expect("cargo's target directory");
+        let mut features = Vec::new();
+        for (name, is_on) in [
+            ("fastlbp/default", cfg!(feature = "default")),
+            ("fastlbp/cli", cfg!(feature = "cli")),
+            ("fastlbp-c/default", cfg!(feature = "cuda")),
+            ("fastlbp-c/test-hooks", cfg!(feature = "test-hooks")),
+        ] {
+            if is_on {
+                features.push(name);
+            }
+        }
+        // (With any test, cargo chooses the features of dependencies as for all.)
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--locked", "--quiet", "--package=fastlbp", "--package=fastlbp-c"])
+            .args(["--lib", "--test=exports", "--no-default-features"])
+            .args([format!("--features={}", features.join(",")), format!("--profile={profile}")])
+            .arg("--target-dir")
+            .arg(target_directory)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()
+            .expect("cargo");
+        assert!(status.success(), "cargo does not build the C library");
+        output.to_owned()
+    });
+    let path = DIRECTORY.join(name);
+    assert!(path.exists(), "cargo made no {}", path.display());
+    path
 }
 
 /// What `readelf` says of a file, or nothing where it is not installed.

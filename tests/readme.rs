@@ -237,6 +237,22 @@ fn rust_blocks_are_documentation_tests() {
     }
 }
 
+#[path = "../examples/rank_session.rs"]
+#[allow(dead_code)] // its `main`
+mod rank_session;
+
+/// The Rust program that ranks a real session prints what those in other languages do.
+#[test]
+fn a_real_session_is_ranked_in_rust() {
+    let data = |name: &str| root().join("examples/data").join(name).display().to_string();
+    let ranking = rank_session::rank(&data("weblech.causal_fg.gz"), &data("weblech.alarms"));
+    let lines = ranking.unwrap().into_iter().take(5).map(|(p, name)| format!("{p:.6} {name}\n"));
+    assert_eq!(lines.collect::<String>(), file("examples/c/rank_session.txt"));
+    for same in ["examples/cpp/rank_session.txt", "examples/java/RankSession.txt"] {
+        assert_eq!(file(same), file("examples/c/rank_session.txt"));
+    }
+}
+
 #[test]
 fn the_book_lists_every_chapter_once() {
     let summary = Document::read("docs/src/SUMMARY.md");

@@ -5,6 +5,9 @@ include("${CMAKE_CURRENT_LIST_DIR}/c/skipped_test.cmake")
 set(warnings -Wall -Wextra -Wpedantic -Werror)
 set(FASTLBP_REFERENCE_VALUES "${PROJECT_SOURCE_DIR}/tests/data/golden" CACHE PATH "Directory of the reference values")
 set(compare_output "${CMAKE_CURRENT_LIST_DIR}/c/compare_output.cmake")
+# What the examples that rank a real session get.
+set(example_session "${PROJECT_SOURCE_DIR}/examples/data/weblech.causal_fg.gz"
+    "${PROJECT_SOURCE_DIR}/examples/data/weblech.alarms")
 
 set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
 set(CMAKE_REQUIRED_FLAGS "-fsanitize=address,undefined")

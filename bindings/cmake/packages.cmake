@@ -5,7 +5,10 @@ set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
     "Belief propagation on factor graphs, for probabilistic program analysis")
 set(CPACK_PACKAGE_VENDOR "The fastlbp developers")
-set(CPACK_PACKAGE_CONTACT "The fastlbp developers <fastlbp@localhost.localdomain>")
+# Who makes a package answers for it: an address at example.org reaches nobody.
+set(FASTLBP_PACKAGE_CONTACT "The fastlbp developers <fastlbp@example.org>" CACHE STRING
+    "Name and address of who makes packages")
+set(CPACK_PACKAGE_CONTACT "${FASTLBP_PACKAGE_CONTACT}")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE-APACHE")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
@@ -32,11 +35,12 @@ if(DPKG_DEB_EXECUTABLE)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
   set(summary "belief propagation on factor graphs")
   # (dpkg wants a text of its own below the summary.)
-  set(about "Marginals and most probable states of large discrete factor graphs, such as those of probabilistic program \
-analysis, by loopy belief propagation in any update order, on processors and CUDA devices, with the same bits.")
+  set(about "Marginals and most probable states of large discrete factor graphs, such\n\
+as those of probabilistic program analysis, by loopy belief propagation in\n\
+any update order, on processors and CUDA devices, with the same bits.")
   set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${summary} - shared library\n${about}\nPrograms load this library.")
   set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-      "${summary} - C and C++ development\n${about}\nThese are the headers, the static library, and files for CMake and pkg-config.")
+      "${summary} - C and C++ development\n${about}\nThese are the headers, the static library, and files for CMake and\npkg-config.")
   set(CPACK_COMPONENT_TOOLS_DESCRIPTION
       "${summary} - command line\n${about}\nThis is the program, which ranks alarms and locates faults, too.")
   find_program(DPKG_SHLIBDEPS_EXECUTABLE dpkg-shlibdeps)
@@ -44,7 +48,6 @@ analysis, by loopy belief propagation in any update order, on processors and CUD
   if(DPKG_SHLIBDEPS_EXECUTABLE AND FILE_EXECUTABLE)
     set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
     set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
-    # Also has ldconfig run when the package is installed.
     set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   else()
     set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libc6, libgcc-s1")
@@ -53,6 +56,11 @@ analysis, by loopy belief propagation in any update order, on processors and CUD
 
   # What Debian wants of each package beside its files.
   set(debian "${CMAKE_CURRENT_BINARY_DIR}/debian")
+  # The dynamic linker learns of the library by dpkg's trigger. CPack writes scripts that call ldconfig unless others are named;
+  # of those named here there are none, and it packs what there is.
+  file(WRITE "${debian}/triggers" "activate-noawait ldconfig\n")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian}/triggers" "${debian}/none/postinst" "${debian}/none/postrm")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   # (Each line is indented, and a blank one is a dot.)
   file(READ "${PROJECT_SOURCE_DIR}/LICENSE-MIT" mit)
   string(STRIP "${mit}" mit)

@@ -35,16 +35,22 @@ pub(super) fn into_handle<O: Object>(state: O::State) -> Outcome<*mut O> {
 
 /// Runs the body of an entry: its failure or panic becomes a status and the thread's error text.
 pub(super) fn enter(body: impl FnOnce() -> Outcome) -> fastlbp_status {
-    let failure = match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => return fastlbp_status::Ok,
-        Ok(Err(failure)) => failure,
-        Err(payload) => panic_failure(&*payload),
-    };
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => fastlbp_status::Ok,
+        Ok(Err(failure)) => told(failure),
+        Err(payload) => told(panic_failure(&*payload)),
+    }
+}
+
+/// Leaves the error text of a failure on the thread. (Apart from [`enter`], which is compiled once per entry.)
+#[cold]
+fn told(failure: Failure) -> fastlbp_status {
     let Failure { status, message } = failure;
     set_last_error(message);
     status
 }
 
+#[cold]
 fn panic_failure(payload: &(dyn std::any::Any + Send)) -> Failure {
     let text = payload
         .downcast_ref::<&str>()

@@ -1,14 +1,16 @@
 //! `fastlbp bench`: times of reading, preparing and iterating, compared with the bandwidth of memory.
 
 use crate::activity::Activity;
+use crate::conflicts::Conflicts;
 use crate::copy_speed::copy_speed;
 use crate::failure::{Failure, Outcome};
+use crate::graph_file::FormatName;
 use crate::messages::warn;
 use crate::options::{BackendName, ScheduleName, parse_bingo_rule, parse_damping};
 use crate::run_options::InferenceName;
 use crate::shape::{ShapeName, ShapeOptions};
 use crate::signals;
-use crate::standard_streams::print;
+use crate::standard_streams::{input_path, print};
 use crate::subject::{EvidenceSource, Source, Subject, timed};
 use fastlbp::engine::device::device_count;
 use fastlbp::schedule::{Storage, analyse};
@@ -51,9 +53,13 @@ const DEFAULT_RULE: StopRule = StopRule::Tolerance { tolerance: 1e-9, max_iterat
 /// the next iteration, with the measurements that are complete and the exit code 130, 143 or 129.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH", required_unless_present = "shape")]
+    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz; - is the standard input, and needs --format
+    #[arg(value_name = "GRAPH", required_unless_present = "shape", value_parser = input_path())]
     graphs: Vec<PathBuf>,
+
+    /// Format of the graphs, where the names of their files do not say it
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatName>,
 
     /// Graphs that are generated and never written, after the others: shapes of `fastlbp generate` with commas in
     /// between or one by one, with their observations, and with its options
@@ -76,7 +82,7 @@ pub struct Arguments {
 
     /// Observed variables, for one graph [default: the file next to each graph with its name and the
     /// suffix .obs, if there is one]
-    #[arg(long, value_name = "FILE", conflicts_with = "shape")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shape", value_parser = input_path())]
     evidence: Option<PathBuf>,
 
     /// No evidence, also where there is a file next to the graph, or where a generated graph has observations
@@ -190,6 +196,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
         )));
     }
     arguments.shape_options.check(&arguments.shapes)?;
+    let mut conflicts = Conflicts::default();
+    for graph in &arguments.graphs {
+        conflicts.input("GRAPH", Some(graph))?;
+    }
+    conflicts.input("--evidence", arguments.evidence.as_deref())?;
     let backends = match &arguments.backend[..] {
         [] if device_count().is_ok() => vec![BackendName::Cpu, BackendName::Cuda],
         [] => vec![BackendName::Cpu],
@@ -230,7 +241,7 @@ fn measure_all(
         None if arguments.no_evidence => EvidenceSource::None,
         None => EvidenceSource::OfGraph,
     };
-    let files = arguments.graphs.iter().map(|path| Source::File(path));
+    let files = arguments.graphs.iter().map(|path| Source::File(path, arguments.format));
     // Shapes come with their number of variables only.
     let variables = arguments.variables.unwrap_or_default();
     let plan = |&shape| Source::Plan(arguments.shape_options.plan(shape, variables));

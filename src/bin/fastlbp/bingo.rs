@@ -4,18 +4,21 @@
 //! standard output, flushed at once.
 
 use crate::activity::Activity;
+use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome};
+use crate::graph_file::GraphFile;
 use crate::messages::{inform, warn};
 use crate::run_warnings;
 use crate::signals;
-use crate::standard_streams::{standard_input, standard_output};
+use crate::standard_streams::{input_path, standard_input, standard_output};
 use crate::stats::reason_name;
-use fastlbp::format::{read_graph, six_digits};
+use fastlbp::format::six_digits;
 use fastlbp::{
     BeliefPropagation, Contradiction, EngineOptions, RunReport, RunRequest, Schedule, StopRule,
 };
-use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,12 +40,14 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
-    /// Factor graph: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH")]
-    graph: PathBuf,
+    #[command(flatten)]
+    graph: GraphFile,
     /// Accepted for BINGO's driver and not used: nothing is random in SEQFIX
     #[arg(value_name = "SEED")]
     seed: Option<u64>,
+    /// Read the commands from this file, and not from the standard input
+    #[arg(short, long, value_name = "FILE", value_parser = input_path())]
+    commands: Option<PathBuf>,
     /// Say on the standard error how many iterations each BP took, and how long
     #[arg(long)]
     timing: bool,
@@ -50,18 +55,39 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
+    let mut conflicts = Conflicts::default();
+    arguments.graph.add_to(&mut conflicts)?;
+    match arguments.commands.as_deref() {
+        Some(file) => conflicts.input("--commands", Some(file))?,
+        None => conflicts.standard_input("the commands")?,
+    }
     let session = {
         let _activity = Activity::start("reading");
-        let graph = Arc::new(read_graph(&arguments.graph)?);
+        let graph = Arc::new(arguments.graph.read()?.graph);
         BeliefPropagation::new(graph, Schedule::SequentialFixed, EngineOptions::default())?
     };
-    let (tokens, mut output) = (Tokens::new(standard_input()?), standard_output()?);
+    let commands: Box<dyn BufRead> = match &arguments.commands {
+        Some(path) => {
+            let file = File::open(path).map_err(|error| of_file(path, &error))?;
+            Box::new(BufReader::new(file))
+        }
+        None => Box::new(standard_input()?),
+    };
+    let (tokens, mut output) = (Tokens::new(commands), standard_output()?);
     let timing = arguments.timing;
     match (Conversation { session, tokens, timing }).hold(&mut output) {
         Ok(()) => Ok(()),
-        Err(Stop::Input(error)) => Err(Failure::standard_input(&error)),
+        Err(Stop::Input(error)) => Err(match &arguments.commands {
+            Some(path) => of_file(path, &error),
+            None => Failure::standard_input(&error),
+        }),
         Err(Stop::Output(error)) => Err(Failure::standard_output(&error)),
     }
+}
+
+/// The failure of reading the file of `--commands`.
+fn of_file(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(format!("{}: {error}", path.display()))
 }
 
 /// Why a conversation cannot go on.

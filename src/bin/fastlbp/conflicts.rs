@@ -36,7 +36,7 @@ impl Conflicts {
     /// Adds an input file, if there is one.
     pub fn input(&mut self, option: &str, path: Option<&Path>) -> Outcome {
         if path.is_some_and(is_standard_input) {
-            return take("the standard input", &mut self.standard_input, option, "be read twice");
+            return self.standard_input(option);
         }
         let Some((name, identity)) = name(option, path) else { return Ok(()) };
         if let Some((output, _)) = self.outputs.iter().find(|output| output.1 == identity) {
@@ -68,9 +68,9 @@ impl Conflicts {
         self.take_standard_output("the results")
     }
 
-    /// Adds the standard input, from which a dialog is read.
-    pub fn standard_input(&mut self) -> Outcome {
-        take("the standard input", &mut self.standard_input, "the answers", "be read twice")
+    /// Adds the standard input, from which `what` is read.
+    pub fn standard_input(&mut self, what: &str) -> Outcome {
+        take("the standard input", &mut self.standard_input, what, "be read twice")
     }
 
     fn add_output(&mut self, name: String, identity: Identity) -> Outcome {

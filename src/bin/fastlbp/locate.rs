@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut conflicts = Conflicts::default();
     conflicts.standard_output()?;
     arguments.observe.check(&mut conflicts)?;
-    for Files { graph, candidates, evidence, names } in &files {
+    for Files { graph, candidates, evidence, names, .. } in &files {
         conflicts.input("GRAPH", Some(graph))?;
         conflicts.input("--candidates", Some(candidates))?;
         conflicts.input("--evidence", evidence.as_deref())?;

@@ -2,7 +2,8 @@
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome};
-use crate::rank_inputs::{read_evidence, read_listed, read_named_network};
+use crate::graph_file::{FormatName, read_as};
+use crate::rank_inputs::{read_evidence, read_listed, with_names};
 use crate::standard_streams::input_path;
 use fastlbp::format::{Dictionary, Marked};
 use fastlbp::{Evidence, FactorGraph};
@@ -14,9 +15,13 @@ use std::time::Instant;
 /// The files.
 #[derive(clap::Args)]
 pub struct InputArguments {
-    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz
-    #[arg(value_name = "GRAPH", required = true)]
+    /// Factor graphs: .causal_fg, .fg, .uai or .bif, also with .gz; - is the standard input, and needs --format
+    #[arg(value_name = "GRAPH", required = true, value_parser = input_path())]
     pub graphs: Vec<PathBuf>,
+
+    /// Format of the graphs, where the names of their files do not say it
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatName>,
 
     /// The candidates: a line `VARIABLE [NAME] [0|1]` each, where VARIABLE is a label or a name, and 1 marks those that
     /// are known to be at fault; also with .gz. Once per graph, in their order; or a directory that has a file
@@ -40,6 +45,7 @@ pub struct InputArguments {
 #[derive(Clone)]
 pub struct Files {
     pub graph: PathBuf,
+    format: Option<FormatName>,
     pub candidates: PathBuf,
     pub evidence: Option<PathBuf>,
     pub names: Option<PathBuf>,
@@ -92,7 +98,8 @@ impl<'a> Iterator for Reader<'a> {
 impl Files {
     fn read(&self) -> Outcome<Subject> {
         let started = Instant::now();
-        let (network, names) = read_named_network(&self.graph, self.names.as_deref())?;
+        let network = read_as(&self.graph, self.format, "--format")?;
+        let (network, names) = with_names(network, self.names.as_deref())?;
         let (evidence, warning) = read_evidence(self.evidence.as_deref(), &network)?;
         let graph = Arc::new(network.graph);
         let candidates = read_listed(&self.candidates, "candidate", &graph, &names)?;
@@ -119,7 +126,13 @@ impl InputArguments {
                 return Err(Failure::input("--candidates is needed for each graph"));
             };
             let (evidence, names) = (evidence[position].take(), names[position].take());
-            files.push(Files { graph: graph.clone(), candidates, evidence, names });
+            files.push(Files {
+                graph: graph.clone(),
+                format: self.format,
+                candidates,
+                evidence,
+                names,
+            });
         }
         Ok(files)
     }

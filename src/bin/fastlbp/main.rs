@@ -89,18 +89,20 @@ Examples:
 
 Graphs are .causal_fg (CausalBP), .fg (libDAI), .uai or .bif files, also with .gz.
 
-Files are written as a whole or not at all, and keep their owner, permissions and hard links. No file
-may be written that is also read, or named for two outputs. In place of a file that is read, - is the
-standard input, and in place of one that is written, the standard output.
+Files are written as a whole or not at all, and keep their owner, permissions and hard links. No
+file may be written that is also read, or named for two outputs. In place of a file that is read, -
+is the standard input, and in place of one that is written, the standard output.
 
 Environment:
   FASTLBP_DEVICE        number of the CUDA device, where --device is not given
   NO_COLOR              no colours, also on a terminal
+  CLICOLOR_FORCE        colours, also where no terminal is
   CUDA_VISIBLE_DEVICES  which devices CUDA shows, and in which order
 
-Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next iteration; with --output, the
-results of the iterations so far are written, without it nothing is printed. A second signal, and any at
-another time, ends the program at once; files that are not complete then stay as they were.
+Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next iteration; with
+--output, the results of the iterations so far are written, without it nothing is printed. A second
+signal, and any at another time, ends the program at once; files that are not complete then stay as
+they were.
 
 Exit codes: 0 done, 2 bad usage or input, 3 contradiction, 130 SIGINT, 143 SIGTERM, 129 SIGHUP,
 1 anything else.";

@@ -8,7 +8,7 @@ use crate::messages::warn;
 use crate::standard_streams::input_path;
 use fastlbp::format::{
     Dictionary, Marked, NamedGraph, Network, describe_variable, read_marked, read_names,
-    read_network, read_partial_evidence,
+    read_partial_evidence,
 };
 use fastlbp::ranking::Alarm;
 use fastlbp::{Evidence, FactorGraph};
@@ -64,7 +64,7 @@ impl InputArguments {
     /// Adds all files to what must not be written.
     pub fn add_to(&self, conflicts: &mut Conflicts) -> Outcome {
         if self.answers.is_none() {
-            conflicts.standard_input()?;
+            conflicts.standard_input("the answers")?;
         }
         self.graph.add_to(conflicts)?;
         for (option, path) in [
@@ -105,14 +105,8 @@ impl InputArguments {
     }
 }
 
-/// Reads a graph, and the names to show for its variables: those of a dictionary, else those of the graph's file.
-pub fn read_named_network(
-    path: &Path, dictionary: Option<&Path>,
-) -> Outcome<(Network, Dictionary)> {
-    with_names(read_network(path)?, dictionary)
-}
-
-fn with_names(network: Network, dictionary: Option<&Path>) -> Outcome<(Network, Dictionary)> {
+/// A graph with the names to show for its variables: those of a dictionary, else those of the graph's file.
+pub fn with_names(network: Network, dictionary: Option<&Path>) -> Outcome<(Network, Dictionary)> {
     let names = match (dictionary, &network.names) {
         (Some(path), _) => read_names(path, &network.graph)?,
         (None, Some(names)) => Dictionary::from_names(names)?,

@@ -3,8 +3,9 @@
 use crate::activity::Activity;
 use crate::evidence::of_observations;
 use crate::failure::Outcome;
+use crate::graph_file::{FormatName, read_as};
 use crate::shape::describe;
-use fastlbp::format::{NamedGraph, read_network, read_partial_evidence};
+use fastlbp::format::{NamedGraph, read_partial_evidence};
 use fastlbp::generate::Plan;
 use fastlbp::{Evidence, FactorGraph};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub struct Subject {
 
 /// Where a graph comes from.
 pub enum Source<'a> {
-    File(&'a Path),
+    File(&'a Path, Option<FormatName>),
     Plan(Plan),
 }
 
@@ -39,7 +40,7 @@ impl Source<'_> {
     /// The path, or the options that generate the graph.
     pub fn name(&self) -> String {
         match self {
-            Source::File(path) => path.display().to_string(),
+            Source::File(path, _) => path.display().to_string(),
             Source::Plan(plan) => describe(plan),
         }
     }
@@ -47,7 +48,7 @@ impl Source<'_> {
     /// The graph.
     pub fn subject(&self, evidence: &EvidenceSource) -> Outcome<Subject> {
         let (graph, evidence, read) = match self {
-            Source::File(path) => read_file(path, evidence)?,
+            Source::File(path, format) => read_file(path, *format, evidence)?,
             Source::Plan(plan) => make(plan, evidence)?,
         };
         Ok(Subject { name: self.name(), graph: Arc::new(graph), evidence, read })
@@ -61,9 +62,11 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-fn read_file(path: &Path, source: &EvidenceSource) -> Outcome<(FactorGraph, Evidence, f64)> {
+fn read_file(
+    path: &Path, format: Option<FormatName>, source: &EvidenceSource,
+) -> Outcome<(FactorGraph, Evidence, f64)> {
     let _activity = Activity::start("reading");
-    let (network, read) = timed(|| read_network(path));
+    let (network, read) = timed(|| read_as(path, format, "--format"));
     let network = network?;
     let named = NamedGraph::new(&network.graph, network.names.as_ref())?;
     let file = match source {

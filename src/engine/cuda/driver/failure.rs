@@ -20,17 +20,21 @@ pub(super) fn describe(result: CUresult) -> String {
 pub(super) fn check(result: CUresult, what: impl FnOnce() -> String) -> Result<()> {
     match result {
         CUresult::CUDA_SUCCESS => Ok(()),
-        CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            Err(out_of_memory(format_args!("CUDA device: {}", what())))
-        }
+        _ => Err(error(result, &what())),
+    }
+}
+
+/// The error of a result. (Apart from [`check`], which is compiled once per caller.)
+#[cold]
+fn error(result: CUresult, what: &str) -> Error {
+    match result {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => out_of_memory(format_args!("CUDA device: {what}")),
         CUresult::CUDA_ERROR_NO_DEVICE => {
-            Err(Error::NoDevice(format!("CUDA: {}: {}", what(), describe(result))))
+            Error::NoDevice(format!("CUDA: {what}: {}", describe(result)))
         }
-        CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => Err(Error::NoDevice(format!(
-            "CUDA: {}: the driver does not have this function: {} is needed",
-            what(),
-            NEEDED_DRIVER
-        ))),
-        _ => Err(Error::Device(format!("CUDA: {}: {}", what(), describe(result)))),
+        CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => Error::NoDevice(format!(
+            "CUDA: {what}: the driver does not have this function: {NEEDED_DRIVER} is needed"
+        )),
+        _ => Error::Device(format!("CUDA: {what}: {}", describe(result))),
     }
 }
