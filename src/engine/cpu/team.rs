@@ -166,7 +166,7 @@ impl Barrier {
     }
 }
 
-/// How a thread passes the time between two polls for what another thread of the team does.
+/// How a thread waits between two polls for what another thread of the team does.
 pub(super) struct Patience<'a> {
     barrier: &'a Barrier,
     polls: u32,
