@@ -32,8 +32,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Returns `None` for a factor with one variable.
-    fn new(state: &State, index: usize, batch: &[u32]) -> Option<Self> {
+    /// The batch with an index. Returns `None` for a factor with one variable.
+    pub(super) fn new(state: &State, index: usize, batch: &[u32]) -> Option<Self> {
         let graph = &state.graph;
         let factor = graph.edge_factors()[batch[0] as usize] as usize;
         let own = graph.factor_edges(factor);
@@ -41,21 +41,26 @@ impl Task {
             if own.len() == 1 {
                 return None;
             }
-            if let (true, 2..=8, Some(head), Some(parameter)) = (
-                graph.all_binary(),
-                own.len(),
-                graph.head_position(factor),
-                graph.conjunction_parameter(factor),
-            ) {
-                return Some(Self {
-                    first: own.start as u32,
-                    coefficients: parameter as u32,
-                    arity: own.len() as u8,
-                    head: head as u8,
-                });
+            if let Some(task) = Self::of_conjunction(state, factor) {
+                return Some(task);
             }
         }
         Some(Self { first: index as u32, coefficients: 0, arity: 0, head: 0 })
+    }
+
+    /// All messages of a factor, if it is a binary conjunction of 2 to 8 variables.
+    pub(super) fn of_conjunction(state: &State, factor: usize) -> Option<Self> {
+        let graph = &state.graph;
+        let own = graph.factor_edges(factor);
+        if !graph.all_binary() || !(2..=8).contains(&own.len()) {
+            return None;
+        }
+        Some(Self {
+            first: own.start as u32,
+            coefficients: graph.conjunction_parameter(factor)? as u32,
+            arity: own.len() as u8,
+            head: graph.head_position(factor)? as u8,
+        })
     }
 }
 

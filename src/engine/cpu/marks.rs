@@ -33,6 +33,11 @@ impl Marks {
         }
     }
 
+    /// Whether no variable was marked since the last clear.
+    pub(super) fn is_untouched(&self) -> bool {
+        !self.any.load(Relaxed)
+    }
+
     /// The marked variables, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let words: &[AtomicU64] = if self.any.load(Relaxed) { &self.words } else { &[] };

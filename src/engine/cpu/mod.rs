@@ -1,25 +1,30 @@
 //! Belief propagation on the processor.
 //!
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
-//! what one iteration does, `synchronous`, `serial`, `parallel`, `residual` and `active` do it, with `variable` and
+//! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `residual` and `active` do it, with `variable` and
 //! `factor` for the messages of one node; `run` is the loop over iterations, and `measure` tells it how far
 //! beliefs moved.
 
 mod active;
+mod assignment;
 mod backend;
 mod batches;
 mod engine;
 mod factor;
 mod factor_beliefs;
 mod high_arity;
+mod lanes;
 mod marks;
 mod measure;
+mod overlap;
+mod pace;
 mod parallel;
 mod pending;
 mod plan;
 mod residual;
 mod run;
 mod serial;
+mod singles;
 mod state;
 mod store;
 mod synchronous;

@@ -1,9 +1,12 @@
 //! Turns a schedule into the plan of an iteration: synchronous, in batches, or by largest residual.
 
+use super::assignment::Assignment;
 use super::batches::Batches;
 use super::high_arity::HighArityFactors;
+use super::lanes::Lanes;
 use super::parallel::ParallelBatches;
 use super::residual::Residual;
+use super::singles::Singles;
 use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, Trees};
@@ -33,10 +36,12 @@ pub(super) struct BatchPlan {
 pub(super) enum Order {
     /// Classes of the preorder, on one thread.
     Serial(Batches),
+    /// Classes of the preorder, each of one factor, on several threads.
+    Lanes(Lanes),
     /// Levels of the dependency analysis, on all threads.
     Parallel(ParallelBatches),
     /// A fresh permutation in each iteration, on one thread. `order` has room for all edges.
-    Random { seed: u64, order: Vec<u32> },
+    Random { seed: u64, order: Vec<u32>, singles: Singles },
 }
 
 impl Plan {
@@ -50,7 +55,8 @@ impl Plan {
             let trees = Trees::new(state)?;
             let cursors = Cursors::new(state, &trees)?;
             let high_arity = HighArityFactors::new(state, |_| true)?;
-            let order = Order::Random { seed, order: room(state.graph.edge_count())? };
+            let order = room(state.graph.edge_count())?;
+            let order = Order::Random { seed, order, singles: Singles::new(state)? };
             return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
         }
         if let Schedule::Parallel = schedule {
@@ -66,11 +72,20 @@ impl Plan {
         let few = classes.sends_few(state)?;
         let high_arity = HighArityFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
-        if classes.mixes_factors(state) || team.threads() > 1 {
+        let mixes_factors = classes.mixes_factors(state);
+        if mixes_factors {
             // A batch of several factors keeps its new messages in `by_edge` until all of them are computed.
             state.require_by_edge()?;
         }
-        if team.threads() > 1 && high_arity.is_empty() {
+        if team.threads() > 1 && high_arity.is_empty() && !mixes_factors {
+            let threads = team.threads();
+            if let Some(assignment) = Assignment::new(state, &classes, threads, tuning)? {
+                classes.prepare_serial(state)?;
+                let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
+                let cursors = Cursors::new(state, &trees)?;
+                return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
+            }
+        } else if team.threads() > 1 && high_arity.is_empty() {
             let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels)?;
             if !batches.sends_few(state)?.contains(&true)

@@ -153,7 +153,7 @@ impl Residual {
             self.scratch.wanted.clear();
             self.scratch.wanted.extend(edges.clone().map(|edge| edge as u32));
             let mut high_degree_variables =
-                HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+                HighDegreeVariables { trees: &self.trees, cursors: Some(&self.cursors) };
             if edges.is_empty()
                 || !messages(
                     state,
@@ -191,7 +191,7 @@ impl Residual {
             return;
         }
         let high_degree_variables =
-            HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+            HighDegreeVariables { trees: &self.trees, cursors: Some(&self.cursors) };
         // Without trees of high-arity factors: messages are not computed in the order in which these are read.
         let high_arity = &mut HighArityFactors::default();
         let mut serial =
@@ -215,7 +215,7 @@ impl Residual {
         store(state, edge, link, message, workspace);
         if link.high_degree {
             let mut high_degree_variables =
-                HighDegreeVariables { trees: &self.trees, cursors: Some(&mut self.cursors) };
+                HighDegreeVariables { trees: &self.trees, cursors: Some(&self.cursors) };
             high_degree_variables.changed(state, edge);
         }
         self.sent[edge] = true;

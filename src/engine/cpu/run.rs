@@ -3,6 +3,7 @@
 use super::engine::CpuEngine;
 use super::marks::Marks;
 use super::measure::{History, Measure, Tracker};
+use super::overlap::Overlap;
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
 use super::state::Contradictions;
@@ -78,6 +79,12 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         loops.compare_with_current()?;
     }
     let max_iterations = request.rule.most_iterations();
+    // With a fixed number of iterations, only the last one is measured, unless each is observed.
+    let always_measured = request.observe || !matches!(request.rule, StopRule::Iterations(_));
+    let mut overlap = match always_measured {
+        false if loops.has_lanes() => Some(Overlap::new(&loops.engine.state)?),
+        _ => None,
+    };
     let mut cancelled = false;
     let reason = loop {
         if let Some(reason) = loops.reason_to_stop(&request.rule) {
@@ -89,13 +96,29 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         if request.max_time.is_some_and(|limit| started.elapsed() >= limit) {
             break StopReason::Time;
         }
+        if let Some(overlap) = &mut overlap
+            && let Some(count) = loops.run_at_once(overlap, max_iterations)?
+        {
+            let before = loops.iterations - count;
+            for made in 1..=count {
+                let iterations = before + made;
+                if monitor(&loops.unmeasured(iterations, max_iterations)) == Control::Cancel {
+                    loops.go_back_to(iterations, before, overlap)?;
+                    cancelled = true;
+                    break;
+                }
+            }
+            continue;
+        }
         let last = loops.iterations + 1 >= max_iterations;
-        // With a fixed number of iterations, only the last one is measured, unless each is observed.
-        let always_measured = request.observe || !matches!(request.rule, StopRule::Iterations(_));
         if last && !always_measured && loops.iterations > 0 {
             loops.compare_with_current()?;
         }
+        let begun = Instant::now();
         loops.iteration()?;
+        if let Some(overlap) = &mut overlap {
+            overlap.made_one(begun.elapsed());
+        }
         let measured = always_measured || last;
         if measured {
             loops.measure()?;
@@ -176,6 +199,81 @@ impl Loop<'_> {
         }
     }
 
+    /// Whether the iterations of the run are those of lanes.
+    fn has_lanes(&self) -> bool {
+        let CpuEngine { plan, active, .. } = &*self.engine;
+        active.is_none()
+            && matches!(plan, Plan::Batches(plan) if matches!(plan.order, Order::Lanes(_)))
+    }
+
+    /// Runs several iterations at once, if that is possible now, and returns their number. The last one of the run and the
+    /// first one since the messages were uniform are made alone, and iterations in which contradictions come or go.
+    fn run_at_once(&mut self, overlap: &mut Overlap, max_iterations: u64) -> Result<Option<u64>> {
+        let CpuEngine { state, team, plan, constants_sent, iterations, .. } = &mut *self.engine;
+        if !self.scanned || !(*constants_sent || state.damping > 0.0) {
+            return Ok(None);
+        }
+        let Plan::Batches(plan) = plan else { return Ok(None) };
+        let BatchPlan { order, trees, cursors, .. } = &mut **plan;
+        let Order::Lanes(lanes) = order else { return Ok(None) };
+        if lanes.limit(state, team, *constants_sent, 1).is_none() {
+            return Ok(None);
+        }
+        let Some(count) = overlap.next((max_iterations - 1).saturating_sub(self.iterations)) else {
+            return Ok(None);
+        };
+        overlap.keep(state);
+        let started = Instant::now();
+        lanes.run(state, trees, cursors, team, *constants_sent, count);
+        let time = started.elapsed();
+        *iterations += count;
+        let mut quiet = state.newly_certain.is_untouched();
+        team.collect(|w| quiet &= w.contradictions.count == 0 && w.met.is_none());
+        self.iterations += count;
+        self.check_memory()?;
+        if !quiet {
+            overlap.failed();
+            let before = self.iterations - count;
+            self.go_back_to(before, before, overlap)?;
+            return Ok(None);
+        }
+        overlap.succeeded(count, time);
+        self.factor_contradictions = Contradictions::default();
+        (self.max_diff, self.unconverged) = (f64::INFINITY, None);
+        Ok(Some(count))
+    }
+
+    /// Makes the messages those after `iterations` iterations, from those before, which are kept, after `before`.
+    fn go_back_to(&mut self, iterations: u64, before: u64, overlap: &mut Overlap) -> Result<()> {
+        if iterations == self.iterations {
+            return Ok(());
+        }
+        let CpuEngine { state, team, iterations: all, trees_stale, .. } = &mut *self.engine;
+        overlap.put_back(state);
+        state.newly_certain.clear();
+        team.collect(|w| (w.contradictions, w.met) = (Contradictions::default(), None));
+        *trees_stale = true;
+        *all -= self.iterations - before;
+        self.iterations = before;
+        self.engine.begin();
+        while self.iterations < iterations {
+            self.iteration()?;
+        }
+        Ok(())
+    }
+
+    /// What is told of iterations that are not measured.
+    fn unmeasured(&self, iterations: u64, max_iterations: u64) -> Progress {
+        Progress {
+            iterations,
+            max_iterations,
+            max_diff: f64::INFINITY,
+            active_fraction: self.active_fraction,
+            unconverged: None,
+            contradictions: None,
+        }
+    }
+
     fn iteration(&mut self) -> Result<()> {
         let CpuEngine {
             state, team, synchronous, plan, active, constants_sent, iterations, ..
@@ -209,6 +307,8 @@ impl Loop<'_> {
                 let constants_sent = *constants_sent;
                 if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
+                } else if let Order::Lanes(lanes) = order {
+                    lanes.run(state, trees, cursors, team, constants_sent, 1);
                 } else {
                     team.run_alone(|workspace| -> Result<()> {
                         let high_degree_variables =
@@ -222,11 +322,11 @@ impl Loop<'_> {
                         };
                         match order {
                             Order::Serial(batches) => serial.run(batches),
-                            Order::Random { seed, order } => {
+                            Order::Random { seed, order, singles } => {
                                 random_order(state.graph.edge_count(), *seed, iteration, order)?;
-                                serial.run_sequence(order);
+                                serial.run_sequence(order, singles);
                             }
-                            Order::Parallel(_) => {}
+                            Order::Lanes(_) | Order::Parallel(_) => {}
                         }
                         Ok(())
                     })?;

@@ -12,6 +12,7 @@ use super::trees::HighDegreeVariables;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
 use super::workspace::Workspace;
 use crate::kernel::{EncodedMessage, HornCoefficients, Inference, small_horn_messages};
+use std::ops::Range;
 
 /// Number of tasks by which the prefetch of messages precedes the computation.
 const PREFETCH_DISTANCE: usize = 8;
@@ -27,22 +28,33 @@ pub(super) struct Serial<'a> {
 
 impl Serial<'_> {
     pub(super) fn run(&mut self, batches: &Batches) {
-        if !self.constants_sent || !self.state.is_plain_run() {
+        if !self.has_tasks() {
             for index in 0..batches.count() {
                 self.run_batch(batches.batch(index));
             }
             return;
         }
+        let tasks = batches.tasks();
         if self.high_arity.is_empty() {
-            self.run_tasks::<false>(batches);
+            self.run_tasks::<false>(batches, tasks, 0..tasks.len());
         } else {
-            self.run_tasks::<true>(batches);
+            self.run_tasks::<true>(batches, tasks, 0..tasks.len());
         }
     }
 
-    fn run_tasks<const HAS_HIGH_ARITY: bool>(&mut self, batches: &Batches) {
-        let mut ahead = batches.tasks().iter().skip(PREFETCH_DISTANCE);
-        for task in batches.tasks() {
+    /// Whether an iteration is that of the tasks: the messages that these leave out stay, and all others are as they are
+    /// computed.
+    #[inline(always)]
+    pub(super) fn has_tasks(&self) -> bool {
+        self.constants_sent && self.state.is_plain_run()
+    }
+
+    /// Runs some of the tasks, and prefetches for those that follow, also beyond these.
+    pub(super) fn run_tasks<const HAS_HIGH_ARITY: bool>(
+        &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>,
+    ) {
+        let mut ahead = tasks.iter().skip(range.start + PREFETCH_DISTANCE);
+        for task in &tasks[range] {
             if let Some(next) = ahead.next() {
                 let links = self.state.links.get(next.first as usize..);
                 if let Some(links) = links.and_then(|links| links.first_chunk::<4>()) {
@@ -76,20 +88,27 @@ impl Serial<'_> {
         let outputs = small_horn_messages(&inputs, task.head as usize, c);
         for (position, &output) in outputs.iter().enumerate() {
             let (edge, link) = (first + position, links[position]);
-            let mut odds = output;
-            if odds.may_be_deterministic() {
-                odds = self.checked(odds, edge);
-                note_deterministic(state, edge, link.slot as usize, odds);
-            }
-            state.to_variable.set(link.slot as usize, odds);
-            if link.high_degree {
-                self.high_degree_variables.changed(state, edge);
-            }
+            self.publish(edge, link, output);
             if HAS_HIGH_ARITY {
                 let variable = state.graph.edge_variables()[edge] as usize;
                 let factor = state.graph.edge_factors()[edge] as usize;
                 self.high_arity.message_arrived(state, variable, factor);
             }
+        }
+    }
+
+    /// Stores a computed message of a binary variable, for sums without damping, and lets the tree of the variable know.
+    #[inline(always)]
+    pub(super) fn publish(&mut self, edge: usize, link: Link, output: EncodedMessage) {
+        let state = self.state;
+        let mut odds = output;
+        if odds.may_be_deterministic() {
+            odds = self.checked(odds, edge);
+            note_deterministic(state, edge, link.slot as usize, odds);
+        }
+        state.to_variable.set(link.slot as usize, odds);
+        if link.high_degree {
+            self.high_degree_variables.changed(state, edge);
         }
     }
 
@@ -116,13 +135,6 @@ impl Serial<'_> {
             };
         }
         inputs
-    }
-
-    /// Updates edges one after the other, each as a batch of its own.
-    pub(super) fn run_sequence(&mut self, edges: &[u32]) {
-        for edge in edges {
-            self.run_batch(std::slice::from_ref(edge));
-        }
     }
 
     pub(super) fn run_batch(&mut self, batch: &[u32]) {

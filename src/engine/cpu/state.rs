@@ -58,14 +58,7 @@ impl Values {
     /// Prefetches the cache line of a value.
     #[inline(always)]
     pub(super) fn prefetch(&self, index: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(value) = self.0.get(index) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch of a valid reference changes nothing that can be seen.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = index;
+        prefetch(&self.0, index);
     }
 
     #[inline(always)]
@@ -94,6 +87,19 @@ impl Values {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
+}
+
+/// Prefetches the cache line of an item.
+#[inline(always)]
+pub(super) fn prefetch<T>(items: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(item) = items.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch of a valid reference changes nothing that can be seen.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (items, index);
 }
 
 /// Padding after the last message, so that a few values can be read from any index on.
@@ -319,6 +325,12 @@ impl State {
     #[inline(always)]
     pub(super) fn coefficients(&self, number: usize) -> &HornCoefficients {
         &self.coefficients[number]
+    }
+
+    /// All coefficients, by number.
+    #[inline(always)]
+    pub(super) fn all_coefficients(&self) -> &[HornCoefficients] {
+        &self.coefficients
     }
 
     /// Whether messages are sums and are stored without damping, as the fast paths assume.

@@ -41,6 +41,11 @@ impl Team {
         self.threads
     }
 
+    /// Number of threads that take part in the run.
+    pub(super) fn present(&self) -> usize {
+        self.gang.threads()
+    }
+
     /// Takes threads from the pool for a run; it may get fewer than it wants.
     pub(super) fn assemble(&mut self) {
         self.gang = Gang::of(self.threads);
@@ -89,6 +94,11 @@ impl Worker<'_> {
     /// Barrier: returns when every thread has called it. What any thread wrote before is visible to all after.
     pub(super) fn wait(&self) {
         self.barrier.wait();
+    }
+
+    /// The working memory, and the means to wait for other workers without the barrier.
+    pub(super) fn split(&mut self) -> (&mut Workspace, Patience<'_>) {
+        (self.workspace, Patience { barrier: self.barrier, polls: 0 })
     }
 
     /// This worker's part of `0..length`, which the workers divide into contiguous parts of equal size (to within
@@ -149,20 +159,40 @@ impl Barrier {
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             return;
         }
-        let mut spins = 0;
+        let mut patience = Patience { barrier: self, polls: 0 };
         while self.generation.load(Ordering::Acquire) == generation {
-            // A thread that panicked never arrives.
-            assert!(
-                !self.poisoned.load(Ordering::Relaxed),
-                "another thread of the iteration panicked"
-            );
-            if spins < SPINS_BEFORE_YIELD {
-                spins += 1;
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+            patience.pause();
         }
+    }
+}
+
+/// How a thread waits between two polls for what another thread of the team does.
+pub(super) struct Patience<'a> {
+    barrier: &'a Barrier,
+    polls: u32,
+}
+
+impl Patience<'_> {
+    /// Waits a moment, and returns whether it has been so long that others were let have the core. Panics if another thread
+    /// has: what is waited for may then never happen.
+    pub(super) fn pause(&mut self) -> bool {
+        assert!(
+            !self.barrier.poisoned.load(Ordering::Relaxed),
+            "another thread of the iteration panicked"
+        );
+        if self.polls < SPINS_BEFORE_YIELD {
+            self.polls += 1;
+            std::hint::spin_loop();
+            false
+        } else {
+            std::thread::yield_now();
+            true
+        }
+    }
+
+    /// The next poll is the first one of another wait.
+    pub(super) fn renew(&mut self) {
+        self.polls = 0;
     }
 }
 

@@ -9,7 +9,7 @@ use crate::kernel::{
     BLOCK, BLOCK_LEVELS, EncodedMessage, Monoid, Product, SMALL_DEGREE, tree_levels,
 };
 use crate::memory::{Grow, collected, room};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The trees of all variables of a degree above [`SMALL_DEGREE`].
 #[derive(Default)]
@@ -23,8 +23,8 @@ const NONE: u32 = u32::MAX;
 /// Levels of a tree over 2^32 leaves.
 const MAX_LEVELS: usize = 33;
 
-/// A [`Product`] that several threads access. Accesses are relaxed: as for `Values`, barriers between writing and
-/// reading order them.
+/// A [`Product`] that several threads access. Accesses are relaxed: as for `Values`, what makes threads wait for each
+/// other orders them.
 #[derive(Default)]
 struct Cell {
     significand: AtomicU64,
@@ -33,6 +33,7 @@ struct Cell {
 }
 
 impl Cell {
+    #[inline(always)]
     fn get(&self) -> Product {
         Product::from_words([
             self.significand.load(Relaxed),
@@ -41,6 +42,7 @@ impl Cell {
         ])
     }
 
+    #[inline(always)]
     fn set(&self, product: Product) {
         let [significand, exponent, counts] = product.to_words();
         self.significand.store(significand, Relaxed);
@@ -197,13 +199,16 @@ fn block_messages(
 ///
 /// Invariant: all nodes are up to date but those on the path to the last block, which is visited while its messages
 /// change. Nothing reads these nodes until another block is visited, which updates them first.
+///
+/// A visit changes the cursor of its variable. Several threads may visit, as long as the visits to one variable are
+/// ordered, each before the next: in `lanes`, whatever touches a variable waits for what touched it before.
 #[derive(Default)]
 pub(super) struct Cursors {
     /// In the order of the variables with trees; empty unless all variables are binary.
     high_degree_variables: Vec<Cursor>,
     /// Per cursor, then per level from the blocks to the root: the product of all messages that are not below the node
     /// of the path at that level.
-    down: Vec<Product>,
+    down: Vec<Cell>,
 }
 
 /// What a visit to a high-degree variable needs, in one place for the cache.
@@ -215,7 +220,7 @@ struct Cursor {
     /// Where its entries in `down` start.
     down: u32,
     /// The block last visited; `NONE` if there is none.
-    block: u32,
+    block: AtomicU32,
 }
 
 impl Cursors {
@@ -232,10 +237,10 @@ impl Cursors {
                     degree: slots.len() as u32,
                     nodes: trees.starts[v],
                     down: cursors.down.len() as u32,
-                    block: NONE,
+                    block: AtomicU32::new(NONE),
                 })?;
                 let height = tree_levels(blocks(state, v)).count();
-                cursors.down.try_resize(cursors.down.len() + height + 1, Product::NEUTRAL)?;
+                cursors.down.try_extend((0..=height).map(|_| Cell::default()))?;
             }
         }
         Ok(cursors)
@@ -244,24 +249,24 @@ impl Cursors {
     /// Forgets the last blocks. To be called when the trees have been rebuilt.
     pub(super) fn reset(&mut self) {
         for cursor in &mut self.high_degree_variables {
-            cursor.block = NONE;
+            *cursor.block.get_mut() = NONE;
         }
     }
 
     /// The product of all messages to a high-degree variable but those of a block. The caller may change the messages
     /// of the block until the next visit.
     #[inline]
-    fn visit(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
+    fn visit(&self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
         let cursor = &self.high_degree_variables[high_degree];
-        if cursor.block as usize == block {
-            return self.down[cursor.down as usize];
+        if cursor.block.load(Relaxed) as usize == block {
+            return self.down[cursor.down as usize].get();
         }
         self.go_to(state, trees, high_degree, block)
     }
 
     /// The product of all messages to a high-degree variable but the one at a slot.
     #[inline]
-    fn product(&mut self, state: &State, trees: &Trees, high_degree: usize, slot: u32) -> Product {
+    fn product(&self, state: &State, trees: &Trees, high_degree: usize, slot: u32) -> Product {
         let leaf = (slot - self.high_degree_variables[high_degree].first_slot) as usize;
         let block = leaf >> BLOCK_LEVELS;
         let above = self.visit(state, trees, high_degree, block);
@@ -273,9 +278,10 @@ impl Cursors {
 
     /// [`Self::visit`] where the last block was another one: updates the nodes above that one up to the lowest common
     /// ancestor, then computes the products of the new path below it.
-    fn go_to(&mut self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
-        let cursor = &mut self.high_degree_variables[high_degree];
-        let last = std::mem::replace(&mut cursor.block, block as u32);
+    fn go_to(&self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
+        let cursor = &self.high_degree_variables[high_degree];
+        let last = cursor.block.load(Relaxed);
+        cursor.block.store(block as u32, Relaxed);
         let start = cursor.down as usize;
         let common = |height: usize| last != NONE && (last as usize >> height) == (block >> height);
         let mut levels = [(0, 0); MAX_LEVELS];
@@ -296,16 +302,16 @@ impl Cursors {
             walk.ascend();
         }
         if walk.size == 1 {
-            self.down[start + height] = Product::NEUTRAL;
+            self.down[start + height].set(Product::NEUTRAL);
         }
-        let mut product = self.down[start + height];
+        let mut product = self.down[start + height].get();
         for level in (0..height).rev() {
             let sibling = (block >> level) ^ 1;
             let (first, size) = levels[level];
             if sibling < size {
                 product = product.combine(trees.nodes[first + sibling].get());
             }
-            self.down[start + level] = product;
+            self.down[start + level].set(product);
         }
         product
     }
@@ -321,14 +327,14 @@ impl Cursor {
     }
 }
 
-/// Access to the stored products: through cursors where one thread owns the trees, and directly where threads share
-/// them.
+/// Access to the stored products: through cursors where the visits to each variable are ordered, and directly where
+/// threads share a tree.
 pub(super) struct HighDegreeVariables<'a> {
     pub(super) trees: &'a Trees,
-    pub(super) cursors: Option<&'a mut Cursors>,
+    pub(super) cursors: Option<&'a Cursors>,
 }
 
-impl HighDegreeVariables<'_> {
+impl<'a> HighDegreeVariables<'a> {
     /// Whether a variable's products are stored.
     #[inline(always)]
     pub(super) fn covers(&self, variable: usize) -> bool {
@@ -337,8 +343,8 @@ impl HighDegreeVariables<'_> {
 
     /// The cursors, if the high-degree variable at the end of an edge has one.
     #[inline(always)]
-    fn cursors(&mut self, link: Link) -> Option<&mut Cursors> {
-        let cursors = self.cursors.as_deref_mut()?;
+    fn cursors(&self, link: Link) -> Option<&'a Cursors> {
+        let cursors = self.cursors?;
         (link.high_degree && !cursors.high_degree_variables.is_empty()).then_some(cursors)
     }
 

@@ -17,6 +17,25 @@ measured! {
         in_wide_batches: f64 = 2.5,
         /// Cost of a message read or written in a narrower batch, which one thread runs between barriers.
         in_narrow_batches: f64 = 3.0,
+        /// Estimated nanoseconds of a batch of one factor on its thread, beside those of its messages.
+        task: u64 = 10,
+        /// Of a message that is read or written.
+        message: u64 = 5,
+        /// Of a variable whose products are stored, for reading and replacing a message.
+        high_degree: u64 = 25,
+        /// Until another thread can see what a thread has written.
+        latency: u64 = 200,
+        /// Of a variable whose messages another thread wrote last.
+        transfer: u64 = 60,
+        /// By which a batch may start later than it could on another thread, to stay with what it reads.
+        patience: u64 = 1000,
+        /// Until an iteration has begun on a thread and its end is known, for each of the threads.
+        beginning: u64 = 300,
+        /// Several threads run lanes if their estimated time is below this share of one thread's. While they run, times are
+        /// compared (see `pace`).
+        worthwhile_lanes: f64 = 0.9,
+        /// How many times as long as one thread several may take for an iteration until they give it up.
+        given_up: f64 = 2.0,
         /// Largest degree of a variable at which an active set marks the messages that read a changed one.
         marking_degree: usize = 64,
         /// Several threads are used if their estimated time is below this share of one thread's.

@@ -1,7 +1,10 @@
 //! The engine against the definition, which updates one edge at a time, stores old and new messages apart, and computes
 //! every product anew.
 
-use super::plan::{Order, Plan};
+use super::high_arity::HighArityFactors;
+use super::plan::{BatchPlan, Order, Plan};
+use super::serial::Serial;
+use super::trees::HighDegreeVariables;
 use super::tuning::Tuning;
 use super::*;
 use crate::engine::options::EngineOptions;
@@ -24,12 +27,20 @@ const EAGER: Tuning = Tuning {
     edges_per_thread: 1,
     wide_batch: 1,
     worthwhile: f64::INFINITY,
+    worthwhile_lanes: f64::INFINITY,
+    given_up: f64::INFINITY,
     marking_degree: 2,
     ..Tuning::MEASURED
 };
-/// Some batches on all threads, some on one.
-const MIXED: Tuning =
-    Tuning { edges_per_thread: 1, wide_batch: 4, worthwhile: f64::INFINITY, ..Tuning::MEASURED };
+/// Some batches on all threads, some on one; lanes are given up at each wait.
+const MIXED: Tuning = Tuning {
+    edges_per_thread: 1,
+    wide_batch: 4,
+    worthwhile: f64::INFINITY,
+    worthwhile_lanes: f64::INFINITY,
+    given_up: 0.0,
+    ..Tuning::MEASURED
+};
 
 /// A graph with high-degree variables, high-arity factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
@@ -369,6 +380,44 @@ proptest! {
     }
 }
 
+/// What a run tells its caller after each iteration, and its result, where the caller ends it after some iterations.
+fn told(engine: &mut Trial<CpuEngine>, request: &RunRequest, ended_after: u64) -> Vec<String> {
+    let mut told = Vec::new();
+    let result = engine.run(request, &mut |progress| {
+        told.push(format!("{progress:?}"));
+        if progress.iterations == ended_after { Control::Cancel } else { Control::Continue }
+    });
+    told.push(format!("{result:?}"));
+    told
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(50, 500)))]
+
+    /// Lanes run several iterations at once, but nobody can tell: not by what the caller is told, where it ends the run,
+    /// which contradictions are found, nor by the messages.
+    #[test]
+    fn iterations_at_once_are_iterations(
+        case in case(), threads in 2_usize..5, ended_after in 1_u64..30, vote in any::<bool>(),
+        tuning in prop_oneof![3 => Just(EAGER), 1 => Just(MIXED)],
+    ) {
+        let policy = if vote { Contradiction::Vote } else { Contradiction::Error };
+        let request = RunRequest { contradiction: policy, ..case.request(24) };
+        for schedule in [Schedule::SequentialFixed, case.schedules().pop().unwrap()] {
+            let mut alone = case.engine(&schedule, 1, Tuning::default());
+            let mut lanes = case.engine(&schedule, threads, tuning);
+            let expected = told(&mut alone, &request, ended_after);
+            prop_assert_eq!(told(&mut lanes, &request, ended_after), expected);
+            prop_assert!(alone.messages() == lanes.messages(), "{}", schedule.name());
+            prop_assert_eq!(alone.results(), lanes.results());
+            let warm = RunRequest { start: Start::Warm, ..request };
+            let expected = told(&mut alone, &warm, ended_after);
+            prop_assert_eq!(told(&mut lanes, &warm, ended_after), expected);
+            prop_assert!(alone.messages() == lanes.messages(), "{} warm", schedule.name());
+        }
+    }
+}
+
 /// One AND over many variables that are heads of chains: its messages, updated one by one, are computed from
 /// its stored tree.
 #[test]
@@ -402,21 +451,79 @@ fn high_arity_factors_use_their_trees() {
     }
 }
 
-#[test]
-fn levels_run_on_threads_where_they_are_wide() {
+/// The plan of SEQFIX for conjunctions `head <- body`, on some threads.
+fn plan_of(conjunctions: impl Iterator<Item = (u64, u64)>, threads: usize) -> Plan {
     let mut builder = FactorGraphBuilder::new();
-    for v in 0..4000 {
-        builder.add_and(2 * v, &[2 * v + 1], 0.9, 0.2).unwrap();
+    for (head, body) in conjunctions {
+        builder.add_and(head, &[body], 0.9, 0.2).unwrap();
     }
     let graph = Arc::new(builder.build().unwrap());
     let tuning = Tuning { edges_per_thread: 1, ..Tuning::default() };
-    // Two threads do not make up for what batches cost; eight do.
-    for (threads, parallel) in [(2, false), (8, true)] {
-        let options = EngineOptions { threads: Some(threads), ..Default::default() };
-        let schedule = Schedule::SequentialFixed;
-        let engine = CpuEngine::with_tuning(graph.clone(), &schedule, options, tuning).unwrap();
-        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX is not synchronous") };
-        assert_eq!(matches!(plan.order, Order::Parallel(_)), parallel, "{threads} threads");
+    let options = EngineOptions { threads: Some(threads), ..Default::default() };
+    CpuEngine::with_tuning(graph, &Schedule::SequentialFixed, options, tuning).unwrap().plan
+}
+
+#[test]
+fn threads_share_an_order_where_that_is_faster() {
+    // Factors that have nothing to do with each other, and a chain of them.
+    for (chained, threads, shared) in [(false, 2, true), (false, 8, true), (true, 8, false)] {
+        let conjunctions = (0..4000).map(|v| if chained { (v, v + 1) } else { (2 * v, 2 * v + 1) });
+        let Plan::Batches(plan) = plan_of(conjunctions, threads) else {
+            panic!("SEQFIX is not synchronous")
+        };
+        assert_eq!(matches!(plan.order, Order::Lanes(_)), shared, "{threads} threads");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(100, 1000)))]
+
+    /// Lanes wait for all that they need, however fast the threads are: with any choice of the lane that goes on, also in
+    /// several iterations at once, the bits are those of the definition.
+    #[test]
+    fn lanes_may_run_at_any_speed(
+        case in case(), threads in 2_usize..7, seed in any::<u64>(), slow in 0_usize..8,
+    ) {
+        let strict = Preorder::from_ranks(
+            &case.graph,
+            &(0..case.graph.edge_count() as u64).map(|e| e.wrapping_mul(seed | 1)).collect::<Vec<_>>(),
+        ).unwrap();
+        for schedule in [Schedule::SequentialFixed, Schedule::Custom(Arc::new(strict))] {
+            let mut engine = case.engine(&schedule, threads, EAGER);
+            let sums = Case { mode: Mode::SUMS, ..case.clone() };
+            // Priors are computed once, by the first iteration.
+            go(&mut engine, &sums.request(1));
+            let CpuEngine { state, team, plan, .. } = &mut *engine;
+            let Plan::Batches(plan) = plan else {
+                prop_assert_eq!(case.graph.edge_count(), 1);
+                continue;
+            };
+            let BatchPlan { order, trees, cursors, high_arity } = &mut **plan;
+            let Order::Lanes(lanes) = order else {
+                let only_priors = (0..case.graph.factor_count()).all(|f| case.graph.arity(f) == 1);
+                prop_assert!(only_priors || !high_arity.is_empty());
+                continue;
+            };
+            let mut word = seed;
+            let mut choose = |count: usize| {
+                word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let lane = (word >> 33) as usize % count;
+                // One lane is picked rarely.
+                if lane == slow && word >> 40 & 15 > 0 { (lane + 1) % count } else { lane }
+            };
+            team.run_alone(|workspace| {
+                let mut serial = Serial {
+                    state,
+                    high_degree_variables: HighDegreeVariables { trees, cursors: Some(cursors) },
+                    high_arity: &mut HighArityFactors::default(),
+                    constants_sent: true,
+                    workspace,
+                };
+                lanes.run_in_any_order(&mut serial, 3, &mut choose);
+            });
+            let messages = engine.messages().0;
+            prop_assert!(messages == sums.reference(&schedule, 4).flat(), "{}", schedule.name());
+        }
     }
 }
 
