@@ -6,6 +6,7 @@ import enum
 import gzip
 import os
 import tempfile
+import warnings
 from pathlib import Path
 from typing import IO, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import first_fastest, flags, real, reals, whole
-from .errors import InvalidArgumentError, OutOfRangeError
+from .errors import FastlbpWarning, InvalidArgumentError, OutOfRangeError
 
 __all__ = ["FactorGraph", "FactorGraphBuilder", "FactorKind", "Scope", "Source", "Variable", "WILDCARD"]
 
@@ -274,7 +275,7 @@ class FactorGraph:
         """The graph as the uncompressed text of a format."""
         return self._native.write_bytes(_known_format(format))
 
-    def read_evidence(self, source: Source, *, format: str = "obs") -> Dict[int, int]:
+    def read_evidence(self, source: Source, *, format: str = "obs", unknown: str = "error") -> Dict[int, int]:
         """Reads observations.
 
         Parameters
@@ -283,6 +284,9 @@ class FactorGraph:
             ``.obs``, a line ``label value`` each, or ``.evid``, the format of the UAI competitions.
         format : {"obs", "evid"}
             Of file objects and bytes; a path has a suffix.
+        unknown : {"error", "skip"}
+            What happens to variables that the graph does not have. SmartFL's files have some; "skip" leaves them out with a
+            warning, as ``fastlbp infer`` does.
 
         Returns
         -------
@@ -292,13 +296,19 @@ class FactorGraph:
         Raises
         ------
         OutOfRangeError
-            A variable that the graph does not have.
+            A variable that the graph does not have, with ``unknown="error"``.
         """
+        if unknown not in ("error", "skip"):
+            raise InvalidArgumentError(f"unknown '{unknown}': error or skip is needed")
         if format not in ("obs", "evid"):
             raise InvalidArgumentError(f"format '{format}': obs or evid is needed")
         with _as_path(source, "." + format) as path:
-            variables, states, unknown = self._native.read_evidence(path)
-        _check_all_known(unknown)
+            variables, states, left_out = self._native.read_evidence(path)
+        if unknown == "error" or not left_out:
+            _check_all_known(left_out)
+        else:
+            warnings.warn(f"{len(left_out)} observed variables are not in the graph (the first is {left_out[0][0]}, line "
+                          f"{left_out[0][1]}): they are left out", FastlbpWarning, stacklevel=2)
         return dict(zip(self.labels[variables].tolist(), states.tolist()))
 
     def read_soft_evidence(self, source: Source) -> Dict[int, np.ndarray]:
