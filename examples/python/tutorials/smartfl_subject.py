@@ -31,7 +31,7 @@ candidates = [int(label) for label in graph.labels[bodies] if int(label) not in 
 print(f"{len(candidates)} candidates, in up to {degrees[bodies].max()} factors each")
 
 # %% [markdown]
-# `locate` runs as SmartFL does, all messages at once to 1e-8, and ranks candidates by the probability that they are wrong.
+# `locate` runs as SmartFL does, synchronously to changes of 1e-8, and ranks candidates by the probability that they are wrong.
 # Candidates of the same probability share their ranks, from the best to the worst.
 
 # %%
