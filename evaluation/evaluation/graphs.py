@@ -40,9 +40,11 @@ def size_of(program, path):
     return info["variables"], info["edges"]
 
 
-def find(program, folder):
-    """The graphs of a folder. One with alarms, or in a folder `bingo`, is one of BINGO's."""
-    found = []
+def find(program, folder, results):
+    """The graphs of a folder. One with alarms, or in a folder `bingo`, is one of BINGO's. Sizes are kept with the results, as
+    large graphs take a while to read."""
+    found, file = [], results / "sizes.json"
+    sizes = json.loads(file.read_text()) if file.is_file() else {}
     for path in sorted(folder.rglob("*")):
         suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), None)
         if suffix is None:
@@ -51,8 +53,11 @@ def find(program, folder):
         beside = {end: stem.with_name(f"{stem.name}.{end}") for end in ("obs", "alarms")}
         evidence, alarms = (beside[end] if beside[end].is_file() else None for end in ("obs", "alarms"))
         family = "bingo" if alarms or "bingo" in path.parts else "smartfl"
-        variables, edges = size_of(program, path)
-        found.append(Subject(stem.name, path, family, variables, edges, evidence, alarms))
+        key = f"{path.relative_to(folder)} {path.stat().st_size}"
+        if key not in sizes:
+            sizes[key] = size_of(program, path)
+        found.append(Subject(stem.name, path, family, *sizes[key], evidence, alarms))
+    file.write_text(json.dumps(sizes))
     return sorted(found, key=lambda subject: (subject.family, subject.edges))
 
 

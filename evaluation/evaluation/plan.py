@@ -30,6 +30,10 @@ TOLERANCE, MOST_ITERATIONS = "1e-6", 200
 LARGEST_GENERATED = 500_000
 
 
+# Iterations on one thread may be fewer above so many edges (--fewer).
+MANY_EDGES = 100_000
+
+
 @dataclass
 class Job:
     key: str
@@ -70,8 +74,17 @@ def ranking_key(subject, schedule):
     return f"ranking / {subject.name} / {schedule}"
 
 
-def speed_options(arguments, subject):
+def makes_fewer(arguments, subject, engine):
+    """Whether a graph makes fewer iterations on an engine than the protocol says."""
+    return bool(arguments.fewer) and engine == "1 thread" and subject.edges > MANY_EDGES
+
+
+def speed_options(arguments, subject, engine=None):
     """The protocol of the paper for a graph."""
+    if makes_fewer(arguments, subject, engine):
+        if subject.family == "smartfl":
+            return ["--schedule", "PARALL", "--iterations", str(arguments.fewer)]
+        return ["--schedule", "SEQFIX", "--bingo", f"1e-06,{arguments.fewer},{2 * arguments.fewer},{min(100, arguments.fewer)}"]
     if subject.family == "smartfl":
         return ["--schedule", "PARALL", "--iterations", str(QUICK_SYNCHRONOUS if arguments.quick else SYNCHRONOUS)]
     return ["--schedule", "SEQFIX", "--bingo", QUICK_BINGO_RULE if arguments.quick else BINGO_RULE]
@@ -83,17 +96,19 @@ def jobs(arguments, here, subjects):
     repeats = 1 if arguments.quick else arguments.repeats
     listed = []
 
-    def add(key, measure, *given):
+    def add(key, measure, *given, **more):
         def timed():
             before = machine.load()
-            return {**measure(*given), "load": before}
+            return {**measure(*given), **more, "load": before}
 
         listed.append(Job(key, timed))
 
     for subject in subjects:
         options = speed_options(arguments, subject)
         for engine, where in engines(here).items():
-            add(speed_key(subject, engine), programs.infer, program, subject, options + where, limit, repeats)
+            more = {"fewer": True} if makes_fewer(arguments, subject, engine) else {}
+            own = speed_options(arguments, subject, engine)
+            add(speed_key(subject, engine), programs.infer, program, subject, own + where, limit, repeats, **more)
         for name, kind, command in peers(arguments):
             if kind == "protocol" and subject.family == "bingo":
                 add(speed_key(subject, name), programs.protocol_peer, command, subject, options[-1], limit)

@@ -130,4 +130,4 @@ def command_peer(program, command, subject, iterations, limit):
         if isinstance(done, dict):
             return done
         last = (done.stdout.strip().splitlines() or [""])[-1].split()
-        return {"run": float(last[1]) if len(last) == 2 and last[0] == "seconds" else seconds}
+        return {"iterations": iterations, "run": float(last[1]) if len(last) == 2 and last[0] == "seconds" else seconds}

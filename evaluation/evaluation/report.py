@@ -35,6 +35,14 @@ def missing(value):
     return "failed" if value else None
 
 
+def fewer(store):
+    """What is to be known of runs that made fewer iterations than they should."""
+    if not any(value.get("fewer") for _, value in store.items()):
+        return ""
+    return (f" On one thread, graphs of more than {plan.MANY_EDGES:,} edges made fewer iterations, as the table says; they are not "
+            "in the figures.")
+
+
 def speeds(here, arguments, subjects, store):
     names = [*plan.engines(here), *(name for name, _, _ in plan.peers(arguments))]
     head = ["graph", "variables", "edges", "engine", "iterations", "read s", "prepare s", "run s", "us/iteration", "ns/edge"]
@@ -86,7 +94,8 @@ def speed_figure(here, arguments, subjects, store, family, title):
     series = []
     for name in [*plan.engines(here), *(name for name, _, _ in plan.peers(arguments))]:
         of = [(subject, store.get(plan.speed_key(subject, name))) for subject in subjects if subject.family == family]
-        series.append((name, sorted((subject.variables, value["run"]) for subject, value in of if value and "run" in value)))
+        series.append((name, sorted((subject.variables, value["run"]) for subject, value in of
+                                 if value and "run" in value and not value.get("fewer"))))
     return svg.figure(title, "variables", "seconds", series, (True, True), has_lines=False)
 
 
@@ -137,7 +146,7 @@ def write(arguments, here, subjects, store):
         arguments.note, ""]
     out += ["## RQ1: how fast", "",
             f"SmartFL graphs: {plan.QUICK_SYNCHRONOUS if arguments.quick else plan.SYNCHRONOUS} synchronous iterations. BINGO "
-            f"graphs: SEQFIX by BINGO's rule with {plan.QUICK_BINGO_RULE if arguments.quick else plan.BINGO_RULE}.", ""]
+            f"graphs: SEQFIX by BINGO's rule with {plan.QUICK_BINGO_RULE if arguments.quick else plan.BINGO_RULE}." + fewer(store), ""]
     for family, title in (("smartfl", "Synchronous iterations"), ("bingo", "A run by BINGO's rule")):
         if put(f"speed-{family}.svg", speed_figure(here, arguments, subjects, store, family, title)):
             out += [f"![{title}: time over variables](speed-{family}.svg)", ""]

@@ -50,9 +50,10 @@ def open_results(arguments, here):
         if lines and lines[0] != subject:
             sys.exit(f"{path} is of another program, machine or kind of run: --restart, or another --output, is needed")
         known = {line["key"]: line["value"] for line in lines[1:]}
-        # Failures are tried again, and what has more time now.
+        # Failures are tried again, and what has more time now, or can make all its iterations.
         known = {key: value for key, value in known.items()
-                 if not value.get("error") and value.get("unfinished", arguments.limit) >= arguments.limit}
+                 if not value.get("error") and value.get("unfinished", arguments.limit) >= arguments.limit
+                 and (arguments.fewer or not value.get("fewer"))}
         path.write_text("".join(json.dumps(line) + "\n" for line in [subject] + [
             {"key": key, "value": value} for key, value in known.items()]))
         print(f"{path}: goes on after {len(known)} results")

@@ -4,13 +4,16 @@ command line: microseconds per iteration, side by side, and whether the marginal
     python pgmax_models.py PROGRAM [--backend cuda] [--size 1.0]
 
 PROGRAM is `fastlbp` of the same source tree. Needs fastlbp; with PGMax and JAX, models are made by PGMax and taken by
-`fastlbp.from_pgmax`, and PGMax is measured too, in 32 bits. An iteration's time is the difference between runs of many and
-of few iterations, divided by the difference of their numbers: medians, of runs in turn. Prints a table in Markdown.
+`fastlbp.from_pgmax`, and PGMax is measured too, in 32 bits. An iteration's time is that of `fastlbp bench`, and measured
+in the same way elsewhere: the difference between fresh runs of 1 and of 1 + `--iterations` iterations, divided by these;
+the median of so many measurements, in rounds, in which package, command line and PGMax take turns. Prints a table in
+Markdown.
 """
 
 import argparse
 import functools
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -22,8 +25,6 @@ from pathlib import Path
 import numpy as np
 
 import fastlbp
-
-FEW, MANY = 20, 220
 
 
 def grid(side):
@@ -82,55 +83,40 @@ def made_by_pgmax(unary, pairs, weights):
     return model, group, infer.build_inferer(model.bp_state, backend="bp")
 
 
-def per_iteration(measure, repetitions):
-    """Seconds per iteration, where `measure` gives the seconds of a run."""
-    few, many = [], []
-    measure(FEW)
-    for _ in range(repetitions):
-        few.append(measure(FEW))
-        many.append(measure(MANY))
-    return (statistics.median(many) - statistics.median(few)) / (MANY - FEW)
+def per_iteration(run, iterations):
+    """Seconds per iteration, where `run` makes a fresh run of so many."""
 
-
-def by_package(graph, backend, damping):
-    """A session, and what measures a run of it."""
-    bp = fastlbp.BeliefPropagation(graph, backend=backend)
-
-    def measure(iterations):
+    def seconds(count):
         start = time.perf_counter()
-        bp.run(iterations=iterations, damping=damping)
-        bp.marginals()
+        run(count)
         return time.perf_counter() - start
 
-    return bp, measure
+    few = seconds(1)
+    return (seconds(1 + iterations) - few) / iterations
 
 
-def by_program(program, path, backend, damping):
-    """Where the program saves its last marginals, and what measures a run of it."""
-    output, stats = path.with_suffix(".out"), path.with_suffix(".json")
-
-    def measure(iterations):
-        subprocess.run([program, "infer", path, "--schedule", "PARALL", "--iterations", str(iterations), "--backend",
-                        backend, "--damping", str(damping), "--output", output, "--stats", stats],
+def by_program(program, path, backend, damping, iterations, output):
+    """Seconds per iteration by `fastlbp bench`, and, the first time, marginals by `fastlbp infer` in the file `output`."""
+    options = ["--schedule", "PARALL", "--backend", backend, "--damping", str(damping)]
+    if not output.exists():
+        subprocess.run([program, "infer", path, *options, "--iterations", str(1 + iterations), "--output", output],
                        check=True, capture_output=True)
-        return json.loads(stats.read_text())["seconds"]["run"]
-
-    return output, measure
+    done = subprocess.run([program, "bench", path, *options, "--iterations", str(iterations), "--repeats", "3", "--json"],
+                          check=True, capture_output=True)
+    return json.loads(done.stdout)["measurements"][0]["iteration"]
 
 
 def by_pgmax(group, unary, inferer, damping):
-    """What measures a run of PGMax."""
+    """What makes a run of PGMax; runs of a new number of iterations are compiled first."""
     import jax
 
     start_state = inferer.init(evidence_updates={group: unary})
 
-    def measure(iterations):
-        start = time.perf_counter()
+    def run(iterations):
         state = inferer.run(start_state, num_iters=iterations, damping=damping, temperature=1.0)
         jax.block_until_ready(state.ftov_msgs)
-        return time.perf_counter() - start
 
-    return measure
+    return run
 
 
 def marginals_of(output, states):
@@ -140,13 +126,44 @@ def marginals_of(output, states):
     return found if found.shape[1] == states else found[:, -1:]
 
 
+def measure(arguments, graph, path, pgmax, unary, damping):
+    """A row's figures: seconds per iteration of package, program and PGMax, and whether marginals are the same."""
+    output = path.with_suffix(f".{damping}.out")
+    bp = fastlbp.BeliefPropagation(graph, backend=arguments.backend)
+
+    def by_package(iterations):
+        bp.run(iterations=iterations, damping=damping)
+
+    other = None if pgmax is None else by_pgmax(pgmax[1], unary, pgmax[2], damping)
+    for run in filter(None, (by_package, other)):
+        # Prepared, compiled, and out of an idle device's low clocks.
+        run(1)
+        run(1 + arguments.iterations)
+    seconds = {"package": [], "program": [], "PGMax": []}
+    for _ in range(arguments.rounds):
+        seconds["program"].append(by_program(arguments.program, path, arguments.backend, damping, arguments.iterations,
+                                             output))
+        for name, run in (("package", by_package), ("PGMax", other)):
+            if run is not None:
+                run(1 + arguments.iterations)
+                seconds[name].append(statistics.median(per_iteration(run, arguments.iterations) for _ in range(3)))
+    by_package(1 + arguments.iterations)
+    written = marginals_of(output, unary.shape[1])
+    marginals = bp.marginals().reshape(len(unary), -1)
+    same = bool((marginals[:, -written.shape[1]:] == written).all())
+    return [statistics.median(own) if own else None for own in seconds.values()], same
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", help="the program fastlbp")
     parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="cuda")
     parser.add_argument("--size", type=float, default=1.0, help="of the models: 0.1 for a trial")
-    parser.add_argument("--repetitions", type=int, default=5, help="runs of each length (5)")
+    parser.add_argument("--iterations", type=int, default=200, help="of a measurement (200)")
+    parser.add_argument("--rounds", type=int, default=3, help="of measurements in turn (3)")
     arguments = parser.parse_args()
+    # JAX would take three quarters of the device's memory.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     print("| model | damping | edges | Python, us | command line, us | Python / command line | same marginals | PGMax, us |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as directory:
@@ -156,21 +173,13 @@ def main():
                 graph = fastlbp.FactorGraph.from_pairwise(np.exp(unary), pairs, np.exp(weights))
             else:
                 graph = fastlbp.from_pgmax(pgmax[0], {pgmax[1]: unary})
-            path = Path(directory) / "model.uai"
+            path = Path(directory) / f"{len(unary)}.uai"
             graph.write(path)
             for damping in (0.0, 0.5):
-                bp, measure = by_package(graph, arguments.backend, damping)
-                own = per_iteration(measure, arguments.repetitions)
-                output, measure = by_program(arguments.program, path, arguments.backend, damping)
-                program = per_iteration(measure, arguments.repetitions)
-                written = marginals_of(output, unary.shape[1])
-                marginals = bp.marginals().reshape(len(unary), -1)
-                same = bool((marginals[:, -written.shape[1]:] == written).all())
-                other = "–"
-                if pgmax is not None:
-                    other = f"{1e6 * per_iteration(by_pgmax(pgmax[1], unary, pgmax[2], damping), arguments.repetitions):.1f}"
+                (own, program, other), same = measure(arguments, graph, path, pgmax, unary, damping)
                 print(f"| {name} | {damping} | {graph.edge_count} | {1e6 * own:.1f} | {1e6 * program:.1f} | "
-                      f"{own / program:.3f} | {'yes' if same else 'no'} | {other} |", flush=True)
+                      f"{own / program:.3f} | {'yes' if same else 'no'} | {'–' if other is None else f'{1e6 * other:.1f}'} |",
+                      flush=True)
 
 
 if __name__ == "__main__":

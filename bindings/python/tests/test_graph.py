@@ -181,6 +181,10 @@ def test_other_files_are_read(alarms, tmp_path):
     assert alarms.read_evidence(tmp_path / "written.obs") == {10: 1}
     with pytest.raises(fastlbp.OutOfRangeError, match="77"):
         alarms.read_evidence(b"77 1")
+    with pytest.warns(fastlbp.FastlbpWarning, match="1 observed variables .* 77, line 2"):
+        assert alarms.read_evidence(b"10 1\n77 1\n", unknown="skip") == {10: 1}
+    with pytest.raises(fastlbp.InvalidArgumentError, match="ignore"):
+        alarms.read_evidence(b"10 1", unknown="ignore")
     with pytest.raises(fastlbp.ParseError):
         alarms.read_evidence(b"10 2")
     with pytest.raises(fastlbp.InvalidArgumentError):

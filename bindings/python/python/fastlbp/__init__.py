@@ -8,7 +8,8 @@ treewidth. :class:`Inspection` and :func:`locate` rank alarms and suspects. Mode
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Tuple
+from dataclasses import dataclass
+from typing import List, Optional, Tuple
 
 from . import _native
 from ._run import Bingo, Progress, RunReport
@@ -36,9 +37,11 @@ __all__ = [
 ]
 
 
-class Device(NamedTuple):
+@dataclass(frozen=True)
+class Device:
     """A CUDA device."""
 
+    #: By which `device` of :class:`BeliefPropagation` names it.
     index: int
     name: str
     #: Bytes.

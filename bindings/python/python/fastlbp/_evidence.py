@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
 
@@ -49,11 +49,11 @@ def batch(graph: FactorGraph, entries: Any) -> Any:
     return [given(graph, entry) for entry in entries]
 
 
-def taken(graph: FactorGraph, evidence: Given) -> dict:
+def taken(graph: FactorGraph, evidence: Given) -> Dict[int, Any]:
     """Evidence as a dict by label."""
     variables, states, likelihoods = evidence
     labels = graph.labels
-    known: dict = dict(zip(labels[variables].tolist(), states.tolist()))
+    known: Dict[int, Any] = dict(zip(labels[variables].tolist(), states.tolist()))
     known.update((int(labels[variable]), weights) for variable, weights in likelihoods)
     return known
 

@@ -1,9 +1,11 @@
 """The native part, with arguments as the Python part gives them: arrays of one type each, contiguous."""
 
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple, final
 
 import numpy as np
 import numpy.typing as npt
+
+__all__ = ["Builder", "Exact", "Graph", "Inspection", "Request", "Session", "devices", "quality", "suspects"]
 
 _Floats = npt.NDArray[np.float64]
 _Words = npt.NDArray[np.uint64]
@@ -11,6 +13,7 @@ _Report = Tuple[int, int, str, bool, float, float, int, Optional[int], int]
 _Evidence = Tuple[_Words, _Words, List[Tuple[int, _Floats]]]
 _Callback = Optional[Callable[..., Any]]
 
+@final
 class Builder:
     def __new__(cls) -> "Builder": ...
     def factor_count(self) -> int: ...
@@ -31,6 +34,7 @@ class Builder:
     def add_missing_priors(self, p: float) -> None: ...
     def build(self) -> "Graph": ...
 
+@final
 class Graph:
     labels: _Words
     cardinalities: npt.NDArray[np.uint32]
@@ -69,11 +73,13 @@ class Graph:
     def read_ranks(self, path: str) -> _Words: ...
     def write_marginals(self, path: str, marginals: _Floats) -> None: ...
 
+@final
 class Request:
     def __new__(cls, rule: str, tolerance: float, min_iterations: int, max_iterations: int, history: int, start: str,
                 max_time: Optional[float], contradiction: str, inference_name: str, damping: float,
                 active_threshold: Optional[float], observe: bool) -> "Request": ...
 
+@final
 class Session:
     def __new__(cls, graph: Graph, schedule: str, ranks: Optional[_Words], seed: int, blocks: int, log_domain: bool,
                 backend: str, threads: Optional[int], device: Optional[int], compile_tables: bool) -> "Session": ...
@@ -105,6 +111,7 @@ class Session:
     def save_state(self) -> _Words: ...
     def restore_state(self, state: _Words) -> None: ...
 
+@final
 class Exact:
     def __new__(cls, graph: Graph, evidence: _Evidence, inference_name: str, table_limit: Optional[int]) -> "Exact": ...
     def width(self) -> int: ...
@@ -114,6 +121,7 @@ class Exact:
     def belief(self, variables: Sequence[int]) -> _Floats: ...
     def find_maximum(self) -> _Words: ...
 
+@final
 class Inspection:
     def __new__(cls, session: Session, alarms: Sequence[Tuple[int, Optional[str]]], request: Request,
                 exact_ties: bool) -> "Inspection": ...

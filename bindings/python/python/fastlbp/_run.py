@@ -107,7 +107,7 @@ def heard(progress: Optional[Callable[[Progress], Any]]) -> Optional[Callable[..
     return lambda *fields: callback(Progress(*fields))
 
 
-def report(fields: Tuple[Any, ...], trace: Optional[Tuple[np.ndarray, ...]] = None) -> RunReport:
+def report(fields: _native._Report, trace: Optional[Tuple[np.ndarray, ...]] = None) -> RunReport:
     """A report from what the native part gives."""
     return RunReport(*fields, trace=None if trace is None else _table(trace))
 

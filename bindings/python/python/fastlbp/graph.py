@@ -6,6 +6,7 @@ import enum
 import gzip
 import os
 import tempfile
+import warnings
 from pathlib import Path
 from typing import IO, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import first_fastest, flags, real, reals, whole
-from .errors import InvalidArgumentError, OutOfRangeError
+from .errors import FastlbpWarning, InvalidArgumentError, OutOfRangeError
 
 __all__ = ["FactorGraph", "FactorGraphBuilder", "FactorKind", "Scope", "Source", "Variable", "WILDCARD"]
 
@@ -274,7 +275,7 @@ class FactorGraph:
         """The graph as the uncompressed text of a format."""
         return self._native.write_bytes(_known_format(format))
 
-    def read_evidence(self, source: Source, *, format: str = "obs") -> Dict[int, int]:
+    def read_evidence(self, source: Source, *, format: str = "obs", unknown: str = "error") -> Dict[int, int]:
         """Reads observations.
 
         Parameters
@@ -283,6 +284,9 @@ class FactorGraph:
             ``.obs``, a line ``label value`` each, or ``.evid``, the format of the UAI competitions.
         format : {"obs", "evid"}
             Of file objects and bytes; a path has a suffix.
+        unknown : {"error", "skip"}
+            What happens to variables that the graph does not have. SmartFL's files have some; "skip" leaves them out with a
+            warning, as ``fastlbp infer`` does.
 
         Returns
         -------
@@ -292,13 +296,19 @@ class FactorGraph:
         Raises
         ------
         OutOfRangeError
-            A variable that the graph does not have.
+            A variable that the graph does not have, with ``unknown="error"``.
         """
+        if unknown not in ("error", "skip"):
+            raise InvalidArgumentError(f"unknown '{unknown}': error or skip is needed")
         if format not in ("obs", "evid"):
             raise InvalidArgumentError(f"format '{format}': obs or evid is needed")
         with _as_path(source, "." + format) as path:
-            variables, states, unknown = self._native.read_evidence(path)
-        _check_all_known(unknown)
+            variables, states, left_out = self._native.read_evidence(path)
+        if unknown == "error" or not left_out:
+            _check_all_known(left_out)
+        else:
+            warnings.warn(f"{len(left_out)} observed variables are not in the graph (the first is {left_out[0][0]}, line "
+                          f"{left_out[0][1]}): they are left out", FastlbpWarning, stacklevel=2)
         return dict(zip(self.labels[variables].tolist(), states.tolist()))
 
     def read_soft_evidence(self, source: Source) -> Dict[int, np.ndarray]:
@@ -334,7 +344,8 @@ class FactorGraph:
         return [(int(self.labels[variable]), name, mark) for variable, name, mark in marked]
 
     def read_ranks(self, source: Source) -> np.ndarray:
-        """Reads an order of messages: the rank of each edge, to be given to :class:`BeliefPropagation` as its schedule."""
+        """Reads an order of messages: the rank of each edge, shape (edges,), to be given to :class:`BeliefPropagation` as
+        its schedule."""
         with _as_path(source, ".ranks") as path:
             return self._native.read_ranks(path)
 
@@ -541,11 +552,11 @@ class FactorGraphBuilder:
         self._add_rule(FactorKind.PRIOR, label, (), p, 0.0)
 
     def add_and(self, head: int, body: Any, p: float, q: float = 0.0) -> None:
-        """Adds a noisy conjunction: P(head = 1) = p if all of `body` is true, q otherwise."""
+        """Adds a noisy conjunction: P(head = 1) = p if all of `body`, labels of shape (n,), is true, q otherwise."""
         self._add_rule(FactorKind.AND, head, body, p, q)
 
     def add_or(self, head: int, body: Any, p: float = 1.0, q: float = 0.0) -> None:
-        """Adds a noisy disjunction: P(head = 0) = p if all of `body` is false, q otherwise."""
+        """Adds a noisy disjunction: P(head = 0) = p if all of `body`, labels of shape (n,), is false, q otherwise."""
         self._add_rule(FactorKind.OR, head, body, p, q)
 
     def _add_rule(self, kind: FactorKind, head: int, body: Any, p: float, q: float) -> None:
@@ -601,18 +612,21 @@ class FactorGraphBuilder:
                                 flags(negated, "negated"), real(values, "values", 2))
 
     def add_signed_and(self, head: int, body: Any, negated: Any, p: float, q: float = 0.0) -> None:
-        """Adds an AND with signs: P(head = 1) = p if all literals hold, q otherwise."""
+        """Adds an AND with signs: P(head = 1) = p if all literals hold, q otherwise. `body` and `negated`, of shape (n,), are
+        as for :meth:`add_signed`."""
         self._add_signed_rule(head, body, negated, p, q, False)
 
     def add_signed_or(self, head: int, body: Any, negated: Any, p: float = 1.0, q: float = 0.0) -> None:
-        """Adds an OR with signs: P(head = 0) = p if no literal holds, q otherwise."""
+        """Adds an OR with signs: P(head = 0) = p if no literal holds, q otherwise. `body` and `negated`, of shape (n,), are
+        as for :meth:`add_signed`."""
         self._add_signed_rule(head, body, negated, p, q, True)
 
     def _add_signed_rule(self, head: int, body: Any, negated: Any, p: float, q: float, is_or: bool) -> None:
         self._native.add_signed_rule(_as_label(head), whole(body, "body"), flags(negated, "negated"), p, q, is_or)
 
     def add_clause(self, variables: Any, negated: Any, satisfied: float = 1.0, violated: float = 0.0) -> None:
-        """Adds a clause: the factor is `satisfied` where one of the literals holds, `violated` where none does."""
+        """Adds a clause: the factor is `satisfied` where one of the literals holds, `violated` where none does. `variables`
+        are labels, `negated` says which literals are x = 0 instead of x = 1, both of shape (n,)."""
         self._native.add_clause(whole(variables, "variables"), flags(negated, "negated"), satisfied, violated)
 
     def add_noisy(self, head: int, body: Any, literals: Any, values: Any) -> None:
@@ -632,11 +646,13 @@ class FactorGraphBuilder:
         self._native.add_noisy(_as_label(head), whole(body, "body"), real(literals, "literals", 3), real(values, "values"))
 
     def add_noisy_or(self, head: int, body: Any, links: Any, leak: float = 0.0) -> None:
-        """Adds a noisy-OR: P(head = 0 | x) = (1 - leak) * the product of 1 - links[i] over all i with body[i] = 1."""
+        """Adds a noisy-OR: P(head = 0 | x) = (1 - leak) * the product of 1 - links[i] over all i with body[i] = 1. `body`
+        has labels, `links` probabilities, both of shape (n,)."""
         self._native.add_noisy_rule(_as_label(head), whole(body, "body"), real(links, "links"), leak, False)
 
     def add_noisy_and(self, head: int, body: Any, links: Any, p: float = 1.0) -> None:
-        """Adds a noisy-AND: P(head = 1 | x) = p * the product of links[i] over all i with body[i] = 0."""
+        """Adds a noisy-AND: P(head = 1 | x) = p * the product of links[i] over all i with body[i] = 0. `body` has labels,
+        `links` probabilities, both of shape (n,)."""
         self._native.add_noisy_rule(_as_label(head), whole(body, "body"), real(links, "links"), p, True)
 
     def add_terms(self, scope: Any, weights: Any, indicators: Any) -> None:
@@ -743,7 +759,8 @@ class _as_path:
     """A path of a source: its own, or that of a temporary file with its content."""
 
     def __init__(self, source: Source, suffix: str) -> None:
-        self._source, self._suffix, self._made = source, suffix, None  # type: ignore[var-annotated]
+        self._source, self._suffix = source, suffix
+        self._made: Optional[str] = None
 
     def __enter__(self) -> str:
         if isinstance(self._source, (str, os.PathLike)):

@@ -5,7 +5,7 @@ pgmpy need not be there to read a model: what is asked of one are its ``get_cpds
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence, Union
+from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def from_pgmpy(model: Any) -> FactorGraph:
         factors = list(model.get_factors())
     else:
         raise InvalidArgumentError(f"{type(model).__name__}: a model with get_cpds or get_factors is needed")
-    labels: dict = {}
+    labels: Dict[Any, int] = {}
     states: List[Sequence[str]] = []
     builder = FactorGraphBuilder()
     for factor in factors:

@@ -47,4 +47,5 @@ def to_pyagrum(results: Union[BeliefPropagation, ExactInference], model: Any, va
     import pyagrum
 
     own = model.variable(variable)
-    return pyagrum.Tensor().add(own).fillWith(results.marginal(own.name()).tolist())
+    tensor: Any = pyagrum.Tensor()
+    return tensor.add(own).fillWith(results.marginal(own.name()).tolist())

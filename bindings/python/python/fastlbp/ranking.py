@@ -116,7 +116,7 @@ class Inspection:
         self.report: RunReport = self._told(self._native.begin(None if journal is None else os.fspath(journal),
                                                               self._callback))
 
-    def _told(self, fields: Tuple[Any, ...]) -> RunReport:
+    def _told(self, fields: _native._Report) -> RunReport:
         self.report = report(fields)
         warn(self._native.take_notes(), self.report, self._graph.describe, 4)
         return self.report

@@ -15,6 +15,9 @@ from .graph import FactorGraph, Variable, _as_index
 
 __all__ = ["BatchResults", "BeliefPropagation"]
 
+#: A schedule as the native part takes it: name, ranks, seed, blocks, whether residuals are of logarithms.
+_Schedule = Tuple[str, Optional[np.ndarray], int, int, bool]
+
 
 class BatchResults:
     """Results of :meth:`BeliefPropagation.run_batch`.
@@ -291,7 +294,7 @@ class BeliefPropagation:
         entries = batch(self._graph, evidence)
         marginals, outcomes = self._native.run_batch(entries, request(**options), progress)
         warn(self._take_notes(), None, self._graph.describe)
-        reports = [one if isinstance(one, Exception) else report(one) for one in outcomes]
+        reports = [one if isinstance(one, Error) else report(one) for one in outcomes]
         return BatchResults(marginals.reshape(len(reports), self._graph.state_count), reports)
 
     def reset(self) -> None:
@@ -366,7 +369,8 @@ class BeliefPropagation:
     # --- Messages
 
     def messages(self) -> np.ndarray:
-        """All messages from factors to variables, edge by edge, a probability for each state of the edge's variable."""
+        """All messages from factors to variables, edge by edge, a probability for each state of the edge's variable: shape
+        (sum of the cardinalities of all edges' variables,)."""
         return self._native.messages()
 
     def set_messages(self, messages: Any) -> None:
@@ -374,12 +378,12 @@ class BeliefPropagation:
         self._native.set_messages(real(messages, "messages"))
 
     def save_state(self) -> np.ndarray:
-        """The exact state of the messages, ``uint64``: after :meth:`restore_state` on an equal graph, a warm run goes on
-        with the same bits."""
+        """The exact state of the messages, ``uint64``, of a shape (words,) of its own: after :meth:`restore_state` on an
+        equal graph, a warm run goes on with the same bits."""
         return self._native.save_state()
 
     def restore_state(self, state: Any) -> None:
-        """Goes back to a saved state; evidence, schedule and results are not part of it."""
+        """Goes back to a state of :meth:`save_state`; evidence, schedule and results are not part of it."""
         self._native.restore_state(whole(state, "state"))
 
     # --- Pickling
@@ -392,7 +396,7 @@ class BeliefPropagation:
         return f"<BeliefPropagation: {self.schedule} on {self._graph!r}>"
 
 
-def _restored(graph: FactorGraph, schedule: Tuple[Any, ...], options: Dict[str, Any], evidence: Any,
+def _restored(graph: FactorGraph, schedule: _Schedule, options: Dict[str, Any], evidence: Any,
               state: np.ndarray) -> BeliefPropagation:
     name, ranks, seed, blocks, log_domain = schedule
     session = BeliefPropagation(graph, name if ranks is None else ranks, seed=seed, blocks=blocks, log_domain=log_domain,
@@ -402,7 +406,7 @@ def _restored(graph: FactorGraph, schedule: Tuple[Any, ...], options: Dict[str, 
     return session
 
 
-def _schedule(schedule: Any, seed: int, blocks: int, log_domain: bool) -> Tuple[Any, ...]:
+def _schedule(schedule: Any, seed: int, blocks: int, log_domain: bool) -> _Schedule:
     """A schedule as the native part takes it: name, ranks, and what some names need."""
     seed, blocks = _as_index(seed, "seed"), _as_index(blocks, "blocks")
     if seed >= 1 << 64 or blocks >= 1 << 32:
