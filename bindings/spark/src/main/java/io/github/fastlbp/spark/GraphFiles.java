@@ -3,7 +3,7 @@ package io.github.fastlbp.spark;
 import io.github.fastlbp.FactorGraph;
 import io.github.fastlbp.FastLbpException;
 import java.io.Serializable;
-import java.util.Collections;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
@@ -94,7 +94,7 @@ public final class GraphFiles implements Serializable {
     // --- In tasks ------------------------------------------------------------------------------------------
 
     static <T, R> Iterator<R> each(Iterator<T> partition, Function<T, R> run) {
-        return new Groups<>(partition, 1, group -> Collections.singletonList(run.apply(group.get(0))));
+        return new Groups<>(partition, 1, group -> Arrays.asList(run.apply(group.get(0))));
     }
 
     private interface File {
@@ -108,7 +108,7 @@ public final class GraphFiles implements Serializable {
             place.check();
             try (GraphCache.Lease lease = lease(graph, budget, counters)) {
                 EntryRunner runner = new EntryRunner(settings, counters, place, lease);
-                return runner.run(Collections.singletonList(graph.evidence())).get(0);
+                return runner.run(Arrays.asList(graph.evidence())).get(0);
             }
         } catch (FastLbpException failure) {
             Outcome outcome = Outcome.failed(failure);

@@ -49,7 +49,7 @@ class ClusterTest {
     @Test
     void manySetsHaveTheBitsOfOneProcess() {
         int count = Data.LARGE ? 10_000 : 1_000;
-        RunSettings settings = new RunSettings().maxIterations(Data.LARGE ? 20 : 10);
+        RunSettings settings = new RunSettings().maxIterations(Data.LARGE ? 5 : 10);
         try (FactorGraph graph = graph();
                 EvidenceSets sets = new EvidenceSets(spark.sparkContext(), graph, settings)) {
             List<EvidenceSet> evidence = Data.evidence(graph, count);

@@ -17,7 +17,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
@@ -249,6 +251,12 @@ class LocalTest {
         }
     }
 
+    private static Map<String, ResourceInformation> resources(ResourceInformation gpu) {
+        Map<String, ResourceInformation> resources = new HashMap<>();
+        resources.put("gpu", gpu);
+        return resources;
+    }
+
     @Test
     void devicesAreThoseThatSparkGives() {
         try (FactorGraph graph = small(); BeliefPropagation bp = new BeliefPropagation(graph)) {
@@ -257,13 +265,16 @@ class LocalTest {
             assertEquals("cpu", bp.getProperty("backend"));
             assertEquals("3", bp.getProperty("threads"));
             ResourceInformation five = new ResourceInformation("gpu", new String[] {"5"});
-            new TaskPlace(null, 1, Collections.singletonMap("gpu", five), settings).set(bp);
+            new TaskPlace(null, 1, resources(five), settings).set(bp);
             assertEquals("auto", bp.getProperty("backend"));
             assertEquals("5", bp.getProperty("device"));
+            ResourceInformation two = new ResourceInformation("gpu", new String[] {"4", "2"});
+            new TaskPlace(null, 1, resources(two), settings).set(bp);
+            assertEquals("2,4", bp.getProperty("device"));
             ResourceInformation named = new ResourceInformation("gpu", new String[] {"GPU-3fe"});
             FastLbpException failure = assertThrows(
                     FastLbpException.class,
-                    () -> new TaskPlace(null, 1, Collections.singletonMap("gpu", named), settings));
+                    () -> new TaskPlace(null, 1, resources(named), settings));
             assertTrue(failure.getMessage().contains("'GPU-3fe' is not the number of a CUDA device"));
         }
     }
@@ -314,7 +325,7 @@ class LocalTest {
                 Arrays.stream(alarms).boxed().toArray(),
                 names,
                 trueAlarms.toArray());
-        Row ranked = rankings.run(spark.createDataFrame(Collections.singletonList(row), schema)).first();
+        Row ranked = rankings.run(spark.createDataFrame(Arrays.asList(row), schema)).first();
         assertEquals("w/weblech.causal_fg.gz", ranked.getAs("path"));
         assertEquals(
                 Arrays.stream(first.inspected()).boxed().collect(Collectors.toList()),
