@@ -1251,7 +1251,7 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `seed` | whole number | seed of SEQRND and BLOCKS |
  * | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
  * | `backend` | `auto`, `cpu` or `cuda` | fastlbp_bp_set_backend |
- * | `device` | `default` or whole number | fastlbp_bp_set_device |
+ * | `device` | `default`, or whole numbers with commas | fastlbp_bp_set_device; several: for many runs |
  * | `contradiction` | `error` or `vote` | fastlbp_bp_set_contradiction |
  * | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
  * | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
@@ -1271,7 +1271,7 @@ fastlbp_status fastlbp_bp_set_property(fastlbp_bp *bp,
  * schedule in use, `CUSTOM` for one set by ranks or a relation, which no string sets.
  *
  * @param key The key, a string.
- * @param buffer Where the characters are written, with the final NUL; 64 are enough for all of them.
+ * @param buffer Where the characters are written, with the final NUL; 256 are enough for all of them.
  * @return INVALID_ARGUMENT for an unknown key; INVALID_UTF8.
  */
 FASTLBP_API
@@ -1871,6 +1871,9 @@ fastlbp_status fastlbp_bp_restore_state(fastlbp_bp *bp,
  * messages and results stay as they are; its settings are those of the runs, but for the start, which is fresh, and the
  * time limit is one per entry. The marginals of an entry that fails are NaN.
  *
+ * On devices, entries run on all that the session may use (the property `device`); what one had begun that fails is run
+ * on another one.
+ *
  * The progress callback is called after each entry, on the calling thread: `iterations` is the number of finished entries,
  * `max_iterations` that of all, `max_diff` infinity and `active_fraction` 1. If it ends the call, entries that run at that
  * moment end before their next iteration, with the results so far, and those that have not begun get NO_RESULT.
@@ -1902,8 +1905,10 @@ fastlbp_status fastlbp_bp_run_batch(fastlbp_bp *bp,
 
 /**
  * Prepares and runs many sessions as fastlbp_bp_run would run each of them; afterwards each has its own results and
- * report. Sessions on small graphs run several at once, on one thread each: as many as the session with the most threads
- * may use (fastlbp_bp_set_threads). Then the others, among them those on a device, run one after the other on the calling
+ * report. Where there are several devices, those on a device run on all that they may use (the property `device`), each on
+ * the one that it ran on before, or else on the first that is free; what one had begun that fails is run on another one.
+ * Sessions on small graphs run several at once, on one thread each: as many as the session with the most threads may use
+ * (fastlbp_bp_set_threads). Then the others, among them those on the only device, run one after the other on the calling
  * thread, and so do those with a progress callback. Other messages to the log may come from threads of the library's own.
  *
  * @param sessions `count` sessions, all different; changed.

@@ -82,8 +82,8 @@ mod testing;
 mod threads;
 
 pub use engine::{
-    Backend, Contradiction, Control, EngineOptions, Inference, Progress, RunReport, RunRequest,
-    Start, StopReason, StopRule,
+    Backend, Contradiction, Control, DeviceSet, EngineOptions, Inference, Progress, RunReport,
+    RunRequest, Start, StopReason, StopRule,
 };
 pub use error::{Error, Result};
 pub use exact::ExactInference;

@@ -166,6 +166,9 @@ fn the_device_is_chosen_by_option_and_by_environment() {
         (Some("1"), None, "device 1 (Fake device 1)"),
         (None, Some("1"), "device 1 (Fake device 1)"),
         (Some("0"), Some("1"), "device 0 (Fake device 0)"),
+        // A single run is made on the lowest of several.
+        (Some("1,0"), None, "device 0 (Fake device 0)"),
+        (None, Some("1, 0"), "device 0 (Fake device 0)"),
     ] {
         // It is too old for the engine, and the message names it.
         let (code, printed) = infer(option, variable);
@@ -177,7 +180,10 @@ fn the_device_is_chosen_by_option_and_by_environment() {
         (None, Some("7"), "CUDA device 7: there is no such device"),
         (None, Some("first"), "FASTLBP_DEVICE is 'first': the number of a CUDA device"),
         (None, Some("-1"), "FASTLBP_DEVICE is '-1'"),
+        (None, Some("0,"), "FASTLBP_DEVICE is '0,'"),
         (Some("-1"), None, "invalid value '-1' for '--device <N>'"),
+        (Some("0,1,0"), None, "device 0 is listed twice"),
+        (Some("0,64"), None, "numbers from 0 to 63 are possible"),
     ] {
         let (code, printed) = infer(option, variable);
         assert!(printed.contains(wanted), "{printed}");

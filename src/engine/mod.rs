@@ -24,9 +24,9 @@ mod trial;
 pub use crate::kernel::Inference;
 pub(crate) use belief::{Inputs, expand, state_weight};
 pub(crate) use interface::Run;
-pub use options::{Backend, EngineOptions};
+pub use options::{Backend, DeviceSet, EngineOptions};
 pub use request::{
     Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
-pub(crate) use router::Router;
+pub(crate) use router::{Router, is_of_device};
 pub(crate) use snapshot::{Snapshot, value_count};

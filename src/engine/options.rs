@@ -1,5 +1,7 @@
 //! Where iterations run, and with what.
 
+use crate::error::{Error, Result};
+
 /// Where iterations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
@@ -26,6 +28,59 @@ impl Backend {
     }
 }
 
+/// Some CUDA devices, by their numbers, of which the largest is [`DeviceSet::LARGEST`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceSet(u64);
+
+impl DeviceSet {
+    /// The empty set.
+    pub const NONE: Self = Self(0);
+
+    /// The largest number of a device that can be in a set.
+    pub const LARGEST: u32 = u64::BITS - 1;
+
+    /// The set of some devices. Errors: a number that is too large, or that is there twice.
+    pub fn of(numbers: &[u32]) -> Result<Self> {
+        let mut set = Self::default();
+        for &number in numbers {
+            if number > Self::LARGEST {
+                return Err(Error::OutOfRange(format!(
+                    "device {number}: with several devices, numbers from 0 to {} are possible",
+                    Self::LARGEST
+                )));
+            }
+            if set.contains(number) {
+                return Err(Error::InvalidArgument(format!(
+                    "device {number} is listed twice, and once is enough"
+                )));
+            }
+            set.0 |= 1 << number;
+        }
+        Ok(set)
+    }
+
+    /// The set with more devices in it, of which those that are too large are left out.
+    pub(crate) fn with(self, numbers: &[u32]) -> Self {
+        let possible = numbers.iter().filter(|&&number| number <= Self::LARGEST);
+        Self(possible.fold(self.0, |bits, number| bits | 1 << number))
+    }
+
+    /// Whether a device is in the set.
+    pub fn contains(self, number: u32) -> bool {
+        number <= Self::LARGEST && self.0 >> number & 1 == 1
+    }
+
+    /// Whether there is none in it.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The numbers, ascending.
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        (0..=Self::LARGEST).filter(move |&number| self.contains(number))
+    }
+}
+
 /// What to run iterations with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
@@ -36,6 +91,9 @@ pub struct EngineOptions {
     /// Number of the CUDA device; `None` for that of the environment variable `FASTLBP_DEVICE`, and 0
     /// where it is not set (see [`crate::engine::device::choose_device`]).
     pub device: Option<u32>,
+    /// The CUDA devices that batches and [`crate::run_all`] are spread over, while one run is made on `device`. Where
+    /// the set is empty: on `device`, if that is given, or those of `FASTLBP_DEVICE`, or else all that there are.
+    pub devices: DeviceSet,
     /// Whether tables with local structure run as what they are (see [`crate::structure`]) instead
     /// of entry by entry; results differ by rounding only. True unless changed.
     pub compile_tables: bool,
@@ -43,6 +101,12 @@ pub struct EngineOptions {
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { backend: Backend::Auto, threads: None, device: None, compile_tables: true }
+        Self {
+            backend: Backend::Auto,
+            threads: None,
+            device: None,
+            devices: DeviceSet::NONE,
+            compile_tables: true,
+        }
     }
 }

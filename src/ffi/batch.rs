@@ -13,13 +13,16 @@ use super::session::{Session, send_notes};
 use super::status::{DONE, Failure, Outcome, fastlbp_status};
 use crate::engine::{Control, Start};
 use crate::model::{Evidence, check_offsets};
-use crate::session::{run_together, thread_limit};
+use crate::session::{Ran, run_together, thread_limit};
 
 /// Runs many evidence sets on the session's graph as fastlbp_bp_run would, each as a fresh run of its own with exactly
 /// that evidence: entry i observes `variables[j]` in `states[j]` for all j from `entry_offsets[i]` up to, but not
 /// including, `entry_offsets[i + 1]`; of several states for one variable the last one counts. The session's own evidence,
 /// messages and results stay as they are; its settings are those of the runs, but for the start, which is fresh, and the
 /// time limit is one per entry. The marginals of an entry that fails are NaN.
+///
+/// On devices, entries run on all that the session may use (the property `device`); what one had begun that fails is run
+/// on another one.
 ///
 /// The progress callback is called after each entry, on the calling thread: `iterations` is the number of finished entries,
 /// `max_iterations` that of all, `max_diff` infinity and `active_fraction` 1. If it ends the call, entries that run at that
@@ -125,8 +128,10 @@ fn run_batch(
 }
 
 /// Prepares and runs many sessions as fastlbp_bp_run would run each of them; afterwards each has its own results and
-/// report. Sessions on small graphs run several at once, on one thread each: as many as the session with the most threads
-/// may use (fastlbp_bp_set_threads). Then the others, among them those on a device, run one after the other on the calling
+/// report. Where there are several devices, those on a device run on all that they may use (the property `device`), each on
+/// the one that it ran on before, or else on the first that is free; what one had begun that fails is run on another one.
+/// Sessions on small graphs run several at once, on one thread each: as many as the session with the most threads may use
+/// (fastlbp_bp_set_threads). Then the others, among them those on the only device, run one after the other on the calling
 /// thread, and so do those with a progress callback. Other messages to the log may come from threads of the library's own.
 ///
 /// @param sessions `count` sessions, all different; changed.
@@ -145,24 +150,64 @@ pub unsafe extern "C" fn fastlbp_run_all(
     })
 }
 
+/// How far a session of many is.
+enum Step<'a> {
+    Prepared(Locked<'a, fastlbp_bp>, Outcome),
+    /// On one of several devices.
+    Ran(Outcome),
+}
+
 fn run_all<'a>(sessions: Vec<Locked<'a, fastlbp_bp>>, statuses: Buffer<fastlbp_status>) -> Outcome {
     let limits = sessions.iter().map(|session| thread_limit(&session.state().bp.options()));
     let threads = limits.max().unwrap_or(1);
     let prepare = |mut session: Locked<'a, fastlbp_bp>| {
         let prepared = session.change(Session::prepare);
-        (session, prepared)
+        Step::Prepared(session, prepared)
     };
-    let prepared = run_together(sessions, threads, |_| false, prepare, |_| {})?;
-    let alone = |(session, prepared): &(Locked<'a, fastlbp_bp>, Outcome)| {
+    // Progress is told on the calling thread.
+    let choice = |session: &Locked<'a, fastlbp_bp>| match session.state().extras.progress {
+        Some(_) => (false, Ok(None)),
+        None => match session.state().bp.choice_of_devices() {
+            Ok(Some(choice)) => (true, Ok(Some(choice))),
+            other => (false, other),
+        },
+    };
+    let run_on = |session: &mut Locked<'a, fastlbp_bp>, device| {
+        let mut ran = Ran::GivenUp;
+        let outcome = session.change(|session| {
+            ran = session.run_on(device);
+            DONE
+        });
+        match (outcome, ran) {
+            (Err(failure), _) => Ran::Last(Step::Ran(Err(failure))),
+            (_, Ran::Done(outcome)) => Ran::Done(Step::Ran(outcome)),
+            (_, Ran::Last(outcome)) => Ran::Last(Step::Ran(outcome)),
+            (_, Ran::GivenUp) => Ran::GivenUp,
+        }
+    };
+    let steps = run_together(sessions, threads, choice, run_on, prepare, |_| {})?;
+    let mut outcomes = memory::vector("outcomes", steps.len())?;
+    let mut prepared = memory::vector("sessions", steps.len())?;
+    for (index, step) in steps.into_iter().enumerate() {
+        outcomes.push(DONE);
+        match step {
+            Step::Ran(outcome) => outcomes[index] = outcome,
+            Step::Prepared(session, outcome) => prepared.push((index, session, outcome)),
+        }
+    }
+    let alone = |(_, session, prepared): &(usize, Locked<'a, fastlbp_bp>, Outcome)| {
         let session = session.state();
-        // Progress is told on the calling thread.
-        session.extras.progress.is_some() || (prepared.is_ok() && session.bp.runs_alone())
+        let alone =
+            session.extras.progress.is_some() || (prepared.is_ok() && session.bp.runs_alone());
+        (alone, Ok(None))
     };
-    let run = |(mut session, prepared): (Locked<'a, fastlbp_bp>, Outcome)| {
-        prepared?;
-        session.change(|session| session.run().map(drop))
+    let run = |(index, mut session, prepared): (usize, Locked<'a, fastlbp_bp>, Outcome)| {
+        (index, prepared.and_then(|()| session.change(|session| session.run().map(drop))))
     };
-    let outcomes = run_together(prepared, threads, alone, run, |_| {})?;
+    let ran = run_together(prepared, threads, alone, |_, _| Ran::GivenUp, run, |_| {})?;
+    for (index, outcome) in ran {
+        outcomes[index] = outcome;
+    }
     statuses.fill_with(outcomes.len(), |index| match &outcomes[index] {
         Ok(()) => fastlbp_status::Ok,
         Err(Failure { status, message }) => {

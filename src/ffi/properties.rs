@@ -35,7 +35,7 @@ const OFF: &str = "off";
 /// | `seed` | whole number | seed of SEQRND and BLOCKS |
 /// | `blocks` | whole number > 0 | number of blocks of BLOCKS; 8 if never set |
 /// | `backend` | `auto`, `cpu` or `cuda` | fastlbp_bp_set_backend |
-/// | `device` | `default` or whole number | fastlbp_bp_set_device |
+/// | `device` | `default`, or whole numbers with commas | fastlbp_bp_set_device; several: for many runs |
 /// | `contradiction` | `error` or `vote` | fastlbp_bp_set_contradiction |
 /// | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
 /// | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn fastlbp_bp_set_property(
 /// schedule in use, `CUSTOM` for one set by ranks or a relation, which no string sets.
 ///
 /// @param key The key, a string.
-/// @param buffer Where the characters are written, with the final NUL; 64 are enough for all of them.
+/// @param buffer Where the characters are written, with the final NUL; 256 are enough for all of them.
 /// @return INVALID_ARGUMENT for an unknown key; INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastlbp_bp_get_property(
@@ -107,8 +107,11 @@ fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
         "backend" => set_backend(session, choice(key, value, &BACKENDS)?)?,
         "device" if is(DEFAULT_DEVICE) => set_device(session, None)?,
         "device" => {
-            let needed = "default or the number of a CUDA device";
-            set_device(session, Some(number(key, value, needed)?))?;
+            let needed = "default, the number of a CUDA device, or several such as 0,1";
+            let numbers = value.split(',').map(|part| {
+                number(key, part.trim(), needed).map_err(|_| wrong(key, value, needed))
+            });
+            set_devices(session, &numbers.collect::<Outcome<Vec<u32>>>()?)?;
         }
         "contradiction" => {
             session.bp.settings_mut().contradiction = choice(key, value, &CONTRADICTIONS)?
@@ -142,6 +145,11 @@ fn get(session: &Session, key: &str) -> Outcome<String> {
         "seed" => extras.seed.to_string(),
         "blocks" => extras.blocks.to_string(),
         "backend" => BACKENDS.word(options.backend).into(),
+        "device" if !options.devices.is_empty() => {
+            let numbers: Vec<String> =
+                options.devices.iter().map(|number| number.to_string()).collect();
+            numbers.join(",")
+        }
         "device" => options.device.map_or(DEFAULT_DEVICE.into(), |index: u32| index.to_string()),
         "contradiction" => CONTRADICTIONS.word(settings.contradiction).into(),
         "start" => STARTS.word(settings.start).into(),

@@ -2,7 +2,7 @@
 //! numbers that schedules are made with by name, and messages to the log.
 
 use super::log::{self, FASTLBP_LOG_INFO, FASTLBP_LOG_WARNING, UserPointer};
-use super::status::{Failure, Outcome};
+use super::status::{Failure, Outcome, fastlbp_status};
 use crate::BeliefPropagation;
 use crate::engine::{
     Backend, Control, EngineOptions, Progress, RunReport, RunRequest, StopReason, StopRule,
@@ -12,6 +12,7 @@ use crate::exact::{DEFAULT_TABLE_LIMIT, ExactInference};
 use crate::memory::shared;
 use crate::model::{Evidence, FactorGraph, Label, VariableEvidence};
 use crate::schedule::Schedule;
+use crate::session::Ran;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -135,6 +136,23 @@ impl Session {
     pub fn run(&mut self) -> Outcome<RunReport> {
         let request = self.bp.settings().request();
         self.run_request(&request)
+    }
+
+    /// Runs by the settings on one of several devices.
+    pub fn run_on(&mut self, device: u32) -> Ran<Outcome> {
+        let start = self.bp.settings().request().start;
+        self.bp.begin_on(device);
+        let outcome = self.run().map(drop);
+        let has_failed = matches!(
+            &outcome,
+            Err(Failure {
+                status: fastlbp_status::DeviceFailed
+                    | fastlbp_status::NoDevice
+                    | fastlbp_status::OutOfMemory,
+                ..
+            })
+        );
+        self.bp.end_on(start, outcome, has_failed)
     }
 
     /// Runs by the settings, but for the rule.

@@ -10,7 +10,7 @@ use super::log::UserPointer;
 use super::session::{ProgressFunction, Session};
 use super::status::{Failure, Outcome, fastlbp_status};
 use crate::EngineOptions;
-use crate::engine::Backend;
+use crate::engine::{Backend, DeviceSet};
 use std::ffi::c_void;
 use std::time::Duration;
 
@@ -219,8 +219,19 @@ pub(super) fn set_backend(session: &mut Session, backend: Backend) -> Outcome {
 /// Sets the CUDA device; `None`, or FASTLBP_DEVICE_DEFAULT, for the one of the environment variable.
 pub(super) fn set_device(session: &mut Session, device: Option<u32>) -> Outcome {
     let device = device.filter(|&index| index != FASTLBP_DEVICE_DEFAULT);
-    session.set_options(EngineOptions { device, ..session.bp.options() });
+    session.set_options(EngineOptions { device, devices: DeviceSet::NONE, ..session.bp.options() });
     Ok(())
+}
+
+/// Sets the CUDA devices, of which the lowest runs what is one run.
+pub(super) fn set_devices(session: &mut Session, numbers: &[u32]) -> Outcome {
+    let &[device] = numbers else {
+        let devices = DeviceSet::of(numbers)?;
+        let device = devices.iter().next();
+        session.set_options(EngineOptions { device, devices, ..session.bp.options() });
+        return Ok(());
+    };
+    set_device(session, Some(device))
 }
 
 pub(super) fn set_tolerance(session: &mut Session, tolerance: f64) -> Outcome {

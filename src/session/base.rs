@@ -1,10 +1,13 @@
 //! A session: a graph, a schedule, evidence that changes, settings, runs and their marginals.
 
+use super::devices;
 use super::runner::Runner;
 use super::settings::Settings;
+use super::spread::{DeviceChoice, Ran};
 use super::workers::Workers;
 use crate::engine::{
-    Backend, Control, EngineOptions, Progress, RunReport, RunRequest, Snapshot, value_count,
+    Backend, Control, DeviceSet, EngineOptions, Progress, RunReport, RunRequest, Snapshot, Start,
+    value_count,
 };
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, copied, shared};
@@ -193,6 +196,34 @@ impl BeliefPropagation {
     /// Whether its runs need more than one thread: all threads, or a device.
     pub(crate) fn runs_alone(&self) -> bool {
         self.threads() > 1 || self.backend() != Backend::Cpu
+    }
+
+    /// The devices that it may run on among many sessions, and the one that it has run on there; `None` where there is no
+    /// choice, or it runs on the CPU.
+    pub(crate) fn choice_of_devices(&self) -> Result<Option<DeviceChoice>> {
+        if self.backend() == Backend::Cpu {
+            return Ok(None);
+        }
+        let devices = devices::several(&self.options(), DeviceSet::NONE)?;
+        let (placed, edges) = (self.runner.placed(), self.graph().edge_count());
+        Ok((!devices.is_empty()).then_some(DeviceChoice { devices, placed, edges }))
+    }
+
+    /// The next run is to be made on a device, among many sessions.
+    pub(crate) fn begin_on(&mut self, device: u32) {
+        self.runner.place(device);
+    }
+
+    /// What came of a run after [`Self::begin_on`]. Where the device failed, and the run is one with fresh messages, the
+    /// session is as it was, to be run on another one.
+    pub(crate) fn end_on<R>(&mut self, start: Start, result: R, has_failed: bool) -> Ran<R> {
+        if has_failed && start == Start::Fresh {
+            self.runner.displace();
+            return Ran::GivenUp;
+        }
+        // (The router has made the run on the CPU, then.)
+        let is_lost = self.runner.router().is_ok_and(|router| router.has_given_up());
+        if has_failed || is_lost { Ran::Last(result) } else { Ran::Done(result) }
     }
 
     /// Observes a variable (by index) in a state. O(log observed variables).

@@ -1,9 +1,14 @@
 //! Many evidence sets on one graph, and many graphs, in one call.
 
 use super::base::{BeliefPropagation, check_evidence};
+use super::devices;
 use super::distribute::distribute;
 use super::runner::Runner;
-use crate::engine::{Backend, Control, EngineOptions, Progress, RunReport, RunRequest, Start};
+use super::spread::{DeviceChoice, Job, Ran, run_spread};
+use super::workers::Workers;
+use crate::engine::{
+    Backend, Control, EngineOptions, Progress, RunReport, RunRequest, Start, is_of_device,
+};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, out_of_memory, room, shared};
 use crate::model::{Evidence, FactorGraph};
@@ -40,6 +45,7 @@ impl BatchResults {
 
 /// One entry: what is known, and where its marginals go.
 struct Entry<'a> {
+    number: usize,
     evidence: &'a Evidence,
     marginals: &'a mut [f64],
 }
@@ -48,6 +54,10 @@ impl BeliefPropagation {
     /// Runs many evidence sets, each as a fresh run of its own with exactly that evidence: the
     /// marginals and reports have the bits of [`Self::set_evidence`] and [`Self::run`], one entry after
     /// the other. The session's own evidence, messages, results and report stay as they are.
+    ///
+    /// Where a device is the faster place and there are several ([`EngineOptions::devices`]), entries run on all of
+    /// them, each by the next one that is free. One that fails is given up: what it had begun is run on another one,
+    /// or, where it was the last, as without devices.
     ///
     /// Where that is faster, several entries run at once, on one thread each; else one after the
     /// other on all threads, as on a device. An entry's time on one thread is proportional to the graph's edges. On a
@@ -115,31 +125,33 @@ impl BeliefPropagation {
         let mut marginals = unset(entries.len(), states)?;
         let mut rest = marginals.as_mut_slice();
         let mut jobs = room(entries.len())?;
-        for evidence in entries {
+        for (number, evidence) in entries.iter().enumerate() {
             let (marginals, others) = std::mem::take(&mut rest).split_at_mut(states);
             rest = others;
-            jobs.push(Entry { evidence, marginals });
+            jobs.push(Entry { number, evidence, marginals });
         }
         let mut reports: Vec<Option<Result<RunReport>>> = room(entries.len())?;
         reports.resize_with(entries.len(), || None);
-        let work = |runner: &mut Runner, entry: Entry<'_>| {
-            (!cancelled.load(Ordering::Relaxed))
-                .then(|| run_entry(runner, request, entry, cancelled))
-        };
+        let run =
+            |runner: &mut Runner, entry: &mut Entry<'_>| match cancelled.load(Ordering::Relaxed) {
+                true => Ok(None),
+                false => run_entry(runner, request, entry, cancelled).map(Some),
+            };
         let mut done = 0;
-        let finished = |index: usize, report: Option<Result<RunReport>>| {
-            if report.is_none() {
-                return;
-            }
-            reports[index] = report;
+        let mut finished = |number: usize, report: Result<Option<RunReport>>| {
+            let Some(report) = report.transpose() else { return };
+            reports[number] = Some(report);
             done += 1;
             if monitor(done, entries.len()) == Control::Cancel {
                 cancelled.store(true, Ordering::Relaxed);
             }
         };
-        if !entries.is_empty() {
-            let workers = self.workers(entries.len(), request)?;
-            distribute(workers, jobs, work, finished)?;
+        let jobs = self.run_on_devices(jobs, request, run, &mut finished)?;
+        if !jobs.is_empty() {
+            let workers = self.workers(jobs.len(), request)?;
+            let work =
+                |runner: &mut Runner, mut entry: Entry<'_>| (entry.number, run(runner, &mut entry));
+            distribute(workers, jobs, work, |_, (number, report)| finished(number, report))?;
             let mut notes = Vec::new();
             for worker in workers {
                 notes.try_extend(worker.router_mut()?.take_notes())?;
@@ -153,15 +165,43 @@ impl BeliefPropagation {
         Ok(BatchResults { marginals, reports })
     }
 
+    /// Runs entries on several devices, where that is wanted and faster than here. Gives those that are left.
+    fn run_on_devices<'a>(
+        &mut self, entries: Vec<Entry<'a>>, request: &RunRequest,
+        run: impl Fn(&mut Runner, &mut Entry<'a>) -> Result<Option<RunReport>> + Sync,
+        finished: impl FnMut(usize, Result<Option<RunReport>>),
+    ) -> Result<Vec<Entry<'a>>> {
+        let router = self.runner.router_mut()?;
+        if entries.len() < 2 || !router.prefers_device(request, entries.len()) {
+            return Ok(entries);
+        }
+        let (runner, workers) = (&self.runner, &mut self.workers);
+        let devices = devices::several(&runner.options(), workers.failed_devices)?;
+        if devices.is_empty() {
+            return Ok(entries);
+        }
+        let schedule = shared_schedule(runner, &mut workers.schedule)?;
+        let used = &devices[..devices.len().min(entries.len())];
+        devices::add_workers(&mut workers.devices, used, runner, schedule)?;
+        let Workers { devices, failed_devices, .. } = workers;
+        let number = |entry: &Entry<'a>| entry.number;
+        devices::run_on_devices(
+            devices,
+            failed_devices,
+            entries,
+            &mut self.notes,
+            number,
+            run,
+            finished,
+        )
+    }
+
     /// Engines for a batch of so many entries: several with one thread, or one with all.
     fn workers(&mut self, entries: usize, request: &RunRequest) -> Result<&mut [Runner]> {
         let edges = self.graph().edge_count().max(1);
         let at_once = entries_at_once(entries, thread_limit(&self.options()), edges);
         let (runner, workers) = (&mut self.runner, &mut self.workers);
-        let schedule = match &workers.schedule {
-            Some(schedule) => schedule,
-            None => workers.schedule.insert(shared_order(runner.graph(), runner.schedule())?),
-        };
+        let schedule = shared_schedule(runner, &mut workers.schedule)?;
         let on_one_thread = |schedule: &Schedule| match schedule {
             Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. } => true,
             _ => request.active_threshold.is_some(),
@@ -193,9 +233,9 @@ impl BeliefPropagation {
 
 /// Runs an entry, and writes its marginals: NaN after an error.
 fn run_entry(
-    runner: &mut Runner, request: &RunRequest, entry: Entry<'_>, cancelled: &AtomicBool,
+    runner: &mut Runner, request: &RunRequest, entry: &mut Entry<'_>, cancelled: &AtomicBool,
 ) -> Result<RunReport> {
-    let Entry { evidence, marginals } = entry;
+    let Entry { evidence, marginals, .. } = entry;
     let mut run = |marginals: &mut [f64]| {
         runner.set_evidence(evidence)?;
         runner.run(request, marginals, &mut |_| control(cancelled))
@@ -206,7 +246,9 @@ fn run_entry(
 /// Runs many sessions, each with its own graph, schedule and evidence, as [`BeliefPropagation::run`]
 /// would one after the other; messages, results and reports are in the sessions afterwards.
 ///
-/// Sessions that use one thread, those on small graphs, run several at once: as many as the session
+/// Those whose backend is a device, where there are several ([`EngineOptions::devices`]), run on all of them, each on the
+/// one that it ran on before, or else on the first that is free; one that fails is given up, and what it had begun is
+/// run elsewhere. Sessions that use one thread, those on small graphs, run several at once: as many as the session
 /// with the most threads may use ([`EngineOptions::threads`]). Then the others run one after the other
 /// on their own threads, or on their device. One that fails spoils none of the others. Errors: no memory for
 /// the list of reports, before anything is run.
@@ -243,15 +285,25 @@ pub fn run_all_monitored(
     let limits = sessions.iter().map(|session| thread_limit(&session.options()));
     let threads = limits.max().unwrap_or(1);
     let mut done = 0;
+    let run = |session: &mut BeliefPropagation| {
+        let mut control = |_: &Progress| control(&cancelled);
+        (!cancelled.load(Ordering::Relaxed)).then(|| session.run_monitored(request, &mut control))
+    };
+    let has_failed = |report: &Option<Result<RunReport>>| match report {
+        Some(Err(error)) => is_of_device(error),
+        _ => false,
+    };
     let reports = run_together(
         collected(sessions.iter_mut())?,
         threads,
-        |session| session.runs_alone(),
-        |session| {
-            let mut control = |_: &Progress| control(&cancelled);
-            (!cancelled.load(Ordering::Relaxed))
-                .then(|| session.run_monitored(request, &mut control))
+        |session| (session.runs_alone(), session.choice_of_devices()),
+        |session, device| {
+            session.begin_on(device);
+            let report = run(session);
+            let failed = has_failed(&report);
+            session.end_on(request.start, report, failed)
         },
+        run,
         |report: &Option<Result<RunReport>>| {
             done += usize::from(report.is_some());
             if report.is_some() && monitor(done, total) == Control::Cancel {
@@ -264,25 +316,34 @@ pub fn run_all_monitored(
     collected(reports.into_iter().map(|report| report.unwrap_or_else(not_run)))
 }
 
-/// Does a job for each session: at once on so many threads, and then, for those that are to be alone,
-/// one after the other on the calling thread. `finished` is called on the calling thread after each of
-/// them. The results are in the order of the sessions.
+/// Whether a session is to run alone, and the devices that it may run on.
+pub(crate) type Wish = (bool, Result<Option<DeviceChoice>>);
+
+/// Does a job for each session: on several devices for those that may choose; then at once on so many threads; and
+/// then, for those that are to be alone, one after the other on the calling thread. `finished` is called on the calling
+/// thread after each of them. The results are in the order of the sessions.
 pub(crate) fn run_together<S: Send, R: Send>(
-    sessions: Vec<S>, threads: usize, alone: impl Fn(&S) -> bool, run: impl Fn(S) -> R + Sync,
+    sessions: Vec<S>, threads: usize, wish: impl Fn(&S) -> Wish,
+    run_on: impl Fn(&mut S, u32) -> Ran<R> + Sync, run: impl Fn(S) -> R + Sync,
     mut finished: impl FnMut(&R),
 ) -> Result<Vec<R>> {
     let mut results: Vec<Option<R>> = room(sessions.len())?;
     results.resize_with(sessions.len(), || None);
     let (mut large, mut small) = (room(sessions.len())?, room(sessions.len())?);
+    let mut spread = room(sessions.len())?;
     for (index, session) in sessions.into_iter().enumerate() {
-        let list = if alone(&session) { &mut large } else { &mut small };
-        list.push((index, session));
+        match wish(&session) {
+            (true, Ok(Some(choice))) => spread.push(Job { index, session, choice }),
+            (true, _) => large.push((index, session)),
+            (false, _) => small.push((index, session)),
+        }
     }
     let mut workers = filled(threads.min(small.len()).max(1), ())?;
     let mut note = |index: usize, result: R| {
         finished(&result);
         results[index] = Some(result);
     };
+    large.try_extend(run_spread(spread, run_on, &mut note)?)?;
     distribute(
         &mut workers,
         small,
@@ -314,6 +375,14 @@ fn entries_at_once(entries: usize, threads: usize, edges: usize) -> usize {
 fn pays(entries: usize, at_once: usize, team: usize) -> bool {
     let speed_up = if team > 1 { team as f64 * TEAM_EFFICIENCY } else { 1.0 };
     entries.div_ceil(at_once) as f64 <= entries as f64 / speed_up
+}
+
+/// The schedule of a session as all engines of its batches share it; worked out once.
+fn shared_schedule<'a>(runner: &Runner, shared: &'a mut Option<Schedule>) -> Result<&'a Schedule> {
+    match shared {
+        Some(schedule) => Ok(schedule),
+        None => Ok(shared.insert(shared_order(runner.graph(), runner.schedule())?)),
+    }
 }
 
 /// A schedule as all engines of a batch can share it: its order is worked out once.

@@ -3,6 +3,7 @@
 mod base;
 mod batch;
 mod beliefs;
+mod devices;
 mod distribute;
 mod impossible;
 mod maximum;
@@ -10,9 +11,11 @@ mod messages;
 mod partition;
 mod runner;
 mod settings;
+mod spread;
 mod workers;
 
 pub use base::{BeliefPropagation, Contradictions};
 pub use batch::{BatchResults, run_all, run_all_monitored};
 pub(crate) use batch::{run_together, thread_limit};
 pub use settings::{Measure, Settings};
+pub(crate) use spread::Ran;

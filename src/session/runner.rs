@@ -20,6 +20,8 @@ pub(super) struct Runner {
     graph: Arc<FactorGraph>,
     schedule: Schedule,
     options: EngineOptions,
+    /// The device that runs of many sessions have chosen for this one, in place of that of the options.
+    placed: Option<u32>,
     evidence: Evidence,
     impossible: Impossible,
     routed: OnceCell<Routed>,
@@ -56,7 +58,8 @@ impl Runner {
     /// Nothing is made yet.
     pub(super) fn new(graph: Arc<FactorGraph>, schedule: Schedule, options: EngineOptions) -> Self {
         let (evidence, impossible) = (Evidence::new(), Impossible::default());
-        Self { graph, schedule, options, evidence, impossible, routed: OnceCell::new() }
+        let routed = OnceCell::new();
+        Self { graph, schedule, options, placed: None, evidence, impossible, routed }
     }
 
     /// A runner on the same graph with the same evidence and messages. Errors: no memory; those of
@@ -98,6 +101,28 @@ impl Runner {
     /// Replaces the options from the next run on.
     pub(super) fn set_options(&mut self, options: EngineOptions) {
         self.options = options;
+        self.placed = None;
+    }
+
+    /// The device that was chosen for this one.
+    pub(super) fn placed(&self) -> Option<u32> {
+        self.placed
+    }
+
+    /// Chooses a device from the next run on; messages stay.
+    pub(super) fn place(&mut self, device: u32) {
+        self.placed = Some(device);
+    }
+
+    /// Forgets a device that failed, and the messages, which are uniform then. The evidence stays.
+    pub(super) fn displace(&mut self) {
+        self.placed = None;
+        self.routed = OnceCell::new();
+    }
+
+    /// What the router is made by.
+    fn effective(&self) -> EngineOptions {
+        EngineOptions { device: self.placed.or(self.options.device), ..self.options }
     }
 
     /// Replaces the schedule; messages stay. Errors: a schedule for another graph; no memory; nothing has changed
@@ -118,7 +143,7 @@ impl Runner {
 
     /// The router as it is; made if there is none. Errors: no memory; options that no run can have.
     pub(super) fn router(&self) -> Result<&Router> {
-        let make = || Routed::new(&self.graph, &self.schedule, self.options);
+        let make = || Routed::new(&self.graph, &self.schedule, self.effective());
         Ok(&self.routed.get_or_try_init(make)?.router)
     }
 
@@ -129,9 +154,10 @@ impl Runner {
 
     /// The router by the current options, and what its runs are made under.
     fn current(&mut self) -> Result<(&mut Router, &Evidence, &Impossible)> {
-        let Self { graph, schedule, options, evidence, impossible, routed } = self;
-        if routed.get().is_none_or(|old| old.options != *options) {
-            let mut made = Routed::new(graph, schedule, *options)?;
+        let options = self.effective();
+        let Self { graph, schedule, evidence, impossible, routed, .. } = self;
+        if routed.get().is_none_or(|old| old.options != options) {
+            let mut made = Routed::new(graph, schedule, options)?;
             if let Some(old) = routed.get() {
                 made.router.import(&old.router.export()?)?;
             }

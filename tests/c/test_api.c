@@ -547,7 +547,8 @@ static void properties(void) {
         {"threads", "2", "2"},            {"seed", "18446744073709551615", "18446744073709551615"},
         {"backend", "cpu", "cpu"},        {"backend", "AUTO", "auto"},
         {"device", "3", "3"},             {"device", "4294967295", "default"},
-        {"device", "0", "0"},             {"device", "Default", "default"},
+        {"device", "0", "0"},             {"device", "3, 1", "1,3"},
+        {"device", "2,5", "2,5"},         {"device", "Default", "default"},
         {"contradiction", "vote", "vote"}, {"start", "warm", "warm"},
     };
     fastlbp_bp *bp = check_session(check_tree());

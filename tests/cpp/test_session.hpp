@@ -163,6 +163,8 @@ void settings() {
     bp.set_backend(fastlbp::Backend::automatic);
     bp.set_device(3);
     CHECK(bp.property("device") == "3");
+    bp.set_devices({4, 1});
+    CHECK(bp.property("device") == "1,4");
     bp.set_device(fastlbp::default_device);
     CHECK(bp.property("device") == "default");
     bp.set_tolerance(1e-3);

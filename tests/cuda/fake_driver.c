@@ -5,7 +5,7 @@
  * devices, and codes that functions return instead of doing anything. `fused=1` computes with fused
  * multiply-adds, `stuck=1` loses a round of a barrier, `capability=60` is an old device. `retains=1` and
  * `modules=2` allow so many of these in all; `failing=3` lets launch number 3 of the process fail, which
- * spoils the context until it has been released. At the end of the process, things that were not given back
+ * spoils the context until it has been released; with `faulty=1`, those on device 1 alone are counted. At the end of the process, things that were not given back
  * are listed on stderr; a context and its modules may stay.
  *
  * FAKE_CUDA_KERNELS names libraries with the engine's kernels, separated by colons. Those made from
@@ -581,7 +581,8 @@ API cuLaunchKernelEx(const struct config *config, void *function, void **argumen
     int k = index_of(function);
     if (extra != NULL || config->block[0] == 0 || config->block[0] > 1024)
         return INVALID_VALUE;
-    if (++launches == setting("failing", 0)) {
+    long faulty = setting("faulty", -1);
+    if ((faulty < 0 || current() == &primary[faulty]) && ++launches == setting("failing", 0)) {
         current()->spoiled = ILLEGAL_ADDRESS; /* which the next call says */
         return SUCCESS;
     }

@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::request::{ReportFields, Request, fields, outcome};
 use crate::watch::{Columns, Watch};
 use fastlbp::schedule::Preorder;
-use fastlbp::{Backend, BeliefPropagation, EngineOptions, Schedule};
+use fastlbp::{Backend, BeliefPropagation, DeviceSet, EngineOptions, Schedule};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -68,11 +68,14 @@ impl Session {
     fn new(
         py: Python<'_>, graph: &Graph, schedule: &str, ranks: Option<PyReadonlyArray1<'_, u64>>,
         seed: u64, blocks: u32, log_domain: bool, backend: &str, threads: Option<usize>,
-        device: Option<u32>, compile_tables: bool,
+        device: Vec<u32>, compile_tables: bool,
     ) -> PyResult<Self> {
         let schedule = schedule_of(graph, schedule, ranks, seed, blocks, log_domain)?;
-        let options =
-            EngineOptions { backend: backend_of(backend)?, threads, device, compile_tables };
+        let several = if device.len() > 1 { device.as_slice() } else { &[] };
+        let devices = DeviceSet::of(several).map_err(raise)?;
+        let device = devices.iter().next().or(device.first().copied());
+        let backend = backend_of(backend)?;
+        let options = EngineOptions { backend, threads, device, devices, compile_tables };
         let graph = graph.graph.clone();
         let session = py.detach(|| BeliefPropagation::new(graph, schedule, options));
         Ok(Self(Mutex::new(session.map_err(raise)?)))

@@ -166,8 +166,8 @@ def test_schedules(alarms):
     for wrong in ("x", ranks[1:], ranks - 5, ranks.astype(float), [ranks]):
         with pytest.raises(fastlbp.Error):
             BeliefPropagation(alarms, wrong)
-    for options in (dict(backend="x"), dict(threads=0), dict(threads=-1), dict(device=-1), dict(blocks=-1),
-                    dict(seed=1 << 64), dict(threads=1 << 40)):
+    for options in (dict(backend="x"), dict(threads=0), dict(threads=-1), dict(device=-1), dict(device=[]),
+                    dict(device=[0, 0]), dict(device=[0, 64]), dict(blocks=-1), dict(seed=1 << 64), dict(threads=1 << 40)):
         with pytest.raises(fastlbp.Error):
             BeliefPropagation(alarms, "BLOCKS", **options).run()
     with pytest.raises(fastlbp.Error):

@@ -94,7 +94,7 @@ file may be written that is also read, or named for two outputs. In place of a f
 is the standard input, and in place of one that is written, the standard output.
 
 Environment:
-  FASTLBP_DEVICE        number of the CUDA device, where --device is not given
+  FASTLBP_DEVICE        numbers of CUDA devices, as --device, where that is not given
   NO_COLOR              no colours, also on a terminal
   CLICOLOR_FORCE        colours, also where no terminal is
   CUDA_VISIBLE_DEVICES  which devices CUDA shows, and in which order

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use fastlbp::format::read_ranks;
 use fastlbp::schedule::Preorder;
 use fastlbp::{
-    Contradiction, EngineOptions, FactorGraph, Inference, RunRequest, Schedule, StopRule,
+    Contradiction, DeviceSet, EngineOptions, FactorGraph, Inference, RunRequest, Schedule, StopRule,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,10 +96,11 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
-    /// Number of the CUDA device that the backend cuda uses, as `fastlbp devices` lists them
-    /// [default: that of the environment variable FASTLBP_DEVICE, else 0]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
-    device: Option<u32>,
+    /// Number of the CUDA device that the backend cuda uses, as `fastlbp devices` lists them; with
+    /// several, as in 0,1, a batch is spread over them, and a single run uses the lowest [default: those
+    /// of the environment variable FASTLBP_DEVICE, else 0, and for a batch all]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = parse_devices)]
+    device: Option<Devices>,
 
     /// Run all tables entry by entry, also those that `fastlbp info` calls compiled; results differ by
     /// rounding only
@@ -129,6 +130,30 @@ enum StopOn {
     Variables,
     /// The beliefs of variables and factors
     All,
+}
+
+/// What `--device` says.
+#[derive(Clone, Copy, Debug)]
+struct Devices {
+    /// That of a single run.
+    first: u32,
+    /// Empty where it is one.
+    several: DeviceSet,
+}
+
+fn parse_devices(text: &str) -> Result<Devices, String> {
+    let numbers: Result<Vec<u32>, _> =
+        text.split(',').map(|number| number.trim().parse()).collect();
+    let numbers =
+        numbers.map_err(|_| "the number of a CUDA device, or several such as 0,1, is needed")?;
+    let several = DeviceSet::of(&numbers).map_err(|error| error.to_string());
+    match numbers[..] {
+        [first] => Ok(Devices { first, several: DeviceSet::NONE }),
+        _ => {
+            let several = several?;
+            Ok(Devices { first: several.iter().next().unwrap_or(0), several })
+        }
+    }
 }
 
 impl InferenceName {
@@ -188,7 +213,8 @@ impl RunArguments {
             backend: self.backend.backend(),
             // The value was checked to be small.
             threads: self.threads.map(|threads| threads as usize),
-            device: self.device,
+            device: self.device.map(|devices| devices.first),
+            devices: self.device.map_or(DeviceSet::NONE, |devices| devices.several),
             compile_tables: !self.no_compile,
         }
     }

@@ -5,18 +5,24 @@ use super::driver::fake;
 use crate::engine::cpu::tests::{Case, case};
 use crate::engine::trial::Trial;
 use crate::engine::{
-    Backend, Contradiction, Control, EngineOptions, Inference, Progress, Router, RunReport,
-    RunRequest, Start, StopReason, StopRule,
+    Backend, Contradiction, Control, DeviceSet, EngineOptions, Inference, Progress, Router,
+    RunReport, RunRequest, Start, StopReason, StopRule,
 };
 use crate::error::{Error, Result};
 use crate::model::{Evidence, FactorGraph, FactorGraphBuilder};
 use crate::schedule::Schedule;
+use crate::session::{BeliefPropagation, run_all};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-const OPTIONS: EngineOptions =
-    EngineOptions { backend: Backend::Cuda, threads: Some(1), device: None, compile_tables: true };
+const OPTIONS: EngineOptions = EngineOptions {
+    backend: Backend::Cuda,
+    threads: Some(1),
+    device: None,
+    devices: DeviceSet::NONE,
+    compile_tables: true,
+};
 
 /// A router with a backend of its own, which is there.
 fn made(backend: Backend, graph: &Arc<FactorGraph>, schedule: &Schedule) -> Result<Trial<Router>> {
@@ -317,4 +323,112 @@ fn a_context_that_has_failed_is_made_anew() {
     drop(beside);
     check_bits();
     check_bits();
+}
+
+/// Of some settings of the fake driver, the device whose first launch fails.
+fn faulty() -> Option<String> {
+    let settings = std::env::var("FAKE_CUDA").unwrap();
+    settings.split(',').find_map(|setting| setting.strip_prefix("faulty=").map(String::from))
+}
+
+const TWO_DEVICES: [&str; 3] =
+    ["devices=2", "devices=2,failing=1,faulty=0", "devices=2,failing=1,faulty=1"];
+
+fn session(graph: &Arc<FactorGraph>, options: EngineOptions) -> BeliefPropagation {
+    let mut session = BeliefPropagation::with_defaults(graph.clone());
+    session.set_schedule(Schedule::Parallel).unwrap();
+    session.set_options(options);
+    session
+}
+
+fn voting(iterations: u64) -> RunRequest {
+    let rule = StopRule::Iterations(iterations);
+    RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) }
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn batches_are_spread_over_devices_and_survive_one() {
+    if !fake::is_within() {
+        return within("batches_are_spread_over_devices_and_survive_one", &TWO_DEVICES);
+    }
+    let graph = Arc::new(crate::generate::potts(36, 3, 3).unwrap().graph);
+    let entry = |number: usize| {
+        let mut evidence = Evidence::new();
+        evidence.observe(&graph, number * 7 % graph.variable_count(), number % 3).unwrap();
+        evidence
+    };
+    let entries: Vec<Evidence> = (0..40).map(entry).collect();
+    let request = voting(5);
+    let wanted = session(&graph, EngineOptions { backend: Backend::Cpu, ..OPTIONS })
+        .run_batch(&entries, &request)
+        .unwrap();
+    let mut tested = session(&graph, OPTIONS);
+    for round in 0..2 {
+        let mut done = 0;
+        let results = tested
+            .run_batch_monitored(&entries, &request, &mut |finished, all| {
+                done += 1;
+                assert_eq!((finished, all), (done, 40));
+                Control::Continue
+            })
+            .unwrap();
+        assert!(results.reports.iter().all(|report| report.is_ok()), "{:?}", results.reports);
+        assert_eq!(bits(&results.marginals), bits(&wanted.marginals));
+        let notes = tested.take_notes();
+        let given_up = notes.iter().filter(|note| note.contains("is given up")).count();
+        assert_eq!(given_up, usize::from(round == 0 && faulty().is_some()), "{notes:?}");
+        if let (0, Some(device)) = (round, faulty()) {
+            assert!(notes[0].starts_with(&format!("device {device} is given up")), "{notes:?}");
+        }
+    }
+    // One device alone, which has none to give its work to.
+    let alone = EngineOptions { device: Some(1), ..OPTIONS };
+    let results = session(&graph, alone).run_batch(&entries, &request).unwrap();
+    assert_eq!(bits(&results.marginals), bits(&wanted.marginals));
+}
+
+#[test]
+fn sessions_are_spread_over_devices_and_survive_one() {
+    if !fake::is_within() {
+        return within("sessions_are_spread_over_devices_and_survive_one", &TWO_DEVICES);
+    }
+    let graphs: Vec<Arc<FactorGraph>> = (0..20)
+        .map(|seed| Arc::new(crate::generate::potts(16 + 5 * seed, 3, seed as u64).unwrap().graph))
+        .collect();
+    let request = voting(4);
+    let mut sessions: Vec<BeliefPropagation> =
+        graphs.iter().map(|graph| session(graph, OPTIONS)).collect();
+    for round in 0..2 {
+        let reports = run_all(&mut sessions, &request).unwrap();
+        assert!(reports.iter().all(|report| report.is_ok()), "{round}: {reports:?}");
+        for (tested, graph) in sessions.iter().zip(&graphs) {
+            assert_eq!(tested.backend(), Backend::Cuda);
+            let mut reference = session(graph, EngineOptions { backend: Backend::Cpu, ..OPTIONS });
+            reference.run(&request).unwrap();
+            assert_eq!(bits(tested.marginals().unwrap()), bits(reference.marginals().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn when_no_device_is_left_the_last_failure_is_told() {
+    let settings = ["devices=2,cuMemAlloc_v2=2", "devices=2,cuDevicePrimaryCtxRetain=2"];
+    if !fake::is_within() {
+        return within("when_no_device_is_left_the_last_failure_is_told", &settings);
+    }
+    let graph = Arc::new(crate::generate::potts(36, 3, 3).unwrap().graph);
+    let entries = [Evidence::new(), Evidence::new()];
+    // The engine of the session's own device is asked for before anything is run.
+    assert!(session(&graph, OPTIONS).run_batch(&entries, &voting(3)).is_err());
+    let mut sessions = [session(&graph, OPTIONS), session(&graph, OPTIONS)];
+    let reports = run_all(&mut sessions, &voting(3)).unwrap();
+    assert!(reports.iter().all(|report| report.is_err()), "{reports:?}");
+    // Without a backend that is asked for, the CPU does it.
+    let options = EngineOptions { backend: Backend::Auto, ..OPTIONS };
+    let results = session(&graph, options).run_batch(&entries, &voting(3)).unwrap();
+    assert!(results.reports.iter().all(|report| report.is_ok()));
 }

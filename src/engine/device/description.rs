@@ -60,18 +60,23 @@ pub struct DeviceTimes {
     pub cluster_barrier: Option<f64>,
 }
 
-/// The number of the device to use: the one asked for, else that of [`DEVICE_VARIABLE`], else 0.
+/// The number of the device to use: the one asked for, else the lowest of [`DEVICE_VARIABLE`], else 0.
 pub fn choose_device(asked: Option<u32>) -> Result<u32> {
     if let Some(index) = asked {
         return Ok(index);
     }
-    let Some(text) = std::env::var_os(DEVICE_VARIABLE) else {
-        return Ok(0);
-    };
-    let index = text.to_str().and_then(|text| text.trim().parse().ok());
-    index.ok_or_else(|| {
+    Ok(devices_of_variable()?.and_then(|devices| devices.into_iter().min()).unwrap_or(0))
+}
+
+/// The numbers in [`DEVICE_VARIABLE`], at least one, if it is set.
+pub(super) fn devices_of_variable() -> Result<Option<Vec<u32>>> {
+    let Some(text) = std::env::var_os(DEVICE_VARIABLE) else { return Ok(None) };
+    let numbers = text.to_str().and_then(|text| {
+        text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>()
+    });
+    numbers.map(Some).ok_or_else(|| {
         Error::InvalidArgument(format!(
-            "{DEVICE_VARIABLE} is '{}': the number of a CUDA device such as 0 is needed",
+            "{DEVICE_VARIABLE} is '{}': the number of a CUDA device such as 0 is needed, or several such as 0,1",
             text.to_string_lossy()
         ))
     })

@@ -3,7 +3,9 @@
 mod description;
 
 use super::cuda;
+use super::options::{DeviceSet, EngineOptions};
 use crate::error::Result;
+use crate::memory::collected;
 pub use description::{
     DEVICE_VARIABLE, DeviceInfo, DeviceMemory, DeviceTimes, DriverVersion, choose_device,
 };
@@ -18,6 +20,21 @@ pub fn driver_version() -> Result<DriverVersion> {
 /// Number of CUDA devices, at least 1. Errors: [`crate::Error::NoDevice`] as [`driver_version`].
 pub fn device_count() -> Result<u32> {
     cuda::device_count()
+}
+
+/// The devices that many runs with such options are spread over: at least one. Errors: as [`device_count`];
+/// [`DEVICE_VARIABLE`] has no numbers of devices.
+pub fn batch_devices(options: &EngineOptions) -> Result<Vec<u32>> {
+    if !options.devices.is_empty() {
+        return collected(options.devices.iter());
+    }
+    if let Some(device) = options.device {
+        return collected([device]);
+    }
+    if let Some(listed) = description::devices_of_variable()? {
+        return collected(DeviceSet::of(&listed)?.iter());
+    }
+    collected(0..device_count()?.min(DeviceSet::LARGEST + 1))
 }
 
 /// Describes a device. Errors: [`crate::Error::NoDevice`] as [`driver_version`]; [`crate::Error::OutOfRange`] if there

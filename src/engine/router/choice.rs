@@ -89,6 +89,10 @@ impl Choice {
         self.candidates[number].is_given_up = true;
     }
 
+    pub(super) fn has_given_up(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.is_given_up)
+    }
+
     /// Whether a backend is known not to be there, or was given up.
     pub(super) fn is_gone(&self, number: usize) -> bool {
         let Candidate { is_present, is_given_up, .. } = &self.candidates[number];

@@ -124,6 +124,14 @@ impl Router {
         }
     }
 
+    /// Whether a device was given up.
+    pub(crate) fn has_given_up(&self) -> bool {
+        match &self.policy {
+            Policy::Fixed(_) => false,
+            Policy::Auto(choice) => choice.has_given_up(),
+        }
+    }
+
     /// Replaces the schedule; messages stay. Engines get it when they are next needed. Errors: a schedule
     /// for another graph; nothing has changed then.
     pub(crate) fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
@@ -367,6 +375,6 @@ enum Outcome {
 }
 
 /// Whether the CPU can make a run that a device failed to make.
-fn is_of_device(error: &Error) -> bool {
+pub(crate) fn is_of_device(error: &Error) -> bool {
     matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory(_))
 }

@@ -2,6 +2,7 @@
 
 use super::cost::{HighDegree, Lengths, Shape, Step, Workload};
 use super::*;
+use crate::engine::DeviceSet;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::interface::Engine;
 use crate::engine::trial::Trial;
@@ -175,8 +176,13 @@ fn world() -> Shared {
     }))
 }
 
-const OPTIONS: EngineOptions =
-    EngineOptions { backend: Backend::Auto, threads: Some(1), device: None, compile_tables: true };
+const OPTIONS: EngineOptions = EngineOptions {
+    backend: Backend::Auto,
+    threads: Some(1),
+    device: None,
+    devices: DeviceSet::NONE,
+    compile_tables: true,
+};
 
 /// A router between the two stand-ins.
 fn router(

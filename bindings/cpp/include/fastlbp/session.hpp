@@ -93,6 +93,13 @@ public:
 
     /// Sets which CUDA device is used, ::fastlbp::default_device for the default: fastlbp_bp_set_device().
     void set_device(std::uint32_t index) { detail::check(fastlbp_bp_set_device(get(), index)); }
+    /// Sets the CUDA devices that run_batch() and run_all() are spread over, while a single run uses the lowest: the property
+    /// "device". Without this and without set_device(), these are all that there are.
+    void set_devices(const std::vector<std::uint32_t> &indices) {
+        std::string numbers;
+        for (std::uint32_t index : indices) numbers += (numbers.empty() ? "" : ",") + std::to_string(index);
+        set_property("device", numbers);
+    }
 
     /// Sets the largest change of a probability that counts as none: fastlbp_bp_set_tolerance().
     void set_tolerance(double tolerance) { detail::check(fastlbp_bp_set_tolerance(get(), tolerance)); }

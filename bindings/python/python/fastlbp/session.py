@@ -60,8 +60,9 @@ class BeliefPropagation:
         "SEQMAX"; or a rank for each edge, those of equal rank at once.
     backend : {"auto", "cpu", "cuda"}
         Where iterations run. Results do not depend on it.
-    device : int, optional
-        Number of the CUDA device; that of the environment variable ``FASTLBP_DEVICE`` unless given, else 0.
+    device : int or sequence of int, optional
+        Number of the CUDA device; that of the environment variable ``FASTLBP_DEVICE`` unless given, else 0. Batches are
+        spread over several; unless some are given, over all. A single run uses the lowest.
     threads : int, optional
         Number of CPU threads; one for each physical core unless given. Results do not depend on it.
     seed, blocks : int
@@ -90,14 +91,14 @@ class BeliefPropagation:
     """
 
     def __init__(
-        self, graph: FactorGraph, schedule: Any = "PARALL", *, backend: str = "auto", device: Optional[int] = None,
+        self, graph: FactorGraph, schedule: Any = "PARALL", *, backend: str = "auto", device: Union[int, Sequence[int], None] = None,
         threads: Optional[int] = None, seed: int = 1, blocks: int = 8, log_domain: bool = False,
         compile_tables: bool = True,
     ) -> None:
         if not isinstance(graph, FactorGraph):
             raise InvalidArgumentError(f"{type(graph).__name__}: a FactorGraph is needed")
         self._graph = graph
-        self._options: Dict[str, Any] = {"backend": backend, "device": _number(device, "device", 1 << 32),
+        self._options: Dict[str, Any] = {"backend": backend, "device": _devices(device),
                                          "threads": _number(threads, "threads", 1 << 32), "compile_tables": compile_tables}
         self._schedule = _schedule(schedule, seed, blocks, log_domain)
         self._native = _native.Session(graph._native, *self._schedule, backend, self._options["threads"],
@@ -414,6 +415,16 @@ def _schedule(schedule: Any, seed: int, blocks: int, log_domain: bool) -> _Sched
     if isinstance(schedule, str):
         return schedule, None, seed, blocks, bool(log_domain)
     return "CUSTOM", whole(schedule, "schedule"), seed, blocks, bool(log_domain)
+
+
+def _devices(value: Union[int, Sequence[int], None]) -> List[int]:
+    """The numbers of devices; none for the default."""
+    if value is None:
+        return []
+    several = [value] if isinstance(value, (int, np.integer)) else list(value)
+    if not several:
+        raise InvalidArgumentError("device: an empty sequence; None is for the default")
+    return [_number(number, "device", 1 << 32) or 0 for number in several]
 
 
 def _number(value: Optional[int], name: str, limit: int) -> Optional[int]:

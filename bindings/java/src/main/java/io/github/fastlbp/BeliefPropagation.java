@@ -305,6 +305,20 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
+     * Sets the CUDA devices that {@link #runBatch} and {@link #runAll} are spread over; a single run uses the lowest. Without
+     * this, and without {@link #setDevice}, these are all that there are.
+     *
+     * @param indices their numbers, from 0 to 63, all different; at least one
+     * @return this session
+     */
+    public BeliefPropagation setDevices(int... indices) {
+        Check.indices("devices", indices);
+        StringBuilder numbers = new StringBuilder();
+        for (int index : indices) numbers.append(numbers.length() == 0 ? "" : ",").append(index);
+        return setProperty("device", numbers.toString());
+    }
+
+    /**
      * Where the last run was made, or where the first one will most likely be. Prepares the session.
      *
      * @return {@link Backend#CPU} or {@link Backend#CUDA}

@@ -1,15 +1,24 @@
 package io.github.fastlbp;
 
 import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.zip.CRC32;
 
 /**
@@ -20,6 +29,9 @@ import java.util.zip.CRC32;
 final class NativeLibrary {
     private static final String PATH = "fastlbp.library.path";
     private static final String FILE = "libfastlbp_jni.so";
+
+    /** Names of directories that are tried: they are taken only if somebody means them to be. */
+    private static final int MOST_NAMES = 1000;
 
     private static boolean loaded;
     private static UnsatisfiedLinkError failure;
@@ -99,8 +111,8 @@ final class NativeLibrary {
     private static void copyAndLoad(InputStream library, String name, String wanted) {
         Path directory;
         try {
-            // Only this user can enter it. The property may be relative, but what is loaded may not.
-            directory = Files.createTempDirectory("fastlbp-").toAbsolutePath();
+            // The property may be relative, but what is loaded may not.
+            directory = newDirectory(Paths.get(System.getProperty("java.io.tmpdir"))).toAbsolutePath();
         } catch (IOException exception) {
             throw failure(
                     "cannot make a directory for the native library of fastlbp in " + System.getProperty("java.io.tmpdir")
@@ -120,6 +132,27 @@ final class NativeLibrary {
             // Once it is mapped, the JVM does not need the file any more.
             delete(file);
             delete(directory);
+        }
+    }
+
+    /**
+     * Makes a directory that was not there, which only this user can enter. Its name may be known before: one that is
+     * there already is never used. (Files.createTempDirectory asks for a secure random number, for which the JVM loads
+     * all that it has of cryptography: a quarter of the first call.)
+     */
+    private static Path newDirectory(Path parent) throws IOException {
+        FileAttribute<Set<PosixFilePermission>> mine = PosixFilePermissions.asFileAttribute(EnumSet.of(
+                PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE));
+        for (int attempt = 1; ; attempt++) {
+            Path path = parent.resolve("fastlbp-" + Long.toHexString(System.nanoTime() ^ (long) System.identityHashCode(mine) << 32));
+            try {
+                return Files.createDirectory(path, mine);
+            } catch (FileAlreadyExistsException exception) {
+                if (attempt == MOST_NAMES) throw exception;
+            } catch (UnsupportedOperationException exception) {
+                // No such permissions: as the JVM does it there.
+                return Files.createTempDirectory(parent, "fastlbp-");
+            }
         }
     }
 
@@ -150,7 +183,8 @@ final class NativeLibrary {
     /** Copies a stream to a new file; returns its CRC-32, in eight hexadecimal digits. */
     private static String copy(InputStream source, Path file) throws IOException {
         CRC32 sum = new CRC32();
-        try (OutputStream output = Files.newOutputStream(file)) {
+        // (Streams of java.io and not of channels here and below: most JVMs have these classes ready.)
+        try (OutputStream output = new FileOutputStream(file.toFile())) {
             byte[] block = new byte[1 << 16];
             for (int length = source.read(block); length >= 0; length = source.read(block)) {
                 sum.update(block, 0, length);
@@ -186,9 +220,10 @@ final class NativeLibrary {
 
     /** Whether this JVM runs on musl: whether it has mapped musl's dynamic linker, which is its C library, too. */
     private static boolean isMusl() {
-        Path maps = Paths.get("/proc/self/maps");
-        if (!Files.isReadable(maps)) return false;
-        try (BufferedReader reader = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
+        File maps = new File("/proc/self/maps");
+        if (!maps.canRead()) return false;
+        try (BufferedReader reader = new BufferedReader(
+                new InputStreamReader(new FileInputStream(maps), StandardCharsets.ISO_8859_1))) {
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
                 if (line.contains("/ld-musl-")) return true;
                 if (line.contains("/ld-linux") || line.contains("/libc.so.6")) return false;

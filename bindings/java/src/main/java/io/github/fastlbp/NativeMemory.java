@@ -1,10 +1,9 @@
 package io.github.fastlbp;
 
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
 
 /**
  * What graphs and sessions take outside of Java's heap, as estimated. The collector does not see it: a small object
@@ -126,10 +125,18 @@ final class NativeMemory {
                 total("/proc/meminfo"),
                 Math.min(number("/sys/fs/cgroup/memory.max"), number("/sys/fs/cgroup/memory/memory.limit_in_bytes")));
 
+        /** More than any of these files has. */
+        private static final int MOST_BYTES = 1 << 14;
+
         private static String text(String file) {
-            try {
-                Path path = Paths.get(file);
-                return Files.isReadable(path) ? new String(Files.readAllBytes(path), StandardCharsets.US_ASCII) : "";
+            // (A stream of java.io: most JVMs have its classes ready.)
+            try (InputStream in = new FileInputStream(file)) {
+                byte[] bytes = new byte[MOST_BYTES];
+                int length = 0;
+                for (int read = 0; read >= 0 && length < bytes.length; length += Math.max(0, read)) {
+                    read = in.read(bytes, length, bytes.length - length);
+                }
+                return new String(bytes, 0, length, StandardCharsets.US_ASCII);
             } catch (IOException | SecurityException exception) {
                 return "";
             }
@@ -138,7 +145,9 @@ final class NativeMemory {
         /** The line "MemTotal:  NUMBER kB". */
         private static long total(String file) {
             for (String line : text(file).split("\n")) {
-                if (line.startsWith("MemTotal:")) return parsed(line.replaceAll("[^0-9]", "")) << 10;
+                if (!line.startsWith("MemTotal:")) continue;
+                String digits = line.replaceAll("[^0-9]", "");
+                return digits.isEmpty() ? Long.MAX_VALUE : parsed(digits) << 10;
             }
             return Long.MAX_VALUE;
         }

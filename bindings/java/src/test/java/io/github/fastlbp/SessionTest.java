@@ -107,6 +107,13 @@ class SessionTest {
             bp.setMaxTime(Double.POSITIVE_INFINITY).setDevice(-1).setActiveThreshold(-1);
             assertEquals("inf", bp.getProperty("maxtime"));
             assertEquals("default", bp.getProperty("device"));
+            assertEquals("0,2", bp.setDevices(2, 0).getProperty("device"));
+            assertEquals("1", bp.setDevices(1).getProperty("device"));
+            Data.fails(Status.INVALID_ARGUMENT, () -> bp.setDevices(1, 1));
+            Data.fails(Status.OUT_OF_RANGE, () -> bp.setDevices(0, -1));
+            Data.fails(Status.OUT_OF_RANGE, () -> bp.setDevices(0, 64));
+            Data.fails(Status.INVALID_ARGUMENT, () -> bp.setDevices());
+            bp.setDevice(-1);
             assertEquals("off", bp.getProperty("active"));
             assertEquals(Backend.CPU, bp.backend());
             fails(Status.INVALID_ARGUMENT, () -> bp.setTolerance(-1));
