@@ -170,9 +170,9 @@ impl Scheduler<'_> {
         };
         let earliest = (0..free.len()).map(|lane| start(lane, free)).min().unwrap_or(0);
         let mut chosen = (0, u64::MAX, (0, false));
-        for lane in 0..free.len() {
+        for (lane, &met_here) in known.iter().enumerate() {
             let begin = start(lane, free);
-            let merit = (known[lane], lane == *previous as usize);
+            let merit = (met_here, lane == *previous as usize);
             if begin <= earliest + tuning.patience
                 && (merit > chosen.2 || merit == chosen.2 && begin < chosen.1)
             {

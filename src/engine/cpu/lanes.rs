@@ -273,13 +273,13 @@ impl Waits {
         let mut waits =
             Self { starts, awaited: filled(batches.count(), false)?, waits: Vec::new() };
         // Once for what the iteration before leaves behind, once for the waits.
-        for index in 0..batches.count() {
-            analysis.visit(state, batches, index, lane_of[index], &mut |_, _| Ok(()))?;
+        for (index, &lane) in lane_of.iter().enumerate() {
+            analysis.visit(state, batches, index, lane, &mut |_, _| Ok(()))?;
         }
         analysis.begin_next_iteration(&waits.starts);
-        for index in 0..batches.count() {
+        for (index, &own) in lane_of.iter().enumerate() {
             let Self { starts, awaited, waits } = &mut waits;
-            analysis.visit(state, batches, index, lane_of[index], &mut |lane, position| {
+            analysis.visit(state, batches, index, own, &mut |lane, position| {
                 let lanes_batches = i64::from(starts[lane as usize + 1] - starts[lane as usize]);
                 let place = position.rem_euclid(lanes_batches) as usize;
                 awaited[starts[lane as usize] as usize + place] = true;
