@@ -165,7 +165,7 @@ mod tests {
         for (breaks, left_over) in
             [(vec![1], vec![]), (vec![0], vec![4, 5]), (vec![0, 1], vec![0, 1, 2, 3, 4, 5])]
         {
-            let mut results = vec![None; 6];
+            let mut results = [None; 6];
             let left = distribute_to_some(
                 &mut [0, 1],
                 vec![10, 11, 12, 13, 4, 5],

@@ -426,9 +426,10 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, pairs: &Pairs, work: &TaskLists,
-        shape: &Shape, blocks: u32, inputs: usize,
+        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists, shape: &Shape,
+        blocks: u32, inputs: usize,
     ) -> Result<Self> {
+        let pairs = &work.pairs;
         let buffers = FactorBuffers::new(queue, graph, &factors, pairs, inputs)?;
         let shares = Shares::new(graph, &factors.scratch);
         let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();

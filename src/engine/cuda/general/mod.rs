@@ -44,17 +44,19 @@ impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
         &self, queue: Queue<'_>, graph: &FactorGraph, factors: Factors, preorder: &Preorder,
-        sizes: Sizes, pairs: &Pairs,
+        sizes: Sizes, pairs: Pairs,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
-        let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
         let work = if self.by_levels {
             shares.by_levels(preorder)?
         } else {
-            shares.synchronous(is_pair)?
+            let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
+            let work = shares.synchronous(is_pair)?;
+            TaskLists { pairs, ..work }
         };
-        let blocks = self.blocks(graph, &work, sizes.warp_items * ITEM_LANES + pairs.lanes());
-        Machine::new(queue, graph, factors, pairs, &work, self, blocks, sizes.inputs)
+        let lanes = sizes.warp_items * ITEM_LANES + work.pairs.lanes();
+        let blocks = self.blocks(graph, &work, lanes);
+        Machine::new(queue, graph, factors, &work, self, blocks, sizes.inputs)
     }
 
     /// Blocks that a launch for this work and so many lanes should have.
@@ -161,7 +163,7 @@ impl General {
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(queue, &values, entries)?,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,
-            sums: shape.machine(queue, &graph, sums, &preorder, sizes, &pairs)?,
+            sums: shape.machine(queue, &graph, sums, &preorder, sizes, pairs)?,
             maxima: None,
             kernels,
             shape,
@@ -240,7 +242,7 @@ impl General {
         let gang = &gang_for(&graph);
         let pairs = Pairs::new(&graph, &factors, &self.places, &self.edge_inputs, gang)?;
         let sizes = self.sizes;
-        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder, sizes, &pairs)?);
+        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder, sizes, pairs)?);
         Ok(())
     }
 

@@ -34,7 +34,7 @@ pub(super) fn class_of(graph: &FactorGraph, factors: &Factors, factor: usize) ->
 }
 
 /// The tables of a graph, by classes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pairs {
     /// Ascending in each class, so many of each.
     factors: Vec<u32>,

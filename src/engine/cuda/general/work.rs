@@ -2,6 +2,7 @@
 
 use super::classes::by_class;
 use super::factors::{HIGH_DEGREE, PRODUCT, body_memory, tree_nodes};
+use super::pairs::Pairs;
 use super::warp_items::is_in_warp_item;
 use crate::error::Result;
 use crate::kernel::stored_values;
@@ -94,6 +95,8 @@ pub(super) struct TaskLists {
     pub targets: Vec<u32>,
     /// By slot; empty as well.
     pub ranks: Vec<u32>,
+    /// The tables of two variables, which are in no item; none by levels.
+    pub pairs: Pairs,
 }
 
 /// Bytes of memory for the products over so many edges.
@@ -251,7 +254,7 @@ impl<'a> Shares<'a> {
         }
         items.iter_mut().try_for_each(Items::end_level)?;
         let (targets, ranks) = (Vec::new(), Vec::new());
-        Ok(TaskLists { items, targets, ranks })
+        Ok(TaskLists { items, targets, ranks, pairs: Pairs::default() })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
@@ -283,7 +286,7 @@ impl<'a> Shares<'a> {
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
-        Ok(TaskLists { items, targets, ranks })
+        Ok(TaskLists { items, targets, ranks, pairs: Pairs::default() })
     }
 }
 
