@@ -381,8 +381,8 @@ fn pair_tables(choices: &mut Choices, size: usize, far: bool) -> Arc<FactorGraph
         if choices.flag() {
             table(choices, &[variable]);
         }
-        let hub = if choices.below(3) == 0 { 0 } else { variables };
-        for other in [choices.below(variables), hub] {
+        let popular = if choices.below(3) == 0 { 0 } else { variables };
+        for other in [choices.below(variables), popular] {
             if other < variables && other != variable {
                 table(choices, &[variable, other]);
             }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs that a document may show, each with the file that has it compiled, run, and compared with the
 /// text beside it.
-const PROGRAMS: [(&str, &str); 12] = [
+const PROGRAMS: [(&str, &str); 16] = [
     ("examples/c/first.c", "tests/c/CMakeLists.txt"),
     ("examples/c/find_fault.c", "tests/c/CMakeLists.txt"),
     ("examples/cpp/first.cpp", "tests/cpp/CMakeLists.txt"),
@@ -20,6 +20,10 @@ const PROGRAMS: [(&str, &str); 12] = [
     ("examples/python/first.py", "scripts/test-python"),
     ("examples/python/rank_alarms.py", "scripts/test-python"),
     ("examples/python/denoise.py", "scripts/test-python"),
+    ("examples/python/tutorials/bingo_session.py", "bindings/python/tests/test_tutorials.py"),
+    ("examples/python/tutorials/smartfl_subject.py", "bindings/python/tests/test_tutorials.py"),
+    ("examples/python/tutorials/denoise_potts.py", "bindings/python/tests/test_tutorials.py"),
+    ("examples/python/tutorials/bif_pgmpy.py", "bindings/python/tests/test_tutorials.py"),
     ("examples/libdai/alarms.cpp", "tests/libdai/CMakeLists.txt"),
     ("tests/libdai/registered.cpp", "tests/libdai/with_libdai"),
 ];
