@@ -21,7 +21,7 @@ pub(crate) fn recognise(values: &[f64], cardinalities: &[u32]) -> Result<Recogni
         return Ok(Recognised { structure, class: Class::Prior });
     }
     if values.iter().all(|&value| value == values[0]) {
-        let structure = if values[0] <= 0.0 {
+        let structure = if arity == 0 || values[0] <= 0.0 {
             Structure::Dense
         } else if binary {
             // As a conjunction, so that it stays with others of its graph in the kernels for these.

@@ -152,6 +152,9 @@ fn one_variable() {
 
 #[test]
 fn all_equal() {
+    // Without variables there is no head.
+    let found = recognised(&[0.25], &[]);
+    assert_eq!(found, Recognised { structure: Structure::Dense, class: Class::Constant });
     for cardinalities in [&[2, 2][..], &[2; 12], &[3, 4], &[1, 2, 1]] {
         let entries = cardinalities.iter().product::<u32>() as usize;
         for value in [1.0, 0.25, 5e-324, 1e308] {
