@@ -98,11 +98,13 @@ class BeliefPropagation:
         if not isinstance(graph, FactorGraph):
             raise InvalidArgumentError(f"{type(graph).__name__}: a FactorGraph is needed")
         self._graph = graph
-        self._options: Dict[str, Any] = {"backend": backend, "device": _devices(device),
+        devices = _devices(device)
+        # As they are given, since pickled sessions are made of them.
+        self._options: Dict[str, Any] = {"backend": backend, "device": devices or None,
                                          "threads": _number(threads, "threads", 1 << 32), "compile_tables": compile_tables}
         self._schedule = _schedule(schedule, seed, blocks, log_domain)
         self._native = _native.Session(graph._native, *self._schedule, backend, self._options["threads"],
-                                       self._options["device"], compile_tables)
+                                       devices, compile_tables)
 
     @property
     def graph(self) -> FactorGraph:
