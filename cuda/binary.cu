@@ -71,7 +71,7 @@ struct Flood {
         block.begin_pass(buffer, of_state, of_pass);
         // Variables with few factors are noted where they send.
         if (measuring) {
-            home.store_state(g, buffer);
+            store_state(buffer);
             barrier.sync();
             const bool damped = Run::OPTIONS && home.inputs != 0;
             Watch watch = measure(block, n, !damped);
@@ -94,7 +94,7 @@ struct Flood {
     __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
                                           GridBarrier &barrier) {
         const Binary &g = block.g;
-        home.store_state(g, buffer);
+        store_state(buffer);
         barrier.sync();
         if (!Run::OPTIONS || home.inputs == 0) {
             look_at(block, g.state(buffer), n, measuring, true);
@@ -113,7 +113,7 @@ struct Flood {
     __device__ __forceinline__ uint64_t run_ahead(const Findings &findings, GridBarrier &barrier) {
         // Some more pass must come, so that what is done here at the beginning and at the end is worth it.
         const uint64_t n = findings.n, passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
-        return passes < 4 || n == 0 || block.stopped[0] != 0 ? 0 : run_passes_ahead(findings.buffer, n, passes, barrier);
+        return Run::TURNS || passes < 4 || n == 0 || block.stopped[0] != 0 ? 0 : run_passes_ahead(findings.buffer, n, passes, barrier);
     }
 
     static __device__ __noinline__ uint64_t run_passes_ahead(uint32_t buffer, uint64_t n, uint64_t passes,
@@ -139,7 +139,7 @@ struct Flood {
         if (Run::OPTIONS && home.inputs != 0) {
             home.store(home.messages + home.inputs, g.undamped_state(buffer));
         }
-        reset_pieces(block, home, true);
+        reset_pieces(block, true);
         barrier.sync();
         if (thread_of_grid() == 0) {
             for (Tally &tally : block.loop.control->tallies) {
@@ -156,7 +156,7 @@ struct Flood {
             }
         }
         barrier.sync();
-        reset_pieces(block, home, true);
+        reset_pieces(block, true);
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
         }
@@ -184,16 +184,24 @@ struct Flood {
         const Binary &g = block.g;
         const uint64_t begin = block.copied;
         uint32_t buffer = end.buffer ^ ((end.n - begin) & 1);
-        reset_pieces(block, home, false);
+        reset_pieces(block, false);
         copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
         barrier.sync();
-        home.load_state(g, buffer);
+        at_each_home<Run>(g, home, [&] { home.load_state(g, buffer); });
+        if (Run::TURNS) {
+            barrier.sync();
+        }
         Tally *const unused = block.loop.control->tallies;
         for (uint64_t n = begin; n < end.n; ++n) {
             work.pass(buffer, n, false, false, unused, unused, barrier);
             buffer ^= 1;
         }
-        home.store_state(g, buffer);
+        work.store_state(buffer);
+    }
+
+private:
+    __device__ __forceinline__ void store_state(uint32_t buffer) {
+        at_each_home<Run>(block.g, home, [&] { home.store_state(block.g, buffer); });
     }
 };
 
@@ -207,8 +215,17 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
     Home &home = shared_home();
     block.fill(g, loop);
     flood_starts().fill(g);
-    home.fill(g, flood_starts().first_of_large);
-    home.load_state(g, loop.control->buffer);
+    for (uint32_t number = blockIdx.x; number < (Run::TURNS ? g.home_turns : 1) * gridDim.x; number += gridDim.x) {
+        home.fill(g, number, flood_starts().first_of_large);
+        home.load_state(g, loop.control->buffer);
+        if (Run::TURNS) {
+            home.save(g);
+        }
+    }
+    if (threadIdx.x == 0) {
+        const uint32_t first = g.homes[blockIdx.x * g.home_turns].hub_words.first;
+        block.hub_words = Run::TURNS ? g.flood_words + first : home.hub_words();
+    }
     const bool may_fail = (loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
     if (threadIdx.x == 0) {
         block.copied = loop.control->passes;
@@ -219,33 +236,37 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
         copy_state(g, g.state(loop.control->buffer), g.state(PASS_BUFFERS));
     }
     GridBarrier barrier(loop.barrier);
+    if (Run::TURNS) {
+        // Homes are taken by other blocks than have saved them.
+        barrier.sync();
+    }
     Flood<Run> work = {block, home};
     const Ending end = run_passes(work, barrier, block.loop);
     if (end.reason == CONTRADICTION && end.n > end.begin && !is_measured(loop.rule, end.n)) {
         Flood<Run>::repeat(block, home, end, barrier);
     }
-    reset_pieces(block, home, false);
+    reset_pieces(block, false);
 }
 
-/// Sums without damping: where blocks have their messages in shared memory, and where they do not. Then the same for any run.
+/// Sums without damping: where each block has one home, and where it has several. Then the same for any run.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
-    run_flood<FloodRun<true, false>>(g, loop);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    binary_far_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_flood<FloodRun<false, false>>(g, loop);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    binary_any_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
-    run_flood<FloodRun<true, true>>(g, loop);
+    binary_turns_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_flood<FloodRun<true, false>>(g, loop);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    binary_far_any_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    binary_any_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_flood<FloodRun<false, true>>(g, loop);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_any_turns_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_flood<FloodRun<true, true>>(g, loop);
 }
 
 /// Passes by levels, of runs that may be damped or of maxima if they have options.

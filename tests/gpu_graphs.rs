@@ -1,7 +1,7 @@
 //! The graphs of applications: the backend of `common/backend.rs` gives the bits of the CPU engine on one
 //! thread. For each graph and schedule, a line reports the times of both, which are not checked.
 //!
-//! Every test is skipped, with a line that says so, where `../shared` is absent.
+//! Tests with these graphs are skipped, with a line that says so, where `../shared` is absent.
 
 mod common;
 
@@ -11,8 +11,8 @@ mod backend;
 use backend::{Pair, same_bits, same_results, same_words, tested};
 use fastlbp::format::{read_graph, read_partial_evidence};
 use fastlbp::{
-    BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, RunRequest, Schedule,
-    Start, StopRule,
+    BeliefPropagation, Contradiction, EngineOptions, Evidence, FactorGraph, FactorGraphBuilder,
+    Inference, RunRequest, Schedule, Start, StopRule, generate,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -136,6 +136,44 @@ fn other_schedules() {
             Schedule::Blocks { blocks: 8, seed: 1 },
         ] {
             check_iterations(&graph, &evidence, &schedule, 3, name, options);
+        }
+    }
+}
+
+/// Generated graphs, with their observations: one that no device has room for in the shared memory of its multiprocessors, and
+/// a variable with more factors than a warp multiplies at once.
+#[test]
+fn graphs_beyond_shared_memory() {
+    let Some(options) = tested() else { return };
+    let smartfl = generate::smartfl(900_000, 2).unwrap();
+    let mut builder = FactorGraphBuilder::new();
+    for child in 1..=150_000 {
+        builder.add_and(child, &[0], 0.999, 0.001).unwrap();
+    }
+    let star = generate::Generated {
+        graph: builder.build().unwrap(),
+        observations: (0..300).map(|i| (1 + 499 * i, i % 2)).collect(),
+    };
+    for (name, generate::Generated { graph, observations }) in
+        [("smartfl", smartfl), ("star", star)]
+    {
+        let graph = Arc::new(graph);
+        let (mut line, mut pair) = Line::open(&graph, &Schedule::Parallel, name, options);
+        for (v, state) in observations {
+            pair.both(|session| session.observe(v, state).unwrap());
+        }
+        let bingo =
+            StopRule::Bingo { tolerance: 1e-6, min_iterations: 2, max_iterations: 4, history: 2 };
+        let runs = [
+            (StopRule::Iterations(20), 0.0, Inference::SumProduct),
+            (StopRule::Iterations(5), 0.5, Inference::SumProduct),
+            (bingo, 0.0, Inference::SumProduct),
+            (StopRule::Iterations(5), 0.0, Inference::MaxProduct),
+        ];
+        for (rule, damping, inference) in runs {
+            let contradiction = Contradiction::Vote;
+            let request = RunRequest { damping, inference, contradiction, ..RunRequest::new(rule) };
+            line.run(&mut pair, &request, &format!("{inference:?}, damping {damping}"));
         }
     }
 }

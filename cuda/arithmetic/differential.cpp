@@ -260,17 +260,34 @@ void horn_with(Case &c, const std::vector<Packed> &inputs, uint32_t head, const 
     }
 }
 
-/// All messages of a factor of a GPU's far numbers, whatever the inputs are.
-template <int N>
-void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const HornLiterals &horn) {
+/// All messages of a factor of a GPU's far numbers, whatever the inputs are. Those of its loose numbers are the same, else more
+/// is given than is expected.
+template <template <class> class Number, int N>
+void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const HornLiterals &horn, bool giving) {
     if (inputs.size() == N) {
-        Packed values[N];
+        Packed values[N], loose[N];
         pad(inputs, values);
-        messages_of<Far>(values, head, horn);
-        for (const Packed value : values) {
-            c.give(value);
+        pad(inputs, loose);
+        messages_of<typename Number<Far>::type>(values, head, horn);
+        messages_of<typename Number<Loose>::type>(loose, head, horn);
+        for (int i = 0; i < N; ++i) {
+            if (giving) {
+                c.give(values[i]);
+            }
+            if (loose[i] != values[i]) {
+                c.give(loose[i]);
+            }
         }
     }
+}
+
+template <template <class> class Number>
+void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const HornLiterals &horn, bool giving) {
+    far_horn<Number, 1>(c, inputs, head, horn, giving);
+    far_horn<Number, 2>(c, inputs, head, horn, giving);
+    far_horn<Number, 3>(c, inputs, head, horn, giving);
+    far_horn<Number, 4>(c, inputs, head, horn, giving);
+    far_horn<Number, 8>(c, inputs, head, horn, giving);
 }
 
 void horn(Case &c) {
@@ -290,13 +307,10 @@ void horn(Case &c) {
     const HornLiterals literals{coefficients, more.data()};
     if (max) {
         horn_with<MaxProduct>(c, inputs, head, literals);
+        far_horn<MaxProduct>(c, inputs, head, literals, false);
     } else {
         horn_with<SumProduct>(c, inputs, head, literals);
-        far_horn<1>(c, inputs, head, literals);
-        far_horn<2>(c, inputs, head, literals);
-        far_horn<3>(c, inputs, head, literals);
-        far_horn<4>(c, inputs, head, literals);
-        far_horn<8>(c, inputs, head, literals);
+        far_horn<SumProduct>(c, inputs, head, literals, true);
     }
 }
 

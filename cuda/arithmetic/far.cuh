@@ -53,6 +53,13 @@ struct Far {
                    static_cast<int32_t>(exponent) - static_cast<int32_t>(bias)};
     }
 
+    /// Whether it is stored as a double, and as it is then.
+    FASTLBP_HD bool is_plain() const { return static_cast<uint32_t>(exponent + PLAIN) <= 2 * PLAIN; }
+    FASTLBP_HD Packed plain() const {
+        const Flat digits = {significand};
+        return Packed{to_bits(Flat::of(digits.high() + (static_cast<uint32_t>(exponent) << 20), digits.low()).value)};
+    }
+
     /// As it is stored; not zero.
     FASTLBP_HD Packed packed() const {
         const uint64_t digits = to_bits(significand) & FRACTION;
@@ -126,6 +133,60 @@ struct FromPacked<Far> {
     }
 
     static FASTLBP_HD Far number(Packed value) { return value == Packed::zero() ? Far::zero() : Far::of(value); }
+};
+
+/// As Far, for factors of up to eight variables, in fewer instructions: what is not a significand from 1 to 2 is left so. A
+/// value is at least 1, and at most what products of eight and sums make of numbers below 2; rounding does the same as with
+/// significands, since scaling by powers of two is exact. The exponent of zero is so low that no product of numbers is as low,
+/// and none of zeros leaves an integer.
+struct Loose {
+    double value;
+    int32_t exponent;
+
+    static constexpr int32_t ZERO_EXPONENT = -(1 << 27);
+    static constexpr int32_t ZERO_BELOW = -(1 << 26);
+
+    static FASTLBP_HD Loose of(Far far, bool zero) { return Loose{far.significand, zero ? ZERO_EXPONENT : far.exponent}; }
+    FASTLBP_HD bool is_zero() const { return exponent < ZERO_BELOW; }
+};
+
+FASTLBP_HD Loose multiply(Loose a, Loose b) { return Loose{a.value * b.value, a.exponent + b.exponent}; }
+
+FASTLBP_HD Loose add(Loose a, Loose b) {
+    const int32_t top = a.exponent > b.exponent ? a.exponent : b.exponent;
+    return Loose{a.value * Far::scale_down(a.exponent - top) + b.value * Far::scale_down(b.exponent - top), top};
+}
+
+FASTLBP_HD Loose larger(Loose a, Loose b) {
+    const int32_t top = a.exponent > b.exponent ? a.exponent : b.exponent;
+    return a.value * Far::scale_down(a.exponent - top) >= b.value * Far::scale_down(b.exponent - top) ? a : b;
+}
+
+template <>
+struct Real<Loose> {
+    static FASTLBP_HD Loose zero() { return Loose{1.0, Loose::ZERO_EXPONENT}; }
+    static FASTLBP_HD Loose one() { return Loose{1.0, 0}; }
+    static FASTLBP_HD Loose from_f64(double value) { return Loose::of(Far::from_f64(value), value == 0.0); }
+};
+
+template <>
+struct FromPacked<Loose> {
+    static FASTLBP_HD void weights(Packed odds, bool swapped, Loose &first, Loose &second) {
+        const Loose state1 = Loose::of(Far::of(uncertain(odds)), odds.bits == 0);
+        const Loose state0 = {1.0, odds.bits == INFINITY_BITS ? Loose::ZERO_EXPONENT : 0};
+        first = swapped ? state0 : state1;
+        second = swapped ? state1 : state0;
+    }
+
+    static FASTLBP_HD Packed ratio(Loose numerator, Loose denominator, bool inverse) {
+        const Loose above = inverse ? denominator : numerator, below = inverse ? numerator : denominator;
+        const bool none = above.is_zero(), infinite = below.is_zero();
+        const Far odds = Far::normalise(quotient(above.value, below.value), above.exponent - below.exponent);
+        if (none | infinite) {
+            return none & infinite ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
+        }
+        return odds.is_plain() ? odds.plain() : odds.packed();
+    }
 };
 
 }  // namespace fastlbp

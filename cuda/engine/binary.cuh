@@ -85,14 +85,16 @@ struct Binary {
     /// Where all messages are sent at once, what each warp does (see binary_flood.cuh): words that change with the
     /// evidence, first rows of units of hubs, units of factors.
     const uint32_t *flood_words, *flood_starts, *factor_units;
-    /// What each block has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
-    /// variable send to which places; memory for it, so many bytes for each block, or null where shared memory has
-    /// room; and whether words are there too. By position, the number of a variable's factors.
+    /// What each home has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
+    /// variable send to which places; and whether words are in shared memory too. If there are more than blocks, home_turns
+    /// for each, they take turns in shared memory, and have images of so many bytes in the device's memory.
+    /// By position, the number of a variable's factors.
     const HomeShape *homes;
     const uint32_t *home_words, *home_hubs, *home_constant_places;
     const Packed *home_constants;
-    char *home_memory;
-    uint64_t home_bytes, home_words_inside;
+    char *home_images;
+    uint64_t home_bytes;
+    uint32_t home_turns, home_words_inside;
     const uint32_t *degrees;
     /// By slot, of hubs: where messages of hubs and to hubs are if they do not fit where others are (binary_exchange.cuh).
     Packed *far_prepared, *far_given;
@@ -173,6 +175,17 @@ __device__ __forceinline__ void store_pair(Packed *messages, Packed x, Packed y)
     pair.x = x.bits;
     pair.y = y.bits;
     *reinterpret_cast<ulonglong2 *>(messages) = pair;
+}
+
+constexpr uint64_t CACHE_LINE = 128;
+
+/// Has a line of the second-level cache read from memory.
+__device__ __forceinline__ void prefetch_line(const void *at) {
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#else
+    (void)at;
+#endif
 }
 
 /// What others wait for has these bits as long as it is not there. No message and no product has them.

@@ -97,11 +97,15 @@ struct FloodWords {
     /// The second word has a number, and from this bit on which of the eight slots are of edges.
     static constexpr uint32_t EDGES_SHIFT = 24;
 
-    __device__ __forceinline__ FloodWords(const Home &home, uint32_t row) {
-        const uint2 words = reinterpret_cast<const uint2 *>(home.hub_words)[row * 16 + threadIdx.x % 32];
+    __device__ __forceinline__ FloodWords(uint32_t first, uint32_t second) : input(first), number(second) {}
+
+    __device__ __forceinline__ FloodWords(const Block &block, uint32_t row) {
+        const uint2 words = reinterpret_cast<const uint2 *>(block.hub_words)[row * 16 + threadIdx.x % 32];
         input = words.x;
         number = words.y;
     }
+
+    static __device__ __forceinline__ FloodWords nothing() { return FloodWords(~uint32_t(0), 0); }
 
     __device__ __forceinline__ uint32_t value() const { return number & ((1u << EDGES_SHIFT) - 1); }
     __device__ __forceinline__ uint32_t edges() const { return number >> EDGES_SHIFT; }
@@ -180,19 +184,21 @@ __device__ __forceinline__ Packed observed_message(uint32_t input) {
 /// Takes over what variables of all blocks send along some of the edges.
 template <class Run>
 __device__ __forceinline__ void take_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end) {
+    // Blocks with several homes have nothing else under way.
+    constexpr uint32_t AT_ONCE = Run::TURNS ? 8 : JOINED_AT_ONCE;
     Packed *const inbox = inputs_at<Run>(home) + home.shape.inbox;
     const uint32_t *const joined = home.joined;
     const Packed *const prepared = block.g.prepared;
-    for (uint32_t first = begin + threadIdx.x; first < end; first += JOINED_AT_ONCE * blockDim.x) {
-        uint32_t inputs[JOINED_AT_ONCE];
-        Packed messages[JOINED_AT_ONCE];
+    for (uint32_t first = begin + threadIdx.x; first < end; first += AT_ONCE * blockDim.x) {
+        uint32_t inputs[AT_ONCE];
+        Packed messages[AT_ONCE];
         FASTLBP_UNROLL
-        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
+        for (uint32_t j = 0; j < AT_ONCE; ++j) {
             inputs[j] = joined[smaller_of(first + j * blockDim.x, end - 1)];
             messages[j] = prepared[inputs[j] & SLOT_MASK];
         }
         FASTLBP_UNROLL
-        for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
+        for (uint32_t j = 0; j < AT_ONCE; ++j) {
             if (first + j * blockDim.x < end) {
                 // What observed ones send is known, and not stored.
                 inbox[first + j * blockDim.x] =

@@ -110,6 +110,30 @@ struct FloodHub {
     }
 };
 
+/// The units of hubs of some rows, one after the other. Words may be in the device's memory, so those of the next unit are
+/// asked for early.
+struct UnitsOfHubs {
+    const Block &block;
+    uint32_t row, end;
+    FloodWords coming;
+
+    __device__ __forceinline__ UnitsOfHubs(const Block &of, uint32_t first, uint32_t behind)
+        : block(of), row(first), end(behind), coming(FloodWords::nothing()) {
+        if (row < end) {
+            coming = FloodWords(block, row);
+        }
+    }
+
+    __device__ __forceinline__ FloodWords next() {
+        const FloodWords words = coming;
+        row += 2;
+        if (row < end) {
+            coming = FloodWords(block, row);
+        }
+        return words;
+    }
+};
+
 template <bool AHEAD>
 __device__ __forceinline__ Pieces pieces_of(const Block &block, uint32_t pass) {
     return AHEAD ? Pieces(block, pass) : Pieces(block.g, block.from);
@@ -117,11 +141,11 @@ __device__ __forceinline__ Pieces pieces_of(const Block &block, uint32_t pass) {
 
 /// What hubs send, but large ones, whose pieces are multiplied first.
 template <class Run, bool AHEAD>
-__device__ __forceinline__ void small_hubs_send(const Block &block, const Home &home, const uint32_t *starts,
-                                                uint32_t pass) {
+__device__ __forceinline__ void small_hubs_send(const Block &block, const uint32_t *starts, uint32_t pass) {
     const uint32_t lane = threadIdx.x % 32;
+    UnitsOfHubs units(block, starts[FLOOD_MULTIPLY], starts[FLOOD_SEND]);
     for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_SEND]; row += 2) {
-        const FloodWords words(home, row);
+        const FloodWords words = units.next();
         const bool multiplies = row < starts[FLOOD_HUBS];
         const uint32_t width = multiplies ? 32 : 1 << words.value();
         const FloodHub<AHEAD> hub(block, words, width, pass);
@@ -140,10 +164,10 @@ __device__ __forceinline__ void small_hubs_send(const Block &block, const Home &
 
 /// What pieces of large hubs send.
 template <class Run, bool AHEAD>
-__device__ __forceinline__ void large_hubs_send(const Block &block, const Home &home, const uint32_t *starts,
-                                                uint32_t pass) {
+__device__ __forceinline__ void large_hubs_send(const Block &block, const uint32_t *starts, uint32_t pass) {
+    UnitsOfHubs units(block, starts[FLOOD_SEND], starts[FLOOD_HUB_KINDS]);
     for (uint32_t row = starts[FLOOD_SEND]; row < starts[FLOOD_HUB_KINDS]; row += 2) {
-        const FloodWords words(home, row);
+        const FloodWords words = units.next();
         const uint32_t own = __shfl_sync(~0u, words.value(), 0), first = __shfl_sync(~0u, words.value(), 1);
         const uint32_t end = __shfl_sync(~0u, words.value(), 2);
         const FloodHub<AHEAD> hub(block, words, 32, pass);
@@ -151,6 +175,46 @@ __device__ __forceinline__ void large_hubs_send(const Block &block, const Home &
         const Certain certain = {top.zeros + (hub.ascent.counts >> 16), top.infinities + (hub.ascent.counts & 0xffff)};
         hub.template send<Run>(block, words, hub.ascent.above_from(top), own == first && threadIdx.x % 32 == 0, certain,
                                pass);
+    }
+}
+
+/// A pass where there are several homes for each block. Other than with one, all hubs have sent before, so that fewer steps
+/// are enough. How long a home takes depends on its messages, so blocks take the next one when they are free: each asks as
+/// often as it gets one, and once more, so all know what was counted before a pass.
+template <class Run>
+__device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool with_hubs) {
+    const Binary &g = block.g;
+    const uint32_t homes = g.home_turns * gridDim.x;
+    if (threadIdx.x == 0) {
+        block.ask_for_home(homes);
+        if (with_hubs) {
+            block.sent[0].wait();
+            block.sent[1].wait();
+        }
+    }
+    __syncthreads();
+    for (uint32_t number = block.coming; number < homes; number = block.coming) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            block.ask_for_home(homes);
+        }
+        home.take(g, number);
+        if (block.coming < homes) {
+            Home::prefetch(g, block.coming);
+        }
+        take_joined<Run>(block, home, 0, home.shape.joined.count);
+        variables_at_home_send<Run>(block, home, with_hubs);
+        __syncthreads();
+        factors_send<Run>(block, home, 0);
+        factors_send<Run>(block, home, 1);
+        constants_send<Run>(block, home, blockDim.x);
+        __syncthreads();
+        damp_messages<Run>(block, home);
+        give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
+        home.put(g);
+    }
+    if (threadIdx.x == 0) {
+        block.taken_before += homes + gridDim.x;
     }
 }
 
@@ -162,10 +226,14 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
     const FloodStarts &starts = flood_starts();
     const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
     if (with_hubs) {
-        small_hubs_send<Run, false>(block, home, hubs, 0);
+        small_hubs_send<Run, false>(block, hubs, 0);
         block.sent[0].reach(hubs[FLOOD_MULTIPLY] != hubs[FLOOD_SEND]);
-        large_hubs_send<Run, false>(block, home, hubs, 0);
+        large_hubs_send<Run, false>(block, hubs, 0);
         block.sent[1].reach(starts.has_large_hubs(warp));
+    }
+    if (Run::TURNS) {
+        flood_by_turns<Run>(block, home, with_hubs);
+        return;
     }
     variables_at_home_send<Run>(block, home, with_hubs);
     const uint32_t joined = home.shape.joined.count;
@@ -204,8 +272,8 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
     const uint32_t early = home.shape.early, joined = home.shape.joined.count;
     // If all warps have large hubs, all see to everything.
     const uint32_t firsts = 32 * starts.first_of_large;
-    small_hubs_send<Run, true>(block, home, hubs, pass);
-    large_hubs_send<Run, true>(block, home, hubs, pass);
+    small_hubs_send<Run, true>(block, hubs, pass);
+    large_hubs_send<Run, true>(block, hubs, pass);
     if (threadIdx.x < firsts) {
         variables_at_home_send<Run>(block, home, true);
     }
@@ -256,7 +324,7 @@ __device__ __forceinline__ void begin_ahead(const Block &block, const Home &home
 }
 
 /// Where nobody reads products of pieces any more: those of passes from the last state are not there, or those of all.
-__device__ __forceinline__ void reset_pieces(const Block &block, const Home &home, bool all) {
+__device__ __forceinline__ void reset_pieces(const Block &block, bool all) {
     if (!block.from) {
         // There was no pass.
         return;
@@ -265,7 +333,7 @@ __device__ __forceinline__ void reset_pieces(const Block &block, const Home &hom
     const Pieces pieces(block.g, block.from);
     for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_HUBS]; row += 2) {
         if (threadIdx.x % 32 == 0) {
-            const uint32_t piece = FloodWords(home, row).value();
+            const uint32_t piece = FloodWords(block, row).value();
             pieces.reset_own(piece);
             if (all) {
                 pieces.reset(piece);

@@ -1,9 +1,14 @@
-// Variables whose factors all belong to one block are at home there: in passes in which all messages are sent at
-// once, their messages stay in the block's own memory. Made by src/engine/cuda/binary/flood.rs.
+// A home is a share of the factors, and variables whose factors all belong to it are at home there. In passes in which all
+// messages are sent at once, a block computes the messages of a home in its shared memory. Made by
+// src/engine/cuda/binary/flood.rs.
 //
-// A block has a place for each message of these variables, side by side as slots are, and for each other edge of its
+// A home has a place for each message of these variables, side by side as slots are, and for each other edge of its
 // factors. In a pass, first the messages of factors are replaced by those that the variables send along the same
 // edges; then factors replace these by theirs.
+//
+// A block whose graph fits has one home, which stays. Else there are more homes than blocks, and blocks take one after the
+// other as they are free: each has an *image* in the device's memory, and what changes is written back. Images are read and
+// written in order, by wide loads of which each thread has many under way.
 #pragma once
 
 #include "binary_measure.cuh"
@@ -21,13 +26,14 @@ struct HomeRange {
 constexpr uint32_t HOME_CLASSES = 9;
 constexpr uint32_t HOME_HUBS = HOME_CLASSES - 3;
 
-/// Where an array's part begins that a block has, and its length.
+/// Where an array's part begins that a home has, and its length.
 struct HomePart {
     uint32_t first, count;
 };
 
-/// What a block has. Places from `inbox` on are of edges to variables of all blocks; so many of them to others than large
-/// hubs come first.
+/// What a home has. Places from `inbox` on are of edges to variables of all homes; so many of them to others than large
+/// hubs come first. Words of hubs are of a block: where there are several homes for each, those of the first ones are of the
+/// first block, and so on.
 struct HomeShape {
     HomeRange ranges[HOME_CLASSES];
     uint32_t places, inbox, early;
@@ -37,23 +43,49 @@ struct HomeShape {
 
 static_assert(sizeof(HomeShape) == 248, "the layout of HomeShape in src/engine/cuda/binary/flood.rs");
 
-/// A block's own memory where shared memory has room for it.
+/// What the home has that is in turn.
 extern __shared__ double home_room[];
+
+/// In an image, where this begins: behind the Home.
+constexpr uint32_t IMAGE_ROOM = 512;
+
+/// Copies an even number of words of 64 bits, by all threads of a block; many loads at a time.
+__device__ __forceinline__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t words) {
+    constexpr uint32_t AT_ONCE = 8;
+    ulonglong2 *const pairs_to = reinterpret_cast<ulonglong2 *>(to);
+    const ulonglong2 *const pairs = reinterpret_cast<const ulonglong2 *>(from);
+    const uint32_t count = words / 2;
+    for (uint32_t first = threadIdx.x; first < count; first += AT_ONCE * blockDim.x) {
+        ulonglong2 some[AT_ONCE];
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < AT_ONCE; ++i) {
+            some[i] = pairs[smaller_of(first + i * blockDim.x, count - 1)];
+        }
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < AT_ONCE; ++i) {
+            if (first + i * blockDim.x < count) {
+                pairs_to[first + i * blockDim.x] = some[i];
+            }
+        }
+    }
+}
 
 /// What is known of a variable at home: as Binary::known has it, and from this bit on how many of its slots, or of a
 /// hub's last eight, are of no edge.
 constexpr uint32_t HOME_GAPS_SHIFT = 2;
 
-struct Home {
+struct alignas(16) Home {
     HomeShape shape;
     Packed *messages;
     /// So many places behind its messages a block has the inputs of factors, which these replace by what they send. Where this
     /// is 0, they are in the places of the messages; where runs are damped, the messages are needed to damp the next ones.
     uint32_t inputs;
     Packed *constants;
-    uint32_t *constant_places, *joined, *hubs, *hub_words, *units;
+    uint32_t *constant_places, *joined, *hubs, *units;
     const uint32_t *words;
     uint8_t *variables;
+    /// Words of 64 bits of all of this, an even number, and which home it is.
+    uint32_t room_words, number;
     /// Units of each class of variables, of what a warp takes at once: of those of hubs, and of all.
     uint32_t units_of[HOME_CLASSES], units_of_hubs, units_of_all;
     /// Which units are next: of variables, of early factors, and of late ones; and in how many passes those threads have
@@ -118,18 +150,20 @@ struct Home {
         }
     }
 
-    /// At the beginning of a launch: all but the messages; given the first warp that has large hubs.
-    __device__ __forceinline__ void fill(const Binary &g, uint32_t first_of_large) {
+    /// Where a block that has one home has words of hubs; they come in pairs.
+    __device__ __forceinline__ uint32_t *hub_words() const {
+        return reinterpret_cast<uint32_t *>(constants + shape.constants.count);
+    }
+
+    /// At the beginning of a launch: all of a home but the messages; given the first warp that has large hubs.
+    __device__ __forceinline__ void fill(const Binary &g, uint32_t its_number, uint32_t first_of_large) {
         if (threadIdx.x == 0) {
-            shape = g.homes[blockIdx.x];
-            char *room = g.home_memory ? g.home_memory + g.home_bytes * blockIdx.x
-                                       : reinterpret_cast<char *>(home_room);
-            messages = reinterpret_cast<Packed *>(room);
+            number = its_number;
+            shape = g.homes[number];
+            messages = reinterpret_cast<Packed *>(home_room);
             inputs = g.damping > 0.0 ? (shape.places + 1) / 2 * 2 : 0;
             constants = messages + inputs + shape.places;
-            // Units of hubs have words in pairs.
-            hub_words = reinterpret_cast<uint32_t *>(constants + shape.constants.count);
-            constant_places = hub_words + shape.hub_words.count;
+            constant_places = hub_words() + (g.home_images ? 0 : shape.hub_words.count);
             joined = constant_places + shape.constants.count;
             hubs = joined + shape.joined.count;
             units = hubs + shape.hubs.count;
@@ -148,13 +182,17 @@ struct Home {
             }
             variables =
                 reinterpret_cast<uint8_t *>(own_words + (g.home_words_inside ? shape.words.count : 0));
+            const uint64_t bytes = variables + shape.variables - reinterpret_cast<uint8_t *>(home_room);
+            room_words = static_cast<uint32_t>((bytes + 15) / 16 * 2);
         }
         __syncthreads();
         copy(constants, g.home_constants, shape.constants);
         copy(constant_places, g.home_constant_places, shape.constants);
         copy(joined, g.flood_words, shape.joined);
         copy(hubs, g.home_hubs, shape.hubs);
-        copy(hub_words, g.flood_words, shape.hub_words);
+        if (!g.home_images) {
+            copy(hub_words(), g.flood_words, shape.hub_words);
+        }
         copy(units, g.factor_units, shape.units);
         if (g.home_words_inside) {
             copy(const_cast<uint32_t *>(words), g.home_words, shape.words);
@@ -169,6 +207,40 @@ struct Home {
             }
         }
         __syncthreads();
+    }
+
+    /// Puts all of it into its image.
+    __device__ __forceinline__ void save(const Binary &g) const {
+        __syncthreads();
+        char *const to = image(g, number);
+        copy_words(reinterpret_cast<uint64_t *>(to), reinterpret_cast<const uint64_t *>(this), sizeof(Home) / 16 * 2);
+        copy_words(reinterpret_cast<uint64_t *>(to + IMAGE_ROOM), reinterpret_cast<const uint64_t *>(home_room),
+                   room_words);
+        __syncthreads();
+    }
+
+    /// The same of what passes change: messages, and one place more if their number is odd, which stays as it is.
+    __device__ __forceinline__ void put(const Binary &g) const {
+        copy_words(reinterpret_cast<uint64_t *>(image(g, number) + IMAGE_ROOM), reinterpret_cast<const uint64_t *>(home_room),
+                   (inputs + shape.places + 1) / 2 * 2);
+    }
+
+    /// Makes this another home, from its image.
+    __device__ __forceinline__ void take(const Binary &g, uint32_t its_number) {
+        const char *const from = image(g, its_number);
+        const uint32_t words = reinterpret_cast<const Home *>(from)->room_words;
+        __syncthreads();
+        copy_words(reinterpret_cast<uint64_t *>(this), reinterpret_cast<const uint64_t *>(from), sizeof(Home) / 16 * 2);
+        copy_words(reinterpret_cast<uint64_t *>(home_room), reinterpret_cast<const uint64_t *>(from + IMAGE_ROOM), words);
+        __syncthreads();
+    }
+
+    /// Has the image of a home brought to the second-level cache.
+    static __device__ __forceinline__ void prefetch(const Binary &g, uint32_t its_number) {
+        const char *const from = image(g, its_number);
+        for (uint64_t at = threadIdx.x * CACHE_LINE; at < g.home_bytes; at += blockDim.x * CACHE_LINE) {
+            prefetch_line(from + at);
+        }
     }
 
     /// Takes the messages of a state, also those along other edges if these are to be damped.
@@ -219,6 +291,10 @@ struct Home {
     }
 
 private:
+    static __device__ __forceinline__ char *image(const Binary &g, uint32_t number) {
+        return g.home_images + g.home_bytes * number;
+    }
+
     __device__ __forceinline__ void load_variables(Packed *places, const Packed *state) const {
         for (uint32_t k = 0; k < HOME_CLASSES; ++k) {
             for (uint32_t i = threadIdx.x; i < places_of(k); i += blockDim.x) {
@@ -240,9 +316,11 @@ private:
     }
 };
 
-/// The one of this block.
+static_assert(sizeof(Home) % 16 == 0 && sizeof(Home) <= IMAGE_ROOM, "images have a Home in whole pairs of words");
+
+/// The one of this block, that is in turn.
 __device__ __forceinline__ Home &shared_home() {
-    __shared__ double room[(sizeof(Home) + 7) / 8];
+    __shared__ ulonglong2 room[sizeof(Home) / 16];
     return *reinterpret_cast<Home *>(room);
 }
 
@@ -302,17 +380,32 @@ __device__ __forceinline__ bool is_near(Packed value) {
            is_certain_half(word);
 }
 
-/// What is known when kernels are compiled: whether blocks have their messages in shared memory, and whether runs may be
-/// damped or of maxima.
-template <bool IS_INSIDE, bool HAS_OPTIONS>
+/// What is known when kernels are compiled: whether blocks have several homes, and whether runs may be damped, of maxima or
+/// with soft evidence.
+template <bool BY_TURNS, bool HAS_OPTIONS>
 struct FloodRun {
-    static constexpr bool INSIDE = IS_INSIDE, OPTIONS = HAS_OPTIONS;
+    static constexpr bool TURNS = BY_TURNS, OPTIONS = HAS_OPTIONS;
 };
 
-/// A block's messages. Where it is known that they are in shared memory, fewer instructions reach them.
+/// A home's messages. As it is known that they are in shared memory, fewer instructions reach them.
 template <class Run>
-__device__ __forceinline__ Packed *messages_at(const Home &home) {
-    return Run::INSIDE ? reinterpret_cast<Packed *>(home_room) : home.messages;
+__device__ __forceinline__ Packed *messages_at(const Home &) {
+    return reinterpret_cast<Packed *>(home_room);
+}
+
+/// What is to be done at each home of all blocks, each of them by some block, which puts it back.
+template <class Run, class Work>
+__device__ __forceinline__ void at_each_home(const Binary &g, Home &home, const Work &work) {
+    if (!Run::TURNS) {
+        work();
+        return;
+    }
+    for (uint32_t number = blockIdx.x; number < g.home_turns * gridDim.x; number += gridDim.x) {
+        home.take(g, number);
+        work();
+        __syncthreads();
+        home.put(g);
+    }
 }
 
 /// Where variables leave what they send, and where factors replace it by what they send.

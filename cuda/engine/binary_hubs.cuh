@@ -345,17 +345,17 @@ __device__ __forceinline__ Product shuffle(const Product &p, int lane) {
                    __shfl_sync(~0u, p.infinities, lane), __shfl_sync(~0u, p.zeros, lane)};
 }
 
-/// The products of all threads of a warp but that of `lane`, in the shape of the tree.
-__device__ __forceinline__ Product product_without(Product total, int lane) {
+/// The products of all threads of a warp but that of `lane`, in the shape of the tree, and of what is above these.
+__device__ __forceinline__ Product product_without(Product total, int lane, const Product &above) {
     Product siblings[5];
     FASTLBP_UNROLL
     for (int level = 0; level < 5; ++level) {
         siblings[level] = shuffle_xor(total, 1 << level);
         total = combine(total, siblings[level]);
     }
-    Product rest = siblings[4];
+    Product rest = above;
     FASTLBP_UNROLL
-    for (int level = 3; level >= 0; --level) {
+    for (int level = 4; level >= 0; --level) {
         rest = combine(rest, siblings[level]);
     }
     return shuffle(rest, lane);

@@ -91,16 +91,23 @@ struct Pieces {
 };
 
 /// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
-/// `end` on are neutral.
+/// `end` on are neutral. Eight at a time are under way.
 __device__ __forceinline__ Product product_of_pieces(const Pieces &pieces, uint32_t first, uint32_t size,
                                                      uint32_t end) {
     Product sums[24];
     int depth = 0;
-    for (uint32_t i = 0; i < size; ++i) {
-        Product one[1];
-        pieces.read(first + i, end, one);
-        Product product = one[0];
-        for (uint32_t ones = i; ones & 1; ones >>= 1) {
+    for (uint32_t i = 0; i < size; i += 8) {
+        Product some[8];
+        pieces.read(first + i, smaller_of(end, first + size), some);
+        FASTLBP_UNROLL
+        for (int step = 1; step < 8; step *= 2) {
+            FASTLBP_UNROLL
+            for (int j = 0; j < 8; j += 2 * step) {
+                some[j] = combine(some[j], some[j + step]);
+            }
+        }
+        Product product = some[0];
+        for (uint32_t ones = i / 8; ones & 1; ones >>= 1) {
             product = combine(sums[--depth], product);
         }
         sums[depth++] = product;
@@ -108,20 +115,26 @@ __device__ __forceinline__ Product product_of_pieces(const Pieces &pieces, uint3
     return sums[0];
 }
 
-/// The product of all pieces from `first` to `end` but `own`, by a warp. Any number of them.
+/// The product of all pieces from `first` to `end` but `own`, by a warp. Any number of them: the warp takes them as 32 equal
+/// parts, then the part in which `own` is, and so on, in the shape of the tree.
 __device__ __noinline__ inline Product far_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
                                                         uint32_t own) {
     uint32_t size = 1;
     while (first + 32 * size < end) {
         size *= 2;
     }
-    const uint32_t at = own - first;
-    Product rest = product_without(
-        product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end), static_cast<int>(at / size));
-    for (size /= 2; size > 0; size /= 2) {
-        rest = combine(rest, product_of_pieces(pieces, first + (at / size ^ 1) * size, size, end));
+    Product rest = Product::neutral();
+    for (;;) {
+        const Product part = product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end);
+        const uint32_t at = (own - first) / size;
+        rest = product_without(part, static_cast<int>(at), rest);
+        if (size == 1) {
+            return rest;
+        }
+        first += at * size;
+        end = smaller_of(end, first + size);
+        size = size > 32 ? size / 32 : 1;
     }
-    return rest;
 }
 
 /// Most pieces of which each thread of a warp can have eight, with counts of 16 bits.

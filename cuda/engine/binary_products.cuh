@@ -494,7 +494,7 @@ __device__ __noinline__ inline Sent message_of_pieces(const Places &places, cons
             total = lane == piece ? product : total;
         }
     }
-    return any_message_of_eight(own_words, own_values, product_without(total, own_piece));
+    return any_message_of_eight(own_words, own_values, product_without(total, own_piece, Product::neutral()));
 }
 
 }  // namespace fastlbp

@@ -175,22 +175,24 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
         range.add(values[i]);
     }
     bool far_off = range.is_far() || (c.flags & HORN_PLAIN) == 0;
-    if (Run::OPTIONS && block.g.maxima != 0) {
-        messages_of<Max<Flat>>(values, 0, FloodLiterals{c});
-    } else {
-        messages_of<Flat>(values, 0, FloodLiterals{c});
-    }
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        far_off |= (!UP_TO || places[i] != ~uint32_t(0)) & (high(values[i]) == ~uint32_t(0));
+    if (!far_off) {
+        if (Run::OPTIONS && block.g.maxima != 0) {
+            messages_of<Max<Flat>>(values, 0, FloodLiterals{c});
+        } else {
+            messages_of<Flat>(values, 0, FloodLiterals{c});
+        }
+        FASTLBP_UNROLL
+        for (int i = 0; i < N; ++i) {
+            far_off |= (!UP_TO || places[i] != ~uint32_t(0)) & (high(values[i]) == ~uint32_t(0));
+        }
     }
     if (far_off) {
         // Few of these functions, as the cache of instructions is small.
         constexpr int ENOUGH = N <= 2 ? 2 : N <= 4 ? 4 : 8;
         if (Run::OPTIONS && block.g.maxima != 0) {
-            far_factor<ENOUGH, Max<Far>>(block, home, words, N);
+            far_factor<ENOUGH, Max<Loose>>(block, home, words, N);
         } else {
-            far_factor<ENOUGH, Far>(block, home, words, N);
+            far_factor<ENOUGH, Loose>(block, home, words, N);
         }
         return;
     }

@@ -72,8 +72,9 @@ private:
     }
 };
 
-/// Where the counters of milestones are, behind what GridBarrier uses.
+/// Where the counters of milestones are, behind what GridBarrier uses; and the number of homes that blocks have asked for.
 constexpr uint32_t MILESTONES = 8;
+constexpr uint32_t HOMES_TAKEN = 10;
 
 /// What the threads of a block look up all the time, in shared memory, which waiting for other blocks does not
 /// empty as it does the cache.
@@ -85,6 +86,8 @@ struct Block {
     Packed *to, *undamped_to;
     /// When hubs of all blocks have sent their messages: all but large ones, and these.
     Milestone sent[2];
+    /// The words of its units of hubs.
+    const uint32_t *hub_words;
     Tally *of_state, *of_pass;
     /// Of the state of which there is a copy, how many passes were done.
     uint64_t copied;
@@ -94,6 +97,8 @@ struct Block {
     uint32_t ahead, stopped[2];
     Tally unused;
     mutable uint32_t given_up;
+    /// The next home, or one behind the last; and what HOMES_TAKEN was before the pass.
+    uint32_t coming, taken_before;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
 
     __device__ __forceinline__ void begin_pass(uint32_t buffer, Tally *state, Tally *pass) {
@@ -115,6 +120,7 @@ struct Block {
                 sent[i] = Milestone{passes.barrier + MILESTONES + i, 0, 0};
             }
             from = nullptr;
+            taken_before = 0;
         }
         const uint32_t count = smaller_of(binary.coefficient_count, SHARED_COEFFICIENTS);
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -142,6 +148,11 @@ struct Block {
         }
         given_up = 1;
         return true;
+    }
+
+    /// Asks for the next of so many homes; of the first thread.
+    __device__ __forceinline__ void ask_for_home(uint32_t homes) {
+        coming = smaller_of(atomicAdd(loop.barrier + HOMES_TAKEN, 1u) - taken_before, homes);
     }
 
     /// Says that something was noted.

@@ -8,9 +8,9 @@ thread_local double home_room[(256 << 10) / sizeof(double)];
 }
 
 EMULATED(binary_flood)
-EMULATED(binary_far_flood)
+EMULATED(binary_turns_flood)
 EMULATED(binary_any_flood)
-EMULATED(binary_far_any_flood)
+EMULATED(binary_any_turns_flood)
 EMULATED(binary_levels)
 EMULATED(binary_any_levels)
 EMULATED(binary_results)

@@ -178,17 +178,11 @@ impl Engine for CudaEngine {
     fn run(&mut self, run: Run<'_>) -> Result<RunReport> {
         let Run { request, evidence, results, monitor } = run;
         let started = Instant::now();
-        let kind = self.programs.kind(request);
-        if kind == ProgramKind::General {
+        let kind = {
             let current = self.context.enter()?;
-            let (graph, schedule) = (&self.graph, &self.schedule);
-            self.programs.require_general(
-                self.stream.queue(&current),
-                graph,
-                schedule,
-                evidence,
-            )?;
-        }
+            let queue = self.stream.queue(&current);
+            self.programs.require(request, queue, &self.graph, &self.schedule, evidence)?
+        };
         if request.start == Start::Warm {
             self.give_to(kind)?;
         }

@@ -17,13 +17,17 @@ use std::sync::Arc;
 pub(super) enum ProgramKind {
     /// Conjunctions over binary variables.
     Binary,
+    /// The same, laid out for damped runs, where these need more shared memory than there is for the other one.
+    Damped,
     General,
 }
 
 /// What there is for a graph and a schedule on the device.
 pub(super) struct Programs {
     binary: Option<BinaryProgram>,
-    /// For all that the other does not serve; made when first needed.
+    /// For damped runs that the one before has no room for; made when first needed.
+    damped: Option<BinaryProgram>,
+    /// For all that the others do not serve; made when first needed.
     general: Option<General>,
 }
 
@@ -73,7 +77,7 @@ impl Programs {
     pub(super) fn new(
         queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
     ) -> Result<Self> {
-        let mut programs = Self { binary: None, general: None };
+        let mut programs = Self { binary: None, damped: None, general: None };
         let is_residual = matches!(schedule, Schedule::MaximumResidual { .. });
         if is_residual || reason_against_graph(graph).is_some() {
             return Ok(programs);
@@ -81,7 +85,7 @@ impl Programs {
         // Kernels that are of no use are not loaded.
         if graph.all_binary() && graph.other_factors().next().is_none() {
             let module = kernels::binary(queue.current)?;
-            programs.binary = BinaryProgram::new(queue, &module, graph.clone(), schedule)?;
+            programs.binary = BinaryProgram::new(queue, &module, graph.clone(), schedule, false)?;
         }
         if programs.binary.is_none() {
             programs.general = Some(general(queue, graph, schedule)?);
@@ -89,19 +93,34 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Makes the general program, if it is not there.
-    pub(super) fn require_general(
-        &mut self, queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
-        evidence: &Evidence,
-    ) -> Result<()> {
+    /// Makes the program that runs a request, if it is not there, and says which it is.
+    pub(super) fn require(
+        &mut self, request: &RunRequest, queue: Queue<'_>, graph: &Arc<FactorGraph>,
+        schedule: &Schedule, evidence: &Evidence,
+    ) -> Result<ProgramKind> {
+        let is_short_of_room = |binary: &BinaryProgram| {
+            binary.serves(&RunRequest { damping: 0.0, ..*request }) && request.damping > 0.0
+        };
+        match &self.binary {
+            Some(binary) if binary.serves(request) => return Ok(ProgramKind::Binary),
+            Some(binary) if is_short_of_room(binary) && self.damped.is_none() => {
+                let module = kernels::binary(queue.current)?;
+                self.damped = BinaryProgram::new(queue, &module, graph.clone(), schedule, true)?;
+                if let Some(program) = &mut self.damped {
+                    give_evidence(program, evidence)?;
+                }
+            }
+            _ => {}
+        }
+        if self.damped.as_ref().is_some_and(|program| program.serves(request)) {
+            return Ok(ProgramKind::Damped);
+        }
         if self.general.is_none() {
             let mut made = general(queue, graph, schedule)?;
-            for (variable, evidence) in evidence.iter() {
-                made.set_evidence(variable, Some(evidence))?;
-            }
+            give_evidence(&mut made, evidence)?;
             self.general = Some(made);
         }
-        Ok(())
+        Ok(ProgramKind::General)
     }
 
     /// What will most likely run first; none where nothing of the graph or schedule runs on a device.
@@ -113,27 +132,25 @@ impl Programs {
         }
     }
 
-    /// What runs a request that the device serves; the general program may have to be made first.
-    pub(super) fn kind(&self, request: &RunRequest) -> ProgramKind {
-        match &self.binary {
-            Some(binary) if binary.serves(request) => ProgramKind::Binary,
-            _ => ProgramKind::General,
-        }
-    }
-
     /// Errors: the program has not been made.
     pub(super) fn at(&mut self, kind: ProgramKind) -> Result<&mut dyn Program> {
         let program: Option<&mut dyn Program> = match kind {
             ProgramKind::Binary => self.binary.as_mut().map(|program| program as _),
+            ProgramKind::Damped => self.damped.as_mut().map(|program| program as _),
             ProgramKind::General => self.general.as_mut().map(|program| program as _),
         };
         program.ok_or_else(lost)
     }
 
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut dyn Program> {
-        let binary = self.binary.iter_mut().map(|program| program as &mut dyn Program);
+        let binary = self.binary.iter_mut().chain(&mut self.damped);
+        let binary = binary.map(|program| program as &mut dyn Program);
         binary.chain(self.general.iter_mut().map(|program| program as &mut dyn Program))
     }
+}
+
+fn give_evidence(program: &mut dyn Program, evidence: &Evidence) -> Result<()> {
+    evidence.iter().try_for_each(|(variable, known)| program.set_evidence(variable, Some(known)))
 }
 
 fn general(queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule) -> Result<General> {

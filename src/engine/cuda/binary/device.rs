@@ -12,9 +12,10 @@ device_struct! {
     [u32; 8] { classes }
     u64 {
         variable, hub_slots, known, pieces, piece_hubs, hub_pieces, flood_words, flood_starts, factor_units, homes,
-        home_words, home_hubs, home_constant_places, home_constants, home_memory, home_bytes, home_words_inside,
-        degrees, far_prepared, far_given, coefficients
+        home_words, home_hubs, home_constant_places, home_constants, home_images, home_bytes
     }
+    u32 { home_turns, home_words_inside }
+    u64 { degrees, far_prepared, far_given, coefficients }
     u32 { coefficient_count, constant_count }
     u64 { constant_slots, constants, beliefs, history, inputs, changes }
     u32 { history_length, factors }

@@ -44,7 +44,7 @@ pub(super) fn rows(kind: usize) -> usize {
     }
 }
 
-/// Variables of a class that are at home at a block: where they begin, by position, among slots, at the block's
+/// Variables of a class that are at a home: where they begin, by position, among slots, at the home's
 /// places for messages and among its variables, and how many they are.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
@@ -56,16 +56,16 @@ pub(super) struct HomeRange {
     pub count: u32,
 }
 
-/// Classes of variables that are at home: hubs but the large ones, then those with 4 slots, 2 and 1.
+/// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.
 pub(super) const HOME_CLASSES: usize = 9;
 
-/// What a block has; `HomeShape` of cuda/engine/binary_home.cuh. Of each array where the block's part begins, and
-/// its length.
+/// What a home has; `HomeShape` of cuda/engine/binary_home.cuh. Of each array where the home's part begins, and
+/// its length. Words of hubs are of its block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
 pub(super) struct HomeShape {
     pub ranges: [HomeRange; HOME_CLASSES],
-    /// Places for messages; those from `inbox` on are of edges to variables of all blocks, so many of them to others
+    /// Places for messages; those from `inbox` on are of edges to variables of all homes, so many of them to others
     /// than large hubs.
     pub places: u32,
     pub inbox: u32,
@@ -82,15 +82,16 @@ pub(super) struct HomeShape {
 }
 
 impl HomeShape {
-    /// Bytes of what is in a block's own memory, with or without words; where runs are damped, with room for inputs.
-    pub(super) fn bytes(&self, with_words: bool, damped: bool) -> usize {
+    /// Bytes of what is in a block's shared memory, with or without words of factors and of hubs; where runs are damped, with
+    /// room for inputs.
+    pub(super) fn bytes(&self, with_words: bool, with_hub_words: bool, damped: bool) -> usize {
         let inputs = if damped { self.places.next_multiple_of(2) } else { 0 };
         let words = if with_words { self.words[1] } else { 0 };
         let of_four = words
             + self.joined[1]
             + self.constants[1]
             + self.hubs[1]
-            + self.hub_words[1]
+            + if with_hub_words { self.hub_words[1] } else { 0 }
             + self.units[1];
         let bytes = 8 * (self.places + inputs + self.constants[1]) + 4 * of_four + self.variables;
         (bytes as usize).next_multiple_of(16)
@@ -107,10 +108,10 @@ pub(super) struct FloodWork {
     /// The places of edges among the words.
     pub places: Vec<(u32, u32)>,
     pub homes: Vec<HomeShape>,
-    /// Of units of factors rows of a word for each thread; the units: the first row (of the block's), and the kind.
+    /// Of units of factors rows of a word for each thread; the units: the first row (of the home's), and the kind.
     pub factors: Vec<u32>,
     pub factor_units: Vec<u32>,
-    /// The place of each hub, and for each block the end.
+    /// The place of each hub, and for each home the end.
     pub hubs: Vec<u32>,
     /// What factors with one variable send, and where to.
     pub constant_places: Vec<u32>,
@@ -123,17 +124,18 @@ impl FloodWork {
         graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize, gang: &Gang,
     ) -> Result<Self> {
         let mut all = Self::default();
-        let teams = Teams::new(layout, homes.blocks, warps)?;
+        let teams = Teams::new(layout, homes, warps)?;
         let hub_words = all.add_hubs(graph, layout, homes, &teams, gang)?;
-        // The factors of each block, and behind them those whose edge is at home with its variable.
-        let block_of = |f| match graph.arity(f) {
-            0 => homes.blocks as u32,
-            1 if home_of_single(graph, homes, f) != Home::Shared => homes.blocks as u32,
+        // The factors of each home, and behind them those whose edge is at home with its variable.
+        let count = homes.count();
+        let home_of = |f| match graph.arity(f) {
+            0 => count as u32,
+            1 if home_of_single(graph, homes, f) != Home::Shared => count as u32,
             _ => homes.of_factor[f].into(),
         };
-        let blocks = computed(graph.factor_count(), gang, block_of)?;
-        let (factors, starts) = counting_sort(&blocks, homes.blocks + 1, gang)?;
-        let has_few = starts[homes.blocks] as usize <= homes.blocks * warps * WARP;
+        let home_of_factor = computed(graph.factor_count(), gang, home_of)?;
+        let (factors, starts) = counting_sort(&home_of_factor, count + 1, gang)?;
+        let has_few = starts[count] as usize <= count * warps * WARP;
         let mut place_of_edge = zeroed(graph.edge_count())?;
         let maker = HomeMaker {
             graph,
@@ -142,18 +144,19 @@ impl FloodWork {
             has_few,
             place_of_edge: SharedWords::new(&mut place_of_edge),
         };
-        let made = all_parts(homes.blocks, gang, |block| {
-            let own = starts[block] as usize..starts[block + 1] as usize;
-            maker.make(block, &factors[own])
+        let made = all_parts(count, gang, |home| {
+            let own = starts[home] as usize..starts[home + 1] as usize;
+            maker.make(home, &factors[own])
         })?;
-        all.add_homes(made, &hub_words, gang)?;
+        let hub_words = hub_words.iter().flat_map(|words| std::iter::repeat_n(words, homes.turns));
+        all.add_homes(made, hub_words, gang)?;
         all.add_constants(graph, layout, homes, &place_of_edge)?;
         Ok(all)
     }
 
-    /// Adds what blocks have, that of each behind that of the one before.
-    fn add_homes(
-        &mut self, made: Vec<HomeWork>, hub_words: &[[u32; 2]], gang: &Gang,
+    /// Adds what homes have, that of each behind that of the one before, given where the words of hubs are of its block.
+    fn add_homes<'a>(
+        &mut self, made: Vec<HomeWork>, hub_words: impl Iterator<Item = &'a [u32; 2]>, gang: &Gang,
     ) -> Result<()> {
         let sum = |of: fn(&HomeWork) -> usize| made.iter().map(of).sum::<usize>();
         let joined = sum(|home| home.joined.len());
@@ -205,17 +208,17 @@ impl FloodWork {
     fn add_constants(
         &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, place_of_edge: &[u32],
     ) -> Result<()> {
-        let mut of_blocks = filled(homes.blocks, Vec::new())?;
+        let mut of_homes = filled(homes.count(), Vec::new())?;
         let single = (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1);
         for (f, &(_, message)) in single.zip(&layout.constants) {
-            let block = match home_of_single(graph, homes, f) {
-                Home::Block(block) => block,
+            let home = match home_of_single(graph, homes, f) {
+                Home::At(home) => home,
                 _ => homes.of_factor[f],
             };
             let place = place_of_edge[graph.factor_edges(f).start];
-            of_blocks[block as usize].try_push((place, message))?;
+            of_homes[home as usize].try_push((place, message))?;
         }
-        for (shape, constants) in self.homes.iter_mut().zip(of_blocks) {
+        for (shape, constants) in self.homes.iter_mut().zip(of_homes) {
             shape.constants = [self.constants.len() as u32, constants.len() as u32];
             self.constant_places.try_extend(constants.iter().map(|&(place, _)| place))?;
             self.constants.try_extend(constants.iter().map(|&(_, message)| message))?;
@@ -289,7 +292,7 @@ fn split<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// What one block has, as in [`FloodWork`]; of its shape not where its parts are among those of all.
+/// What one home has, as in [`FloodWork`]; of its shape not where its parts are among those of all.
 struct HomeWork {
     shape: HomeShape,
     /// Slots and edges.
@@ -321,7 +324,7 @@ impl SortKey {
     }
 }
 
-/// Makes what blocks have, each on its own: an edge belongs to the block that has its factor, or, with a factor of one
+/// Makes what homes have, each on its own: an edge belongs to the home that has its factor, or, with a factor of one
 /// variable that is at home, to that which has the variable.
 struct HomeMaker<'a> {
     graph: &'a FactorGraph,
@@ -333,10 +336,10 @@ struct HomeMaker<'a> {
 }
 
 impl HomeMaker<'_> {
-    /// That of a block with these factors.
-    fn make(&self, block: usize, factors: &[u32]) -> Result<HomeWork> {
+    /// That of a home with these factors.
+    fn make(&self, home: usize, factors: &[u32]) -> Result<HomeWork> {
         let &Self { graph, layout, homes, .. } = self;
-        let ranges = ranges(layout, homes, block as u16);
+        let ranges = ranges(layout, homes, home as u16);
         for range in &ranges {
             let positions = range.position as usize..(range.position + range.count) as usize;
             for &v in &layout.variable[positions] {
@@ -410,7 +413,7 @@ impl HomeMaker<'_> {
         collected(places.chain([others[0].place]))
     }
 
-    /// Units of a block's factors, which are sorted, early ones first, and then by kinds. Of these and of late ones, units
+    /// Units of a home's factors, which are sorted, early ones first, and then by kinds. Of these and of late ones, units
     /// that take longest come first.
     fn add_factors(&self, factors: &[SortKey], home: &mut HomeWork) -> Result<()> {
         let early = factors.partition_point(|factor| !factor.is_late());
@@ -449,9 +452,9 @@ impl HomeMaker<'_> {
     }
 }
 
-/// The ranges of variables of each class that are at home at a block.
-fn ranges(layout: &Layout, homes: &Homes, block: u16) -> [HomeRange; HOME_CLASSES] {
-    let home = Home::Block(block);
+/// The ranges of variables of each class that are at this home.
+fn ranges(layout: &Layout, homes: &Homes, number: u16) -> [HomeRange; HOME_CLASSES] {
+    let home = Home::At(number);
     let mut all = [HomeRange::default(); HOME_CLASSES];
     let (mut place, mut index) = (0, 0);
     let classes = layout.classes[1..].windows(2).chain(layout.few.windows(2));
@@ -486,7 +489,7 @@ fn deal(units: usize, spent: impl Iterator<Item = u32>) -> Result<Vec<usize>> {
     collected((0..units).map(deal_one))
 }
 
-/// Of so many warps of a block, one has large hubs at most.
+/// Of so many warps of a block that has one home, one has large hubs at most: the others see to variables at home meanwhile.
 const TEAM_SHARE: usize = 4;
 
 /// Which warps have large hubs: the last ones of blocks.
@@ -498,9 +501,10 @@ struct Teams {
 }
 
 impl Teams {
-    fn new(layout: &Layout, blocks: usize, warps: usize) -> Result<Self> {
-        let pieces = layout.pieces()?.0.len();
-        let of_block = pieces.div_ceil(blocks).min(warps.div_ceil(TEAM_SHARE));
+    fn new(layout: &Layout, homes: &Homes, warps: usize) -> Result<Self> {
+        let (pieces, blocks) = (layout.pieces()?.0.len(), homes.blocks);
+        let most = if homes.turns == 1 { warps.div_ceil(TEAM_SHARE) } else { warps };
+        let of_block = pieces.div_ceil(blocks).min(most);
         Ok(Self { blocks, warps, of_block })
     }
 

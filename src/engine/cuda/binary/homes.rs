@@ -1,4 +1,5 @@
-//! Which block of threads has which factors, so that most messages stay within one.
+//! Which block of threads has which factors, so that most messages stay within one: each block has one home, or several,
+//! which take turns.
 
 use super::limits::{FEW, LARGE, TILE_ARITY};
 use crate::error::Result;
@@ -10,22 +11,26 @@ use crate::threads::Gang;
 /// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
 const FEW_JOINED: usize = 2;
 
-/// The blocks at which factors of several variables are at home, and the variables whose factors all are at
-/// the same one.
+/// The homes of factors of several variables, and the variables whose factors all are at the same one.
 pub(super) struct Homes {
-    /// The block of each factor.
+    /// The home of each factor.
     pub of_factor: Vec<u16>,
     pub of_variable: Vec<Home>,
     pub blocks: usize,
+    /// Homes of each block, which follow each other.
+    pub turns: usize,
 }
+
+/// Most homes.
+const MOST_HOMES: usize = 1 << 16;
 
 /// Where a variable's messages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Home {
-    /// In the device's memory, as several blocks have its factors, or as it has very many.
+    /// In the device's memory, as several homes have its factors, or as it has very many.
     Shared,
-    /// Within a block.
-    Block(u16),
+    /// At this one.
+    At(u16),
     /// It has no factors.
     Nowhere,
 }
@@ -40,42 +45,53 @@ fn cost(arity: usize) -> usize {
 }
 
 impl Homes {
-    /// For at most so many blocks, each of which has to do as much as with so many edges at least. O(edges).
+    /// For at most so many blocks, each of which has to do as much as with so many edges at least, with so many homes each;
+    /// `None` if these are too many. O(edges).
     pub(super) fn new(
-        graph: &FactorGraph, blocks: usize, edges_of_block: usize, gang: &Gang,
-    ) -> Result<Self> {
+        graph: &FactorGraph, [blocks, turns]: [usize; 2], edges_of_block: usize, gang: &Gang,
+    ) -> Result<Option<Self>> {
         let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
         let blocks = blocks.min(total / edges_of_block).max(1);
-        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, blocks, gang)?;
+        if blocks.saturating_mul(turns) > MOST_HOMES {
+            return Ok(None);
+        }
+        let shape = [blocks, turns];
+        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, shape, gang)?;
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
-            return Ok(in_order);
+            return Ok(Some(in_order));
         }
         let order = along_variables(graph)?;
-        let along_variables = Self::in_order(graph, order.into_iter(), total, blocks, gang)?;
+        let along_variables = Self::in_order(graph, order.into_iter(), total, shape, gang)?;
         let better = along_variables.joined_edges(graph) < joined;
-        Ok(if better { along_variables } else { in_order })
+        Ok(Some(if better { along_variables } else { in_order }))
     }
 
-    /// Gives factors to blocks one after the other, so that each takes about as long, given how long all take.
+    /// How many homes there are.
+    pub(super) fn count(&self) -> usize {
+        self.blocks * self.turns
+    }
+
+    /// Gives factors to homes one after the other, so that each takes about as long, given how long all take.
     fn in_order(
-        graph: &FactorGraph, factors: impl Iterator<Item = usize>, total: usize, blocks: usize,
-        gang: &Gang,
+        graph: &FactorGraph, factors: impl Iterator<Item = usize>, total: usize,
+        [blocks, turns]: [usize; 2], gang: &Gang,
     ) -> Result<Self> {
+        let homes = blocks * turns;
         let mut of_factor = filled(graph.factor_count(), 0)?;
         let mut spent = 0;
         for f in factors {
-            of_factor[f] = (spent * blocks / total.max(1)).min(blocks - 1) as u16;
+            of_factor[f] = (spent * homes / total.max(1)).min(homes - 1) as u16;
             spent += cost(graph.arity(f));
         }
         // Those of one variable go where the others of that variable are: they cost nothing, and often come one after the
-        // other, so that all would go to one block.
+        // other, so that all would go to one home.
         for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1) {
             let v = graph.edge_variables()[graph.factor_edges(f).start] as usize;
             let edges = graph.variable_edges(v).iter();
             let mut factors = edges.map(|&e| graph.edge_factors()[e as usize] as usize);
             let other = factors.find(|&f| graph.arity(f) > 1);
-            of_factor[f] = other.map_or((f % blocks) as u16, |other| of_factor[other]);
+            of_factor[f] = other.map_or((f % homes) as u16, |other| of_factor[other]);
         }
         let home = |v: usize| {
             let edges = graph.variable_edges(v).iter();
@@ -85,16 +101,16 @@ impl Homes {
             let Some(first) = first.map(|f| of_factor[f]) else { return Home::Nowhere };
             let same = |f| graph.arity(f) == 1 || of_factor[f] == first;
             match graph.degree(v) <= LARGE && factors.clone().all(same) {
-                true => Home::Block(first),
+                true => Home::At(first),
                 false => Home::Shared,
             }
         };
         let mut of_variable = filled(graph.variable_count(), Home::Shared)?;
         fill(&mut of_variable, gang, home)?;
-        Ok(Self { of_factor, of_variable, blocks })
+        Ok(Self { of_factor, of_variable, blocks, turns })
     }
 
-    /// How many edges there are whose messages leave blocks.
+    /// How many edges there are whose messages leave homes.
     fn joined_edges(&self, graph: &FactorGraph) -> usize {
         let shared = |v: &usize| self.of_variable[*v] == Home::Shared;
         (0..graph.variable_count()).filter(shared).map(|v| graph.degree(v)).sum()

@@ -30,6 +30,8 @@ pub(super) enum Source {
 
 pub(super) const SLOT_BITS: u32 = 28;
 pub(super) const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+/// Slots, and some behind them that are read.
+const MOST_SLOTS: usize = (1 << SLOT_BITS) - 64;
 const SOURCE_SHIFT: u32 = 29;
 
 impl Source {
@@ -123,12 +125,12 @@ impl Layout {
     /// `None` if the graph is not one of binary variables and conjunctions of at most
     /// [`MOST_VARIABLES`], or too large.
     ///
-    /// Given the homes of variables, what is at home at a block lies together, in each class of hubs and of variables
+    /// Given the homes of variables, what is at the same home lies together, in each class of hubs and of variables
     /// with few factors; first come those of all blocks, all of which are treated as hubs.
     pub(super) fn new(
         graph: &FactorGraph, homes: Option<&Homes>, gang: &Gang,
     ) -> Result<Option<Self>> {
-        if !graph.all_binary() || graph.edge_count() >= 1 << (SLOT_BITS - 3) {
+        if !graph.all_binary() || graph.edge_count() >= MOST_SLOTS {
             return Ok(None);
         }
         let count = graph.variable_count();
@@ -141,8 +143,8 @@ impl Layout {
                     .all(|&e| graph.arity(graph.edge_factors()[e as usize] as usize) == 1)
         };
         // First the classes of hubs, then those of few factors; in each the homes.
-        let blocks = homes.map_or(0, |homes| homes.blocks);
-        let keys_of_class = blocks + 2;
+        let count_of_homes = homes.map_or(0, Homes::count);
+        let keys_of_class = count_of_homes + 2;
         let class = |v: usize, home: Home| {
             let degree = graph.degree(v);
             if degree > FEW || home == Home::Shared || is_lonely(v) {
@@ -156,8 +158,8 @@ impl Layout {
             let home = homes.map_or(Home::Nowhere, |homes| homes.of_variable[v]);
             let number = match home {
                 Home::Shared => 0,
-                Home::Block(block) => 1 + block as usize,
-                Home::Nowhere => 1 + blocks,
+                Home::At(home) => 1 + home as usize,
+                Home::Nowhere => 1 + count_of_homes,
             };
             (class(v, home) * keys_of_class + number) as u32
         })?;
@@ -189,6 +191,13 @@ impl Layout {
                 positions.set(variable[at] as usize, at as u32);
             }
         });
+        let slots_of_hub = |&v: &u32| graph.degree(v as usize).next_multiple_of(8);
+        let of_hubs: usize = variable[..hubs].iter().map(slots_of_hub).sum();
+        let of_few = FEW_SLOTS.into_iter().zip(few.windows(2));
+        let of_few: usize = of_few.map(|(width, ends)| width * (ends[1] - ends[0]) as usize).sum();
+        if of_hubs + of_few >= MOST_SLOTS {
+            return Ok(None);
+        }
         let mut next = 0_u32;
         let mut hub_slots = room(hubs + 1)?;
         for &v in &variable[..hubs] {

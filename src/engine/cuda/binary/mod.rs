@@ -5,6 +5,7 @@
 mod device;
 mod flood;
 mod homes;
+mod housing;
 mod layout;
 mod levels;
 mod limits;

@@ -1,8 +1,8 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
 use super::device::Binary;
-use super::flood::{FloodWork, HomeShape};
-use super::homes::Homes;
+use super::flood::HomeShape;
+use super::housing::{Housing, Room};
 use super::layout::{Layout, Source, changes};
 use super::levels::LevelWork;
 use super::limits::WARP;
@@ -28,12 +28,13 @@ const THREADS: u32 = 512;
 /// Bytes of shared memory at most that blocks have besides what is at home.
 const FLOOD_SHARED: u32 = 8 << 10;
 const LEVEL_THREADS: u32 = 256;
-/// Edges that are worth a block of threads where all messages are sent at once.
-const EDGES_OF_BLOCK: usize = 512;
 /// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
 /// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
 const SHARED_MESSAGES: usize = 512 * 256;
+
+/// Bytes before a home's room in its image.
+const IMAGE_ROOM: usize = 512;
 
 /// States of messages that are there at the same time, where all are sent at once and by levels.
 const PASS_BUFFERS: usize = 2;
@@ -48,7 +49,7 @@ const STATE_ALIGNMENT: usize = 16;
 const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
 struct Kernels {
-    /// Sums without damping and soft evidence, and any runs: where blocks have their messages in shared memory, and where they do not.
+    /// Sums without damping and soft evidence, and any runs: where each block has one home, and where it has several.
     floods: [[Kernel; 2]; 2],
     /// The same by levels.
     levels: [Kernel; 2],
@@ -68,10 +69,10 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// How iterations run.
     launch: Launch,
     by_levels: bool,
-    /// Where blocks have their messages where all are sent at once: without damping and with it. Memory for the latter is
-    /// taken when it is first needed.
-    rooms: [Room; 2],
-    home_memory: Option<DeviceBuffer<u64>>,
+    /// What blocks have in shared memory where all messages are sent at once: without damping and with it, if that fits.
+    rooms: [Option<Room>; 2],
+    /// Images of homes that take turns.
+    images: Option<DeviceBuffer<u64>>,
     /// Of all states.
     messages: DeviceBuffer<u64>,
     /// What they were before damping, by levels of all states and else of the first two; empty until a run is damped. Whether it is so for the last
@@ -100,26 +101,6 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     results: DeviceBuffer<f64>,
     /// What stays as it is.
     _constant: Vec<Box<dyn Any + Send + Sync>>,
-}
-
-/// Where each block has its messages: in shared memory, or in so many bytes of the device's memory; and whether the words of
-/// its factors are there as well.
-#[derive(Clone, Copy, Debug, Default)]
-struct Room {
-    bytes: usize,
-    is_shared: bool,
-    with_words: bool,
-}
-
-impl Room {
-    /// For blocks that have so much shared memory.
-    fn new(homes: &[HomeShape], shared: usize, damped: bool) -> Self {
-        let bytes =
-            |with_words| homes.iter().map(|home| home.bytes(with_words, damped)).max().unwrap_or(0);
-        let shared = [true, false].into_iter().find(|&with_words| bytes(with_words) <= shared);
-        let with_words = shared.unwrap_or(false);
-        Self { bytes: bytes(with_words), is_shared: shared.is_some(), with_words }
-    }
 }
 
 /// What is known about a variable.
@@ -165,26 +146,25 @@ impl Loader<'_> {
         Ok(address)
     }
 
-    /// What blocks have where all messages are sent at once, how to launch them, and where they have their messages.
+    /// What homes have where all messages are sent at once, and how to launch blocks that have so much shared memory.
     fn load_homes(
-        &mut self, work: &FloodWork, kernels: &Kernels, binary: &mut Binary,
-    ) -> Result<(Launch, [Room; 2])> {
+        &mut self, housing: &Housing, shared: u32, kernels: &Kernels, binary: &mut Binary,
+    ) -> Result<Launch> {
+        let Housing { homes, work, .. } = housing;
         binary.homes = self.load(&work.homes)?;
         binary.flood_starts = self.load(&work.hub_starts)?;
         binary.factor_units = self.load(&work.factor_units)?;
         binary.home_words = self.load(&work.factors)?;
         binary.home_hubs = self.load(&work.hubs)?;
         binary.home_constant_places = self.load(&work.constant_places)?;
+        binary.home_turns = homes.turns as u32;
         let constants: Vec<u64> = collected(work.constants.iter().map(|message| message.0))?;
         binary.home_constants = self.load(&constants)?;
-        let blocks = work.homes.len();
-        let launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) };
-        let shared = self.queue.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED);
-        let rooms = [false, true].map(|damped| Room::new(&work.homes, shared as usize, damped));
-        for [inside, _] in &kernels.floods {
-            inside.allow_shared(shared)?;
+        for kernel in kernels.floods.as_flattened() {
+            kernel.allow_shared(shared)?;
         }
-        Ok((launch, rooms))
+        let blocks = homes.blocks;
+        Ok(Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) })
     }
 }
 
@@ -197,9 +177,11 @@ fn by_edge(edges: usize, places: &[(u32, u32)], gang: &Gang) -> Result<(Vec<u32>
 }
 
 impl BinaryProgram {
-    /// `None` if the graph and the schedule are not of this kind.
+    /// `None` if the graph and the schedule are not of this kind. With `for_damping`, what damped runs need fits in shared
+    /// memory, though others may then take longer.
     pub(in crate::engine::cuda) fn new(
         queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
+        for_damping: bool,
     ) -> Result<Option<Self>> {
         if matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
         {
@@ -208,8 +190,8 @@ impl BinaryProgram {
         let kernel = |name| module.kernel(name);
         let kernels = Kernels {
             floods: [
-                [kernel(c"binary_flood")?, kernel(c"binary_far_flood")?],
-                [kernel(c"binary_any_flood")?, kernel(c"binary_far_any_flood")?],
+                [kernel(c"binary_flood")?, kernel(c"binary_turns_flood")?],
+                [kernel(c"binary_any_flood")?, kernel(c"binary_any_turns_flood")?],
             ],
             levels: [kernel(c"binary_levels")?, kernel(c"binary_any_levels")?],
             results: kernel(c"binary_results")?,
@@ -222,13 +204,23 @@ impl BinaryProgram {
             Schedule::Parallel => None,
             _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
         };
+        let warps = |threads: u32| threads as usize / WARP;
         let multiprocessors = queue.current.device().multiprocessors()?;
         let gang = &gang_for(&graph);
-        let homes = match &preorder {
-            None => Some(Homes::new(&graph, multiprocessors as usize, EDGES_OF_BLOCK, gang)?),
-            Some(_) => None,
+        let shared = queue.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED);
+        let (layout, housing) = match &preorder {
+            None => {
+                let (blocks, room) = (multiprocessors as usize, shared as usize);
+                match Housing::new(&graph, [blocks, warps(THREADS)], room, for_damping, gang)? {
+                    None => return Ok(None),
+                    Some((layout, housing)) => (layout, Some(housing)),
+                }
+            }
+            Some(_) => match Layout::new(&graph, None, gang)? {
+                None => return Ok(None),
+                Some(layout) => (layout, None),
+            },
         };
-        let Some(layout) = Layout::new(&graph, homes.as_ref(), gang)? else { return Ok(None) };
         let mut loader = Loader { queue, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
@@ -257,14 +249,13 @@ impl BinaryProgram {
         binary.pieces = loader.load(&filled(3 * more, 0_u64)?)?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
-        let warps = |threads: u32| threads as usize / WARP;
         // Behind all slots there are ones to read; and all states begin where a line of the cache does.
         let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
         let looked = filled(LOOKS * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
-        let mut rooms = [Room::default(); 2];
-        match (&preorder, &homes) {
+        let mut rooms = [None; 2];
+        match (&preorder, &housing) {
             (Some(preorder), _) => {
                 let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
                 launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
@@ -278,8 +269,7 @@ impl BinaryProgram {
                 binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
                 states = LEVEL_STATES;
             }
-            (None, Some(homes)) => {
-                let work = FloodWork::new(&graph, &layout, homes, warps(THREADS), gang)?;
+            (None, Some(housing)) => {
                 // The messages of hubs; and for iterations from either buffer two words of each piece.
                 let prepared = filled(layout.few_slots[0] as usize + 4 * piece_hubs.len(), UNSENT)?;
                 binary.prepared = loader.load(&prepared)?;
@@ -289,8 +279,9 @@ impl BinaryProgram {
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
-                (launch, rooms) = loader.load_homes(&work, &kernels, &mut binary)?;
-                (base, input_places) = (work.words, work.places);
+                launch = loader.load_homes(housing, shared, &kernels, &mut binary)?;
+                rooms = [false, true].map(|damped| housing.room(shared as usize, damped));
+                (base, input_places) = (housing.work.words.clone(), housing.work.places.clone());
                 // Another one has that from which a launch begins.
                 states = PASS_BUFFERS + 1;
             }
@@ -306,7 +297,7 @@ impl BinaryProgram {
         let mut program = Self {
             by_levels: preorder.is_some(),
             rooms,
-            home_memory: None,
+            images: None,
             undamped: DeviceBuffer::new(queue.current, 0)?,
             has_undamped: false,
             results: DeviceBuffer::new(queue.current, 2 * variables)?,
@@ -348,22 +339,23 @@ impl BinaryProgram {
         unsafe { self.kernels.fill.launch(queue, self.simple_launch(), arguments) }
     }
 
-    /// Decides where blocks have their messages in a run.
+    /// Decides what blocks have in shared memory in a run, for which there is room.
     fn choose_room(&mut self, queue: Queue<'_>, damped: bool) -> Result<()> {
-        let room = self.rooms[usize::from(damped)];
-        self.binary.home_bytes = room.bytes as u64;
-        self.binary.home_words_inside = u64::from(room.with_words);
-        (self.binary.home_memory, self.launch.shared) = (0, 0);
-        if room.is_shared {
-            self.launch.shared = room.bytes as u32;
-            return Ok(());
+        let Some(room) = self.rooms[usize::from(damped)] else { return Ok(()) };
+        self.launch.shared = room.bytes as u32;
+        self.binary.home_words_inside = u32::from(room.with_words);
+        self.binary.home_images = 0;
+        if self.binary.home_turns > 1 {
+            self.binary.home_bytes = (IMAGE_ROOM + room.bytes) as u64;
+            let homes = self.launch.blocks as usize * self.binary.home_turns as usize;
+            let words = homes * (IMAGE_ROOM + room.bytes) / 8;
+            let images = match self.images.take().filter(|images| images.len() >= words) {
+                Some(images) => images,
+                None => DeviceBuffer::new(queue.current, words)?,
+            };
+            self.binary.home_images = *images.address();
+            self.images = Some(images);
         }
-        let words = self.launch.blocks as usize * room.bytes / 8;
-        if self.home_memory.as_ref().is_none_or(|memory| memory.len() < words) {
-            self.home_memory = None;
-            self.home_memory = Some(DeviceBuffer::new(queue.current, words)?);
-        }
-        self.binary.home_memory = self.home_memory.as_ref().map_or(0, |memory| *memory.address());
         Ok(())
     }
 
@@ -600,7 +592,8 @@ impl Program for BinaryProgram {
             StopRule::Iterations(_) | StopRule::Tolerance { .. } => false,
         };
         let has_other_evidence = self.by_levels && self.soft_count > 0;
-        !is_excluded && !has_other_evidence && request.active_threshold.is_none()
+        let has_room = self.by_levels || self.rooms[usize::from(damped)].is_some();
+        !is_excluded && !has_other_evidence && has_room && request.active_threshold.is_none()
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
@@ -653,7 +646,7 @@ impl Program for BinaryProgram {
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {
                 true => &self.kernels.levels[usize::from(has_options)],
-                false => &floods[usize::from(self.binary.home_memory != 0)],
+                false => &floods[usize::from(self.binary.home_images != 0)],
             };
             kernel.launch(queue, self.launch, [binary, Argument::value(iterations)])
         }

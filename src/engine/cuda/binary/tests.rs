@@ -388,11 +388,12 @@ proptest! {
         seed in any::<u64>(),
         classes in 2_u64..20,
         edges_of_block in prop_oneof![Just(1_usize), 2..100_usize],
+        turns in 1..5_usize,
         shape in prop_oneof![
             Just([1, 16]), Just([3, 2]), Just([4, 4]), Just([16, 24]),
         ],
     ) {
-        check_flood(&graph, shape, edges_of_block);
+        check_flood(&graph, shape, turns, edges_of_block);
         let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
         check_layout(&graph, &layout, None);
         let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -411,7 +412,9 @@ proptest! {
 fn wide_levels_fill_warps() {
     let graph = generate::smartfl(if is_deep() { 20_000 } else { 5_000 }, 1).unwrap().graph;
     for edges_of_block in [1, 512] {
-        check_flood(&graph, [132, 16], edges_of_block);
+        for turns in [1, 3] {
+            check_flood(&graph, [132, 16], turns, edges_of_block);
+        }
     }
     let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
     check_layout(&graph, &layout, None);

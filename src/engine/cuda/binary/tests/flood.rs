@@ -33,7 +33,7 @@ impl Parts<'_> {
         self.laid.edge_of_slot[slot as usize]
     }
 
-    /// The edge of each place of a block: those of variables that are at home, as slots lie, then others.
+    /// The edge of each place of a home: those of variables that are at home, as slots lie, then others.
     fn edges_of_places(&self, block: usize, shape: &HomeShape) -> Vec<Option<usize>> {
         let layout = self.laid.layout;
         let mut edges = Vec::new();
@@ -44,7 +44,7 @@ impl Parts<'_> {
             let mut slot = range.slot;
             for position in range.position..range.position + range.count {
                 let v = layout.variable[position as usize] as usize;
-                assert_eq!(self.homes.of_variable[v], Home::Block(block as u16));
+                assert_eq!(self.homes.of_variable[v], Home::At(block as u16));
                 let (first, width) = layout.slots_of(v);
                 assert_eq!(first, slot);
                 match class.checked_sub(HOME_CLASSES - 3) {
@@ -220,8 +220,11 @@ impl Hubs {
 }
 
 /// Everything is sent once, by units of its kind, at its home.
-pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edges_of_block: usize) {
-    let homes = Homes::new(graph, blocks, edges_of_block, &Gang::of(2)).unwrap();
+pub(super) fn check_flood(
+    graph: &FactorGraph, [blocks, warps]: [usize; 2], turns: usize, edges_of_block: usize,
+) {
+    let homes = Homes::new(graph, [blocks, turns], edges_of_block, &Gang::of(2)).unwrap().unwrap();
+    assert_eq!(homes.turns, turns);
     check_homes(graph, &homes, blocks);
     let layout = Layout::new(graph, Some(&homes), &Gang::of(2)).unwrap().unwrap();
     check_layout(graph, &layout, Some(&homes));
@@ -229,20 +232,31 @@ pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edge
     let all = FloodWork::new(graph, &layout, &homes, warps, &Gang::of(2)).unwrap();
     let parts = Parts { laid: &laid, homes: &homes, all: &all, warps };
     laid.check_places(&all.words, SLOT_MASK, &all.places);
-    assert_eq!(all.homes.len(), homes.blocks);
+    assert_eq!(all.homes.len(), homes.blocks * turns);
     let mut times = vec![0; graph.edge_count()];
     let mut hubs = Hubs::default();
     let mut joined = 0;
-    for (block, shape) in all.homes.iter().enumerate() {
-        for edges in parts.factors(block, shape) {
+    for (home, shape) in all.homes.iter().enumerate() {
+        for edges in parts.factors(home, shape) {
             let factor = graph.edge_factors()[edges[0]] as usize;
             assert!(edges.iter().copied().eq(Layout::edges_head_first(graph, factor)));
-            assert_eq!(homes.of_factor[factor] as usize, block);
+            assert_eq!(homes.of_factor[factor] as usize, home);
             edges.into_iter().for_each(|edge| times[edge] += 1);
         }
         parts.check_hubs_at_home(shape);
-        parts.check_constants(block, shape);
+        parts.check_constants(home, shape);
         joined += shape.joined[1] as usize;
+        let early = part(&all.words, [shape.joined[0], shape.early]);
+        let end_of_large = layout.hub_slots[layout.classes[1] as usize];
+        assert!(early.iter().all(|word| word & SLOT_MASK >= end_of_large));
+        let late = part(&all.words, shape.joined)[shape.early as usize..].iter();
+        assert!(late.clone().all(|word| word & SLOT_MASK < end_of_large));
+        // Words of hubs are of the block.
+        let block = home / turns;
+        assert_eq!(shape.hub_words, all.homes[block * turns].hub_words);
+        if home % turns != 0 {
+            continue;
+        }
         let words = part(&all.words, shape.hub_words);
         let starts = parts.starts(&all.hub_starts, block, HUB_KINDS);
         assert_eq!(*starts.last().unwrap() as usize * WARP, words.len());
@@ -253,11 +267,6 @@ pub(super) fn check_flood(graph: &FactorGraph, [blocks, warps]: [usize; 2], edge
                 hubs.add(unit, at % HUB_KINDS, &laid);
             }
         }
-        let early = part(&all.words, [shape.joined[0], shape.early]);
-        let end_of_large = layout.hub_slots[layout.classes[1] as usize];
-        assert!(early.iter().all(|word| word & SLOT_MASK >= end_of_large));
-        let late = part(&all.words, shape.joined)[shape.early as usize..].iter();
-        assert!(late.clone().all(|word| word & SLOT_MASK < end_of_large));
     }
     laid.check_counts(&times);
     assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes));
@@ -277,7 +286,7 @@ fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
         of_factors.dedup();
         let home = match (&of_factors[..], &of_singles[..]) {
             ([], []) => Home::Nowhere,
-            (&[block], _) | (&[], &[block, ..]) if graph.degree(v) <= 256 => Home::Block(block),
+            (&[block], _) | (&[], &[block, ..]) if graph.degree(v) <= 256 => Home::At(block),
             _ => Home::Shared,
         };
         assert_eq!(homes.of_variable[v], home, "variable {v}");
