@@ -87,8 +87,8 @@ struct Binary {
     const uint32_t *flood_words, *flood_starts, *factor_units;
     /// What each home has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
     /// variable send to which places; and whether words are in shared memory too. If there are more than blocks, home_turns
-    /// for each, they take turns in shared memory, and have images of so many bytes in the device's memory.
-    /// By position, the number of a variable's factors.
+    /// for each, they take turns in shared memory, and have images of so many bytes in the device's memory. By position, the
+    /// number of a variable's factors.
     const HomeShape *homes;
     const uint32_t *home_words, *home_hubs, *home_constant_places;
     const Packed *home_constants;
