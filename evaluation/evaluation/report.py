@@ -150,7 +150,7 @@ def write(arguments, here, subjects, store):
             f"graphs: SEQFIX by BINGO's rule with {plan.QUICK_BINGO_RULE if arguments.quick else plan.BINGO_RULE}." + fewer(store), ""]
     for family, title in (("smartfl", "Synchronous iterations"), ("bingo", "A run by BINGO's rule")):
         if put(f"speed-{family}.svg", speed_figure(here, arguments, subjects, store, family, title)):
-            out += [f"![{title}: time over variables](speed-{family}.svg)", ""]
+            out += [f"![{title}: time over variables](speed-{family}.svg)", "", f"*{title}: time over variables.*", ""]
     head, rows = speeds(here, arguments, subjects, store)
     put("speed.csv", as_csv(head, rows))
     out += [table(head, rows)]
@@ -159,7 +159,8 @@ def write(arguments, here, subjects, store):
             "limit in its last column was ended by it: it says how far it had come.", ""]
     for subject in subjects:
         if subject.alarms and put(f"ranking-{subject.name}.svg", ranking_figure(subject, store)):
-            out += [f"![{subject.name}: true alarms over accumulated time](ranking-{subject.name}.svg)", ""]
+            out += [f"![{subject.name}: true alarms over accumulated time](ranking-{subject.name}.svg)", "",
+                    f"*{subject.name}: true alarms over accumulated time.*", ""]
     head, rows = rankings(subjects, store)
     put("rankings.csv", as_csv(head, rows))
     out += [table(head, rows)]
