@@ -54,7 +54,7 @@
 //! [`ranking`] has what users of program analyses do with such runs: rank alarms answer by answer, and rank suspects.
 //!
 //! [`schedule`] says what a schedule means and how it becomes levels; [`mod@format`] lists the files that
-//! can be read and written; [`ffi`] is the C interface, documented in `include/fastlbp.h`.
+//! can be read and written. The C interface, documented in `include/fastlbp.h`, is there with the feature `c-interface`.
 
 mod counting_sort;
 pub mod engine;
@@ -63,6 +63,7 @@ pub mod exact;
 // What only devices need is there without them, too.
 #[cfg_attr(not(cuda), allow(dead_code, unused_imports))]
 pub mod factor;
+#[cfg(feature = "c-interface")]
 pub mod ffi;
 pub mod format;
 pub mod generate;

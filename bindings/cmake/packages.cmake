@@ -1,5 +1,6 @@
 # `cpack` makes an archive of what is installed and, where dpkg is, three Debian packages: libfastlbp0, which programs
-# load, libfastlbp-dev, with which they are built, and fastlbp, the program.
+# load, libfastlbp-dev, with which they are built, and fastlbp, the program. Where rpmbuild is, it makes the same three as
+# fastlbp-libs, fastlbp-devel and fastlbp.
 set(CPACK_PACKAGE_NAME fastlbp)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
@@ -20,6 +21,17 @@ set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_FILE_NAME "fastlbp-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
 
+set(summary "belief propagation on factor graphs")
+# (dpkg wants a text of its own below the first line, and rpm that line by itself.)
+set(about "Marginals and most probable states of large discrete factor graphs, such\n\
+as those of probabilistic program analysis, by loopy belief propagation in\n\
+any update order, on processors and CUDA devices, with the same bits.")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${summary} - shared library\n${about}\nPrograms load this library.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+    "${summary} - C and C++ development\n${about}\nThese are the headers, the static library, and files for CMake and\npkg-config.")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION
+    "${summary} - command line\n${about}\nThis is the program, which ranks alarms and locates faults, too.")
+
 find_program(DPKG_DEB_EXECUTABLE dpkg-deb)
 if(DPKG_DEB_EXECUTABLE)
   list(APPEND CPACK_GENERATOR DEB)
@@ -33,16 +45,6 @@ if(DPKG_DEB_EXECUTABLE)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME fastlbp)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
-  set(summary "belief propagation on factor graphs")
-  # (dpkg wants a text of its own below the summary.)
-  set(about "Marginals and most probable states of large discrete factor graphs, such\n\
-as those of probabilistic program analysis, by loopy belief propagation in\n\
-any update order, on processors and CUDA devices, with the same bits.")
-  set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${summary} - shared library\n${about}\nPrograms load this library.")
-  set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-      "${summary} - C and C++ development\n${about}\nThese are the headers, the static library, and files for CMake and\npkg-config.")
-  set(CPACK_COMPONENT_TOOLS_DESCRIPTION
-      "${summary} - command line\n${about}\nThis is the program, which ranks alarms and locates faults, too.")
   find_program(DPKG_SHLIBDEPS_EXECUTABLE dpkg-shlibdeps)
   find_program(FILE_EXECUTABLE file)
   if(DPKG_SHLIBDEPS_EXECUTABLE AND FILE_EXECUTABLE)
@@ -105,5 +107,21 @@ License: Apache-2.0
         execute_process(COMMAND \"${GZIP_EXECUTABLE}\" -9nf \"\${page}\" COMMAND_ERROR_IS_FATAL ANY)
       endforeach()" COMPONENT tools)
   endif()
+endif()
+
+find_program(RPMBUILD_EXECUTABLE rpmbuild)
+if(RPMBUILD_EXECUTABLE)
+  list(APPEND CPACK_GENERATOR RPM)
+  set(CPACK_RPM_COMPONENT_INSTALL ON)
+  set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+  set(CPACK_RPM_PACKAGE_LICENSE "MIT OR Apache-2.0")
+  set(CPACK_RPM_RUNTIME_PACKAGE_NAME fastlbp-libs)
+  set(CPACK_RPM_DEVELOPMENT_PACKAGE_NAME fastlbp-devel)
+  set(CPACK_RPM_DEVELOPMENT_PACKAGE_REQUIRES "fastlbp-libs = ${PROJECT_VERSION}")
+  set(CPACK_RPM_TOOLS_PACKAGE_NAME fastlbp)
+  # (rpm knows what the library and the program load by itself.)
+  foreach(component RUNTIME DEVELOPMENT TOOLS)
+    string(REGEX REPLACE "\n.*" "" CPACK_RPM_${component}_PACKAGE_SUMMARY "${CPACK_COMPONENT_${component}_DESCRIPTION}")
+  endforeach()
 endif()
 include(CPack)

@@ -14,10 +14,11 @@ from pathlib import Path
 from .graphs import lines_of
 
 
-def call(command, limit, **more):
+def call(command, limit, output=subprocess.PIPE):
     """The finished process, or what to say instead."""
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=limit, **more)
+        words = [str(word) for word in command]
+        done = subprocess.run(words, stdout=output, stderr=subprocess.PIPE, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
         return {"unfinished": limit}
     except OSError as error:
@@ -46,22 +47,33 @@ def infer(program, subject, options, limit, repeats):
 
 
 def rank(program, subject, options, limit):
-    """BINGO's loop until all true alarms are found: its measures, and when each was found."""
-    done = call([program, "rank", subject.path, "--alarms", subject.alarms, "--answers", subject.alarms, "--json", *options],
-                limit)
+    """BINGO's loop until all true alarms are found: its measures, and when each was found. Of one that is unfinished, how far
+    it had come."""
+    answers = ["--answers", subject.alarms, "--json"]
+    with tempfile.TemporaryFile("w+") as output:
+        done = call([program, "rank", subject.path, "--alarms", subject.alarms, *answers, *options], limit, output)
+        output.seek(0)
+        # (The last line of one that was ended may be torn.)
+        events = [json.loads(line) for line in output if line.endswith("\n")]
     if isinstance(done, dict):
-        return done
-    events = [json.loads(line) for line in done.stdout.splitlines()]
+        return {**done, **progress(events)}
+    keys = ("answers", "true", "inversions", "rank_100", "rank_90", "first_seconds", "seconds_per_answer")
+    return {**progress(events), **{key: events[-1].get(key) for key in keys}}
+
+
+def progress(events):
+    """What a ranking's answers come to, and the true alarms over their time."""
     seconds, found, curve = 0.0, 0, [(0.0, 0)]
     answers = [event for event in events if event["event"] == "answer"]
+    if not answers:
+        return {}
     for event in answers:
         seconds += event["seconds"]
         found += event["answer"]
         curve.append((round(seconds, 6), found))
-    summary = events[-1]
-    keys = ("answers", "true", "inversions", "rank_100", "rank_90", "first_seconds", "seconds_per_answer")
-    iterations = statistics.fmean(event["iterations"] for event in answers) if answers else 0
-    return {**{key: summary.get(key) for key in keys}, "seconds": seconds, "iterations": iterations, "curve": curve}
+    iterations = statistics.fmean(event["iterations"] for event in answers)
+    return {"answers": len(answers), "found": found, "seconds_per_answer": seconds / len(answers), "seconds": seconds,
+            "iterations": iterations, "curve": curve}
 
 
 def plain(path, folder):

@@ -70,22 +70,23 @@ def schedules(subjects, store):
 
 
 def by_schedule(subjects, store, names, key_of, keys):
-    """A row for each graph and schedule with a result; the last of its keys is only in complete ones."""
+    """A row for each graph and schedule with a result; in the last column of one that was ended, its limit."""
     rows = []
     for subject in subjects:
         for schedule in names:
             value = store.known.get(key_of(subject, schedule))
             if value is not None:
-                complete = keys[-1] in value
-                cells = [value[key] for key in keys] if complete else [None] * (len(keys) - 1) + [missing(value)]
+                cells = [value.get(key) for key in keys]
+                if "unfinished" in value or "error" in value:
+                    cells[-1] = missing(value)
                 rows.append([subject.name, schedule, *cells])
     return rows
 
 
 def rankings(subjects, store):
-    head = ["graph", "schedule", "answers", "inversions", "Rank-100%-T", "Rank-90%-T", "iterations per answer", "s per answer",
-            "s in all"]
-    keys = ("answers", "inversions", "rank_100", "rank_90", "iterations", "seconds_per_answer", "seconds")
+    head = ["graph", "schedule", "answers", "true alarms found", "inversions", "Rank-100%-T", "Rank-90%-T",
+            "iterations per answer", "s per answer", "s in all"]
+    keys = ("answers", "found", "inversions", "rank_100", "rank_90", "iterations", "seconds_per_answer", "seconds")
     return head, by_schedule(subjects, store, plan.RANKINGS, plan.ranking_key, keys)
 
 
@@ -149,15 +150,17 @@ def write(arguments, here, subjects, store):
             f"graphs: SEQFIX by BINGO's rule with {plan.QUICK_BINGO_RULE if arguments.quick else plan.BINGO_RULE}." + fewer(store), ""]
     for family, title in (("smartfl", "Synchronous iterations"), ("bingo", "A run by BINGO's rule")):
         if put(f"speed-{family}.svg", speed_figure(here, arguments, subjects, store, family, title)):
-            out += [f"![{title}: time over variables](speed-{family}.svg)", ""]
+            out += [f"![{title}: time over variables](speed-{family}.svg)", "", f"*{title}: time over variables.*", ""]
     head, rows = speeds(here, arguments, subjects, store)
     put("speed.csv", as_csv(head, rows))
     out += [table(head, rows)]
     out += ["## RQ2: how good", "", "### Rankings", "",
-            "BINGO's loop with the truth as answers, until all true alarms are found. Fewer inversions are better.", ""]
+            "BINGO's loop with the truth as answers, until all true alarms are found. Fewer inversions are better. A row with a "
+            "limit in its last column was ended by it: it says how far it had come.", ""]
     for subject in subjects:
         if subject.alarms and put(f"ranking-{subject.name}.svg", ranking_figure(subject, store)):
-            out += [f"![{subject.name}: true alarms over accumulated time](ranking-{subject.name}.svg)", ""]
+            out += [f"![{subject.name}: true alarms over accumulated time](ranking-{subject.name}.svg)", "",
+                    f"*{subject.name}: true alarms over accumulated time.*", ""]
     head, rows = rankings(subjects, store)
     put("rankings.csv", as_csv(head, rows))
     out += [table(head, rows)]

@@ -7,8 +7,9 @@ import sys
 
 
 class Results:
-    def __init__(self, folder, file, known):
-        self.folder, self.file, self.known = folder, file, known
+    def __init__(self, folder, file, known, again):
+        # `again` are keys of results that are to be measured once more; until then they stand.
+        self.folder, self.file, self.known, self.again = folder, file, known, again
 
     def __enter__(self):
         return self
@@ -17,7 +18,7 @@ class Results:
         self.file.close()
 
     def __contains__(self, key):
-        return key in self.known
+        return key in self.known and key not in self.again
 
     def __getitem__(self, key):
         return self.known[key]
@@ -35,13 +36,14 @@ class Results:
         self.file.flush()
         os.fsync(self.file.fileno())
         self.known[key] = value
+        self.again.discard(key)
 
 
 def open_results(arguments, here):
     """Reads the results of before, which must be of the same program, machine and kind of run."""
     path = arguments.output / "results.jsonl"
     subject = {"quick": arguments.quick, "machine": here}
-    known = {}
+    known, again = {}, set()
     if path.is_file() and not arguments.restart:
         text = path.read_text()
         # What was torn at the end was not complete.
@@ -50,13 +52,13 @@ def open_results(arguments, here):
         if lines and lines[0] != subject:
             sys.exit(f"{path} is of another program, machine or kind of run: --restart, or another --output, is needed")
         known = {line["key"]: line["value"] for line in lines[1:]}
-        # Failures are tried again, and what has more time now, or can make all its iterations.
-        known = {key: value for key, value in known.items()
-                 if not value.get("error") and value.get("unfinished", arguments.limit) >= arguments.limit
-                 and (arguments.fewer or not value.get("fewer"))}
+        # Failures are tried again, and so is what has more time now, or can make all its iterations.
+        known = {key: value for key, value in known.items() if not value.get("error")}
+        again = {key for key, value in known.items() if value.get("unfinished", arguments.limit) < arguments.limit
+                 or (value.get("fewer") and not arguments.fewer)}
         path.write_text("".join(json.dumps(line) + "\n" for line in [subject] + [
             {"key": key, "value": value} for key, value in known.items()]))
         print(f"{path}: goes on after {len(known)} results")
     else:
         path.write_text(json.dumps(subject) + "\n")
-    return Results(arguments.output, open(path, "a"), known)
+    return Results(arguments.output, open(path, "a"), known, again)

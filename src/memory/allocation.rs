@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use std::alloc::{Layout, alloc_zeroed};
 use std::collections::HashMap;
-use std::fmt::{Arguments, Display, Write};
+use std::fmt::{Arguments, Write};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,7 +136,8 @@ pub(crate) fn text(value: &str) -> Result<String> {
 }
 
 /// A value as a text.
-pub(crate) fn display(value: &dyn Display) -> Result<String> {
+#[cfg(feature = "c-interface")]
+pub(crate) fn display(value: &dyn std::fmt::Display) -> Result<String> {
     struct Growing(String);
     impl Write for Growing {
         fn write_str(&mut self, part: &str) -> std::fmt::Result {

@@ -9,8 +9,10 @@
 mod allocation;
 mod sorted_map;
 
+#[cfg(feature = "c-interface")]
+pub(crate) use allocation::display;
 pub(crate) use allocation::{
-    AllZero, Grow, NoMemory, all_collected, boxed, collected, copied, copied_lists, display,
-    entry_room, filled, fit, insert, out_of_memory, path, probe, room, shared, text, zeroed,
+    AllZero, Grow, NoMemory, all_collected, boxed, collected, copied, copied_lists, entry_room,
+    filled, fit, insert, out_of_memory, path, probe, room, shared, text, zeroed,
 };
 pub(crate) use sorted_map::SortedMap;

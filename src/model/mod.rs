@@ -21,6 +21,7 @@ pub(crate) use evidence::{check_factor, check_variable};
 pub use graph::{FactorGraph, Label};
 pub(crate) use horn_batch::HornBatch;
 pub use lists::Lists;
+#[cfg(feature = "c-interface")]
 pub(crate) use lists::check_offsets;
 pub(crate) use replace::TableStructure;
 pub use structured_builder::{SignedArrays, TermArrays};

@@ -16,6 +16,8 @@ mod workers;
 
 pub use base::{BeliefPropagation, Contradictions};
 pub use batch::{BatchResults, run_all, run_all_monitored};
+#[cfg(feature = "c-interface")]
 pub(crate) use batch::{run_together, thread_limit};
 pub use settings::{Measure, Settings};
+#[cfg(feature = "c-interface")]
 pub(crate) use spread::Ran;
