@@ -109,6 +109,15 @@ impl EncodedMessage {
         stored
     }
 
+    /// From a product of factors near one (see [`Self::all_near`]) times 2^`exponent`, if an `f64` holds it.
+    #[inline(always)]
+    pub(super) fn from_scaled_near_product(value: f64, exponent: i64) -> Option<Self> {
+        let scaled = (value.to_bits() >> 52) as i64 - 1023 + exponent;
+        (-F64_EXPONENT..=F64_EXPONENT)
+            .contains(&scaled)
+            .then(|| Self(value.to_bits().wrapping_add((exponent as u64) << 52)))
+    }
+
     /// From a quotient of numbers that [`Self::all_near`] and the coefficients bound: 0, infinity or within
     /// 2^-1000..=2^1000.
     #[inline(always)]
