@@ -83,6 +83,18 @@ impl EncodedMessage {
         (self.0.wrapping_sub(low) < power_bits(1) - low) | (self.0 == 0)
     }
 
+    /// Whether these are weights of states of which the largest is within 1..2, the others not far below or 0: a message as
+    /// a product of few is stored.
+    #[inline(always)]
+    pub(crate) fn are_near_weights(values: impl Iterator<Item = Self>) -> bool {
+        let (mut near, mut largest) = (true, 0);
+        for value in values {
+            near &= value.is_near_weight();
+            largest = largest.max(value.0);
+        }
+        near && largest >= Self::ONE.0
+    }
+
     /// Whether the value is stored as an `f64`.
     #[inline(always)]
     pub(crate) fn is_in_f64_range(self) -> bool {

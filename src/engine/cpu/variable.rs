@@ -276,6 +276,9 @@ pub(super) fn message_to_factor(
         return Ok(());
     }
     let radix = if binary { 1 } else { state.graph.cardinality(variable) };
+    if !binary && known == Known::Nothing && only_other(state, link, slots.start, radix, out) {
+        return Ok(());
+    }
     let Workspace { products, met, .. } = workspace;
     let Products { scratch, states, near, .. } = products;
     if !binary
@@ -311,6 +314,27 @@ pub(super) fn message_to_factor(
         Workspace::meet(met, variable);
     }
     Ok(())
+}
+
+/// Appends the message from a variable of several states with one or two factors, where it is the other factor's message as
+/// it is stored, or uniform; `false`, with `out` unchanged, elsewhere.
+#[inline]
+fn only_other(
+    state: &State, link: Link, first: usize, radix: usize, out: &mut Vec<EncodedMessage>,
+) -> bool {
+    match link.degree {
+        1 => out.resize(out.len() + radix, EncodedMessage::ONE),
+        2 => {
+            let other = state.slot_values(2 * first + 1 - link.slot as usize);
+            // Computed messages have a largest weight of 1 to 2. Others are scaled by whoever sends them on.
+            if !EncodedMessage::are_near_weights(state.to_variable.slice(other.clone())) {
+                return false;
+            }
+            out.extend(state.to_variable.slice(other));
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// The belief of a variable, one probability per state, from the messages as last computed. O(degree * states). If
