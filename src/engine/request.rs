@@ -216,7 +216,8 @@ pub struct Progress {
     /// Largest number of iterations that this run can make.
     pub max_iterations: u64,
     /// Largest change in the last iteration: infinity before the first iteration and where the rule does not
-    /// measure it.
+    /// measure it. Where the rule looks at factors, too, and [`RunRequest::observe`] does not ask for all measures, that
+    /// of variables alone may stand here, if it exceeds the tolerance.
     pub max_diff: f64,
     /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1.
     pub active_fraction: f64,

@@ -203,6 +203,76 @@ fn far_horn_messages(
     }
 }
 
+/// [`small_horn_messages`] of a factor with at least two variables, where inputs and messages are in another order: those
+/// of the head first, then those of the body as they stand. Nothing is looked up by a position that is only known at run
+/// time, so that all of them stay in registers.
+#[inline(always)]
+pub(crate) fn head_first_messages<const N: usize>(
+    inputs: &[EncodedMessage; N], head: usize, c: &HornCoefficients,
+) -> [EncodedMessage; N] {
+    let near = if N <= 5 {
+        EncodedMessage::all_near::<64>(inputs)
+    } else {
+        EncodedMessage::all_near::<32>(inputs)
+    };
+    let c = HeadFirst { c, head };
+    let mut out = [EncodedMessage::ONE; N];
+    if c.c.in_f64_range & near {
+        small_messages::<Near>(inputs, 0, &c, &mut out);
+    } else {
+        far_head_first_messages(inputs, &c, &mut out);
+    }
+    out
+}
+
+#[cold]
+#[inline(never)]
+fn far_head_first_messages(
+    inputs: &[EncodedMessage], c: &HeadFirst<'_>, out: &mut [EncodedMessage],
+) {
+    if c.c.fits_f64(inputs) {
+        small_messages::<f64>(inputs, 0, c, out);
+    } else {
+        small_messages::<ExtendedFloat>(inputs, 0, c, out);
+    }
+}
+
+/// Position in a factor of a variable of which the number in the order of [`head_first_messages`] is known.
+#[inline(always)]
+pub(crate) fn head_first_position(number: usize, head: usize) -> usize {
+    if number == 0 { head } else { number - usize::from(number <= head) }
+}
+
+/// Coefficients of a factor with at most 64 variables, in the order of [`head_first_messages`].
+struct HeadFirst<'a> {
+    c: &'a HornCoefficients,
+    head: usize,
+}
+
+impl HeadFirst<'_> {
+    #[inline(always)]
+    fn is_negated(&self, number: usize) -> bool {
+        self.c.negated.wrapping_shr(head_first_position(number, self.head) as u32) & 1 == 1
+    }
+}
+
+impl Literals for HeadFirst<'_> {
+    #[inline(always)]
+    fn values(&self) -> &[[f64; 2]; 2] {
+        &self.c.values
+    }
+
+    #[inline(always)]
+    fn literal<T: FromEncoded>(&self, number: usize, odds: EncodedMessage) -> Body<T> {
+        Body::literal(T::weights(odds, self.is_negated(number)))
+    }
+
+    #[inline(always)]
+    fn message<T: FromEncoded>(&self, number: usize, holds: T, fails: T) -> EncodedMessage {
+        T::ratio(holds, fails, self.is_negated(number))
+    }
+}
+
 /// The message of a factor to the variable at one position, the input of which is not used.
 /// O(arity). Errors: no memory for the scratch space.
 pub(crate) fn horn_message(
@@ -388,6 +458,14 @@ pub(crate) mod tests {
                         if out.len() == $n && !max {
                             let small = small_horn_messages(inputs, head, &c);
                             prop_assert_eq!(&out[..], &small[..]);
+                            if $n > 1 {
+                                let at = |number| head_first_position(number, head);
+                                let ordered = std::array::from_fn(|number| inputs[at(number) % $n]);
+                                let ordered = head_first_messages::<$n>(&ordered, head, &c);
+                                for (number, &message) in ordered.iter().enumerate() {
+                                    prop_assert_eq!(out[at(number)], message);
+                                }
+                            }
                         }
                     }
                 )*};

@@ -32,8 +32,8 @@ pub(crate) mod tree;
 pub(crate) use body::Body;
 pub(crate) use damping::damp;
 pub(crate) use horn::{
-    DeviceHorn, HornCoefficients, HornScratch, bit, horn_message, horn_messages, horn_total,
-    small_horn_messages,
+    DeviceHorn, HornCoefficients, HornScratch, bit, head_first_messages, head_first_position,
+    horn_message, horn_messages, horn_total, small_horn_messages,
 };
 pub(crate) use joint::{table_belief, table_total};
 pub(crate) use number::{ExtendedFloat, Max, Real, scratch_by_number};

@@ -33,6 +33,16 @@ pub(crate) trait Real: Copy {
     fn widen(self) -> ExtendedFloat;
     /// The quotient; the divisor is not zero.
     fn divide(self, other: Self) -> Self;
+    /// The number as an `f64`, if the type is one.
+    #[inline(always)]
+    fn as_f64(self) -> Option<f64> {
+        None
+    }
+    /// A list as numbers of this type, if it is one of `f64`.
+    #[inline(always)]
+    fn list_of_f64(_: &[f64]) -> Option<&[Self]> {
+        None
+    }
 }
 
 impl Real for f64 {
@@ -69,6 +79,14 @@ impl Real for f64 {
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
         self / other
+    }
+    #[inline(always)]
+    fn as_f64(self) -> Option<f64> {
+        Some(self)
+    }
+    #[inline(always)]
+    fn list_of_f64(list: &[f64]) -> Option<&[Self]> {
+        Some(list)
     }
 }
 
@@ -277,6 +295,10 @@ impl<T: Real> Real for Max<T> {
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
         Self(self.0.divide(other.0))
+    }
+    #[inline(always)]
+    fn as_f64(self) -> Option<f64> {
+        self.0.as_f64()
     }
 }
 

@@ -83,6 +83,18 @@ impl EncodedMessage {
         (self.0.wrapping_sub(low) < power_bits(1) - low) | (self.0 == 0)
     }
 
+    /// Whether these are weights of states of which the largest is within 1..2, the others not far below or 0: a message as
+    /// a product of few is stored.
+    #[inline(always)]
+    pub(crate) fn are_near_weights(values: impl Iterator<Item = Self>) -> bool {
+        let (mut near, mut largest) = (true, 0);
+        for value in values {
+            near &= value.is_near_weight();
+            largest = largest.max(value.0);
+        }
+        near && largest >= Self::ONE.0
+    }
+
     /// Whether the value is stored as an `f64`.
     #[inline(always)]
     pub(crate) fn is_in_f64_range(self) -> bool {
@@ -107,6 +119,15 @@ impl EncodedMessage {
         let stored = Self(value.to_bits());
         debug_assert!(stored.is_within::<F64_EXPONENT>() && !stored.is_deterministic());
         stored
+    }
+
+    /// From a product of factors near one (see [`Self::all_near`]) times 2^`exponent`, if an `f64` holds it.
+    #[inline(always)]
+    pub(super) fn from_scaled_near_product(value: f64, exponent: i64) -> Option<Self> {
+        let scaled = (value.to_bits() >> 52) as i64 - 1023 + exponent;
+        (-F64_EXPONENT..=F64_EXPONENT)
+            .contains(&scaled)
+            .then(|| Self(value.to_bits().wrapping_add((exponent as u64) << 52)))
     }
 
     /// From a quotient of numbers that [`Self::all_near`] and the coefficients bound: 0, infinity or within

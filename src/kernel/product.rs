@@ -127,6 +127,21 @@ impl Product {
     }
 }
 
+impl Product {
+    /// The odds of [`Self::times_others`], where no factor is deterministic and `f64` does for the block and for the odds;
+    /// else `None`.
+    #[inline(always)]
+    pub(crate) fn near_odds_times_others(
+        self, values: &[EncodedMessage; BLOCK], leaf: usize,
+    ) -> Option<EncodedMessage> {
+        let x = plain_factors(values).filter(|_| self.zeros | self.infinities == 0)?;
+        let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
+        let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
+        let product = ((self.significand * above) * (x[pair] * x[pair + 1])) * x[(leaf ^ 1) & 7];
+        EncodedMessage::from_scaled_near_product(product, self.exponent)
+    }
+}
+
 impl Monoid for Product {
     const NEUTRAL: Self = Self { significand: 1.0, exponent: 0, zeros: 0, infinities: 0 };
 
@@ -458,6 +473,27 @@ mod tests {
                         prop_assert_eq!((odds, false), expected);
                     }
                 }
+            }
+        }
+
+        /// Odds of a part of a tree that are found quickly are those of its product.
+        #[test]
+        fn near_odds_are_products(
+            others in prop::collection::vec(message(), 0..40),
+            values in prop_oneof![
+                prop::array::uniform8(message()),
+                prop::array::uniform8((1e-19_f64..1e19).prop_map(EncodedMessage::from_f64)),
+            ],
+            leaf in 0_usize..8,
+        ) {
+            let above = others.iter().fold(Product::NEUTRAL, |all, &m| all.combine(Product::of(m)));
+            let product = above.times_others(&values, leaf);
+            if let Some(odds) = above.near_odds_times_others(&values, leaf) {
+                prop_assert_eq!(odds, product.odds());
+                prop_assert!(!product.is_contradictory());
+            } else {
+                let near = plain_factors(&values).is_some();
+                prop_assert!(!near || above.odds().is_deterministic() || above.zeros > 0 || product.exponent.abs() > 1000);
             }
         }
 

@@ -152,7 +152,13 @@ pub(crate) fn table_message(
 /// value.
 pub(crate) fn store<T: Real>(weights: &[T], out: &mut [EncodedMessage]) {
     if let [state0, state1] = weights {
-        out[0] = EncodedMessage::ratio(state1.widen(), state0.widen());
+        out[0] = match (state1.as_f64(), state0.as_f64()) {
+            (Some(state1), Some(state0)) => EncodedMessage::ratio_of_f64(state1, state0),
+            _ => EncodedMessage::ratio(state1.widen(), state0.widen()),
+        };
+        return;
+    }
+    if store_in_f64(weights, out) {
         return;
     }
     let positive = weights.iter().filter(|weight| !weight.is_zero());
@@ -169,6 +175,30 @@ pub(crate) fn store<T: Real>(weights: &[T], out: &mut [EncodedMessage]) {
             }
         }
     }
+}
+
+/// [`store`] where the weights are `f64`s, and neither so small nor so far apart that a shift of exponents does not do;
+/// `false`, with `out` of no meaning, elsewhere.
+#[inline(always)]
+fn store_in_f64<T: Real>(weights: &[T], out: &mut [EncodedMessage]) -> bool {
+    // The bits of positive numbers ascend with them.
+    let (mut largest, mut smallest) = (0, u64::MAX);
+    for &weight in weights {
+        let Some(weight) = weight.as_f64() else { return false };
+        let bits = weight.to_bits();
+        largest = largest.max(bits);
+        smallest = smallest.min(if bits == 0 { u64::MAX } else { bits });
+    }
+    let top = largest >> 52;
+    if smallest >> 52 == 0 || top == 0 || top > 2046 || top - (smallest >> 52).min(top) > 1000 {
+        return false;
+    }
+    for (value, &weight) in out.iter_mut().zip(weights) {
+        let bits = weight.as_f64().map_or(0, f64::to_bits);
+        // Exact: only the exponent changes.
+        *value = EncodedMessage(if bits == 0 { 0 } else { bits + (1023 << 52) - (top << 52) });
+    }
+    weights.len() > 1
 }
 
 /// Exponents of the smallest and the largest positive weight of a stored message.
@@ -190,7 +220,20 @@ fn input_exponents(stored: &[EncodedMessage]) -> (i64, i64) {
 /// Whether all inputs, every product of a table entry and the inputs, and every sum of them, are
 /// normal `f64`s.
 fn fits_f64(table: TableInputs<'_>) -> bool {
-    exponent_range(table).is_some_and(|(low, high)| low > -1000 && high < 1000)
+    fits_f64_by_far(table)
+        || exponent_range(table).is_some_and(|(low, high)| low > -1000 && high < 1000)
+}
+
+/// Whether [`exponent_range`] of a table of a few variables is far from the limits, as nearly always: inputs with exponents
+/// within 100 add at most 104 for each of them, with up to 16 states.
+#[inline]
+pub(super) fn fits_f64_by_far(table: TableInputs<'_>) -> bool {
+    let TableInputs { exponents: (low, high), radices, inputs, .. } = table;
+    low >= -200
+        && high <= 200
+        && radices.len() <= 7
+        && radices.iter().all(|&radix| radix <= 16)
+        && inputs.iter().all(|input| input.is_within::<100>())
 }
 
 /// Bounds of the exponents of every positive product of a table entry and the inputs, and of every sum of them;
@@ -314,8 +357,14 @@ fn run_with<T: Real>(
     let Buffers { weights, starts, tables } = buffers;
     unpack_inputs(table.radices, table.inputs, number, weights, starts)?;
     let stack = of_length(tables, highest_stack(table.radices))?;
-    let (values, stack) = stack.split_at_mut(table.values.len());
-    table.values.write_to(values);
+    let (copy, stack) = stack.split_at_mut(table.values.len());
+    let values: &[T] = match table.values {
+        TableValues::F64(values) if let Some(values) = T::list_of_f64(values) => values,
+        _ => {
+            table.values.write_to(copy);
+            copy
+        }
+    };
     let mut recursion = Recursion { radices: table.radices, weights, starts, target, out };
     recursion.messages(0, table.radices.len(), values, stack, 0);
     Ok(())

@@ -70,7 +70,42 @@ fn bytes_of<T>(length: usize) -> usize {
 pub(crate) fn room<T>(length: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(length).map_err(|_| no_memory_for(bytes_of::<T>(length)))?;
+    prefer_large_pages(&mut list);
     Ok(list)
+}
+
+/// Bytes of a list from which on large pages are asked for: two of them fit in, wherever it begins.
+const LARGE: usize = 3 * LARGE_PAGE;
+/// Of x86-64, and of aarch64 with pages of 4096 bytes.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Asks the system for large pages under a list that is still empty. Messages of a large graph are read all over, and
+/// with pages of 4096 bytes nearly each of them waits for its address to be translated, too. It is a wish: where the
+/// system has none, nothing changes.
+#[inline]
+fn prefer_large_pages<T>(list: &mut Vec<T>) {
+    if list.capacity().saturating_mul(size_of::<T>()) >= LARGE {
+        ask_for_large_pages(list);
+    }
+}
+
+#[cold]
+fn ask_for_large_pages<T>(list: &mut Vec<T>) {
+    #[cfg(target_os = "linux")]
+    {
+        let room = list.spare_capacity_mut();
+        let bytes = size_of_val(room);
+        let begin = room.as_mut_ptr().cast::<u8>();
+        let skipped = begin.align_offset(LARGE_PAGE);
+        let length = bytes.saturating_sub(skipped) / LARGE_PAGE * LARGE_PAGE;
+        if length > 0 {
+            // SAFETY: the range lies in memory of this list, which nobody else has; the call changes what pages it is in, and
+            // no byte of it.
+            unsafe { libc::madvise(begin.add(skipped).cast(), length, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = list;
 }
 
 /// A list of equal items.

@@ -32,8 +32,8 @@ pub(super) fn recognise(values: &[f64], cardinalities: &[u32]) -> Result<Option<
         states: cardinalities.iter().map(|&cardinality| cardinality as usize).sum(),
         ..Tree::default()
     };
-    // One term of one literal is the least there is.
-    if tree.affords(1, 1) {
+    // One term of one literal is the least there is; and each value that is not 0 has a term with a literal of its own.
+    if tree.affords(1, 1) && !tree.has_too_many_values(values) {
         tree.free.try_extend((0..).zip(cardinalities.iter().copied()))?;
         tree.offsets.try_push(0)?;
         if tree.split(values)? {
@@ -65,6 +65,24 @@ impl Tree {
     fn affords(&self, terms: usize, literals: usize) -> bool {
         let (terms, literals) = (self.weights.len() + terms, self.literals.len() + literals);
         terms_cost(terms, literals, self.arity, self.states) < self.budget
+    }
+
+    /// Whether entries have so many values that terms cannot be cheaper than the table; not found out where that would take a
+    /// list of more than 16 values. O(entries).
+    fn has_too_many_values(&self, values: &[f64]) -> bool {
+        let mut seen = [0.0; 16];
+        let mut count = 0;
+        for &value in values {
+            if value > 0.0 && !seen[..count].contains(&value) {
+                if !self.affords(count + 1, count + 1) {
+                    return true;
+                }
+                let Some(place) = seen.get_mut(count) else { return false };
+                *place = value;
+                count += 1;
+            }
+        }
+        false
     }
 
     /// Adds the terms of the current node, which has these values; false if they cost too much.

@@ -120,7 +120,7 @@ fn gather_inputs(
         for edge in edges {
             if skip == Some(edge) {
                 inputs.resize(inputs.len() + state.edge_values(edge).len(), EncodedMessage::ONE);
-            } else if let Some(odds) = simple_odds(state, state.links[edge]) {
+            } else if let Some(odds) = simple_odds(state.to_variable.view(), state.links[edge]) {
                 inputs.push(odds);
             } else {
                 message_to_factor(state, high_degree_variables, edge, workspace, &mut inputs)?;

@@ -65,10 +65,10 @@ impl FactorBeliefs {
     }
 
     /// Replaces the belief of a factor by the one that follows from `State::by_edge`, and returns its largest
-    /// change; a belief that is 0/0 is left alone.
+    /// change; a belief that is 0/0 is left alone, and has none.
     pub(super) fn replace(
         &self, state: &State, factor: usize, workspace: &mut Workspace,
-    ) -> Result<f64, NoMemory> {
+    ) -> Result<Option<f64>, NoMemory> {
         let entries = self.starts[factor]..self.starts[factor + 1];
         let Workspace { inputs, radices, probabilities, scratch, .. } = workspace;
         inputs.clear();
@@ -91,14 +91,15 @@ impl FactorBeliefs {
             None => TableValues::F64(&self.values[entries.clone()]),
         };
         let table = TableInputs { values, exponents: self.exponents[factor], radices, inputs };
-        let mut change = 0.0_f64;
-        if table_belief(table, probabilities, &mut scratch.tables)? {
-            for (index, &value) in entries.zip(probabilities.iter()) {
-                change = change.max((value - self.beliefs.number(index)).abs());
-                self.beliefs.set_number(index, value);
-            }
+        if !table_belief(table, probabilities, &mut scratch.tables)? {
+            return Ok(None);
         }
-        Ok(change)
+        let mut change = 0.0_f64;
+        for (index, &value) in entries.zip(probabilities.iter()) {
+            change = change.max((value - self.beliefs.number(index)).abs());
+            self.beliefs.set_number(index, value);
+        }
+        Ok(Some(change))
     }
 }
 

@@ -112,7 +112,7 @@ impl Tracker {
     #[inline(always)]
     fn note(&self, workspace: &mut Workspace, diff: f64) {
         let moved = u64::from(diff > self.tolerance);
-        workspace.movement.add(Movement { max_diff: diff, moved });
+        workspace.movement.add(Movement { max_diff: diff, moved, undefined: false });
     }
 
     #[inline(always)]
@@ -129,7 +129,10 @@ impl Tracker {
     ) -> Movement {
         synchronous.for_factors(team, |f, workspace| {
             let change = match &self.factor_beliefs {
-                Some(beliefs) => beliefs.replace(state, f, workspace),
+                Some(beliefs) => beliefs.replace(state, f, workspace).map(|change| {
+                    workspace.movement.undefined |= change.is_none();
+                    change.unwrap_or(0.0)
+                }),
                 None => self.inputs_of_moved(state, f, workspace),
             };
             match change {

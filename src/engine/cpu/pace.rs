@@ -1,10 +1,10 @@
 //! Whether lanes run on their threads or on one, by how long either took.
 //!
 //! Threads that wait for each other need a core each. Where other programs have the cores, a thread that is waited for may not
-//! run for milliseconds, and an iteration that takes one thread a millisecond takes several a second. So the first iteration
-//! is run by one thread, for comparison; threads that take longer than twice as long give an iteration up, which one thread
-//! then ends; and after that one thread runs iterations for a while, each time for longer. What is computed does not depend
-//! on it.
+//! run for milliseconds, and an iteration that takes one thread a millisecond takes several a second. Two threads may also
+//! be two halves of one core. So one thread runs the first iterations, for comparison; threads that take longer than twice as
+//! long give an iteration up, which one thread then ends; and after that, or where threads are not faster for some iterations,
+//! one thread runs iterations for a while, each time for longer. What is computed does not depend on it.
 
 use super::tuning::Tuning;
 use std::time::Duration;
@@ -16,6 +16,12 @@ const LONGEST_WAIT: u64 = 4096;
 
 /// Iterations on all threads after which earlier failures are forgotten.
 const TRUSTED: u64 = 256;
+
+/// Where threads are but little faster than one thread was, one iteration in so many is run by one, which may have become
+/// faster.
+const COMPARED_EVERY: u64 = 256;
+/// What counts as little.
+const LITTLE: f64 = 0.7;
 
 /// Iterations in a row in which threads were slower than one, until one runs them.
 const PATIENCE: u32 = 3;
@@ -35,12 +41,22 @@ pub(super) struct Pace {
     /// Iterations in a row in which threads were slower, or were not.
     slow: u32,
     fast: u64,
+    /// Iterations since one thread ran the last one.
+    since_alone: u64,
 }
 
 impl Pace {
     pub(super) fn new(tuning: &Tuning) -> Self {
         let bound = tuning.given_up;
-        Self { bound, alone: None, wait: 0, next_wait: FIRST_WAIT, slow: 0, fast: 0 }
+        Self {
+            bound,
+            alone: None,
+            wait: tuning.first_alone,
+            next_wait: FIRST_WAIT,
+            slow: 0,
+            fast: 0,
+            since_alone: 0,
+        }
     }
 
     /// The time that threads have for so many iterations; `None` if one thread is to run them.
@@ -57,7 +73,9 @@ impl Pace {
     /// One thread took so long for an iteration.
     pub(super) fn ran_alone(&mut self, time: Duration) {
         self.wait = self.wait.saturating_sub(1);
-        self.alone = Some(self.alone.map_or(time, |alone| (3 * alone + time) / 4));
+        self.since_alone = 0;
+        // A slower one may have been interrupted.
+        self.alone = Some(self.alone.map_or(time, |alone| time.min((15 * alone + time) / 16)));
     }
 
     /// All threads took so long for some iterations, or gave them up.
@@ -65,6 +83,11 @@ impl Pace {
         let each = time / u32::try_from(iterations).unwrap_or(u32::MAX).max(1);
         if !given_up && self.alone.is_none_or(|alone| each <= alone) {
             self.slow = 0;
+            self.since_alone += iterations;
+            let is_little = self.alone.is_some_and(|alone| each > alone.mul_f64(LITTLE));
+            if is_little && self.since_alone >= COMPARED_EVERY && self.bound.is_finite() {
+                self.wait = 1;
+            }
             self.fast += iterations;
             if self.fast >= TRUSTED {
                 self.next_wait = FIRST_WAIT;
@@ -87,23 +110,28 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    /// After the iterations on one thread.
     fn pace() -> Pace {
-        Pace::new(&Tuning { given_up: 2.0, ..Tuning::MEASURED })
+        let mut pace = Pace::new(&Tuning { given_up: 2.0, ..Tuning::MEASURED });
+        (0..Tuning::MEASURED.first_alone).for_each(|_| pace.ran_alone(MS));
+        pace
     }
 
     #[test]
-    fn one_thread_runs_the_first_iteration_and_threads_have_twice_its_time() {
-        let mut pace = pace();
-        assert_eq!(pace.limit(1), None);
-        pace.ran_alone(MS);
-        assert_eq!(pace.limit(1), Some(2 * MS + SLACK));
-        assert_eq!(pace.limit(3), Some(3 * (2 * MS + SLACK)));
+    fn one_thread_runs_the_first_iterations_and_threads_have_twice_its_time() {
+        let mut pace = Pace::new(&Tuning { given_up: 2.0, ..Tuning::MEASURED });
+        for time in [3 * MS, MS, 2 * MS] {
+            assert_eq!(pace.limit(1), None);
+            pace.ran_alone(time);
+        }
+        let alone = MS + MS / 16;
+        assert_eq!(pace.limit(1), Some(2 * alone + SLACK));
+        assert_eq!(pace.limit(3), Some(3 * (2 * alone + SLACK)));
     }
 
     #[test]
     fn threads_that_give_up_wait_longer_each_time() {
         let mut pace = pace();
-        pace.ran_alone(MS);
         for wait in [32, 64, 128] {
             pace.ran_together(1, 5 * MS, true);
             for _ in 0..wait {
@@ -122,12 +150,25 @@ mod tests {
     #[test]
     fn threads_that_are_slower_several_times_leave_it_to_one() {
         let mut pace = pace();
-        pace.ran_alone(MS);
         for slow in [true, true, false, true, true] {
             pace.ran_together(1, if slow { MS * 3 / 2 } else { MS / 2 }, false);
             assert!(pace.limit(1).is_some());
         }
         pace.ran_together(1, MS * 3 / 2, false);
+        assert_eq!(pace.limit(1), None);
+    }
+
+    #[test]
+    fn threads_that_are_little_faster_are_compared_with_one_now_and_then() {
+        let mut pace = pace();
+        pace.ran_together(COMPARED_EVERY, (MS * 8 / 10) * COMPARED_EVERY as u32, false);
+        assert_eq!(pace.limit(1), None);
+        // One thread is faster by now.
+        pace.ran_alone(MS / 2);
+        for _ in 0..PATIENCE {
+            assert!(pace.limit(1).is_some());
+            pace.ran_together(1, MS * 8 / 10, false);
+        }
         assert_eq!(pace.limit(1), None);
     }
 }

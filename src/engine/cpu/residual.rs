@@ -244,11 +244,12 @@ impl Residual {
     fn residual(&mut self, state: &State, edge: usize) -> f64 {
         let values = state.slot_values(state.links[edge].slot as usize);
         let damped = state.damping > 0.0;
+        let is_same = |i| state.newest.get(i) == state.to_variable.get(i);
+        if self.sent[edge] && !damped && values.clone().all(is_same) {
+            return 0.0;
+        }
         if values.len() == 1 && self.sent[edge] && !damped {
             let (new, old) = (state.newest.get(values.start), state.to_variable.get(values.start));
-            if new == old {
-                return 0.0;
-            }
             let difference =
                 difference(&new.probabilities(), &old.probabilities(), self.log_domain);
             return difference.max(f64::MIN_POSITIVE);

@@ -6,13 +6,14 @@ use super::measure::{History, Measure, Tracker};
 use super::overlap::Overlap;
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
-use super::state::Contradictions;
+use super::state::{Contradictions, State, Values};
 use super::trees::HighDegreeVariables;
 use super::variable::{belief, is_contradictory};
 use super::workspace::Movement;
 use crate::engine::interface::Run;
 use crate::engine::{Contradiction, Control, Progress, RunReport, Start, StopReason, StopRule};
 use crate::error::{Error, Result};
+use crate::kernel::EncodedMessage;
 use crate::memory::NoMemory;
 use crate::schedule::random_order;
 use std::time::Instant;
@@ -51,6 +52,13 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     let contradictory = Marks::new(engine.state.graph.variable_count())?;
     engine.prepare(request, measure)?;
     let fresh = request.start == Start::Fresh;
+    // What a run does again must not depend on what has been: an active set remembers.
+    let may_repeat = fresh && request.active_threshold.is_none();
+    let deferred = if measure == Measure::AllBeliefs && may_repeat && !request.observe {
+        Some(Deferred::new(&engine.state, request.rule.tolerance())?)
+    } else {
+        None
+    };
     if fresh {
         engine.reset();
     }
@@ -62,6 +70,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         policy: request.contradiction,
         measure,
         history,
+        deferred,
         inputs_sent: false,
         // Uniform messages contradict nothing, so there is nothing to look for.
         scanned: fresh,
@@ -143,12 +152,48 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     loops.finish(reason, results)
 }
 
+/// libDAI's rule ends no run while the beliefs of variables move by more than the tolerance. So those of factors, which
+/// take longer, are measured only where these do not, or no iteration follows; and, for comparison, those after the
+/// iteration before, from its messages.
+///
+/// That gives what measuring them after each iteration gives, unless a belief is 0/0, in place of which the last one that was
+/// not is kept. Where that is found, the run is made once more from the start, with all measures.
+struct Deferred {
+    tolerance: f64,
+    /// The messages after the last iteration and after the one before.
+    last: Values,
+    before: Values,
+    /// For how many iterations in a row up to the last one factors were left out, and how many variables moved in the last.
+    count: u64,
+    moved: u64,
+    /// Whether a belief of a factor was 0/0 when it was made up for.
+    undefined: bool,
+}
+
+impl Deferred {
+    /// Errors: no memory.
+    fn new(state: &State, tolerance: f64) -> Result<Self> {
+        let room = || Values::new(state.to_variable.len(), EncodedMessage::ONE);
+        Ok(Self { tolerance, last: room()?, before: room()?, count: 0, moved: 0, undefined: false })
+    }
+
+    /// Leaves the factors out after an iteration in which so many variables moved.
+    fn keep(&mut self, messages: &Values, moved: u64) {
+        std::mem::swap(&mut self.last, &mut self.before);
+        self.last.copy_from(messages);
+        self.count += 1;
+        self.moved = moved;
+    }
+}
+
 struct Loop<'a> {
     engine: &'a mut CpuEngine,
     tracker: Tracker,
     policy: Contradiction,
     measure: Measure,
     history: Option<History>,
+    /// `None` where all beliefs are measured after each iteration.
+    deferred: Option<Deferred>,
     /// Whether `State::by_edge` holds the current messages from variables to factors.
     inputs_sent: bool,
     /// Whether `contradictory` belongs to the current messages.
@@ -462,18 +507,89 @@ impl Loop<'_> {
 
     fn measure(&mut self) -> Result<()> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
-        let Movement { max_diff, moved } = self.tracker.beliefs_moved(state, synchronous, team);
+        let Movement { max_diff, moved, .. } = self.tracker.beliefs_moved(state, synchronous, team);
         self.max_diff = max_diff;
         self.unconverged = Some(share(moved, state.graph.variable_count()));
         if self.measure == Measure::Variables {
             return self.check_memory();
         }
+        if let Some(deferred) = &mut self.deferred {
+            if max_diff > deferred.tolerance {
+                deferred.keep(&state.to_variable, moved);
+                self.unconverged = None;
+                if matches!(self.engine.plan, Plan::Synchronous) {
+                    // The next iteration needs them.
+                    synchronous.update_to_factors(state, team);
+                    self.inputs_sent = true;
+                    self.note_variables()?;
+                }
+                return self.check_memory();
+            }
+            if std::mem::take(&mut deferred.count) > 0 {
+                self.recall(|deferred| &mut deferred.last);
+            }
+        }
+        self.measure_factors(moved)
+    }
+
+    /// Measures the beliefs of factors that were left out after the last iteration.
+    fn make_up(&mut self) -> Result<()> {
+        let Some(deferred) = &mut self.deferred else { return Ok(()) };
+        let moved = deferred.moved;
+        match std::mem::take(&mut deferred.count) {
+            0 => return Ok(()),
+            1 => {}
+            _ => self.recall(|deferred| &mut deferred.before),
+        }
+        self.measure_factors(moved)
+    }
+
+    /// Makes the beliefs of factors those of messages that were kept.
+    fn recall(&mut self, messages: impl Fn(&mut Deferred) -> &mut Values) {
+        let Some(deferred) = &mut self.deferred else { return };
+        let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
+        std::mem::swap(messages(deferred), &mut state.to_variable);
+        synchronous.update_to_factors(state, team);
+        deferred.undefined |= self.tracker.factors_moved(state, synchronous, team).undefined;
+        std::mem::swap(messages(deferred), &mut state.to_variable);
+        team.collect(|w| w.contradictions = Contradictions::default());
+    }
+
+    /// Makes the run once more up to this iteration, and measures all beliefs after each.
+    fn repeat(&mut self) -> Result<()> {
+        let until = self.iterations;
+        let tolerance = self.deferred.take().map_or(0.0, |deferred| deferred.tolerance);
+        self.tracker = Tracker::new(&self.engine.state, self.measure, tolerance)?;
+        self.engine.reset();
+        self.engine.begin();
+        self.engine.state.newly_certain.clear();
+        self.contradictory.clear();
+        (self.factor_contradictions, self.variable_contradictions) = Default::default();
+        (self.contradictions, self.first_contradiction) = (0, None);
+        (self.inputs_sent, self.scanned, self.iterations) = (false, true, 0);
+        self.active_fraction = 1.0;
+        while self.iterations < until {
+            self.iteration()?;
+            self.measure()?;
+        }
+        Ok(())
+    }
+
+    /// Measures beliefs of factors after those of variables, so many of which moved.
+    fn measure_factors(&mut self, moved: u64) -> Result<()> {
+        let CpuEngine { state, team, synchronous, .. } = self.engine;
         synchronous.update_to_factors(state, team);
         self.inputs_sent = matches!(self.engine.plan, Plan::Synchronous);
         self.note_variables()?;
         let CpuEngine { state, team, synchronous, .. } = self.engine;
         let inputs = self.tracker.factors_moved(state, synchronous, team);
-        self.max_diff = max_diff.max(inputs.max_diff);
+        if let Some(deferred) = &self.deferred
+            && (inputs.undefined || deferred.undefined)
+        {
+            self.check_memory()?;
+            return self.repeat();
+        }
+        self.max_diff = self.max_diff.max(inputs.max_diff);
         let nodes = state.graph.variable_count() + state.graph.factor_count();
         let moved = share(moved + inputs.moved, nodes);
         self.unconverged = Some(moved);
@@ -499,6 +615,7 @@ impl Loop<'_> {
     }
 
     fn finish(mut self, reason: StopReason, results: &mut [f64]) -> Result<RunReport> {
+        self.make_up()?;
         if !self.scanned {
             self.scan()?;
             self.judge()?;

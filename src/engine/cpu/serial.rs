@@ -6,12 +6,15 @@
 use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
 use super::high_arity::HighArityFactors;
-use super::state::{Link, Source, State};
+use super::state::{Link, Source, State, View};
 use super::store::{note_deterministic, store};
 use super::trees::HighDegreeVariables;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
 use super::workspace::Workspace;
-use crate::kernel::{EncodedMessage, HornCoefficients, Inference, small_horn_messages};
+use crate::kernel::{
+    EncodedMessage, HornCoefficients, Inference, head_first_messages, head_first_position,
+    small_horn_messages,
+};
 use std::ops::Range;
 
 /// Number of tasks by which the prefetch of messages precedes the computation.
@@ -53,48 +56,86 @@ impl Serial<'_> {
     pub(super) fn run_tasks<const HAS_HIGH_ARITY: bool>(
         &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>,
     ) {
-        let mut ahead = tasks.iter().skip(range.start + PREFETCH_DISTANCE);
-        for task in &tasks[range] {
-            if let Some(next) = ahead.next() {
-                let links = self.state.links.get(next.first as usize..);
+        let state = self.state;
+        let (links, messages) = (&state.links[..], state.to_variable.view());
+        let ahead = tasks.get(range.start + PREFETCH_DISTANCE..).unwrap_or_default();
+        for (index, task) in tasks[range].iter().enumerate() {
+            if let Some(next) = ahead.get(index) {
+                let links = links.get(next.first as usize..);
                 if let Some(links) = links.and_then(|links| links.first_chunk::<4>()) {
                     for link in links {
-                        self.state.to_variable.prefetch(link.slot as usize);
+                        messages.prefetch(link.slot as usize);
                     }
                 }
             }
             match task.arity {
-                2 => self.run_task::<2, HAS_HIGH_ARITY>(task),
-                3 => self.run_task::<3, HAS_HIGH_ARITY>(task),
-                4 => self.run_task::<4, HAS_HIGH_ARITY>(task),
-                5 => self.run_task::<5, HAS_HIGH_ARITY>(task),
-                6 => self.run_task::<6, HAS_HIGH_ARITY>(task),
-                7 => self.run_task::<7, HAS_HIGH_ARITY>(task),
-                8 => self.run_task::<8, HAS_HIGH_ARITY>(task),
+                2 => self.run_task::<2, HAS_HIGH_ARITY>(links, messages, task),
+                3 => self.run_task::<3, HAS_HIGH_ARITY>(links, messages, task),
+                4 => self.run_task::<4, HAS_HIGH_ARITY>(links, messages, task),
+                5 => self.run_task::<5, HAS_HIGH_ARITY>(links, messages, task),
+                6 => self.run_task::<6, HAS_HIGH_ARITY>(links, messages, task),
+                7 => self.run_task::<7, HAS_HIGH_ARITY>(links, messages, task),
+                8 => self.run_task::<8, HAS_HIGH_ARITY>(links, messages, task),
                 _ => self.run_batch(batches.batch(task.first as usize)),
             }
         }
     }
 
-    /// Updates all messages of a factor with `N` variables. `HAS_HIGH_ARITY` says whether any high-arity factor keeps a
-    /// tree, which has to learn of new messages.
+    /// Updates all messages of a factor with `N` variables, of which `links` and `messages` are those of the state.
+    /// `HAS_HIGH_ARITY` says whether any high-arity factor keeps a tree, which has to learn of new messages.
     #[inline(always)]
-    fn run_task<const N: usize, const HAS_HIGH_ARITY: bool>(&mut self, task: &Task) {
-        let state = self.state;
-        let first = task.first as usize;
-        let Some(links) = state.links[first..].first_chunk::<N>() else { return };
-        let inputs = self.inputs(first, links, N);
-        let c = state.coefficients(task.coefficients as usize);
-        let outputs = small_horn_messages(&inputs, task.head as usize, c);
-        for (position, &output) in outputs.iter().enumerate() {
-            let (edge, link) = (first + position, links[position]);
-            self.publish(edge, link, output);
+    fn run_task<const N: usize, const HAS_HIGH_ARITY: bool>(
+        &mut self, links: &[Link], messages: View<'_>, task: &Task,
+    ) {
+        let (first, head) = (task.first as usize, task.head as usize);
+        let Some(links) = links[first..].first_chunk::<N>() else { return };
+        let Some(links) = head_first(links, head) else { return };
+        let inputs = unrolled::<N>(|number| {
+            let link = links[number];
+            match simple_odds(messages, link) {
+                Some(odds) => odds,
+                None => self.other_odds(first + head_first_position(number, head), link),
+            }
+        });
+        let c = self.state.coefficients(task.coefficients as usize);
+        let outputs = head_first_messages(&inputs, head, c);
+        unrolled::<N>(|number| {
+            let (edge, link) = (first + head_first_position(number, head), links[number]);
+            let mut odds = outputs[number];
+            if odds.may_be_deterministic() {
+                odds = self.noted(odds, edge, link);
+            }
+            messages.set(link.slot as usize, odds);
+            if link.high_degree {
+                self.high_degree_variables.changed(self.state, edge);
+            }
             if HAS_HIGH_ARITY {
+                let state = self.state;
                 let variable = state.graph.edge_variables()[edge] as usize;
                 let factor = state.graph.edge_factors()[edge] as usize;
                 self.high_arity.message_arrived(state, variable, factor);
             }
+            odds
+        });
+    }
+
+    /// The odds of the message from a variable along an edge, where [`simple_odds`] has none.
+    #[inline(never)]
+    fn other_odds(&mut self, edge: usize, link: Link) -> EncodedMessage {
+        if link.source == Source::HighDegree {
+            high_degree_odds(self.state, &mut self.high_degree_variables, edge, self.workspace)
+        } else {
+            odds_to_factor(self.state, &mut self.high_degree_variables, edge, self.workspace)
         }
+    }
+
+    /// A message that may be deterministic, as it is stored; notes what has to be noted of it.
+    #[cold]
+    #[inline(never)]
+    fn noted(&mut self, odds: EncodedMessage, edge: usize, link: Link) -> EncodedMessage {
+        let odds = self.checked(odds, edge);
+        note_deterministic(self.state, edge, link.slot as usize, odds);
+        odds
     }
 
     /// Stores a computed message of a binary variable, for sums without damping, and lets the tree of the variable know.
@@ -103,8 +144,7 @@ impl Serial<'_> {
         let state = self.state;
         let mut odds = output;
         if odds.may_be_deterministic() {
-            odds = self.checked(odds, edge);
-            note_deterministic(state, edge, link.slot as usize, odds);
+            odds = self.noted(odds, edge, link);
         }
         state.to_variable.set(link.slot as usize, odds);
         if link.high_degree {
@@ -124,14 +164,9 @@ impl Serial<'_> {
                 continue;
             }
             let (edge, link) = (first + position, links[position]);
-            *input = match simple_odds(state, link) {
+            *input = match simple_odds(state.to_variable.view(), link) {
                 Some(odds) => odds,
-                None if link.source == Source::HighDegree => {
-                    high_degree_odds(state, &mut self.high_degree_variables, edge, self.workspace)
-                }
-                None => {
-                    odds_to_factor(state, &mut self.high_degree_variables, edge, self.workspace)
-                }
+                None => self.other_odds(edge, link),
             };
         }
         inputs
@@ -235,7 +270,7 @@ impl Serial<'_> {
         for (position, input) in inputs.iter_mut().enumerate() {
             let edge = first + position;
             if edge != unneeded {
-                *input = match simple_odds(state, state.links[edge]) {
+                *input = match simple_odds(state.to_variable.view(), state.links[edge]) {
                     Some(odds) => odds,
                     None => {
                         odds_to_factor(state, &mut self.high_degree_variables, edge, self.workspace)
@@ -288,4 +323,42 @@ impl Serial<'_> {
             );
         }
     }
+}
+
+/// The links of a factor in the order of [`head_first_messages`].
+#[inline(always)]
+fn head_first<const N: usize>(links: &[Link; N], head: usize) -> Option<[Link; N]> {
+    if head >= N {
+        return None;
+    }
+    let mut ordered = [links[0]; N];
+    let mut number = 0;
+    while number < N {
+        ordered[number] = links[head_first_position(number, head) % N];
+        number += 1;
+    }
+    Some(ordered)
+}
+
+/// `[f(0), f(1), ..]`, without a loop up to four, which are nearly all factors: no value has to be where an index finds it.
+#[inline(always)]
+fn unrolled<const N: usize>(mut f: impl FnMut(usize) -> EncodedMessage) -> [EncodedMessage; N] {
+    let mut values = [EncodedMessage::ONE; N];
+    if N <= 4 {
+        values[0] = f(0);
+        if N > 1 {
+            values[1] = f(1);
+        }
+        if N > 2 {
+            values[2] = f(2);
+        }
+        if N > 3 {
+            values[3] = f(3);
+        }
+    } else {
+        for (number, value) in values.iter_mut().enumerate() {
+            *value = f(number);
+        }
+    }
+    values
 }

@@ -42,17 +42,16 @@ impl Values {
         std::array::from_fn(|index| EncodedMessage(stored[index].load(Relaxed)))
     }
 
-    /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
+    /// See [`View::padded`].
     #[inline(always)]
     pub(super) fn padded<const N: usize>(&self, start: usize, count: usize) -> [EncodedMessage; N] {
-        let stored = &self.0[start..start + N];
-        let mut values = [EncodedMessage::ONE; N];
-        for (index, value) in values.iter_mut().enumerate() {
-            let word = stored[index].load(Relaxed);
-            // A conditional move, not a branch: degrees are hard to predict.
-            *value = EncodedMessage(if index < count { word } else { EncodedMessage::ONE.0 });
-        }
-        values
+        self.view().padded(start, count)
+    }
+
+    /// The values by themselves, for loops: where the list is has not to be read again after each write.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_> {
+        View(&self.0)
     }
 
     /// Prefetches the cache line of a value.
@@ -86,6 +85,48 @@ impl Values {
 
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Replaces all values by those of a list of the same length.
+    pub(super) fn copy_from(&self, other: &Self) {
+        for (value, other) in self.0.iter().zip(&other.0) {
+            value.store(other.load(Relaxed), Relaxed);
+        }
+    }
+}
+
+/// See [`Values::view`].
+#[derive(Clone, Copy)]
+pub(super) struct View<'a>(&'a [AtomicU64]);
+
+impl View<'_> {
+    #[inline(always)]
+    pub(super) fn get(self, index: usize) -> EncodedMessage {
+        EncodedMessage(self.0[index].load(Relaxed))
+    }
+
+    #[inline(always)]
+    pub(super) fn set(self, index: usize, value: EncodedMessage) {
+        self.0[index].store(value.0, Relaxed);
+    }
+
+    /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
+    #[inline(always)]
+    pub(super) fn padded<const N: usize>(self, start: usize, count: usize) -> [EncodedMessage; N] {
+        let stored = &self.0[start..start + N];
+        let mut values = [EncodedMessage::ONE; N];
+        for (index, value) in values.iter_mut().enumerate() {
+            let word = stored[index].load(Relaxed);
+            // A conditional move, not a branch: degrees are hard to predict.
+            *value = EncodedMessage(if index < count { word } else { EncodedMessage::ONE.0 });
+        }
+        values
+    }
+
+    /// Prefetches the cache line of a value.
+    #[inline(always)]
+    pub(super) fn prefetch(self, index: usize) {
+        prefetch(self.0, index);
     }
 }
 
@@ -359,9 +400,7 @@ impl State {
 
     /// Copies the messages to `newest`, after they were replaced.
     pub(super) fn restart_newest(&self) {
-        for index in 0..self.newest.len() {
-            self.newest.set(index, self.to_variable.get(index));
-        }
+        self.newest.copy_from(&self.to_variable);
     }
 
     /// Stores a message as it was computed in `newest`, if there is one.

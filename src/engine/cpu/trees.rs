@@ -276,8 +276,20 @@ impl Cursors {
         )
     }
 
+    /// [`Self::product`] as odds, where none of its factors is deterministic and `f64` does for what is multiplied last.
+    #[inline(always)]
+    fn near_odds(&self, state: &State, trees: &Trees, link: Link) -> Option<EncodedMessage> {
+        let high_degree = link.place as usize;
+        let cursor = &self.high_degree_variables[high_degree];
+        let leaf = (link.slot - cursor.first_slot) as usize;
+        let block = leaf >> BLOCK_LEVELS;
+        let above = self.visit(state, trees, high_degree, block);
+        above.near_odds_times_others(&cursor.messages(state, block), leaf % BLOCK)
+    }
+
     /// [`Self::visit`] where the last block was another one: updates the nodes above that one up to the lowest common
     /// ancestor, then computes the products of the new path below it.
+    #[inline(never)]
     fn go_to(&self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
         let cursor = &self.high_degree_variables[high_degree];
         let last = cursor.block.load(Relaxed);
@@ -359,6 +371,13 @@ impl<'a> HighDegreeVariables<'a> {
         let variable = state.graph.edge_variables()[edge] as usize;
         let leaf = link.slot as usize - state.graph.variable_slots(variable).start;
         trees.leave_one_out(state, variable, leaf, x)
+    }
+
+    /// The product of all messages to an edge's binary variable but the edge's own, as odds, where that is quickly found;
+    /// else `None`.
+    #[inline(always)]
+    pub(super) fn near_odds(&self, state: &State, link: Link) -> Option<EncodedMessage> {
+        self.cursors(link)?.near_odds(state, self.trees, link)
     }
 
     /// To be called after the message along an edge to a high-degree variable has changed.

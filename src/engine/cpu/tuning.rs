@@ -34,6 +34,9 @@ measured! {
         /// Several threads run lanes if their estimated time is below this share of one thread's. While they run, times are
         /// compared (see `pace`).
         worthwhile_lanes: f64 = 0.9,
+        /// Iterations that one thread runs at first, for comparison. The fastest one counts: in the first ones, what it reads is
+        /// not in its cache, and the processor may not have its speed.
+        first_alone: u64 = 3,
         /// How many times as long as one thread several may take for an iteration until they give it up.
         given_up: f64 = 2.0,
         /// Largest degree of a variable at which an active set marks the messages that read a changed one.

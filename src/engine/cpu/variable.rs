@@ -1,6 +1,6 @@
 //! The messages and beliefs of variables: products of the incoming messages and the evidence.
 
-use super::state::{Known, Link, Source, State, Values};
+use super::state::{Known, Link, Source, State, Values, View};
 use super::trees::HighDegreeVariables;
 use super::workspace::{Products, Workspace};
 use crate::kernel::{
@@ -187,20 +187,16 @@ fn state_products(
 }
 
 /// The odds of the message from a variable along an edge, in a graph of binary variables, if they are a product of
-/// a few messages without evidence; else `None`.
+/// a few of the messages to variables without evidence; else `None`.
 #[inline(always)]
-pub(super) fn simple_odds(state: &State, link: Link) -> Option<EncodedMessage> {
+pub(super) fn simple_odds(messages: View<'_>, link: Link) -> Option<EncodedMessage> {
     let start = link.place as usize;
     let leaf = link.slot.wrapping_sub(link.place) as usize;
     let degree = link.degree as usize;
     match link.source {
-        Source::Partner => Some(state.to_variable.get(start)),
-        Source::Four => {
-            leave_one_out_of_few(&state.to_variable.padded::<4>(start, degree), leaf & 3)
-        }
-        Source::Eight => {
-            leave_one_out_of_few(&state.to_variable.padded::<8>(start, degree), leaf & 7)
-        }
+        Source::Partner => Some(messages.get(start)),
+        Source::Four => leave_one_out_of_few(&messages.padded::<4>(start, degree), leaf & 3),
+        Source::Eight => leave_one_out_of_few(&messages.padded::<8>(start, degree), leaf & 7),
         Source::HighDegree | Source::Other => None,
     }
 }
@@ -211,6 +207,9 @@ pub(super) fn high_degree_odds(
     state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, edge: usize,
     workspace: &mut Workspace,
 ) -> EncodedMessage {
+    if let Some(odds) = high_degree_variables.near_odds(state, state.links[edge]) {
+        return odds;
+    }
     let product = high_degree_variables.leave_one_out(state, edge, 0);
     if product.is_contradictory() {
         let variable = state.graph.edge_variables()[edge] as usize;
@@ -277,6 +276,9 @@ pub(super) fn message_to_factor(
         return Ok(());
     }
     let radix = if binary { 1 } else { state.graph.cardinality(variable) };
+    if !binary && known == Known::Nothing && only_other(state, link, slots.start, radix, out) {
+        return Ok(());
+    }
     let Workspace { products, met, .. } = workspace;
     let Products { scratch, states, near, .. } = products;
     if !binary
@@ -312,6 +314,27 @@ pub(super) fn message_to_factor(
         Workspace::meet(met, variable);
     }
     Ok(())
+}
+
+/// Appends the message from a variable of several states with one or two factors, where it is the other factor's message as
+/// it is stored, or uniform; `false`, with `out` unchanged, elsewhere.
+#[inline]
+fn only_other(
+    state: &State, link: Link, first: usize, radix: usize, out: &mut Vec<EncodedMessage>,
+) -> bool {
+    match link.degree {
+        1 => out.resize(out.len() + radix, EncodedMessage::ONE),
+        2 => {
+            let other = state.slot_values(2 * first + 1 - link.slot as usize);
+            // Computed messages have a largest weight of 1 to 2. Others are scaled by whoever sends them on.
+            if !EncodedMessage::are_near_weights(state.to_variable.slice(other.clone())) {
+                return false;
+            }
+            out.extend(state.to_variable.slice(other));
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// The belief of a variable, one probability per state, from the messages as last computed. O(degree * states). If

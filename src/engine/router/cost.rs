@@ -20,6 +20,9 @@ measured! {
         cpu_ordered: f64 = 17e-9,
         /// CPU: what PARALL gains per thread, if there are several.
         team_efficiency: f64 = 0.8,
+        /// CPU: what SEQFIX gains per thread, if that makes it faster: 3 times on ftp and luindex with 16 threads, 5 to 11
+        /// times on sunflow, 1.1 and 1.4 on the first two with 4, nothing with 2.
+        lanes_efficiency: f64 = 0.25,
         /// CPU: messages per thread below which threads are left unused.
         edges_per_thread: f64 = 4096.0,
         /// CPU: making an engine for PARALL, per edge.
@@ -191,11 +194,12 @@ impl Costs {
         &self, work: &Workload, schedule: &Schedule, threads: usize, request: &RunRequest,
     ) -> RunCost {
         let threads = (threads as f64).min((work.edges / self.edges_per_thread).ceil().max(1.0));
-        let (message, threads) = match schedule {
-            Schedule::Parallel => (self.cpu_parallel, threads),
+        let (message, gain) = match schedule {
+            Schedule::Parallel => (self.cpu_parallel, threads * self.team_efficiency),
+            Schedule::SequentialFixed => (self.cpu_ordered, threads * self.lanes_efficiency),
             _ => (self.cpu_ordered, 1.0),
         };
-        let speed_up = if threads > 1.0 { threads * self.team_efficiency } else { 1.0 };
+        let speed_up = gain.max(1.0);
         let damped = if request.damping > 0.0 { self.cpu_damped } else { 1.0 };
         let maxima = match request.inference {
             Inference::MaxProduct => self.cpu_maxima,

@@ -308,8 +308,9 @@ proptest! {
         let bingo =
             StopRule::Bingo { tolerance: 1e-3, min_iterations: 1, max_iterations: 3, history: 2 };
         let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 4 };
+        let all = StopRule::AllBeliefs { tolerance: 0.1, max_iterations: 5 };
         for schedule in case.schedules() {
-            for rule in [StopRule::Iterations(4), tolerance, bingo] {
+            for rule in [StopRule::Iterations(4), tolerance, all, bingo] {
                 let contradiction = if vote { Contradiction::Vote } else { Contradiction::Error };
                 let start = if warm { Start::Warm } else { Start::Fresh };
                 let request = RunRequest { rule, contradiction, start, ..case.request(4) };
@@ -325,10 +326,38 @@ proptest! {
                 for (quiet, observed) in quiet.1.iter().zip(&one.1) {
                     prop_assert!(quiet.contradictions.is_none() && observed.contradictions.is_some());
                     prop_assert!(quiet.unconverged.is_none() || quiet.unconverged == observed.unconverged);
-                    prop_assert!(quiet.max_diff.is_infinite() || quiet.max_diff == observed.max_diff);
+                    let leaves_factors_out = rule == all && quiet.unconverged.is_none();
+                    let is_less = 0.1 < quiet.max_diff && quiet.max_diff <= observed.max_diff;
+                    let is_same = quiet.max_diff.is_infinite() || quiet.max_diff == observed.max_diff;
+                    prop_assert!((leaves_factors_out && is_less) || (!leaves_factors_out && is_same));
                     prop_assert!(observed.max_diff.is_finite());
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 300)))]
+
+    /// libDAI's rule leaves factors out until variables have come to rest. Nothing in the report tells, wherever the run is
+    /// ended.
+    #[test]
+    fn factors_that_were_left_out_are_made_up_for(
+        case in case(), cancelled in 1_u64..5, tolerance in prop_oneof![Just(0.0), Just(1e-3), Just(0.3)],
+    ) {
+        let rule = StopRule::AllBeliefs { tolerance, max_iterations: 6 };
+        for schedule in case.schedules() {
+            let quiet = RunRequest { rule, contradiction: Contradiction::Vote, ..case.request(6) };
+            let [quiet, observed] = [quiet, RunRequest { observe: true, ..quiet }].map(|request| {
+                let mut engine = case.engine(&schedule, 1, Tuning::default());
+                let report = engine.run(&request, &mut |now| {
+                    if now.iterations == cancelled { Control::Cancel } else { Control::Continue }
+                });
+                let results: Vec<u64> = engine.results().iter().map(|p| p.to_bits()).collect();
+                (format!("{report:?}"), results, engine.messages())
+            });
+            prop_assert_eq!(&quiet, &observed, "{}", schedule.name());
         }
     }
 }

@@ -38,6 +38,7 @@ const MIXED: Tuning = Tuning {
     wide_batch: 4,
     worthwhile: f64::INFINITY,
     worthwhile_lanes: f64::INFINITY,
+    first_alone: 1,
     given_up: 0.0,
     ..Tuning::MEASURED
 };
