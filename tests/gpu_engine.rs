@@ -288,6 +288,33 @@ fn damped_runs_and_maxima_of_larger_graphs() {
     }
 }
 
+/// Beliefs of variables of many factors that a rule takes over, each rounded as the product of all messages is.
+#[test]
+fn measured_beliefs_of_high_degree_variables() {
+    let Some(options) = tested() else { return };
+    // Observed children, whose messages to a variable differ, but have a product near one.
+    let mut builder = FactorGraphBuilder::new();
+    let mut child = 100;
+    for hub in 0..30 {
+        builder.add_prior(hub, 0.3 + 0.01 * hub as f64).unwrap();
+        for i in 0..600 + 10 * hub {
+            let more = 0.003 * ((i / 2 * 37 + hub * 11) % 101) as f64 + 0.01 * (i % 2) as f64;
+            builder.add_and(child, &[hub], 0.5 + more, 0.5 - more).unwrap();
+            child += 1;
+        }
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let rule =
+        StopRule::Bingo { tolerance: 1e-9, min_iterations: 2, max_iterations: 3, history: 2 };
+    for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+        for v in (0..graph.variable_count()).filter(|&v| graph.label(v) >= 100) {
+            pair.both(|session| session.observe(v, graph.label(v) as usize % 2).unwrap());
+        }
+        within(pair.run(&RunRequest::new(rule)), || schedule.name().to_string()).unwrap().unwrap();
+    }
+}
+
 /// Soft evidence of all kinds of variables where messages go from block to block: slight, far from one, and of which one
 /// state is impossible.
 #[test]

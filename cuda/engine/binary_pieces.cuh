@@ -137,6 +137,21 @@ __device__ __noinline__ inline Product far_other_pieces(const Pieces &pieces, ui
     }
 }
 
+/// The product of all pieces from `first` to `end`, by a warp, in the shape of the tree, which that of one piece and all others
+/// has not.
+__device__ __noinline__ inline Product product_of_all_pieces(const Pieces &pieces, uint32_t first, uint32_t end) {
+    uint32_t size = 1;
+    while (first + 32 * size < end) {
+        size *= 2;
+    }
+    Product total = product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end);
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        total = combine(total, shuffle_xor(total, 1 << level));
+    }
+    return total;
+}
+
 /// Most pieces of which each thread of a warp can have eight, with counts of 16 bits.
 constexpr uint32_t WARP_PIECES = 255;
 
@@ -250,7 +265,13 @@ __device__ __forceinline__ void multiply_piece(const Binary &g, const Pieces &pi
 __device__ __forceinline__ void send_piece(const Binary &g, const Pieces &pieces, uint32_t piece, const Packed *from,
                                            const Sink &sink, Watch &watch) {
     const uint32_t hub = g.piece_hubs[piece], first = g.hub_pieces[hub], known = g.known[hub];
-    if (piece != first && !sink.wants()) {
+    if (piece == first) {
+        const Product total = product_of_all_pieces(pieces, first, g.hub_pieces[hub + 1]);
+        if (threadIdx.x % 32 == 0) {
+            watch.look(hub, known, total, watch.noting_hubs);
+        }
+    }
+    if (!sink.wants()) {
         return;
     }
     Leaves leaves;
@@ -259,9 +280,6 @@ __device__ __forceinline__ void send_piece(const Binary &g, const Pieces &pieces
     Ascent ascent;
     ascent.climb(leaves.total(), 32);
     const Product top = other_pieces(pieces, first, g.hub_pieces[hub + 1], piece);
-    if (piece == first && threadIdx.x % 32 == 0) {
-        watch.look(hub, known, combine(top, ascent.total()), watch.noting_hubs);
-    }
     if (there) {
         Packed odds[8];
         hub_sends(g, slot, known, leaves, ascent.above_from(top), odds);
