@@ -119,6 +119,12 @@ if(RPMBUILD_EXECUTABLE)
   set(CPACK_RPM_DEVELOPMENT_PACKAGE_NAME fastlbp-devel)
   set(CPACK_RPM_DEVELOPMENT_PACKAGE_REQUIRES "fastlbp-libs = ${PROJECT_VERSION}")
   set(CPACK_RPM_TOOLS_PACKAGE_NAME fastlbp)
+  # Folders that belong to others.
+  foreach(folder "${CMAKE_INSTALL_LIBDIR}" "${CMAKE_INSTALL_LIBDIR}/cmake" "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+                 "${CMAKE_INSTALL_MANDIR}" "${CMAKE_INSTALL_MANDIR}/man1" share/bash-completion share/bash-completion/completions
+                 share/fish share/fish/vendor_completions.d share/zsh share/zsh/vendor-completions)
+    list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION "${CMAKE_INSTALL_PREFIX}/${folder}")
+  endforeach()
   # (rpm knows what the library and the program load by itself.)
   foreach(component RUNTIME DEVELOPMENT TOOLS)
     string(REGEX REPLACE "\n.*" "" CPACK_RPM_${component}_PACKAGE_SUMMARY "${CPACK_COMPONENT_${component}_DESCRIPTION}")
