@@ -205,7 +205,7 @@ impl<'a> Kind<'a> for &'a [f64] {
         let Update { radices, incoming, inference, out, .. } = update;
         let table = inputs(self, radices, incoming);
         match update.target {
-            None => table_messages(table, inference, out, scratch),
+            None => table_messages(table, inference, None, out, scratch),
             Some(target) => table_message(table, inference, target, out, scratch),
         }
     }

@@ -460,7 +460,7 @@ pub(crate) mod tests {
                             prop_assert_eq!(&out[..], &small[..]);
                             if $n > 1 {
                                 let at = |number| head_first_position(number, head);
-                                let ordered = std::array::from_fn(|number| inputs[at(number) % $n]);
+                                let ordered = std::array::from_fn(|number| inputs[at(number).min($n - 1)]);
                                 let ordered = head_first_messages::<$n>(&ordered, head, &c);
                                 for (number, &message) in ordered.iter().enumerate() {
                                     prop_assert_eq!(out[at(number)], message);

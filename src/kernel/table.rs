@@ -131,13 +131,34 @@ pub(crate) fn stored_values(radix: u32) -> usize {
     if radix == 2 { 1 } else { radix as usize }
 }
 
-/// All messages of a table: `out` has the layout of the inputs. A message that would be 0/0 is
-/// [`EncodedMessage::CONTRADICTION`] in its first value. O(entries). Errors: no memory for the scratch space.
+/// All messages of a table, or all but the one to the variable at `except`, in place of which some value stands: `out` has
+/// the layout of the inputs. A message that would be 0/0 is [`EncodedMessage::CONTRADICTION`] in its first value.
+/// O(entries). Errors: no memory for the scratch space.
 pub(crate) fn table_messages(
-    table: TableInputs<'_>, inference: Inference, out: &mut [EncodedMessage],
-    scratch: &mut TableScratch,
+    table: TableInputs<'_>, inference: Inference, except: Option<usize>,
+    out: &mut [EncodedMessage], scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
-    run(table, inference, None, out, scratch)
+    run(table, inference, except.map_or(Wanted::All, Wanted::AllBut), out, scratch)
+}
+
+/// The variables of a table to which messages are computed.
+#[derive(Clone, Copy)]
+enum Wanted {
+    All,
+    AllBut(usize),
+    /// `out` has room for no other one.
+    Only(usize),
+}
+
+impl Wanted {
+    /// Whether any of the variables `low..high` gets a message.
+    fn any_of(self, low: usize, high: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::AllBut(target) => (low, high) != (target, target + 1),
+            Self::Only(target) => (low..high).contains(&target),
+        }
+    }
 }
 
 /// One message of a table, to the variable at `target`; its own input is not used. O(entries).
@@ -145,7 +166,7 @@ pub(crate) fn table_message(
     table: TableInputs<'_>, inference: Inference, target: usize, out: &mut [EncodedMessage],
     scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
-    run(table, inference, Some(target), out, scratch)
+    run(table, inference, Wanted::Only(target), out, scratch)
 }
 
 /// Stores the weights of the states of one message; 0/0 is [`EncodedMessage::CONTRADICTION`] in its first
@@ -268,8 +289,8 @@ pub(crate) fn are_in_f64_range(
 }
 
 fn run(
-    table: TableInputs<'_>, inference: Inference, target: Option<usize>,
-    out: &mut [EncodedMessage], scratch: &mut TableScratch,
+    table: TableInputs<'_>, inference: Inference, wanted: Wanted, out: &mut [EncodedMessage],
+    scratch: &mut TableScratch,
 ) -> Result<(), NoMemory> {
     if table.radices.is_empty() {
         return Ok(());
@@ -277,25 +298,25 @@ fn run(
     if inference == Inference::SumProduct
         && let Some(messages) = pair_messages(table)
     {
-        match target {
-            None => out.copy_from_slice(&messages),
-            Some(target) => out[0] = messages[target],
+        match wanted {
+            Wanted::Only(target) => out[0] = messages[target],
+            _ => out.copy_from_slice(&messages),
         }
         return Ok(());
     }
     let TableScratch { in_f64, extended, in_f64_max, extended_max } = scratch;
     match (inference, fits_f64(table)) {
         (Inference::SumProduct, true) => {
-            run_with(table, target, in_f64, EncodedMessage::stored_f64, out)
+            run_with(table, wanted, in_f64, EncodedMessage::stored_f64, out)
         }
         (Inference::SumProduct, false) => {
-            run_with(table, target, extended, EncodedMessage::unpack, out)
+            run_with(table, wanted, extended, EncodedMessage::unpack, out)
         }
         (Inference::MaxProduct, true) => {
-            run_with(table, target, in_f64_max, |value| Max(value.stored_f64()), out)
+            run_with(table, wanted, in_f64_max, |value| Max(value.stored_f64()), out)
         }
         (Inference::MaxProduct, false) => {
-            run_with(table, target, extended_max, |value| Max(value.unpack()), out)
+            run_with(table, wanted, extended_max, |value| Max(value.unpack()), out)
         }
     }
 }
@@ -351,7 +372,7 @@ pub(crate) fn unpack_inputs<T: Real>(
 }
 
 fn run_with<T: Real>(
-    table: TableInputs<'_>, target: Option<usize>, buffers: &mut Buffers<T>,
+    table: TableInputs<'_>, wanted: Wanted, buffers: &mut Buffers<T>,
     number: impl Fn(EncodedMessage) -> T, out: &mut [EncodedMessage],
 ) -> Result<(), NoMemory> {
     let Buffers { weights, starts, tables } = buffers;
@@ -365,7 +386,7 @@ fn run_with<T: Real>(
             copy
         }
     };
-    let mut recursion = Recursion { radices: table.radices, weights, starts, target, out };
+    let mut recursion = Recursion { radices: table.radices, weights, starts, wanted, out };
     recursion.messages(0, table.radices.len(), values, stack, 0);
     Ok(())
 }
@@ -397,7 +418,7 @@ struct Recursion<'a, T> {
     radices: &'a [u32],
     weights: &'a [T],
     starts: &'a [usize],
-    target: Option<usize>,
+    wanted: Wanted,
     out: &'a mut [EncodedMessage],
 }
 
@@ -411,18 +432,18 @@ impl<T: Real> Recursion<'_, T> {
             return;
         }
         let middle = low + (high - low).div_ceil(2);
-        if self.target.is_none_or(|target| target < middle) {
+        if self.wanted.any_of(low, middle) {
             let size = self.sum_out_last(middle, high, table, stack);
             let (rest, stack) = stack.split_at_mut(size);
             self.messages(low, middle, rest, stack, at);
         }
-        if self.target.is_none_or(|target| target >= middle) {
+        if self.wanted.any_of(middle, high) {
             let size = self.sum_out_first(low, middle, table, stack);
             let (rest, stack) = stack.split_at_mut(size);
             let before: usize =
                 self.radices[low..middle].iter().map(|&radix| stored_values(radix)).sum();
             // A single message is all that is stored.
-            let at = if self.target.is_some() { at } else { at + before };
+            let at = if matches!(self.wanted, Wanted::Only(_)) { at } else { at + before };
             self.messages(middle, high, rest, stack, at);
         }
     }
@@ -617,7 +638,7 @@ mod tests {
         };
         let mut all = case.inputs.clone();
         let scratch = &mut TableScratch::default();
-        table_messages(case.table(), Inference::SumProduct, &mut all, scratch).unwrap();
+        table_messages(case.table(), Inference::SumProduct, None, &mut all, scratch).unwrap();
         assert_eq!(all[0], EncodedMessage::from_f64(2.0));
         assert_eq!(all[1], EncodedMessage::from_f64(4.0));
     }
@@ -629,7 +650,7 @@ mod tests {
         fn messages_are_the_sums_of_the_definition(case in case()) {
             let mut scratch = TableScratch::default();
             let mut all = vec![EncodedMessage::ONE; case.inputs.len()];
-            table_messages(case.table(), Inference::SumProduct, &mut all, &mut scratch).unwrap();
+            table_messages(case.table(), Inference::SumProduct, None, &mut all, &mut scratch).unwrap();
             let mut at = 0;
             for (target, &radix) in case.radices.iter().enumerate() {
                 let stored = stored_values(radix);
@@ -637,6 +658,13 @@ mod tests {
                 table_message(case.table(), Inference::SumProduct, target, &mut one, &mut scratch)
                     .unwrap();
                 prop_assert_eq!(&all[at..at + stored], &one[..]);
+                let mut others = all.clone();
+                others[at..at + stored].fill(EncodedMessage::ZERO);
+                let expected = others.clone();
+                let inference = Inference::SumProduct;
+                table_messages(case.table(), inference, Some(target), &mut others, &mut scratch).unwrap();
+                others[at..at + stored].fill(EncodedMessage::ZERO);
+                prop_assert_eq!(others, expected);
                 at += stored;
                 let sums = brute_force(&case, target);
                 let total = sums.iter().fold(ExtendedFloat::ZERO, |sum, &s| sum.add(s));
@@ -664,8 +692,10 @@ mod tests {
         fn the_stack_fits(case in case()) {
             let mut scratch = TableScratch::default();
             let mut out = case.inputs.clone();
-            for target in std::iter::once(None).chain((0..case.radices.len()).map(Some)) {
-                run(case.table(), Inference::SumProduct, target, &mut out, &mut scratch).unwrap();
+            let targets = 0..case.radices.len();
+            let all_but = targets.clone().map(Wanted::AllBut);
+            for wanted in std::iter::once(Wanted::All).chain(targets.map(Wanted::Only)).chain(all_but) {
+                run(case.table(), Inference::SumProduct, wanted, &mut out, &mut scratch).unwrap();
             }
             // Pairs of binary variables need none.
             prop_assume!(pair_messages(case.table()).is_none());
@@ -679,12 +709,12 @@ mod tests {
         fn both_ranges_agree(case in case()) {
             let mut in_f64 = vec![EncodedMessage::ONE; case.inputs.len()];
             let scratch = &mut TableScratch::default();
-            table_messages(case.table(), Inference::SumProduct, &mut in_f64, scratch).unwrap();
+            table_messages(case.table(), Inference::SumProduct, None, &mut in_f64, scratch).unwrap();
             let mut table = case.table();
             // Exponents that `f64` arithmetic could not handle.
             table.exponents = (-100_000, 100_000);
             let mut extended = in_f64.clone();
-            table_messages(table, Inference::SumProduct, &mut extended, scratch).unwrap();
+            table_messages(table, Inference::SumProduct, None, &mut extended, scratch).unwrap();
             prop_assert_eq!(in_f64, extended);
         }
     }

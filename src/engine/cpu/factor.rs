@@ -15,10 +15,11 @@ use crate::memory::{self, NoMemory, fit};
 use std::ops::Range;
 
 /// Computes all messages of a factor from the inputs in `workspace.inputs`, into
-/// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is.
+/// `workspace.outputs`, in the layout of its edges in `by_edge`. 0/0 is left as it is. The message to the variable at
+/// `except` may be left out.
 #[inline]
 pub(super) fn all_messages(
-    state: &State, factor: usize, workspace: &mut Workspace,
+    state: &State, factor: usize, except: Option<usize>, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     workspace.outputs.clear();
     fit(&mut workspace.outputs, workspace.inputs.len())?;
@@ -27,15 +28,16 @@ pub(super) fn all_messages(
         let Workspace { inputs, outputs, scratch, .. } = workspace;
         horn_messages(inputs, head, c, state.inference, outputs, &mut scratch.horn)
     } else {
-        other_messages(state, factor, None, workspace)
+        other_messages(state, factor, None, except, workspace)
     }
 }
 
 /// Computes the messages of a factor that is no conjunction of literals from the inputs in
-/// `workspace.inputs`, into `workspace.outputs`, which have their length: all of them, or the one
-/// to `target`.
+/// `workspace.inputs`, into `workspace.outputs`, which have their length: all of them, of which the one to `except` may
+/// be left out, or the one to `target`.
 fn other_messages(
-    state: &State, factor: usize, target: Option<usize>, workspace: &mut Workspace,
+    state: &State, factor: usize, target: Option<usize>, except: Option<usize>,
+    workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let graph = &state.graph;
     let Workspace { inputs, outputs, radices, scratch, .. } = workspace;
@@ -50,7 +52,7 @@ fn other_messages(
     };
     let table = TableInputs { values, exponents, radices, inputs };
     match target {
-        None => table_messages(table, state.inference, outputs, &mut scratch.tables),
+        None => table_messages(table, state.inference, except, outputs, &mut scratch.tables),
         Some(target) => table_message(table, state.inference, target, outputs, &mut scratch.tables),
     }
 }
@@ -102,7 +104,7 @@ fn one_message(
         Ok(())
     } else {
         outputs.resize(length, EncodedMessage::ONE);
-        other_messages(state, factor, Some(target), workspace)
+        other_messages(state, factor, Some(target), None, workspace)
     }
 }
 
@@ -161,7 +163,12 @@ fn try_messages(
         return Ok(());
     }
     gather_inputs(state, high_degree_variables, edges.clone(), None, workspace)?;
-    all_messages(state, factor, workspace)?;
+    // The one that is not wanted, if it is one.
+    let except = (wanted.len() + 1 == edges.len()).then(|| {
+        let in_place = |&(place, &edge): &(usize, &u32)| edges.start + place == edge as usize;
+        wanted.iter().enumerate().take_while(in_place).count()
+    });
+    all_messages(state, factor, except, workspace)?;
     if wanted.len() < edges.len() {
         // Close up: entries only move towards the front.
         let first = state.edge_values(edges.start).start;

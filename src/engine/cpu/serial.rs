@@ -20,6 +20,36 @@ use std::ops::Range;
 /// Number of tasks by which the prefetch of messages precedes the computation.
 const PREFETCH_DISTANCE: usize = 8;
 
+/// `[value(0), value(1), ..]` of messages, without a loop up to four, which are nearly all factors: no value has to be where an
+/// index finds it. A macro, since functions that are called so often are not inlined.
+macro_rules! unrolled {
+    ($count:ident, |$number:ident| $value:expr) => {{
+        let mut values = [$crate::kernel::EncodedMessage::ONE; $count];
+        if $count <= 4 {
+            {
+                let $number = 0;
+                values[$number] = $value;
+            }
+            if $count > 1 {
+                let $number = 1;
+                values[$number] = $value;
+            }
+            if $count > 2 {
+                let $number = 2;
+                values[$number] = $value;
+            }
+            if $count > 3 {
+                let $number = 3;
+                values[$number] = $value;
+            }
+        } else {
+            for ($number, value) in values.iter_mut().enumerate() {
+                *value = $value;
+            }
+        }
+        values
+    }};
+}
 /// The state that one thread reads and writes while it runs batches.
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,
@@ -90,7 +120,7 @@ impl Serial<'_> {
         let (first, head) = (task.first as usize, task.head as usize);
         let Some(links) = links[first..].first_chunk::<N>() else { return };
         let Some(links) = head_first(links, head) else { return };
-        let inputs = unrolled::<N>(|number| {
+        let inputs = unrolled!(N, |number| {
             let link = links[number];
             match simple_odds(messages, link) {
                 Some(odds) => odds,
@@ -99,7 +129,7 @@ impl Serial<'_> {
         });
         let c = self.state.coefficients(task.coefficients as usize);
         let outputs = head_first_messages(&inputs, head, c);
-        unrolled::<N>(|number| {
+        unrolled!(N, |number| {
             let (edge, link) = (first + head_first_position(number, head), links[number]);
             let mut odds = outputs[number];
             if odds.may_be_deterministic() {
@@ -338,27 +368,4 @@ fn head_first<const N: usize>(links: &[Link; N], head: usize) -> Option<[Link; N
         number += 1;
     }
     Some(ordered)
-}
-
-/// `[f(0), f(1), ..]`, without a loop up to four, which are nearly all factors: no value has to be where an index finds it.
-#[inline(always)]
-fn unrolled<const N: usize>(mut f: impl FnMut(usize) -> EncodedMessage) -> [EncodedMessage; N] {
-    let mut values = [EncodedMessage::ONE; N];
-    if N <= 4 {
-        values[0] = f(0);
-        if N > 1 {
-            values[1] = f(1);
-        }
-        if N > 2 {
-            values[2] = f(2);
-        }
-        if N > 3 {
-            values[3] = f(3);
-        }
-    } else {
-        for (number, value) in values.iter_mut().enumerate() {
-            *value = f(number);
-        }
-    }
-    values
 }

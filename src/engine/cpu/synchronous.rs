@@ -157,7 +157,7 @@ impl Synchronous {
         workspace.inputs.clear();
         fit(&mut workspace.inputs, values.len())?;
         workspace.inputs.extend(state.by_edge.slice(values));
-        all_messages(state, factor, workspace)?;
+        all_messages(state, factor, None, workspace)?;
         settle_contradictions(state, edges.clone(), workspace);
         for edge in edges {
             let slot = self.slots[edge] as usize;

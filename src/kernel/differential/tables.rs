@@ -83,7 +83,7 @@ fn table(scope: &Scope, values: &[f64], max: bool, out: &mut Words) {
     let table = TableInputs { values: entries, exponents, radices, inputs };
     let scratch = &mut TableScratch::default();
     scope.each_message(out, |target, message| match target {
-        None => table_messages(table, inference(max), message, scratch).unwrap(),
+        None => table_messages(table, inference(max), None, message, scratch).unwrap(),
         Some(target) => table_message(table, inference(max), target, message, scratch).unwrap(),
     });
     out.extended(table_total(table).unwrap());
