@@ -1,10 +1,10 @@
-//! Whether lanes run on their threads or on one, by how long either took.
+//! Whether lanes, and synchronous iterations, run on their threads or on one, by how long either took.
 //!
 //! Threads that wait for each other need a core each. Where other programs have the cores, a thread that is waited for may not
 //! run for milliseconds, and an iteration that takes one thread a millisecond takes several a second. So the first iteration
 //! is run by one thread, for comparison; threads that take longer than twice as long give an iteration up, which one thread
-//! then ends; and after that one thread runs iterations for a while, each time for longer. What is computed does not depend
-//! on it.
+//! then ends; and after that one thread runs iterations for a while, each time for longer. Synchronous iterations are not given
+//! up, but as soon as three in a row were slower than one thread's, one thread goes on. What is computed does not depend on it.
 
 use super::tuning::Tuning;
 use std::time::Duration;
