@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * Ranks the alarms of a session of BINGO by their probability, and prints the first five. Arguments: the graph, and a file
- * with a line {@code LABEL NAME TRUTH} for each alarm.
+ * Ranks the alarms of a session of BINGO by their probability, and prints the first five. Arguments: the graph, and a
+ * file with a line {@code LABEL NAME TRUTH} for each alarm.
  */
 public final class RankSession {
     public static void main(String[] arguments) throws IOException {

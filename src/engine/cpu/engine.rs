@@ -57,7 +57,7 @@ impl CpuEngine {
         let mut state = State::new(graph)?;
         expand_for(&mut state, Inference::SumProduct)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
-        let synchronous = Synchronous::new(&state)?;
+        let synchronous = Synchronous::new(&state, &tuning)?;
         Ok(Self {
             state,
             team,
@@ -115,6 +115,9 @@ impl CpuEngine {
 
     /// At the start of a run, rebuilds what is derived from messages and evidence.
     pub(super) fn begin(&mut self) {
+        // (Damped messages depend on those before; other plans change messages by themselves.)
+        let is_synchronous = matches!(self.plan, Plan::Synchronous) && self.active.is_none();
+        self.synchronous.begin(is_synchronous && self.state.damping == 0.0);
         if let Plan::Batches(plan) = &mut self.plan {
             if std::mem::take(&mut self.trees_stale) {
                 plan.trees.rebuild_all(&self.state);

@@ -85,11 +85,15 @@ impl Tracker {
         self.starts.as_ref().map_or(variable, |starts| starts[variable] as usize)
     }
 
-    /// Replaces the stored beliefs of variables by the current ones, and returns how far they moved.
+    /// Replaces the stored beliefs of variables by the current ones, and returns how far they moved. `follows` says that the
+    /// stored ones are those before the last iteration: then only variables that got a new message have moved.
     pub(super) fn beliefs_moved(
-        &self, state: &State, synchronous: &Synchronous, team: &mut Team,
+        &self, state: &State, synchronous: &Synchronous, team: &mut Team, follows: bool,
     ) -> Movement {
         synchronous.for_variables(team, |v, workspace| {
+            if follows && !synchronous.may_have_changed(v) {
+                return;
+            }
             let at = self.start(v);
             let diff = if state.is_binary(v) {
                 self.replace_belief(at, probability(state, v, workspace))

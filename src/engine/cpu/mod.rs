@@ -25,6 +25,7 @@ mod residual;
 mod run;
 mod serial;
 mod singles;
+mod stale;
 mod state;
 mod store;
 mod synchronous;

@@ -18,6 +18,9 @@ use crate::memory::NoMemory;
 use crate::schedule::random_order;
 use std::time::Instant;
 
+/// Synchronous iterations of graphs with fewer edges are compared with one thread.
+const COMPARED_EDGES: usize = 1 << 17;
+
 /// Runs iterations until the request's stop rule ends them.
 ///
 /// All memory is allocated before any message changes, except for the history of beliefs and the working
@@ -78,6 +81,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         variable_contradictions: Contradictions::default(),
         contradictory,
         iterations: 0,
+        measured: None,
         max_diff: f64::INFINITY,
         active_fraction: 1.0,
         unconverged: None,
@@ -205,6 +209,8 @@ struct Loop<'a> {
     /// The contradictory variables themselves, where iterations run in batches.
     contradictory: Marks,
     iterations: u64,
+    /// The iteration after which beliefs were last measured.
+    measured: Option<u64>,
     max_diff: f64,
     active_fraction: f64,
     /// As in `Progress`.
@@ -336,6 +342,12 @@ impl Loop<'_> {
                 self.note_batches();
             }
             Plan::Synchronous => {
+                // (An iteration of a large graph on one thread would cost more than the comparison tells.)
+                let is_compared = state.graph.edge_count() < COMPARED_EDGES;
+                let is_alone =
+                    team.present() == 1 || is_compared && synchronous.pace.limit(1).is_none();
+                team.set_alone(is_alone);
+                let begun = Instant::now();
                 if !self.inputs_sent {
                     synchronous.update_to_factors(state, team);
                     self.note_variables()?;
@@ -346,6 +358,11 @@ impl Loop<'_> {
                 team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
                 self.factor_contradictions = found;
                 self.scanned = false;
+                if is_alone {
+                    synchronous.pace.ran_alone(begun.elapsed());
+                } else {
+                    synchronous.pace.ran_together(1, begun.elapsed(), false);
+                }
             }
             Plan::Batches(plan) => {
                 let BatchPlan { order, trees, cursors, high_arity } = &mut **plan;
@@ -496,7 +513,7 @@ impl Loop<'_> {
     /// Makes the current beliefs and messages those that the next measurement compares with.
     fn compare_with_current(&mut self) -> Result<()> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
-        self.tracker.beliefs_moved(state, synchronous, team);
+        self.tracker.beliefs_moved(state, synchronous, team, false);
         if self.measure != Measure::Variables {
             synchronous.update_to_factors(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
@@ -507,7 +524,10 @@ impl Loop<'_> {
 
     fn measure(&mut self) -> Result<()> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
-        let Movement { max_diff, moved, .. } = self.tracker.beliefs_moved(state, synchronous, team);
+        let before = self.measured.replace(self.iterations);
+        let follows = before.is_some_and(|before| before + 1 == self.iterations);
+        let Movement { max_diff, moved, .. } =
+            self.tracker.beliefs_moved(state, synchronous, team, follows);
         self.max_diff = max_diff;
         self.unconverged = Some(share(moved, state.graph.variable_count()));
         if self.measure == Measure::Variables {

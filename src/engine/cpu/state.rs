@@ -35,6 +35,16 @@ impl Values {
         self.0[index].store(value.0, Relaxed);
     }
 
+    /// Stores a value; returns whether it differs from the one that it replaces. (It is stored in any case: a branch would be
+    /// hard to predict.)
+    #[inline(always)]
+    pub(super) fn replace(&self, index: usize, value: EncodedMessage) -> bool {
+        let stored = &self.0[index];
+        let differs = stored.load(Relaxed) != value.0;
+        stored.store(value.0, Relaxed);
+        differs
+    }
+
     /// The `N` values from `start` on.
     #[inline(always)]
     pub(super) fn array<const N: usize>(&self, start: usize) -> [EncodedMessage; N] {
@@ -435,6 +445,13 @@ impl State {
         for (index, &value) in self.edge_values(edge).zip(message) {
             self.by_edge.set(index, value);
         }
+    }
+
+    /// As [`Self::hold`]; returns whether the message differs from the one that it replaces.
+    #[inline(always)]
+    pub(super) fn replace_held(&self, edge: usize, message: &[EncodedMessage]) -> bool {
+        let values = self.edge_values(edge).zip(message);
+        values.fold(false, |differs, (index, &value)| self.by_edge.replace(index, value) | differs)
     }
 
     /// Reads a message that [`Self::hold`] has stored.

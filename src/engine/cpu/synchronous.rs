@@ -1,9 +1,12 @@
 //! Synchronous iterations (PARALL): every message reads the values of the previous iteration. First all
-//! messages to factors are computed, then all messages to variables.
+//! messages to factors are computed, then all messages to variables. Nodes all of whose inputs are as they were are left out.
 
 use super::factor::{all_messages, is_constant, settle_contradictions};
+use super::pace::Pace;
+use super::stale::Stale;
 use super::state::State;
 use super::team::{Chunks, Team, Worker};
+use super::tuning::Tuning;
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
 use crate::error::Result;
@@ -17,6 +20,14 @@ pub(super) struct Synchronous {
     factors: Nodes,
     /// The slot of each edge.
     slots: Vec<u32>,
+    stale_variables: Stale,
+    stale_factors: Stale,
+    /// Whether nodes that are not stale are left out.
+    skips: bool,
+    /// Whether that may ever be so; tests compare with an engine where it is not.
+    pub(super) may_skip: bool,
+    /// Whether one thread runs the next iteration.
+    pub(super) pace: Pace,
 }
 
 /// Nodes in the order in which threads visit them, and where each chunk starts.
@@ -78,7 +89,7 @@ impl Nodes {
 }
 
 impl Synchronous {
-    pub(super) fn new(state: &State) -> Result<Self> {
+    pub(super) fn new(state: &State, tuning: &Tuning) -> Result<Self> {
         let graph = &state.graph;
         let factor_shape =
             |f| (graph.arity(f), graph.kind(f) as u8, graph.head_position(f).unwrap_or_default());
@@ -87,7 +98,31 @@ impl Synchronous {
             variables: Nodes::new(graph.variable_count(), degree, degree)?,
             factors: Nodes::new(graph.factor_count(), |f| graph.arity(f), factor_shape)?,
             slots: collected(state.links.iter().map(|link| link.slot))?,
+            stale_variables: Stale::new(graph.variable_count())?,
+            stale_factors: Stale::new(graph.factor_count())?,
+            skips: false,
+            may_skip: true,
+            pace: Pace::new(tuning),
         })
+    }
+
+    /// Begins a run, before which messages and evidence may have changed. `skips` says that from now on only this changes
+    /// them, and that they depend on nothing but the inputs of their nodes.
+    pub(super) fn begin(&mut self, skips: bool) {
+        self.skips = skips && self.may_skip;
+        self.stale_variables.mark_all();
+        self.stale_factors.mark_all();
+    }
+
+    /// Whether the messages to a variable may have changed since those from it were last computed.
+    #[inline(always)]
+    pub(super) fn may_have_changed(&self, variable: usize) -> bool {
+        !self.skips || self.stale_variables.is_marked(variable)
+    }
+
+    #[inline(always)]
+    fn is_factor_skipped(&self, factor: usize) -> bool {
+        self.skips && !self.stale_factors.is_marked(factor)
     }
 
     /// Runs `visit` for every variable, on all threads.
@@ -100,28 +135,48 @@ impl Synchronous {
         self.factors.for_each(team, |_| {}, visit);
     }
 
-    /// Computes all messages from variables to factors into `State::by_edge`.
+    /// Computes all messages from variables to factors into `State::by_edge`. A variable that is contradictory stays stale, so
+    /// that it is counted in every iteration.
     pub(super) fn update_to_factors(&self, state: &State, team: &Team) {
         let prepare = |v| {
+            if !self.may_have_changed(v) {
+                return;
+            }
             for &edge in state.graph.variable_edges(v).iter().take(PREFETCHED_EDGES) {
                 state.by_edge.prefetch(state.edge_values(edge as usize).start);
             }
         };
-        self.variables.for_each(team, prepare, |v, workspace| send_to_factors(state, v, workspace));
+        self.variables.for_each(team, prepare, |v, workspace| {
+            if self.may_have_changed(v) {
+                let before = workspace.contradictions.count;
+                send_to_factors(state, v, &self.stale_factors, workspace);
+                if workspace.contradictions.count == before {
+                    self.stale_variables.unmark(v);
+                }
+            }
+        });
     }
 
     /// Computes and stores all messages from factors to variables, from the messages in `State::by_edge`. Messages
-    /// of factors with one variable never change, and are left out if `constants_sent`.
+    /// of factors with one variable never change, and are left out if `constants_sent`. A factor with a contradictory message
+    /// stays stale.
     pub(super) fn update_to_variables(&self, state: &State, team: &Team, constants_sent: bool) {
         let prepare = |f| {
+            if self.is_factor_skipped(f) {
+                return;
+            }
             for edge in state.graph.factor_edges(f).take(PREFETCHED_EDGES) {
                 state.to_variable.prefetch(state.slot_values(self.slots[edge] as usize).start);
             }
         };
         let small = state.graph.all_binary() && state.is_plain_run();
         self.factors.for_each(team, prepare, |f, workspace| {
-            if !(constants_sent && is_constant(state, f)) {
+            if !(self.is_factor_skipped(f) || constants_sent && is_constant(state, f)) {
+                let before = workspace.contradictions.count;
                 self.factor_sends(state, f, small, workspace);
+                if workspace.contradictions.count == before {
+                    self.stale_factors.unmark(f);
+                }
             }
         });
     }
@@ -171,8 +226,12 @@ impl Synchronous {
                     contradictions.add(state.graph.edge_variables()[edge] as usize);
                 }
             }
+            let mut differs = false;
             for (index, &value) in state.slot_values(slot).zip(message.iter()) {
-                state.to_variable.set(index, value);
+                differs |= state.to_variable.replace(index, value);
+            }
+            if differs {
+                self.stale_variables.mark(state.graph.edge_variables()[edge] as usize);
             }
         }
         Ok(())
@@ -186,6 +245,7 @@ impl Synchronous {
     ) {
         let inputs = state.by_edge.array::<N>(first);
         let outputs = small_horn_messages(&inputs, head, c);
+        let mut changed = 0_u32;
         for (position, &output) in outputs.iter().enumerate() {
             let edge = first + position;
             let mut odds = output;
@@ -193,7 +253,13 @@ impl Synchronous {
                 odds = EncodedMessage::ONE;
                 workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
             }
-            state.to_variable.set(self.slots[edge] as usize, odds);
+            let differs = state.to_variable.replace(self.slots[edge] as usize, odds);
+            changed |= u32::from(differs) << position;
+        }
+        while changed != 0 {
+            let edge = first + changed.trailing_zeros() as usize;
+            self.stale_variables.mark(state.graph.edge_variables()[edge] as usize);
+            changed &= changed - 1;
         }
     }
 }

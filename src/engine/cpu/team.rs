@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Team {
     threads: usize,
     gang: Gang,
+    /// Whether the calling thread does all work, though the others are there.
+    is_alone: bool,
     workspaces: Vec<Mutex<Workspace>>,
 }
 
@@ -22,7 +24,7 @@ pub(super) fn size(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Res
     if threads == Some(0) {
         return Err(Error::InvalidArgument("0 threads: at least one is needed".into()));
     }
-    let useful = edges.div_ceil(tuning.edges_per_thread).max(1);
+    let useful = (edges / tuning.edges_per_thread).max(1);
     if useful == 1 {
         return Ok(1); // without a look at the processor
     }
@@ -34,7 +36,7 @@ impl Team {
     pub(super) fn new(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<Self> {
         let threads = size(threads, edges, tuning)?;
         let workspaces = collected((0..threads).map(|_| Mutex::default()))?;
-        Ok(Self { threads, gang: Gang::ALONE, workspaces })
+        Ok(Self { threads, gang: Gang::ALONE, is_alone: false, workspaces })
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -48,7 +50,13 @@ impl Team {
 
     /// Takes threads from the pool for a run; it may get fewer than it wants.
     pub(super) fn assemble(&mut self) {
+        self.is_alone = false;
         self.gang = Gang::of(self.threads);
+    }
+
+    /// Whether from now on the calling thread does all work itself, with the same results.
+    pub(super) fn set_alone(&mut self, is_alone: bool) {
+        self.is_alone = is_alone;
     }
 
     /// Gives the threads back. Without them, the calling thread does all work.
@@ -58,9 +66,10 @@ impl Team {
 
     /// Runs `job` on every thread at the same time, and returns when all have ended.
     pub(super) fn run(&self, job: impl Fn(&mut Worker<'_>) + Sync) {
-        let count = self.gang.threads();
+        let gang = if self.is_alone { &Gang::ALONE } else { &self.gang };
+        let count = gang.threads();
         let barrier = Barrier::new(count);
-        self.gang.run(&|index: usize| {
+        gang.run(&|index: usize| {
             let guard = PoisonOnPanic(&barrier);
             let mut workspace = self.workspaces[index].lock();
             let workspace = &mut workspace;

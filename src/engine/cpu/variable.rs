@@ -1,5 +1,6 @@
 //! The messages and beliefs of variables: products of the incoming messages and the evidence.
 
+use super::stale::Stale;
 use super::state::{Known, Link, Source, State, Values, View};
 use super::trees::HighDegreeVariables;
 use super::workspace::{Products, Workspace};
@@ -40,26 +41,35 @@ fn incoming<'a>(
         .map(move |slot| values.get(state.slot_values(slot).start + x))
 }
 
-/// Computes all messages of a variable to its factors into `State::by_edge`. O(degree * states). If there is no
-/// memory, it sets `lacks_memory` and the messages are undefined.
+/// Computes all messages of a variable to its factors into `State::by_edge`, and marks the factors whose message changed.
+/// O(degree * states). If there is no memory, it sets `lacks_memory` and the messages are undefined.
 #[inline]
-pub(super) fn send_to_factors(state: &State, variable: usize, workspace: &mut Workspace) {
-    if send(state, variable, workspace).is_err() {
+pub(super) fn send_to_factors(
+    state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
+) {
+    if send(state, variable, stale_factors, workspace).is_err() {
         workspace.lacks_memory = true;
     }
 }
 
 #[inline(always)]
-fn send(state: &State, variable: usize, workspace: &mut Workspace) -> Result<(), NoMemory> {
+fn send(
+    state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
     let slots = state.graph.variable_slots(variable);
     let edges = state.graph.variable_edges(variable);
     if slots.is_empty() {
         return Ok(());
     }
     if !state.is_binary(variable) {
-        return send_states_to_factors(state, variable, workspace);
+        return send_states_to_factors(state, variable, stale_factors, workspace);
     }
-    let send = |edge: u32, odds| state.by_edge.set(state.edge_values(edge as usize).start, odds);
+    let factors = state.graph.edge_factors();
+    let send = |edge: u32, odds| {
+        if state.by_edge.replace(state.edge_values(edge as usize).start, odds) {
+            stale_factors.mark(factors[edge as usize] as usize);
+        }
+    };
     if let Some(odds) = observed_odds(state.known[variable]) {
         edges.iter().for_each(|&edge| send(edge, odds));
         return Ok(());
@@ -89,15 +99,16 @@ fn send(state: &State, variable: usize, workspace: &mut Workspace) -> Result<(),
 
 /// As [`send_to_factors`] for a variable with more than two states.
 fn send_states_to_factors(
-    state: &State, variable: usize, workspace: &mut Workspace,
+    state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let edges = state.graph.variable_edges(variable);
     if state.known[variable] == Known::State {
-        edges.iter().for_each(|&edge| state.hold(edge as usize, state.weights(variable)));
+        let weights = state.weights(variable);
+        edges.iter().for_each(|&edge| send_states(state, edge, weights, stale_factors));
         return Ok(());
     }
     let radix = state.graph.cardinality(variable);
-    if send_near_states(state, variable, radix, workspace)? {
+    if send_near_states(state, variable, radix, stale_factors, workspace)? {
         return Ok(());
     }
     let Workspace { products, message, .. } = workspace;
@@ -117,13 +128,19 @@ fn send_states_to_factors(
         states.extend((0..radix).map(|x| rest[x * edges.len() + position]));
         multiply_soft(state, variable, states);
         resolve_states(states, message);
-        state.hold(edge as usize, message);
+        send_states(state, edge, message, stale_factors);
     }
     state_products(state, &state.to_variable, variable, workspace)?;
     if resolve_states(&workspace.products.states, &mut workspace.message) {
         workspace.contradictions.add(variable);
     }
     Ok(())
+}
+
+fn send_states(state: &State, edge: u32, message: &[EncodedMessage], stale_factors: &Stale) {
+    if state.replace_held(edge as usize, message) {
+        stale_factors.mark(state.graph.edge_factors()[edge as usize] as usize);
+    }
 }
 
 /// The messages to a variable of more than two states without evidence, if it has few and `f64` does for them.
@@ -142,7 +159,7 @@ fn near_states<'a>(
 /// [`send_states_to_factors`] where [`near_states`] serve and no state is excluded; `false`, with nothing of meaning
 /// done, elsewhere.
 fn send_near_states(
-    state: &State, variable: usize, radix: usize, workspace: &mut Workspace,
+    state: &State, variable: usize, radix: usize, stale_factors: &Stale, workspace: &mut Workspace,
 ) -> Result<bool, NoMemory> {
     let Workspace { products, message, .. } = workspace;
     let room = &mut products.near;
@@ -157,7 +174,7 @@ fn send_near_states(
     }
     for (leaf, &edge) in state.graph.variable_edges(variable).iter().enumerate() {
         near.leave_one_out(leaf, message);
-        state.hold(edge as usize, message);
+        send_states(state, edge, message, stale_factors);
     }
     Ok(true)
 }

@@ -193,7 +193,7 @@ impl Costs {
     pub(super) fn cpu(
         &self, work: &Workload, schedule: &Schedule, threads: usize, request: &RunRequest,
     ) -> RunCost {
-        let threads = (threads as f64).min((work.edges / self.edges_per_thread).ceil().max(1.0));
+        let threads = (threads as f64).min((work.edges / self.edges_per_thread).floor().max(1.0));
         let (message, gain) = match schedule {
             Schedule::Parallel => (self.cpu_parallel, threads * self.team_efficiency),
             Schedule::SequentialFixed => (self.cpu_ordered, threads * self.lanes_efficiency),

@@ -8,7 +8,9 @@ use super::trees::HighDegreeVariables;
 use super::tuning::Tuning;
 use super::*;
 use crate::engine::options::EngineOptions;
-use crate::engine::request::{Contradiction, Control, RunReport, RunRequest, Start, StopRule};
+use crate::engine::request::{
+    Contradiction, Control, Progress, RunReport, RunRequest, Start, StopRule,
+};
 use crate::engine::trial::Trial;
 use crate::error::Error;
 use crate::kernel::{EncodedMessage, Inference};
@@ -312,6 +314,38 @@ proptest! {
             go(&mut resumed, &warm);
             prop_assert!(long.messages() == resumed.messages(), "{} resumed", schedule.name());
         }
+    }
+
+    /// A synchronous run leaves nodes out whose inputs are as they were. What it tells of each iteration, and the messages, are
+    /// those of a run that computes all of them; so in a second run, with other evidence.
+    #[test]
+    fn what_is_left_out_would_be_the_same(case in case(), rule in 0..3, threads in 1_usize..3) {
+        // Beliefs of factors are tables.
+        let most = (0..case.graph.factor_count()).map(|f| case.graph.arity(f)).max();
+        let rule = match rule {
+            0 => StopRule::Bingo {
+                tolerance: 0.0, min_iterations: 8, max_iterations: 12, history: 2,
+            },
+            1 if most <= Some(8) => StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 12 },
+            _ => StopRule::Tolerance { tolerance: 0.0, max_iterations: 12 },
+        };
+        let mut found = Vec::new();
+        for may_skip in [true, false] {
+            let mut engine = case.engine(&Schedule::Parallel, threads, EAGER);
+            engine.synchronous.may_skip = may_skip;
+            let mut told = Vec::new();
+            for start in [Start::Fresh, Start::Warm] {
+                let request = RunRequest { rule, start, observe: true, ..case.request(12) };
+                let report = engine.run(&request, &mut |progress| {
+                    told.push(*progress);
+                    Control::Continue
+                });
+                told.push(Progress { iterations: report.unwrap().iterations, ..told[0] });
+                engine.set_evidence(0, None).unwrap();
+            }
+            found.push((told, engine.messages(), engine.results().to_vec()));
+        }
+        prop_assert!(found[0] == found[1], "{:?} and {:?}", found[0].0, found[1].0);
     }
 
     /// Runs with other schedules, sums or maxima, damping, active sets, go on from each other.

@@ -55,9 +55,11 @@ CALL(graphAddOr, PARAMETERS(jlong head, jlongArray body, jdouble p, jdouble q), 
      fastlbp_graph_add_or(GRAPH, (uint64_t)head, body_at, body_length, p, q))
 
 CALL(graphAddFactors,
-     PARAMETERS(jintArray kinds, jlongArray heads, jlongArray offsets, jlongArray bodies, jdoubleArray p, jdoubleArray q),
+     PARAMETERS(jintArray kinds, jlongArray heads, jlongArray offsets, jlongArray bodies, jdoubleArray p,
+                jdoubleArray q),
      IN(uint32_t, kinds) IN(uint64_t, heads) IN(size_t, offsets) IN(uint64_t, bodies) IN(double, p) IN(double, q),
-     fastlbp_graph_add_factors(GRAPH, kinds_length, kinds_at, heads_at, offsets_at, bodies_at, bodies_length, p_at, q_at))
+     fastlbp_graph_add_factors(GRAPH, kinds_length, kinds_at, heads_at, offsets_at, bodies_at, bodies_length, p_at,
+                               q_at))
 
 /* The buffers are direct and hold what they must: Java has checked it. */
 NATIVE(void, graphAddFactorsDirect)
@@ -110,7 +112,8 @@ CALL(graphAddTerms, PARAMETERS(jlongArray scope, jdoubleArray weights, jintArray
 CALL(graphAddTermFactors,
      PARAMETERS(jlongArray scope_offsets, jlongArray scopes, jlongArray term_offsets, jdoubleArray weights,
                 jintArray indicators),
-     IN(size_t, scope_offsets) IN(uint64_t, scopes) IN(size_t, term_offsets) IN(double, weights) IN(int32_t, indicators),
+     IN(size_t, scope_offsets) IN(uint64_t, scopes) IN(size_t, term_offsets) IN(double, weights)
+     IN(int32_t, indicators),
      fastlbp_graph_add_term_factors(GRAPH, scope_offsets_length - 1, scope_offsets_at, scopes_at, scopes_length,
                                     term_offsets_at, weights_at, weights_length, indicators_at, indicators_length))
 

@@ -53,7 +53,8 @@ LIST(jintArray, bpLevelWidths, NONE, NONE, uint32_t, new_ints, fastlbp_bp_level_
 
 CALL(bpObserve, PARAMETERS(jint variable, jint state), NONE,
      fastlbp_bp_observe(BP, (const uint32_t *)&variable, (const uint32_t *)&state, 1))
-CALL(bpObserveVariables, PARAMETERS(jintArray variables, jintArray states), IN(uint32_t, variables) IN(uint32_t, states),
+CALL(bpObserveVariables, PARAMETERS(jintArray variables, jintArray states),
+     IN(uint32_t, variables) IN(uint32_t, states),
      fastlbp_bp_observe(BP, variables_at, states_at, variables_length))
 
 /* The variables with some labels in the graph of a session. */

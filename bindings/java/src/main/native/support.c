@@ -1,11 +1,14 @@
-/* clock_gettime */
-#define _POSIX_C_SOURCE 200809L
+/* clock_gettime, dl_iterate_phdr, madvise */
+#define _GNU_SOURCE
 
 #include "support.h"
 
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 static JavaVM *machine;
 /* The class Native. A reference that does not keep it alive: its class loader can be collected, and this library with
@@ -127,7 +130,8 @@ jintArray new_signed_ints(JNIEnv *env, const int32_t *values, size_t length) {
 
 jbyteArray new_byte_array(JNIEnv *env, const uint8_t *values, size_t length) {
     if (length > INT32_MAX) {
-        throw_status(env, FASTLBP_STATUS_LIMIT_EXCEEDED, "more than 2^31 - 1 bytes are more than an array of Java can hold");
+        throw_status(env, FASTLBP_STATUS_LIMIT_EXCEEDED,
+                     "more than 2^31 - 1 bytes are more than an array of Java can hold");
         return NULL;
     }
     jbyteArray array = (*env)->NewByteArray(env, (jsize)length);
@@ -238,7 +242,31 @@ NATIVE(void, setLog)(JNIEnv *env, jclass type, jobject listener) {
     if (unused != NULL) (*env)->DeleteWeakGlobalRef(env, unused);
 }
 
-/* The class loader has been collected: nobody is told anything any more. */
+/* Where one of the loaded libraries has its code and its constants: if it is this one, gives these pages back. */
+static int release_pages(struct dl_phdr_info *library, size_t size, void *own) {
+    (void)size;
+    ElfW(Addr) here = (ElfW(Addr))(uintptr_t)own;
+    bool is_own = false;
+    for (ElfW(Half) i = 0; i < library->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        is_own |= part->p_type == PT_LOAD && here - (library->dlpi_addr + part->p_vaddr) < part->p_memsz;
+    }
+    if (!is_own) return 0;
+    ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
+    for (ElfW(Half) i = 0; i < library->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        /* What can be written has been: it is not in the file as it is here. */
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        ElfW(Addr) start = (library->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        ElfW(Addr) end = library->dlpi_addr + part->p_vaddr + part->p_memsz;
+        madvise((void *)(uintptr_t)start, end - start, MADV_DONTNEED);
+    }
+    return 1;
+}
+
+/* The class loader has been collected: nobody is told anything any more. The library stays mapped, since its threads, and
+ * what it left to be done when threads of the JVM end, may outlive the class loader (nodelete, see build-native). But the
+ * pages that were read from its file are given back; who comes here again has them read again. */
 JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved) {
     (void)reserved;
     JNIEnv *env;
@@ -249,6 +277,7 @@ JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved) {
     }
     (*env)->DeleteWeakGlobalRef(env, native_class);
     native_class = NULL;
+    dl_iterate_phdr(release_pages, &native_class);
 }
 
 /* --- The library and its devices ------------------------------------------------------------------------ */

@@ -26,8 +26,8 @@
  *     GET(result, name, PARAMETERS(...), arrays, element, call)         one value, which the call writes to &value
  *     LIST(result, name, PARAMETERS(...), arrays, element, make, call)  an array, by ROOM; `make` is new_ints and so on
  *
- * Without parameters it is NONE. `arrays` is NONE, or a list of IN(element, array) and STRING(bytes): after IN(double, p), the call has
- * p_at and p_length. The first parameter is the handle, GRAPH or BP in the call. */
+ * Without parameters it is NONE. `arrays` is NONE, or a list of IN(element, array) and STRING(bytes): after
+ * IN(double, p), the call has p_at and p_length. The first parameter is the handle, GRAPH or BP in the call. */
 #define NONE
 #define PARAMETERS(...) , __VA_ARGS__
 #define GRAPH to_graph(handle)

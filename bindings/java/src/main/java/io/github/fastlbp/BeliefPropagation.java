@@ -31,7 +31,7 @@ public final class BeliefPropagation extends NativeObject {
      * @param graph the graph, which is shared: it may be closed at once
      */
     public BeliefPropagation(FactorGraph graph) {
-        this(graph.get(Pointer::ofGraph), graph.shared());
+        this(Pointer.of(graph), graph.shared());
     }
 
     private BeliefPropagation(Pointer pointer, Shared shared) {
@@ -49,9 +49,11 @@ public final class BeliefPropagation extends NativeObject {
             this.bytes = bytes;
         }
 
-        static Pointer ofGraph(long graph) {
-            long bytes = FactorGraph.sessionBytes(graph);
-            return new Pointer(Native.bpNew(graph), bytes);
+        static Pointer of(FactorGraph graph) {
+            try (Use use = graph.new Use()) {
+                long bytes = FactorGraph.sessionBytes(use.pointer);
+                return new Pointer(Native.bpNew(use.pointer), bytes);
+            }
         }
     }
 
@@ -96,13 +98,15 @@ public final class BeliefPropagation extends NativeObject {
      * @param key the key
      * @param value the value
      * @return this session
-     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} for an unknown key (the message lists the known ones)
-     *     or a wrong value
+     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} for an unknown key (the message lists the known
+     *     ones) or a wrong value
      */
     public BeliefPropagation setProperty(String key, String value) {
         byte[] name = Native.bytes("key", key);
         byte[] text = Native.bytes("value", value);
-        use(bp -> Native.bpSetProperty(bp, name, text));
+        try (Use use = new Use()) {
+            Native.bpSetProperty(use.pointer, name, text);
+        }
         return this;
     }
 
@@ -122,12 +126,14 @@ public final class BeliefPropagation extends NativeObject {
      *
      * @param schedule the schedule
      * @return this session
-     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} or {@link Status#OUT_OF_RANGE} if it does not fit the
-     *     graph
+     * @throws FastLbpException with {@link Status#INVALID_ARGUMENT} or {@link Status#OUT_OF_RANGE} if it does not fit
+     *     the graph
      */
     public BeliefPropagation setSchedule(Schedule schedule) {
         Objects.requireNonNull(schedule, "schedule");
-        use(schedule::set);
+        try (Use use = new Use()) {
+            schedule.set(use.pointer);
+        }
         return this;
     }
 
@@ -305,8 +311,8 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Sets the CUDA devices that {@link #runBatch} and {@link #runAll} are spread over; a single run uses the lowest. Without
-     * this, and without {@link #setDevice}, these are all that there are.
+     * Sets the CUDA devices that {@link #runBatch} and {@link #runAll} are spread over; a single run uses the lowest.
+     * Without this, and without {@link #setDevice}, these are all that there are.
      *
      * @param indices their numbers, from 0 to 63, all different; at least one
      * @return this session
@@ -360,7 +366,9 @@ public final class BeliefPropagation extends NativeObject {
     public BeliefPropagation observe(int variable, int state) {
         Check.index("variable", variable);
         Check.index("state", state);
-        use(bp -> Native.bpObserve(bp, variable, state));
+        try (Use use = new Use()) {
+            Native.bpObserve(use.pointer, variable, state);
+        }
         return this;
     }
 
@@ -373,12 +381,15 @@ public final class BeliefPropagation extends NativeObject {
      */
     public BeliefPropagation observeLabel(long label, int state) {
         Check.index("state", state);
-        use(bp -> Native.bpObserveLabel(bp, label, state));
+        try (Use use = new Use()) {
+            Native.bpObserveLabel(use.pointer, label, state);
+        }
         return this;
     }
 
     /**
-     * Observes many variables, or none if one of them cannot be. Of several states for one variable the last one counts.
+     * Observes many variables, or none if one of them cannot be. Of several states for one variable the last one
+     * counts.
      *
      * @param variables indices of variables
      * @param states as many states
@@ -388,7 +399,9 @@ public final class BeliefPropagation extends NativeObject {
         Check.length("states", states.length, variables.length, "one for each variable");
         Check.indices("variables", variables);
         Check.indices("states", states);
-        use(bp -> Native.bpObserveVariables(bp, variables, states));
+        try (Use use = new Use()) {
+            Native.bpObserveVariables(use.pointer, variables, states);
+        }
         return this;
     }
 
@@ -523,10 +536,11 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * Runs iterations by the rule of BINGO. Before each one, with n done, the run ends converged if the largest difference
-     * is at most {@code tolerance}; it ends if n &gt; {@code minIterations} and the fraction of variables and factors that
-     * still move is below (n - minIterations) / (maxIterations - minIterations); it ends if n &gt; {@code maxIterations}.
-     * Without convergence, the results are the means of the last min({@code history}, n) beliefs.
+     * Runs iterations by the rule of BINGO. Before each one, with n done, the run ends converged if the largest
+     * difference is at most {@code tolerance}; it ends if n &gt; {@code minIterations} and the fraction of variables
+     * and factors that still move is below (n - minIterations) / (maxIterations - minIterations); it ends if n &gt;
+     * {@code maxIterations}. Without convergence, the results are the means of the last min({@code history}, n)
+     * beliefs.
      *
      * @param tolerance largest difference that counts as none
      * @param minIterations iterations before the fraction is looked at
@@ -561,14 +575,15 @@ public final class BeliefPropagation extends NativeObject {
     /** Makes a call that tells the listener; what that throws is thrown here. */
     private <T> T told(Told<T> call) {
         Progress progress = new Progress(listener);
-        return get(bp -> {
+        try (Use use = new Use()) {
             begin();
             try {
-                return progress.of(() -> call.make(bp, progress));
+                return call.make(use.pointer, progress);
             } finally {
                 running.set(false);
+                progress.rethrow();
             }
-        });
+        }
     }
 
     private void begin() {
@@ -607,7 +622,8 @@ public final class BeliefPropagation extends NativeObject {
     /**
      * As {@link #runBatch}, for variables with labels.
      *
-     * @param entryOffsets one offset more than there are entries, not descending, from 0 to the length of {@code labels}
+     * @param entryOffsets one offset more than there are entries, not descending, from 0 to the length of {@code
+     *     labels}
      * @param labels labels of variables
      * @param states as many states
      * @param marginals where the marginals of all entries are written
@@ -653,7 +669,11 @@ public final class BeliefPropagation extends NativeObject {
                     heard[begun] = listeners[begun] != null;
                 }
                 Progress progress = new Progress(listeners);
-                return statuses(progress.of(() -> Native.bpRunAll(pointers, progress, heard)));
+                try {
+                    return statuses(Native.bpRunAll(pointers, progress, heard));
+                } finally {
+                    progress.rethrow();
+                }
             } finally {
                 while (begun > 0) all[--begun].running.set(false);
             }
@@ -672,7 +692,8 @@ public final class BeliefPropagation extends NativeObject {
 
     /**
      * Makes the results exact ones, by a junction tree: marginals, beliefs, the log-partition and, with
-     * {@link Inference#MAX_PRODUCT}, the most probable joint state. They stay until the next run. Messages are not touched.
+     * {@link Inference#MAX_PRODUCT}, the most probable joint state. They stay until the next run. Messages are not
+     * touched.
      *
      * @param tableLimit most entries of all tables together, or 0 for 2^24
      * @throws FastLbpException with {@link Status#LIMIT_EXCEEDED} where the treewidth of the graph without the observed
@@ -726,7 +747,9 @@ public final class BeliefPropagation extends NativeObject {
      */
     public void marginals(double[] out) {
         Objects.requireNonNull(out, "out");
-        use(bp -> Native.bpMarginals(bp, out));
+        try (Use use = new Use()) {
+            Native.bpMarginals(use.pointer, out);
+        }
     }
 
     /**
@@ -742,16 +765,19 @@ public final class BeliefPropagation extends NativeObject {
      * P(x = 1) of all variables of a graph with binary variables only.
      *
      * @param out where they are written; {@link FactorGraph#variableCount} entries are enough
-     * @throws FastLbpException as {@link #marginals(double[])}; {@link Status#UNSUPPORTED} if a variable has more than two
-     *     states
+     * @throws FastLbpException as {@link #marginals(double[])}; {@link Status#UNSUPPORTED} if a variable has more than
+     *     two states
      */
     public void probabilities(double[] out) {
         Objects.requireNonNull(out, "out");
-        use(bp -> Native.bpProbabilities(bp, out));
+        try (Use use = new Use()) {
+            Native.bpProbabilities(use.pointer, out);
+        }
     }
 
     /**
-     * As {@link #probabilities(double[])}, into a direct buffer in native byte order, from its position on, which stays.
+     * As {@link #probabilities(double[])}, into a direct buffer in native byte order, from its position on, which
+     * stays.
      *
      * @param out where they are written
      */
@@ -789,7 +815,9 @@ public final class BeliefPropagation extends NativeObject {
      */
     public double probability(int variable) {
         Check.index("variable", variable);
-        return getDouble(bp -> Native.bpProbability(bp, variable));
+        try (Use use = new Use()) {
+            return Native.bpProbability(use.pointer, variable);
+        }
     }
 
     /**
@@ -800,12 +828,14 @@ public final class BeliefPropagation extends NativeObject {
      */
     public double[] marginal(int variable) {
         Check.index("variable", variable);
-        return get(bp -> Native.bpMarginal(bp, variable));
+        try (Use use = new Use()) {
+            return Native.bpMarginal(use.pointer, variable);
+        }
     }
 
     /**
-     * Joint belief of variables that share a factor, from the lowest one that contains all of them, such as of a pair; of
-     * one alone its marginal.
+     * Joint belief of variables that share a factor, from the lowest one that contains all of them, such as of a pair;
+     * of one alone its marginal.
      *
      * @param variables indices of variables, all different
      * @return a new array with one probability per joint state, the first given variable fastest
@@ -868,8 +898,8 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * All factor-to-variable messages, edge by edge: one probability per state of the edge's variable. They are rounded;
-     * to go on later with the same bits, see {@link #saveState}.
+     * All factor-to-variable messages, edge by edge: one probability per state of the edge's variable. They are
+     * rounded; to go on later with the same bits, see {@link #saveState}.
      *
      * @param out where they are written; {@link #messageLength} entries are enough
      */
@@ -889,8 +919,8 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     /**
-     * The exact state of the messages and the number of iterations done: words whose meaning belongs to this version of the
-     * library.
+     * The exact state of the messages and the number of iterations done: words whose meaning belongs to this version of
+     * the library.
      *
      * @return a new array for {@link #restoreState}
      */

@@ -12,7 +12,8 @@ final class Check {
     static void length(String name, int length, int wanted, String why) {
         if (length != wanted) {
             throw new FastLbpException(
-                    Status.INVALID_ARGUMENT, name + " has " + length + " entries, but " + wanted + " are needed: " + why);
+                    Status.INVALID_ARGUMENT,
+                    name + " has " + length + " entries, but " + wanted + " are needed: " + why);
         }
     }
 
@@ -89,7 +90,8 @@ final class Check {
         }
         if (order != ByteOrder.nativeOrder()) {
             throw new FastLbpException(
-                    Status.INVALID_ARGUMENT, name + " has the byte order " + order + ", but needs " + ByteOrder.nativeOrder());
+                    Status.INVALID_ARGUMENT,
+                    name + " has the byte order " + order + ", but needs " + ByteOrder.nativeOrder());
         }
     }
 

@@ -4,6 +4,8 @@ package io.github.fastlbp;
 public enum Contradiction {
     /** The run ends with {@link Status#CONTRADICTION}. */
     ERROR,
-    /** The state that more deterministic messages back wins, a tie is uniform; the run goes on and counts such places. */
+    /**
+     * The state that more deterministic messages back wins, a tie is uniform; the run goes on and counts such places.
+     */
     VOTE;
 }

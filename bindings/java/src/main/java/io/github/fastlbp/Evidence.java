@@ -124,7 +124,8 @@ public final class Evidence implements Serializable {
         Map<Integer, Object> others = ((Evidence) other).known;
         if (!known.keySet().equals(others.keySet())) return false;
         for (Map.Entry<Integer, Object> entry : known.entrySet()) {
-            if (!Arrays.deepEquals(new Object[] {entry.getValue()}, new Object[] {others.get(entry.getKey())})) return false;
+            Object wanted = others.get(entry.getKey());
+            if (!Arrays.deepEquals(new Object[] {entry.getValue()}, new Object[] {wanted})) return false;
         }
         return true;
     }

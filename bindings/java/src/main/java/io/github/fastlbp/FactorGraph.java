@@ -14,8 +14,8 @@ import java.util.Objects;
  * A factor graph over discrete variables, which does not change. Built by a {@link Builder}, or read from a file.
  * Sessions share it: it can be closed as soon as they are made.
  *
- * <p>Its serialized form begins with a version, and has variables and factors as they are here, of all kinds. What is read
- * is a graph of its own, which must be closed.
+ * <p>Its serialized form begins with a version, and has variables and factors as they are here, of all kinds. What is
+ * read is a graph of its own, which must be closed.
  */
 public final class FactorGraph extends NativeObject implements Serializable {
     private static final long serialVersionUID = 1L;
@@ -111,7 +111,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
      * Reads a graph from memory, as {@link #read(Path)} does from a file.
      *
      * @param bytes what a file of this name would have in it
-     * @param name a file name, such as {@code graph.causal_fg.gz}: its suffix tells the format, and errors call the bytes by it
+     * @param name a file name, such as {@code graph.causal_fg.gz}: its suffix tells the format, and errors call the
+     *     bytes by it
      * @return the graph
      * @throws FastLbpException as {@link #read(Path)}; with {@link Status#IO} for what cannot be decompressed
      */
@@ -154,8 +155,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
     }
 
     /**
-     * Memory outside of Java's heap that the graph takes, and that sessions on it take, each with all its buffers on the CPU:
-     * an estimate, on the safe side. A device has memory of its own.
+     * Memory outside of Java's heap that the graph takes, and that sessions on it take, each with all its buffers on
+     * the CPU: an estimate, on the safe side. A device has memory of its own.
      *
      * @param sessions number of sessions
      * @return bytes
@@ -284,8 +285,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
     }
 
     /**
-     * Where the edges of each factor start, and behind them the number of edges: those of factor {@code f} are the numbers
-     * from entry {@code f} up to, but not including, entry {@code f + 1}.
+     * Where the edges of each factor start, and behind them the number of edges: those of factor {@code f} are the
+     * numbers from entry {@code f} up to, but not including, entry {@code f + 1}.
      *
      * @return a new array, not descending, with one entry more than there are factors
      */
@@ -303,9 +304,9 @@ public final class FactorGraph extends NativeObject implements Serializable {
     }
 
     /**
-     * The parameters of a factor: of a table its values, the first variable fastest; of a prior p; of AND and OR p and q; of
-     * {@link #SIGNED} the 4 values; of {@link #NOISY} these, and 4 probabilities for each of its variables; of terms their
-     * weights.
+     * The parameters of a factor: of a table its values, the first variable fastest; of a prior p; of AND and OR p and
+     * q; of {@link #SIGNED} the 4 values; of {@link #NOISY} these, and 4 probabilities for each of its variables; of
+     * terms their weights.
      *
      * @param factor index of the factor
      * @return a new array
@@ -316,9 +317,9 @@ public final class FactorGraph extends NativeObject implements Serializable {
     }
 
     /**
-     * The states that the condition of a factor wants of its variables, or {@link #WILDCARD}, which a head has that is not in
-     * the body: 1 for a literal x = 1, 0 for x = 0. Of terms one for each term and variable, term by term; of tables, priors
-     * and {@link #NOISY} none.
+     * The states that the condition of a factor wants of its variables, or {@link #WILDCARD}, which a head has that is
+     * not in the body: 1 for a literal x = 1, 0 for x = 0. Of terms one for each term and variable, term by term; of
+     * tables, priors and {@link #NOISY} none.
      *
      * @param factor index of the factor
      * @return a new array
@@ -358,7 +359,9 @@ public final class FactorGraph extends NativeObject implements Serializable {
          *     whose length is not the number of its joint states, and the like; {@link Status#LIMIT_EXCEEDED}
          */
         public FactorGraph build() {
-            use(Native::graphBuild);
+            try (Use use = new Use()) {
+                Native.graphBuild(use.pointer);
+            }
             return new FactorGraph(take());
         }
 
@@ -374,7 +377,9 @@ public final class FactorGraph extends NativeObject implements Serializable {
         public Builder addVariables(long[] labels, int[] cardinalities) {
             Check.length("cardinalities", cardinalities.length, labels.length, "one for each label");
             for (int cardinality : cardinalities) Check.count("a cardinality", cardinality);
-            use(graph -> Native.graphAddVariables(graph, labels, cardinalities));
+            try (Use use = new Use()) {
+                Native.graphAddVariables(use.pointer, labels, cardinalities);
+            }
             return this;
         }
 
@@ -397,7 +402,9 @@ public final class FactorGraph extends NativeObject implements Serializable {
          * @return this builder
          */
         public Builder addPrior(long label, double p) {
-            use(graph -> Native.graphAddPrior(graph, label, p));
+            try (Use use = new Use()) {
+                Native.graphAddPrior(use.pointer, label, p);
+            }
             return this;
         }
 
@@ -412,12 +419,15 @@ public final class FactorGraph extends NativeObject implements Serializable {
          */
         public Builder addAnd(long head, long[] body, double p, double q) {
             Objects.requireNonNull(body, "body");
-            use(graph -> Native.graphAddAnd(graph, head, body, p, q));
+            try (Use use = new Use()) {
+                Native.graphAddAnd(use.pointer, head, body, p, q);
+            }
             return this;
         }
 
         /**
-         * Adds a noisy disjunction: P(head = 0) = p if the whole body is false, and q otherwise. An empty body is false.
+         * Adds a noisy disjunction: P(head = 0) = p if the whole body is false, and q otherwise. An empty body is
+         * false.
          *
          * @param head label of the head
          * @param body labels of the body; duplicates merge
@@ -427,15 +437,17 @@ public final class FactorGraph extends NativeObject implements Serializable {
          */
         public Builder addOr(long head, long[] body, double p, double q) {
             Objects.requireNonNull(body, "body");
-            use(graph -> Native.graphAddOr(graph, head, body, p, q));
+            try (Use use = new Use()) {
+                Native.graphAddOr(use.pointer, head, body, p, q);
+            }
             return this;
         }
 
         /**
          * Adds many priors, AND and OR factors, or none if one is wrong. Factor {@code i} has the kind
-         * {@code kinds[i]}, the head {@code heads[i]}, as its body the labels from {@code bodies[bodyOffsets[i]]} up to,
-         * but not including, {@code bodies[bodyOffsets[i + 1]]} (none for a prior), and the probabilities
-         * {@code p[i]} and {@code q[i]} (q is ignored for a prior).
+         * {@code kinds[i]}, the head {@code heads[i]}, as its body the labels from {@code bodies[bodyOffsets[i]]} up
+         * to, but not including, {@code bodies[bodyOffsets[i + 1]]} (none for a prior), and the probabilities {@code
+         * p[i]} and {@code q[i]} (q is ignored for a prior).
          *
          * @param kinds {@link #PRIOR}, {@link #AND} or {@link #OR}
          * @param heads as many labels
@@ -467,7 +479,9 @@ public final class FactorGraph extends NativeObject implements Serializable {
             Objects.requireNonNull(bodies, "bodies");
             checkFactors(kinds.length, heads.length, bodyOffsets.length, p.length, q.length);
             Check.offsets("bodyOffsets", bodyOffsets);
-            use(graph -> Native.graphAddFactors(graph, kinds, heads, bodyOffsets, bodies, p, q));
+            try (Use use = new Use()) {
+                Native.graphAddFactors(use.pointer, kinds, heads, bodyOffsets, bodies, p, q);
+            }
             return this;
         }
 
@@ -530,14 +544,16 @@ public final class FactorGraph extends NativeObject implements Serializable {
         public Builder addTable(long[] scope, double[] values) {
             Objects.requireNonNull(scope, "scope");
             Objects.requireNonNull(values, "values");
-            use(graph -> Native.graphAddTable(graph, scope, values));
+            try (Use use = new Use()) {
+                Native.graphAddTable(use.pointer, scope, values);
+            }
             return this;
         }
 
         /**
          * Adds many dense tables, or none if one is wrong. Table {@code i} has the scope from
-         * {@code scopes[scopeOffsets[i]]} up to, but not including, {@code scopes[scopeOffsets[i + 1]]}, and likewise the
-         * values cut out by {@code valueOffsets}.
+         * {@code scopes[scopeOffsets[i]]} up to, but not including, {@code scopes[scopeOffsets[i + 1]]}, and likewise
+         * the values cut out by {@code valueOffsets}.
          *
          * @param scopeOffsets offsets, one more than there are tables, from 0 to the length of {@code scopes}
          * @param scopes labels
@@ -547,12 +563,13 @@ public final class FactorGraph extends NativeObject implements Serializable {
          */
         public Builder addTables(int[] scopeOffsets, long[] scopes, int[] valueOffsets, double[] values) {
             return addTables(
-                    Check.offsets("scopeOffsets", scopeOffsets), scopes, Check.offsets("valueOffsets", valueOffsets), values);
+                    Check.offsets("scopeOffsets", scopeOffsets), scopes,
+                    Check.offsets("valueOffsets", valueOffsets), values);
         }
 
         /**
-         * As {@link #addTables(int[], long[], int[], double[])}, with offsets as {@link FactorGraph#factorOffsets} gives
-         * them.
+         * As {@link #addTables(int[], long[], int[], double[])}, with offsets as {@link FactorGraph#factorOffsets}
+         * gives them.
          *
          * @param scopeOffsets offsets, one more than there are tables, from 0 to the length of {@code scopes}
          * @param scopes labels
@@ -577,7 +594,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
          * @param head label of the head
          * @param body labels
          * @param negated for each label, true for the literal x = 0, false for x = 1
-         * @param values f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one fails)
+         * @param values f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one
+         *     fails)
          * @return this builder
          */
         public Builder addSigned(long head, long[] body, boolean[] negated, double[] values) {
@@ -651,7 +669,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
         public Builder addClause(long[] variables, boolean[] negated, double satisfied, double violated) {
             Check.length("negated", negated.length, variables.length, "one for each variable");
             if (variables.length == 0) {
-                throw new FastLbpException(Status.INVALID_ARGUMENT, "a clause without literals: one is needed at least");
+                throw new FastLbpException(
+                        Status.INVALID_ARGUMENT, "a clause without literals: one is needed at least");
             }
             // The first literal decides where all others are violated.
             int others = variables.length - 1;
@@ -665,14 +684,15 @@ public final class FactorGraph extends NativeObject implements Serializable {
         }
 
         /**
-         * Adds a factor decided by a conjunction of noisy literals: each holds with a probability that depends on the state
-         * of its binary variable.
+         * Adds a factor decided by a conjunction of noisy literals: each holds with a probability that depends on the
+         * state of its binary variable.
          *
          * @param head label of the head
          * @param body labels, all different and different from the head
-         * @param literals for each label four probabilities: that its literal holds and that it fails if the variable is 0,
-         *     and the same if it is 1
-         * @param values f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one fails)
+         * @param literals for each label four probabilities: that its literal holds and that it fails if the variable
+         *     is 0, and the same if it is 1
+         * @param values f(head = 1 | all hold), f(head = 0 | all hold), f(head = 1 | one fails), f(head = 0 | one
+         *     fails)
          * @return this builder
          */
         public Builder addNoisy(long head, long[] body, double[] literals, double[] values) {
@@ -683,8 +703,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
         }
 
         /**
-         * Adds a noisy-OR of binary variables: P(head = 0 | x) = (1 - leak) times the product of 1 - {@code links[i]} over
-         * all i with {@code body[i]} = 1.
+         * Adds a noisy-OR of binary variables: P(head = 0 | x) = (1 - leak) times the product of 1 - {@code links[i]}
+         * over all i with {@code body[i]} = 1.
          *
          * @param head label of the head
          * @param body labels, all different and different from the head
@@ -704,8 +724,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
         }
 
         /**
-         * Adds a noisy-AND of binary variables: P(head = 1 | x) = p times the product of {@code links[i]} over all i with
-         * {@code body[i]} = 0.
+         * Adds a noisy-AND of binary variables: P(head = 1 | x) = p times the product of {@code links[i]} over all i
+         * with {@code body[i]} = 0.
          *
          * @param head label of the head
          * @param body labels, all different and different from the head
@@ -749,8 +769,8 @@ public final class FactorGraph extends NativeObject implements Serializable {
          * @param scopes labels
          * @param termOffsets as many offsets, from 0 to the length of {@code weights}
          * @param weights one weight per term
-         * @param indicators states or {@link #WILDCARD}, one per term and variable of its factor, factor by factor and term by
-         *     term
+         * @param indicators states or {@link #WILDCARD}, one per term and variable of its factor, factor by factor and
+         *     term by term
          * @return this builder
          */
         public Builder addTermFactors(

@@ -113,7 +113,8 @@ final class GraphContent {
 
     /** Kinds that are added in bulk: those of which graphs have many. */
     private boolean isHorn(int factor) {
-        return kinds[factor] == FactorGraph.PRIOR || kinds[factor] == FactorGraph.AND || kinds[factor] == FactorGraph.OR;
+        return kinds[factor] == FactorGraph.PRIOR || kinds[factor] == FactorGraph.AND
+                || kinds[factor] == FactorGraph.OR;
     }
 
     private void addHorn(FactorGraph.Builder builder, int first, int end) {

@@ -15,8 +15,9 @@ import java.util.Objects;
  * BINGO's loop over a session: alarms are ranked by their probabilities, the first one is inspected, its answer is
  * observed, and the others are ranked again. As {@code fastlbp rank} does, with the same orders.
  *
- * <p>Alarms of equal probability are in the order of their names, byte by byte; those without a name come before, by their
- * variables. The session must not be used otherwise meanwhile, and is closed by its owner. For one thread at a time.
+ * <p>Alarms of equal probability are in the order of their names, byte by byte; those without a name come before, by
+ * their variables. The session must not be used otherwise meanwhile, and is closed by its owner. For one thread at a
+ * time.
  */
 public final class Inspection {
     /** When probabilities count as equal. */
@@ -207,8 +208,8 @@ public final class Inspection {
     }
 
     /**
-     * Says of an alarm whether it is a true one, runs the session, and ranks the others again. An answer that contradicts
-     * the graph, which fails with {@link Status#CONTRADICTION}, is taken back, and all is as it was before.
+     * Says of an alarm whether it is a true one, runs the session, and ranks the others again. An answer that
+     * contradicts the graph, which fails with {@link Status#CONTRADICTION}, is taken back, and all is as it was before.
      *
      * @param alarm place of the alarm in the list of alarms
      * @param isTrue whether it is a true one

@@ -105,8 +105,8 @@ final class NativeLibrary {
     }
 
     /**
-     * Loads a copy of a library, of which the CRC-32 must be the given one, if there is one. It finds damage, as anything
-     * would; a stronger hash took nine tenths of the first call, since the JVM has not compiled it by then.
+     * Loads a copy of a library, of which the CRC-32 must be the given one, if there is one. It finds damage, as
+     * anything would; a stronger hash took nine tenths of the first call, since the JVM has not compiled it by then.
      */
     private static void copyAndLoad(InputStream library, String name, String wanted) {
         Path directory;
@@ -115,7 +115,8 @@ final class NativeLibrary {
             directory = newDirectory(Paths.get(System.getProperty("java.io.tmpdir"))).toAbsolutePath();
         } catch (IOException exception) {
             throw failure(
-                    "cannot make a directory for the native library of fastlbp in " + System.getProperty("java.io.tmpdir")
+                    "cannot make a directory for the native library of fastlbp in "
+                            + System.getProperty("java.io.tmpdir")
                             + ": " + exception + advice(), exception);
         }
         Path file = directory.resolve(FILE);
@@ -127,7 +128,8 @@ final class NativeLibrary {
             }
             loadCopy(file, directory);
         } catch (IOException exception) {
-            throw failure("cannot write the native library of fastlbp to " + file + ": " + exception + advice(), exception);
+            throw failure("cannot write the native library of fastlbp to " + file + ": " + exception + advice(),
+                    exception);
         } finally {
             // Once it is mapped, the JVM does not need the file any more.
             delete(file);
@@ -144,7 +146,8 @@ final class NativeLibrary {
         FileAttribute<Set<PosixFilePermission>> mine = PosixFilePermissions.asFileAttribute(EnumSet.of(
                 PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE));
         for (int attempt = 1; ; attempt++) {
-            Path path = parent.resolve("fastlbp-" + Long.toHexString(System.nanoTime() ^ (long) System.identityHashCode(mine) << 32));
+            Path path = parent.resolve("fastlbp-"
+                    + Long.toHexString(System.nanoTime() ^ (long) System.identityHashCode(mine) << 32));
             try {
                 return Files.createDirectory(path, mine);
             } catch (FileAlreadyExistsException exception) {
@@ -161,7 +164,8 @@ final class NativeLibrary {
             System.load(file.toString());
         } catch (UnsatisfiedLinkError error) {
             throw failure(
-                    "the native library of fastlbp was extracted to " + directory + ", but cannot be loaded from there: "
+                    "the native library of fastlbp was extracted to " + directory
+                            + ", but cannot be loaded from there: "
                             + error.getMessage() + reason(String.valueOf(error.getMessage())) + advice(), error);
         }
     }
@@ -169,8 +173,8 @@ final class NativeLibrary {
     private static String reason(String message) {
         // What the dynamic linker of glibc says of a symbol version that it lacks.
         if (message.contains("GLIBC_")) {
-            return "; this library was built on a system with a newer C library: one of scripts/build-natives needs glibc"
-                    + " 2.17 only, or";
+            return "; this library was built on a system with a newer C library: one of scripts/build-natives needs"
+                    + " glibc 2.17 only, or";
         }
         return "; if that is on a file system mounted with 'noexec'";
     }
@@ -210,7 +214,9 @@ final class NativeLibrary {
         return error;
     }
 
-    /** Operating system, architecture and, where that is musl, the C library, as the directories in the jar are named. */
+    /**
+     * Operating system, architecture and, where that is musl, the C library, as the directories in the jar are named.
+     */
     static String platform() {
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
         String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);

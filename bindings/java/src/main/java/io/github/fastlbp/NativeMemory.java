@@ -108,7 +108,8 @@ final class NativeMemory {
                 limit = Long.parseLong(given.trim());
             } catch (NumberFormatException exception) {
                 throw new FastLbpException(
-                        Status.INVALID_ARGUMENT, "-D" + LIMIT + "=" + given + ": a number of bytes is needed, 0 for no limit");
+                        Status.INVALID_ARGUMENT,
+                        "-D" + LIMIT + "=" + given + ": a number of bytes is needed, 0 for no limit");
             }
             return limit > 0 ? limit : Long.MAX_VALUE;
         }

@@ -86,8 +86,8 @@ abstract class NativeObject implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Takes over a pointer that {@code free} frees; {@code what} is the object's name in messages. {@code bytes} that it
-     * alone takes are reserved, and so are those that it shares. If they cannot be, the pointer is freed.
+     * Takes over a pointer that {@code free} frees; {@code what} is the object's name in messages. {@code bytes} that
+     * it alone takes are reserved, and so are those that it shares. If they cannot be, the pointer is freed.
      */
     NativeObject(String what, long pointer, LongConsumer free, long bytes, Shared shared) {
         this.what = what;
@@ -179,11 +179,24 @@ abstract class NativeObject implements AutoCloseable {
         return owned.pointer;
     }
 
+    /**
+     * A call on this object, which is not freed before its end. The calls that most programs begin with are written by it,
+     * the others by the functions below: a JVM makes a class of each lambda when it is first met, and the first graph and
+     * run would meet some twenty.
+     */
+    final class Use implements AutoCloseable {
+        final long pointer = acquire();
+
+        @Override
+        public void close() {
+            release();
+        }
+    }
+
     final void use(LongConsumer call) {
-        get(pointer -> {
-            call.accept(pointer);
-            return null;
-        });
+        try (Use use = new Use()) {
+            call.accept(use.pointer);
+        }
     }
 
     /** Uses many objects at the same time. */
@@ -202,19 +215,20 @@ abstract class NativeObject implements AutoCloseable {
     }
 
     final <T> T get(LongFunction<T> call) {
-        long pointer = acquire();
-        try {
-            return call.apply(pointer);
-        } finally {
-            release();
+        try (Use use = new Use()) {
+            return call.apply(use.pointer);
         }
     }
 
     final long getLong(LongUnaryOperator call) {
-        return get(call::applyAsLong);
+        try (Use use = new Use()) {
+            return call.applyAsLong(use.pointer);
+        }
     }
 
     final double getDouble(LongToDoubleFunction call) {
-        return get(call::applyAsDouble);
+        try (Use use = new Use()) {
+            return call.applyAsDouble(use.pointer);
+        }
     }
 }

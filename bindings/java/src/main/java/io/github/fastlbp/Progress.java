@@ -1,7 +1,5 @@
 package io.github.fastlbp;
 
-import java.util.function.Supplier;
-
 /**
  * Whom the runs of one call tell of their iterations: listeners, which may throw exceptions. These end their run, and
  * are thrown where the call was made. A run also ends where its thread has been interrupted.
@@ -24,7 +22,9 @@ final class Progress {
     boolean goesOn(int number, long iterations, long maxIterations, double maxDiff, double activeFraction) {
         try {
             ProgressListener listener = listeners[number];
-            if (listener != null && !listener.onIteration(iterations, maxIterations, maxDiff, activeFraction)) return false;
+            if (listener != null && !listener.onIteration(iterations, maxIterations, maxDiff, activeFraction)) {
+                return false;
+            }
         } catch (Throwable failure) {
             if (thrown == null || number < thrower) {
                 thrown = failure;
@@ -36,13 +36,9 @@ final class Progress {
         return !Thread.currentThread().isInterrupted();
     }
 
-    /** Makes a call that runs; what a listener threw in it goes before what the call returns or throws. */
-    <T> T of(Supplier<T> call) {
-        try {
-            return call.get();
-        } finally {
-            if (thrown != null) Progress.<RuntimeException>throwAny(thrown);
-        }
+    /** Throws what a listener has thrown, if one has: it goes before what the call of a run returns or throws. */
+    void rethrow() {
+        if (thrown != null) Progress.<RuntimeException>throwAny(thrown);
     }
 
     /** Throws also what is checked, as a listener in another language may. */

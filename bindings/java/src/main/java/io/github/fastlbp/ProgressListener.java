@@ -4,9 +4,9 @@ package io.github.fastlbp;
 @FunctionalInterface
 public interface ProgressListener {
     /**
-     * Called after each iteration (in a batch, after each entry), on the thread that called the run. Calls on the running
-     * session throw a {@link FastLbpException} with {@link Status#BUSY}, but {@link BeliefPropagation#close}, which
-     * takes effect when the run ends. An exception that it throws ends the run, and the run's method throws it.
+     * Called after each iteration (in a batch, after each entry), on the thread that called the run. Calls on the
+     * running session throw a {@link FastLbpException} with {@link Status#BUSY}, but {@link BeliefPropagation#close},
+     * which takes effect when the run ends. An exception that it throws ends the run, and the run's method throws it.
      *
      * @param iterations iterations (entries) done in this run
      * @param maxIterations largest number of them that the run can make

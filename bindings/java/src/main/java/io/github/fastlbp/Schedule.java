@@ -57,8 +57,8 @@ public final class Schedule {
     }
 
     /**
-     * Every edge is in one of some blocks, at random, the same ones every iteration; one block after the other, the edges of
-     * a block at once.
+     * Every edge is in one of some blocks, at random, the same ones every iteration; one block after the other, the
+     * edges of a block at once.
      *
      * @param blocks number of blocks, 1 or more
      * @param seed gives the same blocks on every machine

@@ -6,12 +6,12 @@ import java.util.Comparator;
 import java.util.function.IntPredicate;
 
 /**
- * Candidates, the most suspicious first; those of equal probability in the order of their list, and with the same ranks. As
- * {@code fastlbp locate} ranks statements.
+ * Candidates, the most suspicious first; those of equal probability in the order of their list, and with the same
+ * ranks. As {@code fastlbp locate} ranks statements.
  *
- * <p>What is compared is the probability to be right, the lowest first, as SmartFL does: where a fault is next to certain,
- * these still differ. Which of several candidates of one probability is inspected first is open; {@link #first} says what
- * that means for the faulty ones.
+ * <p>What is compared is the probability to be right, the lowest first, as SmartFL does: where a fault is next to
+ * certain, these still differ. Which of several candidates of one probability is inspected first is open; {@link
+ * #first} says what that means for the faulty ones.
  */
 public final class Suspects extends AbstractList<Suspects.Suspect> {
     private final Suspect[] suspects;
@@ -75,7 +75,8 @@ public final class Suspects extends AbstractList<Suspects.Suspect> {
 
         @Override
         public String toString() {
-            return "candidate " + candidate + ", " + probability + ", rank " + best + (best < worst ? " to " + worst : "");
+            return "candidate " + candidate + ", " + probability + ", rank " + best
+                    + (best < worst ? " to " + worst : "");
         }
     }
 

@@ -22,9 +22,9 @@
  * {@code BUSY} in one of the two; calls that only read run side by side.
  *
  * <p><b>Memory</b> of graphs and sessions is outside of Java's heap: close them, best by
- * {@code try (...)}. Those that become unreachable without it are freed when others are made; where much of it is in use, the
- * collector is asked to look for them first. More than the limit, which is what the machine or its container has unless the
- * system property {@code fastlbp.memory.limit} gives a number of bytes, is a {@code FastLbpException} with the status
- * {@code OUT_OF_MEMORY}.
+ * {@code try (...)}. Those that become unreachable without it are freed when others are made; where much of it is in
+ * use, the collector is asked to look for them first. More than the limit, which is what the machine or its container
+ * has unless the system property {@code fastlbp.memory.limit} gives a number of bytes, is a {@code FastLbpException}
+ * with the status {@code OUT_OF_MEMORY}.
  */
 package io.github.fastlbp;

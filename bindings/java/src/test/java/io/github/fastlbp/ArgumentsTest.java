@@ -51,7 +51,8 @@ class ArgumentsTest {
                     "variables[1] is -5",
                     () -> bp.runBatch(new int[] {0, 2}, wrong, fine, new double[10]));
             isNegative(
-                    Status.OUT_OF_RANGE, "states[1] is -5", () -> bp.runBatch(new int[] {0, 2}, fine, wrong, new double[10]));
+                    Status.OUT_OF_RANGE, "states[1] is -5",
+                    () -> bp.runBatch(new int[] {0, 2}, fine, wrong, new double[10]));
             isNegative(
                     Status.INVALID_ARGUMENT,
                     "entryOffsets[1] is -5",

@@ -64,7 +64,8 @@ class ContentTest {
         }
         double[] marginals = new double[wanted.stateCount()];
         double[] others = new double[wanted.stateCount()];
-        try (BeliefPropagation one = new BeliefPropagation(wanted); BeliefPropagation other = new BeliefPropagation(found)) {
+        try (BeliefPropagation one = new BeliefPropagation(wanted);
+                BeliefPropagation other = new BeliefPropagation(found)) {
             one.runIterations(5);
             other.runIterations(5);
             one.marginals(marginals);
@@ -113,7 +114,8 @@ class ContentTest {
         }
         assertContains(
                 "m.causal_fg:2",
-                fails(Status.PARSE, () -> FactorGraph.read(new byte[] {'1', '\n', 'x', '\n'}, "m.causal_fg")).getMessage());
+                fails(Status.PARSE, () -> FactorGraph.read(new byte[] {'1', '\n', 'x', '\n'},
+                        "m.causal_fg")).getMessage());
         assertThrows(NullPointerException.class, () -> FactorGraph.read(null, "m.fg"));
     }
 
@@ -147,7 +149,8 @@ class ContentTest {
             int[] offsets = {0, 1, 2};
             int[] states = {1, 2};
             bp.runBatch(offsets, graph.variablesOfLabels(new long[] {8, 30}), states, wanted);
-            assertArrayEquals(new Status[] {Status.OK, Status.OK}, bp.runBatchLabels(offsets, new long[] {8, 30}, states, found));
+            assertArrayEquals(new Status[] {Status.OK, Status.OK},
+                    bp.runBatchLabels(offsets, new long[] {8, 30}, states, found));
             assertArrayEquals(wanted, found);
             fails(Status.OUT_OF_RANGE, () -> bp.runBatchLabels(offsets, new long[] {8, 31}, states, found));
         }
@@ -194,7 +197,8 @@ class ContentTest {
 
     @Test
     void resultsAndEvidenceAreSerialized() throws Exception {
-        Evidence evidence = new Evidence().observe(3, 1).setLikelihood(4, new double[] {1, 0.5, 0.25}).observe(0, 0).clear(0);
+        Evidence evidence = new Evidence().observe(3, 1).setLikelihood(4, new double[] {1, 0.5, 0.25})
+                .observe(0, 0).clear(0);
         Evidence found = (Evidence) read(serialized(evidence));
         assertEquals(evidence, found);
         assertEquals(evidence.hashCode(), found.hashCode());

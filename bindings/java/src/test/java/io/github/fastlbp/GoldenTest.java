@@ -83,7 +83,8 @@ class GoldenTest {
             }
             checked++;
         }
-        System.out.println("golden/" + part + " through JNI: " + checked + " references, largest difference " + largest);
+        System.out.println(
+                "golden/" + part + " through JNI: " + checked + " references, largest difference " + largest);
         assertEquals(cases, checked);
     }
 

@@ -86,7 +86,8 @@ class GraphTest {
         try (FactorGraph.Builder builder = FactorGraph.builder()) {
             fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(
                     IntBuffer.wrap(KINDS), heads, offsets, bodies, p, q));
-            fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(kinds, heads, bodies.slice(), bodies, p, doubles(P, 1)));
+            fails(Status.INVALID_ARGUMENT,
+                    () -> builder.addFactors(kinds, heads, bodies.slice(), bodies, p, doubles(P, 1)));
             LongBuffer foreign = ByteBuffer.allocateDirect(24).order(ByteOrder.BIG_ENDIAN).asLongBuffer();
             if (ByteOrder.nativeOrder() != ByteOrder.BIG_ENDIAN) {
                 FastLbpException exception = fails(
@@ -119,7 +120,8 @@ class GraphTest {
             builder.addVariable(5, 3);
             builder.addTable(new long[] {5}, new double[] {1, 2, 5});
             builder.addTables(
-                    new int[] {0, 2, 3}, new long[] {5, 6, 6}, new int[] {0, 6, 8}, new double[] {1, 1, 1, 1, 1, 1, 3, 1});
+                    new int[] {0, 2, 3}, new long[] {5, 6, 6}, new int[] {0, 6, 8},
+                    new double[] {1, 1, 1, 1, 1, 1, 3, 1});
             try (FactorGraph graph = builder.build();
                     BeliefPropagation bp = new BeliefPropagation(graph)) {
                 assertEquals(5, graph.stateCount());
@@ -248,7 +250,8 @@ class GraphTest {
             fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(KINDS, HEADS, new int[3], BODIES, P, Q));
             fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(KINDS, HEADS, OFFSETS, BODIES, new double[4], Q));
             fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(KINDS, HEADS, OFFSETS, BODIES, P, new double[0]));
-            for (int[] offsets : new int[][] {{0, 0, 2, 5}, {0, 3, 2, 4}, {0, -1, 2, 4}, {0, 0, 2, Integer.MIN_VALUE}}) {
+            int[][] wrong = {{0, 0, 2, 5}, {0, 3, 2, 4}, {0, -1, 2, 4}, {0, 0, 2, Integer.MIN_VALUE}};
+            for (int[] offsets : wrong) {
                 fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(KINDS, HEADS, offsets, BODIES, P, Q));
             }
             int[] unknown = {FactorGraph.TABLE, 17, -1};

@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Test;
 class LifetimeTest {
     /** Methods that do not reach the native object. */
     private static final List<String> HARMLESS =
-            Arrays.asList("close", "what", "setProgressListener", "nodeCount", "take", "use", "get", "getLong", "getInt", "getDouble");
+            Arrays.asList("close", "what", "setProgressListener", "nodeCount", "take", "use", "get",
+                    "getLong", "getInt", "getDouble");
 
     private static Object argument(Class<?> type) {
         if (type == int.class) return 0;
@@ -58,7 +59,8 @@ class LifetimeTest {
             // Their lengths must fit each other, or that is said first.
             if (Arrays.asList(arguments).contains(null) || method.getName().startsWith("add")) continue;
             InvocationTargetException thrown =
-                    assertThrows(InvocationTargetException.class, () -> method.invoke(closed, arguments), method.toString());
+                    assertThrows(InvocationTargetException.class,
+                            () -> method.invoke(closed, arguments), method.toString());
             if (method.getName().equals("probabilities") && arguments.length == 2) continue;
             assertEquals(IllegalStateException.class, thrown.getCause().getClass(), method.toString());
             Data.assertContains("closed", thrown.getCause().getMessage());
@@ -203,7 +205,8 @@ class LifetimeTest {
                 try (FactorGraph.Builder builder = FactorGraph.builder()) {
                     fails(Status.INVALID_ARGUMENT, () -> builder.addAnd(1, body, 2, 0));
                     fails(Status.INVALID_ARGUMENT, () -> builder.addFactors(
-                            new int[] {FactorGraph.AND}, new long[1], new int[] {0, -1}, body, new double[1], new double[1]));
+                            new int[] {FactorGraph.AND}, new long[1], new int[] {0, -1}, body,
+                            new double[1], new double[1]));
                 }
                 try (BeliefPropagation bp = new BeliefPropagation(graph)) {
                     fails(Status.NO_RESULT, () -> bp.marginals(new double[1]));

@@ -52,6 +52,7 @@ public final class LoadingProgram {
     /** The library of these classes. */
     static Path library() {
         return Paths.get(
-                Data.module().toString(), "target", "classes", "natives", NativeLibrary.platform(), "libfastlbp_jni.so");
+                Data.module().toString(), "target", "classes", "natives", NativeLibrary.platform(),
+                "libfastlbp_jni.so");
     }
 }

@@ -104,7 +104,10 @@ public final class LongRunProgram {
             Thread.sleep(50);
             alive = (int) loaders.stream().filter(loader -> loader.get() != null).count();
         }
-        System.out.println(status("VmRSS") - before + " KiB more than " + before + " KiB");
+        long more = status("VmRSS") - before;
+        System.out.println(more + " KiB more than " + before + " KiB");
+        // What the library has written stays, what it has read goes with its class loader.
+        check(more < (16 << 10) + 512L * (count - count / 10), "libraries take memory without their class loaders");
         System.out.println(alive == 0 ? "all " + count + " collected" : alive + " of " + count + " alive");
     }
 

@@ -96,7 +96,8 @@ class NativeLibraryTest {
         Files.write(source, text.getBytes("US-ASCII"));
         String include = System.getProperty("java.home") + "/include";
         assertEquals("exit code 0", Data.run(Arrays.asList(
-                "cc", "-shared", "-fPIC", "-I", include, "-I", include + "/linux", source.toString(), "-o", library.toString())));
+                "cc", "-shared", "-fPIC", "-I", include, "-I", include + "/linux",
+                source.toString(), "-o", library.toString())));
         assertRefused(load("-Dfastlbp.library.path=" + library, PROGRAM), "9.8.7", Native.VERSION, library.toString());
     }
 
@@ -118,11 +119,13 @@ class NativeLibraryTest {
     @Test
     void aFileSystemWithoutExecutionIsNamed(@TempDir Path directory) throws Exception {
         String mount = "mount -t tmpfs -o noexec tmpfs '" + directory + "'";
-        if (!Data.run(Arrays.asList("unshare", "--mount", "--map-root-user", "sh", "-c", mount)).endsWith("exit code 0")) {
+        if (!Data.run(Arrays.asList("unshare", "--mount", "--map-root-user", "sh", "-c", mount))
+                .endsWith("exit code 0")) {
             Data.skip("no file system can be mounted with noexec");
         }
         List<String> java = java("-Djava.io.tmpdir=" + directory, PROGRAM);
-        String command = mount + " && '" + String.join("' '", java) + "'; status=$?; ls -A '" + directory + "'; exit $status";
+        String command = mount + " && '" + String.join("' '", java) + "'; status=$?; ls -A '" + directory
+                + "'; exit $status";
         String printed = Data.run(Arrays.asList("unshare", "--mount", "--map-root-user", "sh", "-c", command));
         assertRefused(printed, directory.toString(), "noexec", "-Dfastlbp.library.path=FILE");
         assertFalse(printed.contains("\nlibfastlbp") || printed.contains("\nfastlbp-"), printed);
@@ -168,7 +171,8 @@ class NativeLibraryTest {
             String[] fields = line.trim().split("\\s+");
             // Number, value, size, type, binding, visibility, section, name.
             if (fields.length < 8 || !fields[4].matches("GLOBAL|WEAK") || fields[6].equals("UND")) continue;
-            assertTrue(fields[7].matches("JNI_On(Load|Unload)") || fields[7].startsWith("Java_io_github_fastlbp_Native_"), line);
+            assertTrue(fields[7].matches("JNI_On(Load|Unload)")
+                    || fields[7].startsWith("Java_io_github_fastlbp_Native_"), line);
             natives++;
         }
         long declared = Arrays.stream(Native.class.getDeclaredMethods())
@@ -179,7 +183,8 @@ class NativeLibraryTest {
         assertContains("NODELETE", dynamic);
         for (String line : dynamic.split("\n")) {
             if (line.contains("(NEEDED)")) {
-                assertTrue(line.matches(".*\\[(libc|libm|libgcc_s|libpthread|libdl|librt|libutil|ld-linux.*)\\.so.*\\]"), line);
+                String system = "libc|libm|libgcc_s|libpthread|libdl|librt|libutil|ld-linux.*";
+                assertTrue(line.matches(".*\\[(" + system + ")\\.so.*\\]"), line);
             }
         }
     }

@@ -177,7 +177,8 @@ class RankingTest {
                 bp.run();
                 Suspects suspects = new Suspects(bp, all, 0);
                 String brief = suspects.stream()
-                        .map(s -> s.candidate() + " " + s.probability() + " " + s.best() + " " + s.worst() + " " + s.average())
+                        .map(s -> s.candidate() + " " + s.probability() + " " + s.best() + " " + s.worst()
+                                + " " + s.average())
                         .collect(Collectors.joining("; "));
                 assertEquals(
                         "1 0.75 1 1 1.0; 0 0.5 2 4 3.0; 2 0.5 2 4 3.0; 4 0.5 2 4 3.0; 3 0.25 5 5 5.0", brief);

@@ -162,7 +162,8 @@ class SessionTest {
             Object[][] named = {
                 {Schedule.PARALL, "PARALL"}, {Schedule.SEQFIX, "SEQFIX"}, {Schedule.SEQMAX, "SEQMAX"},
                 {Schedule.TOPO, "TOPO"}, {Schedule.FWDBWD, "FWDBWD"}, {Schedule.TREE, "TREE"},
-                {Schedule.random(5), "SEQRND"}, {Schedule.blocks(3, 5), "BLOCKS"}, {Schedule.of("parall", 0), "PARALL"}};
+                {Schedule.random(5), "SEQRND"}, {Schedule.blocks(3, 5), "BLOCKS"},
+                {Schedule.of("parall", 0), "PARALL"}};
             for (Object[] pair : named) {
                 assertEquals(pair[1], bp.setSchedule((Schedule) pair[0]).scheduleName());
                 if (pair[0] == Schedule.SEQMAX) fails(Status.UNSUPPORTED, bp::levelCount);

@@ -18,8 +18,8 @@ import java.util.Arrays;
  * <p>Nodes are statements and values, numbered from 0. Each execution of a statement is a factor: the value that it
  * defines (the head) is right if the statement, the predicates that control it and the values that it uses are right,
  * and with probability q otherwise. Where a factor names a node twice, it counts once. Nodes that head no factor, as
- * statements do not, are right with probability 0.5 before anything is observed. The graph, and with it every result, is
- * that of the {@code .causal_fg} file with a block {@code *1;q} for each factor, in the same order.
+ * statements do not, are right with probability 0.5 before anything is observed. The graph, and with it every result,
+ * is that of the {@code .causal_fg} file with a block {@code *1;q} for each factor, in the same order.
  *
  * <p>A run makes synchronous iterations until no probability has moved by more than 1e-8 in one. Where observations
  * contradict each other, the state that more deterministic messages back wins, and a tie gives 0.5.
@@ -218,9 +218,9 @@ public final class SmartFlEngine implements AutoCloseable {
         }
 
         /**
-         * Adds many executions. Number {@code i} has the predicates from {@code predicates[predicateOffsets[i]]} up to, but
-         * not including, {@code predicates[predicateOffsets[i + 1]]}, and likewise the uses that {@code useOffsets} cuts out.
-         * If one is wrong, those before it have been added.
+         * Adds many executions. Number {@code i} has the predicates from {@code predicates[predicateOffsets[i]]} up to,
+         * but not including, {@code predicates[predicateOffsets[i + 1]]}, and likewise the uses that {@code useOffsets}
+         * cuts out. If one is wrong, those before it have been added.
          *
          * @param heads nodes of the values that are defined
          * @param statements as many nodes of statements
@@ -230,8 +230,8 @@ public final class SmartFlEngine implements AutoCloseable {
          * @param uses nodes of used values
          * @param q as many probabilities as there are heads
          * @return this builder
-         * @throws FastLbpException as {@link #addFactor}, and with {@link Status#INVALID_ARGUMENT} for lengths and offsets
-         *     that do not fit
+         * @throws FastLbpException as {@link #addFactor}, and with {@link Status#INVALID_ARGUMENT} for lengths and
+         *     offsets that do not fit
          */
         public Builder addFactors(
                 int[] heads,
@@ -247,8 +247,8 @@ public final class SmartFlEngine implements AutoCloseable {
                         + " probabilities: as many of each are needed");
             }
             if (predicateOffsets.length != count + 1 || useOffsets.length != count + 1) {
-                throw invalid(count + " heads need " + (count + 1) + " offsets, but there are " + predicateOffsets.length
-                        + " of predicates and " + useOffsets.length + " of uses");
+                throw invalid(count + " heads need " + (count + 1) + " offsets, but there are "
+                        + predicateOffsets.length + " of predicates and " + useOffsets.length + " of uses");
             }
             checkOffsets("predicateOffsets", predicateOffsets, predicates.length);
             checkOffsets("useOffsets", useOffsets, uses.length);
@@ -294,7 +294,8 @@ public final class SmartFlEngine implements AutoCloseable {
             if (!(q >= 0 && q <= 1)) throw invalid("factor " + factors + ": q is " + q + ", not a probability");
             long length = bodiesLength + 1L + (endOfPredicates - firstPredicate) + (endOfUses - firstUse);
             if (length > Integer.MAX_VALUE - 8) {
-                throw new FastLbpException(Status.LIMIT_EXCEEDED, "the bodies of all factors have more than 2^31 nodes");
+                throw new FastLbpException(
+                        Status.LIMIT_EXCEEDED, "the bodies of all factors have more than 2^31 nodes");
             }
             reserve((int) length);
             heads[factors] = head;
@@ -310,7 +311,8 @@ public final class SmartFlEngine implements AutoCloseable {
             if (node < 0 || node >= nodeCount) {
                 throw new FastLbpException(
                         Status.OUT_OF_RANGE,
-                        "factor " + factors + ": the " + name + " is node " + node + ", but there are " + nodeCount + " nodes");
+                        "factor " + factors + ": the " + name + " is node " + node + ", but there are "
+                                + nodeCount + " nodes");
             }
         }
 

@@ -128,7 +128,8 @@ class SmartFlEngineTest {
         int[] two = {0, 1};
         double[] q = {0.5, 0.5};
         int[] offsets = {0, 1, 2};
-        fails(Status.INVALID_ARGUMENT, "2 heads", () -> builder.addFactors(two, new int[1], offsets, two, offsets, two, q));
+        fails(Status.INVALID_ARGUMENT, "2 heads",
+                () -> builder.addFactors(two, new int[1], offsets, two, offsets, two, q));
         fails(Status.INVALID_ARGUMENT, "offsets", () -> builder.addFactors(two, two, two, two, offsets, two, q));
         fails(Status.INVALID_ARGUMENT, "[2] is 3", () -> builder.addFactors(
                 two, two, new int[] {0, 1, 3}, two, offsets, two, q));

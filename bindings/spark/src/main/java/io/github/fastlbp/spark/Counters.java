@@ -6,8 +6,8 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.util.LongAccumulator;
 
 /**
- * Spark's accumulators of how far a job is: the driver may read them at any time, and they are in Spark's own pages under
- * their names. What a task that is repeated did before counts, too.
+ * Spark's accumulators of how far a job is: the driver may read them at any time, and they are in Spark's own pages
+ * under their names. What a task that is repeated did before counts, too.
  */
 public final class Counters implements Serializable {
     private static final long serialVersionUID = 1L;

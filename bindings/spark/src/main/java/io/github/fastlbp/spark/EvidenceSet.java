@@ -66,7 +66,9 @@ public final class EvidenceSet implements Serializable {
     /** Replaces what a session knows. */
     void set(FactorGraph graph, BeliefPropagation bp) {
         bp.clearEvidence().observeLabels(labels, states);
-        for (int i = 0; i < softLabels.length; i++) bp.setLikelihood(graph.variableOfLabel(softLabels[i]), likelihoods[i]);
+        for (int i = 0; i < softLabels.length; i++) {
+            bp.setLikelihood(graph.variableOfLabel(softLabels[i]), likelihoods[i]);
+        }
     }
 
     /** The same by the variables of a graph. */

@@ -85,7 +85,8 @@ public final class EvidenceSets implements Serializable, AutoCloseable {
      * @return what came out, in the same order and partitions
      */
     public JavaRDD<Outcome> run(JavaRDD<EvidenceSet> entries) {
-        return entries.mapPartitions(partition -> run(partition, Function.identity(), (entry, outcome) -> outcome), true);
+        return entries.mapPartitions(partition -> run(partition, Function.identity(),
+                (entry, outcome) -> outcome), true);
     }
 
     /**

@@ -18,16 +18,14 @@ import org.apache.spark.sql.types.StructType;
 import scala.Tuple2;
 
 /**
- * Many graphs, each with some evidence: SmartFL's subjects with {@link RunSettings#forSmartFl}, or any others. The files
- * are the content of the rows, as Spark's data source {@code binaryFile} reads them. An executor parses a graph that
- * occurs in many rows once, as long as its cache has room.
+ * Many graphs, each with some evidence: SmartFL's subjects with {@link RunSettings#forSmartFl}, or any others. The
+ * files are the content of the rows, as Spark's data source {@code binaryFile} reads them. An executor parses a graph
+ * that occurs in many rows once, as long as its cache has room.
  */
 public final class GraphFiles implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    private final RunSettings settings;
-    private final MemoryBudget budget;
-    private final Counters counters;
+    private final FileJob job;
 
     /**
      * Prepares jobs.
@@ -37,10 +35,7 @@ public final class GraphFiles implements Serializable {
      * @throws FastLbpException if a setting is wrong
      */
     public GraphFiles(SparkContext context, RunSettings settings) {
-        settings.check();
-        budget = MemoryBudget.of(context, settings);
-        counters = new Counters(context);
-        this.settings = settings;
+        job = new FileJob(context, settings);
     }
 
     /**
@@ -66,9 +61,9 @@ public final class GraphFiles implements Serializable {
     }
 
     /**
-     * Runs the graphs of rows: the column {@code path} is a name whose suffixes tell the format, {@code content} has the
-     * bytes of the file; {@code labels} and {@code states} are evidence as in {@link EvidenceSets#run(Dataset)}, and may
-     * be missing.
+     * Runs the graphs of rows: the column {@code path} is a name whose suffixes tell the format, {@code content} has
+     * the bytes of the file; {@code labels} and {@code states} are evidence as in {@link EvidenceSets#run(Dataset)},
+     * and may be missing.
      *
      * @param graphs rows with these columns, and any others
      * @return all columns but the content and the evidence, and those of an {@link Outcome}
@@ -88,7 +83,7 @@ public final class GraphFiles implements Serializable {
      * @return accumulators
      */
     public Counters counters() {
-        return counters;
+        return job.counters;
     }
 
     // --- In tasks ------------------------------------------------------------------------------------------
@@ -104,38 +99,38 @@ public final class GraphFiles implements Serializable {
     private Outcome outcome(File file) {
         try {
             GraphFile graph = file.get();
-            TaskPlace place = new TaskPlace(settings);
+            TaskPlace place = new TaskPlace(job.settings);
             place.check();
-            try (GraphCache.Lease lease = lease(graph, budget, counters)) {
-                EntryRunner runner = new EntryRunner(settings, counters, place, lease);
+            try (GraphCache.Lease lease = lease(graph, job)) {
+                EntryRunner runner = new EntryRunner(job.settings, job.counters, place, lease);
                 return runner.run(Arrays.asList(graph.evidence())).get(0);
             }
         } catch (FastLbpException failure) {
             Outcome outcome = Outcome.failed(failure);
-            counters.add(outcome);
+            job.counters.add(outcome);
             return outcome;
         }
     }
 
     /** The graph of a file, for a task. */
-    static GraphCache.Lease lease(GraphFile file, MemoryBudget budget, Counters counters) {
+    static GraphCache.Lease lease(GraphFile file, FileJob job) {
         // The suffixes tell the format, and are all that a name says of the content.
         String name = file.name().substring(file.name().lastIndexOf('/') + 1);
         String format = name.substring(Math.max(0, name.indexOf('.')));
         return GraphCache.lease(
                 GraphCache.key(file.content(), format),
                 () -> {
-                    counters.addGraph();
+                    job.counters.addGraph();
                     FactorGraph graph = FactorGraph.read(file.content(), name);
                     try {
-                        budget.check(graph, 1, name);
+                        job.budget.check(graph, 1, name);
                         return graph;
                     } catch (FastLbpException failure) {
                         graph.close();
                         throw failure;
                     }
                 },
-                budget.cache());
+                job.budget.cache());
     }
 
     /** Where the columns of a graph with evidence are. */

@@ -7,7 +7,9 @@ import io.github.fastlbp.Status;
 import io.github.fastlbp.StopReason;
 import java.io.Serializable;
 
-/** What came out of one entry: its results, or the status and the text of its failure. For any of Spark's serializers. */
+/**
+ * What came out of one entry: its results, or the status and the text of its failure. For any of Spark's serializers.
+ */
 public final class Outcome implements Serializable {
     private static final long serialVersionUID = 1L;
 

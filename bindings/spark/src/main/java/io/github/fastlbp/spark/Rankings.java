@@ -24,8 +24,8 @@ import org.apache.spark.sql.types.StructType;
 import scala.Tuple2;
 
 /**
- * BINGO's loop on many programs whose true alarms are known, as its evaluation runs it: see {@link Inspection}. One session
- * is a chain of runs, each of which needs the answer before, so that one task makes it; many run at once.
+ * BINGO's loop on many programs whose true alarms are known, as its evaluation runs it: see {@link Inspection}. One
+ * session is a chain of runs, each of which needs the answer before, so that one task makes it; many run at once.
  */
 public final class Rankings implements Serializable {
     private static final long serialVersionUID = 1L;
@@ -43,9 +43,7 @@ public final class Rankings implements Serializable {
         DataTypes.createStructField("iterations", DataTypes.LongType, false),
     };
 
-    private final RunSettings settings;
-    private final MemoryBudget budget;
-    private final Counters counters;
+    private final FileJob job;
 
     /**
      * Prepares jobs.
@@ -55,10 +53,7 @@ public final class Rankings implements Serializable {
      * @throws FastLbpException if a setting is wrong
      */
     public Rankings(SparkContext context, RunSettings settings) {
-        settings.check();
-        budget = MemoryBudget.of(context, settings);
-        counters = new Counters(context);
-        this.settings = settings;
+        job = new FileJob(context, settings);
     }
 
     /**
@@ -74,9 +69,9 @@ public final class Rankings implements Serializable {
     }
 
     /**
-     * Ranks the alarms of the programs of rows: {@code path}, {@code content}, {@code labels} and {@code states} are the
-     * graph and what is known of it, as in {@link GraphFiles#run(Dataset)}; {@code alarms} and {@code true_alarms} are
-     * arrays of labels, and {@code names}, which may be missing, has a name for each alarm.
+     * Ranks the alarms of the programs of rows: {@code path}, {@code content}, {@code labels} and {@code states} are
+     * the graph and what is known of it, as in {@link GraphFiles#run(Dataset)}; {@code alarms} and {@code true_alarms}
+     * are arrays of labels, and {@code names}, which may be missing, has a name for each alarm.
      *
      * @param subjects rows with these columns, and any others
      * @return the other columns, and {@code status}, {@code message}, {@code inspected}, {@code probabilities}, {@code
@@ -115,7 +110,7 @@ public final class Rankings implements Serializable {
      * @return accumulators
      */
     public Counters counters() {
-        return counters;
+        return job.counters;
     }
 
     // --- In tasks ------------------------------------------------------------------------------------------
@@ -128,14 +123,14 @@ public final class Rankings implements Serializable {
         Ranking ranking;
         try {
             Subject subject = source.get();
-            TaskPlace place = new TaskPlace(settings);
-            try (GraphCache.Lease lease = GraphFiles.lease(subject.graph(), budget, counters)) {
+            TaskPlace place = new TaskPlace(job.settings);
+            try (GraphCache.Lease lease = GraphFiles.lease(subject.graph(), job)) {
                 ranking = rank(subject, place, lease);
             }
         } catch (FastLbpException failure) {
             ranking = new Ranking(failure);
         }
-        counters.add(ranking.status(), ranking.iterations());
+        job.counters.add(ranking.status(), ranking.iterations());
         return ranking;
     }
 
@@ -152,13 +147,13 @@ public final class Rankings implements Serializable {
         }
         long found = left.size();
         Evidence evidence = subject.graph().evidence().of(graph);
-        BeliefPropagation bp = lease.session(settings, place);
+        BeliefPropagation bp = lease.session(job.settings, place);
         place.watch(bp);
         long[] iterations = {0};
         Inspection inspection =
                 new Inspection(bp, evidence, graph.variablesOfLabels(alarms), subject.names()).setRun(session -> {
                     place.check();
-                    RunResult result = settings.run(session);
+                    RunResult result = job.settings.run(session);
                     place.check();
                     iterations[0] += result.iterations();
                     return result;

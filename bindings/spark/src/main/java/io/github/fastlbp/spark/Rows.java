@@ -147,7 +147,8 @@ final class Rows {
         }
         if (of.length != narrow.length) {
             throw new FastLbpException(
-                    Status.INVALID_ARGUMENT, of.length + " labels and " + narrow.length + " states: as many are needed");
+                    Status.INVALID_ARGUMENT,
+                    of.length + " labels and " + narrow.length + " states: as many are needed");
         }
         return new EvidenceSet(of, narrow);
     }

@@ -11,6 +11,7 @@ import java.io.Serializable;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * How each entry is run. Instances do not change: every setter gives another one. The defaults are those of {@link
@@ -63,9 +64,16 @@ public final class RunSettings implements Serializable {
         wantsMarginals = other.wantsMarginals;
     }
 
+    /** A copy with a change. */
+    private RunSettings with(Consumer<RunSettings> change) {
+        RunSettings other = new RunSettings(this);
+        change.accept(other);
+        return other;
+    }
+
     /**
-     * As BINGO runs: SEQFIX, until its rule with the tolerance 1e-6 ends the run, between 500 and 1000 iterations, with a
-     * history of 100.
+     * As BINGO runs: SEQFIX, until its rule with the tolerance 1e-6 ends the run, between 500 and 1000 iterations, with
+     * a history of 100.
      *
      * @return the settings
      */
@@ -74,8 +82,8 @@ public final class RunSettings implements Serializable {
     }
 
     /**
-     * As SmartFL runs: PARALL, until no probability moves by more than 1e-8, at most 100 iterations; where deterministic
-     * messages disagree, they vote.
+     * As SmartFL runs: PARALL, until no probability moves by more than 1e-8, at most 100 iterations; where
+     * deterministic messages disagree, they vote.
      *
      * @return the settings
      */
@@ -96,9 +104,7 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings property(String key, String value) {
-        RunSettings other = new RunSettings(this);
-        other.properties.put(key, value);
-        return other;
+        return with(other -> other.properties.put(key, value));
     }
 
     /**
@@ -109,10 +115,10 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings schedule(String name, long seed) {
-        RunSettings other = new RunSettings(this);
-        other.schedule = name;
-        other.seed = seed;
-        return other;
+        return with(other -> {
+            other.schedule = name;
+            other.seed = seed;
+        });
     }
 
     /**
@@ -172,10 +178,10 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings iterations(long iterations) {
-        RunSettings other = new RunSettings(this);
-        other.rule = Rule.ITERATIONS;
-        other.maxIterations = iterations;
-        return other;
+        return with(other -> {
+            other.rule = Rule.ITERATIONS;
+            other.maxIterations = iterations;
+        });
     }
 
     /**
@@ -188,26 +194,24 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings bingo(double tolerance, long minIterations, long maxIterations, long history) {
-        RunSettings other = new RunSettings(this);
-        other.rule = Rule.BINGO;
-        other.bingoTolerance = tolerance;
-        other.minIterations = minIterations;
-        other.maxIterations = maxIterations;
-        other.history = history;
-        return other;
+        return with(other -> {
+            other.rule = Rule.BINGO;
+            other.bingoTolerance = tolerance;
+            other.minIterations = minIterations;
+            other.maxIterations = maxIterations;
+            other.history = history;
+        });
     }
 
     /**
-     * Sets where runs are made. Without it, that is the CPU for tasks that Spark gave no device, and {@link Backend#AUTO}
-     * for others.
+     * Sets where runs are made. Without it, that is the CPU for tasks that Spark gave no device, and {@link
+     * Backend#AUTO} for others.
      *
      * @param backend the backend
      * @return other settings
      */
     public RunSettings backend(Backend backend) {
-        RunSettings other = new RunSettings(this);
-        other.backend = backend;
-        return other;
+        return with(other -> other.backend = backend);
     }
 
     /**
@@ -217,9 +221,7 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings deviceResource(String name) {
-        RunSettings other = new RunSettings(this);
-        other.resource = name;
-        return other;
+        return with(other -> other.resource = name);
     }
 
     /**
@@ -230,9 +232,7 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings checkMemory(boolean checks) {
-        RunSettings other = new RunSettings(this);
-        other.checksMemory = checks;
-        return other;
+        return with(other -> other.checksMemory = checks);
     }
 
     /**
@@ -242,9 +242,7 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings queries(long... labels) {
-        RunSettings other = new RunSettings(this);
-        other.queries = labels.clone();
-        return other;
+        return with(other -> other.queries = labels.clone());
     }
 
     /**
@@ -253,9 +251,7 @@ public final class RunSettings implements Serializable {
      * @return other settings
      */
     public RunSettings marginals() {
-        RunSettings other = new RunSettings(this);
-        other.wantsMarginals = true;
-        return other;
+        return with(other -> other.wantsMarginals = true);
     }
 
     // --- For tasks -----------------------------------------------------------------------------------------

@@ -76,7 +76,8 @@ final class Data {
                 if (variable < 5) {
                     builder.addPrior(variable, random.nextDouble());
                 } else {
-                    long[] body = random.ints(0, variable).distinct().limit(1 + random.nextInt(3)).asLongStream().toArray();
+                    long[] body = random.ints(0, variable).distinct().limit(1 + random.nextInt(3))
+                            .asLongStream().toArray();
                     builder.addAnd(variable, body, 0.5 + random.nextDouble() / 2, random.nextDouble() / 4);
                 }
             }

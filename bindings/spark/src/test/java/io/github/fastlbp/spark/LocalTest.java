@@ -105,7 +105,8 @@ class LocalTest {
             assertEquals(Arrays.asList(0.3, 0.7), found.get(0).getList(found.get(0).fieldIndex("probabilities")));
             assertEquals(Arrays.asList(1.0, 0.0), found.get(1).getList(found.get(1).fieldIndex("probabilities")));
             assertEquals(6, found.get(1).getList(found.get(1).fieldIndex("marginals")).size());
-            assertTrue(found.get(3).<String>getAs("message").contains("label 7"), found.get(3).<String>getAs("message"));
+            assertTrue(found.get(3).<String>getAs("message").contains("label 7"),
+                    found.get(3).<String>getAs("message"));
             assertEquals(7, sets.counters().entries());
             assertEquals(5, sets.counters().failures());
             FastLbpException missing = assertThrows(FastLbpException.class, () -> sets.run(rows.drop("states")));
@@ -168,7 +169,8 @@ class LocalTest {
             }
         }
         assertEquals("PARSE", found.get(5).getAs("status"));
-        assertTrue(found.get(5).<String>getAs("message").contains("9.causal_fg"), found.get(5).<String>getAs("message"));
+        assertTrue(found.get(5).<String>getAs("message").contains("9.causal_fg"),
+                found.get(5).<String>getAs("message"));
     }
 
     /** A run that would take for ever ends with its task, with an interrupt or without. */
@@ -235,7 +237,8 @@ class LocalTest {
         try (FactorGraph graph = FactorGraph.read(Data.example("weblech.causal_fg.gz"))) {
             enough.check(graph, 1, "it");
             assertEquals(819L << 20, 2 * enough.cache());
-            MemoryBudget little = MemoryBudget.of(conf.set("spark.executor.memoryOverhead", "1m"), 7, new RunSettings());
+            MemoryBudget little = MemoryBudget.of(conf.set("spark.executor.memoryOverhead", "1m"),
+                    7, new RunSettings());
             FastLbpException failure = assertThrows(FastLbpException.class, () -> little.check(graph, 1, "weblech"));
             assertEquals(Status.LIMIT_EXCEEDED, failure.status());
             assertTrue(

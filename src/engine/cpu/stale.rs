@@ -1,0 +1,39 @@
+//! Which nodes have an input that has changed since their messages were last computed.
+//!
+//! Synchronous iterations compute only these: the others would compute the same bits again. Threads mark nodes of one side
+//! of the graph while they compute those of the other side; barriers order both.
+
+use crate::error::Result;
+use crate::memory::collected;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A flag per variable or per factor. (Bytes, not bits: marking is a store, not a read-modify-write.)
+pub(super) struct Stale(Vec<AtomicBool>);
+
+impl Stale {
+    /// All nodes are stale.
+    pub(super) fn new(nodes: usize) -> Result<Self> {
+        Ok(Self(collected((0..nodes).map(|_| AtomicBool::new(true)))?))
+    }
+
+    pub(super) fn mark_all(&mut self) {
+        self.0.iter_mut().for_each(|stale| *stale.get_mut() = true);
+    }
+
+    /// An input of a node has changed.
+    #[inline(always)]
+    pub(super) fn mark(&self, node: usize) {
+        self.0[node].store(true, Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_marked(&self, node: usize) -> bool {
+        self.0[node].load(Relaxed)
+    }
+
+    /// The messages of a node have been computed.
+    #[inline(always)]
+    pub(super) fn unmark(&self, node: usize) {
+        self.0[node].store(false, Relaxed);
+    }
+}
