@@ -183,7 +183,7 @@ struct FromPacked<Loose> {
         const bool none = above.is_zero(), infinite = below.is_zero();
         const Far odds = Far::normalise(quotient(above.value, below.value), above.exponent - below.exponent);
         if (none | infinite) {
-            return none & infinite ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
+            return (none & infinite) ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
         }
         return odds.is_plain() ? odds.plain() : odds.packed();
     }

@@ -569,9 +569,11 @@ impl Loop<'_> {
         let Some(deferred) = &mut self.deferred else { return };
         let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
         std::mem::swap(messages(deferred), &mut state.to_variable);
+        synchronous.messages_were_replaced();
         synchronous.update_to_factors(state, team);
         deferred.undefined |= self.tracker.factors_moved(state, synchronous, team).undefined;
         std::mem::swap(messages(deferred), &mut state.to_variable);
+        synchronous.messages_were_replaced();
         team.collect(|w| w.contradictions = Contradictions::default());
     }
 

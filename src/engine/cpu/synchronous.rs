@@ -110,6 +110,11 @@ impl Synchronous {
     /// them, and that they depend on nothing but the inputs of their nodes.
     pub(super) fn begin(&mut self, skips: bool) {
         self.skips = skips && self.may_skip;
+        self.messages_were_replaced();
+    }
+
+    /// All nodes are stale: somebody else has changed messages.
+    pub(super) fn messages_were_replaced(&mut self) {
         self.stale_variables.mark_all();
         self.stale_factors.mark_all();
     }
