@@ -74,8 +74,9 @@ pub(crate) fn room<T>(length: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Bytes of a list from which on large pages are asked for: two of them fit in, wherever it begins.
-const LARGE: usize = 3 * LARGE_PAGE;
+/// Bytes of a list from which on large pages are asked for. (From 6 MiB on, seven graphs one after the other in one process took
+/// 1.12 times as long as without: the system makes room for large pages each time.)
+const LARGE: usize = 32 * LARGE_PAGE;
 /// Of x86-64, and of aarch64 with pages of 4096 bytes.
 const LARGE_PAGE: usize = 2 << 20;
 
