@@ -177,29 +177,36 @@ pub(crate) fn small_horn_messages<const N: usize>(
     inputs: &[EncodedMessage; N], head: usize, c: &HornCoefficients,
 ) -> [EncodedMessage; N] {
     let mut out = [EncodedMessage::ONE; N];
-    let near = if N <= 5 {
-        EncodedMessage::all_near::<64>(inputs)
-    } else {
-        EncodedMessage::all_near::<32>(inputs)
-    };
     // With one variable, a head alone in its own body, even near numbers can give 0/0.
-    if (N > 1) & c.in_f64_range & near {
+    if (N > 1) & c.in_f64_range & are_near(inputs) {
         small_messages::<Near>(inputs, head, c, &mut out);
     } else {
-        far_horn_messages(inputs, head, c, &mut out);
+        far_messages(inputs, head, c, c, &mut out);
     }
     out
 }
 
+/// Whether [`Near`] serves for these inputs, if it does for the coefficients.
+#[inline(always)]
+fn are_near<const N: usize>(inputs: &[EncodedMessage; N]) -> bool {
+    if N <= 5 {
+        EncodedMessage::all_near::<64>(inputs)
+    } else {
+        EncodedMessage::all_near::<32>(inputs)
+    }
+}
+
+/// All messages where [`Near`] does not serve. `literals` are those of the coefficients, in the order of the inputs.
 #[cold]
 #[inline(never)]
-fn far_horn_messages(
-    inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, out: &mut [EncodedMessage],
+fn far_messages(
+    inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, literals: &impl Literals,
+    out: &mut [EncodedMessage],
 ) {
     if c.fits_f64(inputs) {
-        small_messages::<f64>(inputs, head, c, out);
+        small_messages::<f64>(inputs, head, literals, out);
     } else {
-        small_messages::<ExtendedFloat>(inputs, head, c, out);
+        small_messages::<ExtendedFloat>(inputs, head, literals, out);
     }
 }
 
@@ -210,31 +217,14 @@ fn far_horn_messages(
 pub(crate) fn head_first_messages<const N: usize>(
     inputs: &[EncodedMessage; N], head: usize, c: &HornCoefficients,
 ) -> [EncodedMessage; N] {
-    let near = if N <= 5 {
-        EncodedMessage::all_near::<64>(inputs)
-    } else {
-        EncodedMessage::all_near::<32>(inputs)
-    };
-    let c = HeadFirst { c, head };
+    let literals = HeadFirst { c, head };
     let mut out = [EncodedMessage::ONE; N];
-    if c.c.in_f64_range & near {
-        small_messages::<Near>(inputs, 0, &c, &mut out);
+    if c.in_f64_range & are_near(inputs) {
+        small_messages::<Near>(inputs, 0, &literals, &mut out);
     } else {
-        far_head_first_messages(inputs, &c, &mut out);
+        far_messages(inputs, 0, c, &literals, &mut out);
     }
     out
-}
-
-#[cold]
-#[inline(never)]
-fn far_head_first_messages(
-    inputs: &[EncodedMessage], c: &HeadFirst<'_>, out: &mut [EncodedMessage],
-) {
-    if c.c.fits_f64(inputs) {
-        small_messages::<f64>(inputs, 0, c, out);
-    } else {
-        small_messages::<ExtendedFloat>(inputs, 0, c, out);
-    }
 }
 
 /// Position in a factor of a variable of which the number in the order of [`head_first_messages`] is known.

@@ -110,10 +110,8 @@ impl Product {
     /// block, times the others of its block.
     #[inline]
     pub(crate) fn times_others(self, values: &[EncodedMessage; BLOCK], leaf: usize) -> Self {
-        let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
         if let Some(x) = plain_factors(values) {
-            let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
-            let product = ((self.significand * above) * (x[pair] * x[pair + 1])) * x[leaf ^ 1];
+            let product = plain_times_others(self.significand, &x, leaf);
             let product = ExtendedFloat::from_f64(product).scaled(self.exponent);
             return Self {
                 significand: product.significand(),
@@ -122,12 +120,11 @@ impl Product {
             };
         }
         let x = values.map(Self::of);
+        let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
         let above = x[half].combine(x[half + 1]).combine(x[half + 2].combine(x[half + 3]));
         self.combine(above).combine(x[pair].combine(x[pair + 1])).combine(x[leaf ^ 1])
     }
-}
 
-impl Product {
     /// The odds of [`Self::times_others`], where no factor is deterministic and `f64` does for the block and for the odds;
     /// else `None`.
     #[inline(always)]
@@ -135,11 +132,17 @@ impl Product {
         self, values: &[EncodedMessage; BLOCK], leaf: usize,
     ) -> Option<EncodedMessage> {
         let x = plain_factors(values).filter(|_| self.zeros | self.infinities == 0)?;
-        let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
-        let above = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
-        let product = ((self.significand * above) * (x[pair] * x[pair + 1])) * x[(leaf ^ 1) & 7];
+        let product = plain_times_others(self.significand, &x, leaf);
         EncodedMessage::from_scaled_near_product(product, self.exponent)
     }
+}
+
+/// What is above a block, as an `f64`, times its factors but that of a leaf.
+#[inline(always)]
+fn plain_times_others(above: f64, x: &[f64; BLOCK], leaf: usize) -> f64 {
+    let (half, pair) = ((leaf & 4) ^ 4, (leaf & 6) ^ 2);
+    let other_half = (x[half] * x[half + 1]) * (x[half + 2] * x[half + 3]);
+    ((above * other_half) * (x[pair] * x[pair + 1])) * x[(leaf ^ 1) & 7]
 }
 
 impl Monoid for Product {

@@ -50,6 +50,7 @@ macro_rules! unrolled {
         values
     }};
 }
+
 /// The state that one thread reads and writes while it runs batches.
 pub(super) struct Serial<'a> {
     pub(super) state: &'a State,

@@ -255,7 +255,7 @@ impl BinaryProgram {
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
         let mut rooms = [None; 2];
-        match (&preorder, &housing) {
+        match (&preorder, housing) {
             (Some(preorder), _) => {
                 let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
                 launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
@@ -279,9 +279,9 @@ impl BinaryProgram {
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
-                launch = loader.load_homes(housing, shared, &kernels, &mut binary)?;
+                launch = loader.load_homes(&housing, shared, &kernels, &mut binary)?;
                 rooms = [false, true].map(|damped| housing.room(shared as usize, damped));
-                (base, input_places) = (housing.work.words.clone(), housing.work.places.clone());
+                (base, input_places) = (housing.work.words, housing.work.places);
                 // Another one has that from which a launch begins.
                 states = PASS_BUFFERS + 1;
             }
