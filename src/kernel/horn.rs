@@ -181,7 +181,7 @@ pub(crate) fn small_horn_messages<const N: usize>(
     if (N > 1) & c.in_f64_range & are_near(inputs) {
         small_messages::<Near>(inputs, head, c, &mut out);
     } else {
-        far_messages(inputs, head, c, c, &mut out);
+        messages_in_any_range(inputs, head, c, c, &mut out);
     }
     out
 }
@@ -199,7 +199,7 @@ fn are_near<const N: usize>(inputs: &[EncodedMessage; N]) -> bool {
 /// All messages where [`Near`] does not serve. `literals` are those of the coefficients, in the order of the inputs.
 #[cold]
 #[inline(never)]
-fn far_messages(
+fn messages_in_any_range(
     inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, literals: &impl Literals,
     out: &mut [EncodedMessage],
 ) {
@@ -222,7 +222,7 @@ pub(crate) fn head_first_messages<const N: usize>(
     if c.in_f64_range & are_near(inputs) {
         small_messages::<Near>(inputs, 0, &literals, &mut out);
     } else {
-        far_messages(inputs, 0, c, &literals, &mut out);
+        messages_in_any_range(inputs, 0, c, &literals, &mut out);
     }
     out
 }
