@@ -279,7 +279,8 @@ impl BeliefPropagation {
     /// joint states, and for an active set with damping; [`Error::OutOfMemory`] (where that was in the middle of
     /// the run, messages are uniform then).
     pub fn run(&mut self, request: &RunRequest) -> Result<RunReport> {
-        self.run_monitored(request, &mut |_| Control::Continue)
+        let request = RunRequest { rough_progress: true, ..*request };
+        self.run_monitored(&request, &mut |_| Control::Continue)
     }
 
     /// As [`Self::run`], with a callback after each iteration, on the calling thread, that can end the

@@ -93,7 +93,7 @@ public final class BeliefPropagation extends NativeObject {
     /**
      * Sets a property by its name, as libDAI's users know them: {@code tol}, {@code maxiter}, {@code maxtime},
      * {@code updates}, {@code damping}, {@code inference}, {@code logdomain}, {@code verbose}, and others, see
-     * {@code fastlbp_bp_set_property}.
+     * {@code fastlbp_bp_set_property}. (A run sets {@code progress} itself: {@code exact} where it has a listener.)
      *
      * @param key the key
      * @param value the value
