@@ -204,7 +204,7 @@ final class NativeLibrary {
         }
     }
 
-    private static String reason(String message) {
+    static String reason(String message) {
         // What the dynamic linker of glibc says of a symbol version that it lacks.
         if (message.contains("GLIBC_")) {
             return "; this library was built on a system with a newer C library: one of scripts/build-natives needs"
