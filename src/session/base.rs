@@ -228,9 +228,8 @@ impl BeliefPropagation {
 
     /// Observes a variable (by index) in a state. O(log observed variables).
     pub fn observe(&mut self, variable: usize, state: usize) -> Result<()> {
-        let mut known = Evidence::new();
-        known.observe(self.graph(), variable, state)?;
-        self.runner.know(variable, known.get(variable))
+        let known = VariableEvidence::observed(self.graph(), variable, state)?;
+        self.runner.know(variable, Some(&known))
     }
 
     /// Observes the variable with a label in a state.
