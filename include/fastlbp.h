@@ -1081,7 +1081,8 @@ void fastlbp_bp_free(fastlbp_bp *bp);
  * @param user The pointer given to fastlbp_bp_set_progress.
  * @param iterations Iterations done in this run.
  * @param max_iterations Largest number of iterations that this run can make.
- * @param max_diff Largest change in the last iteration; infinity where the run does not measure it.
+ * @param max_diff Largest change in the last iteration; infinity where the run does not measure it; with the property
+ *        `progress` as `rough`, any change that exceeds the tolerance may stand for it.
  * @param active_fraction Fraction of variables and factors that still move (fastlbp_bp_run_bingo), else 1.
  * @return 0 to go on, any other number to end the run before its next iteration.
  *
@@ -1256,6 +1257,7 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
  * | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
  * | `active` | `off` or number >= 0 | fastlbp_bp_set_active_threshold |
+ * | `progress` | `exact` or `rough` | `rough`: a progress callback may be told, as the largest change, any that exceeds the tolerance; runs are faster, with the same results |
  *
  * @param key The key, a string.
  * @param value The value, a string.

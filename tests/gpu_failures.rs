@@ -51,6 +51,7 @@ const REQUEST: RunRequest = RunRequest {
     damping: 0.0,
     active_threshold: None,
     observe: false,
+    rough_progress: false,
 };
 
 /// One for which AUTO wants a device.

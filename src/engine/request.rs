@@ -121,6 +121,10 @@ pub struct RunRequest {
     /// Whether [`Progress`] has all of its measures after each iteration. Costs the time of measuring in each iteration,
     /// and on a device that of a launch; changes no bit of messages, results or report.
     pub observe: bool,
+    /// Whether nobody needs [`Progress::max_diff`] and [`Progress::unconverged`]: then a change that exceeds the tolerance
+    /// may stand for the largest one, which spares most of the time of measuring. Changes no bit of messages, results or
+    /// report. Not where [`RunRequest::observe`] asks for all measures.
+    pub rough_progress: bool,
 }
 
 impl RunRequest {
@@ -135,6 +139,7 @@ impl RunRequest {
             damping: 0.0,
             active_threshold: None,
             observe: false,
+            rough_progress: false,
         }
     }
 
@@ -217,7 +222,8 @@ pub struct Progress {
     pub max_iterations: u64,
     /// Largest change in the last iteration: infinity before the first iteration and where the rule does not
     /// measure it. Where the rule looks at factors, too, and [`RunRequest::observe`] does not ask for all measures, that
-    /// of variables alone may stand here, if it exceeds the tolerance.
+    /// of variables alone may stand here, if it exceeds the tolerance; with [`RunRequest::rough_progress`], that of any of
+    /// them.
     pub max_diff: f64,
     /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1.
     pub active_fraction: f64,

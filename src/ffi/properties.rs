@@ -11,13 +11,17 @@ use std::ffi::c_char;
 
 /// The known keys, for the error text.
 const KEYS: &str = "tol, maxiter, maxtime, updates, damping, inference, logdomain, verbose, \
-                    threads, seed, blocks, backend, device, contradiction, start, measure, active";
+                    threads, seed, blocks, backend, device, contradiction, start, measure, active, progress";
 
 /// Stands for the device of the environment variable.
 const DEFAULT_DEVICE: &str = "default";
 
 /// Stands for no active set.
 const OFF: &str = "off";
+
+/// What a progress callback is told of changes.
+const EXACT: &str = "exact";
+const ROUGH: &str = "rough";
 
 /// Sets a property by its name, as libDAI's users know them.
 ///
@@ -40,6 +44,7 @@ const OFF: &str = "off";
 /// | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
 /// | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
 /// | `active` | `off` or number >= 0 | fastlbp_bp_set_active_threshold |
+/// | `progress` | `exact` or `rough` | `rough`: a progress callback may be told, as the largest change, any that exceeds the tolerance; runs are faster, with the same results |
 ///
 /// @param key The key, a string.
 /// @param value The value, a string.
@@ -122,6 +127,9 @@ fn set(session: &mut Session, key: &str, value: &str) -> Outcome {
         "active" => {
             set_active_threshold(session, Some(number(key, value, "off or a number >= 0")?))?;
         }
+        "progress" if is(EXACT) => session.extras.rough_progress = false,
+        "progress" if is(ROUGH) => session.extras.rough_progress = true,
+        "progress" => return Err(wrong(key, value, "exact or rough")),
         _ => return Err(unknown_key(key)),
     }
     Ok(())
@@ -155,6 +163,8 @@ fn get(session: &Session, key: &str) -> Outcome<String> {
         "start" => STARTS.word(settings.start).into(),
         "measure" => MEASURES.word(settings.measure).into(),
         "active" => settings.active_threshold.map_or(OFF.into(), |value| format!("{value:?}")),
+        "progress" if extras.rough_progress => ROUGH.into(),
+        "progress" => EXACT.into(),
         _ => return Err(unknown_key(key)),
     })
 }

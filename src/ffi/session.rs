@@ -37,6 +37,8 @@ pub(super) struct Extras {
     /// Which of libDAI's domains SEQMAX measures residuals in; one arithmetic serves both.
     pub log_domain: bool,
     pub progress: Option<(ProgressFunction, UserPointer)>,
+    /// Whether that may be told a bound in place of the largest change.
+    pub rough_progress: bool,
 }
 
 pub(super) struct Session {
@@ -58,6 +60,7 @@ impl Session {
                 verbose: 0,
                 log_domain: false,
                 progress: None,
+                rough_progress: false,
             },
             exact: None,
             is_told: AtomicBool::new(false),
@@ -162,12 +165,13 @@ impl Session {
     }
 
     fn run_request(&mut self, request: &RunRequest) -> Outcome<RunReport> {
+        let request = RunRequest { rough_progress: self.extras.rough_progress, ..*request };
         self.tell_backend();
         // Before the first run this takes time, which only a listener is worth.
         let before = log::is_heard().then(|| self.bp.backend());
         let result = match self.extras.progress {
-            None => self.bp.run(request),
-            Some((callback, user)) => self.bp.run_monitored(request, &mut |progress| {
+            None => self.bp.run(&request),
+            Some((callback, user)) => self.bp.run_monitored(&request, &mut |progress| {
                 let Progress { iterations, max_iterations, max_diff, active_fraction, .. } =
                     *progress;
                 // SAFETY: the function and the pointer belong together and are valid until

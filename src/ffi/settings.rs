@@ -159,7 +159,8 @@ functions! {
 /// @param user The pointer given to fastlbp_bp_set_progress.
 /// @param iterations Iterations done in this run.
 /// @param max_iterations Largest number of iterations that this run can make.
-/// @param max_diff Largest change in the last iteration; infinity where the run does not measure it.
+/// @param max_diff Largest change in the last iteration; infinity where the run does not measure it; with the property
+///        `progress` as `rough`, any change that exceeds the tolerance may stand for it.
 /// @param active_fraction Fraction of variables and factors that still move (fastlbp_bp_run_bingo), else 1.
 /// @return 0 to go on, any other number to end the run before its next iteration.
 ///

@@ -256,6 +256,8 @@ fn properties_read_back() {
         ("measure", "variables", "all"),
         ("active", "off", "0.5"),
         ("active", "0.5", "off"),
+        ("progress", "exact", "rough"),
+        ("progress", "rough", "exact"),
     ] {
         assert_eq!(handle.get(key), default, "{key}");
         assert_eq!(handle.set(key, value), fastlbp_status::Ok, "{key}");
@@ -278,6 +280,7 @@ fn wrong_properties_change_nothing() {
         ("inference", "MAX", fastlbp_status::InvalidArgument),
         ("measure", "", fastlbp_status::InvalidArgument),
         ("active", "", fastlbp_status::InvalidArgument),
+        ("progress", "none", fastlbp_status::InvalidArgument),
         ("backend", "tpu", fastlbp_status::InvalidArgument),
         ("Tol", "1", fastlbp_status::InvalidArgument),
     ] {

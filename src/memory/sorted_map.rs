@@ -38,6 +38,13 @@ impl<V> SortedMap<V> {
 
     /// The chunk that has a key, or would have it, and its place there; `Err` with where it would be.
     fn find(&self, key: u32) -> (usize, std::result::Result<usize, usize>) {
+        // Keys often come in ascending order.
+        if let Some(chunk) = self.chunks.last()
+            && let Some(last) = chunk.last()
+            && last.0 < key
+        {
+            return (self.chunks.len() - 1, Err(chunk.len()));
+        }
         let after = self.chunks.partition_point(|chunk| chunk[0].0 <= key);
         let at = after.saturating_sub(1);
         match self.chunks.get(at) {

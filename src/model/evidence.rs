@@ -16,6 +16,19 @@ pub enum VariableEvidence {
 }
 
 impl VariableEvidence {
+    /// That a variable (by index) is in a state. Errors: there is no such variable or state.
+    pub(crate) fn observed(graph: &FactorGraph, variable: usize, state: usize) -> Result<Self> {
+        check_variable(graph, variable)?;
+        let cardinality = graph.cardinality(variable);
+        if state >= cardinality {
+            return Err(Error::OutOfRange(format!(
+                "state {state} of variable {}: it has {cardinality} states, numbered from 0",
+                graph.label(variable)
+            )));
+        }
+        Ok(Self::Observed(state as u32))
+    }
+
     /// A copy. Errors: no memory.
     pub fn try_clone(&self) -> Result<Self> {
         Ok(match self {
@@ -39,15 +52,8 @@ impl Evidence {
 
     /// Observes a variable (by index) in a state; replaces what was known about it.
     pub fn observe(&mut self, graph: &FactorGraph, variable: usize, state: usize) -> Result<()> {
-        check_variable(graph, variable)?;
-        let cardinality = graph.cardinality(variable);
-        if state >= cardinality {
-            return Err(Error::OutOfRange(format!(
-                "state {state} of variable {}: it has {cardinality} states, numbered from 0",
-                graph.label(variable)
-            )));
-        }
-        self.entries.insert(variable as u32, VariableEvidence::Observed(state as u32))
+        let observed = VariableEvidence::observed(graph, variable, state)?;
+        self.entries.insert(variable as u32, observed)
     }
 
     /// Sets a likelihood per state of a variable (by index); replaces what was known about it.

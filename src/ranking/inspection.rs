@@ -149,8 +149,9 @@ impl Inspection {
             other => format!("{other:?}"),
         };
         let RunRequest {
-            // Changes no result.
+            // These change no result.
             observe: _,
+            rough_progress: _,
             rule,
             contradiction,
             inference,

@@ -228,9 +228,8 @@ impl BeliefPropagation {
 
     /// Observes a variable (by index) in a state. O(log observed variables).
     pub fn observe(&mut self, variable: usize, state: usize) -> Result<()> {
-        let mut known = Evidence::new();
-        known.observe(self.graph(), variable, state)?;
-        self.runner.know(variable, known.get(variable))
+        let known = VariableEvidence::observed(self.graph(), variable, state)?;
+        self.runner.know(variable, Some(&known))
     }
 
     /// Observes the variable with a label in a state.
@@ -279,7 +278,8 @@ impl BeliefPropagation {
     /// joint states, and for an active set with damping; [`Error::OutOfMemory`] (where that was in the middle of
     /// the run, messages are uniform then).
     pub fn run(&mut self, request: &RunRequest) -> Result<RunReport> {
-        self.run_monitored(request, &mut |_| Control::Continue)
+        let request = RunRequest { rough_progress: true, ..*request };
+        self.run_monitored(&request, &mut |_| Control::Continue)
     }
 
     /// As [`Self::run`], with a callback after each iteration, on the calling thread, that can end the

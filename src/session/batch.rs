@@ -112,6 +112,7 @@ impl BeliefPropagation {
         monitor: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<BatchResults> {
         request.check()?;
+        let request = &RunRequest { rough_progress: true, ..*request };
         if request.start != Start::Fresh {
             return Err(Error::InvalidArgument(
                 "a batch with a warm start: each entry is a fresh run, and Start::Fresh is needed"
@@ -280,6 +281,7 @@ pub fn run_all_monitored(
     sessions: &mut [BeliefPropagation], request: &RunRequest,
     monitor: &mut dyn FnMut(usize, usize) -> Control,
 ) -> Result<Vec<Result<RunReport>>> {
+    let request = &RunRequest { rough_progress: true, ..*request };
     let total = sessions.len();
     let cancelled = AtomicBool::new(false);
     let limits = sessions.iter().map(|session| thread_limit(&session.options()));

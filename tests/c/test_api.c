@@ -543,6 +543,7 @@ static void properties(void) {
         {"measure", "all", "all"},        {"measure", "Variables", "variables"},
         {"active", "0.25", "0.25"},       {"active", "0", "0.0"},
         {"active", "OFF", "off"},
+        {"progress", "rough", "rough"},  {"progress", "EXACT", "exact"},
         {"logdomain", "0", "0"},          {"verbose", "0", "0"},
         {"threads", "2", "2"},            {"seed", "18446744073709551615", "18446744073709551615"},
         {"backend", "cpu", "cpu"},        {"backend", "AUTO", "auto"},

@@ -458,6 +458,7 @@ static void wrong_properties(void) {
         {"damping", "x", FASTLBP_STATUS_INVALID_ARGUMENT, "[0, 1)"},
         {"inference", "x", FASTLBP_STATUS_INVALID_ARGUMENT, "SUMPROD or MAXPROD"},
         {"measure", "beliefs", FASTLBP_STATUS_INVALID_ARGUMENT, "variables or all"},
+        {"progress", "no", FASTLBP_STATUS_INVALID_ARGUMENT, "exact or rough"},
         {"active", "on", FASTLBP_STATUS_INVALID_ARGUMENT, "off or a number"},
         {"active", "", FASTLBP_STATUS_INVALID_ARGUMENT, "active = ''"},
         {"active", "-1", FASTLBP_STATUS_INVALID_ARGUMENT, "threshold -1"},

@@ -54,6 +54,8 @@ impl Request {
             damping,
             active_threshold,
             observe,
+            // Where there is no callback, as the session sees.
+            rough_progress: false,
         }))
     }
 }

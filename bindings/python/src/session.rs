@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::request::{ReportFields, Request, fields, outcome};
 use crate::watch::{Columns, Watch};
 use fastlbp::schedule::Preorder;
-use fastlbp::{Backend, BeliefPropagation, DeviceSet, EngineOptions, Schedule};
+use fastlbp::{Backend, BeliefPropagation, DeviceSet, EngineOptions, RunRequest, Schedule};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -157,9 +157,10 @@ impl Session {
     fn run<'py>(
         &self, py: Python<'py>, request: &Request, callback: Option<Py<PyAny>>,
     ) -> PyResult<(ReportFields, Option<Columns<'py>>)> {
-        let mut watch = Watch::new(callback, request.0.observe);
+        let request = RunRequest { rough_progress: callback.is_none(), ..request.0 };
+        let mut watch = Watch::new(callback, request.observe);
         let report = self.call(py, |session| {
-            session.run_monitored(&request.0, &mut |progress| watch.iteration(progress))
+            session.run_monitored(&request, &mut |progress| watch.iteration(progress))
         });
         // An exception of the callback comes first: it is why the run has ended.
         let trace = watch.end(py)?;

@@ -108,15 +108,15 @@ impl Tracker {
                 workspace.probabilities = states;
                 diff
             };
-            self.note(workspace, diff);
+            self.note(workspace, v, diff);
         });
         collect(team)
     }
 
     #[inline(always)]
-    fn note(&self, workspace: &mut Workspace, diff: f64) {
+    fn note(&self, workspace: &mut Workspace, node: usize, diff: f64) {
         let moved = u64::from(diff > self.tolerance);
-        workspace.movement.add(Movement { max_diff: diff, moved, undefined: false });
+        workspace.movement.add(Movement { max_diff: diff, most: node, moved, undefined: false });
     }
 
     #[inline(always)]
@@ -140,7 +140,7 @@ impl Tracker {
                 None => self.inputs_of_moved(state, f, workspace),
             };
             match change {
-                Ok(change) => self.note(workspace, change),
+                Ok(change) => self.note(workspace, f, change),
                 Err(NoMemory) => workspace.lacks_memory = true,
             }
         });

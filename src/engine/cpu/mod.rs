@@ -2,7 +2,7 @@
 //!
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
 //! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `residual` and `active` do it, with `variable` and
-//! `factor` for the messages of one node; `run` is the loop over iterations, and `measure` tells it how far
+//! `factor` for the messages of one node; `run` is the loop over iterations, and `measure` and `witness` tell it how far
 //! beliefs moved.
 
 mod active;
@@ -34,6 +34,7 @@ mod tournament;
 mod trees;
 mod tuning;
 mod variable;
+mod witness;
 mod workspace;
 
 #[cfg(test)]

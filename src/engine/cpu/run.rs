@@ -9,6 +9,7 @@ use super::serial::Serial;
 use super::state::{Contradictions, State, Values};
 use super::trees::HighDegreeVariables;
 use super::variable::{belief, is_contradictory};
+use super::witness::Witness;
 use super::workspace::Movement;
 use crate::engine::interface::Run;
 use crate::engine::{Contradiction, Control, Progress, RunReport, Start, StopReason, StopRule};
@@ -62,6 +63,17 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     } else {
         None
     };
+    let is_residual = matches!(engine.plan, Plan::Residual(_));
+    // (Damped messages and those of SEQMAX are not those that beliefs come from.)
+    let has_witness = request.rough_progress
+        && !request.observe
+        && matches!(request.rule, StopRule::Tolerance { .. })
+        && engine.state.damping == 0.0
+        && !is_residual;
+    let witness = match has_witness {
+        true => Some(Witness::new(&engine.state, request.rule.tolerance())?),
+        false => None,
+    };
     if fresh {
         engine.reset();
     }
@@ -74,6 +86,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         measure,
         history,
         deferred,
+        witness,
         inputs_sent: false,
         // Uniform messages contradict nothing, so there is nothing to look for.
         scanned: fresh,
@@ -126,6 +139,9 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         let last = loops.iterations + 1 >= max_iterations;
         if last && !always_measured && loops.iterations > 0 {
             loops.compare_with_current()?;
+        }
+        if let Some(witness) = &loops.witness {
+            witness.keep(&loops.engine.state, &loops.engine.team);
         }
         let begun = Instant::now();
         loops.iteration()?;
@@ -198,6 +214,8 @@ struct Loop<'a> {
     history: Option<History>,
     /// `None` where all beliefs are measured after each iteration.
     deferred: Option<Deferred>,
+    /// `None` where all variables are measured after each iteration.
+    witness: Option<Witness>,
     /// Whether `State::by_edge` holds the current messages from variables to factors.
     inputs_sent: bool,
     /// Whether `contradictory` belongs to the current messages.
@@ -523,11 +541,29 @@ impl Loop<'_> {
     }
 
     fn measure(&mut self) -> Result<()> {
-        let CpuEngine { state, team, synchronous, .. } = self.engine;
+        if let Some(witness) = &mut self.witness {
+            let CpuEngine { state, team, .. } = &*self.engine;
+            if let Some(diff) = team.run_alone(|workspace| witness.moved(state, workspace))? {
+                (self.max_diff, self.unconverged) = (diff, None);
+                return self.check_memory();
+            }
+        }
+        self.measure_all()
+    }
+
+    /// Measures all beliefs, where a witness may have been enough so far.
+    fn measure_all(&mut self) -> Result<()> {
+        let CpuEngine { state, team, synchronous, plan, .. } = &mut *self.engine;
         let before = self.measured.replace(self.iterations);
-        let follows = before.is_some_and(|before| before + 1 == self.iterations);
-        let Movement { max_diff, moved, .. } =
-            self.tracker.beliefs_moved(state, synchronous, team, follows);
+        let mut follows = before.is_some_and(|before| before + 1 == self.iterations);
+        if let (false, Some(witness)) = (follows, &mut self.witness) {
+            follows = witness.recall(state, &self.tracker, synchronous, team);
+        }
+        let movement = self.tracker.beliefs_moved(state, synchronous, team, follows);
+        if let Some(witness) = &mut self.witness {
+            team.run_alone(|workspace| witness.choose(state, movement, workspace))?;
+        }
+        let Movement { max_diff, moved, .. } = movement;
         self.max_diff = max_diff;
         self.unconverged = Some(share(moved, state.graph.variable_count()));
         if self.measure == Measure::Variables {
@@ -537,7 +573,7 @@ impl Loop<'_> {
             if max_diff > deferred.tolerance {
                 deferred.keep(&state.to_variable, moved);
                 self.unconverged = None;
-                if matches!(self.engine.plan, Plan::Synchronous) {
+                if matches!(plan, Plan::Synchronous) {
                     // The next iteration needs them.
                     synchronous.update_to_factors(state, team);
                     self.inputs_sent = true;
@@ -638,6 +674,9 @@ impl Loop<'_> {
 
     fn finish(mut self, reason: StopReason, results: &mut [f64]) -> Result<RunReport> {
         self.make_up()?;
+        if self.witness.as_ref().is_some_and(Witness::is_alone) {
+            self.measure_all()?;
+        }
         if !self.scanned {
             self.scan()?;
             self.judge()?;

@@ -99,7 +99,12 @@ impl Values {
 
     /// Replaces all values by those of a list of the same length.
     pub(super) fn copy_from(&self, other: &Self) {
-        for (value, other) in self.0.iter().zip(&other.0) {
+        self.copy_range_from(other, 0..self.0.len());
+    }
+
+    /// Replaces some values by those of a list of the same length.
+    pub(super) fn copy_range_from(&self, other: &Self, range: Range<usize>) {
+        for (value, other) in self.0[range.clone()].iter().zip(&other.0[range]) {
             value.store(other.load(Relaxed), Relaxed);
         }
     }

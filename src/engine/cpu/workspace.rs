@@ -24,17 +24,20 @@ pub(super) struct Damping {
     pub(super) old: Vec<EncodedMessage>,
 }
 
-/// Largest change of a node, number of nodes that changed by more than the tolerance, and whether a belief is 0/0.
+/// Largest change of a node and which one it was, number of nodes that changed by more than the tolerance, and whether a belief is 0/0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Movement {
     pub(super) max_diff: f64,
+    pub(super) most: usize,
     pub(super) moved: u64,
     pub(super) undefined: bool,
 }
 
 impl Movement {
     pub(super) fn add(&mut self, other: Self) {
-        self.max_diff = self.max_diff.max(other.max_diff);
+        if other.max_diff > self.max_diff {
+            (self.max_diff, self.most) = (other.max_diff, other.most);
+        }
         self.moved += other.moved;
         self.undefined |= other.undefined;
     }

@@ -348,6 +348,34 @@ proptest! {
         prop_assert!(found[0] == found[1], "{:?} and {:?}", found[0].0, found[1].0);
     }
 
+    /// A run of which nobody wants to know the largest changes measures few beliefs. It ends where one does that measures all,
+    /// with the same report, messages and results; so where it is ended, and in a second run, with other evidence.
+    #[test]
+    fn a_witness_decides_as_all_do(
+        case in case(), digits in 1..12, max_iterations in 1_u64..40, end in 1_u64..60, threads in 1_usize..3,
+    ) {
+        let rule = StopRule::Tolerance { tolerance: 0.1_f64.powi(digits), max_iterations };
+        for schedule in case.schedules() {
+            let mut found = Vec::new();
+            for rough_progress in [false, true] {
+                let mut engine = case.engine(&schedule, threads, EAGER);
+                let mut reports = Vec::new();
+                for start in [Start::Fresh, Start::Warm] {
+                    let request = RunRequest { rule, start, rough_progress, ..case.request(1) };
+                    let report = engine.run(&request, &mut |progress| {
+                        if progress.iterations >= end { Control::Cancel } else { Control::Continue }
+                    });
+                    reports.push(report.unwrap());
+                    engine.set_evidence(0, None).unwrap();
+                }
+                found.push((reports, engine.messages(), engine.results().to_vec()));
+            }
+            prop_assert!(
+                found[0] == found[1], "{}: {:?} and {:?}", schedule.name(), found[0].0, found[1].0
+            );
+        }
+    }
+
     /// Runs with other schedules, sums or maxima, damping, active sets, go on from each other.
     #[test]
     fn runs_of_all_kinds_follow_each_other(

@@ -190,7 +190,8 @@ static int32_t tell_progress(void *user, uint64_t iterations, uint64_t max_itera
 }
 
 bool begin_run(fastlbp_bp *bp, progress *told) {
-    return check(told->env, fastlbp_bp_set_progress(bp, tell_progress, told));
+    return check(told->env, fastlbp_bp_set_property(bp, "progress", told->is_heard ? "exact" : "rough"))
+           && check(told->env, fastlbp_bp_set_progress(bp, tell_progress, told));
 }
 
 bool begin_untold_run(JNIEnv *env, fastlbp_bp *bp) {

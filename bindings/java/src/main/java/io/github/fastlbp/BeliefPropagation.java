@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A session of belief propagation on one graph: a schedule, evidence, messages, and the results of the last run.
@@ -21,7 +20,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class BeliefPropagation extends NativeObject {
     // Guards the listener of a run, which lives only as long as that run.
-    private final AtomicBoolean running = new AtomicBoolean();
+    private volatile boolean running;
+    private final Object beginning = new Object();
     private volatile ProgressListener listener;
     private final long bytes;
 
@@ -35,7 +35,7 @@ public final class BeliefPropagation extends NativeObject {
     }
 
     private BeliefPropagation(Pointer pointer, Shared shared) {
-        super("BeliefPropagation", pointer.bp, Native::bpFree, pointer.bytes, shared);
+        super("BeliefPropagation", pointer.bp, SESSION, pointer.bytes, shared);
         bytes = pointer.bytes;
     }
 
@@ -93,7 +93,7 @@ public final class BeliefPropagation extends NativeObject {
     /**
      * Sets a property by its name, as libDAI's users know them: {@code tol}, {@code maxiter}, {@code maxtime},
      * {@code updates}, {@code damping}, {@code inference}, {@code logdomain}, {@code verbose}, and others, see
-     * {@code fastlbp_bp_set_property}.
+     * {@code fastlbp_bp_set_property}. (A run sets {@code progress} itself: {@code exact} where it has a listener.)
      *
      * @param key the key
      * @param value the value
@@ -519,7 +519,18 @@ public final class BeliefPropagation extends NativeObject {
      *     results are those of the run before; {@link Status#NO_DEVICE} and others as the settings ask for
      */
     public RunResult run() {
-        return run((bp, progress, heard) -> Native.bpRun(bp, progress, heard));
+        // (Without a lambda, as most programs begin with it: see NativeObject.Use.)
+        Progress progress = new Progress(listener);
+        try (Use use = new Use()) {
+            begin();
+            try {
+                Native.bpRun(use.pointer, progress, progress.isHeard(0));
+                return new RunResult(use.pointer);
+            } finally {
+                running = false;
+                progress.rethrow();
+            }
+        }
     }
 
     /**
@@ -580,15 +591,16 @@ public final class BeliefPropagation extends NativeObject {
             try {
                 return call.make(use.pointer, progress);
             } finally {
-                running.set(false);
+                running = false;
                 progress.rethrow();
             }
         }
     }
 
     private void begin() {
-        if (!running.compareAndSet(false, true)) {
-            throw new FastLbpException(Status.BUSY, "another run of this session has not ended");
+        synchronized (beginning) {
+            if (running) throw new FastLbpException(Status.BUSY, "another run of this session has not ended");
+            running = true;
         }
     }
 
@@ -675,7 +687,7 @@ public final class BeliefPropagation extends NativeObject {
                     progress.rethrow();
                 }
             } finally {
-                while (begun > 0) all[--begun].running.set(false);
+                while (begun > 0) all[--begun].running = false;
             }
         });
     }

@@ -54,7 +54,7 @@ public final class FactorGraph extends NativeObject implements Serializable {
 
     /** A graph of which there are other owners. */
     FactorGraph(long pointer, Shared shared) {
-        super("FactorGraph", pointer, Native::graphFree, OBJECT_BYTES, shared);
+        super("FactorGraph", pointer, GRAPH, OBJECT_BYTES, shared);
     }
 
     /** Memory of a graph that is built; frees it if it cannot be told. */
@@ -347,7 +347,7 @@ public final class FactorGraph extends NativeObject implements Serializable {
      */
     public static final class Builder extends NativeObject {
         private Builder(long pointer) {
-            super("FactorGraph.Builder", pointer, Native::graphFree, OBJECT_BYTES, null);
+            super("FactorGraph.Builder", pointer, GRAPH, OBJECT_BYTES, null);
         }
 
         /**

@@ -2,7 +2,6 @@ package io.github.fastlbp;
 
 import java.nio.Buffer;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The functions of {@code fastlbp.h}, as src/main/native binds them. Handles are pointers: callers answer for
@@ -13,7 +12,7 @@ final class Native {
     /** The version of these classes; the native library must be of the same one. */
     static final String VERSION = "0.1.0";
 
-    private static final AtomicBoolean CHANGING_LOG = new AtomicBoolean();
+    private static boolean isChangingLog;
 
     /** Keeps the listener alive: the library does not, so that it does not keep the class loader alive either. */
     @SuppressWarnings("unused")
@@ -73,14 +72,19 @@ final class Native {
 
     /** One thread at a time, without waiting: the library waits for listeners, and these may come here. */
     static void changeLog(LogListener listener) {
-        if (!CHANGING_LOG.compareAndSet(false, true)) {
-            throw new FastLbpException(Status.BUSY, "another thread is setting the log listener");
+        synchronized (Native.class) {
+            if (isChangingLog) {
+                throw new FastLbpException(Status.BUSY, "another thread is setting the log listener");
+            }
+            isChangingLog = true;
         }
         try {
             setLog(listener);
             logListener = listener;
         } finally {
-            CHANGING_LOG.set(false);
+            synchronized (Native.class) {
+                isChangingLog = false;
+            }
         }
     }
 

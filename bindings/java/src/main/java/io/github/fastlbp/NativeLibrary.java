@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -16,10 +18,13 @@ import java.nio.file.Paths;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.CodeSource;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.zip.CRC32;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 
 /**
  * Loads the native library: the file that the system property {@code fastlbp.library.path} names, or else the
@@ -29,6 +34,9 @@ import java.util.zip.CRC32;
 final class NativeLibrary {
     private static final String PATH = "fastlbp.library.path";
     private static final String FILE = "libfastlbp_jni.so";
+
+    /** Hexadecimal digits of a CRC-32. */
+    private static final int SUM_DIGITS = 8;
 
     /** Names of directories that are tried: they are taken only if somebody means them to be. */
     private static final int MOST_NAMES = 1000;
@@ -90,18 +98,44 @@ final class NativeLibrary {
     }
 
     private static void extractAndLoad(String resource) {
-        try (InputStream library = NativeLibrary.class.getResourceAsStream(resource);
-                InputStream sum = NativeLibrary.class.getResourceAsStream(resource + ".crc32")) {
+        try (ZipFile jar = ownJar();
+                InputStream library = open(jar, resource);
+                InputStream sum = open(jar, resource + ".crc32")) {
             if (library == null || sum == null) {
                 throw new UnsatisfiedLinkError("the jar of fastlbp has no native library for this machine, "
                         + platform() + " (" + resource + "): build it there with scripts/build-java, or name one by -D"
                         + PATH + "=FILE");
             }
-            BufferedReader reader = new BufferedReader(new InputStreamReader(sum, StandardCharsets.US_ASCII));
-            copyAndLoad(library, resource, reader.readLine());
+            byte[] digits = new byte[SUM_DIGITS];
+            int length = 0;
+            for (int read = 0; read >= 0 && length < SUM_DIGITS; length += Math.max(0, read)) {
+                read = sum.read(digits, length, SUM_DIGITS - length);
+            }
+            copyAndLoad(library, resource, new String(digits, 0, length, StandardCharsets.US_ASCII));
         } catch (IOException exception) {
             throw failure("cannot read " + resource + " in the jar of fastlbp: " + exception, exception);
         }
+    }
+
+    /**
+     * The jar that these classes are from, or null if they are not from a jar of their own. (Class loaders look for resources
+     * in the modules of the JVM first, for which it opens its image: a quarter of the first call.)
+     */
+    private static ZipFile ownJar() {
+        try {
+            CodeSource source = NativeLibrary.class.getProtectionDomain().getCodeSource();
+            URL place = source == null ? null : source.getLocation();
+            if (place == null || !place.getProtocol().equals("file") || !place.getPath().endsWith(".jar")) return null;
+            return new ZipFile(new File(place.toURI()));
+        } catch (IOException | URISyntaxException | IllegalArgumentException | SecurityException exception) {
+            // Class loaders may know better.
+            return null;
+        }
+    }
+
+    private static InputStream open(ZipFile jar, String resource) throws IOException {
+        ZipEntry entry = jar == null ? null : jar.getEntry(resource.substring(1));
+        return entry == null ? NativeLibrary.class.getResourceAsStream(resource) : jar.getInputStream(entry);
     }
 
     /**
@@ -170,7 +204,7 @@ final class NativeLibrary {
         }
     }
 
-    private static String reason(String message) {
+    static String reason(String message) {
         // What the dynamic linker of glibc says of a symbol version that it lacks.
         if (message.contains("GLIBC_")) {
             return "; this library was built on a system with a newer C library: one of scripts/build-natives needs"
@@ -220,12 +254,16 @@ final class NativeLibrary {
     static String platform() {
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
         String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-        String name = system + "-" + (machine.equals("amd64") ? "x86_64" : machine);
-        return isMusl() ? name + "-musl" : name;
+        if (machine.equals("amd64")) machine = "x86_64";
+        return system + "-" + machine + (isMusl(machine) ? "-musl" : "");
     }
 
-    /** Whether this JVM runs on musl: whether it has mapped musl's dynamic linker, which is its C library, too. */
-    private static boolean isMusl() {
+    /**
+     * Whether this JVM runs on musl: whether it has mapped musl's dynamic linker, which is its C library, too. Programs for
+     * musl name it by its path, so it is nowhere else.
+     */
+    private static boolean isMusl(String machine) {
+        if (!new File("/lib/ld-musl-" + machine + ".so.1").exists()) return false;
         File maps = new File("/proc/self/maps");
         if (!maps.canRead()) return false;
         try (BufferedReader reader = new BufferedReader(

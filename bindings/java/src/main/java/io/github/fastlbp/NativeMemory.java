@@ -129,6 +129,9 @@ final class NativeMemory {
         /** More than any of these files has. */
         private static final int MOST_BYTES = 1 << 14;
 
+        /** Of a number that times 1024 is still one. */
+        private static final int MOST_DIGITS = 15;
+
         private static String text(String file) {
             // (A stream of java.io: most JVMs have its classes ready.)
             try (InputStream in = new FileInputStream(file)) {
@@ -145,12 +148,13 @@ final class NativeMemory {
 
         /** The line "MemTotal:  NUMBER kB". */
         private static long total(String file) {
-            for (String line : text(file).split("\n")) {
-                if (!line.startsWith("MemTotal:")) continue;
-                String digits = line.replaceAll("[^0-9]", "");
-                return digits.isEmpty() ? Long.MAX_VALUE : parsed(digits) << 10;
-            }
-            return Long.MAX_VALUE;
+            // (By hand, as below: expressions would be the first ones of many a program.)
+            String text = text(file);
+            int start = text.indexOf("MemTotal:");
+            int end = start < 0 ? -1 : text.indexOf("kB", start);
+            if (end < 0) return Long.MAX_VALUE;
+            long kibibytes = parsed(text.substring(start + "MemTotal:".length(), end).trim());
+            return kibibytes == Long.MAX_VALUE ? kibibytes : kibibytes << 10;
         }
 
         /** A file that is one number, or "max". */
@@ -159,7 +163,11 @@ final class NativeMemory {
         }
 
         private static long parsed(String digits) {
-            return digits.matches("[0-9]{1,15}") ? Long.parseLong(digits) : Long.MAX_VALUE;
+            if (digits.isEmpty() || digits.length() > MOST_DIGITS) return Long.MAX_VALUE;
+            for (int i = 0; i < digits.length(); i++) {
+                if (digits.charAt(i) < '0' || digits.charAt(i) > '9') return Long.MAX_VALUE;
+            }
+            return Long.parseLong(digits);
         }
     }
 }

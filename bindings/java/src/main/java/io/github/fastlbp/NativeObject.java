@@ -56,16 +56,29 @@ abstract class NativeObject implements AutoCloseable {
         }
     }
 
+    /** What a pointer leads to. (Constants: a JVM makes a class of each enumeration and of each lambda.) */
+    static final int GRAPH = 0;
+
+    static final int SESSION = 1;
+
+    private static void free(int kind, long pointer) {
+        if (kind == GRAPH) {
+            Native.graphFree(pointer);
+        } else {
+            Native.bpFree(pointer);
+        }
+    }
+
     private static final class Owned extends PhantomReference<NativeObject> {
         final long pointer;
-        final LongConsumer free;
+        final int kind;
         final long bytes;
         final Shared shared;
 
-        Owned(NativeObject owner, long pointer, LongConsumer free, long bytes, Shared shared) {
+        Owned(NativeObject owner, long pointer, int kind, long bytes, Shared shared) {
             super(owner, UNREACHABLE);
             this.pointer = pointer;
-            this.free = free;
+            this.kind = kind;
             this.bytes = bytes;
             this.shared = shared;
         }
@@ -78,6 +91,11 @@ abstract class NativeObject implements AutoCloseable {
             if (shared != null) shared.leave();
             return true;
         }
+
+        /** Frees the pointer if this call is the one that ends the ownership. */
+        void free() {
+            if (end()) NativeObject.free(kind, pointer);
+        }
     }
 
     private final Owned owned;
@@ -86,10 +104,11 @@ abstract class NativeObject implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Takes over a pointer that {@code free} frees; {@code what} is the object's name in messages. {@code bytes} that
-     * it alone takes are reserved, and so are those that it shares. If they cannot be, the pointer is freed.
+     * Takes over a pointer to a {@link #GRAPH} or {@link #SESSION}; {@code what} is the object's name in messages.
+     * {@code bytes} that it alone takes are reserved, and so are those that it shares. If they cannot be, the pointer is
+     * freed.
      */
-    NativeObject(String what, long pointer, LongConsumer free, long bytes, Shared shared) {
+    NativeObject(String what, long pointer, int kind, long bytes, Shared shared) {
         this.what = what;
         // No thread waits for forgotten objects, which would keep the class loader alive; new ones pay for them.
         freeForgotten(0);
@@ -103,10 +122,10 @@ abstract class NativeObject implements AutoCloseable {
         } finally {
             if (!isMade) {
                 if (isReserved) NativeMemory.release(bytes);
-                free.accept(pointer);
+                free(kind, pointer);
             }
         }
-        owned = new Owned(this, pointer, free, bytes, shared);
+        owned = new Owned(this, pointer, kind, bytes, shared);
         OWNED.add(owned);
     }
 
@@ -125,8 +144,7 @@ abstract class NativeObject implements AutoCloseable {
         }
         boolean found = lost != null;
         for (; lost != null; lost = UNREACHABLE.poll()) {
-            Owned forgotten = (Owned) lost;
-            if (forgotten.end()) forgotten.free.accept(forgotten.pointer);
+            ((Owned) lost).free();
         }
         return found;
     }
@@ -150,7 +168,7 @@ abstract class NativeObject implements AutoCloseable {
             users--;
             free = closed && users == 0;
         }
-        if (free && owned.end()) owned.free.accept(owned.pointer);
+        if (free) owned.free();
     }
 
     /**
@@ -165,7 +183,7 @@ abstract class NativeObject implements AutoCloseable {
             free = !closed && users == 0;
             closed = true;
         }
-        if (free && owned.end()) owned.free.accept(owned.pointer);
+        if (free) owned.free();
     }
 
     /** Closes this object without freeing what it owned, for another owner. */

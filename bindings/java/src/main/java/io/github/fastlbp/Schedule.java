@@ -27,11 +27,24 @@ public final class Schedule {
     public static final Schedule TREE = of("TREE", 0);
 
     private final String description;
+    /** How a session is given it; null for a name and a seed. */
     private final LongConsumer set;
+
+    private final byte[] name;
+    private final long seed;
 
     private Schedule(String description, LongConsumer set) {
         this.description = description;
         this.set = set;
+        name = null;
+        seed = 0;
+    }
+
+    private Schedule(String name, long seed) {
+        description = name;
+        set = null;
+        this.name = Native.bytes("schedule", name);
+        this.seed = seed;
     }
 
     /**
@@ -42,8 +55,7 @@ public final class Schedule {
      * @return the schedule
      */
     public static Schedule of(String name, long seed) {
-        byte[] bytes = Native.bytes("schedule", name);
-        return new Schedule(name, bp -> Native.bpSetSchedule(bp, bytes, seed));
+        return new Schedule(name, seed);
     }
 
     /**
@@ -98,7 +110,11 @@ public final class Schedule {
     }
 
     void set(long bp) {
-        set.accept(bp);
+        if (set == null) {
+            Native.bpSetSchedule(bp, name, seed);
+        } else {
+            set.accept(bp);
+        }
     }
 
     @Override

@@ -15,6 +15,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -158,6 +160,40 @@ class NativeLibraryTest {
         assertRefused(loadFrom(directory), "damaged", "CRC-32");
         assertRefused(
                 loadFrom(directory, "-Dos.arch=vax"), "linux-vax", "scripts/build-java", "-Dfastlbp.library.path=FILE");
+    }
+
+    /** As most programs have it; the first use in a process is not to meet what a JVM takes long to prepare. */
+    @Test
+    void theFirstUseOfAJarIsShort(@TempDir Path directory) throws Exception {
+        Path classes = Data.module().resolve("target/classes");
+        Path jar = Files.createDirectory(directory.resolve("a b+c%41")).resolve("fastlbp.jar");
+        try (Stream<Path> files = Files.walk(classes);
+                ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(jar))) {
+            for (Path file : files.filter(Files::isRegularFile).collect(Collectors.toList())) {
+                out.putNextEntry(new ZipEntry(classes.relativize(file).toString()));
+                Files.copy(file, out);
+                out.closeEntry();
+            }
+        }
+        List<String> command = java("-Djava.io.tmpdir=" + directory, "-verbose:class", PROGRAM);
+        int path = command.indexOf("-cp") + 1;
+        command.set(path, jar + File.pathSeparator + Data.module().resolve("target/test-classes"));
+        String printed = Data.run(command);
+        assertWorks(printed);
+        assertContains("fastlbp.jar", printed);
+        for (String line : printed.split("\n")) {
+            boolean isOurs = line.contains("io.github.fastlbp.") && !line.contains(".Data") && !line.contains("Program");
+            assertFalse(isOurs && line.contains("Lambda"), line);
+            // A class loader would open the jar once more, after the image of the JVM.
+            assertFalse(line.contains("JarURLConnection"), line);
+        }
+    }
+
+    @Test
+    void aNewerCLibraryIsNamed() {
+        String message = "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by /tmp/x.so)";
+        assertContains("glibc 2.17", NativeLibrary.reason(message));
+        assertContains("noexec", NativeLibrary.reason("failed to map segment from shared object"));
     }
 
     private static String readelf(String option) throws Exception {

@@ -295,6 +295,14 @@ class SessionTest {
             fails(Status.INVALID_ARGUMENT, () -> bp.setMessages(new double[3]));
             fails(Status.INVALID_ARGUMENT, () -> bp.setMessages(new double[messages.length]));
             fails(Status.INVALID_ARGUMENT, () -> bp.restoreState(new long[3]));
+            for (int i = 0; i < state.length; i++) {
+                long[] damaged = state.clone();
+                damaged[i] ^= 1L << (i % Long.SIZE);
+                fails(Status.INVALID_ARGUMENT, () -> bp.restoreState(damaged));
+            }
+            try (FactorGraph graph = Data.faultGraph(); BeliefPropagation other = new BeliefPropagation(graph)) {
+                fails(Status.INVALID_ARGUMENT, () -> other.restoreState(state));
+            }
             assertThrows(NullPointerException.class, () -> bp.messages(null));
             assertThrows(NullPointerException.class, () -> bp.setMessages(null));
             assertThrows(NullPointerException.class, () -> bp.restoreState(null));

@@ -1,0 +1,100 @@
+//! Where a run ends when no belief of a variable moves by more than a tolerance, one that has moved by more shows that it
+//! does not end yet: the variable that moved most when all were last measured. The others are measured only where that one
+//! does not move by more, or the run ends; those before the last iteration come from the messages, which are kept.
+//!
+//! So a run has as many iterations, and at its end the same largest change, as if all were measured after each. Meanwhile, the
+//! largest change is not known, but for a bound.
+
+use super::measure::Tracker;
+use super::state::{State, Values};
+use super::synchronous::Synchronous;
+use super::team::Team;
+use super::variable::{belief, filled_with_zeros};
+use super::workspace::{Movement, Workspace};
+use crate::error::Result;
+use crate::kernel::EncodedMessage;
+use crate::memory::NoMemory;
+
+/// Variables are all measured where none has moved by more than so many times the tolerance. Beliefs then soon move by less, and
+/// a witness that fails costs two measurements.
+const LEAST_MOVE: f64 = 8.0;
+
+/// See the head of this file.
+pub(super) struct Witness {
+    tolerance: f64,
+    /// The variable, and its belief after the last iteration.
+    variable: Option<usize>,
+    belief: Vec<f64>,
+    /// The messages before the last iteration.
+    before: Values,
+    /// Whether only the witness was measured after the last iteration.
+    is_alone: bool,
+}
+
+impl Witness {
+    /// Errors: no memory.
+    pub(super) fn new(state: &State, tolerance: f64) -> Result<Self> {
+        let before = Values::new(state.to_variable.len(), EncodedMessage::ONE)?;
+        Ok(Self { tolerance, variable: None, belief: Vec::new(), before, is_alone: false })
+    }
+
+    /// Whether only the witness was measured after the last iteration.
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// Before an iteration: keeps the messages, if there is a witness.
+    pub(super) fn keep(&self, state: &State, team: &Team) {
+        if self.variable.is_some() {
+            let length = self.before.len();
+            team.run(|worker| {
+                self.before.copy_range_from(&state.to_variable, worker.share(length));
+            });
+        }
+    }
+
+    /// After an iteration: how far the witness moved, if that is more than the tolerance. Else all have to be measured.
+    pub(super) fn moved(
+        &mut self, state: &State, workspace: &mut Workspace,
+    ) -> Result<Option<f64>, NoMemory> {
+        self.is_alone = false;
+        let Some(variable) = self.variable else { return Ok(None) };
+        let mut now = std::mem::take(&mut workspace.probabilities);
+        filled_with_zeros(&mut now, self.belief.len())?;
+        belief(state, variable, workspace, &mut now);
+        let moves = now.iter().zip(&self.belief).map(|(now, before)| (now - before).abs());
+        let diff = moves.fold(0.0, f64::max);
+        std::mem::swap(&mut now, &mut self.belief);
+        workspace.probabilities = now;
+        self.is_alone = diff > self.tolerance;
+        Ok(self.is_alone.then_some(diff))
+    }
+
+    /// All variables have been measured, with such a result: chooses the next witness.
+    pub(super) fn choose(
+        &mut self, state: &State, movement: Movement, workspace: &mut Workspace,
+    ) -> Result<(), NoMemory> {
+        self.is_alone = false;
+        self.variable = None;
+        if movement.max_diff > LEAST_MOVE * self.tolerance {
+            let variable = movement.most;
+            filled_with_zeros(&mut self.belief, state.graph.cardinality(variable))?;
+            belief(state, variable, workspace, &mut self.belief);
+            self.variable = Some(variable);
+        }
+        Ok(())
+    }
+
+    /// Gives the tracker the beliefs before the last iteration; `false` if they are not known here.
+    pub(super) fn recall(
+        &mut self, state: &mut State, tracker: &Tracker, synchronous: &Synchronous, team: &mut Team,
+    ) -> bool {
+        if self.variable.is_none() {
+            return false;
+        }
+        std::mem::swap(&mut self.before, &mut state.to_variable);
+        tracker.beliefs_moved(state, synchronous, team, false);
+        std::mem::swap(&mut self.before, &mut state.to_variable);
+        true
+    }
+}
