@@ -334,7 +334,15 @@ def test_other_threads_run_and_are_told_that_a_session_is_busy():
     assert bp.marginals().shape == (2 * 6400,)
 
 
-def test_control_c_ends_a_run():
+@pytest.fixture
+def interruptible():
+    """The signal of Ctrl-C raises KeyboardInterrupt, also where whoever started the tests has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_control_c_ends_a_run(interruptible):
     bp = BeliefPropagation(grid(80), backend="cpu", threads=1)
     main = threading.main_thread().ident
     timer = threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT))
