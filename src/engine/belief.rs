@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::factor::{Scratch, Update};
 use crate::kernel::{
-    EncodedMessage, ExtendedFloat, Inference, OwnedTable, Real, TableInputs, TableScratch,
+    Arithmetic, EncodedMessage, ExtendedFloat, Inference, OwnedTable, TableInputs, TableScratch,
     TableValues, stored_values, table_belief, table_message, table_total,
 };
 use crate::memory::{collected, copied, filled};

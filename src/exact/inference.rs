@@ -3,7 +3,7 @@
 use super::elimination::{Cliques, NOT_ELIMINATED};
 use super::walk::Walk;
 use crate::error::{Error, Result};
-use crate::kernel::{ExtendedFloat, Inference, Real};
+use crate::kernel::{Arithmetic, ExtendedFloat, Inference, Real};
 use crate::memory::{collected, filled, room};
 use crate::model::{Evidence, FactorGraph, VariableEvidence, check_variable, next_joint_state};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::{FactorKind, Horn, Noisy, Scope, Stores, Terms};
 use crate::error::Result;
-use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Real};
+use crate::kernel::{Arithmetic, EncodedMessage, ExtendedFloat, Inference, Real};
 use crate::memory::NoMemory;
 
 /// An update of messages of a factor: all of them, or the one to its target.

@@ -9,7 +9,7 @@ use super::kind::{DeviceForm, Kind, NewFactor, Store, Update};
 use super::signed::NewConjunction;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
-use crate::kernel::{EncodedMessage, ExtendedFloat, HornScratch, Inference, Real};
+use crate::kernel::{Arithmetic, EncodedMessage, ExtendedFloat, HornScratch, Inference, Real};
 use crate::memory::{Grow, NoMemory, collected, copied_lists, filled};
 
 /// How a literal of a [`Noisy`] factor behaves: `[state][0]` is the probability that it holds,

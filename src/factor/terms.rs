@@ -8,7 +8,7 @@ use super::kind::{DeviceForm, Kind, NewFactor, Store, Update};
 use super::values::next_joint_state;
 use super::{FactorKind, Scope, Stores, extend_offsets};
 use crate::error::{Error, Result};
-use crate::kernel::{EncodedMessage, ExtendedFloat, Inference, Real};
+use crate::kernel::{Arithmetic, EncodedMessage, ExtendedFloat, Inference, Real};
 use crate::memory::{Grow, NoMemory, collected, copied_lists, filled, room};
 
 /// Terms up to which every pair is looked at to see whether they exclude each other.

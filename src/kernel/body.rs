@@ -6,7 +6,7 @@
 //! subtraction (see `docs/src/inside/bits.md`; the form without normalisation saves the divisions). With
 //! maxima in place of sums, the same gives max-product.
 
-use super::number::{ExtendedFloat, Max, Real};
+use super::number::{Arithmetic, ExtendedFloat, Max, Real};
 use super::packed::EncodedMessage;
 use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
 use crate::memory::{NoMemory, fit};
@@ -26,7 +26,7 @@ impl<T> Body<T> {
     }
 }
 
-impl<T: Real> Monoid for Body<T> {
+impl<T: Arithmetic> Monoid for Body<T> {
     const NEUTRAL: Self = Self { all: T::ONE, not_all: T::ZERO };
 
     #[inline(always)]
@@ -74,17 +74,9 @@ impl FromEncoded for f64 {
 #[derive(Clone, Copy)]
 pub(super) struct Near(f64);
 
-impl Real for Near {
+impl Arithmetic for Near {
     const ZERO: Self = Self(0.0);
     const ONE: Self = Self(1.0);
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        Self(value)
-    }
-    #[inline(always)]
-    fn from_extended(value: ExtendedFloat) -> Self {
-        Self(value.to_f64())
-    }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         Self(self.0 * other.0)
@@ -92,6 +84,17 @@ impl Real for Near {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
+    }
+}
+
+impl Real for Near {
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self(value)
+    }
+    #[inline(always)]
+    fn from_extended(value: ExtendedFloat) -> Self {
+        Self(value.to_f64())
     }
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
@@ -160,7 +163,7 @@ impl<T: FromEncoded> FromEncoded for Max<T> {
 /// The literals of a factor's body and what it does with them.
 pub(crate) trait Literals {
     /// f(h=1), f(h=0) if the body holds, and if it fails.
-    fn values(&self) -> &[[f64; 2]; 2];
+    fn values(&self) -> &Values<f64>;
 
     /// The literal of the variable at a position, given the odds of the message from it.
     fn literal<T: FromEncoded>(&self, position: usize, odds: EncodedMessage) -> Body<T>;
@@ -169,17 +172,29 @@ pub(crate) trait Literals {
     fn message<T: FromEncoded>(&self, position: usize, holds: T, fails: T) -> EncodedMessage;
 }
 
+/// Values of a factor in the numbers `T`: f(h=1), f(h=0) if the body holds, and if it fails.
+pub(super) type Values<T> = [[T; 2]; 2];
+
+#[inline(always)]
+fn values_as<T: Real>(values: &Values<f64>) -> Values<T> {
+    let [[a, b], [c, d]] = *values;
+    [[T::from_f64(a), T::from_f64(b)], [T::from_f64(c), T::from_f64(d)]]
+}
+
+/// The factor's weights of the head's states 1 and 0, given the whole body.
+#[inline(always)]
+pub(super) fn weights_of_head<T: Arithmetic>(body: Body<T>, [holds, fails]: Values<T>) -> [T; 2] {
+    [
+        holds[0].multiply(body.all).add(fails[0].multiply(body.not_all)),
+        holds[1].multiply(body.all).add(fails[1].multiply(body.not_all)),
+    ]
+}
+
 /// The message to the head, given the whole body.
 #[inline(always)]
-pub(super) fn head_message<T: FromEncoded>(
-    body: Body<T>, [holds, fails]: &[[f64; 2]; 2],
-) -> EncodedMessage {
-    let weight = |state: usize| {
-        T::from_f64(holds[state])
-            .multiply(body.all)
-            .add(T::from_f64(fails[state]).multiply(body.not_all))
-    };
-    T::ratio(weight(0), weight(1), false)
+pub(super) fn head_message<T: FromEncoded>(body: Body<T>, values: &Values<f64>) -> EncodedMessage {
+    let [state1, state0] = weights_of_head(body, values_as(values));
+    T::ratio(state1, state0, false)
 }
 
 /// The head's part of the messages to the body: the factor's weight, summed over the head's states,
@@ -192,11 +207,19 @@ pub(crate) struct HeadWeights<T> {
 
 impl<T: FromEncoded> HeadWeights<T> {
     #[inline(always)]
-    pub(super) fn new(head: EncodedMessage, [holds, fails]: &[[f64; 2]; 2]) -> Self {
-        let [h1, h0] = T::weights(head, false);
-        let weight =
-            |f: &[f64; 2]| T::from_f64(f[0]).multiply(h1).add(T::from_f64(f[1]).multiply(h0));
-        Self { holds: weight(holds), fails: weight(fails) }
+    pub(super) fn new(head: EncodedMessage, values: &Values<f64>) -> Self {
+        Self::of(T::weights(head, false), values_as(values))
+    }
+}
+
+impl<T: Arithmetic> HeadWeights<T> {
+    /// From the weights of the head's states 1 and 0.
+    #[inline(always)]
+    pub(super) fn of([h1, h0]: [T; 2], [holds, fails]: Values<T>) -> Self {
+        Self {
+            holds: holds[0].multiply(h1).add(holds[1].multiply(h0)),
+            fails: fails[0].multiply(h1).add(fails[1].multiply(h0)),
+        }
     }
 
     /// The factor's weight where one literal holds and where it fails, given the rest of the body.
@@ -283,55 +306,98 @@ pub(crate) fn messages<T: FromEncoded>(
 /// Variables of a factor whose messages need nothing on the heap.
 pub(super) const SMALL_ARITY: usize = 8;
 
+/// What [`send_small`] reads and writes of a factor, or of several at once. Variables of the body are numbered without the head.
+pub(super) trait SmallFactor<T> {
+    fn literal(&self, body: usize) -> Body<T>;
+    fn head_weights(&self) -> HeadWeights<T>;
+    /// Stores the message to the head, given the whole body.
+    fn send_to_head(&mut self, body: Body<T>);
+    /// Stores the message to a variable of the body, given the factor's weight where its literal holds and where it fails.
+    fn send_to_body(&mut self, body: usize, weights: [T; 2]);
+}
+
 /// All messages of a factor with at most [`SMALL_ARITY`] variables, in the numbers `T`.
 #[inline(always)]
-pub(super) fn small_messages<T: FromEncoded>(
-    inputs: &[EncodedMessage], head: usize, c: &impl Literals, out: &mut [EncodedMessage],
-) {
-    // The positions of the body, without the head.
-    let at = |body: usize| body + usize::from(body >= head);
-    let literal = |body: usize| c.literal::<T>(at(body), inputs[at(body)]);
-    let weights = || HeadWeights::<T>::new(inputs[head], c.values());
-    let send = |weights: HeadWeights<T>, body: usize, rest: Body<T>| {
-        let [holds, fails] = weights.with_rest(rest);
-        c.message(at(body), holds, fails)
-    };
-    let send_head = |body: Body<T>| head_message(body, c.values());
-    match inputs.len() {
+pub(super) fn send_small<T: Arithmetic>(arity: usize, factor: &mut impl SmallFactor<T>) {
+    match arity {
         0 => {}
-        1 => out[0] = send_head(Body::<T>::NEUTRAL),
+        1 => factor.send_to_head(Body::NEUTRAL),
         2 => {
-            out[head] = send_head(literal(0));
-            out[at(0)] = send(weights(), 0, Body::NEUTRAL);
+            factor.send_to_head(factor.literal(0));
+            factor.send_to_body(0, factor.head_weights().with_rest(Body::NEUTRAL));
         }
         3 => {
-            let (a, b) = (literal(0), literal(1));
-            let weights = weights();
-            out[head] = send_head(a.combine(b));
-            out[at(0)] = send(weights, 0, b);
-            out[at(1)] = send(weights, 1, a);
+            let (a, b) = (factor.literal(0), factor.literal(1));
+            let weights = factor.head_weights();
+            factor.send_to_head(a.combine(b));
+            factor.send_to_body(0, weights.with_rest(b));
+            factor.send_to_body(1, weights.with_rest(a));
         }
         4 => {
-            let (x, y, z) = (literal(0), literal(1), literal(2));
-            let weights = weights();
+            let (x, y, z) = (factor.literal(0), factor.literal(1), factor.literal(2));
+            let weights = factor.head_weights();
             let pair = x.combine(y);
-            out[head] = send_head(pair.combine(z));
-            out[at(0)] = send(weights, 0, z.combine(y));
-            out[at(1)] = send(weights, 1, z.combine(x));
-            out[at(2)] = send(weights, 2, pair);
+            factor.send_to_head(pair.combine(z));
+            factor.send_to_body(0, weights.with_rest(z.combine(y)));
+            factor.send_to_body(1, weights.with_rest(z.combine(x)));
+            factor.send_to_body(2, weights.with_rest(pair));
         }
         count => {
             debug_assert!(count <= SMALL_ARITY);
             let mut leaves = [Body::NEUTRAL; 8];
             for (body, leaf) in leaves.iter_mut().enumerate().take(count - 1) {
-                *leaf = literal(body);
+                *leaf = factor.literal(body);
             }
             let (rest, total) = leave_one_out_of_eight(&leaves);
-            out[head] = send_head(total);
-            let weights = weights();
+            factor.send_to_head(total);
+            let weights = factor.head_weights();
             for (body, &rest) in rest.iter().enumerate().take(count - 1) {
-                out[at(body)] = send(weights, body, rest);
+                factor.send_to_body(body, weights.with_rest(rest));
             }
         }
     }
+}
+
+/// One factor, with its inputs and messages in the order of `literals`.
+struct OneFactor<'a, L> {
+    inputs: &'a [EncodedMessage],
+    head: usize,
+    literals: &'a L,
+    out: &'a mut [EncodedMessage],
+}
+
+impl<L> OneFactor<'_, L> {
+    /// The position of a variable of the body.
+    #[inline(always)]
+    fn at(&self, body: usize) -> usize {
+        body + usize::from(body >= self.head)
+    }
+}
+
+impl<T: FromEncoded, L: Literals> SmallFactor<T> for OneFactor<'_, L> {
+    #[inline(always)]
+    fn literal(&self, body: usize) -> Body<T> {
+        self.literals.literal(self.at(body), self.inputs[self.at(body)])
+    }
+    #[inline(always)]
+    fn head_weights(&self) -> HeadWeights<T> {
+        HeadWeights::new(self.inputs[self.head], self.literals.values())
+    }
+    #[inline(always)]
+    fn send_to_head(&mut self, body: Body<T>) {
+        self.out[self.head] = head_message(body, self.literals.values());
+    }
+    #[inline(always)]
+    fn send_to_body(&mut self, body: usize, [holds, fails]: [T; 2]) {
+        let at = self.at(body);
+        self.out[at] = self.literals.message(at, holds, fails);
+    }
+}
+
+/// All messages of a factor with at most [`SMALL_ARITY`] variables, in the numbers `T`.
+#[inline(always)]
+pub(super) fn small_messages<T: FromEncoded>(
+    inputs: &[EncodedMessage], head: usize, literals: &impl Literals, out: &mut [EncodedMessage],
+) {
+    send_small::<T>(inputs.len(), &mut OneFactor { inputs, head, literals, out });
 }

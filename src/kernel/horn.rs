@@ -3,7 +3,7 @@
 
 use super::Inference;
 use super::body::{
-    Body, BodyScratch, FromEncoded, HeadWeights, Literals, Near, head_message, messages,
+    Body, BodyScratch, FromEncoded, HeadWeights, Literals, Near, Values, head_message, messages,
     one_message, small_messages,
 };
 use super::number::{ExtendedFloat, Real, scratch_by_number};
@@ -89,6 +89,17 @@ impl HornCoefficients {
         DeviceHorn { values: self.values, negated, flags, words: 0 }
     }
 
+    /// Whether messages of a factor with few variables can be computed in `f64` where its inputs are near one.
+    pub(crate) fn may_be_near(&self) -> bool {
+        self.in_f64_range
+    }
+
+    /// Whether the literals at the first 64 positions are negated, as a bit for each.
+    #[inline(always)]
+    pub(super) fn first_signs(&self) -> u64 {
+        self.negated
+    }
+
     #[inline(always)]
     fn is_negated(&self, position: usize) -> bool {
         if position < 64 {
@@ -134,7 +145,7 @@ pub(crate) fn near_one(values: [f64; 4]) -> ([f64; 4], i64) {
 
 impl Literals for HornCoefficients {
     #[inline(always)]
-    fn values(&self) -> &[[f64; 2]; 2] {
+    fn values(&self) -> &Values<f64> {
         &self.values
     }
 
@@ -248,7 +259,7 @@ impl HeadFirst<'_> {
 
 impl Literals for HeadFirst<'_> {
     #[inline(always)]
-    fn values(&self) -> &[[f64; 2]; 2] {
+    fn values(&self) -> &Values<f64> {
         &self.c.values
     }
 
@@ -322,6 +333,7 @@ impl HornCoefficients {
 pub(crate) mod tests {
     use super::*;
     use crate::factor::{Factor, FactorKind, Horn, HornParameters, Signed, SignedParameters};
+    use crate::kernel::Arithmetic;
     use proptest::prelude::*;
 
     pub(crate) fn input() -> impl Strategy<Value = EncodedMessage> {

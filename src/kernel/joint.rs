@@ -1,6 +1,6 @@
 //! The joint distribution of a dense table and its inputs: its belief, and its total.
 
-use super::number::{ExtendedFloat, Real};
+use super::number::{Arithmetic, ExtendedFloat, Real};
 use super::packed::EncodedMessage;
 use super::table::{
     Buffers, TableInputs, TableScratch, exponent_range, near_pair, of_length, unpack_inputs,

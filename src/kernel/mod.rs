@@ -19,6 +19,8 @@ pub(crate) mod body;
 mod damping;
 #[cfg(test)]
 mod differential;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod four;
 pub(crate) mod horn;
 mod joint;
 mod number;
@@ -36,7 +38,7 @@ pub(crate) use horn::{
     horn_message, horn_messages, horn_total, small_horn_messages,
 };
 pub(crate) use joint::{table_belief, table_total};
-pub(crate) use number::{ExtendedFloat, Max, Real, scratch_by_number};
+pub(crate) use number::{Arithmetic, ExtendedFloat, Max, Real, scratch_by_number};
 pub(crate) use packed::EncodedMessage;
 pub(crate) use power::{geometric_mean, mean_numerator};
 pub(crate) use product::{

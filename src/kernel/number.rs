@@ -16,16 +16,20 @@ macro_rules! scratch_by_number {
 }
 pub(crate) use scratch_by_number;
 
-/// Arithmetic that the message kernels need. Implemented by `f64`, which is right only where
-/// nothing over- or underflows, and by [`ExtendedFloat`], which is right always. Both round alike.
-pub(crate) trait Real: Copy {
+/// Sums and products, of one number or of several at once.
+pub(crate) trait Arithmetic: Copy {
     const ZERO: Self;
     const ONE: Self;
+    fn multiply(self, other: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+}
+
+/// Arithmetic that the message kernels need. Implemented by `f64`, which is right only where
+/// nothing over- or underflows, and by [`ExtendedFloat`], which is right always. Both round alike.
+pub(crate) trait Real: Arithmetic {
     fn from_f64(value: f64) -> Self;
     /// The nearest number of this type.
     fn from_extended(value: ExtendedFloat) -> Self;
-    fn multiply(self, other: Self) -> Self;
-    fn add(self, other: Self) -> Self;
     /// The larger of two numbers.
     fn larger(self, other: Self) -> Self;
     fn is_zero(self) -> bool;
@@ -45,17 +49,9 @@ pub(crate) trait Real: Copy {
     }
 }
 
-impl Real for f64 {
+impl Arithmetic for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn from_extended(value: ExtendedFloat) -> Self {
-        value.to_f64()
-    }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         self * other
@@ -63,6 +59,17 @@ impl Real for f64 {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn from_extended(value: ExtendedFloat) -> Self {
+        value.to_f64()
     }
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
@@ -196,10 +203,26 @@ impl ExtendedFloat {
     }
 }
 
-impl Real for ExtendedFloat {
+impl Arithmetic for ExtendedFloat {
     const ZERO: Self = Self { significand: 1.0, exponent: Self::ZERO_EXPONENT };
     const ONE: Self = Self { significand: 1.0, exponent: 0 };
 
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        let exponent = (self.exponent + other.exponent).max(Self::ZERO_EXPONENT);
+        Self::normalise(self.significand * other.significand, exponent)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        let top = self.exponent.max(other.exponent);
+        let sum = self.significand * Self::scale_down(self.exponent - top)
+            + other.significand * Self::scale_down(other.exponent - top);
+        Self::normalise(sum, top)
+    }
+}
+
+impl Real for ExtendedFloat {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         if value == 0.0 {
@@ -215,20 +238,6 @@ impl Real for ExtendedFloat {
     #[inline(always)]
     fn from_extended(value: ExtendedFloat) -> Self {
         value
-    }
-
-    #[inline(always)]
-    fn multiply(self, other: Self) -> Self {
-        let exponent = (self.exponent + other.exponent).max(Self::ZERO_EXPONENT);
-        Self::normalise(self.significand * other.significand, exponent)
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        let top = self.exponent.max(other.exponent);
-        let sum = self.significand * Self::scale_down(self.exponent - top)
-            + other.significand * Self::scale_down(other.exponent - top);
-        Self::normalise(sum, top)
     }
 
     #[inline(always)]
@@ -261,17 +270,9 @@ impl Real for ExtendedFloat {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Max<T>(pub(crate) T);
 
-impl<T: Real> Real for Max<T> {
+impl<T: Real> Arithmetic for Max<T> {
     const ZERO: Self = Self(T::ZERO);
     const ONE: Self = Self(T::ONE);
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        Self(T::from_f64(value))
-    }
-    #[inline(always)]
-    fn from_extended(value: ExtendedFloat) -> Self {
-        Self(T::from_extended(value))
-    }
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         Self(self.0.multiply(other.0))
@@ -279,6 +280,17 @@ impl<T: Real> Real for Max<T> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self(self.0.larger(other.0))
+    }
+}
+
+impl<T: Real> Real for Max<T> {
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self(T::from_f64(value))
+    }
+    #[inline(always)]
+    fn from_extended(value: ExtendedFloat) -> Self {
+        Self(T::from_extended(value))
     }
     #[inline(always)]
     fn larger(self, other: Self) -> Self {

@@ -1,6 +1,6 @@
 //! The 64-bit form in which messages are stored.
 
-use super::number::{ExtendedFloat, Real};
+use super::number::{Arithmetic, ExtendedFloat, Real};
 
 /// One value of a message: the odds m(1)/m(0) of a binary variable, or the weight of one state of
 /// another variable, relative to the message's other states.

@@ -203,6 +203,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Arithmetic;
     use num_bigint::BigUint;
     use proptest::prelude::*;
     use std::cmp::Ordering;

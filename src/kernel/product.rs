@@ -1,6 +1,6 @@
 //! Products of the messages that meet at a variable.
 
-use super::number::{ExtendedFloat, Real};
+use super::number::{Arithmetic, ExtendedFloat, Real};
 use super::packed::EncodedMessage;
 use super::tree::{Monoid, TreeScratch, leave_one_out, leave_one_out_of_eight};
 use crate::error::Result;
@@ -298,10 +298,18 @@ fn leave_one_out_of_many(
         let down = [left * pairs[1], left * pairs[0], right * pairs[3], right * pairs[2]];
         for (leaf, value) in block.iter_mut().enumerate() {
             let product = down[leaf / 2] * x[leaf ^ 1];
-            *value = EncodedMessage::pack(ExtendedFloat::from_f64(product).scaled(above.exponent));
+            *value = EncodedMessage::from_scaled_near_product(product, above.exponent)
+                .unwrap_or_else(|| pack_scaled(product, above.exponent));
         }
     }
     Ok(true)
+}
+
+/// A positive number times a power of two, where the product is beyond the range of `f64`.
+#[cold]
+#[inline(never)]
+fn pack_scaled(value: f64, exponent: i64) -> EncodedMessage {
+    EncodedMessage::pack(ExtendedFloat::from_f64(value).scaled(exponent))
 }
 
 /// Up to eight values in f64 range, padded with ones.

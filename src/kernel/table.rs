@@ -548,6 +548,7 @@ fn weighted_sum<T: Real>(values: &[T], weights: &[T]) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Arithmetic;
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]

@@ -79,11 +79,14 @@ pub(crate) fn leave_one_out<T: Monoid>(
 /// As [`leave_one_out`] for up to eight leaves, the missing ones neutral, with nothing in memory.
 #[inline(always)]
 pub(crate) fn leave_one_out_of_eight<T: Monoid>(leaves: &[T; 8]) -> ([T; 8], T) {
-    let up = |a: usize| leaves[a].combine(leaves[a + 1]);
-    let (p, q, r, s) = (up(0), up(2), up(4), up(6));
+    let [a, b, c, d, e, f, g, h] = *leaves;
+    let (p, q, r, s) = (a.combine(b), c.combine(d), e.combine(f), g.combine(h));
     let (left, right) = (p.combine(q), r.combine(s));
     let below = [right.combine(q), right.combine(p), left.combine(s), left.combine(r)];
-    let down = std::array::from_fn(|leaf| below[leaf / 2].combine(leaves[leaf ^ 1]));
+    let mut down = [T::NEUTRAL; 8];
+    for (leaf, down) in down.iter_mut().enumerate() {
+        *down = below[leaf / 2].combine(leaves[leaf ^ 1]);
+    }
     (down, left.combine(right))
 }
 

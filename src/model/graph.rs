@@ -106,6 +106,18 @@ impl FactorGraph {
             ..self.edges.variable_offsets[variable + 1] as usize
     }
 
+    /// Where the edges of each factor start, and those of the last one end.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn factor_offsets(&self) -> &[u32] {
+        &self.edges.factor_offsets
+    }
+
+    /// Where the edges of each variable start in the concatenation of all `variable_edges`, and those of the last one end.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn variable_offsets(&self) -> &[u32] {
+        &self.edges.variable_offsets
+    }
+
     /// The edges of all variables, one variable after the other.
     pub fn all_variable_edges(&self) -> &[u32] {
         &self.edges.variable_edges

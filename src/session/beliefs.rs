@@ -3,7 +3,7 @@
 use super::base::BeliefPropagation;
 use crate::engine::Inputs;
 use crate::error::{Error, Result};
-use crate::kernel::{ExtendedFloat, Real};
+use crate::kernel::{Arithmetic, ExtendedFloat, Real};
 use crate::memory::{all_collected, collected, copied, filled, room};
 use crate::model::{check_factor, check_variable, next_joint_state};
 

@@ -3,7 +3,7 @@
 use super::base::BeliefPropagation;
 use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{Inference, Real};
+use crate::kernel::{Arithmetic, Inference, Real};
 use crate::memory::{Grow, collected, filled};
 use crate::model::VariableEvidence;
 

@@ -3,7 +3,7 @@
 use super::base::BeliefPropagation;
 use crate::engine::state_weight;
 use crate::error::Result;
-use crate::kernel::{ExtendedFloat, Inference, Real};
+use crate::kernel::{Arithmetic, ExtendedFloat, Inference, Real};
 use crate::memory::collected;
 use crate::model::VariableEvidence;
 

@@ -14,7 +14,7 @@ use super::trees::{Cursors, HighDegreeVariables, Trees};
 use super::tuning::Tuning;
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{EncodedMessage, ExtendedFloat, Real, small_horn_messages};
+use crate::kernel::{Arithmetic, EncodedMessage, ExtendedFloat, Real, small_horn_messages};
 use crate::memory::room;
 use crate::schedule::{Schedule, random_order};
 

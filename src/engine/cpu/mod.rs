@@ -2,7 +2,7 @@
 //!
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
 //! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `residual` and `active` do it, with `variable` and
-//! `factor` for the messages of one node; `run` is the loop over iterations, and `measure` and `witness` tell it how far
+//! `factor` for the messages of one node, and `four` for those of four nodes at once; `run` is the loop over iterations, and `measure` and `witness` tell it how far
 //! beliefs moved.
 
 mod active;
@@ -12,10 +12,13 @@ mod batches;
 mod engine;
 mod factor;
 mod factor_beliefs;
+#[cfg_attr(not(target_arch = "x86_64"), path = "four_elsewhere.rs")]
+mod four;
 mod high_arity;
 mod lanes;
 mod marks;
 mod measure;
+mod nodes;
 mod overlap;
 mod pace;
 mod parallel;

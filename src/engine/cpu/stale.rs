@@ -20,20 +20,50 @@ impl Stale {
         self.0.iter_mut().for_each(|stale| *stale.get_mut() = true);
     }
 
-    /// An input of a node has changed.
+    /// The flags by themselves, for loops: where the list is has not to be read again after each write.
+    #[inline(always)]
+    pub(super) fn view(&self) -> StaleView<'_> {
+        StaleView(&self.0)
+    }
+
+    /// See [`StaleView::mark`].
     #[inline(always)]
     pub(super) fn mark(&self, node: usize) {
+        self.view().mark(node);
+    }
+
+    /// See [`StaleView::is_marked`].
+    #[inline(always)]
+    pub(super) fn is_marked(&self, node: usize) -> bool {
+        self.view().is_marked(node)
+    }
+
+    /// See [`StaleView::unmark`].
+    #[inline(always)]
+    pub(super) fn unmark(&self, node: usize) {
+        self.view().unmark(node);
+    }
+}
+
+/// See [`Stale::view`].
+#[derive(Clone, Copy)]
+pub(super) struct StaleView<'a>(&'a [AtomicBool]);
+
+impl StaleView<'_> {
+    /// An input of a node has changed.
+    #[inline(always)]
+    pub(super) fn mark(self, node: usize) {
         self.0[node].store(true, Relaxed);
     }
 
     #[inline(always)]
-    pub(super) fn is_marked(&self, node: usize) -> bool {
+    pub(super) fn is_marked(self, node: usize) -> bool {
         self.0[node].load(Relaxed)
     }
 
     /// The messages of a node have been computed.
     #[inline(always)]
-    pub(super) fn unmark(&self, node: usize) {
+    pub(super) fn unmark(self, node: usize) {
         self.0[node].store(false, Relaxed);
     }
 }

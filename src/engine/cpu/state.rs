@@ -39,17 +39,13 @@ impl Values {
     /// hard to predict.)
     #[inline(always)]
     pub(super) fn replace(&self, index: usize, value: EncodedMessage) -> bool {
-        let stored = &self.0[index];
-        let differs = stored.load(Relaxed) != value.0;
-        stored.store(value.0, Relaxed);
-        differs
+        self.view().replace(index, value)
     }
 
-    /// The `N` values from `start` on.
+    /// See [`View::array`].
     #[inline(always)]
     pub(super) fn array<const N: usize>(&self, start: usize) -> [EncodedMessage; N] {
-        let stored = &self.0[start..start + N];
-        std::array::from_fn(|index| EncodedMessage(stored[index].load(Relaxed)))
+        self.view().array(start)
     }
 
     /// See [`View::padded`].
@@ -123,6 +119,26 @@ impl View<'_> {
     #[inline(always)]
     pub(super) fn set(self, index: usize, value: EncodedMessage) {
         self.0[index].store(value.0, Relaxed);
+    }
+
+    /// The `N` values from `start` on.
+    #[inline(always)]
+    pub(super) fn array<const N: usize>(self, start: usize) -> [EncodedMessage; N] {
+        let stored = &self.0[start..start + N];
+        let mut values = [EncodedMessage::ONE; N];
+        for (value, stored) in values.iter_mut().zip(stored) {
+            *value = EncodedMessage(stored.load(Relaxed));
+        }
+        values
+    }
+
+    /// See [`Values::replace`].
+    #[inline(always)]
+    pub(super) fn replace(self, index: usize, value: EncodedMessage) -> bool {
+        let stored = &self.0[index];
+        let differs = stored.load(Relaxed) != value.0;
+        stored.store(value.0, Relaxed);
+        differs
     }
 
     /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
@@ -375,6 +391,14 @@ impl State {
     pub(super) fn conjunction(&self, factor: usize) -> Option<(usize, &HornCoefficients)> {
         let parameter = self.graph.conjunction_parameter(factor)?;
         Some((self.graph.head_position(factor)?, &self.coefficients[parameter]))
+    }
+
+    /// The coefficients of a factor that is a conjunction of literals.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn coefficients_of(&self, factor: usize) -> &HornCoefficients {
+        // (Other factors have none, and nobody asks.)
+        &self.coefficients[self.graph.conjunction_parameter(factor).unwrap_or_default()]
     }
 
     /// The coefficients with a number, as [`FactorGraph::conjunction_parameter`] gives it.

@@ -2,16 +2,19 @@
 //! messages to factors are computed, then all messages to variables. Nodes all of whose inputs are as they were are left out.
 
 use super::factor::{all_messages, is_constant, settle_contradictions};
+use super::four::{FourAtOnce, MOST_EDGES};
+use super::nodes::Nodes;
 use super::pace::Pace;
 use super::stale::Stale;
 use super::state::State;
-use super::team::{Chunks, Team, Worker};
+use super::team::Team;
 use super::tuning::Tuning;
 use super::variable::send_to_factors;
 use super::workspace::Workspace;
 use crate::error::Result;
+use crate::factor::FactorKind;
 use crate::kernel::{EncodedMessage, HornCoefficients, small_horn_messages};
-use crate::memory::{Grow, NoMemory, collected, filled, fit, room};
+use crate::memory::{NoMemory, collected, fit};
 use std::ops::Range;
 
 /// The nodes of a graph, cut into chunks of about equal work.
@@ -30,73 +33,46 @@ pub(super) struct Synchronous {
     pub(super) pace: Pace,
 }
 
-/// Nodes in the order in which threads visit them, and where each chunk starts.
-struct Nodes {
-    order: Vec<u32>,
-    chunks: Vec<u32>,
-}
-
-/// Number of nodes by which the prefetch of what they write precedes the computation.
-const PREFETCH_DISTANCE: usize = 12;
 /// Most edges of a node that are prefetched; the processor's own prefetcher finds the rest.
 const PREFETCHED_EDGES: usize = 8;
 
-/// Number of edges and nodes of a chunk: some tens of microseconds of work.
-const CHUNK_WORK: usize = 4096;
+/// Shapes of variables: their degrees, up to this one.
+const LARGEST_DEGREE: usize = 64;
 
-impl Nodes {
-    /// Inside a chunk, nodes of one `shape` follow each other, so that branches on it are predicted.
-    fn new<K: Ord>(
-        count: usize, degree: impl Fn(usize) -> usize, shape: impl Fn(usize) -> K,
-    ) -> Result<Self> {
-        let mut order = room(count)?;
-        let mut chunks = filled(1, 0)?;
-        let mut work = 0;
-        // Shapes are looked up once per node, not once per comparison.
-        let mut chunk = Vec::new();
-        for node in 0..count {
-            chunk.try_push((shape(node), node as u32))?;
-            work += 1 + degree(node);
-            if work >= CHUNK_WORK || node + 1 == count {
-                chunk.sort_unstable();
-                order.extend(chunk.drain(..).map(|(_, node)| node));
-                chunks.try_push(node as u32 + 1)?;
-                work = 0;
-            }
-        }
-        Ok(Self { order, chunks })
-    }
+/// Number of shapes of factors; the first ones are those of [`few`].
+const FACTOR_SHAPES: usize = FEW_SHAPES + 2 * FactorKind::ALL.len();
+const FEW_SHAPES: usize = (MOST_EDGES + 1) * MOST_EDGES;
 
-    /// Runs `visit` for every node, on all threads, and `prepare` for the same nodes a little earlier.
-    fn for_each(
-        &self, team: &Team, prepare: impl Fn(usize) + Sync,
-        visit: impl Fn(usize, &mut Workspace) + Sync,
-    ) {
-        let queue = Chunks::new(self.chunks.len() - 1);
-        team.run(|worker: &mut Worker<'_>| {
-            while let Some(chunk) = queue.next() {
-                let nodes = self.chunks[chunk] as usize..self.chunks[chunk + 1] as usize;
-                let mut ahead = self.order[nodes.start..].iter().skip(PREFETCH_DISTANCE);
-                for &node in &self.order[nodes] {
-                    if let Some(&node) = ahead.next() {
-                        prepare(node as usize);
-                    }
-                    visit(node as usize, worker.workspace);
-                }
-            }
-        });
-    }
+/// The shape of a factor.
+fn factor_shape(state: &State, factor: usize) -> u16 {
+    let arity = state.graph.arity(factor);
+    let is_small = arity <= MOST_EDGES;
+    let shape = match state.conjunction(factor) {
+        Some((head, c)) if is_small && c.may_be_near() => arity * MOST_EDGES + head,
+        _ => FEW_SHAPES + 2 * state.graph.kind(factor) as usize + usize::from(is_small),
+    };
+    shape as u16
+}
+
+/// The arity and the position of the head, where the shape is that of conjunctions of at most [`MOST_EDGES`] variables whose
+/// messages can be computed in `f64` where inputs are near one.
+fn few(shape: u16) -> Option<(usize, usize)> {
+    let shape = shape as usize;
+    (shape < FEW_SHAPES).then_some((shape / MOST_EDGES, shape % MOST_EDGES))
 }
 
 impl Synchronous {
     pub(super) fn new(state: &State, tuning: &Tuning) -> Result<Self> {
         let graph = &state.graph;
-        let factor_shape =
-            |f| (graph.arity(f), graph.kind(f) as u8, graph.head_position(f).unwrap_or_default());
-        let degree = |v| graph.degree(v);
+        let (degree, arity) = (|v| graph.degree(v), |f| graph.arity(f));
+        let degree_shape = |v| degree(v).min(LARGEST_DEGREE) as u16;
+        let variables =
+            Nodes::new(graph.variable_count(), degree, LARGEST_DEGREE + 1, degree_shape)?;
+        let factors =
+            Nodes::new(graph.factor_count(), arity, FACTOR_SHAPES, |f| factor_shape(state, f))?;
         Ok(Self {
-            variables: Nodes::new(graph.variable_count(), degree, degree)?,
-            factors: Nodes::new(graph.factor_count(), |f| graph.arity(f), factor_shape)?,
+            variables,
+            factors,
             slots: collected(state.links.iter().map(|link| link.slot))?,
             stale_variables: Stale::new(graph.variable_count())?,
             stale_factors: Stale::new(graph.factor_count())?,
@@ -132,12 +108,12 @@ impl Synchronous {
 
     /// Runs `visit` for every variable, on all threads.
     pub(super) fn for_variables(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
-        self.variables.for_each(team, |_| {}, visit);
+        self.variables.for_each(team, visit);
     }
 
     /// Runs `visit` for every factor, on all threads.
     pub(super) fn for_factors(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
-        self.factors.for_each(team, |_| {}, visit);
+        self.factors.for_each(team, visit);
     }
 
     /// Computes all messages from variables to factors into `State::by_edge`. A variable that is contradictory stays stale, so
@@ -151,15 +127,26 @@ impl Synchronous {
                 state.by_edge.prefetch(state.edge_values(edge as usize).start);
             }
         };
-        self.variables.for_each(team, prepare, |v, workspace| {
-            if self.may_have_changed(v) {
-                let before = workspace.contradictions.count;
-                send_to_factors(state, v, &self.stale_factors, workspace);
-                if workspace.contradictions.count == before {
-                    self.stale_variables.unmark(v);
+        let four = self.four_at_once(state);
+        self.variables.for_groups(team, |degree, group, workspace| {
+            let mut one = |v| self.variable_sends(state, v, workspace);
+            match &four {
+                Some(four) if (2..=MOST_EDGES as u16).contains(&degree) => {
+                    four.update_variables(degree as usize, group.nodes, &mut one);
                 }
+                _ => group.iter(prepare).filter(|&v| self.may_have_changed(v)).for_each(one),
             }
         });
+    }
+
+    /// Updates all messages of a variable.
+    #[inline]
+    fn variable_sends(&self, state: &State, variable: usize, workspace: &mut Workspace) {
+        let before = workspace.contradictions.count;
+        send_to_factors(state, variable, &self.stale_factors, workspace);
+        if workspace.contradictions.count == before {
+            self.stale_variables.unmark(variable);
+        }
     }
 
     /// Computes and stores all messages from factors to variables, from the messages in `State::by_edge`. Messages
@@ -175,15 +162,32 @@ impl Synchronous {
             }
         };
         let small = state.graph.all_binary() && state.is_plain_run();
-        self.factors.for_each(team, prepare, |f, workspace| {
-            if !(self.is_factor_skipped(f) || constants_sent && is_constant(state, f)) {
-                let before = workspace.contradictions.count;
-                self.factor_sends(state, f, small, workspace);
-                if workspace.contradictions.count == before {
-                    self.stale_factors.unmark(f);
+        let four = self.four_at_once(state);
+        self.factors.for_groups(team, |shape, group, workspace| {
+            let mut one = |f| {
+                if !(constants_sent && is_constant(state, f)) {
+                    let before = workspace.contradictions.count;
+                    self.factor_sends(state, f, small, workspace);
+                    if workspace.contradictions.count == before {
+                        self.stale_factors.unmark(f);
+                    }
                 }
+            };
+            match (&four, few(shape)) {
+                (Some(four), Some((arity, head))) if arity > 1 => {
+                    four.update_factors(arity, head, group.nodes, &mut one);
+                }
+                _ => group.iter(prepare).filter(|&f| !self.is_factor_skipped(f)).for_each(one),
             }
         });
+    }
+
+    /// The means to compute several nodes at once; only where a run may leave out nodes that are not stale.
+    fn four_at_once<'a>(&'a self, state: &'a State) -> Option<FourAtOnce<'a>> {
+        if !self.skips {
+            return None;
+        }
+        FourAtOnce::new(state, &self.slots, &self.stale_variables, &self.stale_factors)
     }
 
     /// Updates all messages of a factor. `small` says that small conjunctions may take their fast path.

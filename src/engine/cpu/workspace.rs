@@ -24,7 +24,8 @@ pub(super) struct Damping {
     pub(super) old: Vec<EncodedMessage>,
 }
 
-/// Largest change of a node and which one it was, number of nodes that changed by more than the tolerance, and whether a belief is 0/0.
+/// Largest change of a node and which one it was, number of nodes that changed by more than the tolerance, and whether a
+/// belief is 0/0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Movement {
     pub(super) max_diff: f64,

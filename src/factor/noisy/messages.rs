@@ -109,6 +109,7 @@ pub(crate) fn noisy_total(
 mod tests {
     use super::*;
     use crate::factor::Factor;
+    use crate::kernel::Arithmetic;
     use crate::kernel::horn::tests::{close, input};
     use proptest::prelude::*;
 

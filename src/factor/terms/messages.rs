@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::kernel::table::{are_in_f64_range, store, unpack_inputs};
 use crate::kernel::tree::{Monoid, TreeScratch, leave_one_out};
 use crate::kernel::{
-    EncodedMessage, ExtendedFloat, Inference, Max, Real, scratch_by_number, stored_values,
+    Arithmetic, EncodedMessage, ExtendedFloat, Inference, Max, Real, scratch_by_number,
+    stored_values,
 };
 use crate::memory::{NoMemory, fit};
 

@@ -2,7 +2,7 @@
 
 use super::{Cases, Function, message, messages, numbers};
 use crate::kernel::damping::damp;
-use crate::kernel::number::{ExtendedFloat, Real};
+use crate::kernel::number::{Arithmetic, ExtendedFloat, Real};
 use crate::kernel::packed::EncodedMessage;
 use crate::kernel::power::geometric_mean;
 use proptest::prelude::*;

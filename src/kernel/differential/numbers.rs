@@ -1,7 +1,7 @@
 //! number.cuh, packed.cuh and the sum of tree.cuh.
 
 use super::{Cases, Function, Words};
-use crate::kernel::number::{ExtendedFloat, Max, Real};
+use crate::kernel::number::{Arithmetic, ExtendedFloat, Max, Real};
 use crate::kernel::packed::EncodedMessage;
 use crate::kernel::tree::pairwise_sum;
 use proptest::prelude::*;

@@ -1,0 +1,279 @@
+//! Synchronous messages of four nodes of one shape at once, for most conjunctions of two to eight binary variables, and most
+//! variables of two to eight factors. Nodes that vector registers do not serve are left to functions for one node.
+
+use super::nodes::PREFETCHED_FROM;
+use super::stale::{Stale, StaleView};
+use super::state::{Known, State, View};
+use crate::kernel::four::{FOUR, Four, four_head_first_messages, four_leave_one_out, is_available};
+use crate::kernel::{EncodedMessage, head_first_position};
+
+/// Most edges of nodes that are computed four at a time.
+pub(super) const MOST_EDGES: usize = 8;
+
+/// Number of nodes of which the stale ones are collected at a time.
+const BATCH: usize = 256;
+/// Number of times four nodes by which the prefetch of what they write precedes the computation.
+const PREFETCH_DISTANCE: usize = 3;
+
+/// What messages of four nodes at once are computed from and where they go: lists by themselves, as [`View`] is. All variables
+/// are binary, and the run is plain ([`State::is_plain_run`]).
+pub(super) struct FourAtOnce<'a> {
+    state: &'a State,
+    to_variable: View<'a>,
+    by_edge: View<'a>,
+    /// Where the edges of each factor and the slots of each variable start.
+    factor_offsets: &'a [u32],
+    variable_offsets: &'a [u32],
+    /// Of each edge, the slot, the variable and the factor.
+    slots: &'a [u32],
+    variables: &'a [u32],
+    factors: &'a [u32],
+    /// The edge of each slot.
+    edges: &'a [u32],
+    stale_variables: StaleView<'a>,
+    stale_factors: StaleView<'a>,
+    prefetches: bool,
+}
+
+impl<'a> FourAtOnce<'a> {
+    /// `None` where the processor or the run is another one.
+    pub(super) fn new(
+        state: &'a State, slots: &'a [u32], stale_variables: &'a Stale, stale_factors: &'a Stale,
+    ) -> Option<Self> {
+        let graph = &state.graph;
+        let serves = graph.all_binary() && state.is_plain_run() && is_available();
+        serves.then(|| Self {
+            state,
+            to_variable: state.to_variable.view(),
+            by_edge: state.by_edge.view(),
+            factor_offsets: graph.factor_offsets(),
+            variable_offsets: graph.variable_offsets(),
+            slots,
+            variables: graph.edge_variables(),
+            factors: graph.edge_factors(),
+            edges: graph.all_variable_edges(),
+            stale_variables: stale_variables.view(),
+            stale_factors: stale_factors.view(),
+            prefetches: graph.edge_count() >= PREFETCHED_FROM,
+        })
+    }
+
+    /// Computes and stores all messages of stale factors, which are conjunctions of `arity` = 2 to 8 variables with the head at
+    /// one position and coefficients that may be near. Calls `one` for those whose messages it leaves out.
+    pub(super) fn update_factors(
+        &self, arity: usize, head: usize, factors: &[u32], one: &mut dyn FnMut(usize),
+    ) {
+        // SAFETY: there is AVX2, as `new` has seen.
+        unsafe {
+            match arity {
+                2 => self.update_factors_of::<2>(head, factors, one),
+                3 => self.update_factors_of::<3>(head, factors, one),
+                4 => self.update_factors_of::<4>(head, factors, one),
+                5 => self.update_factors_of::<5>(head, factors, one),
+                6 => self.update_factors_of::<6>(head, factors, one),
+                7 => self.update_factors_of::<7>(head, factors, one),
+                8 => self.update_factors_of::<8>(head, factors, one),
+                _ => stale(self.stale_factors, factors).for_each(one),
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn update_factors_of<const N: usize>(
+        &self, head: usize, factors: &[u32], one: &mut dyn FnMut(usize),
+    ) {
+        let mut stale = [0; BATCH];
+        for factors in factors.chunks(BATCH) {
+            let mut count = 0;
+            for &factor in factors {
+                stale[count] = factor;
+                count += usize::from(self.stale_factors.is_marked(factor as usize));
+            }
+            let (fours, others) = stale[..count].as_chunks::<FOUR>();
+            for (at, &four) in fours.iter().enumerate() {
+                if self.prefetches
+                    && let Some(ahead) = fours.get(at + PREFETCH_DISTANCE)
+                {
+                    self.prefetch_slots::<N>(*ahead);
+                }
+                let right = self.update_four_factors::<N>(four, head);
+                left_out(four, right, one);
+            }
+            others.iter().for_each(|&factor| one(factor as usize));
+        }
+    }
+
+    /// Prefetches the messages of factors to their variables.
+    #[inline(always)]
+    fn prefetch_slots<const N: usize>(&self, factors: [u32; FOUR]) {
+        for factor in factors {
+            let first = self.factor_offsets[factor as usize] as usize;
+            for &slot in &self.slots[first..first + N] {
+                self.to_variable.prefetch(slot as usize);
+            }
+        }
+    }
+
+    /// Returns whose messages were stored, as a bit for each.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn update_four_factors<const N: usize>(&self, factors: [u32; FOUR], head: usize) -> u32 {
+        let mut first = [0; FOUR];
+        let mut coefficients = [self.state.coefficients_of(factors[0] as usize); FOUR];
+        let mut lanes = [[EncodedMessage::ONE; N]; FOUR];
+        for lane in 0..FOUR {
+            let factor = factors[lane] as usize;
+            first[lane] = self.factor_offsets[factor] as usize;
+            coefficients[lane] = self.state.coefficients_of(factor);
+            lanes[lane] = self.by_edge.array::<N>(first[lane]);
+        }
+        let [a, b, c, d] = &lanes;
+        let mut inputs = [Four::splat(1.0); N];
+        for (number, input) in inputs.iter_mut().enumerate() {
+            let position = head_first_position(number, head);
+            *input = Four::of([a[position], b[position], c[position], d[position]]);
+        }
+        let (outputs, right) = four_head_first_messages(inputs, head, coefficients);
+        let mut stored = [[EncodedMessage::ONE; FOUR]; N];
+        for number in 0..N {
+            stored[head_first_position(number, head)] = outputs[number].stored();
+        }
+        for lane in 0..FOUR {
+            if right >> lane & 1 == 0 {
+                continue;
+            }
+            let edges = first[lane]..first[lane] + N;
+            let slots = &self.slots[edges.clone()];
+            let mut changed = 0_u32;
+            for position in 0..N {
+                let message = stored[position][lane];
+                let differs = self.to_variable.replace(slots[position] as usize, message);
+                changed |= u32::from(differs) << position;
+            }
+            let variables = &self.variables[edges];
+            while changed != 0 {
+                let position = changed.trailing_zeros() as usize;
+                self.stale_variables.mark(variables[position] as usize);
+                changed &= changed - 1;
+            }
+            self.stale_factors.unmark(factors[lane] as usize);
+        }
+        right
+    }
+
+    /// Computes all messages of stale variables with `degree` = 2 to 8 factors into [`State::by_edge`]. Calls `one` for those
+    /// whose messages it leaves out.
+    pub(super) fn update_variables(
+        &self, degree: usize, variables: &[u32], one: &mut dyn FnMut(usize),
+    ) {
+        // SAFETY: there is AVX2, as `new` has seen.
+        unsafe {
+            match degree {
+                2 => self.update_variables_of::<2>(variables, one),
+                3 => self.update_variables_of::<3>(variables, one),
+                4 => self.update_variables_of::<4>(variables, one),
+                5 => self.update_variables_of::<5>(variables, one),
+                6 => self.update_variables_of::<6>(variables, one),
+                7 => self.update_variables_of::<7>(variables, one),
+                8 => self.update_variables_of::<8>(variables, one),
+                _ => stale(self.stale_variables, variables).for_each(one),
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn update_variables_of<const D: usize>(&self, variables: &[u32], one: &mut dyn FnMut(usize)) {
+        let mut stale = [0; BATCH];
+        for variables in variables.chunks(BATCH) {
+            let mut count = 0;
+            for &variable in variables {
+                let is_known = self.state.known[variable as usize] != Known::Nothing;
+                let is_stale = self.stale_variables.is_marked(variable as usize);
+                if is_known & is_stale {
+                    one(variable as usize);
+                }
+                stale[count] = variable;
+                count += usize::from(is_stale & !is_known);
+            }
+            let (fours, others) = stale[..count].as_chunks::<FOUR>();
+            for (at, &four) in fours.iter().enumerate() {
+                if self.prefetches
+                    && let Some(ahead) = fours.get(at + PREFETCH_DISTANCE)
+                {
+                    self.prefetch_edges::<D>(*ahead);
+                }
+                let right = self.update_four_variables::<D>(four);
+                left_out(four, right, one);
+            }
+            others.iter().for_each(|&variable| one(variable as usize));
+        }
+    }
+
+    /// Prefetches the messages of variables to their factors.
+    #[inline(always)]
+    fn prefetch_edges<const D: usize>(&self, variables: [u32; FOUR]) {
+        for variable in variables {
+            let first = self.variable_offsets[variable as usize] as usize;
+            for &edge in &self.edges[first..first + D] {
+                self.by_edge.prefetch(edge as usize);
+            }
+        }
+    }
+
+    /// Returns whose messages were stored, as a bit for each.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn update_four_variables<const D: usize>(&self, variables: [u32; FOUR]) -> u32 {
+        let mut first = [0; FOUR];
+        let mut lanes = [[EncodedMessage::ONE; D]; FOUR];
+        for lane in 0..FOUR {
+            first[lane] = self.variable_offsets[variables[lane] as usize] as usize;
+            lanes[lane] = self.to_variable.array::<D>(first[lane]);
+        }
+        let [a, b, c, d] = &lanes;
+        let mut values = [Four::splat(1.0); D];
+        for at in 0..D {
+            values[at] = Four::of([a[at], b[at], c[at], d[at]]);
+        }
+        let (outputs, right) = four_leave_one_out(values);
+        let mut stored = [[EncodedMessage::ONE; FOUR]; D];
+        for at in 0..D {
+            stored[at] = outputs[at].stored();
+        }
+        for lane in 0..FOUR {
+            if right >> lane & 1 == 0 {
+                continue;
+            }
+            let edges = &self.edges[first[lane]..first[lane] + D];
+            let mut changed = 0_u32;
+            for at in 0..D {
+                let differs = self.by_edge.replace(edges[at] as usize, stored[at][lane]);
+                changed |= u32::from(differs) << at;
+            }
+            while changed != 0 {
+                let edge = edges[changed.trailing_zeros() as usize];
+                self.stale_factors.mark(self.factors[edge as usize] as usize);
+                changed &= changed - 1;
+            }
+            self.stale_variables.unmark(variables[lane] as usize);
+        }
+        right
+    }
+}
+
+/// The stale ones of some nodes.
+fn stale<'a>(marks: StaleView<'a>, nodes: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+    nodes.iter().map(|&node| node as usize).filter(move |&node| marks.is_marked(node))
+}
+
+/// Calls `one` for nodes whose bit is not set.
+#[inline(always)]
+fn left_out(nodes: [u32; FOUR], done: u32, one: &mut dyn FnMut(usize)) {
+    if done != (1 << FOUR) - 1 {
+        for (lane, &node) in nodes.iter().enumerate() {
+            if done >> lane & 1 == 0 {
+                one(node as usize);
+            }
+        }
+    }
+}

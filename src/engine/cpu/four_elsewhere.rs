@@ -1,0 +1,26 @@
+//! Where there are no vector registers of AVX2, nodes are computed one by one.
+
+use super::stale::Stale;
+use super::state::State;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+/// Most edges of nodes that are computed four at a time on other processors.
+pub(super) const MOST_EDGES: usize = 8;
+
+/// What other processors compute messages of four nodes at once with.
+pub(super) struct FourAtOnce<'a>(Infallible, PhantomData<&'a State>);
+
+impl<'a> FourAtOnce<'a> {
+    pub(super) fn new(_: &'a State, _: &'a [u32], _: &'a Stale, _: &'a Stale) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn update_factors(&self, _: usize, _: usize, _: &[u32], _: &mut dyn FnMut(usize)) {
+        match self.0 {}
+    }
+
+    pub(super) fn update_variables(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize)) {
+        match self.0 {}
+    }
+}

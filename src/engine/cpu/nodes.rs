@@ -1,0 +1,149 @@
+//! The nodes of one side of a graph, in the order in which the threads of a synchronous iteration visit them.
+
+use super::team::{Chunks, Team, Worker};
+use super::workspace::Workspace;
+use crate::error::Result;
+use crate::memory::{Grow, filled, room};
+
+/// Nodes, cut into chunks of about equal work, which threads take one after the other, and inside of these into groups of one
+/// shape, so that the processor predicts the branches, or several nodes can be computed at once.
+pub(super) struct Nodes {
+    order: Vec<u32>,
+    /// The shape of each group, and where it ends.
+    groups: Vec<(u16, u32)>,
+    /// Where the groups of each chunk start, and those of the last one end.
+    chunks: Vec<u32>,
+    prefetches: bool,
+}
+
+/// Consecutive nodes of one shape.
+pub(super) struct Group<'a> {
+    pub(super) nodes: &'a [u32],
+    /// The nodes that are visited [`PREFETCH_DISTANCE`] later; none in small graphs.
+    ahead: &'a [u32],
+}
+
+/// Sides of graphs with less work are in caches that need no prefetch.
+pub(super) const PREFETCHED_FROM: usize = 1 << 20;
+
+/// Number of nodes by which the prefetch of what they write precedes the computation.
+const PREFETCH_DISTANCE: usize = 12;
+
+/// Number of edges and nodes of a chunk: some tens of microseconds of work.
+const CHUNK_WORK: usize = 4096;
+
+impl Group<'_> {
+    /// The nodes, with `prepare` called for each a little earlier.
+    #[inline(always)]
+    pub(super) fn iter(&self, prepare: impl Fn(usize)) -> impl Iterator<Item = usize> {
+        let mut ahead = self.ahead.iter();
+        self.nodes.iter().map(move |&node| {
+            if let Some(&node) = ahead.next() {
+                prepare(node as usize);
+            }
+            node as usize
+        })
+    }
+}
+
+impl Nodes {
+    /// `count` nodes, which have the `shape`s 0 to `shapes` - 1. O(nodes). Errors: no memory.
+    pub(super) fn new(
+        count: usize, degree: impl Fn(usize) -> usize, shapes: usize, shape: impl Fn(usize) -> u16,
+    ) -> Result<Self> {
+        let mut order = filled(count, 0)?;
+        let mut groups = Vec::new();
+        let mut chunks = filled(1, 0)?;
+        let mut of_chunk = room(CHUNK_WORK)?;
+        let mut ends = filled(shapes, 0_u32)?;
+        let (mut start, mut work, mut all_work) = (0, 0, 0);
+        for node in 0..count {
+            // (Each node adds to the work, so that there is room.)
+            of_chunk.push(shape(node));
+            work += 1 + degree(node);
+            if work >= CHUNK_WORK || node + 1 == count {
+                // A counting sort.
+                of_chunk.iter().for_each(|&shape| ends[shape as usize] += 1);
+                let mut end = start as u32;
+                for (shape, nodes) in ends.iter_mut().enumerate() {
+                    if *nodes > 0 {
+                        (end, *nodes) = (end + *nodes, end);
+                        groups.try_push((shape as u16, end))?;
+                    }
+                }
+                for (node, &shape) in (start as u32..).zip(&of_chunk) {
+                    order[ends[shape as usize] as usize] = node;
+                    ends[shape as usize] += 1;
+                }
+                ends.fill(0);
+                of_chunk.clear();
+                chunks.try_push(groups.len() as u32)?;
+                (start, all_work, work) = (node + 1, all_work + work, 0);
+            }
+        }
+        Ok(Self { order, groups, chunks, prefetches: all_work >= PREFETCHED_FROM })
+    }
+
+    /// Runs `visit` for every group, on all threads.
+    pub(super) fn for_groups(
+        &self, team: &Team, visit: impl Fn(u16, Group<'_>, &mut Workspace) + Sync,
+    ) {
+        let queue = Chunks::new(self.chunks.len() - 1);
+        team.run(|worker: &mut Worker<'_>| {
+            while let Some(chunk) = queue.next() {
+                for group in self.chunks[chunk] as usize..self.chunks[chunk + 1] as usize {
+                    let start = group.checked_sub(1).map_or(0, |before| self.groups[before].1);
+                    let (shape, end) = self.groups[group];
+                    let start = start as usize;
+                    let nodes = &self.order[start..end as usize];
+                    let ahead = self.order.get(start + PREFETCH_DISTANCE..);
+                    let ahead = ahead.filter(|_| self.prefetches).unwrap_or_default();
+                    visit(shape, Group { nodes, ahead }, worker.workspace);
+                }
+            }
+        });
+    }
+
+    /// Runs `visit` for every node, on all threads.
+    pub(super) fn for_each(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
+        self.for_groups(team, |_, group, workspace| {
+            group.nodes.iter().for_each(|&node| visit(node as usize, workspace));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Each node is in one group, with the others of its chunk and shape.
+        #[test]
+        fn groups_have_one_shape(shapes in prop::collection::vec((0_u16..5, 0_usize..3000), 0..60)) {
+            let nodes =
+                Nodes::new(shapes.len(), |node| shapes[node].1, 5, |node| shapes[node].0).unwrap();
+            let mut visited = vec![0; shapes.len()];
+            let mut start = 0;
+            for groups in nodes.chunks.windows(2) {
+                let mut found = Vec::new();
+                let first = start;
+                for &(shape, end) in &nodes.groups[groups[0] as usize..groups[1] as usize] {
+                    let nodes = &nodes.order[start..end as usize];
+                    prop_assert!(!nodes.is_empty() && nodes.is_sorted() && !found.contains(&shape));
+                    for &node in nodes {
+                        prop_assert_eq!(shapes[node as usize].0, shape);
+                        visited[node as usize] += 1;
+                    }
+                    found.push(shape);
+                    start = end as usize;
+                }
+                // Without its last node, a chunk would be too small.
+                let work = |end: usize| (first..end).map(|node| 1 + shapes[node].1).sum::<usize>();
+                prop_assert!(work(start - 1) < CHUNK_WORK);
+                prop_assert!(work(start) >= CHUNK_WORK || start == shapes.len());
+            }
+            prop_assert!(visited.iter().all(|&times| times == 1));
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Messages of four nodes at once, in vector registers of AVX2. Each number is computed by the operations, in the order, of the
+//! functions for one node, so that bits are the same. What is here serves only where [`is_available`].
+
+use super::body::{Body, HeadWeights, Literals, SmallFactor, Values, send_small, weights_of_head};
+use super::horn::{HornCoefficients, head_first_position};
+use super::number::Arithmetic;
+use super::packed::EncodedMessage;
+use super::tree::{Monoid, leave_one_out_of_eight};
+use std::arch::x86_64::*;
+
+/// Number of nodes.
+pub(crate) const FOUR: usize = 4;
+
+/// Whether the processor has what this file needs.
+pub(crate) fn is_available() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+/// Four numbers. They are made by functions only that require AVX2.
+#[derive(Clone, Copy)]
+pub(crate) struct Four(__m256d);
+
+impl Four {
+    pub(crate) const fn splat(value: f64) -> Self {
+        // SAFETY: both are 32 bytes that any bits are valid for.
+        Self(unsafe { std::mem::transmute::<[f64; FOUR], __m256d>([value; FOUR]) })
+    }
+
+    /// Stored messages that are within the range of `f64`.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn of([a, b, c, d]: [EncodedMessage; FOUR]) -> Self {
+        let words = _mm256_setr_epi64x(a.0 as i64, b.0 as i64, c.0 as i64, d.0 as i64);
+        Self(_mm256_castsi256_pd(words))
+    }
+
+    /// The numbers as stored messages.
+    #[inline(always)]
+    pub(crate) fn stored(self) -> [EncodedMessage; FOUR] {
+        // SAFETY: a message is a word, and both are 32 bytes that any bits are valid for.
+        unsafe { std::mem::transmute::<__m256d, [EncodedMessage; FOUR]>(self.0) }
+    }
+
+    #[inline(always)]
+    fn divide(self, other: Self) -> Self {
+        // SAFETY: a `Four` exists only where AVX2 does.
+        Self(unsafe { _mm256_div_pd(self.0, other.0) })
+    }
+}
+
+impl Arithmetic for Four {
+    const ZERO: Self = Self::splat(0.0);
+    const ONE: Self = Self::splat(1.0);
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        // SAFETY: a `Four` exists only where AVX2 does.
+        Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: as in `multiply`.
+        Self(unsafe { _mm256_add_pd(self.0, other.0) })
+    }
+}
+
+/// A condition for each of four nodes: all bits, or none.
+#[derive(Clone, Copy)]
+struct Condition(__m256i);
+
+impl Condition {
+    /// Both numbers, exchanged where the condition holds.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn exchange(self, [a, b]: [Four; 2]) -> [Four; 2] {
+        let difference = _mm256_and_pd(_mm256_xor_pd(a.0, b.0), _mm256_castsi256_pd(self.0));
+        [Four(_mm256_xor_pd(a.0, difference)), Four(_mm256_xor_pd(b.0, difference))]
+    }
+}
+
+/// Which of four nodes have inputs that are all positive and within 2^-`HALF`..2^`HALF`, as a bit for each: see
+/// [`EncodedMessage::all_near`]. With `DETERMINISTIC`, inputs may also be 0 or infinite.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn near<const HALF: u64, const DETERMINISTIC: bool>(inputs: &[Four]) -> u32 {
+    const { assert!(HALF.is_power_of_two()) };
+    let low = _mm256_set1_epi64x(((1023 - HALF) << 52) as i64);
+    let mut distances = _mm256_setzero_si256();
+    for input in inputs {
+        let word = _mm256_castpd_si256(input.0);
+        let mut distance = _mm256_sub_epi64(word, low);
+        if DETERMINISTIC {
+            let is_zero = _mm256_cmpeq_epi64(word, _mm256_setzero_si256());
+            let is_deterministic = _mm256_or_si256(is_zero, is_infinite(*input));
+            distance = _mm256_andnot_si256(is_deterministic, distance);
+        }
+        distances = _mm256_or_si256(distances, distance);
+    }
+    // Below the power of two, if no higher bit is set.
+    let higher = _mm256_set1_epi64x(!(((2 * HALF) << 52) - 1) as i64);
+    let beyond = _mm256_and_si256(distances, higher);
+    let is_near = _mm256_cmpeq_epi64(beyond, _mm256_setzero_si256());
+    _mm256_movemask_pd(_mm256_castsi256_pd(is_near)) as u32
+}
+
+/// [`near`] of nodes with `N` inputs, with a `HALF` so large that no product of theirs is beyond the range of `f64`.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn near_for_products<const N: usize, const DETERMINISTIC: bool>(inputs: &[Four; N]) -> u32 {
+    if N <= 4 { near::<128, DETERMINISTIC>(inputs) } else { near::<64, DETERMINISTIC>(inputs) }
+}
+
+/// [`near`] of factors with `N` variables, as for one.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn near_for_factors<const N: usize, const DETERMINISTIC: bool>(inputs: &[Four; N]) -> u32 {
+    if N <= 5 { near::<64, DETERMINISTIC>(inputs) } else { near::<32, DETERMINISTIC>(inputs) }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn is_infinite(number: Four) -> __m256i {
+    let infinity = _mm256_set1_epi64x(EncodedMessage::INFINITY.0 as i64);
+    _mm256_cmpeq_epi64(_mm256_castpd_si256(number.0), infinity)
+}
+
+/// Which of four numbers are such, and not 0/0 or the product of 0 and infinity, as a bit for each.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn are_numbers(numbers: &[Four]) -> u32 {
+    let mut none = _mm256_setzero_pd();
+    for number in numbers {
+        none = _mm256_or_pd(none, _mm256_cmp_pd::<_CMP_UNORD_Q>(number.0, number.0));
+    }
+    !(_mm256_movemask_pd(none) as u32) & ALL
+}
+
+/// The bits of all four.
+const ALL: u32 = (1 << FOUR) - 1;
+
+/// The values of four factors.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn transpose([a, b, c, d]: [&Values<f64>; FOUR]) -> Values<Four> {
+    // SAFETY: 32 bytes each.
+    let rows = unsafe {
+        [
+            _mm256_loadu_pd(a.as_flattened().as_ptr()),
+            _mm256_loadu_pd(b.as_flattened().as_ptr()),
+            _mm256_loadu_pd(c.as_flattened().as_ptr()),
+            _mm256_loadu_pd(d.as_flattened().as_ptr()),
+        ]
+    };
+    let (low, high) = (_mm256_unpacklo_pd(rows[0], rows[1]), _mm256_unpackhi_pd(rows[0], rows[1]));
+    let (low2, high2) =
+        (_mm256_unpacklo_pd(rows[2], rows[3]), _mm256_unpackhi_pd(rows[2], rows[3]));
+    [
+        [
+            Four(_mm256_permute2f128_pd::<0x20>(low, low2)),
+            Four(_mm256_permute2f128_pd::<0x20>(high, high2)),
+        ],
+        [
+            Four(_mm256_permute2f128_pd::<0x31>(low, low2)),
+            Four(_mm256_permute2f128_pd::<0x31>(high, high2)),
+        ],
+    ]
+}
+
+/// Four conjunctions of `N` variables with the head at one position. Inputs and messages are those of the head, then those of
+/// the body.
+struct FourFactors<const N: usize> {
+    /// Weights of the states 1 and 0 of each variable.
+    weights: [[Four; 2]; N],
+    values: Values<Four>,
+    /// Which literals of the body are x = 0; that of the head is not used.
+    negated: [Condition; N],
+    out: [Four; N],
+}
+
+impl<const N: usize> SmallFactor<Four> for FourFactors<N> {
+    #[inline(always)]
+    fn literal(&self, body: usize) -> Body<Four> {
+        // SAFETY: a `Four` exists only where AVX2 does.
+        Body::literal(unsafe { self.negated[body + 1].exchange(self.weights[body + 1]) })
+    }
+    #[inline(always)]
+    fn head_weights(&self) -> HeadWeights<Four> {
+        HeadWeights::of(self.weights[0], self.values)
+    }
+    #[inline(always)]
+    fn send_to_head(&mut self, body: Body<Four>) {
+        let [state1, state0] = weights_of_head(body, self.values);
+        self.out[0] = state1.divide(state0);
+    }
+    #[inline(always)]
+    fn send_to_body(&mut self, body: usize, weights: [Four; 2]) {
+        // SAFETY: as in `literal`.
+        let [state1, state0] = unsafe { self.negated[body + 1].exchange(weights) };
+        self.out[body + 1] = state1.divide(state0);
+    }
+}
+
+/// The messages of four conjunctions of `N` = 2 to 8 variables with the head at one position, coefficients that
+/// [`HornCoefficients::may_be_near`], and inputs in the order of [`super::head_first_messages`]; and for which of them these
+/// are right, as a bit for each. The same bits as for one.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(crate) fn four_head_first_messages<const N: usize>(
+    inputs: [Four; N], head: usize, coefficients: [&HornCoefficients; FOUR],
+) -> ([Four; N], u32) {
+    const { assert!(2 <= N && N <= 8) };
+    let [a, b, c, d] = coefficients;
+    let values = transpose([a.values(), b.values(), c.values(), d.values()]);
+    let signs = [a.first_signs(), b.first_signs(), c.first_signs(), d.first_signs()];
+    let signs =
+        _mm256_setr_epi64x(signs[0] as i64, signs[1] as i64, signs[2] as i64, signs[3] as i64);
+    let mut negated = [Condition(_mm256_setzero_si256()); N];
+    for (number, negated) in negated.iter_mut().enumerate() {
+        // The bit of the position becomes the sign.
+        let shift = _mm_cvtsi32_si128(63 - head_first_position(number, head) as i32);
+        let sign = _mm256_sll_epi64(signs, shift);
+        *negated = Condition(_mm256_cmpgt_epi64(_mm256_setzero_si256(), sign));
+    }
+    if near_for_factors::<N, false>(&inputs) != ALL {
+        return other_head_first_messages(inputs, values, negated);
+    }
+    let mut weights = [[Four::ONE; 2]; N];
+    for number in 0..N {
+        weights[number][0] = inputs[number];
+    }
+    let mut factors = FourFactors { weights, values, negated, out: [Four::ONE; N] };
+    send_small(N, &mut factors);
+    (factors.out, ALL)
+}
+
+/// [`four_head_first_messages`] where some inputs are 0, infinite or beyond the range of `f64`.
+#[target_feature(enable = "avx2")]
+#[inline(never)]
+fn other_head_first_messages<const N: usize>(
+    inputs: [Four; N], values: Values<Four>, negated: [Condition; N],
+) -> ([Four; N], u32) {
+    let right = near_for_factors::<N, true>(&inputs);
+    let mut weights = [[Four::ONE; 2]; N];
+    for number in 0..N {
+        let is_infinite = _mm256_castsi256_pd(is_infinite(inputs[number]));
+        weights[number] = [
+            Four(_mm256_blendv_pd(inputs[number].0, Four::ONE.0, is_infinite)),
+            Four(_mm256_andnot_pd(is_infinite, Four::ONE.0)),
+        ];
+    }
+    let mut factors = FourFactors { weights, values, negated, out: [Four::ONE; N] };
+    send_small(N, &mut factors);
+    (factors.out, right & are_numbers(&factors.out))
+}
+
+/// A number as a factor of a product.
+#[derive(Clone, Copy)]
+struct Factor(Four);
+
+impl Monoid for Factor {
+    const NEUTRAL: Self = Self(Four::ONE);
+    #[inline(always)]
+    fn combine(self, other: Self) -> Self {
+        Self(self.0.multiply(other.0))
+    }
+}
+
+/// For each of the `D` = 1 to 8 messages to each of four binary variables without evidence, the product of all others, as odds;
+/// and for which variables these are right, as a bit for each.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
+    const { assert!(1 <= D && D <= 8) };
+    let mut leaves = [Factor::NEUTRAL; 8];
+    for at in 0..D {
+        leaves[at] = Factor(values[at]);
+    }
+    let (rest, total) = leave_one_out_of_eight(&leaves);
+    let mut out = [Four::ONE; D];
+    for at in 0..D {
+        out[at] = rest[at].0;
+    }
+    let mut right = near_for_products::<D, false>(&values);
+    if right != ALL {
+        // Products of numbers near one with 0, or with infinity, are exact, and those with both are no numbers.
+        right = near_for_products::<D, true>(&values) & are_numbers(&[total.0]);
+    }
+    (out, right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::horn::tests::inputs;
+    use crate::kernel::{ProductScratch, binary_leave_one_out_all, small_horn_messages};
+    use proptest::prelude::*;
+
+    fn message() -> impl Strategy<Value = EncodedMessage> {
+        prop_oneof![
+            40 => (1e-9_f64..1e9).prop_map(EncodedMessage::from_f64),
+            4 => Just(EncodedMessage::ZERO),
+            2 => Just(EncodedMessage::INFINITY),
+            1 => inputs(1e6, 300),
+        ]
+    }
+
+    fn coefficients() -> impl Strategy<Value = HornCoefficients> {
+        let value = || prop_oneof![3 => 1e-6_f64..1.0, 1 => Just(0.0), 1 => Just(1.0)];
+        let values = [value(), value(), value(), value()];
+        (values, any::<u64>())
+            .prop_map(|(values, negated)| HornCoefficients::new(values, negated, None))
+    }
+
+    /// Compares the messages of four factors with those of each.
+    fn compare_factors<const N: usize>(
+        inputs: &[[EncodedMessage; 8]; FOUR], head: usize, coefficients: &[HornCoefficients; FOUR],
+    ) -> Result<(), TestCaseError> {
+        let mut first = [Four::ONE; N];
+        // SAFETY: there is AVX2, as the caller has seen.
+        let (messages, right) = unsafe {
+            for (number, four) in first.iter_mut().enumerate() {
+                let position = head_first_position(number, head);
+                *four = Four::of(inputs.map(|inputs| inputs[position]));
+            }
+            four_head_first_messages(first, head, coefficients.each_ref())
+        };
+        for lane in 0..FOUR {
+            let inputs: [EncodedMessage; N] = std::array::from_fn(|at| inputs[lane][at]);
+            let c = &coefficients[lane];
+            let expected = small_horn_messages(&inputs, head, c);
+            let is_right = right >> lane & 1 == 1;
+            let near = inputs.iter().all(|input| input.is_within::<31>());
+            let is_contradictory = expected.contains(&EncodedMessage::CONTRADICTION);
+            prop_assert!(is_right || !near || !c.may_be_near() || is_contradictory);
+            if is_right && c.may_be_near() {
+                for (number, message) in messages.iter().enumerate() {
+                    let position = head_first_position(number, head);
+                    prop_assert_eq!(message.stored()[lane], expected[position]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the messages of four variables with those of each.
+    fn compare_variables<const D: usize>(
+        values: &[[EncodedMessage; 8]; FOUR],
+    ) -> Result<(), TestCaseError> {
+        let mut fours = [Four::ONE; D];
+        // SAFETY: there is AVX2, as the caller has seen.
+        let (messages, right) = unsafe {
+            for (at, four) in fours.iter_mut().enumerate() {
+                *four = Four::of(values.map(|values| values[at]));
+            }
+            four_leave_one_out(fours)
+        };
+        for lane in 0..FOUR {
+            let mut values = values[lane][..D].to_vec();
+            let near = values.iter().all(|value| value.is_within::<63>());
+            let scratch = &mut ProductScratch::default();
+            let is_contradictory = binary_leave_one_out_all(&mut values, None, scratch).unwrap();
+            let is_right = right >> lane & 1 == 1;
+            prop_assert!(is_right || !near || is_contradictory);
+            if is_right {
+                prop_assert!(!is_contradictory);
+                for (message, &expected) in messages.iter().zip(&values) {
+                    prop_assert_eq!(message.stored()[lane], expected);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn four_are_one_after_the_other(
+            inputs in prop::collection::vec(message(), 8 * FOUR),
+            head in 0_usize..8,
+            coefficients in prop::collection::vec(coefficients(), FOUR),
+        ) {
+            if !is_available() {
+                return Ok(());
+            }
+            let inputs: [[EncodedMessage; 8]; FOUR] = inputs.as_chunks().0.try_into().unwrap();
+            let coefficients: [HornCoefficients; FOUR] = coefficients.try_into().unwrap();
+            compare_factors::<2>(&inputs, head % 2, &coefficients)?;
+            compare_factors::<3>(&inputs, head % 3, &coefficients)?;
+            compare_factors::<4>(&inputs, head % 4, &coefficients)?;
+            compare_factors::<5>(&inputs, head % 5, &coefficients)?;
+            compare_factors::<6>(&inputs, head % 6, &coefficients)?;
+            compare_factors::<7>(&inputs, head % 7, &coefficients)?;
+            compare_factors::<8>(&inputs, head, &coefficients)?;
+            compare_variables::<1>(&inputs)?;
+            compare_variables::<2>(&inputs)?;
+            compare_variables::<3>(&inputs)?;
+            compare_variables::<4>(&inputs)?;
+            compare_variables::<5>(&inputs)?;
+            compare_variables::<6>(&inputs)?;
+            compare_variables::<7>(&inputs)?;
+            compare_variables::<8>(&inputs)?;
+        }
+    }
+}
