@@ -30,6 +30,24 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// Lists of alarms are known by their content, too.
+#[test]
+fn lists_from_the_standard_input() {
+    let work = place();
+    fs::write(work.path("a.alarms"), "20 late(b) 1\n1 early(a) 0\n").unwrap();
+    let wanted = work.succeed("infer graph.causal_fg --queries a.alarms");
+    assert!(wanted.contains("late(b)") && wanted.lines().count() == 3, "{wanted}");
+    for command in [
+        "PROGRAM infer graph.causal_fg --queries - <a.alarms",
+        "gzip -c a.alarms | PROGRAM infer graph.causal_fg --queries -",
+        "cp a.alarms a.txt && PROGRAM infer graph.causal_fg --queries a.txt",
+        "PROGRAM infer graph.causal_fg --queries a.alarms --names - <a.alarms",
+        "printf '20\\n1\\n' | PROGRAM infer graph.causal_fg --names a.alarms --queries -",
+    ] {
+        assert_eq!(stdout(&shell(&work, command)), wanted, "{command}");
+    }
+}
+
 #[test]
 fn the_standard_input_and_output_have_a_name() {
     let work = place();
@@ -42,6 +60,9 @@ fn the_standard_input_and_output_have_a_name() {
          PROGRAM convert copy.fg - --to fg | cmp - copy.fg && cat graph.causal_fg | PROGRAM infer - --format causal_fg",
         ": >seen.obs; PROGRAM infer graph.causal_fg --evidence - <seen.obs",
         "PROGRAM infer graph.causal_fg --stats - --output out.txt >stats.json && cat out.txt",
+        // What is compressed is known by its first bytes.
+        "gzip -c graph.causal_fg | PROGRAM infer - --format causal_fg",
+        "gzip -c graph.causal_fg >packed.causal_fg && PROGRAM infer packed.causal_fg",
     ] {
         assert_eq!(stdout(&shell(&work, command)), wanted, "{command}");
     }

@@ -507,8 +507,8 @@ fn damaged_compression_is_reported() {
     assert_eq!(read_graph(&path).unwrap(), read_graph(&data("mixed.fg")).unwrap());
     let plain = directory.path().join("b.fg");
     std::fs::write(&plain, &whole).unwrap();
-    let error = read_graph(&plain).unwrap_err().to_string();
-    assert!(error.contains("b.fg:1: the content is gzip data"), "{error}");
+    // The content tells, whatever the name.
+    assert_eq!(read_graph(&plain).unwrap(), read_graph(&data("mixed.fg")).unwrap());
     std::fs::write(&path, "1\n\n1\nI\n1\n").unwrap();
     let error = read_graph(&path).unwrap_err().to_string();
     assert!(error.contains("a.fg.gz: the gzip data cannot be decompressed"), "{error}");

@@ -95,10 +95,13 @@ impl Dictionary {
 ///
 /// Errors name the line: a label that the graph does not have, or that has another name already.
 pub fn read_dictionary(path: &Path, graph: &FactorGraph) -> Result<Dictionary> {
-    parse(&file::load(path)?, path, graph)
+    parse_dictionary(&file::load(path)?, path, graph)
 }
 
-fn parse(bytes: &[u8], path: &Path, graph: &FactorGraph) -> Result<Dictionary> {
+/// [`read_dictionary`] of a text.
+pub(super) fn parse_dictionary(
+    bytes: &[u8], path: &Path, graph: &FactorGraph,
+) -> Result<Dictionary> {
     let mut cursor = Cursor::new(path, bytes);
     let mut dictionary = Dictionary::of_variables(graph.variable_count())?;
     while cursor.next_filled_line() {
@@ -149,7 +152,7 @@ mod tests {
     fn read(text: &str) -> Result<Dictionary> {
         let mut builder = FactorGraphBuilder::new();
         builder.add_variables(&[10, 20, 3], &[2, 2, 2]).unwrap();
-        parse(text.as_bytes(), Path::new("d"), &builder.build().unwrap())
+        parse_dictionary(text.as_bytes(), Path::new("d"), &builder.build().unwrap())
     }
 
     #[test]

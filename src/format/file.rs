@@ -4,6 +4,7 @@ use super::file_system::{FileSystem, Kind, Native, Patient, retry};
 use crate::error::{Error, Result};
 use crate::memory::{out_of_memory, probe};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
@@ -32,7 +33,7 @@ pub(super) fn suffix(path: &Path) -> Option<&OsStr> {
     plain.extension()
 }
 
-/// The content of a file, decompressed if its name ends in `.gz`.
+/// The content of a file, decompressed if its name ends in `.gz` or it begins as gzip data do, which no text does.
 ///
 /// The file is read, not mapped: the copy costs a few per cent of the parsing, and another process that truncates the
 /// file cannot cause a SIGBUS.
@@ -47,40 +48,61 @@ pub(super) fn load_from<F: FileSystem>(files: &F, path: &Path) -> Result<Vec<u8>
     if status.kind == Kind::Directory {
         return Err(Error::io(path, io::Error::from(io::ErrorKind::IsADirectory)));
     }
-    let file = Patient(file);
-    if is_gzip(path) {
-        return unpacked(path, file, status.length);
+    let mut file = Patient(file);
+    let mut start = [0; GZIP_MAGIC.len()];
+    let mut count = 0;
+    while count < start.len() {
+        match file.read(&mut start[count..]).map_err(|source| Error::io(path, source))? {
+            0 => break,
+            read => count += read,
+        }
     }
-    let bytes = read_all(path, file, status.length, SIZE_LIMIT)?;
-    if bytes.starts_with(&GZIP_MAGIC) { Err(not_text(path, &bytes, 0)) } else { Ok(bytes) }
+    let start = &start[..count];
+    let source = start.chain(file);
+    if is_gzip(path) || start == GZIP_MAGIC {
+        return unpacked(path, source, status.length);
+    }
+    read_all(path, source, status.length, &|| SIZE_LIMIT)
 }
 
 /// The content of bytes in memory that stand for a file: themselves, or what they unpack to.
 pub(super) fn content<'a>(path: &Path, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>> {
-    if is_gzip(path) {
+    if is_gzip(path) || bytes.starts_with(&GZIP_MAGIC) {
         return Ok(Cow::Owned(unpacked(path, bytes, bytes.len() as u64)?));
     }
-    if bytes.starts_with(&GZIP_MAGIC) {
-        Err(not_text(path, bytes, 0))
-    } else {
-        Ok(Cow::Borrowed(bytes))
+    Ok(Cow::Borrowed(bytes))
+}
+
+/// Counts the bytes that are read.
+struct Counted<'a, R> {
+    source: R,
+    read: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.read.set(self.read.get() + count as u64);
+        Ok(count)
     }
 }
 
-/// What `length` compressed bytes unpack to.
+/// What compressed bytes unpack to: `length` of them, as far as is known. (A pipe has a length of 0.)
 fn unpacked(path: &Path, source: impl Read, length: u64) -> Result<Vec<u8>> {
     probe(CODEC_BYTES)?;
     // A guess: text of numbers compresses at least 3 times. A wrong one costs a reallocation.
     let expected = length.saturating_mul(4);
-    let decoder = flate2::read::MultiGzDecoder::new(source);
-    let limit = unpacked_limit(length);
-    read_all(path, decoder, expected, limit).map_err(|error| match error {
+    let read = Cell::new(0);
+    let decoder = flate2::read::MultiGzDecoder::new(Counted { source, read: &read });
+    let length = || read.get().max(length);
+    read_all(path, decoder, expected, &|| unpacked_limit(length())).map_err(|error| match error {
         Error::Io { path, source } => {
             let message = format!("the gzip data cannot be decompressed: {source}");
             Error::Io { path, source: io::Error::new(source.kind(), message) }
         }
         Error::LimitExceeded(text) => Error::LimitExceeded(format!(
-            "{text} from a compressed file of {length} bytes; unpack it first if that is right"
+            "{text} from a compressed file of {} bytes; unpack it first if that is right",
+            length()
         )),
         other => other,
     })
@@ -89,28 +111,26 @@ fn unpacked(path: &Path, source: impl Read, length: u64) -> Result<Vec<u8>> {
 /// The first bytes of gzip data.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The error for bytes that are not text, with a byte 0 at `position` or as gzip data.
+/// The error for bytes that are not text, with a byte 0 at `position`.
 #[cold]
 fn not_text(path: &Path, bytes: &[u8], position: usize) -> Error {
-    if bytes.starts_with(&GZIP_MAGIC) {
-        let message = "the content is gzip data: text is needed, or a name that ends with '.gz'";
-        return Error::parse(path, 1, message);
-    }
     let lines = bytes[..position].iter().filter(|&&byte| byte == b'\n').count();
     Error::parse(path, lines as u64 + 1, "a byte 0: text is needed")
 }
 
-/// Reads to the end. Memory grows with the bytes that arrive; `expected` is a hint.
+/// Reads to the end. Memory grows with the bytes that arrive; `expected` is a hint, and `limit` may grow meanwhile.
 ///
 /// A byte 0 is an error as soon as it is read. Text has none, but endless devices, sparse files and decompression bombs
 /// mostly consist of them.
-fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>> {
+fn read_all(
+    path: &Path, mut source: impl Read, expected: u64, limit: &dyn Fn() -> u64,
+) -> Result<Vec<u8>> {
     const STEP: usize = 1 << 20;
     let mut bytes = Vec::new();
     let out_of_memory =
         |length: usize| out_of_memory(format_args!("{}: more than {length} bytes", path.display()));
     // One byte more than expected, so that reading reaches the end of the file without growing the buffer.
-    let first = usize::try_from(expected.min(limit)).unwrap_or(0).saturating_add(1);
+    let first = usize::try_from(expected.min(limit())).unwrap_or(0).saturating_add(1);
     bytes.try_reserve_exact(first).map_err(|_| out_of_memory(0))?;
     loop {
         if bytes.len() == bytes.capacity() {
@@ -128,6 +148,7 @@ fn read_all(path: &Path, mut source: impl Read, expected: u64, limit: u64) -> Re
             let length = bytes[start..].iter().take_while(|&&byte| byte != 0).count();
             return Err(not_text(path, &bytes, start + length));
         }
+        let limit = limit();
         if bytes.len() as u64 > limit {
             return Err(Error::LimitExceeded(format!(
                 "{}: more than {limit} bytes of text: at most {limit} are read",
@@ -149,7 +170,7 @@ mod tests {
     fn reading_stops_at_the_limit() {
         let path = Path::new("bomb.fg.gz");
         let read = |length: u64, expected, limit| {
-            read_all(path, io::repeat(b'0').take(length), expected, limit)
+            read_all(path, io::repeat(b'0').take(length), expected, &|| limit)
         };
         assert_eq!(read(100_000, 10, 100_000).unwrap().len(), 100_000);
         assert_eq!(read(0, 0, 10).unwrap().len(), 0);
@@ -160,7 +181,7 @@ mod tests {
     #[test]
     fn reading_stops_at_the_first_byte_0() {
         let read =
-            |text: &[u8]| read_all(Path::new("f"), text.chain(io::repeat(0)), 10, SIZE_LIMIT);
+            |text: &[u8]| read_all(Path::new("f"), text.chain(io::repeat(0)), 10, &|| SIZE_LIMIT);
         assert_eq!(read(b"").unwrap_err().to_string(), "f:1: a byte 0: text is needed");
         assert!(read(b"1\n\n2\n3").unwrap_err().to_string().starts_with("f:4: a byte 0"));
         let long = b"12345678\n".repeat(1 << 18);
@@ -185,7 +206,7 @@ mod tests {
     #[test]
     fn memory_follows_what_arrives_not_what_is_promised() {
         let path = Path::new("small");
-        let bytes = read_all(path, io::repeat(b'0').take(300_000), 0, SIZE_LIMIT).unwrap();
+        let bytes = read_all(path, io::repeat(b'0').take(300_000), 0, &|| SIZE_LIMIT).unwrap();
         assert!(bytes.capacity() <= 4 * bytes.len());
     }
 }

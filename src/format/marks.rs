@@ -30,7 +30,7 @@ pub struct Marked {
 /// not have, that has not two states, or that comes twice with different marks; a name that is not the one of the
 /// dictionary, or that several variables have.
 pub fn read_marked(path: &Path, graph: &FactorGraph, names: &Dictionary) -> Result<Vec<Marked>> {
-    parse(&file::load(path)?, path, graph, names)
+    parse_marked(&file::load(path)?, path, graph, names)
 }
 
 /// The text for a variable (by index) in messages: its name, in quotes if need be, or its label.
@@ -69,7 +69,8 @@ pub fn find_variable(
         .ok_or_else(|| format!("variable {}: the graph has no such label", show(text.as_bytes())))
 }
 
-fn parse(
+/// [`read_marked`] of a text.
+pub(super) fn parse_marked(
     bytes: &[u8], path: &Path, graph: &FactorGraph, names: &Dictionary,
 ) -> Result<Vec<Marked>> {
     let mut cursor = Cursor::new(path, bytes);
@@ -168,7 +169,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, b"10: race(1,2)\n20: twice\n30: twice\n").unwrap();
         let names = read_dictionary(file.path(), &graph).unwrap();
-        parse(text.as_bytes(), Path::new("a"), &graph, &names)
+        parse_marked(text.as_bytes(), Path::new("a"), &graph, &names)
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub use marginals::{
     write_marginals, write_marginals_of, write_marginals_of_to, write_marginals_to,
 };
 pub use marks::{Marked, describe_variable, find_variable, read_marked};
-pub use name_list::{is_list, read_names};
+pub use name_list::{Asked, read_asked, read_names};
 pub use named_graph::NamedGraph;
 pub use names::Names;
 pub use network::Network;

@@ -12,10 +12,13 @@ use std::path::Path;
 /// order; a variable may occur more than once. One that the graph does not have is an error with its
 /// line.
 pub fn read_queries<'a>(path: &Path, graph: impl Into<NamedGraph<'a>>) -> Result<Vec<usize>> {
-    parse(&file::load(path)?, path, graph.into())
+    parse_queries(&file::load(path)?, path, graph.into())
 }
 
-fn parse(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Result<Vec<usize>> {
+/// [`read_queries`] of a text.
+pub(super) fn parse_queries(
+    bytes: &[u8], path: &Path, graph: NamedGraph<'_>,
+) -> Result<Vec<usize>> {
     let mut cursor = Cursor::new(path, bytes);
     let mut queries = Vec::new();
     while cursor.next_filled_line() {
@@ -38,7 +41,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<usize>> {
         let mut builder = FactorGraphBuilder::new();
         builder.add_variables(&[10, 20, 3], &[2, 2, 3]).unwrap();
-        parse(text.as_bytes(), Path::new("q"), (&builder.build().unwrap()).into())
+        parse_queries(text.as_bytes(), Path::new("q"), (&builder.build().unwrap()).into())
     }
 
     #[test]

@@ -329,7 +329,7 @@ static void wrong_files(const char *directory) {
     FAILS(fastlbp_graph_read_memory((const uint8_t *)"0\n", 2, "m.txt", &graph), FASTLBP_STATUS_INVALID_ARGUMENT,
           "suffix");
     FAILS(fastlbp_graph_read_memory((const uint8_t *)"0\n", 2, "m.fg.gz", &graph), FASTLBP_STATUS_IO, "gzip");
-    FAILS(fastlbp_graph_read_memory((const uint8_t *)"\x1f\x8b", 2, "m.fg", &graph), FASTLBP_STATUS_PARSE, "gzip data");
+    FAILS(fastlbp_graph_read_memory((const uint8_t *)"\x1f\x8b", 2, "m.fg", &graph), FASTLBP_STATUS_IO, "gzip data");
     FAILS(fastlbp_graph_read_memory(NULL, 0, "", &graph), FASTLBP_STATUS_INVALID_ARGUMENT, "name is empty");
     CHECK(graph == NULL);
     graph = check_tree();

@@ -7,8 +7,8 @@ use crate::failure::{Failure, Outcome};
 use crate::graph_file::GraphFile;
 use crate::standard_streams::input_path;
 use fastlbp::format::{
-    Dictionary, NamedGraph, Names, Network, is_list, read_marked, read_names,
-    read_partial_evidence, read_queries, read_soft_evidence, read_uai_evidence_samples,
+    Dictionary, NamedGraph, Names, Network, read_asked, read_names, read_partial_evidence,
+    read_soft_evidence, read_uai_evidence_samples,
 };
 use fastlbp::{Error, Evidence, FactorGraph};
 use std::borrow::Cow;
@@ -128,19 +128,18 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
         None => None,
     };
     let queries = match &arguments.queries {
-        Some(path) if is_list(path) => {
+        Some(path) => {
             let known = match (&dictionary, &names) {
                 (None, Some(names)) => Cow::Owned(Dictionary::from_names(names)?),
                 (None, None) => Cow::Owned(Dictionary::default()),
                 (Some(dictionary), _) => Cow::Borrowed(dictionary),
             };
-            let listed = read_marked(path, &graph, &known)?;
+            let asked = read_asked(path, named, &known)?;
             if dictionary.is_none() && names.is_none() {
-                dictionary = Some(read_names(path, &graph)?);
+                dictionary = asked.names;
             }
-            Some(listed.iter().map(|marked| marked.variable).collect())
+            Some(asked.variables)
         }
-        Some(path) => Some(read_queries(path, named)?),
         None => None,
     };
     Ok(Inputs { graph: Arc::new(graph), names, dictionary, evidence, entries, queries, warnings })
