@@ -59,6 +59,10 @@ pub(super) fn split(bytes: &[u8]) -> Option<(&'static Network, NamedGraph<'stati
 
 /// Writes a text to a file and reads it; what is refused is refused properly.
 fn read<T>(name: &str, text: &[u8], read: impl FnOnce(&Path) -> Result<T>) -> Option<(T, PathBuf)> {
+    // Bytes that begin as gzip data do are unpacked, whatever the name says: the target `gzip`.
+    if text.starts_with(&[0x1f, 0x8b]) {
+        return None;
+    }
     let path = scratch(name);
     std::fs::write(&path, text).expect("a file");
     let (result, peak) = peak_of(|| read(&path));
