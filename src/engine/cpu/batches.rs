@@ -64,7 +64,40 @@ impl Task {
     }
 }
 
+/// What a batch updates of one factor.
+#[derive(Clone, Copy)]
+pub(super) struct FactorPart {
+    pub(super) factor: u32,
+    /// Which edges of all batches.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// A bit for the position of each edge in the factor, of the first 32.
+    pub(super) positions: u32,
+}
+
 impl Batches {
+    /// The parts of a batch.
+    pub(super) fn parts<'a>(
+        &'a self, state: &'a State, index: usize,
+    ) -> impl Iterator<Item = FactorPart> + 'a {
+        let mut end = self.offsets[index];
+        by_factor(state, self.batch(index)).map(move |edges| {
+            let start = end;
+            end += edges.len() as u32;
+            let factor = state.graph.edge_factors()[edges[0] as usize];
+            let first = state.graph.factor_edges(factor as usize).start as u32;
+            let bit = |&edge: &u32| 1_u32.checked_shl(edge - first).unwrap_or(0);
+            let positions = edges.iter().map(bit).fold(0, |bits, bit| bits | bit);
+            FactorPart { factor, start, end, positions }
+        })
+    }
+
+    /// The edges of a part.
+    #[inline(always)]
+    pub(super) fn edges_of(&self, part: FactorPart) -> &[u32] {
+        &self.edges[part.start as usize..part.end as usize]
+    }
+
     /// Makes the tasks for one thread.
     pub(super) fn prepare_serial(&mut self, state: &State) -> Result<()> {
         let tasks = || (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i)));

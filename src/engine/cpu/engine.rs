@@ -124,6 +124,7 @@ impl CpuEngine {
                 plan.cursors.reset();
             }
             plan.high_arity.invalidate();
+            plan.follows_messages = false;
         }
         if let Plan::Residual(plan) = &mut self.plan
             && std::mem::take(&mut self.trees_stale)

@@ -155,14 +155,24 @@ fn try_messages(
     wanted: &[u32], workspace: &mut Workspace,
 ) -> Result<(), NoMemory> {
     let edges = state.graph.factor_edges(factor);
+    let only = if let [edge] = *wanted { Some(edge as usize) } else { None };
+    gather_inputs(state, high_degree_variables, edges, only, workspace)?;
+    wanted_messages(state, factor, wanted, workspace)
+}
+
+/// Computes the messages along some edges of one factor (ascending) from the inputs in `workspace.inputs`, into
+/// `workspace.outputs`, one after the other. Of one edge alone, the input is not used.
+#[inline]
+pub(super) fn wanted_messages(
+    state: &State, factor: usize, wanted: &[u32], workspace: &mut Workspace,
+) -> Result<(), NoMemory> {
+    let edges = state.graph.factor_edges(factor);
     if let [edge] = *wanted {
         let edge = edge as usize;
-        gather_inputs(state, high_degree_variables, edges.clone(), Some(edge), workspace)?;
         one_message(state, factor, edge - edges.start, workspace)?;
         settle_contradictions(state, std::iter::once(edge), workspace);
         return Ok(());
     }
-    gather_inputs(state, high_degree_variables, edges.clone(), None, workspace)?;
     // The one that is not wanted, if it is one.
     let except = (wanted.len() + 1 == edges.len()).then(|| {
         let in_place = |&(place, &edge): &(usize, &u32)| edges.start + place == edge as usize;

@@ -1,11 +1,13 @@
 //! Synchronous messages of four nodes of one shape at once, for most conjunctions of two to eight binary variables, and most
 //! variables of two to eight factors. Nodes that vector registers do not serve are left to functions for one node.
 
+use super::batches::FactorPart;
 use super::nodes::PREFETCHED_FROM;
 use super::stale::{Stale, StaleView};
 use super::state::{Known, State, View};
 use crate::kernel::four::{FOUR, Four, four_head_first_messages, four_leave_one_out, is_available};
 use crate::kernel::{EncodedMessage, head_first_position};
+use std::sync::atomic::AtomicU64;
 
 /// Most edges of nodes that are computed four at a time.
 pub(super) const MOST_EDGES: usize = 8;
@@ -96,7 +98,7 @@ impl<'a> FourAtOnce<'a> {
                 {
                     self.prefetch_slots::<N>(*ahead);
                 }
-                let right = self.update_four_factors::<N>(four, head);
+                let right = self.update_four_factors::<N, false>(four, head, [0; FOUR]);
                 left_out(four, right, one);
             }
             others.iter().for_each(|&factor| one(factor as usize));
@@ -114,10 +116,13 @@ impl<'a> FourAtOnce<'a> {
         }
     }
 
-    /// Returns whose messages were stored, as a bit for each.
+    /// Computes and stores all messages of four factors, or, where `PARTIAL`, those at `positions`, a bit for each. Returns whose
+    /// messages were stored, as a bit for each.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn update_four_factors<const N: usize>(&self, factors: [u32; FOUR], head: usize) -> u32 {
+    fn update_four_factors<const N: usize, const PARTIAL: bool>(
+        &self, factors: [u32; FOUR], head: usize, positions: [u32; FOUR],
+    ) -> u32 {
         let mut first = [0; FOUR];
         let mut coefficients = [self.state.coefficients_of(factors[0] as usize); FOUR];
         let mut lanes = [[EncodedMessage::ONE; N]; FOUR];
@@ -138,6 +143,7 @@ impl<'a> FourAtOnce<'a> {
         for number in 0..N {
             stored[head_first_position(number, head)] = outputs[number].stored();
         }
+        let unwanted = AtomicU64::new(0);
         for lane in 0..FOUR {
             if right >> lane & 1 == 0 {
                 continue;
@@ -146,19 +152,69 @@ impl<'a> FourAtOnce<'a> {
             let slots = &self.slots[edges.clone()];
             let mut changed = 0_u32;
             for position in 0..N {
-                let message = stored[position][lane];
-                let differs = self.to_variable.replace(slots[position] as usize, message);
+                let (slot, message) = (slots[position] as usize, stored[position][lane]);
+                let differs = if PARTIAL {
+                    let is_wanted = positions[lane] >> position & 1 == 1;
+                    self.to_variable.replace_if(is_wanted, slot, message, &unwanted)
+                } else {
+                    self.to_variable.replace(slot, message)
+                };
                 changed |= u32::from(differs) << position;
             }
             let variables = &self.variables[edges];
             while changed != 0 {
                 let position = changed.trailing_zeros() as usize;
-                self.stale_variables.mark(variables[position] as usize);
+                let variable = variables[position] as usize;
+                self.stale_variables.mark(variable);
+                if PARTIAL && stored[position][lane].is_deterministic() {
+                    self.state.newly_certain.set(variable);
+                }
                 changed &= changed - 1;
             }
-            self.stale_factors.unmark(factors[lane] as usize);
+            if !PARTIAL {
+                self.stale_factors.unmark(factors[lane] as usize);
+            }
         }
         right
+    }
+
+    /// Computes and stores some messages of factors as those of [`Self::update_factors`], stale or not: of `parts`, those with
+    /// these numbers. Notes new deterministic messages. Calls `one` for the parts whose messages it leaves out.
+    pub(super) fn update_parts(
+        &self, (arity, head): (usize, usize), parts: &[FactorPart], numbers: &[u32],
+        one: &mut dyn FnMut(usize),
+    ) {
+        // SAFETY: there is AVX2, as `new` has seen.
+        unsafe {
+            match arity {
+                2 => self.update_parts_of::<2>(head, parts, numbers, one),
+                3 => self.update_parts_of::<3>(head, parts, numbers, one),
+                4 => self.update_parts_of::<4>(head, parts, numbers, one),
+                5 => self.update_parts_of::<5>(head, parts, numbers, one),
+                6 => self.update_parts_of::<6>(head, parts, numbers, one),
+                7 => self.update_parts_of::<7>(head, parts, numbers, one),
+                8 => self.update_parts_of::<8>(head, parts, numbers, one),
+                _ => numbers.iter().for_each(|&number| one(number as usize)),
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn update_parts_of<const N: usize>(
+        &self, head: usize, parts: &[FactorPart], numbers: &[u32], one: &mut dyn FnMut(usize),
+    ) {
+        let (fours, others) = numbers.as_chunks::<FOUR>();
+        for &four in fours {
+            let mut factors = [0; FOUR];
+            let mut positions = [0; FOUR];
+            for lane in 0..FOUR {
+                let part = &parts[four[lane] as usize];
+                (factors[lane], positions[lane]) = (part.factor, part.positions);
+            }
+            let right = self.update_four_factors::<N, true>(factors, head, positions);
+            left_out(four, right, one);
+        }
+        others.iter().for_each(|&number| one(number as usize));
     }
 
     /// Computes all messages of stale variables with `degree` = 2 to 8 factors into [`State::by_edge`]. Calls `one` for those

@@ -1,5 +1,6 @@
 //! Where there are no vector registers of AVX2, nodes are computed one by one.
 
+use super::batches::FactorPart;
 use super::stale::Stale;
 use super::state::State;
 use std::convert::Infallible;
@@ -17,6 +18,12 @@ impl<'a> FourAtOnce<'a> {
     }
 
     pub(super) fn update_factors(&self, _: usize, _: usize, _: &[u32], _: &mut dyn FnMut(usize)) {
+        match self.0 {}
+    }
+
+    pub(super) fn update_parts(
+        &self, _: (usize, usize), _: &[FactorPart], _: &[u32], _: &mut dyn FnMut(usize),
+    ) {
         match self.0 {}
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Nodes {
     order: Vec<u32>,
     /// The shape of each group, and where it ends.
     groups: Vec<(u16, u32)>,
-    /// Where the groups of each chunk start, and those of the last one end.
+    /// Where the groups of each chunk start, and those of the last one end; empty without nodes.
     chunks: Vec<u32>,
     prefetches: bool,
 }
@@ -46,60 +46,117 @@ impl Group<'_> {
     }
 }
 
+/// Sorts the nodes of a chunk by their shape.
+pub(super) struct Sorter {
+    /// Number of edges and nodes of a chunk.
+    chunk_work: usize,
+    /// Of each shape, the number of nodes, then where they end.
+    ends: Vec<u32>,
+    /// The nodes of the chunk and their shapes.
+    of_chunk: Vec<(u32, u16)>,
+    all_work: usize,
+}
+
+impl Sorter {
+    /// For the shapes 0 to `shapes` - 1. Errors: no memory.
+    pub(super) fn new(shapes: usize, chunk_work: usize) -> Result<Self> {
+        // (Each node adds to the work.)
+        let of_chunk = room(chunk_work)?;
+        Ok(Self { chunk_work, ends: filled(shapes, 0)?, of_chunk, all_work: 0 })
+    }
+}
+
 impl Nodes {
+    /// No nodes, to which [`Self::add_part`] adds some.
+    pub(super) const NONE: Self =
+        Self { order: Vec::new(), groups: Vec::new(), chunks: Vec::new(), prefetches: false };
+
     /// `count` nodes, which have the `shape`s 0 to `shapes` - 1. O(nodes). Errors: no memory.
     pub(super) fn new(
         count: usize, degree: impl Fn(usize) -> usize, shapes: usize, shape: impl Fn(usize) -> u16,
     ) -> Result<Self> {
-        let mut order = filled(count, 0)?;
-        let mut groups = Vec::new();
-        let mut chunks = filled(1, 0)?;
-        let mut of_chunk = room(CHUNK_WORK)?;
-        let mut ends = filled(shapes, 0_u32)?;
-        let (mut start, mut work, mut all_work) = (0, 0, 0);
-        for node in 0..count {
-            // (Each node adds to the work, so that there is room.)
-            of_chunk.push(shape(node));
-            work += 1 + degree(node);
-            if work >= CHUNK_WORK || node + 1 == count {
-                // A counting sort.
-                of_chunk.iter().for_each(|&shape| ends[shape as usize] += 1);
-                let mut end = start as u32;
-                for (shape, nodes) in ends.iter_mut().enumerate() {
-                    if *nodes > 0 {
-                        (end, *nodes) = (end + *nodes, end);
-                        groups.try_push((shape as u16, end))?;
-                    }
-                }
-                for (node, &shape) in (start as u32..).zip(&of_chunk) {
-                    order[ends[shape as usize] as usize] = node;
-                    ends[shape as usize] += 1;
-                }
-                ends.fill(0);
-                of_chunk.clear();
-                chunks.try_push(groups.len() as u32)?;
-                (start, all_work, work) = (node + 1, all_work + work, 0);
+        let mut nodes = Self::NONE;
+        let mut sorter = Sorter::new(shapes, CHUNK_WORK)?;
+        nodes.order = room(count)?;
+        nodes.add_part(&mut sorter, 0..count as u32, degree, shape)?;
+        Ok(nodes)
+    }
+
+    /// Adds nodes in chunks of their own. O(nodes + chunks * shapes). Errors: no memory.
+    pub(super) fn add_part(
+        &mut self, sorter: &mut Sorter, part: impl Iterator<Item = u32>,
+        degree: impl Fn(usize) -> usize, shape: impl Fn(usize) -> u16,
+    ) -> Result<()> {
+        if self.chunks.is_empty() {
+            self.chunks.try_push(0)?;
+        }
+        let mut work = 0;
+        for node in part {
+            sorter.of_chunk.push((node, shape(node as usize)));
+            work += 1 + degree(node as usize);
+            if work >= sorter.chunk_work {
+                sorter.all_work += std::mem::take(&mut work);
+                self.end_chunk(sorter)?;
             }
         }
-        Ok(Self { order, groups, chunks, prefetches: all_work >= PREFETCHED_FROM })
+        sorter.all_work += work;
+        if !sorter.of_chunk.is_empty() {
+            self.end_chunk(sorter)?;
+        }
+        self.prefetches = sorter.all_work >= PREFETCHED_FROM;
+        Ok(())
+    }
+
+    /// Adds the nodes of a chunk by a counting sort.
+    fn end_chunk(&mut self, sorter: &mut Sorter) -> Result<()> {
+        let Sorter { ends, of_chunk, .. } = sorter;
+        let start = self.order.len();
+        of_chunk.iter().for_each(|&(_, shape)| ends[shape as usize] += 1);
+        let mut end = start as u32;
+        for (shape, nodes) in ends.iter_mut().enumerate() {
+            if *nodes > 0 {
+                (end, *nodes) = (end + *nodes, end);
+                self.groups.try_push((shape as u16, end))?;
+            }
+        }
+        self.order.try_resize(end as usize, 0)?;
+        for &(node, shape) in &*of_chunk {
+            self.order[ends[shape as usize] as usize] = node;
+            ends[shape as usize] += 1;
+        }
+        ends.fill(0);
+        of_chunk.clear();
+        self.chunks.try_push(self.groups.len() as u32)
+    }
+
+    /// Number of chunks.
+    pub(super) fn chunk_count(&self) -> usize {
+        self.chunks.len().saturating_sub(1)
+    }
+
+    /// Runs `visit` for every group of a chunk.
+    #[inline]
+    pub(super) fn for_groups_of(&self, chunk: usize, mut visit: impl FnMut(u16, Group<'_>)) {
+        for group in self.chunks[chunk] as usize..self.chunks[chunk + 1] as usize {
+            let start = group.checked_sub(1).map_or(0, |before| self.groups[before].1);
+            let (shape, end) = self.groups[group];
+            let start = start as usize;
+            let nodes = &self.order[start..end as usize];
+            let ahead = self.order.get(start + PREFETCH_DISTANCE..);
+            let ahead = ahead.filter(|_| self.prefetches).unwrap_or_default();
+            visit(shape, Group { nodes, ahead });
+        }
     }
 
     /// Runs `visit` for every group, on all threads.
     pub(super) fn for_groups(
         &self, team: &Team, visit: impl Fn(u16, Group<'_>, &mut Workspace) + Sync,
     ) {
-        let queue = Chunks::new(self.chunks.len() - 1);
+        let queue = Chunks::new(self.chunk_count());
         team.run(|worker: &mut Worker<'_>| {
             while let Some(chunk) = queue.next() {
-                for group in self.chunks[chunk] as usize..self.chunks[chunk + 1] as usize {
-                    let start = group.checked_sub(1).map_or(0, |before| self.groups[before].1);
-                    let (shape, end) = self.groups[group];
-                    let start = start as usize;
-                    let nodes = &self.order[start..end as usize];
-                    let ahead = self.order.get(start + PREFETCH_DISTANCE..);
-                    let ahead = ahead.filter(|_| self.prefetches).unwrap_or_default();
-                    visit(shape, Group { nodes, ahead }, worker.workspace);
-                }
+                let workspace = &mut *worker.workspace;
+                self.for_groups_of(chunk, |shape, group| visit(shape, group, workspace));
             }
         });
     }

@@ -67,6 +67,10 @@ impl ParallelBatches {
         Ok(Some(Self { batches, segments, tree_offsets, tree_slots }))
     }
 
+    pub(super) fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
     /// Runs one iteration on all threads.
     pub(super) fn run(&self, state: &State, trees: &Trees, team: &Team, constants_sent: bool) {
         team.run(|worker| {
@@ -143,7 +147,9 @@ fn uncached<'a>(
 
 /// The items of a share, with both ends moved forward to the next start of a group, so that every group
 /// belongs to exactly one share.
-fn aligned<T>(items: &[T], share: std::ops::Range<usize>, same: impl Fn(&T, &T) -> bool) -> &[T] {
+pub(super) fn aligned<T>(
+    items: &[T], share: std::ops::Range<usize>, same: impl Fn(&T, &T) -> bool,
+) -> &[T] {
     let forward = |mut at: usize| {
         while at > 0 && at < items.len() && same(&items[at - 1], &items[at]) {
             at += 1;

@@ -4,6 +4,7 @@ use super::assignment::Assignment;
 use super::batches::Batches;
 use super::high_arity::HighArityFactors;
 use super::lanes::Lanes;
+use super::mixed::MixedBatches;
 use super::parallel::ParallelBatches;
 use super::residual::Residual;
 use super::singles::Singles;
@@ -25,12 +26,33 @@ pub(super) enum Plan {
     Residual(Box<Residual>),
 }
 
+impl Order {
+    /// The classes or levels, where they may have edges of many factors.
+    pub(super) fn batches(&self) -> Option<&Batches> {
+        match self {
+            Self::Serial(batches) => Some(batches),
+            Self::Parallel(parallel) => Some(parallel.batches()),
+            Self::Lanes(_) | Self::Random { .. } => None,
+        }
+    }
+}
+
 /// See [`Plan::Batches`].
 pub(super) struct BatchPlan {
     pub(super) order: Order,
     pub(super) trees: Trees,
     pub(super) cursors: Cursors,
     pub(super) high_arity: HighArityFactors,
+    /// How plain runs update classes or levels with edges of many factors, once messages of factors with one variable are there.
+    pub(super) mixed: Option<MixedBatches>,
+    /// Whether `mixed` has run an iteration since anybody else changed messages.
+    pub(super) follows_messages: bool,
+}
+
+impl BatchPlan {
+    fn new(order: Order, trees: Trees, cursors: Cursors, high_arity: HighArityFactors) -> Self {
+        Self { order, trees, cursors, high_arity, mixed: None, follows_messages: false }
+    }
 }
 
 pub(super) enum Order {
@@ -57,7 +79,7 @@ impl Plan {
             let high_arity = HighArityFactors::new(state, |_| true)?;
             let order = room(state.graph.edge_count())?;
             let order = Order::Random { seed, order, singles: Singles::new(state)? };
-            return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
+            return Ok(Plan::Batches(boxed(BatchPlan::new(order, trees, cursors, high_arity))?));
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge()?;
@@ -83,7 +105,9 @@ impl Plan {
                 classes.prepare_serial(state)?;
                 let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
                 let cursors = Cursors::new(state, &trees)?;
-                return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
+                return Ok(Plan::Batches(boxed(BatchPlan::new(
+                    order, trees, cursors, high_arity,
+                ))?));
             }
         } else if team.threads() > 1 && high_arity.is_empty() {
             let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
@@ -92,14 +116,21 @@ impl Plan {
                 && let Some(parallel) =
                     ParallelBatches::new(state, &trees, batches, team.threads(), tuning)?
             {
+                let threads = team.threads();
+                let mixed = MixedBatches::new(state, &trees, parallel.batches(), threads, tuning)?;
                 let order = Order::Parallel(parallel);
                 let cursors = Cursors::default();
-                return Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?));
+                let plan = BatchPlan::new(order, trees, cursors, high_arity);
+                return Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?));
             }
         }
         classes.prepare_serial(state)?;
         let cursors = Cursors::new(state, &trees)?;
-        let order = Order::Serial(classes);
-        Ok(Plan::Batches(boxed(BatchPlan { order, trees, cursors, high_arity })?))
+        let mixed = match mixes_factors {
+            true => MixedBatches::new(state, &trees, &classes, 1, tuning)?,
+            false => None,
+        };
+        let plan = BatchPlan::new(Order::Serial(classes), trees, cursors, high_arity);
+        Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?))
     }
 }

@@ -345,7 +345,15 @@ impl Loop<'_> {
 
     fn iteration(&mut self) -> Result<()> {
         let CpuEngine {
-            state, team, synchronous, plan, active, constants_sent, iterations, ..
+            state,
+            team,
+            synchronous,
+            plan,
+            active,
+            constants_sent,
+            iterations,
+            trees_stale,
+            ..
         } = self.engine;
         let iteration = *iterations;
         match plan {
@@ -383,9 +391,21 @@ impl Loop<'_> {
                 }
             }
             Plan::Batches(plan) => {
-                let BatchPlan { order, trees, cursors, high_arity } = &mut **plan;
+                let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages } =
+                    &mut **plan;
                 let constants_sent = *constants_sent;
-                if let Order::Parallel(batches) = order {
+                let is_plain = constants_sent && state.is_plain_run();
+                let mixed = mixed.as_ref();
+                if let (Some(mixed), Some(batches), true) = (mixed, order.batches(), is_plain) {
+                    let is_first = !std::mem::replace(follows_messages, true);
+                    if is_first && mixed.needs_trees() {
+                        trees.rebuild_all(state);
+                    }
+                    *trees_stale = true;
+                    team.set_alone(matches!(order, Order::Serial(_)));
+                    mixed.run(state, trees, batches, synchronous, team, is_first);
+                    team.set_alone(false);
+                } else if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
                 } else if let Order::Lanes(lanes) = order {
                     lanes.run(state, trees, cursors, team, constants_sent, 1);
@@ -410,6 +430,9 @@ impl Loop<'_> {
                         }
                         Ok(())
                     })?;
+                }
+                if mixed.is_some() && !is_plain {
+                    synchronous.messages_were_replaced();
                 }
                 self.note_batches();
             }

@@ -141,6 +141,20 @@ impl View<'_> {
         differs
     }
 
+    /// As [`Self::replace`] where a value `is_wanted`; else nothing but `unwanted` changes. (There is no branch, which would be
+    /// hard to predict.)
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn replace_if(
+        self, is_wanted: bool, index: usize, value: EncodedMessage, unwanted: &AtomicU64,
+    ) -> bool {
+        let stored = &self.0[index];
+        let stored = if is_wanted { stored } else { unwanted };
+        let differs = stored.load(Relaxed) != value.0;
+        stored.store(value.0, Relaxed);
+        differs & is_wanted
+    }
+
     /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
     #[inline(always)]
     pub(super) fn padded<const N: usize>(self, start: usize, count: usize) -> [EncodedMessage; N] {

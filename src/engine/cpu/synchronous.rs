@@ -22,9 +22,9 @@ pub(super) struct Synchronous {
     variables: Nodes,
     factors: Nodes,
     /// The slot of each edge.
-    slots: Vec<u32>,
-    stale_variables: Stale,
-    stale_factors: Stale,
+    pub(super) slots: Vec<u32>,
+    pub(super) stale_variables: Stale,
+    pub(super) stale_factors: Stale,
     /// Whether nodes that are not stale are left out.
     skips: bool,
     /// Whether that may ever be so; tests compare with an engine where it is not.
@@ -37,14 +37,14 @@ pub(super) struct Synchronous {
 const PREFETCHED_EDGES: usize = 8;
 
 /// Shapes of variables: their degrees, up to this one.
-const LARGEST_DEGREE: usize = 64;
+pub(super) const LARGEST_DEGREE: usize = 64;
 
 /// Number of shapes of factors; the first ones are those of [`few`].
-const FACTOR_SHAPES: usize = FEW_SHAPES + 2 * FactorKind::ALL.len();
+pub(super) const FACTOR_SHAPES: usize = FEW_SHAPES + 2 * FactorKind::ALL.len();
 const FEW_SHAPES: usize = (MOST_EDGES + 1) * MOST_EDGES;
 
 /// The shape of a factor.
-fn factor_shape(state: &State, factor: usize) -> u16 {
+pub(super) fn factor_shape(state: &State, factor: usize) -> u16 {
     let arity = state.graph.arity(factor);
     let is_small = arity <= MOST_EDGES;
     let shape = match state.conjunction(factor) {
@@ -56,7 +56,7 @@ fn factor_shape(state: &State, factor: usize) -> u16 {
 
 /// The arity and the position of the head, where the shape is that of conjunctions of at most [`MOST_EDGES`] variables whose
 /// messages can be computed in `f64` where inputs are near one.
-fn few(shape: u16) -> Option<(usize, usize)> {
+pub(super) fn few(shape: u16) -> Option<(usize, usize)> {
     let shape = shape as usize;
     (shape < FEW_SHAPES).then_some((shape / MOST_EDGES, shape % MOST_EDGES))
 }
@@ -184,9 +184,11 @@ impl Synchronous {
 
     /// The means to compute several nodes at once; only where a run may leave out nodes that are not stale.
     fn four_at_once<'a>(&'a self, state: &'a State) -> Option<FourAtOnce<'a>> {
-        if !self.skips {
-            return None;
-        }
+        if self.skips { self.four_of_a_batch(state) } else { None }
+    }
+
+    /// The same for batches, which leave out variables that are not stale.
+    pub(super) fn four_of_a_batch<'a>(&'a self, state: &'a State) -> Option<FourAtOnce<'a>> {
         FourAtOnce::new(state, &self.slots, &self.stale_variables, &self.stale_factors)
     }
 

@@ -105,6 +105,12 @@ impl Worker<'_> {
         self.barrier.wait();
     }
 
+    /// The working memory, and [`Self::wait`].
+    pub(super) fn parts(&mut self) -> (&mut Workspace, impl Fn() + use<'_>) {
+        let barrier = self.barrier;
+        (self.workspace, || barrier.wait())
+    }
+
     /// The working memory, and the means to wait for other workers without the barrier.
     pub(super) fn split(&mut self) -> (&mut Workspace, Patience<'_>) {
         (self.workspace, Patience { barrier: self.barrier, polls: 0 })

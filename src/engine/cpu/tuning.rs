@@ -11,6 +11,9 @@ measured! {
         edges_per_thread: usize = 4096,
         /// Least number of edges of a batch that runs on all threads: it outweighs its barriers.
         wide_batch: usize = 512,
+        /// Least number of edges of batches with edges of many factors, on average, for which it pays to compute all
+        /// messages of a variable together.
+        mixed_batch: usize = 16,
         /// Cost of the barriers of such a batch, per thread.
         barriers: f64 = 60.0,
         /// Cost of a message read or written in such a batch, divided by the number of threads.

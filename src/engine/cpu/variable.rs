@@ -97,6 +97,31 @@ fn send(
     Ok(())
 }
 
+/// As [`send_to_factors`] for a binary variable in the middle of an iteration: a contradictory message is only noted
+/// ([`Workspace::met`]) if `is_read` says so of its edge. Returns whether deterministic messages to the variable disagree.
+pub(super) fn send_in_batch(
+    state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
+    is_read: impl Fn(usize) -> bool,
+) -> bool {
+    let before = workspace.contradictions;
+    send_to_factors(state, variable, stale_factors, workspace);
+    if workspace.contradictions == before {
+        return false;
+    }
+    workspace.contradictions = before;
+    let soft = soft_odds(state, variable).map_or(Product::NEUTRAL, Product::of);
+    let Workspace { products, met, lacks_memory, .. } = workspace;
+    let values = incoming(state, &state.to_variable, variable, 0);
+    let rest = Workspace::note(lacks_memory, products.scratch.leave_one_out(values));
+    let edges = state.graph.variable_edges(variable);
+    for (&edge, &product) in edges.iter().zip(rest.unwrap_or_default()) {
+        if product.combine(soft).is_contradictory() && is_read(edge as usize) {
+            Workspace::meet(met, variable);
+        }
+    }
+    true
+}
+
 /// As [`send_to_factors`] for a variable with more than two states.
 fn send_states_to_factors(
     state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
