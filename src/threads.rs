@@ -6,6 +6,7 @@
 //! have taken those that the processor has use for, a gang is smaller.
 
 use crate::memory::{Grow, boxed, probe, room};
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -144,6 +145,35 @@ struct Task {
 // and lives until all of them are done with it.
 unsafe impl Send for Task {}
 
+/// A function that the threads of a gang call, without its type.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    /// Calls the function behind the pointer.
+    call: unsafe fn(*const (), usize),
+    job: *const (),
+    alive: PhantomData<&'a ()>,
+}
+
+impl<'a> Job<'a> {
+    fn of<F: Fn(usize) + Sync>(job: &'a F) -> Self {
+        /// Calls the job behind a pointer.
+        ///
+        /// # Safety
+        ///
+        /// `job` points to a live `F`.
+        unsafe fn call<F: Fn(usize)>(job: *const (), index: usize) {
+            // SAFETY: by the contract.
+            unsafe { (*job.cast::<F>())(index) }
+        }
+        Self { call: call::<F>, job: std::ptr::from_ref(job).cast(), alive: PhantomData }
+    }
+
+    fn call(self, index: usize) {
+        // SAFETY: `call` is that of the type behind the pointer, which is borrowed.
+        unsafe { (self.call)(self.job, index) }
+    }
+}
+
 /// The number of calls that have not returned yet, and whether one of them panicked.
 struct End {
     left: AtomicUsize,
@@ -280,7 +310,9 @@ impl Gang {
     /// Calls `job` once on every thread, at the same time, with the thread's number; 0 is the calling one.
     /// Returns when all calls have. Panics if one of them does.
     pub(crate) fn run<F: Fn(usize) + Sync>(&self, job: &F) {
-        self.run_beside(job, || job(0));
+        let job = Job::of(job);
+        // (Through the pointer here, too, so that the code of a job is compiled once.)
+        self.run_job(job, &mut || job.call(0));
     }
 
     /// Calls `job` once for each part. The threads take the parts in their order, each the next one when it is done
@@ -298,26 +330,22 @@ impl Gang {
 
     /// As [`Self::run`], where the calling thread does something else.
     pub(crate) fn run_beside<F: Fn(usize) + Sync>(&self, job: &F, own: impl FnOnce()) {
-        /// Calls the job behind a pointer.
-        ///
-        /// # Safety
-        ///
-        /// `job` points to a live `F`.
-        unsafe fn call<F: Fn(usize)>(job: *const (), index: usize) {
-            // SAFETY: by the contract.
-            unsafe { (*job.cast::<F>())(index) }
-        }
+        let mut own = Some(own);
+        self.run_job(Job::of(job), &mut || {
+            if let Some(own) = own.take() {
+                own();
+            }
+        });
+    }
+
+    /// The part of [`Self::run_beside`] that does not depend on what is run.
+    fn run_job(&self, job: Job<'_>, own: &mut dyn FnMut()) {
         let left = AtomicUsize::new(self.others.len());
         let end = End { left, has_panicked: AtomicBool::new(false) };
         // Wait even if this thread's own part panics: the others still use `job`.
         let wait = WaitOnDrop(&end);
         for (index, seat) in self.others.iter().enumerate() {
-            seat.post(Task {
-                call: call::<F>,
-                job: std::ptr::from_ref(job).cast(),
-                index: index + 1,
-                end: &raw const end,
-            });
+            seat.post(Task { call: job.call, job: job.job, index: index + 1, end: &raw const end });
         }
         own();
         drop(wait);

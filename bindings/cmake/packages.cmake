@@ -3,8 +3,6 @@
 # fastlbp-libs, fastlbp-devel and fastlbp.
 set(CPACK_PACKAGE_NAME fastlbp)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
-    "Belief propagation on factor graphs, for probabilistic program analysis")
 set(CPACK_PACKAGE_VENDOR "The fastlbp developers")
 # Who makes a package answers for it: an address at example.org reaches nobody.
 set(FASTLBP_PACKAGE_CONTACT "The fastlbp developers <fastlbp@example.org>" CACHE STRING
@@ -22,7 +20,8 @@ set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_FILE_NAME "fastlbp-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
 
 set(summary "belief propagation on factor graphs")
-# (dpkg wants a text of its own below the first line, and rpm that line by itself.)
+# The first line of each is its summary, for dpkg as long as there is no CPACK_PACKAGE_DESCRIPTION_SUMMARY, which it would put
+# above all of them.
 set(about "Marginals and most probable states of large discrete factor graphs, such\n\
 as those of probabilistic program analysis, by loopy belief propagation in\n\
 any update order, on processors and CUDA devices, with the same bits.")

@@ -21,7 +21,7 @@ pub fn write_dot(graph: &FactorGraph, names: &Dictionary, path: &Path) -> Result
             graph.edge_count()
         )));
     }
-    save(path, |output| fill(graph, names, output))
+    save(path, &mut |output| fill(graph, names, output))
 }
 
 fn fill(graph: &FactorGraph, names: &Dictionary, output: &mut Output<'_>) -> Result<()> {

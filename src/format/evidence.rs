@@ -112,7 +112,7 @@ pub fn write_observations(
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
     let label = |variable| graph.label(variable);
-    save(path, |output| write_pairs(evidence, label, output))
+    save(path, &mut |output| write_pairs(evidence, label, output))
 }
 
 /// Writes (variable index, state) pairs after their number.
@@ -120,7 +120,7 @@ pub fn write_uai_evidence(
     evidence: &[(usize, usize)], graph: &FactorGraph, path: &Path,
 ) -> Result<()> {
     check_evidence(evidence, graph)?;
-    save(path, |output| {
+    save(path, &mut |output| {
         output.integer(evidence.len() as u64);
         output.end_line()?;
         write_pairs(evidence, |variable| variable as u64, output)

@@ -119,14 +119,14 @@ pub fn write_graph(graph: &FactorGraph, path: &Path) -> Result<()> {
 
 /// As [`write_graph`], to a path whose suffix does not tell the format, such as that of a pipe.
 pub fn write_graph_as(graph: &FactorGraph, path: &Path, format: GraphFormat) -> Result<()> {
-    save(path, |output| write_text(graph, format, output))
+    save(path, &mut |output| write_text(graph, format, output))
 }
 
 /// Writes a factor graph as [`write_graph`] does, to memory; of `name` only the suffix counts.
 pub fn write_graph_to_memory(graph: &FactorGraph, name: &Path) -> Result<Vec<u8>> {
     let format = GraphFormat::from_path(name)?;
     let mut sink = MemorySink(Vec::new());
-    write_content(name, &mut sink, |output| write_text(graph, format, output))?;
+    write_content(name, &mut sink, &mut |output| write_text(graph, format, output))?;
     Ok(sink.0)
 }
 

@@ -58,7 +58,7 @@ fn write_file(
     graph: NamedGraph<'_>, marginals: &[f64], variables: Option<&[usize]>, path: &Path,
 ) -> Result<()> {
     check(graph, marginals, variables)?;
-    save(path, |output| fill(graph, marginals, variables, output))
+    save(path, &mut |output| fill(graph, marginals, variables, output))
 }
 
 fn send(

@@ -1,11 +1,12 @@
 //! Allocations that return an error where there is no memory.
 
 use crate::error::{Error, Result};
-use std::alloc::{Layout, alloc_zeroed};
+use std::alloc::{Layout, alloc, alloc_zeroed};
 use std::collections::HashMap;
 use std::fmt::{Arguments, Write};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 
@@ -68,10 +69,27 @@ fn bytes_of<T>(length: usize) -> usize {
 
 /// An empty list with room for so many items.
 pub(crate) fn room<T>(length: usize) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(length).map_err(|_| no_memory_for(bytes_of::<T>(length)))?;
-    prefer_large_pages(&mut list);
-    Ok(list)
+    let Ok(layout) = Layout::array::<T>(length) else {
+        return Err(no_memory_for(bytes_of::<T>(length)));
+    };
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    let items = allocated(layout)?.cast::<T>();
+    // SAFETY: the global allocator has given room for `length` items in the layout of such a list, which has none of them.
+    Ok(unsafe { Vec::from_raw_parts(items.as_ptr(), 0, length) })
+}
+
+/// Memory of the global allocator. (Apart from [`room`], which is compiled once per type.)
+fn allocated(layout: Layout) -> Result<NonNull<u8>> {
+    assert!(layout.size() > 0, "memory of no bytes");
+    // SAFETY: the layout has a size.
+    let memory =
+        NonNull::new(unsafe { alloc(layout) }).ok_or_else(|| no_memory_for(layout.size()))?;
+    if layout.size() >= LARGE {
+        ask_for_large_pages(memory, layout.size());
+    }
+    Ok(memory)
 }
 
 /// Bytes of a list from which on large pages are asked for. (From 6 MiB on, seven graphs one after the other in one process took
@@ -80,33 +98,24 @@ const LARGE: usize = 32 * LARGE_PAGE;
 /// Of x86-64, and of aarch64 with pages of 4096 bytes.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// Asks the system for large pages under a list that is still empty. Messages of a large graph are read all over, and
+/// Asks the system for large pages under memory that was just allocated. Messages of a large graph are read all over, and
 /// with pages of 4096 bytes nearly each of them waits for its address to be translated, too. It is a wish: where the
 /// system has none, nothing changes.
-#[inline]
-fn prefer_large_pages<T>(list: &mut Vec<T>) {
-    if list.capacity().saturating_mul(size_of::<T>()) >= LARGE {
-        ask_for_large_pages(list);
-    }
-}
-
 #[cold]
-fn ask_for_large_pages<T>(list: &mut Vec<T>) {
+fn ask_for_large_pages(memory: NonNull<u8>, bytes: usize) {
     #[cfg(target_os = "linux")]
     {
-        let room = list.spare_capacity_mut();
-        let bytes = size_of_val(room);
-        let begin = room.as_mut_ptr().cast::<u8>();
+        let begin = memory.as_ptr();
         let skipped = begin.align_offset(LARGE_PAGE);
         let length = bytes.saturating_sub(skipped) / LARGE_PAGE * LARGE_PAGE;
         if length > 0 {
-            // SAFETY: the range lies in memory of this list, which nobody else has; the call changes what pages it is in, and
-            // no byte of it.
+            // SAFETY: the range lies in that memory, which nobody else has; the call changes what pages it is in, and no
+            // byte of it.
             unsafe { libc::madvise(begin.add(skipped).cast(), length, libc::MADV_HUGEPAGE) };
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = list;
+    let _ = (memory, bytes);
 }
 
 /// A list of equal items.
@@ -202,7 +211,7 @@ pub(crate) fn path(value: &Path) -> Result<PathBuf> {
 pub(crate) fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
     let items = items.into_iter();
     let mut list = room(items.size_hint().0)?;
-    list.try_extend(items)?;
+    extend(&mut list, items)?;
     Ok(list)
 }
 
@@ -282,19 +291,9 @@ impl<T> Grow<T> for Vec<T> {
 
     #[inline]
     fn try_extend(&mut self, items: impl IntoIterator<Item = T>) -> Result<()> {
-        let mut items = items.into_iter();
+        let items = items.into_iter();
         self.try_room(items.size_hint().0)?;
-        loop {
-            let free = self.capacity() - self.len();
-            self.extend(items.by_ref().take(free));
-            if self.len() < self.capacity() {
-                return Ok(());
-            }
-            match items.next() {
-                None => return Ok(()),
-                Some(item) => self.try_push(item)?,
-            }
-        }
+        extend(self, items)
     }
 
     #[inline]
@@ -316,6 +315,20 @@ impl<T> Grow<T> for Vec<T> {
         self.resize(length, value);
         Ok(())
     }
+}
+
+/// Appends items to a list that has room for as many as they say that they are at least.
+#[inline]
+fn extend<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Result<()> {
+    let (least, most) = items.size_hint();
+    if most == Some(least) {
+        list.extend(items);
+        return Ok(());
+    }
+    for item in items {
+        list.try_push(item)?;
+    }
+    Ok(())
 }
 
 /// Makes room for one more entry in a map.

@@ -28,9 +28,12 @@ use place::{Place, Slot, find};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+/// What puts content into a file. It is called once. (The code around it is compiled once, too.)
+pub(super) type Fill<'a> = &'a mut dyn FnMut(&mut Output<'_>) -> Result<()>;
+
 /// Writes a file, compressed if its name ends in `.gz`. It appears under its name when it is
 /// complete: whatever fails, a file that was there before stays as it was.
-pub(super) fn save(path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>) -> Result<()> {
+pub(super) fn save(path: &Path, write: Fill<'_>) -> Result<()> {
     save_to(&Native, path, write)
 }
 
@@ -47,7 +50,11 @@ pub(super) fn save(path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()
 /// is on the disk. If that fails, the old content is written back; if the process is killed in that
 /// moment, the new content is whole in a file `.fastlbp-*.tmp` beside it.
 pub fn save_text(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    save(path, |output| fill(&mut *output.sink).map_err(|source| Error::io(path, source)))
+    let mut fill = Some(fill);
+    save(path, &mut |output| match fill.take() {
+        Some(fill) => fill(&mut *output.sink).map_err(|source| Error::io(path, source)),
+        None => Ok(()),
+    })
 }
 
 /// Waits until the name of a file that was just made is on the disk, where its directory and the file system allow that.
@@ -61,9 +68,7 @@ pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
 }
 
 /// [`save`] to any file system.
-fn save_to<F: FileSystem>(
-    files: &F, path: &Path, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
-) -> Result<()> {
+fn save_to<F: FileSystem>(files: &F, path: &Path, write: Fill<'_>) -> Result<()> {
     let io_error = |source| Error::io(path, source);
     let slot = match find(files, path).map_err(io_error)? {
         Place::Stream(mut stream) => return write_content(path, &mut stream, write),
@@ -96,11 +101,9 @@ fn save_to<F: FileSystem>(
 }
 
 /// Writes content, compressed if the name ends in `.gz`.
-pub(super) fn write_content(
-    path: &Path, file: &mut impl Write, write: impl FnOnce(&mut Output<'_>) -> Result<()>,
-) -> Result<()> {
+pub(super) fn write_content(path: &Path, file: &mut dyn Write, write: Fill<'_>) -> Result<()> {
     let mut file = Patient(file);
-    let fill = |sink: &mut dyn Write| {
+    let mut fill = |sink: &mut dyn Write| {
         let mut output = Output::new(path, sink)?;
         write(&mut output)?;
         output.flush()

@@ -124,7 +124,7 @@ impl Scene {
     }
 
     fn save<F: FileSystem>(&self, files: &F, text: &str) -> Result<()> {
-        save_to(files, &self.asked_for(), |output| {
+        save_to(files, &self.asked_for(), &mut |output| {
             text.split_inclusive('\n').try_for_each(|line| {
                 output.text(line.trim_end());
                 output.end_line()
@@ -327,8 +327,8 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Writes a file with an arbitrary content, and looks at the directory in between.
-fn save_and_look(files: &Faulty, path: &Path, look: impl FnOnce()) {
-    save_to(files, path, |output| {
+fn save_and_look(files: &Faulty, path: &Path, look: impl Fn()) {
+    save_to(files, path, &mut |output| {
         output.text("new");
         output.flush()?;
         look();
@@ -343,7 +343,7 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("out.fg");
     fs::write(&path, "old").unwrap();
-    let result = save(&path, |output| {
+    let result = save(&path, &mut |output| {
         output.text("half");
         output.flush()?;
         Err(Error::Unsupported("no".into()))
