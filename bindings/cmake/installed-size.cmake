@@ -1,0 +1,30 @@
+# Run by cpack after it has made packages: corrects Installed-Size of Debian packages. CPack adds the size of what a symbolic
+# link points to, and so counts the shared library twice. Here it is as dpkg-gencontrol has it: KiB, each file rounded up, and
+# one for each link and directory.
+cmake_minimum_required(VERSION 3.19)
+
+find_program(DPKG_DEB_EXECUTABLE dpkg-deb REQUIRED)
+foreach(package IN LISTS CPACK_PACKAGE_FILES)
+  if(NOT package MATCHES "\\.deb$")
+    continue()
+  endif()
+  set(content "${package}.content")
+  file(REMOVE_RECURSE "${content}")
+  execute_process(COMMAND "${DPKG_DEB_EXECUTABLE}" --raw-extract "${package}" "${content}" COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB_RECURSE paths LIST_DIRECTORIES true "${content}/usr/*")
+  set(size 0)
+  foreach(path IN LISTS paths)
+    if(IS_SYMLINK "${path}" OR IS_DIRECTORY "${path}")
+      math(EXPR size "${size} + 1")
+    else()
+      file(SIZE "${path}" bytes)
+      math(EXPR size "${size} + (${bytes} + 1023) / 1024")
+    endif()
+  endforeach()
+  file(READ "${content}/DEBIAN/control" control)
+  string(REGEX REPLACE "Installed-Size: [0-9]+" "Installed-Size: ${size}" control "${control}")
+  file(WRITE "${content}/DEBIAN/control" "${control}")
+  execute_process(COMMAND "${DPKG_DEB_EXECUTABLE}" --root-owner-group -Zxz --build "${content}" "${package}"
+                  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE_RECURSE "${content}")
+endforeach()
