@@ -394,9 +394,9 @@ impl Loop<'_> {
                 let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages } =
                     &mut **plan;
                 let constants_sent = *constants_sent;
-                let is_plain = constants_sent && state.is_plain_run();
+                let by_batches = constants_sent && state.is_plain_run();
                 let mixed = mixed.as_ref();
-                if let (Some(mixed), Some(batches), true) = (mixed, order.batches(), is_plain) {
+                if let (Some(mixed), Some(batches), true) = (mixed, order.batches(), by_batches) {
                     let is_first = !std::mem::replace(follows_messages, true);
                     if is_first && mixed.needs_trees() {
                         trees.rebuild_all(state);
@@ -431,7 +431,7 @@ impl Loop<'_> {
                         Ok(())
                     })?;
                 }
-                if mixed.is_some() && !is_plain {
+                if mixed.is_some() && !by_batches {
                     synchronous.messages_were_replaced();
                 }
                 self.note_batches();
