@@ -36,27 +36,29 @@ __device__ __noinline__ static Watch measure(const Block &block, uint64_t n, boo
     all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
     send_pieces(g, from, sink, watch);
     all_few(g, from, sink, watch);
-    if (!inputs) {
+    if (measuring && !inputs) {
         watch.finish();
     }
     return watch;
 }
 
-/// Notes contradictory variables of a damped state.
-__device__ __noinline__ static void note_contradictions(const Block &block, uint64_t n) {
-    const Binary &g = block.g;
-    const Sink sink = {nullptr, nullptr, nullptr};
-    Watch watch(g, block.loop.rule, n, false, true, true, block.of_state);
-    multiply_pieces(g, block.from);
-    all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, block.from, sink, watch);
-    send_pieces(g, block.from, sink, watch);
-    all_few(g, block.from, sink, watch);
+/// Looks at messages of a state for what is in `sought`, each warp for itself; made here to be in no one else's registers.
+__device__ __noinline__ static void look_at(const Block &block, const Packed *messages, uint64_t n, uint32_t sought,
+                                            bool is_other) {
+    Look(block.g, block.loop, n, sought, messages, is_other).look();
 }
 
-/// Looks at messages of a state, each warp for itself; made here to be in no one else's registers.
-__device__ __noinline__ static void look_at(const Block &block, const Packed *messages, uint64_t n, bool measuring,
-                                            bool noting, bool is_other = false) {
-    Look(block.g, block.loop, n, measuring, noting, messages, is_other).look();
+/// Looks at a state for contradictions, and measures it if `measuring`. In damped runs, beliefs are of what messages were
+/// before damping.
+template <bool OPTIONS>
+__device__ __forceinline__ static void look_at_state(const Block &block, uint32_t buffer, uint64_t n, bool measuring) {
+    const Binary &g = block.g;
+    const bool damped = OPTIONS && g.undamped;
+    const uint32_t measured = !measuring ? 0 : damped ? INPUTS : BELIEFS | INPUTS;
+    look_at(block, g.state(buffer), n, CONTRADICTIONS | measured, damped);
+    if (damped && measuring) {
+        look_at(block, g.undamped_state(buffer), n, BELIEFS, false);
+    }
 }
 
 /// Passes in which all messages are sent at once.
@@ -77,7 +79,7 @@ struct Flood {
             Watch watch = measure(block, n, !damped);
             if (damped) {
                 // Beliefs are of what messages were before damping.
-                look_at(block, g.undamped_state(buffer), n, true, false);
+                look_at(block, g.undamped_state(buffer), n, BELIEFS, false);
             }
             barrier.sync();
             if (block.loop.rule.kind == RULE_BINGO) {
@@ -91,20 +93,11 @@ struct Flood {
         }
     }
 
-    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,
+    __device__ __forceinline__ void close(uint32_t buffer, uint64_t n, bool measuring, Tally *,
                                           GridBarrier &barrier) {
-        const Binary &g = block.g;
         store_state(buffer);
         barrier.sync();
-        if (!Run::OPTIONS || home.inputs == 0) {
-            look_at(block, g.state(buffer), n, measuring, true);
-        } else {
-            block.begin_pass(buffer, of_state, of_state);
-            note_contradictions(block, n);
-            if (measuring) {
-                look_at(block, g.undamped_state(buffer), n, true, false);
-            }
-        }
+        look_at_state<Run::OPTIONS>(block, buffer, n, measuring);
         barrier.sync();
     }
 
@@ -289,11 +282,7 @@ struct ByLevels {
     }
 
     __device__ __forceinline__ void look(uint32_t buffer, uint64_t n, bool measuring) {
-        const bool damped = OPTIONS && block.g.undamped;
-        look_at(block, block.g.state(buffer), n, measuring && !damped, true, damped);
-        if (damped && measuring) {
-            look_at(block, block.g.undamped_state(buffer), n, true, false);
-        }
+        look_at_state<OPTIONS>(block, buffer, n, measuring);
     }
 };
 

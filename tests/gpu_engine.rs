@@ -249,12 +249,14 @@ fn damped_runs_and_maxima_of_larger_graphs() {
     let Some(options) = tested() else { return };
     let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 5 };
     let (sums, maxima) = (Inference::SumProduct, Inference::MaxProduct);
-    // Damped runs by this rule are those of the program for all graphs, from which the next one takes the messages.
     let bingos =
         StopRule::Bingo { tolerance: 1e-6, min_iterations: 2, max_iterations: 4, history: 2 };
     let runs = [
         (bingos, Start::Fresh, 0.5, sums),
         (StopRule::Iterations(1), Start::Warm, 0.5, sums),
+        (bingos, Start::Warm, 0.25, sums),
+        (bingos, Start::Warm, 0.0, sums),
+        (bingos, Start::Warm, 0.5, maxima),
         (StopRule::Iterations(14), Start::Fresh, 0.5, sums),
         (StopRule::Iterations(2), Start::Warm, 0.0, sums),
         (tolerance, Start::Warm, 0.3, sums),

@@ -168,6 +168,7 @@ fn graphs_beyond_shared_memory() {
             (StopRule::Iterations(20), 0.0, Inference::SumProduct),
             (StopRule::Iterations(5), 0.5, Inference::SumProduct),
             (bingo, 0.0, Inference::SumProduct),
+            (bingo, 0.5, Inference::SumProduct),
             (StopRule::Iterations(5), 0.0, Inference::MaxProduct),
         ];
         for (rule, damping, inference) in runs {
@@ -178,7 +179,7 @@ fn graphs_beyond_shared_memory() {
     }
 }
 
-/// BINGO's rule as BINGO calls it.
+/// BINGO's rule as BINGO calls it, and damped.
 #[test]
 fn bingos_rule() {
     let Some(options) = tested() else { return };
@@ -194,6 +195,14 @@ fn bingos_rule() {
         let (mut line, mut pair) = Line::open(&graph, &Schedule::SequentialFixed, name, options);
         pair.both(|session| session.set_evidence(&evidence).unwrap());
         line.run(&mut pair, &RunRequest::new(rule), "BINGO's rule");
+        let rule = StopRule::Bingo {
+            tolerance: 1e-6,
+            min_iterations: 10,
+            max_iterations: 40,
+            history: 20,
+        };
+        let damped = RunRequest { damping: 0.5, ..RunRequest::new(rule) };
+        line.run(&mut pair, &damped, "BINGO's rule, damped");
         println!("time: {}", line.0);
     }
 }

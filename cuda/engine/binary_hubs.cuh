@@ -178,8 +178,9 @@ struct Watch {
         }
     }
 
+    /// Hands over what was measured.
     __device__ __forceinline__ void finish() {
-        if (measuring && of_state) {
+        if (of_state) {
             note_movement(of_state, max_diff, moved);
         }
     }

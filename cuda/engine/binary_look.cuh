@@ -52,8 +52,8 @@ __device__ __forceinline__ uint32_t pieces_of_class(const Binary &g, uint32_t c)
 }
 
 /// Pieces of all variables but large hubs.
-__device__ __forceinline__ uint32_t pieces_of_state(const Binary &g, const Watch &watch) {
-    const uint32_t end = end_of_variables(g, watch);
+__device__ __forceinline__ uint32_t pieces_of_state(const Binary &g, const Watch &watch, bool inputs) {
+    const uint32_t end = end_of_variables(g, watch, inputs);
     uint32_t pieces = end > g.fours ? (end - g.fours + FEW_OF_PIECE - 1) / FEW_OF_PIECE : 0;
     for (uint32_t c = 1; c < HUB_CLASSES; ++c) {
         pieces += pieces_of_class(g, c);
@@ -75,7 +75,7 @@ __device__ __forceinline__ void look_at_piece(const Binary &g, uint32_t piece, c
         piece -= pieces;
     }
     const uint32_t first = g.fours + piece * FEW_OF_PIECE;
-    const uint32_t end = smaller_of(first + FEW_OF_PIECE, end_of_variables(g, watch));
+    const uint32_t end = smaller_of(first + FEW_OF_PIECE, end_of_variables(g, watch, sink.inputs != nullptr));
     for (uint32_t position = first + threadIdx.x % 32; position < end; position += 32) {
         look_at_few(g, position, from, sink, watch);
     }
@@ -86,8 +86,14 @@ __device__ __forceinline__ uint32_t looks_at(uint64_t n, bool is_other) {
     return static_cast<uint32_t>(n % 4) + (is_other ? 4 : 0);
 }
 
-/// What is looked for in a state: contradictory variables, and beliefs if `measuring`; by BINGO's rule also the
-/// inputs of factors.
+/// What is looked for in a state.
+enum Sought : uint32_t {
+    CONTRADICTIONS = 1,
+    BELIEFS = 2,
+    /// What factors get, by BINGO's rule.
+    INPUTS = 4,
+};
+
 struct Look {
     const Binary &g;
     const Packed *from;
@@ -96,13 +102,15 @@ struct Look {
     bool inputs;
     Watch watch;
 
-    /// By levels, of damped runs contradictions are noted by one, and beliefs measured by another at the same time.
-    __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, bool measuring, bool noting,
+    /// For what is in `sought`. Of damped runs two look at a state, at its messages as they are and as they were before
+    /// damping; one of them is the other.
+    __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, uint32_t sought,
                                     const Packed *messages, bool is_other)
         : g(graph), from(messages), of_state(loop.control->looks + looks_at(n, is_other)),
           pieces_of_hubs(graph, looks_at(n, is_other)),
-          inputs(measuring && loop.rule.kind == RULE_BINGO),
-          watch(graph, loop.rule, n, measuring, noting, noting, loop.control->tallies + n % 4) {}
+          inputs((sought & INPUTS) != 0 && loop.rule.kind == RULE_BINGO),
+          watch(graph, loop.rule, n, (sought & BELIEFS) != 0, (sought & CONTRADICTIONS) != 0,
+                (sought & CONTRADICTIONS) != 0, loop.control->tallies + n % 4) {}
 
     __device__ __forceinline__ Sink sink() const {
         return Sink{nullptr, inputs ? g.inputs : nullptr, g.changes};
@@ -124,7 +132,7 @@ struct Look {
     /// Each warp calls this when it is free. Pieces of large hubs are multiplied first, and looked at last: so what is
     /// waited for is seen to by warps that wait for nothing.
     __device__ __forceinline__ void look() {
-        const uint32_t hubs = g.hub_pieces[g.classes[1]], pieces = pieces_of_state(g, watch) + 2 * hubs;
+        const uint32_t hubs = g.hub_pieces[g.classes[1]], pieces = pieces_of_state(g, watch, inputs) + 2 * hubs;
         if (all_taken(pieces)) {
             return;
         }
@@ -164,7 +172,9 @@ struct Look {
                 }
             }
         }
-        watch.finish();
+        if (watch.measuring || inputs) {
+            watch.finish();
+        }
     }
 };
 

@@ -63,14 +63,15 @@ __device__ __forceinline__ void look_at_few(const Binary &g, uint32_t position, 
     }
 }
 
-/// The end of the variables that are looked at. At those with one factor only soft evidence can contradict its message.
-__device__ __forceinline__ uint32_t end_of_variables(const Binary &g, const Watch &watch) {
-    return watch.measuring ? g.variables : g.soft ? g.zeros : g.ones;
+/// The end of the variables that are looked at; `inputs` says whether what they send is measured. At those with one factor only
+/// soft evidence can contradict its message.
+__device__ __forceinline__ uint32_t end_of_variables(const Binary &g, const Watch &watch, bool inputs) {
+    return watch.measuring ? g.variables : g.soft || inputs ? g.zeros : g.ones;
 }
 
 /// All of them, a thread each; from the last thread on, as the first ones have hubs.
 __device__ __forceinline__ void all_few(const Binary &g, const Packed *from, const Sink &sink, Watch &watch) {
-    const uint32_t end = end_of_variables(g, watch), threads = threads_of_grid();
+    const uint32_t end = end_of_variables(g, watch, sink.inputs != nullptr), threads = threads_of_grid();
     for (uint32_t position = g.fours + (threads - 1 - thread_of_grid()); position < end; position += threads) {
         look_at_few(g, position, from, sink, watch);
     }

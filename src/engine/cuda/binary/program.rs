@@ -582,15 +582,10 @@ impl Program for BinaryProgram {
         self.by_levels
     }
 
-    /// Of those that programs serve: by levels only those without soft evidence. BINGO's rule looks at messages to factors as
-    /// well, which the kernels do not have where they look at what was before damping.
+    /// Of those that programs serve: by levels only those without soft evidence.
     fn serves(&self, request: &RunRequest) -> bool {
         let damped = request.damping > 0.0;
-        let is_excluded = match request.rule {
-            StopRule::Bingo { .. } => damped,
-            StopRule::AllBeliefs { .. } => true,
-            StopRule::Iterations(_) | StopRule::Tolerance { .. } => false,
-        };
+        let is_excluded = matches!(request.rule, StopRule::AllBeliefs { .. });
         let has_other_evidence = self.by_levels && self.soft_count > 0;
         let has_room = self.by_levels || self.rooms[usize::from(damped)].is_some();
         !is_excluded && !has_other_evidence && has_room && request.active_threshold.is_none()
