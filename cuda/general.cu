@@ -71,11 +71,18 @@ struct Work {
         if (sent(n) == 0) {
             run_constants(g, pass, constants_are_there);
             constants_are_there = pass.damped;
+            if (g.prepared) {
+                // Prepared variables send to these, too, where they have left what they do not need.
+                barrier.sync();
+            }
         } else if (sent(n) == 1 || pass.damped) {
             // Only the other buffer lacks them.
             keep_constants(g, pass, g.newest[buffer]);
         }
         for (uint32_t level = 0; level < g.levels; ++level) {
+            if (g.prepared && prepare_level(g, pass, level)) {
+                barrier.sync();
+            }
             run_level(g, pass, level);
             if (level + 1 < g.levels) {
                 barrier.sync();

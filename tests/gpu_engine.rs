@@ -434,6 +434,96 @@ fn tables_of_two_variables() {
     }
 }
 
+/// Three variables in more than 256 factors each, of two and of three states; at the second one many messages are
+/// deterministic.
+fn stars_of_all_kinds(choices: &mut Choices) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_variable(2, 3).unwrap();
+    for child in 0..300 {
+        let (first, second) = (10 + 2 * child, 11 + 2 * child);
+        match child % 3 {
+            0 => {
+                builder.add_and(first, &[0], choices.probability(), choices.probability()).unwrap()
+            }
+            1 => builder.add_and(0, &[first, second], 0.9, 0.1).unwrap(),
+            _ => {
+                let shares = [choices.share(), choices.share()];
+                builder.add_noisy_or(first, &[0, second], &shares, 0.1).unwrap();
+            }
+        }
+        let certain = if child % 4 == 0 { (1.0, 0.0) } else { (0.8, 0.3) };
+        builder.add_and(first, &[1], certain.0, certain.1).unwrap();
+        builder.add_table(&[2, second], &choices.weights(6)).unwrap();
+        if child % 5 == 0 {
+            builder.add_prior(second, choices.probability()).unwrap();
+        }
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// Variables of which levels read many messages, so that they send to all factors first, observed or not, with soft
+/// evidence, and where deterministic messages disagree, in some places only by all but one of them.
+#[test]
+fn high_degree_variables_of_levels() {
+    let Some(options) = tested() else { return };
+    let (sums, maxima) = (Inference::SumProduct, Inference::MaxProduct);
+    let tolerance = StopRule::Tolerance { tolerance: 1e-9, max_iterations: 4 };
+    let bingos =
+        StopRule::Bingo { tolerance: 1e-6, min_iterations: 1, max_iterations: 2, history: 2 };
+    let runs = [
+        (StopRule::Iterations(3), Start::Fresh, 0.0, sums),
+        (tolerance, Start::Warm, 0.5, sums),
+        (bingos, Start::Warm, 0.0, sums),
+        (StopRule::Iterations(2), Start::Warm, 0.3, maxima),
+        (StopRule::Iterations(3), Start::Fresh, 0.0, sums),
+    ];
+    for (seed, rarity) in [(1, 1000), (2, 8)] {
+        let numbers = numbers(seed, 10_000);
+        let mut choices = Choices::new(&numbers, rarity);
+        let graph = stars_of_all_kinds(&mut choices);
+        // Two classes, by the side that a message goes to.
+        let is_high = |v: u32| graph.degree(v as usize) > 256;
+        let ranks = graph.edge_variables().iter().map(|&v| u64::from(is_high(v)));
+        let sides = Preorder::from_ranks(&graph, &ranks.collect::<Vec<u64>>()).unwrap();
+        for schedule in [
+            Schedule::Blocks { blocks: 3, seed: 1 },
+            Schedule::ForwardBackward,
+            Schedule::Custom(Arc::new(sides)),
+        ] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            for (round, (rule, start, damping, inference)) in runs.into_iter().enumerate() {
+                for contradiction in [Contradiction::Vote, Contradiction::Error] {
+                    let request = RunRequest {
+                        start,
+                        damping,
+                        inference,
+                        contradiction,
+                        ..RunRequest::new(rule)
+                    };
+                    let what = || format!("seed {seed}, {}, {request:?}", schedule.name());
+                    within(pair.run(&request), what).unwrap().ok();
+                }
+                // One child of the second variable says that it is in state 1, others that it is in state 0.
+                let children = graph.variable_edges(1);
+                assert!(children.len() > 256, "{} factors", children.len());
+                for child in 0..round.min(3) {
+                    let v = graph.variable_of_label(10 + 8 * child as u64).unwrap();
+                    pair.both(|session| session.observe(v, usize::from(child == 0)).unwrap());
+                }
+                let weights = [0.2, 0.7, 0.4];
+                for v in [0, 1, 2] {
+                    let v = graph.variable_of_label(v).unwrap();
+                    pair.both(|session| match (v + round) % 5 {
+                        0 => session.observe(v, round % 2).unwrap(),
+                        1 => session.set_likelihood(v, &weights[..graph.cardinality(v)]).unwrap(),
+                        _ => session.clear_evidence(v).unwrap(),
+                    });
+                }
+            }
+        }
+    }
+}
+
 /// Messages beyond the range of f64, to and from high-degree variables whose factors are in all blocks, over many
 /// iterations.
 #[test]

@@ -77,6 +77,7 @@ struct Scratch {
 
 struct WarpLane;
 struct PairItem;
+struct PreparedState;
 
 /// Graph, messages and work.
 struct General {
@@ -188,6 +189,13 @@ struct General {
     uint32_t variables_of_states[4];
     uint32_t padding;
 
+    /// By levels, variables of many factors that send to all of these before those of a level, as edges of a rank see it
+    /// (general_prepared.cuh): of each level, by spans, Item::factor is the variable and Item::first the rank. The number
+    /// of each variable among them, null if there are none; and by number for whom it was prepared last.
+    ItemList prepared_items[3];
+    const uint32_t *prepared;
+    PreparedState *prepared_states;
+
     FASTLBP_DEVICE uint32_t first_value(uint32_t variable) const {
         return variable_values ? variable_values[variable] : variable;
     }
@@ -206,7 +214,7 @@ struct General {
     }
 };
 
-static_assert(sizeof(General) == 576, "the layout of DeviceGeneral");
+static_assert(sizeof(General) == 640, "the layout of DeviceGeneral");
 
 /// The groups of a span that have memory, and this thread's among them; it takes part if its number is below their
 /// count.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "general_pairs.cuh"
+#include "general_prepared.cuh"
 
 namespace fastlbp {
 
@@ -180,6 +181,15 @@ FASTLBP_DEVICE void read_input(const General &g, const Pass &pass, uint32_t edge
     }
 }
 
+/// Takes over the message of a prepared variable.
+FASTLBP_DEVICE void take_input(const General &g, uint32_t edge, Packed *out) {
+    const Packed *const there = g.by_edge + g.input_of(edge);
+    const uint32_t width = there != out ? g.width(g.edge_variables[edge]) : 0;
+    for (uint32_t x = 0; x < width; ++x) {
+        out[x] = there[x];
+    }
+}
+
 /// read_input of a variable with many edges by a block.
 FASTLBP_DEVICE_COLD void read_hub_input(const General &g, const Pass &pass, uint32_t edge, uint32_t rank,
                                         Packed *out, Product *products) {
@@ -209,14 +219,19 @@ FASTLBP_DEVICE void skip_input(const General &g, uint32_t edge, Packed *out) {
 }
 
 /// The messages to a factor as an edge of a rank sees them, but for the one along `unneeded`.
-FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t first_edge, uint32_t arity,
-                                uint32_t rank, uint32_t unneeded, Packed *inputs, void *scratch,
+FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t level, uint32_t first_edge,
+                                uint32_t arity, uint32_t rank, uint32_t unneeded, Packed *inputs, void *scratch,
                                 const ThreadGroup &group) {
     const uint32_t start = g.input_of(first_edge);
     for (uint32_t edge = first_edge + group.rank(); edge < first_edge + arity; edge += group.size()) {
         Packed *const input = inputs + (g.input_of(edge) - start);
         if (edge == unneeded) {
-            skip_input(g, edge, input);
+            // What a prepared variable has sent may be for another rank.
+            if (input != g.by_edge + g.input_of(edge) || !prepared_state(g, g.edge_variables[edge])) {
+                skip_input(g, edge, input);
+            }
+        } else if (is_prepared(g, level, g.edge_variables[edge], rank)) {
+            take_input(g, edge, input);
         } else if (group.span != SPAN_BLOCK || g.degree(g.edge_variables[edge]) <= HUB_DEGREE) {
             read_input(g, pass, edge, rank, input);
         }
@@ -224,7 +239,8 @@ FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t fir
     group.sync();
     if (group.span == SPAN_BLOCK) {
         for (uint32_t edge = first_edge; edge < first_edge + arity; ++edge) {
-            if (edge != unneeded && g.degree(g.edge_variables[edge]) > HUB_DEGREE) {
+            const uint32_t variable = g.edge_variables[edge];
+            if (edge != unneeded && g.degree(variable) > HUB_DEGREE && !is_prepared(g, level, variable, rank)) {
                 read_hub_input(g, pass, edge, rank, inputs + (g.input_of(edge) - start),
                                static_cast<Product *>(scratch));
             }
@@ -234,7 +250,7 @@ FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t fir
 }
 
 /// Sends the messages of an item. Without targets the inputs are those in `by_edge`.
-FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item &item, void *scratch,
+FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, uint32_t level, const Item &item, void *scratch,
                                   SmallScratch *small, const ThreadGroup &group) {
     const Record record = g.records[item.factor];
     const uint32_t first_edge = g.factor_offsets[item.factor];
@@ -258,7 +274,7 @@ FASTLBP_DEVICE_COLD void run_item(const General &g, const Pass &pass, const Item
             ++end;
         }
         const uint32_t only = end - first == 1 ? g.targets[first] : ALL;
-        read_inputs(g, pass, first_edge, arity, rank, only, inputs, scratch, group);
+        read_inputs(g, pass, level, first_edge, arity, rank, only, inputs, scratch, group);
         compute_any(g, record, first_edge, arity, only == ALL ? ALL : only - first_edge, inputs, outputs,
                     memory, group);
         deliver_all(
@@ -277,7 +293,7 @@ FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t 
         const uint32_t end = g.items[span].levels[level + 1];
         for (uint32_t i = g.items[span].levels[level] + groups.number; groups.number < groups.count && i < end;
              i += groups.count) {
-            run_item(g, pass, g.items[span].items[i], groups.memory, nullptr, ThreadGroup{span});
+            run_item(g, pass, level, g.items[span].items[i], groups.memory, nullptr, ThreadGroup{span});
         }
     }
     const Groups threads(g, SPAN_THREAD);
@@ -285,7 +301,7 @@ FASTLBP_DEVICE_COLD void run_level(const General &g, const Pass &pass, uint32_t 
         SmallScratch small;
         const uint32_t end = g.items[SPAN_THREAD].levels[level + 1];
         for (uint32_t i = g.items[SPAN_THREAD].levels[level] + threads.number; i < end; i += threads.count) {
-            run_item(g, pass, g.items[SPAN_THREAD].items[i], threads.memory, &small, ThreadGroup{SPAN_THREAD});
+            run_item(g, pass, level, g.items[SPAN_THREAD].items[i], threads.memory, &small, ThreadGroup{SPAN_THREAD});
         }
     }
 }

@@ -338,6 +338,11 @@ struct WorkBuffers {
     ranks: DeviceBuffer<u32>,
     levels: u32,
     by_levels: bool,
+    /// Empty if no variables are prepared.
+    prepared: DeviceBuffer<u32>,
+    /// Two words each (PreparedState).
+    prepared_states: DeviceBuffer<u32>,
+    prepared_items: [ItemBuffers; 3],
 }
 
 impl WorkBuffers {
@@ -354,6 +359,13 @@ impl WorkBuffers {
                 ItemBuffers::new(current, items.words.len(), items.levels.len())
             }
         };
+        let prepared = &work.prepared;
+        let prepared_items = |span: usize| -> Result<ItemBuffers> {
+            let items = &prepared.items[span];
+            let buffers = ItemBuffers::new(current, items.words.len(), items.levels.len())?;
+            buffers.upload(queue, items)?;
+            Ok(buffers)
+        };
         let by_levels = iterations_differ || !work.ranks.is_empty();
         let length = if by_levels { edges } else { 0 };
         Ok(Self {
@@ -365,6 +377,12 @@ impl WorkBuffers {
             ranks: DeviceBuffer::new(current, length)?,
             levels: 0,
             by_levels,
+            prepared: DeviceBuffer::from_slice(queue, &prepared.numbers)?,
+            prepared_states: DeviceBuffer::from_slice(
+                queue,
+                &filled(2 * prepared.count, u32::MAX)?,
+            )?,
+            prepared_items: [prepared_items(0)?, prepared_items(1)?, prepared_items(2)?],
         })
     }
 
@@ -382,10 +400,12 @@ impl WorkBuffers {
     fn fill(&self, device: &mut DeviceGeneral) {
         device.constants_by_span = *self.constants_by_span.address();
         device.constants_of_span = self.constants_of_span;
-        for (list, buffers) in device.items.iter_mut().zip(&self.items) {
+        let prepared_items = device.prepared_items.iter_mut().zip(&self.prepared_items);
+        for (list, buffers) in device.items.iter_mut().zip(&self.items).chain(prepared_items) {
             let (items, levels) = (*buffers.words.address(), *buffers.levels.address());
             *list = DeviceItemList { items, levels };
         }
+        addresses!(device, self; prepared, prepared_states);
         if self.by_levels {
             device.targets = *self.targets.address();
             device.ranks = *self.ranks.address();
@@ -433,7 +453,7 @@ impl Machine {
         let buffers = FactorBuffers::new(queue, graph, &factors, pairs, inputs)?;
         let shares = Shares::new(graph, &factors.scratch);
         let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
-        let bytes = shares.scratch(shape.by_levels, is_pair);
+        let bytes = shares.scratch(shape.by_levels.then_some(&work.prepared), is_pair);
         let groups = [blocks * THREADS, blocks * THREADS / shape.warp, blocks];
         let of_span = |i: usize| scratch(queue.current, bytes[i], TOTAL_OF_SPAN[i], groups[i]);
         let [threads, warps, blocks_of_threads] = [of_span(0)?, of_span(1)?, of_span(2)?];

@@ -23,7 +23,7 @@ device_struct! {
 
 device_struct! {
     /// `General`.
-    DeviceGeneral, 576 bytes:
+    DeviceGeneral, 640 bytes:
     u32 { variables, factors, edges, values }
     u64 {
         variable_offsets, slot_inputs, variable_values, variable_states, known, weights, edge_variables, edge_slots,
@@ -50,4 +50,6 @@ device_struct! {
     [u32; 3] { pairs_of_class }
     [u32; 4] { variables_of_states }
     u32 { padding }
+    [DeviceItemList; 3] { prepared_items }
+    u64 { prepared, prepared_states }
 }

@@ -8,6 +8,7 @@ mod evidence;
 mod factors;
 mod pairs;
 mod places;
+mod prepared;
 mod shape;
 mod tiles;
 mod warp_items;
@@ -48,7 +49,7 @@ impl Shape {
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch);
         let work = if self.by_levels {
-            shares.by_levels(preorder)?
+            shares.by_levels(preorder, !self.iterations_differ)?
         } else {
             let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
             let work = shares.synchronous(is_pair)?;
@@ -63,7 +64,8 @@ impl Shape {
     fn blocks(&self, graph: &FactorGraph, work: &TaskLists, lanes: usize) -> u32 {
         let variables = Shares::threads_of_variables(graph);
         let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
-        let [threads, warps, blocks] = [0, 1, 2].map(|span| work.items[span].width());
+        let width = |span: usize| work.items[span].width().max(work.prepared.items[span].width());
+        let [threads, warps, blocks] = [0, 1, 2].map(width);
         let threads =
             (threads + lanes).max(variables).max(warps.saturating_mul(self.warp as usize));
         let blocks = threads.div_ceil(THREADS as usize).max(blocks);
@@ -348,7 +350,8 @@ impl Program for General {
     fn launch(&mut self, queue: Queue<'_>, iterations: &Loop) -> Result<()> {
         if self.shape.iterations_differ {
             let shares = Shares::new(&self.graph, &self.machine(self.inference).factor_bytes);
-            let work = shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?)?;
+            let work =
+                shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?, false)?;
             self.machine_mut(self.inference).replace(queue, &work)?;
             self.iterations += 1;
         }

@@ -1,8 +1,9 @@
 //! What an iteration computes, level by level, and whether threads, warps or blocks do.
 
 use super::classes::by_class;
-use super::factors::{HIGH_DEGREE, PRODUCT, body_memory, tree_nodes};
+use super::factors::{PRODUCT, body_memory, tree_nodes};
 use super::pairs::Pairs;
+use super::prepared::{Prepared, PreparedRanks, Run, for_factors, is_high};
 use super::warp_items::is_in_warp_item;
 use crate::error::Result;
 use crate::kernel::stored_values;
@@ -67,17 +68,22 @@ pub(super) struct Items {
 }
 
 impl Items {
-    fn new() -> Result<Self> {
+    pub fn new() -> Result<Self> {
         Ok(Self { words: Vec::new(), levels: filled(1, 0)? })
     }
 
-    fn push(&mut self, factor: u32, first: usize, end: usize) -> Result<()> {
+    pub fn push(&mut self, factor: u32, first: usize, end: usize) -> Result<()> {
         let item: [u32; ITEM] = [factor, first as u32, end as u32];
         self.words.try_append(&item)
     }
 
-    fn end_level(&mut self) -> Result<()> {
+    pub fn end_level(&mut self) -> Result<()> {
         self.levels.try_push((self.words.len() / ITEM) as u32)
+    }
+
+    /// All of them.
+    pub fn items(&self) -> impl Iterator<Item = &[u32; ITEM]> {
+        self.words.as_chunks().0.iter()
     }
 
     /// Number of items of the widest level.
@@ -97,6 +103,8 @@ pub(super) struct TaskLists {
     pub ranks: Vec<u32>,
     /// The tables of two variables, which are in no item; none by levels.
     pub pairs: Pairs,
+    /// What is computed before the factors of a level; none where updates are synchronous.
+    pub prepared: Prepared,
 }
 
 /// Bytes of memory for the products over so many edges.
@@ -129,21 +137,34 @@ impl<'a> Shares<'a> {
         if self.graph.arity(factor) == 1 {
             return 0; // whose message reads nothing
         }
-        let degrees = self.graph.factor_variables(factor).iter();
-        let degrees = degrees.map(|&v| self.graph.degree(v as usize));
-        degrees.filter(|&degree| degree > HIGH_DEGREE).map(product_memory).max().unwrap_or(0)
+        let variables = self.graph.factor_variables(factor).iter().map(|&v| v as usize);
+        let high = variables.filter(|&v| is_high(self.graph, v));
+        high.map(|v| product_memory(self.graph.degree(v))).max().unwrap_or(0)
     }
 
-    /// Who computes the messages of a factor, and the bytes of memory that it takes for them.
-    fn of_factor(&self, factor: usize, by_levels: bool) -> (Span, u64) {
+    /// Who computes the messages of a factor, and the bytes of memory that it takes for them; if it computes messages out of
+    /// high-degree variables, too, as by levels where these are not prepared, with what that takes.
+    fn of_factor(&self, factor: usize, with_high_degree: bool) -> (Span, u64) {
         let own = self.factor_bytes[factor];
-        let high_degree = if by_levels { self.high_degree_bytes(factor) } else { 0 };
+        let high_degree = if with_high_degree { self.high_degree_bytes(factor) } else { 0 };
         if own <= THREAD_BYTES && high_degree == 0 {
             return (Span::Thread, own);
         }
         // Small conjunctions, too, take memory where more than a thread computes them.
         let bytes = own.max(body_memory(self.graph.arity(factor) as u64)).max(high_degree);
         (if high_degree > 0 { Span::Block } else { Span::of_bytes(bytes) }, bytes)
+    }
+
+    /// Who computes all messages of a variable of many, and the bytes of memory that it takes. See VariableMemory in
+    /// general_variables.cuh.
+    pub fn of_many(&self, v: usize) -> (Span, u64) {
+        Self::of_messages(self.graph.degree(v), stored_values(self.graph.cardinalities()[v]) as u64)
+    }
+
+    fn of_messages(degree: usize, width: u64) -> (Span, u64) {
+        let values = (8 * width).max(VALUES_AT_ONCE);
+        let bytes = width * (PRODUCT + product_memory(degree)) + (PRODUCT + 16) * values;
+        (Span::of_bytes(bytes), bytes)
     }
 
     pub fn of_variable(graph: &FactorGraph, v: usize) -> Looker {
@@ -157,11 +178,8 @@ impl<'a> Shares<'a> {
             }
             (false, false) => {}
         }
-        let width = width as u64;
-        // See VariableMemory in general_variables.cuh.
-        let values = (8 * width).max(VALUES_AT_ONCE);
-        let bytes = width * (PRODUCT + product_memory(degree)) + (PRODUCT + 16) * values;
-        Looker::Group(Span::of_bytes(bytes), bytes)
+        let (span, bytes) = Self::of_messages(degree, width as u64);
+        Looker::Group(span, bytes)
     }
 
     /// Threads that all variables together have work for, those of several messages not counted more than once.
@@ -227,17 +245,25 @@ impl<'a> Shares<'a> {
     }
 
     /// Bytes of memory of a group of each span, for all factors but the excepted ones.
-    pub fn scratch(&self, by_levels: bool, excepted: impl Fn(usize) -> bool) -> [u64; 3] {
+    pub fn scratch(
+        &self, by_levels: Option<&Prepared>, excepted: impl Fn(usize) -> bool,
+    ) -> [u64; 3] {
         let mut bytes = [0; 3];
         let mut add = |(span, own): (Span, u64)| {
             bytes[span as usize] = own.max(bytes[span as usize]);
         };
-        (0..self.graph.factor_count())
-            .filter(|&factor| !excepted(factor))
-            .for_each(|factor| add(self.of_factor(factor, by_levels)));
+        (0..self.graph.factor_count()).filter(|&factor| !excepted(factor)).for_each(|factor| {
+            add(self.of_factor(factor, false));
+            if by_levels.is_some() {
+                add(self.of_factor(factor, true));
+            }
+        });
         for v in 0..self.graph.variable_count() {
             if let Looker::Group(span, own) = Self::of_variable(self.graph, v) {
                 add((span, own));
+            }
+            if by_levels.is_some_and(|prepared| prepared.has(v)) {
+                add(self.of_many(v));
             }
         }
         bytes
@@ -254,39 +280,41 @@ impl<'a> Shares<'a> {
         }
         items.iter_mut().try_for_each(Items::end_level)?;
         let (targets, ranks) = (Vec::new(), Vec::new());
-        Ok(TaskLists { items, targets, ranks, pairs: Pairs::default() })
+        let (pairs, prepared) = (Pairs::default(), Prepared::default());
+        Ok(TaskLists { items, targets, ranks, pairs, prepared })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
     ///
     /// Ranks number the runs: classes that follow each other and concern one and the same factor are
     /// one, since a factor's messages do not read each other. So messages of a factor of one run read
-    /// the same.
-    pub fn by_levels(&self, preorder: &Preorder) -> Result<TaskLists> {
+    /// the same. With `prepares`, variables that many of them read are prepared.
+    pub fn by_levels(&self, preorder: &Preorder, prepares: bool) -> Result<TaskLists> {
         let graph = self.graph;
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         let runs = runs(graph, preorder)?;
-        let factors = graph.edge_factors();
+        let prepared =
+            if prepares { Prepared::new(self, &levels, &runs)? } else { Prepared::default() };
+        let mut prepared_ranks = PreparedRanks::new(&prepared)?;
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
         let mut targets = room(graph.edge_count())?;
         for level in 0..levels.count() {
-            let edges = levels.edges(level);
-            for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
-                let factor = factors[group[0] as usize] as usize;
-                if graph.arity(factor) == 1 {
-                    continue;
-                }
+            prepared_ranks.begin_level(level);
+            for_factors(graph, levels.edges(level), |factor, edges| {
                 let first = targets.len();
-                targets.extend_from_slice(group);
-                targets[first..].sort_unstable_by_key(|&edge| (runs[edge as usize], edge));
-                let (span, _) = self.of_factor(factor, true);
-                items[span as usize].push(factor as u32, first, targets.len())?;
-            }
+                targets.extend_from_slice(edges);
+                let own: &mut [u32] = &mut targets[first..];
+                own.sort_unstable_by_key(|&edge| (runs[edge as usize], edge));
+                let is_left = |run: &Run, v| is_high(graph, v) && !prepared_ranks.has(v, run.rank);
+                let computes = |run: Run| run.read(graph, factor).any(|v| is_left(&run, v));
+                let (span, _) = self.of_factor(factor, Run::all(own, &runs).any(computes));
+                items[span as usize].push(factor as u32, first, targets.len())
+            })?;
             items.iter_mut().try_for_each(Items::end_level)?;
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
-        Ok(TaskLists { items, targets, ranks, pairs: Pairs::default() })
+        Ok(TaskLists { items, targets, ranks, pairs: Pairs::default(), prepared })
     }
 }
 
@@ -333,6 +361,7 @@ mod tests {
     use super::*;
     use crate::kernel::Inference;
     use crate::model::FactorGraphBuilder;
+    use crate::schedule::Schedule;
 
     /// A chain 0 - 1 - 2 of two factors, each of two variables, and a prior.
     fn chain() -> FactorGraph {
@@ -346,7 +375,7 @@ mod tests {
     fn work(graph: &FactorGraph, ranks: &[u64]) -> TaskLists {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
-        Shares::new(graph, &factors.scratch).by_levels(&preorder).unwrap()
+        Shares::new(graph, &factors.scratch).by_levels(&preorder, true).unwrap()
     }
 
     #[test]
@@ -412,10 +441,53 @@ mod tests {
         assert_eq!(synchronous.items.map(|items| items.width()), [0, 1, 0]);
         assert_eq!(Shares::of_variable(&graph, 0), Looker::Tiles);
         // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two extended floats.
-        assert_eq!(shares.scratch(false, |_| false), [0, (100 + 101) * 32, 0]);
+        assert_eq!(shares.scratch(None, |_| false), [0, (100 + 101) * 32, 0]);
         // By levels each factor reads a message of the high-degree variable.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
-        let levels = shares.by_levels(&preorder).unwrap();
+        let levels = shares.by_levels(&preorder, false).unwrap();
         assert_eq!(levels.items.map(|items| items.width()), [0, 0, 301]);
+        assert_eq!(levels.prepared, Prepared::default());
+        // All of them read the same messages: it sends to all first.
+        let levels = shares.by_levels(&preorder, true).unwrap();
+        assert_eq!(levels.items.map(|items| items.width()), [300, 1, 0]);
+        assert_eq!((levels.prepared.count, levels.prepared.has(0)), (1, true));
+        assert!((1..graph.variable_count()).all(|v| !levels.prepared.has(v)));
+        let [threads, warps, blocks] = &levels.prepared.items;
+        assert_eq!((&warps.words[..], &warps.levels[..]), (&[0, 0, 0][..], &[0, 1][..]));
+        assert!(threads.words.is_empty() && blocks.words.is_empty());
+        let (span, bytes) = shares.of_many(0);
+        assert_eq!(span, Span::Warp);
+        assert!(shares.scratch(Some(&levels.prepared), |_| false)[1] >= bytes);
+    }
+
+    #[test]
+    fn variables_are_prepared_for_each_level_that_reads_them() {
+        let mut builder = FactorGraphBuilder::new();
+        for v in 0..300 {
+            builder.add_and(1000 + v, &[0], 0.9, 0.2).unwrap();
+        }
+        let graph = builder.build().unwrap();
+        let is_of_body = |edge: usize| graph.edge_variables()[edge] == 0;
+        let ranks = |first: bool| -> Vec<u64> {
+            (0..graph.edge_count()).map(|edge| u64::from(is_of_body(edge) == first)).collect()
+        };
+        // Messages from variable 0 read what came to it before, or what came in the last iteration. Those to it read nothing
+        // of it.
+        for (first, words, levels) in [(false, [0, 1, 0], &[0, 0, 1][..]), (true, [0; 3], &[0, 1])]
+        {
+            let prepared = work(&graph, &ranks(first)).prepared;
+            assert_eq!(prepared.count, 1);
+            let warps = &prepared.items[1];
+            assert_eq!((&warps.words[..], &warps.levels[..]), (&words[..], levels));
+        }
+        for schedule in [Schedule::Blocks { blocks: 3, seed: 1 }, Schedule::ForwardBackward] {
+            let preorder = schedule.preorder(&graph, 0).unwrap();
+            let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
+            let shares = Shares::new(&graph, &factors.scratch);
+            assert_eq!(shares.by_levels(&preorder, true).unwrap().prepared.count, 1);
+        }
+        // Each edge is a class of its own: those of a level see different messages.
+        let classes: Vec<u64> = (0..graph.edge_count() as u64).collect();
+        assert_eq!(work(&graph, &classes).prepared, Prepared::default());
     }
 }
