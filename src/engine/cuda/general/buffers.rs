@@ -2,12 +2,13 @@
 
 use super::device::{DeviceGeneral, DeviceItemList, DeviceScratch, LEAVES_OF_LANE, THREADS};
 use super::factors::{Factors, Values};
+use super::items::Items;
 use super::pairs::{Pairs, class_of};
 use super::places::Places;
 use super::shape::Shape;
 use super::tiles::Tiles;
 use super::warp_items::WarpItems;
-use super::work::{Items, Shares, TaskLists, Variables};
+use super::work::{Shares, TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, out_of_memory, room, zeroed};

@@ -6,6 +6,7 @@ mod classes;
 mod device;
 mod evidence;
 mod factors;
+mod items;
 mod pairs;
 mod places;
 mod prepared;

@@ -2,7 +2,7 @@
 //! factors of the level, not anew for each of these.
 
 use super::factors::HIGH_DEGREE;
-use super::work::{Items, Shares};
+use super::items::{Items, of_many};
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
@@ -21,7 +21,7 @@ pub(super) struct Prepared {
     /// Of each variable its number among them, or [`NOT_PREPARED`]; empty if there are none.
     pub numbers: Vec<u32>,
     pub count: usize,
-    /// By [`Span`](super::work::Span), of each level: the variable, and the rank of those that read it.
+    /// By [`Span`](super::items::Span), of each level: the variable, and the rank of those that read it.
     pub items: [Items; 3],
 }
 
@@ -63,8 +63,7 @@ impl Run {
 impl Prepared {
     /// For the levels of a preorder, and the rank of each edge. O(edges + r log r) for r messages that are read of variables of
     /// high degree.
-    pub fn new(shares: &Shares<'_>, levels: &Levels, ranks: &[u32]) -> Result<Self> {
-        let graph = shares.graph();
+    pub fn new(graph: &FactorGraph, levels: &Levels, ranks: &[u32]) -> Result<Self> {
         let mut prepared =
             Self { numbers: filled(graph.variable_count(), NOT_PREPARED)?, ..Self::default() };
         prepared.items = [Items::new()?, Items::new()?, Items::new()?];
@@ -100,7 +99,7 @@ impl Prepared {
                 if let ((_, Some(_)), (variable, Some(rank))) = (of_variable[0], most[0])
                     && most.len() >= FEWEST_READS.max(graph.cardinality(variable as usize) + 1)
                 {
-                    prepared.add(shares, variable, rank)?;
+                    prepared.add(graph, variable, rank)?;
                 }
             }
             prepared.items.iter_mut().try_for_each(Items::end_level)?;
@@ -109,13 +108,13 @@ impl Prepared {
     }
 
     /// Has a variable prepared in the present level for edges of a rank.
-    fn add(&mut self, shares: &Shares<'_>, variable: u32, rank: u32) -> Result<()> {
+    fn add(&mut self, graph: &FactorGraph, variable: u32, rank: u32) -> Result<()> {
         let number = &mut self.numbers[variable as usize];
         if *number == NOT_PREPARED {
             *number = self.count as u32;
             self.count += 1;
         }
-        let (span, _) = shares.of_many(variable as usize);
+        let (span, _) = of_many(graph, variable as usize);
         self.items[span as usize].push(variable, rank as usize, 0)
     }
 

@@ -1,45 +1,25 @@
 //! What an iteration computes, level by level, and whether threads, warps or blocks do.
 
 use super::classes::by_class;
-use super::factors::{PRODUCT, body_memory, tree_nodes};
+use super::factors::body_memory;
+use super::items::{Items, Span, THREAD_BYTES, of_many, of_messages, product_memory};
 use super::pairs::Pairs;
 use super::prepared::{Prepared, PreparedRanks, Run, for_factors, is_high};
 use super::warp_items::is_in_warp_item;
 use crate::error::Result;
 use crate::kernel::stored_values;
-use crate::memory::{Grow, collected, filled, room};
+use crate::memory::{collected, filled, room};
 use crate::model::FactorGraph;
 use crate::parallel::computed;
 use crate::schedule::{Preorder, Storage, analyse};
 use crate::threads::Gang;
 
-/// Bytes of memory that a thread may have for a factor, and a warp for a factor or a variable.
-const THREAD_BYTES: u64 = 512;
-const WARP_BYTES: u64 = 16 << 10;
 /// Most edges of a variable that a thread looks at, or lanes with a state each.
 const THREAD_DEGREE: usize = 8;
 /// Most messages of a binary variable of which conjunctions multiply the others themselves, and what stands for variables
 /// that send instead (NO_READER of general_warp_items.cuh).
 const READ_DEGREE: usize = 4;
 const NO_READER: u32 = u32::MAX;
-/// VALUES_AT_ONCE of general_variables.cuh.
-const VALUES_AT_ONCE: u64 = 128;
-
-/// How many threads share a work item: the numbers are those of `SPAN_THREAD` and so on in groups.cuh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Span {
-    Thread = 0,
-    Warp = 1,
-    Block = 2,
-}
-
-impl Span {
-    /// That of work which takes so many bytes of memory, if it is too much for a thread.
-    fn of_bytes(bytes: u64) -> Self {
-        if bytes <= WARP_BYTES { Self::Warp } else { Self::Block }
-    }
-}
-
 /// Who looks at a variable, by the numbers of its messages and of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Looker {
@@ -56,42 +36,6 @@ pub(super) enum Looker {
 const FEWEST_STATE_LANES: usize = 4;
 const STATE_CLASSES: usize = 4;
 
-/// Words of `Item` of general.cuh: factor, first target, end of the targets.
-const ITEM: usize = 3;
-
-/// Items of all levels, and where each level starts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Items {
-    /// Three words each.
-    pub words: Vec<u32>,
-    pub levels: Vec<u32>,
-}
-
-impl Items {
-    pub fn new() -> Result<Self> {
-        Ok(Self { words: Vec::new(), levels: filled(1, 0)? })
-    }
-
-    pub fn push(&mut self, factor: u32, first: usize, end: usize) -> Result<()> {
-        let item: [u32; ITEM] = [factor, first as u32, end as u32];
-        self.words.try_append(&item)
-    }
-
-    pub fn end_level(&mut self) -> Result<()> {
-        self.levels.try_push((self.words.len() / ITEM) as u32)
-    }
-
-    /// All of them.
-    pub fn items(&self) -> impl Iterator<Item = &[u32; ITEM]> {
-        self.words.as_chunks().0.iter()
-    }
-
-    /// Number of items of the widest level.
-    pub fn width(&self) -> usize {
-        self.levels.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize
-    }
-}
-
 /// The work items of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TaskLists {
@@ -105,12 +49,6 @@ pub(super) struct TaskLists {
     pub pairs: Pairs,
     /// What is computed before the factors of a level; none where updates are synchronous.
     pub prepared: Prepared,
-}
-
-/// Bytes of memory for the products over so many edges.
-fn product_memory(degree: usize) -> u64 {
-    let blocks = degree.div_ceil(8) as u64;
-    PRODUCT * (blocks + tree_nodes(blocks))
 }
 
 /// What decides who computes.
@@ -155,18 +93,6 @@ impl<'a> Shares<'a> {
         (if high_degree > 0 { Span::Block } else { Span::of_bytes(bytes) }, bytes)
     }
 
-    /// Who computes all messages of a variable of many, and the bytes of memory that it takes. See VariableMemory in
-    /// general_variables.cuh.
-    pub fn of_many(&self, v: usize) -> (Span, u64) {
-        Self::of_messages(self.graph.degree(v), stored_values(self.graph.cardinalities()[v]) as u64)
-    }
-
-    fn of_messages(degree: usize, width: u64) -> (Span, u64) {
-        let values = (8 * width).max(VALUES_AT_ONCE);
-        let bytes = width * (PRODUCT + product_memory(degree)) + (PRODUCT + 16) * values;
-        (Span::of_bytes(bytes), bytes)
-    }
-
     pub fn of_variable(graph: &FactorGraph, v: usize) -> Looker {
         let (degree, width) = (graph.degree(v), stored_values(graph.cardinalities()[v]));
         match (degree <= THREAD_DEGREE, width == 1) {
@@ -178,7 +104,7 @@ impl<'a> Shares<'a> {
             }
             (false, false) => {}
         }
-        let (span, bytes) = Self::of_messages(degree, width as u64);
+        let (span, bytes) = of_messages(degree, width as u64);
         Looker::Group(span, bytes)
     }
 
@@ -263,7 +189,7 @@ impl<'a> Shares<'a> {
                 add((span, own));
             }
             if by_levels.is_some_and(|prepared| prepared.has(v)) {
-                add(self.of_many(v));
+                add(of_many(self.graph, v));
             }
         }
         bytes
@@ -294,7 +220,7 @@ impl<'a> Shares<'a> {
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         let runs = runs(graph, preorder)?;
         let prepared =
-            if prepares { Prepared::new(self, &levels, &runs)? } else { Prepared::default() };
+            if prepares { Prepared::new(graph, &levels, &runs)? } else { Prepared::default() };
         let mut prepared_ranks = PreparedRanks::new(&prepared)?;
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
         let mut targets = room(graph.edge_count())?;
@@ -455,7 +381,7 @@ mod tests {
         let [threads, warps, blocks] = &levels.prepared.items;
         assert_eq!((&warps.words[..], &warps.levels[..]), (&[0, 0, 0][..], &[0, 1][..]));
         assert!(threads.words.is_empty() && blocks.words.is_empty());
-        let (span, bytes) = shares.of_many(0);
+        let (span, bytes) = of_many(&graph, 0);
         assert_eq!(span, Span::Warp);
         assert!(shares.scratch(Some(&levels.prepared), |_| false)[1] >= bytes);
     }
