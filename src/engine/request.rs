@@ -123,7 +123,9 @@ pub struct RunRequest {
     pub observe: bool,
     /// Whether nobody needs [`Progress::max_diff`] and [`Progress::unconverged`]: then a change that exceeds the tolerance
     /// may stand for the largest one, which spares most of the time of measuring. Changes no bit of messages, results or
-    /// report. Not where [`RunRequest::observe`] asks for all measures.
+    /// report, but where a callback ends a run by BINGO's rule before the iterations of which it gives means: these are then
+    /// of fewer iterations, or, if there are none, results are the beliefs after the last one. Not where
+    /// [`RunRequest::observe`] asks for all measures.
     pub rough_progress: bool,
 }
 

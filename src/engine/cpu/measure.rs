@@ -80,6 +80,11 @@ impl Tracker {
         Ok(tracker)
     }
 
+    /// Whether messages to factors are measured.
+    pub(super) fn measures_inputs(&self) -> bool {
+        self.inputs.len() > 0
+    }
+
     #[inline(always)]
     fn start(&self, variable: usize) -> usize {
         self.starts.as_ref().map_or(variable, |starts| starts[variable] as usize)

@@ -65,13 +65,16 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     };
     let is_residual = matches!(engine.plan, Plan::Residual(_));
     // (Damped messages and those of SEQMAX are not those that beliefs come from.)
+    let witnessed = Witness::enough_until(&request.rule);
+    // (Where time may end a run, any iteration may be among those that means are of.)
     let has_witness = request.rough_progress
         && !request.observe
-        && matches!(request.rule, StopRule::Tolerance { .. })
+        && witnessed > 0
+        && (history.is_none() || request.max_time.is_none())
         && engine.state.damping == 0.0
         && !is_residual;
     let witness = match has_witness {
-        true => Some(Witness::new(&engine.state, request.rule.tolerance())?),
+        true => Some(Witness::new(&engine.state, request.rule.tolerance(), witnessed)?),
         false => None,
     };
     if fresh {
@@ -556,7 +559,7 @@ impl Loop<'_> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
         self.tracker.beliefs_moved(state, synchronous, team, false);
         if self.measure != Measure::Variables {
-            synchronous.update_to_factors(state, team);
+            synchronous.update_all_to_factors(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
             self.tracker.factors_moved(state, synchronous, team);
         }
@@ -566,7 +569,9 @@ impl Loop<'_> {
     fn measure(&mut self) -> Result<()> {
         if let Some(witness) = &mut self.witness {
             let CpuEngine { state, team, .. } = &*self.engine;
-            if let Some(diff) = team.run_alone(|workspace| witness.moved(state, workspace))? {
+            let iterations = self.iterations;
+            let moved = team.run_alone(|workspace| witness.moved(state, iterations, workspace))?;
+            if let Some(diff) = moved {
                 (self.max_diff, self.unconverged) = (diff, None);
                 return self.check_memory();
             }
@@ -584,7 +589,8 @@ impl Loop<'_> {
         }
         let movement = self.tracker.beliefs_moved(state, synchronous, team, follows);
         if let Some(witness) = &mut self.witness {
-            team.run_alone(|workspace| witness.choose(state, movement, workspace))?;
+            let iterations = self.iterations;
+            team.run_alone(|workspace| witness.choose(state, iterations, movement, workspace))?;
         }
         let Movement { max_diff, moved, .. } = movement;
         self.max_diff = max_diff;
@@ -659,7 +665,7 @@ impl Loop<'_> {
     /// Measures beliefs of factors after those of variables, so many of which moved.
     fn measure_factors(&mut self, moved: u64) -> Result<()> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
-        synchronous.update_to_factors(state, team);
+        synchronous.update_all_to_factors(state, team);
         self.inputs_sent = matches!(self.engine.plan, Plan::Synchronous);
         self.note_variables()?;
         let CpuEngine { state, team, synchronous, .. } = self.engine;
@@ -677,7 +683,10 @@ impl Loop<'_> {
         if nodes > 0 {
             self.active_fraction = moved;
         }
-        if let Some(history) = &mut self.history {
+        // Means are of iterations after which all is measured.
+        let is_of_means =
+            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
+        if let (true, Some(history)) = (is_of_means, &mut self.history) {
             history.record(&self.tracker)?;
         }
         self.check_memory()

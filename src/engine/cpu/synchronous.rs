@@ -119,6 +119,19 @@ impl Synchronous {
     /// Computes all messages from variables to factors into `State::by_edge`. A variable that is contradictory stays stale, so
     /// that it is counted in every iteration.
     pub(super) fn update_to_factors(&self, state: &State, team: &Team) {
+        self.update_with(self.four_at_once(state).as_ref(), state, team);
+    }
+
+    /// The same for measurements, whoever has changed messages.
+    pub(super) fn update_all_to_factors(&mut self, state: &State, team: &Team) {
+        if self.skips {
+            return self.update_to_factors(state, team);
+        }
+        self.stale_variables.mark_all();
+        self.update_with(self.four_of_a_batch(state).as_ref(), state, team);
+    }
+
+    fn update_with(&self, four: Option<&FourAtOnce<'_>>, state: &State, team: &Team) {
         let prepare = |v| {
             if !self.may_have_changed(v) {
                 return;
@@ -127,10 +140,9 @@ impl Synchronous {
                 state.by_edge.prefetch(state.edge_values(edge as usize).start);
             }
         };
-        let four = self.four_at_once(state);
         self.variables.for_groups(team, |degree, group, workspace| {
             let mut one = |v| self.variable_sends(state, v, workspace);
-            match &four {
+            match four {
                 Some(four) if (2..=MOST_EDGES as u16).contains(&degree) => {
                     four.update_variables(degree as usize, group.nodes, &mut one);
                 }

@@ -4,13 +4,17 @@
 //!
 //! So a run has as many iterations, and at its end the same largest change, as if all were measured after each. Meanwhile, the
 //! largest change is not known, but for a bound.
+//!
+//! BINGO's rule looks at messages to factors, too, and at the share of nodes that move, which ends no run before some number of
+//! iterations; and the means that it gives are of the last beliefs. So a witness is enough in the iterations before these.
 
 use super::measure::Tracker;
-use super::state::{State, Values};
+use super::state::{Contradictions, State, Values};
 use super::synchronous::Synchronous;
 use super::team::Team;
 use super::variable::{belief, filled_with_zeros};
 use super::workspace::{Movement, Workspace};
+use crate::engine::StopRule;
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::NoMemory;
@@ -22,6 +26,8 @@ const LEAST_MOVE: f64 = 8.0;
 /// See the head of this file.
 pub(super) struct Witness {
     tolerance: f64,
+    /// The last iteration after which it may be enough.
+    until: u64,
     /// The variable, and its belief after the last iteration.
     variable: Option<usize>,
     belief: Vec<f64>,
@@ -33,9 +39,27 @@ pub(super) struct Witness {
 
 impl Witness {
     /// Errors: no memory.
-    pub(super) fn new(state: &State, tolerance: f64) -> Result<Self> {
+    pub(super) fn new(state: &State, tolerance: f64, until: u64) -> Result<Self> {
         let before = Values::new(state.to_variable.len(), EncodedMessage::ONE)?;
-        Ok(Self { tolerance, variable: None, belief: Vec::new(), before, is_alone: false })
+        Ok(Self { tolerance, until, variable: None, belief: Vec::new(), before, is_alone: false })
+    }
+
+    /// The last iteration after which it may be enough.
+    pub(super) fn until(&self) -> u64 {
+        self.until
+    }
+
+    /// The last iteration after which a witness may be enough for a rule, where the largest change is all that may end a run and
+    /// nothing else is wanted; 0 if it never is.
+    pub(super) fn enough_until(rule: &StopRule) -> u64 {
+        match *rule {
+            StopRule::Tolerance { .. } => u64::MAX,
+            // The share is looked at after more than so many iterations, and means are of the last ones.
+            StopRule::Bingo { min_iterations, history, .. } => {
+                min_iterations.saturating_add(1).saturating_sub(history)
+            }
+            StopRule::Iterations(_) | StopRule::AllBeliefs { .. } => 0,
+        }
     }
 
     /// Whether only the witness was measured after the last iteration.
@@ -53,12 +77,15 @@ impl Witness {
         }
     }
 
-    /// After an iteration: how far the witness moved, if that is more than the tolerance. Else all have to be measured.
+    /// After so many iterations: how far the witness moved in the last, if that is enough, and more than the tolerance. Else all
+    /// have to be measured.
     pub(super) fn moved(
-        &mut self, state: &State, workspace: &mut Workspace,
+        &mut self, state: &State, iterations: u64, workspace: &mut Workspace,
     ) -> Result<Option<f64>, NoMemory> {
         self.is_alone = false;
-        let Some(variable) = self.variable else { return Ok(None) };
+        let Some(variable) = self.variable.filter(|_| iterations <= self.until) else {
+            return Ok(None);
+        };
         let mut now = std::mem::take(&mut workspace.probabilities);
         filled_with_zeros(&mut now, self.belief.len())?;
         belief(state, variable, workspace, &mut now);
@@ -70,13 +97,13 @@ impl Witness {
         Ok(self.is_alone.then_some(diff))
     }
 
-    /// All variables have been measured, with such a result: chooses the next witness.
+    /// All variables have been measured after so many iterations, with such a result: chooses the next witness.
     pub(super) fn choose(
-        &mut self, state: &State, movement: Movement, workspace: &mut Workspace,
+        &mut self, state: &State, iterations: u64, movement: Movement, workspace: &mut Workspace,
     ) -> Result<(), NoMemory> {
         self.is_alone = false;
         self.variable = None;
-        if movement.max_diff > LEAST_MOVE * self.tolerance {
+        if movement.max_diff > LEAST_MOVE * self.tolerance && iterations < self.until {
             let variable = movement.most;
             filled_with_zeros(&mut self.belief, state.graph.cardinality(variable))?;
             belief(state, variable, workspace, &mut self.belief);
@@ -85,15 +112,24 @@ impl Witness {
         Ok(())
     }
 
-    /// Gives the tracker the beliefs before the last iteration; `false` if they are not known here.
+    /// Gives the tracker the beliefs before the last iteration, and the messages to factors, if it measures them; `false` if they
+    /// are not known here.
     pub(super) fn recall(
-        &mut self, state: &mut State, tracker: &Tracker, synchronous: &Synchronous, team: &mut Team,
+        &mut self, state: &mut State, tracker: &Tracker, synchronous: &mut Synchronous,
+        team: &mut Team,
     ) -> bool {
         if self.variable.is_none() {
             return false;
         }
         std::mem::swap(&mut self.before, &mut state.to_variable);
         tracker.beliefs_moved(state, synchronous, team, false);
+        if tracker.measures_inputs() {
+            synchronous.messages_were_replaced();
+            synchronous.update_all_to_factors(state, team);
+            tracker.factors_moved(state, synchronous, team);
+            synchronous.messages_were_replaced();
+            team.collect(|w| w.contradictions = Contradictions::default());
+        }
         std::mem::swap(&mut self.before, &mut state.to_variable);
         true
     }

@@ -9,7 +9,7 @@ use super::tuning::Tuning;
 use super::*;
 use crate::engine::options::EngineOptions;
 use crate::engine::request::{
-    Contradiction, Control, Progress, RunReport, RunRequest, Start, StopRule,
+    Contradiction, Control, Progress, RunReport, RunRequest, Start, StopReason, StopRule,
 };
 use crate::engine::trial::Trial;
 use crate::error::Error;
@@ -375,6 +375,41 @@ proptest! {
             }
             prop_assert!(
                 found[0] == found[1], "{}: {:?} and {:?}", schedule.name(), found[0].0, found[1].0
+            );
+        }
+    }
+
+    /// The same by BINGO's rule, whose means are of the last iterations only. Where a run is ended before these, results are not
+    /// compared.
+    #[test]
+    fn a_witness_decides_by_bingos_rule(
+        case in case(), digits in 1..12, min_iterations in 0_u64..30, more in 0_u64..10, history in 1_u64..12,
+        end in prop_oneof![3 => Just(u64::MAX), 1 => 1_u64..40], threads in 1_usize..3,
+    ) {
+        let max_iterations = min_iterations + more;
+        let rule =
+            StopRule::Bingo { tolerance: 0.1_f64.powi(digits), min_iterations, max_iterations, history };
+        for schedule in case.schedules() {
+            let mut found = Vec::new();
+            for rough_progress in [false, true] {
+                let mut engine = case.engine(&schedule, threads, EAGER);
+                let mut reports = Vec::new();
+                for start in [Start::Fresh, Start::Warm] {
+                    let request = RunRequest { rule, start, rough_progress, ..case.request(1) };
+                    let report = engine.run(&request, &mut |progress| {
+                        if progress.iterations >= end { Control::Cancel } else { Control::Continue }
+                    });
+                    let report = report.unwrap();
+                    let is_early =
+                        report.reason == StopReason::Cancelled && report.iterations <= min_iterations;
+                    let results = if is_early { Vec::new() } else { engine.results().to_vec() };
+                    reports.push((report, results, engine.messages()));
+                    engine.set_evidence(0, None).unwrap();
+                }
+                found.push(reports);
+            }
+            prop_assert!(
+                found[0] == found[1], "{}: {:?} and {:?}", schedule.name(), found[0], found[1]
             );
         }
     }
