@@ -250,6 +250,20 @@ impl EncodedMessage {
         }
     }
 
+    /// [`Self::probability`] of four messages, without a branch where all are within the range of `f64`.
+    #[inline(always)]
+    pub(crate) fn probabilities_of_four(odds: [Self; 4]) -> [f64; 4] {
+        let are_within = odds.iter().fold(true, |all, odds| all & odds.is_within::<F64_EXPONENT>());
+        if !are_within {
+            return odds.map(Self::probability);
+        }
+        odds.map(|odds| {
+            let is_infinite = odds == Self::INFINITY;
+            let odds = if is_infinite { 1.0 } else { odds.stored_f64() };
+            odds / if is_infinite { 1.0 } else { odds + 1.0 }
+        })
+    }
+
     /// See [`Self::probabilities`].
     pub(crate) fn odds_to_probabilities(odds: ExtendedFloat) -> [f64; 2] {
         let total = odds.add(ExtendedFloat::ONE);
@@ -266,6 +280,22 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn four_probabilities_are_those_of_each(
+            odds in prop::array::uniform4(prop_oneof![
+                6 => (1e-300_f64..1e300).prop_map(EncodedMessage::from_f64),
+                4 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
+                1 => Just(EncodedMessage::ZERO),
+                1 => Just(EncodedMessage::INFINITY),
+                1 => (1.0_f64..2.0, -5000_i64..5000)
+                    .prop_map(|(x, e)| EncodedMessage::pack(ExtendedFloat::from_f64(x).scaled(e))),
+            ]),
+        ) {
+            let each = odds.map(EncodedMessage::probability);
+            let four = EncodedMessage::probabilities_of_four(odds);
+            prop_assert_eq!(four.map(f64::to_bits), each.map(f64::to_bits));
+        }
+
         #[test]
         fn values_in_f64_range_are_kept_exactly(value in 1e-300_f64..1e300) {
             prop_assert_eq!(EncodedMessage::from_f64(value).stored_f64(), value);

@@ -1,6 +1,7 @@
 //! How far beliefs and messages moved in an iteration, and the means of the last beliefs.
 
 use super::factor_beliefs::FactorBeliefs;
+use super::inputs::replace_probabilities;
 use super::state::{State, Values};
 use super::synchronous::Synchronous;
 use super::team::Team;
@@ -9,6 +10,9 @@ use super::workspace::{Movement, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
 use crate::memory::{Grow, NoMemory, all_collected, collected, fit, room};
+
+/// Factors whose messages are measured together.
+const FACTORS_AT_ONCE: usize = 256;
 
 /// What is measured after an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +140,10 @@ impl Tracker {
     pub(super) fn factors_moved(
         &self, state: &State, synchronous: &Synchronous, team: &mut Team,
     ) -> Movement {
+        if state.graph.all_binary() && self.factor_beliefs.is_none() {
+            self.inputs_moved(state, team);
+            return collect(team);
+        }
         synchronous.for_factors(team, |f, workspace| {
             let change = match &self.factor_beliefs {
                 Some(beliefs) => beliefs.replace(state, f, workspace).map(|change| {
@@ -152,22 +160,37 @@ impl Tracker {
         collect(team)
     }
 
+    /// Replaces the stored messages to all factors by those in `State::by_edge`, where all variables are binary, and notes by
+    /// how much.
+    fn inputs_moved(&self, state: &State, team: &Team) {
+        let graph = &state.graph;
+        let (messages, last) = (state.by_edge.view(), self.inputs.view());
+        team.run(|worker| {
+            let own = worker.share(graph.factor_count());
+            for first in own.clone().step_by(FACTORS_AT_ONCE) {
+                let factors = first..own.end.min(first + FACTORS_AT_ONCE);
+                let start = graph.factor_edges(factors.start).start;
+                let end = graph.factor_edges(factors.end - 1).end;
+                let mut moves = std::mem::take(&mut worker.workspace.differences);
+                if filled_with_zeros(&mut moves, end - start).is_err() {
+                    worker.workspace.lacks_memory = true;
+                    return;
+                }
+                replace_probabilities(messages, last, start..end, &mut moves);
+                for factor in factors {
+                    let edges = graph.factor_edges(factor);
+                    let own = &moves[edges.start - start..edges.end - start];
+                    self.note(worker.workspace, factor, mean(own));
+                }
+                worker.workspace.differences = moves;
+            }
+        });
+    }
+
     /// Replaces the stored messages to a factor by those in `State::by_edge`. Returns half the mean, over the
     /// factor's edges, of the change of the probability of state 1 (for more than two states, of the largest
     /// change).
-    #[inline(always)]
     fn inputs_of_moved(
-        &self, state: &State, factor: usize, workspace: &mut Workspace,
-    ) -> Result<f64, NoMemory> {
-        if state.graph.all_binary() && state.graph.arity(factor) <= 8 {
-            Ok(self.movement_of_few(state, factor))
-        } else {
-            self.movement(state, factor, workspace)
-        }
-    }
-
-    /// See [`Self::inputs_of_moved`].
-    fn movement(
         &self, state: &State, factor: usize, workspace: &mut Workspace,
     ) -> Result<f64, NoMemory> {
         let Workspace { differences, message, probabilities, .. } = workspace;
@@ -189,28 +212,7 @@ impl Tracker {
             };
             differences.push(diff / 2.0);
         }
-        Ok(if differences.is_empty() {
-            0.0
-        } else {
-            pairwise_sum(differences) / differences.len() as f64
-        })
-    }
-
-    /// As [`Self::movement`] for at most eight binary variables, without the heap. The sum has the same tree shape,
-    /// padded with zeros, so the bits are the same.
-    #[inline(always)]
-    fn movement_of_few(&self, state: &State, factor: usize) -> f64 {
-        let mut d = [0.0; 8];
-        let edges = state.graph.factor_edges(factor);
-        let arity = edges.len();
-        for (diff, edge) in d.iter_mut().zip(edges) {
-            *diff = self.replace_input(edge, state.by_edge.get(edge).probability()) / 2.0;
-        }
-        let mut sum = (d[0] + d[1]) + (d[2] + d[3]);
-        if arity > 4 {
-            sum += (d[4] + d[5]) + (d[6] + d[7]);
-        }
-        if arity == 0 { 0.0 } else { sum / arity as f64 }
+        Ok(mean(differences))
     }
 
     #[inline(always)]
@@ -219,6 +221,21 @@ impl Tracker {
         self.inputs.set_number(index, value);
         diff
     }
+}
+
+/// The mean of some numbers, with a sum in the shape of the tree; 0 of none. Up to four are padded with zeros, so the bits are
+/// the same.
+#[inline(always)]
+fn mean(numbers: &[f64]) -> f64 {
+    let sum = match *numbers {
+        [] => return 0.0,
+        [a] => a,
+        [a, b] => a + b,
+        [a, b, c] => (a + b) + c,
+        [a, b, c, d] => (a + b) + (c + d),
+        _ => pairwise_sum(numbers),
+    };
+    sum / numbers.len() as f64
 }
 
 fn collect(team: &mut Team) -> Movement {

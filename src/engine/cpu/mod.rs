@@ -15,6 +15,7 @@ mod factor_beliefs;
 #[cfg_attr(not(target_arch = "x86_64"), path = "four_elsewhere.rs")]
 mod four;
 mod high_arity;
+mod inputs;
 mod lanes;
 mod marks;
 mod measure;
