@@ -26,6 +26,11 @@ struct Shown {
 }
 
 impl Activity {
+    /// Whether activities are shown.
+    pub fn is_shown() -> bool {
+        std::io::stderr().is_terminal() && shows_progress()
+    }
+
     /// An activity without a known progress.
     pub fn start(name: &'static str) -> Self {
         Self::begin(name, || ProgressBar::new_spinner().with_message(name))
@@ -53,7 +58,7 @@ impl Activity {
 
     fn begin(name: &'static str, make: impl FnOnce() -> ProgressBar) -> Self {
         let started = Instant::now();
-        if !std::io::stderr().is_terminal() || !shows_progress() {
+        if !Self::is_shown() {
             return Self { name, started, shown: None };
         }
         let bar = make();

@@ -1,5 +1,6 @@
 //! How `fastlbp infer`, `rank` and `locate` run: the order of messages, when to stop, and on what.
 
+use crate::activity::Activity;
 use crate::failure::{Failure, Outcome};
 use crate::options::{
     BackendName, ScheduleName, parse_bingo_rule, parse_damping, parse_seconds, parse_tolerance,
@@ -245,9 +246,10 @@ impl RunArguments {
         if is_asked { self.stop_rule() } else { default }
     }
 
-    /// The run.
+    /// The run. (How far all beliefs move is measured where somebody sees it.)
     pub fn request(&self, inference: Inference) -> RunRequest {
         RunRequest {
+            rough_progress: !Activity::is_shown(),
             max_time: self.max_time,
             contradiction: match self.contradiction {
                 ContradictionPolicy::Error => Contradiction::Error,
