@@ -1,4 +1,4 @@
-//! How far messages from binary variables to factors have moved, edge by edge, several at once.
+//! By how much messages from binary variables to factors have changed, edge by edge, several at once.
 
 use super::state::View;
 use crate::kernel::EncodedMessage;
