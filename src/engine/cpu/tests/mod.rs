@@ -218,6 +218,7 @@ pub(in crate::engine) fn case_of(least_states: usize) -> impl Strategy<Value = C
 
 impl Case {
     /// A graph with evidence, and a rank per edge, for sums without damping.
+    #[cfg(cuda)] // the tests of its engine
     pub(in crate::engine) fn new(
         graph: Arc<FactorGraph>, evidence: Evidence, ranks: Vec<u64>,
     ) -> Self {
