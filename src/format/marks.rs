@@ -118,6 +118,12 @@ fn read_line(cursor: &mut Cursor<'_>, graph: &FactorGraph, names: &Dictionary) -
             ))),
         }
         count += 1;
+        if count == 1 && is_dictionary_label(word) && matches!(names.find(word), Named::None) {
+            return Err(cursor.error(format!(
+                "{}: so begins a line of a dictionary; one of this list is VARIABLE [NAME] [0|1], as in '10 race(1,2) 1'",
+                show(word.as_bytes())
+            )));
+        }
     }
     let variable = find_variable(graph, names, words[0]).map_err(|text| cursor.error(text))?;
     if graph.cardinality(variable) != 2 {
@@ -154,6 +160,11 @@ fn read_line(cursor: &mut Cursor<'_>, graph: &FactorGraph, names: &Dictionary) -
         )));
     }
     Ok(Marked { variable, name: name.map(memory::text).transpose()?, mark, line })
+}
+
+/// Whether a word is `label:`, as the first one in a line of a dictionary.
+fn is_dictionary_label(word: &str) -> bool {
+    word.strip_suffix(':').is_some_and(is_number)
 }
 
 #[cfg(test)]
@@ -211,6 +222,11 @@ mod tests {
                 "10 race(1,2) yes",
                 "a:1: 'yes' after the name: 0, 1, false or true is needed; a name with blanks is put in double \
                  quotes",
+            ),
+            (
+                "10: race(1,2), D7",
+                "a:1: '10:': so begins a line of a dictionary; one of this list is VARIABLE [NAME] [0|1], as in \
+                 '10 race(1,2) 1'",
             ),
             (
                 "10 a b 1",
