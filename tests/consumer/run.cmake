@@ -128,6 +128,19 @@ if(NOT WAY STREQUAL "add_subdirectory")
       run_example("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${prefix}/${LIBDIR}"
                   "${SCRATCH}/pkg_config_${language}")
     endforeach()
+
+    # Without shared libraries, where the C library can be had so.
+    file(WRITE "${SCRATCH}/source/empty.c" "int main(void) { return 0; }\n")
+    execute_process(COMMAND "${C_COMPILER}" -static "${SCRATCH}/source/empty.c" -o "${SCRATCH}/empty"
+                    RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig"
+          "${PKG_CONFIG}" --static --cflags --libs fastlbp)
+      string(STRIP "${output}" flags)
+      separate_arguments(flags UNIX_COMMAND "${flags}")
+      run("${C_COMPILER}" -static "${SCRATCH}/source/example.c" ${flags} -o "${SCRATCH}/pkg_config_static")
+      run_example("${SCRATCH}/pkg_config_static")
+    endif()
   else()
     message("skipped: pkg-config is not installed")
   endif()
