@@ -10,9 +10,18 @@ from conftest import ROOT
 TUTORIALS = sorted((ROOT / "examples" / "python" / "tutorials").glob("*.py"))
 
 
+@pytest.mark.parametrize("as_notebook", [False, True])
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_a_tutorial(path):
-    done = subprocess.run([sys.executable, "-W", "ignore", path], capture_output=True, text=True, check=False)
+def test_a_tutorial(path, as_notebook):
+    # A notebook runs in its folder, and its cells have no `__file__`.
+    program = ["-c", f"exec(open({path.name!r}).read())"] if as_notebook else [path]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", *program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=path.parent if as_notebook else None,
+    )
     wanted = path.with_suffix(".txt").read_text()
     missing = [line for line in done.stderr.splitlines() if " is not here: " in line]
     if done.returncode and missing:

@@ -11,7 +11,8 @@ import numpy as np
 
 import fastlbp
 
-path = Path(__file__).resolve().parents[2] / "data" / "harvest.bif"
+folder = Path(__file__).parent if "__file__" in globals() else Path()  # a notebook has no __file__
+path = folder.resolve().parents[1] / "data" / "harvest.bif"
 graph = fastlbp.FactorGraph.read(path)
 print(graph, *graph.names)
 

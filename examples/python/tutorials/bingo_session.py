@@ -9,7 +9,8 @@ from pathlib import Path
 
 import fastlbp
 
-data = Path(__file__).resolve().parents[2] / "data"
+folder = Path(__file__).parent if "__file__" in globals() else Path()  # a notebook has no __file__
+data = folder.resolve().parents[1] / "data"
 graph = fastlbp.FactorGraph.read(data / "weblech.causal_fg.gz")
 names = graph.read_dictionary(data / "weblech.dict.gz")
 alarms = graph.read_marked(data / "weblech.alarms")

@@ -12,7 +12,8 @@ import numpy as np
 
 import fastlbp
 
-data = Path(__file__).resolve().parents[2] / "data"
+folder = Path(__file__).parent if "__file__" in globals() else Path()  # a notebook has no __file__
+data = folder.resolve().parents[1] / "data"
 graph = fastlbp.FactorGraph.read(data / "Chart-24.causal_fg.gz")
 # (SmartFL also names values that nothing depends on; a warning would say so.)
 warnings.simplefilter("ignore", fastlbp.FastlbpWarning)
