@@ -14,6 +14,10 @@ import java.util.stream.IntStream;
  */
 public final class RankSession {
     public static void main(String[] arguments) throws IOException {
+        if (arguments.length != 2) {
+            System.err.println("RankSession GRAPH ALARMS is needed, where ALARMS has lines LABEL NAME TRUTH");
+            System.exit(2);
+        }
         List<String> lines = Files.readAllLines(Paths.get(arguments[1]));
         long[] labels = lines.stream().mapToLong(line -> Long.parseLong(line.split(" ")[0])).toArray();
         double[] p = new double[labels.length];
