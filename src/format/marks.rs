@@ -120,7 +120,7 @@ fn read_line(cursor: &mut Cursor<'_>, graph: &FactorGraph, names: &Dictionary) -
         count += 1;
         if count == 1 && is_dictionary_label(word) && matches!(names.find(word), Named::None) {
             return Err(cursor.error(format!(
-                "{}: so begins a line of a dictionary; one of this list is VARIABLE [NAME] [0|1], as in '10 race(1,2) 1'",
+                "{} begins a line of a dictionary: this must be a list, with lines VARIABLE [NAME] [0|1] such as '10 race(1,2) 1'",
                 show(word.as_bytes())
             )));
         }
@@ -225,7 +225,7 @@ mod tests {
             ),
             (
                 "10: race(1,2), D7",
-                "a:1: '10:': so begins a line of a dictionary; one of this list is VARIABLE [NAME] [0|1], as in \
+                "a:1: '10:' begins a line of a dictionary: this must be a list, with lines VARIABLE [NAME] [0|1] such as \
                  '10 race(1,2) 1'",
             ),
             (
