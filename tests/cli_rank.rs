@@ -164,7 +164,8 @@ fn answers_come_from_a_file() {
     assert!(out.contains("\n3 false 0.61147 race(f,h) (20)\n"), "{out}");
     // Answers for some: the next question is the last thing that is said.
     fs::write(work.path("some.txt"), "14 0\n").unwrap();
-    let (out, _) = work.warned(&format!("{run} some.txt"));
+    let (out, err) = work.warned(&format!("{run} some.txt"));
+    assert!(err.starts_with("fastlbp: 1 answer, "), "{err}");
     assert!(
         out.contains("\nalarm 2: race(f,h) (20) 0\n  then race(g,h) (21) 0\n# answers 1,"),
         "{out}"

@@ -339,9 +339,12 @@ impl Dialog {
         let Timing { first, after_answers } = &timing;
         let most = after_answers.iter().copied().reduce(f64::max);
         if let (Some(mean), Some(most)) = (crate::rank_output::mean(after_answers), most) {
+            let counted = match after_answers.len() {
+                1 => "1 answer".to_string(),
+                several => format!("{several} answers"),
+            };
             inform(format!(
-                "{} answers, {mean:.4} s each, {most:.4} s at most; {first:.4} s before the first",
-                after_answers.len()
+                "{counted}, {mean:.4} s each, {most:.4} s at most; {first:.4} s before the first"
             ));
         }
         Summary {
