@@ -10,6 +10,8 @@ const SIZE: (u32, u32) = (760, 300);
 /// As many points as a line has at most: more than the figure has columns.
 const MOST_POINTS: usize = 1500;
 const FONT: &str = "sans-serif";
+/// Pixels of a line of a legend.
+const LEGEND_LINE: i32 = 18;
 /// Colours that people who cannot tell red from green tell apart (Okabe and Ito).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -199,15 +201,44 @@ where
         }
     }
     if series.iter().any(|(name, _)| !name.is_empty()) {
+        let (across, down) = chart.plotting_area().get_pixel_range();
+        let points = series.iter().flat_map(|(_, points)| points.iter());
+        let pixels = points.map(|point| chart.backend_coord(point));
+        let position = free_corner(across, down, series.len(), pixels);
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
+            .position(position)
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.2))
             .label_font((FONT, 12))
             .draw()?;
     }
     Ok(())
+}
+
+/// The corner of a figure in which a legend of so many names hides the fewest points.
+fn free_corner(
+    across: Range<i32>, down: Range<i32>, names: usize, points: impl Iterator<Item = (i32, i32)>,
+) -> SeriesLabelPosition {
+    const POSITIONS: [SeriesLabelPosition; 4] = [
+        SeriesLabelPosition::UpperRight,
+        SeriesLabelPosition::LowerRight,
+        SeriesLabelPosition::LowerLeft,
+        SeriesLabelPosition::UpperLeft,
+    ];
+    let width = across.len() as i32 * 2 / 5;
+    let height = LEGEND_LINE * (names as i32 + 1);
+    let mut hidden = [0; POSITIONS.len()];
+    for (x, y) in points {
+        let (is_left, is_right) = (x < across.start + width, x > across.end - width);
+        let (is_up, is_low) = (y < down.start + height, y > down.end - height);
+        let corners = [is_up & is_right, is_low & is_right, is_low & is_left, is_up & is_left];
+        for (hidden, is_in) in hidden.iter_mut().zip(corners) {
+            *hidden += u64::from(is_in);
+        }
+    }
+    let fewest = POSITIONS.into_iter().zip(hidden).min_by_key(|(_, hidden)| *hidden);
+    fewest.map_or(SeriesLabelPosition::UpperRight, |(position, _)| position)
 }
 
 /// The least and the greatest of some numbers.
@@ -252,6 +283,21 @@ fn number(value: &(impl Display + Debug + Copy + Into<f64>)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_legend_hides_few_points() {
+        let corner = |points: &[(i32, i32)]| {
+            format!("{:?}", free_corner(100..600, 10..210, 2, points.iter().copied()))
+        };
+        assert_eq!(corner(&[]), "UpperRight");
+        // (Pixels count from the top.)
+        assert_eq!(corner(&[(590, 20), (300, 100)]), "LowerRight");
+        assert_eq!(corner(&[(590, 20), (590, 200)]), "LowerLeft");
+        assert_eq!(corner(&[(590, 20), (590, 200), (110, 200)]), "UpperLeft");
+        // All are taken: where there is one point and not two.
+        let all = [(590, 20), (590, 200), (110, 200), (110, 20), (580, 20), (580, 200), (120, 200)];
+        assert_eq!(corner(&all), "UpperLeft");
+    }
 
     const AXES: Axes<'_> = Axes { x: "iteration", y: "a < b", is_logarithmic: true };
 
