@@ -308,6 +308,14 @@ fn measured_beliefs_of_high_degree_variables() {
     within(pair.run(&RunRequest::new(rule)), || "PARALL".into()).unwrap().unwrap();
 }
 
+/// Runs that vote on contradictions, and that end at one.
+fn under_both_policies(pair: &mut Pair, request: &RunRequest, what: &str) {
+    for contradiction in [Contradiction::Vote, Contradiction::Error] {
+        let request = RunRequest { contradiction, ..*request };
+        within(pair.run(&request), || format!("{what}, {request:?}")).unwrap().ok();
+    }
+}
+
 /// Soft evidence of all kinds of variables where messages go from block to block: slight, far from one, and of which one
 /// state is impossible.
 #[test]
@@ -362,16 +370,8 @@ fn soft_evidence_in_larger_graphs() {
                 };
                 pair.both(|session| session.set_likelihood(v, &likelihood).unwrap());
             }
-            for contradiction in [Contradiction::Vote, Contradiction::Error] {
-                let request = RunRequest {
-                    start,
-                    damping,
-                    inference,
-                    contradiction,
-                    ..RunRequest::new(rule)
-                };
-                within(pair.run(&request), || format!("graph {number}, {request:?}")).unwrap().ok();
-            }
+            let request = RunRequest { start, damping, inference, ..RunRequest::new(rule) };
+            under_both_policies(&mut pair, &request, &format!("graph {number}"));
         }
     }
 }
@@ -492,17 +492,9 @@ fn high_degree_variables_of_levels() {
         ] {
             let mut pair = Pair::new(&graph, &schedule, options).unwrap();
             for (round, (rule, start, damping, inference)) in runs.into_iter().enumerate() {
-                for contradiction in [Contradiction::Vote, Contradiction::Error] {
-                    let request = RunRequest {
-                        start,
-                        damping,
-                        inference,
-                        contradiction,
-                        ..RunRequest::new(rule)
-                    };
-                    let what = || format!("seed {seed}, {}, {request:?}", schedule.name());
-                    within(pair.run(&request), what).unwrap().ok();
-                }
+                let request = RunRequest { start, damping, inference, ..RunRequest::new(rule) };
+                let what = format!("seed {seed}, {}", schedule.name());
+                under_both_policies(&mut pair, &request, &what);
                 // One child of the second variable says that it is in state 1, others that it is in state 0.
                 let children = graph.variable_edges(1);
                 assert!(children.len() > 256, "{} factors", children.len());

@@ -223,19 +223,9 @@ impl Tracker {
     }
 }
 
-/// The mean of some numbers, with a sum in the shape of the tree; 0 of none. Up to four are padded with zeros, so the bits are
-/// the same.
-#[inline(always)]
+/// The mean of some numbers, with a sum in the shape of the tree; 0 of none.
 fn mean(numbers: &[f64]) -> f64 {
-    let sum = match *numbers {
-        [] => return 0.0,
-        [a] => a,
-        [a, b] => a + b,
-        [a, b, c] => (a + b) + c,
-        [a, b, c, d] => (a + b) + (c + d),
-        _ => pairwise_sum(numbers),
-    };
-    sum / numbers.len() as f64
+    if numbers.is_empty() { 0.0 } else { pairwise_sum(numbers) / numbers.len() as f64 }
 }
 
 fn collect(team: &mut Team) -> Movement {

@@ -1,9 +1,9 @@
 //! Belief propagation on the processor.
 //!
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
-//! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `mixed`, `residual` and `active` do it, with `variable` and
-//! `factor` for the messages of one node, and `four` for those of four nodes at once; `run` is the loop over iterations, and `measure` and `witness` tell it how far
-//! beliefs moved.
+//! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `mixed`, `residual` and `active` do it, with
+//! `variable` and `factor` for the messages of one node, and `four` for those of four nodes at once; `run` is the loop over
+//! iterations, and `measure` and `witness` tell it how far beliefs moved.
 
 mod active;
 mod assignment;

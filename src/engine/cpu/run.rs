@@ -64,9 +64,9 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         None
     };
     let is_residual = matches!(engine.plan, Plan::Residual(_));
-    // (Damped messages and those of SEQMAX are not those that beliefs come from.)
     let witnessed = Witness::enough_until(&request.rule);
-    // (Where time may end a run, any iteration may be among those that means are of.)
+    // (Where time may end a run, any iteration may be among those that means are of. Damped messages and those of SEQMAX are
+    // not those that beliefs come from.)
     let has_witness = request.rough_progress
         && !request.observe
         && witnessed > 0

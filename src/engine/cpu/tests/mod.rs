@@ -276,6 +276,28 @@ fn go(engine: &mut Trial<CpuEngine>, request: &RunRequest) -> RunReport {
     engine.go(request).unwrap()
 }
 
+/// Report, results and messages of a run.
+type Outcome = (RunReport, Vec<f64>, (Vec<EncodedMessage>, u64));
+
+/// Two runs of an engine, a fresh one and a warm one with other evidence, which are ended after `end` iterations: where all
+/// beliefs are measured, and where a witness may be enough.
+fn measured_by_all_and_by_a_witness(
+    case: &Case, schedule: &Schedule, threads: usize, rule: StopRule, end: u64,
+) -> [[Outcome; 2]; 2] {
+    [false, true].map(|rough_progress| {
+        let mut engine = case.engine(schedule, threads, EAGER);
+        [Start::Fresh, Start::Warm].map(|start| {
+            let request = RunRequest { rule, start, rough_progress, ..case.request(1) };
+            let report = engine.run(&request, &mut |progress| {
+                if progress.iterations >= end { Control::Cancel } else { Control::Continue }
+            });
+            let outcome = (report.unwrap(), engine.results().to_vec(), engine.messages());
+            engine.set_evidence(0, None).unwrap();
+            outcome
+        })
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(50, 500)))]
 
@@ -360,23 +382,8 @@ proptest! {
     ) {
         let rule = StopRule::Tolerance { tolerance: 0.1_f64.powi(digits), max_iterations };
         for schedule in case.schedules() {
-            let mut found = Vec::new();
-            for rough_progress in [false, true] {
-                let mut engine = case.engine(&schedule, threads, EAGER);
-                let mut reports = Vec::new();
-                for start in [Start::Fresh, Start::Warm] {
-                    let request = RunRequest { rule, start, rough_progress, ..case.request(1) };
-                    let report = engine.run(&request, &mut |progress| {
-                        if progress.iterations >= end { Control::Cancel } else { Control::Continue }
-                    });
-                    reports.push(report.unwrap());
-                    engine.set_evidence(0, None).unwrap();
-                }
-                found.push((reports, engine.messages(), engine.results().to_vec()));
-            }
-            prop_assert!(
-                found[0] == found[1], "{}: {:?} and {:?}", schedule.name(), found[0].0, found[1].0
-            );
+            let [all, witness] = measured_by_all_and_by_a_witness(&case, &schedule, threads, rule, end);
+            prop_assert!(all == witness, "{}: {:?} and {:?}", schedule.name(), all, witness);
         }
     }
 
@@ -391,27 +398,14 @@ proptest! {
         let rule =
             StopRule::Bingo { tolerance: 0.1_f64.powi(digits), min_iterations, max_iterations, history };
         for schedule in case.schedules() {
-            let mut found = Vec::new();
-            for rough_progress in [false, true] {
-                let mut engine = case.engine(&schedule, threads, EAGER);
-                let mut reports = Vec::new();
-                for start in [Start::Fresh, Start::Warm] {
-                    let request = RunRequest { rule, start, rough_progress, ..case.request(1) };
-                    let report = engine.run(&request, &mut |progress| {
-                        if progress.iterations >= end { Control::Cancel } else { Control::Continue }
-                    });
-                    let report = report.unwrap();
-                    let is_early =
-                        report.reason == StopReason::Cancelled && report.iterations <= min_iterations;
-                    let results = if is_early { Vec::new() } else { engine.results().to_vec() };
-                    reports.push((report, results, engine.messages()));
-                    engine.set_evidence(0, None).unwrap();
+            let mut found = measured_by_all_and_by_a_witness(&case, &schedule, threads, rule, end);
+            for (report, results, _) in found.iter_mut().flatten() {
+                if report.reason == StopReason::Cancelled && report.iterations <= min_iterations {
+                    results.clear();
                 }
-                found.push(reports);
             }
-            prop_assert!(
-                found[0] == found[1], "{}: {:?} and {:?}", schedule.name(), found[0], found[1]
-            );
+            let [all, witness] = found;
+            prop_assert!(all == witness, "{}: {:?} and {:?}", schedule.name(), all, witness);
         }
     }
 
