@@ -209,6 +209,13 @@ fn names_stand_beside_labels_in_every_output() {
     }
     let dot = stdout(&work.run(&format!("convert {harvest} - --to dot --names names.txt")));
     assert!(dot.contains("v0 [label=\"0\\nthe season\"]"), "{dot}");
+    let weblech = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/weblech.causal_fg.gz");
+    work.fail_with(
+        2,
+        &format!("convert {weblech} weblech.dot"),
+        "a picture of 6347 edges and 2832 variables: at most 5000 of each are drawn",
+    );
+    assert!(!work.path("weblech.dot").exists());
     work.fail_with(2, &format!("infer {harvest} --map --sort"), "cannot be used with");
 }
 

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 /// labels: variables are numbered by the rank of their label. A .bif file can only be read, and its
 /// names are lost: variables have the labels 0, 1, ... in their order in the file.
 ///
-/// A .dot file is a picture of a small graph for Graphviz, with the names of its variables: `dot -Tsvg` draws it.
+/// A .dot file is a picture of a small graph, of at most 5000 edges and as many variables, for Graphviz, with the names of
+/// its variables: `dot -Tsvg` draws it.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// File to read; - is the standard input, and needs --from
