@@ -170,6 +170,12 @@ fn answers_come_from_a_file() {
         out.contains("\nalarm 2: race(f,h) (20) 0\n  then race(g,h) (21) 0\n# answers 1,"),
         "{out}"
     );
+    // The measures are those of the truth in the list of alarms, and not of this answer.
+    let differs = "# by the truth in the list of alarms, from which 1 of 1 answers differs:\n# inversions 0\n";
+    assert!(out.contains(differs), "{out}");
+    let (out, _) = work.warned(&format!("{run} some.txt --json"));
+    let summary: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&summary["true"], &summary["differing_answers"]), (&0.into(), &1.into()));
     // Without names, equal probabilities go by label; other rules and schedules.
     fs::write(work.path("labels"), "21\n20\n14\n").unwrap();
     let run = "rank small.causal_fg --alarms labels --answers some.txt";

@@ -5,7 +5,7 @@ use crate::conflicts::Conflicts;
 use crate::failure::{Failure, Outcome};
 use crate::messages::{inform, warn};
 use crate::observe::{ObserveArguments, Observer};
-use crate::rank_dialog::Dialog;
+use crate::rank_dialog::{Dialog, Truth};
 use crate::rank_inputs::{InputArguments, Inputs};
 use crate::rank_output::{Printer, Timing};
 use crate::report;
@@ -36,7 +36,9 @@ const BINGO_RULE: StopRule =
 /// answer, the probability that the alarm had, and its name and label. At the end, where it is
 /// known which alarms are true, come the inversions (over all false alarms, the number of true
 /// ones inspected later, summed), and how many answers it took to find all true alarms
-/// (Rank-100%-T) and 90 % of them (Rank-90%-T).
+/// (Rank-100%-T) and 90 % of them (Rank-90%-T). They go by --answers, or, where
+/// these are not for all alarms, by the truth in the list of alarms: it is said then how many
+/// answers differ from it.
 ///
 /// Without other options the order of alarms is that of BINGO's driver.py: SEQFIX, BINGO's rule
 /// with 1e-6,500,1000,100, fresh messages for each answer, six digits of probabilities, and names
@@ -112,7 +114,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut session =
         BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
     session.set_evidence(&evidence)?;
-    let truth = answers.as_deref().and_then(complete).or_else(|| complete(&truth));
+    let truth = match answers.as_deref().and_then(complete) {
+        Some(is_true) => Some(Truth { is_true, is_listed: false }),
+        None => complete(&truth).map(|is_true| Truth { is_true, is_listed: true }),
+    };
     let inspection = Inspection::new(session, alarms, rules)?;
     let opened = match &arguments.journal {
         Some(path) => Some(Journal::open(path, &inspection.subject()).map_err(journal_failure)?),

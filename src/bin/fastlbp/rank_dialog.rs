@@ -27,7 +27,7 @@ pub struct Dialog {
     /// Answers that a file gives, by alarm.
     pub answers: Option<Vec<Option<bool>>>,
     /// Whether each alarm is a true one, where that is known of all.
-    pub truth: Option<Vec<bool>>,
+    pub truth: Option<Truth>,
     /// Whether to go on when all true alarms are found, where the answers come from a file.
     pub goes_on: bool,
     pub journal: Option<PathBuf>,
@@ -37,6 +37,13 @@ pub struct Dialog {
     pub max_iterations: u64,
     pub timing: Timing,
     pub observer: Observer,
+}
+
+/// Which alarms are true ones.
+pub struct Truth {
+    pub is_true: Vec<bool>,
+    /// Whether it is from the list of alarms, so that answers may differ from it.
+    pub is_listed: bool,
 }
 
 /// A command of the user, with what follows it.
@@ -331,9 +338,13 @@ impl Dialog {
     /// The measures at the end.
     pub fn summary(&mut self) -> Summary {
         let answers = self.inspection.answers();
-        let quality = self.truth.as_ref().map(|truth| {
-            let all_true = truth.iter().filter(|&&is_true| is_true).count();
-            Quality::new(answers.iter().map(|answer| truth[answer.alarm]), all_true)
+        let quality = self.truth.as_ref().map(|Truth { is_true, .. }| {
+            let all_true = is_true.iter().filter(|&&is_true| is_true).count();
+            Quality::new(answers.iter().map(|answer| is_true[answer.alarm]), all_true)
+        });
+        let listed = self.truth.as_ref().filter(|truth| truth.is_listed);
+        let differing = listed.map(|Truth { is_true, .. }| {
+            answers.iter().filter(|answer| answer.is_true != is_true[answer.alarm]).count()
         });
         let timing = std::mem::take(&mut self.timing);
         let Timing { first, after_answers } = &timing;
@@ -349,6 +360,7 @@ impl Dialog {
         }
         Summary {
             quality,
+            differing,
             answers: answers.len(),
             found: self.found(),
             open: self.inspection.order().len(),

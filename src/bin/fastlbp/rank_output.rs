@@ -33,6 +33,8 @@ pub struct Printer {
 pub struct Summary {
     /// Where the truth is known.
     pub quality: Option<Quality>,
+    /// Number of answers that differ from the truth, where that is the one in the list of alarms.
+    pub differing: Option<usize>,
     pub answers: usize,
     pub found: usize,
     pub open: usize,
@@ -184,7 +186,7 @@ impl Printer {
 
     /// Shows the measures at the end.
     pub fn summary(&self, summary: &Summary) -> Outcome {
-        let Summary { quality, answers, found, open, timing } = summary;
+        let Summary { quality, differing, answers, found, open, timing } = summary;
         let seconds = &timing.after_answers;
         if self.is_json {
             let mut value = json!({
@@ -202,18 +204,32 @@ impl Printer {
                 value["rank_100"] = json!(quality.ranks.all);
                 value["rank_90"] = json!(quality.ranks.ninety_percent);
             }
+            if let Some(differing) = differing {
+                value["differing_answers"] = json!(differing);
+            }
             return print_json(&value);
         }
         let mut text = format!("# answers {answers}, true {found}, open {open}\n");
         if let Some(quality) = quality {
             let rank =
                 |rank: Option<usize>| rank.map_or("not reached".into(), |rank| rank.to_string());
+            if let Some(differing) = differing {
+                text += &by_list(*differing, *answers);
+            }
             text += &format!("# inversions {}\n", quality.inversions);
             text += &format!("# Rank-100%-T {}\n", rank(quality.ranks.all));
             text += &format!("# Rank-90%-T {}\n", rank(quality.ranks.ninety_percent));
         }
         print(&text)
     }
+}
+
+/// Says what the measures are measured by, as answers of a person need not be those of the list.
+fn by_list(differing: usize, answers: usize) -> String {
+    let differ = if differing == 1 { "differs" } else { "differ" };
+    format!(
+        "# by the truth in the list of alarms, from which {differing} of {answers} answers {differ}:\n"
+    )
 }
 
 fn print_json(value: &Value) -> Outcome {

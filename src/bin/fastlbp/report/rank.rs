@@ -27,6 +27,9 @@ pub fn page(
     ];
     if let Some(quality) = &summary.quality {
         let rank = |rank: Option<usize>| rank.map_or("not reached".into(), |rank| rank.to_string());
+        if let Some(differing) = summary.differing {
+            measures.push(("answers that differ from the list of alarms", differing.to_string()));
+        }
         measures.push(("inversions", quality.inversions.to_string()));
         measures.push(("Rank-100%-T", rank(quality.ranks.all)));
         measures.push(("Rank-90%-T", rank(quality.ranks.ninety_percent)));
