@@ -100,10 +100,20 @@ pub fn report_missing() {
     }
 }
 
-/// The process is about to be aborted.
+/// Whether the system has no more memory, not even as much as the allocator asks of it for small allocations.
+#[cfg(unix)]
+fn is_exhausted() -> bool {
+    const BYTES: usize = 1 << 18;
+    let (protection, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON);
+    // SAFETY: a new mapping, which nothing uses; a system call, which handlers of signals may make.
+    unsafe { libc::mmap(std::ptr::null_mut(), BYTES, protection, flags, -1, 0) == libc::MAP_FAILED }
+}
+
+/// The process is about to be aborted. (The C library does so where it has no memory for what ends with a thread.)
 #[cfg(unix)]
 extern "C" fn on_abort(signal: libc::c_int) {
-    if HAS_FAILED.load(Ordering::Relaxed) {
+    if HAS_FAILED.load(Ordering::Relaxed) || is_exhausted() {
         end();
     }
     // SAFETY: handlers may do this; `abort` raises the signal again.
