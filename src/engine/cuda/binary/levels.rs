@@ -262,6 +262,9 @@ impl LevelWork {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
+        if fewest_words(graph, layout, levels.level_of_edge())? > MOST_LEVEL_WORDS {
+            return Ok(None);
+        }
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
@@ -305,6 +308,34 @@ impl LevelWork {
         }
         Ok(Some(work))
     }
+}
+
+/// Fewer words than the units of a graph have, or as many: of each factor there is an item in each level that sends some of
+/// its messages. Most words are those of hubs, which items of the same level do not share. O(edges), where to make the
+/// units takes as long as there are words.
+pub(super) fn fewest_words(
+    graph: &FactorGraph, layout: &Layout, level_of: &[u32],
+) -> Result<usize> {
+    let of_hub = |v: u32| {
+        let count = layout.slots_of(v as usize).1 as usize;
+        if count > FEW { 4 * count.div_ceil(hub::EACH as usize) } else { 0 }
+    };
+    let (mut words, mut sent) = (0_usize, Vec::new());
+    for factor in (0..graph.factor_count()).filter(|&factor| graph.arity(factor) > 1) {
+        let variables = graph.factor_variables(factor);
+        let of_all: usize = variables.iter().map(|&v| of_hub(v)).sum();
+        sent.clear();
+        sent.try_extend(graph.factor_edges(factor).map(|edge| (level_of[edge], edge)))?;
+        sent.sort_unstable();
+        for of_level in sent.chunk_by(|(a, _), (b, _)| a == b) {
+            let unneeded = match of_level {
+                [(_, only)] => of_hub(graph.edge_variables()[*only]),
+                _ => 0,
+            };
+            words += CHUNK / MOST_FACTORS + of_all - unneeded;
+        }
+    }
+    Ok(words)
 }
 
 /// How many threads read what an item needs, in rounds of a message each and in those of hubs.

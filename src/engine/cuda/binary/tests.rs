@@ -2,7 +2,7 @@
 
 use super::homes::{Home, Homes};
 use super::layout::{Layout, SLOT_MASK, Source};
-use super::levels::{ABSENT, LevelWork};
+use super::levels::{ABSENT, LevelWork, fewest_words};
 use super::limits::WARP;
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
@@ -229,6 +229,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
     assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
     let levels = analyse(graph, preorder, Storage::SideBySide).unwrap();
+    assert!(fewest_words(graph, layout, levels.level_of_edge()).unwrap() <= work.words.len());
     let mut level_of = vec![0; graph.edge_count()];
     for level in 0..levels.count() {
         for &edge in levels.edges(level) {
