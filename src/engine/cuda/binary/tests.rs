@@ -229,7 +229,8 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
     assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
     let levels = analyse(graph, preorder, Storage::SideBySide).unwrap();
-    assert!(fewest_words(graph, layout, levels.level_of_edge()).unwrap() <= work.words.len());
+    let fewest = fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge()).unwrap();
+    assert!(fewest <= work.words.len());
     let mut level_of = vec![0; graph.edge_count()];
     for level in 0..levels.count() {
         for &edge in levels.edges(level) {
