@@ -2,7 +2,9 @@
 
 use super::homes::{Home, Homes};
 use super::layout::{Layout, SLOT_MASK, Source};
-use super::levels::{ABSENT, LevelWork, fewest_words};
+use super::level_bound::fewest_words;
+use super::level_words::ABSENT;
+use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};

@@ -1,0 +1,85 @@
+//! A lower bound of the words that messages by levels take: it turns graphs away before these are made.
+
+use super::layout::Layout;
+use super::level_units::Threads;
+use super::level_words::{CHUNK, FEW, WARP_LEAVES, hub, thread_levels};
+use super::limits::WARP;
+use crate::error::Result;
+use crate::memory::Grow;
+use crate::model::FactorGraph;
+
+/// Fewer words than the units of a graph have, or as many: of each factor there is an item in each level that sends some of
+/// its messages. Most words are those of hubs, which items do not share. O(edges log edges) at most, where to make the units
+/// takes as long as there are words.
+pub(super) fn fewest_words(
+    graph: &FactorGraph, layout: &Layout, ranks: &[u32], level_of: &[u32],
+) -> Result<usize> {
+    let of_hub = |v: u32| OfHubs::new(layout.slots_of(v as usize).1 as usize);
+    let (mut words, mut sent) = (0_usize, Vec::new());
+    for factor in (0..graph.factor_count()).filter(|&factor| graph.arity(factor) > 1) {
+        let variables = graph.factor_variables(factor);
+        let of_all = variables.iter().map(|&v| of_hub(v)).fold(OfHubs::default(), OfHubs::and);
+        let of_unit = WARP >> thread_levels(variables.len());
+        sent.clear();
+        sent.try_extend(graph.factor_edges(factor).map(|edge| (level_of[edge], edge)))?;
+        sent.sort_unstable();
+        for of_level in sent.chunk_by(|(a, _), (b, _)| a == b) {
+            let rank = |&(_, edge): &(u32, usize)| ranks[edge];
+            words += match of_level {
+                [(_, only)] => of_all.without(of_hub(graph.edge_variables()[*only])).words(of_unit),
+                [first, others @ ..] if others.iter().all(|other| rank(other) == rank(first)) => {
+                    of_all.words(of_unit)
+                }
+                // Several items may have them, none of which reads all hubs.
+                _ => CHUNK / of_unit + of_all.giants + of_all.others,
+            };
+        }
+    }
+    Ok(words)
+}
+
+/// What an item reads of hubs: threads, and words of larger hubs than a warp takes at once, and of the others.
+#[derive(Clone, Copy, Default)]
+struct OfHubs {
+    threads: usize,
+    giants: usize,
+    others: usize,
+}
+
+impl OfHubs {
+    /// Of a variable with so many slots: as Unit::place_hub has them.
+    fn new(slots: usize) -> Self {
+        if slots <= FEW {
+            return Self::default();
+        }
+        let width = slots.next_power_of_two();
+        let of_warp = width.min(WARP_LEAVES) / hub::EACH as usize;
+        let words = 4 * slots.div_ceil(hub::EACH as usize).next_multiple_of(of_warp);
+        let (giants, others) = if width > WARP_LEAVES { (words, 0) } else { (0, words) };
+        Self { threads: width / hub::EACH as usize, giants, others }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            threads: self.threads + other.threads,
+            giants: self.giants + other.giants,
+            others: self.others + other.others,
+        }
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self {
+            threads: self.threads - other.threads,
+            giants: self.giants - other.giants,
+            others: self.others - other.others,
+        }
+    }
+
+    /// Fewest words of an item of which a unit has so many at most: one that is alone has rounds of its own.
+    fn words(self, of_unit: usize) -> usize {
+        match (Threads { of_hubs: self.threads, of_rounds: 0 }).can_share() {
+            true => CHUNK / of_unit + self.others,
+            false => CHUNK + self.giants + self.others.next_multiple_of(CHUNK),
+        }
+    }
+}

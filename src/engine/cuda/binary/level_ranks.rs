@@ -1,0 +1,167 @@
+//! What messages by levels wait for, and when it is there.
+
+use super::layout::{Layout, changes};
+use super::level_words::{flag, input};
+use crate::error::Result;
+use crate::memory::filled;
+use crate::model::FactorGraph;
+use crate::parallel::fill;
+use crate::schedule::{Levels, Preorder};
+use crate::threads::Gang;
+
+/// Messages within as many slots of the input's, rounded down, can be the last ones.
+const LAST_SLOTS: u32 = 8;
+/// So many levels before that of what is sent, messages can be last ones.
+const LAST_LEVELS: u32 = 2;
+/// So many levels fewer than there are, iterations follow each other. Iterations overlap by this on BINGO's graphs.
+const OVERLAP: i64 = 2;
+
+/// Some edges of a factor that read the same messages.
+pub(super) struct Item {
+    /// Its number among those of the level.
+    pub number: u32,
+    pub factor: u32,
+    /// Those of the factor's positions, the head's first, that are sent.
+    pub sent: u32,
+    pub rank: u32,
+}
+
+/// The message that comes last.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Last {
+    /// By which bits its slot differs from the edge's; 0: there is none.
+    pub away: u32,
+    /// Whether it is of the iteration before.
+    pub is_old: bool,
+}
+
+/// Ranks of the messages of a graph.
+pub(super) struct Ranks<'a> {
+    pub graph: &'a FactorGraph,
+    pub layout: &'a Layout,
+    pub preorder: &'a Preorder,
+    /// By variable: whether ranks rise along its slots.
+    rising: Vec<bool>,
+    /// The level of each edge, and after how many levels the next iteration follows.
+    level_of: &'a [u32],
+    period: i64,
+}
+
+impl<'a> Ranks<'a> {
+    pub(super) fn new(
+        graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder, levels: &'a Levels,
+        gang: &Gang,
+    ) -> Result<Self> {
+        let rank = |e: u32| preorder.ranks()[e as usize];
+        let is_rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
+        let mut rising = filled(graph.variable_count(), false)?;
+        fill(&mut rising, gang, is_rising)?;
+        let level_of = levels.level_of_edge();
+        let period = (levels.count() as i64 - OVERLAP).max(1);
+        Ok(Self { graph, layout, preorder, rising, level_of, period })
+    }
+
+    pub(super) fn of(&self, edge: u32) -> u32 {
+        self.preorder.ranks()[edge as usize]
+    }
+
+    /// Whether two edges of a factor with these ranks read the same messages.
+    pub(super) fn read_the_same(&self, factor: usize, a: u32, b: u32) -> bool {
+        let (low, high) = (a.min(b), a.max(b));
+        if low == high {
+            return true;
+        }
+        let own = self.graph.factor_edges(factor);
+        let between =
+            |e: &&u32| (low..high).contains(&self.of(**e)) && !own.contains(&(**e as usize));
+        self.graph.factor_variables(factor).iter().all(|&v| {
+            let edges = self.graph.variable_edges(v as usize);
+            let edges = if self.rising[v as usize] {
+                let first = edges.partition_point(|&e| self.of(e) < low);
+                let end = edges.partition_point(|&e| self.of(e) < high);
+                &edges[first..end]
+            } else {
+                edges
+            };
+            !edges.iter().any(|e| between(&e))
+        })
+    }
+
+    /// Whether a slot is read anew along the edge `own` in messages of this rank. `None` of slots without an edge:
+    /// they hold ones, which nobody needs to read. The factor's own message is not waited for.
+    pub(super) fn is_new(&self, own: usize, slot: u32, rank: u32) -> Option<bool> {
+        let variable = self.graph.edge_variables()[own] as usize;
+        let at = slot - self.layout.slots_of(variable).0;
+        let &edge = self.graph.variable_edges(variable).get(at as usize)?;
+        Some(edge as usize != own && self.of(edge) < rank)
+    }
+
+    /// Which of the messages that are read along the edge `own` in messages of this rank and level comes last, if it
+    /// is late and near, and when the others are there.
+    pub(super) fn last(&self, own: usize, rank: u32, level: u32) -> (Last, i64) {
+        let variable = self.graph.edge_variables()[own] as usize;
+        let others =
+            self.graph.variable_edges(variable).iter().filter(|&&edge| edge as usize != own);
+        // By when it is there, in levels of this iteration, and whether it is of the iteration before.
+        let time = |edge: u32| {
+            let (of_iteration, is_old) =
+                (i64::from(self.level_of[edge as usize]), self.of(edge) >= rank);
+            (if is_old { of_iteration - self.period } else { of_iteration }, edge, is_old)
+        };
+        let (mut latest, mut before) = (None, None);
+        for &edge in others.filter(|&&edge| changes(self.graph, edge as usize)) {
+            let timed = Some(time(edge));
+            before = before.max(timed.min(latest));
+            latest = latest.max(timed);
+        }
+        let when = |timed: Option<(i64, u32, bool)>| timed.map_or(i64::MIN, |(when, ..)| when);
+        if let Some((of_last, last, is_old)) = latest {
+            let away = self.layout.slot_of_edge[last as usize] ^ self.layout.slot_of_edge[own];
+            if of_last + i64::from(LAST_LEVELS) >= i64::from(level) && away < LAST_SLOTS {
+                return (Last { away, is_old }, when(before));
+            }
+        }
+        (Last::default(), when(latest))
+    }
+
+    /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
+    pub(super) fn width(&self, edge: usize) -> usize {
+        match self.layout.slots_of(self.graph.edge_variables()[edge] as usize).1 {
+            2 => 1,
+            slots => slots.next_power_of_two() as usize,
+        }
+    }
+
+    /// What an item reads, by the positions of its factor, the head's first.
+    pub(super) fn reads(&self, item: &Item) -> impl Iterator<Item = (usize, usize)> {
+        let edges = Layout::edges_head_first(self.graph, item.factor as usize).enumerate();
+        // The only edge that is sent does not need its own input.
+        edges.filter(move |&(at, edge)| item.sent != 1 << at && self.is_read(edge))
+    }
+
+    /// Whether the variable of this edge has other factors.
+    fn is_read(&self, edge: usize) -> bool {
+        self.graph.degree(self.graph.edge_variables()[edge] as usize) > 1
+    }
+
+    /// What a thread reads that has nothing to read: the one behind all slots.
+    pub(super) fn nothing(&self) -> u32 {
+        self.layout.slots as u32
+    }
+
+    /// Where the slot of an edge is among those of its variable.
+    pub(super) fn own_place(&self, edge: usize) -> usize {
+        let first = self.layout.slots_of(self.graph.edge_variables()[edge] as usize).0;
+        (self.layout.slot_of_edge[edge] - first) as usize
+    }
+
+    /// The flags of an input at a position, heads first.
+    pub(super) fn flags(&self, item: &Item, at: usize) -> u32 {
+        let number = self.layout.coefficients_of[item.factor as usize];
+        let negated = self.layout.coefficients[number as usize].negated >> at & 1 == 1;
+        let sent = item.sent >> at & 1 == 1;
+        flag(sent, input::SENT)
+            | flag(negated && at > 0, input::NEGATED)
+            | number << input::COEFFICIENTS_SHIFT
+    }
+}

@@ -1,0 +1,332 @@
+//! Which factors a warp takes together by levels, and the words of each such unit.
+
+use super::layout::{Layout, Source};
+use super::level_ranks::{Item, Last, Ranks};
+use super::level_words::{ABSENT, CHUNK, FEW, WARP_LEAVES, flag, hub, input, leaf, thread_levels};
+use super::limits::WARP;
+use crate::error::Result;
+use crate::memory::{Grow, collected, room};
+use crate::model::FactorGraph;
+
+/// Most factors of a unit.
+const MOST_FACTORS: usize = WARP / 4;
+/// Where a level has fewer factors than warps over this, each is a unit of its own.
+const LEVELS_AT_ONCE: usize = 2;
+/// Most rounds in which a warp reads what several factors' variables send.
+const ROUNDS: usize = 2;
+
+/// What a variable sends to a factor, and which thread wants it.
+struct Read {
+    /// Its number among those of the unit.
+    number: usize,
+    /// The number of threads that read the variable's messages; more than a warp's for hubs.
+    width: usize,
+    edge: usize,
+    lane: usize,
+    rank: u32,
+    last: Last,
+    /// When all others are there, in levels of the iteration.
+    when: i64,
+}
+
+/// Some factors that a warp takes together.
+#[derive(Default)]
+pub(super) struct Unit {
+    pub shape: u32,
+    pub words: Vec<u32>,
+    pub inputs: Vec<(u32, u32)>,
+}
+
+/// How many threads read what an item needs, in rounds of a message each and in those of hubs.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Threads {
+    pub of_hubs: usize,
+    pub of_rounds: usize,
+}
+
+impl Threads {
+    fn new(ranks: &Ranks<'_>, item: &Item) -> Self {
+        let mut threads = Self::default();
+        for (_, edge) in ranks.reads(item) {
+            match ranks.width(edge) {
+                width if width <= FEW => threads.of_rounds += width,
+                width => threads.of_hubs += width / hub::EACH as usize,
+            }
+        }
+        threads
+    }
+
+    /// Whether an item can share a warp with others.
+    pub(super) fn can_share(self) -> bool {
+        self.of_hubs <= WARP && self.of_rounds <= ROUNDS * WARP
+    }
+}
+
+/// The units of a level, the longest first.
+pub(super) fn units_of(
+    ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize,
+) -> Result<Vec<Unit>> {
+    let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
+    let mut sorted: Vec<(Threads, Item)> =
+        collected(items.into_iter().map(|item| (Threads::new(ranks, &item), item)))?;
+    // Those that stay alone come first; then factors of one width together, and of these those with hubs.
+    sorted.sort_unstable_by_key(|(threads, item)| {
+        let alone = !threads.can_share();
+        let levels = if alone { 0 } else { thread_levels(arity(item)) };
+        (std::cmp::Reverse((alone, levels, *threads)), item.number)
+    });
+    let alone = sorted.partition_point(|(threads, _)| !threads.can_share());
+    let (hubs, others) = sorted.split_at(alone);
+    let mut units: Vec<Unit> = room(sorted.len())?;
+    for (_, item) in hubs {
+        units.push(Unit::new(ranks, &[item], level)?);
+    }
+    let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
+    let left = warps.saturating_sub(units.len());
+    // Factors in a unit wait for each other.
+    let spread = warps / LEVELS_AT_ONCE;
+    let fits = |&most: &usize| units.len() + groups(most, ROUNDS).count() <= spread;
+    let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
+    let fits = |&rounds: &usize| groups(most, rounds).count() <= left;
+    let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
+    for group in groups(most, rounds) {
+        let items: Vec<&Item> = collected(group.iter().map(|(_, item)| item))?;
+        units.push(Unit::new(ranks, &items, level)?);
+    }
+    Ok(units)
+}
+
+impl Unit {
+    /// Factors on as many threads each.
+    fn new(ranks: &Ranks<'_>, items: &[&Item], level: u32) -> Result<Self> {
+        let graph = ranks.graph;
+        let arity = |item: &Item| graph.arity(item.factor as usize);
+        let most = items.iter().map(|item| arity(item)).max().unwrap_or(2);
+        let levels = thread_levels(most);
+        let coefficients = |item: &Item| ranks.layout.coefficients_of[item.factor as usize];
+        let mut unit = Self::default();
+        unit.words.try_resize(CHUNK, ranks.nothing())?;
+        for lane in 0..WARP {
+            let item = items.get(lane >> levels).unwrap_or(&items[0]);
+            unit.words[4 * lane] = ABSENT;
+            unit.words[4 * lane + 1] = coefficients(item) << input::COEFFICIENTS_SHIFT;
+        }
+        let mut reads = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let first = number << levels;
+            let lane = |at| if at == 0 { first + (1 << levels) - 1 } else { first + at - 1 };
+            for (at, edge) in Layout::edges_head_first(graph, item.factor as usize).enumerate() {
+                unit.words[4 * lane(at)] = Source::None.word(ranks.layout.slot_of_edge[edge]);
+                unit.words[4 * lane(at) + 1] = ranks.flags(item, at);
+                unit.inputs.try_push((4 * lane(at) as u32, edge as u32))?;
+            }
+            for (at, edge) in ranks.reads(item) {
+                let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
+                let (last, when) = ranks.last(edge, rank, level);
+                let input = &mut unit.words[4 * lane];
+                *input = Source::Read.in_word(*input) | last.away << input::LAST_SHIFT;
+                let number = reads.len();
+                reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
+            }
+        }
+        // ExtendedFloat reads come first, so that all begin at multiples of their widths.
+        reads.sort_unstable_by_key(|read| (std::cmp::Reverse(read.width), read.when, read.number));
+        let (wide, few) = reads.split_at(reads.partition_point(|read| read.width > FEW));
+        let rounds = unit.place(ranks, few)?;
+        let giants = wide.partition_point(|hub| hub.width > WARP_LEAVES);
+        let (giants, hubs) = wide.split_at(giants);
+        let wide_rounds = unit.place_hubs(ranks, hubs, rounds)?;
+        for (number, hub) in giants.iter().enumerate() {
+            let round = rounds + wide_rounds + number;
+            unit.words[4 * hub.lane + 1] |=
+                unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
+            unit.place_hub(ranks, hub, WARP_LEAVES / 8)?;
+        }
+        for read in reads.iter().filter(|read| read.last.is_old) {
+            unit.words[4 * read.lane + 2] |= input::LAST_IS_OLD;
+        }
+        let is_in_f64_range =
+            |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
+        let plain = items.iter().all(|item| is_in_f64_range(item));
+        let range = if plain { exact_range(most) } else { 0 };
+        let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / hub::EACH as usize;
+        let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
+        unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
+        unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
+        Ok(unit)
+    }
+
+    /// Tells all threads what they read and where they find what they want. Returns the number of rounds.
+    fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> Result<usize> {
+        let mut at = 0;
+        for &Read { width, edge, lane, rank, last, .. } in reads {
+            let variable = ranks.graph.edge_variables()[edge] as usize;
+            let (first, own) = (ranks.layout.slots_of(variable).0, ranks.layout.slot_of_edge[edge]);
+            let mut source = at;
+            let slots = if width == 1 {
+                own ^ 1..(own ^ 1) + 1
+            } else {
+                source += (own - first) as usize;
+                first..first + width as u32
+            };
+            for (thread, slot) in (at..).zip(slots) {
+                let is_last = last.away != 0 && slot ^ own == last.away;
+                let leaf = match ranks.is_new(edge, slot, rank) {
+                    None => ranks.nothing(),
+                    Some(is_new) => slot | flag(is_new, leaf::NEW) | flag(is_last, leaf::LAST),
+                };
+                let place = leaf_place(thread);
+                if place >= self.words.len() {
+                    self.words.try_resize(self.words.len() + CHUNK, ranks.nothing())?;
+                }
+                self.words[place] = leaf | width.ilog2() << leaf::SHIFT;
+            }
+            self.words[4 * lane + 1] |= unit_source(source / WARP, source % WARP);
+            at += width;
+        }
+        Ok(at.div_ceil(WARP))
+    }
+
+    /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`; those come first
+    /// whose messages are there first. Returns their number.
+    fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> Result<usize> {
+        let threads = |hub: &Read| hub.width / hub::EACH as usize;
+        let mut of_rounds: Vec<&[Read]> = Vec::new();
+        let (mut first, mut sum) = (0, 0);
+        for (at, hub) in hubs.iter().enumerate() {
+            sum += threads(hub);
+            if sum == WARP || at + 1 == hubs.len() {
+                of_rounds.try_push(&hubs[first..=at])?;
+                (first, sum) = (at + 1, 0);
+            }
+        }
+        of_rounds.sort_unstable_by_key(|of_round| {
+            let when = of_round.iter().map(|hub| hub.when).max();
+            (when, of_round.as_ptr())
+        });
+        for (round, of_round) in of_rounds.iter().enumerate() {
+            let mut at = 0;
+            for hub in *of_round {
+                let source = at + ranks.own_place(hub.edge) / hub::EACH as usize;
+                self.words[4 * hub.lane + 1] |= unit_source(rounds + round, source);
+                self.place_hub(ranks, hub, threads(hub))?;
+                at += threads(hub);
+            }
+            for _ in at..WARP {
+                self.words.try_append(&[0, hub::NOTHING, 0, 0])?;
+            }
+        }
+        Ok(of_rounds.len())
+    }
+
+    /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
+    fn place_hub(
+        &mut self, ranks: &Ranks<'_>, &Read { edge, rank, last, .. }: &Read, threads: usize,
+    ) -> Result<()> {
+        let variable = ranks.graph.edge_variables()[edge] as usize;
+        let (first, count) = ranks.layout.slots_of(variable);
+        let own = ranks.own_place(edge) as u32;
+        let width = threads.ilog2() << hub::WIDTH_SHIFT;
+        let all = count.div_ceil(hub::EACH).next_multiple_of(threads as u32);
+        for leaf in (0..all).map(|at| at * hub::EACH) {
+            if leaf >= count {
+                self.words.try_append(&[first, hub::NOTHING | width, own, count])?;
+                continue;
+            }
+            let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
+            let mut news: u32 = (0..hub::EACH).map(|i| u32::from(is_new(i)) << i).sum();
+            if last.away != 0 && leaf == own / hub::EACH * hub::EACH {
+                let bit = 1 << ((own ^ last.away) % hub::EACH);
+                news |= last.away << hub::LAST_SHIFT | bit << hub::LAST_BITS_SHIFT;
+            }
+            self.words.try_append(&[first + leaf, news | width, own, count])?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a thread finds what it wants.
+fn unit_source(round: usize, thread: usize) -> u32 {
+    (thread | round << input::ROUND_SHIFT) as u32
+}
+
+/// Where a unit says what a thread reads; the threads of further rounds follow each other.
+fn leaf_place(thread: usize) -> usize {
+    let (round, lane) = (thread / WARP, thread % WARP);
+    let (chunk, word) =
+        if round < 2 { (0, 2 + round) } else { (1 + (round - 2) / 4, (round - 2) % 4) };
+    CHUNK * chunk + 4 * lane + word
+}
+
+/// Largest exponents R of the inputs of a factor with so many variables for which doubles are exact; 0 if none are.
+/// A message depends on b = arity - 1 inputs; with coefficients from 2^-64 on, the weights of both states, and all
+/// numbers that lead to them, are within 2^-+(b R + 66). The device looks at their quotient itself.
+fn exact_range(arity: usize) -> u32 {
+    match arity {
+        ..=2 => 900,
+        3 => 450,
+        4 => 300,
+        5 => 230,
+        6..=9 => 115,
+        10..=17 => 57,
+        _ => 0,
+    }
+}
+
+/// Neighbouring items that a warp can take together, so many at most, in so many rounds and one of hubs, or alone.
+fn groups_of<'i>(
+    graph: &FactorGraph, items: &'i [(Threads, Item)], most: usize, rounds: usize,
+) -> impl Iterator<Item = &'i [(Threads, Item)]> {
+    let levels = |item: &Item| thread_levels(graph.arity(item.factor as usize));
+    let mut rest = items;
+    std::iter::from_fn(move || {
+        let of_group = levels(&rest.first()?.1);
+        let (mut count, mut sum) = (0, Threads::default());
+        for (at, (threads, item)) in rest.iter().enumerate() {
+            sum.of_rounds += threads.of_rounds;
+            sum.of_hubs += threads.of_hubs;
+            let full = at >= most.min(WARP >> of_group)
+                || sum.of_rounds > rounds * WARP
+                || sum.of_hubs > WARP;
+            if at > 0 && (full || levels(item) != of_group) {
+                break;
+            }
+            count = at + 1;
+        }
+        let (group, others) = rest.split_at(count);
+        rest = others;
+        Some(group)
+    })
+}
+
+/// The items of the edges of a level, which ascend. Factors with one variable have none.
+pub(super) fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
+    let factors = graph.edge_factors();
+    let mut items: Vec<Item> = Vec::new();
+    for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
+        let factor = factors[group[0] as usize];
+        let f = factor as usize;
+        if graph.arity(f) == 1 {
+            continue;
+        }
+        let head = graph.factor_edges(f).start + graph.head_position(f).unwrap_or_default();
+        let first = items.len();
+        for &edge in group {
+            let position = edge as usize - graph.factor_edges(f).start;
+            let bit = match (edge as usize).cmp(&head) {
+                std::cmp::Ordering::Equal => 0,
+                std::cmp::Ordering::Less => position + 1,
+                std::cmp::Ordering::Greater => position,
+            };
+            let rank = ranks.of(edge);
+            match items[first..].iter_mut().find(|item| ranks.read_the_same(f, item.rank, rank)) {
+                Some(item) => item.sent |= 1 << bit,
+                None => {
+                    let number = items.len() as u32;
+                    items.try_push(Item { number, factor, sent: 1 << bit, rank })?;
+                }
+            }
+        }
+    }
+    Ok(items)
+}
