@@ -34,7 +34,7 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
 find_program(DPKG_DEB_EXECUTABLE dpkg-deb)
 if(DPKG_DEB_EXECUTABLE)
   list(APPEND CPACK_GENERATOR DEB)
-  set(CPACK_POST_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/installed-size.cmake")
+  set(CPACK_POST_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/correct-debs.cmake")
   set(CPACK_DEB_COMPONENT_INSTALL ON)
   set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -58,10 +58,9 @@ if(DPKG_DEB_EXECUTABLE)
 
   # What Debian wants of each package beside its files.
   set(debian "${CMAKE_CURRENT_BINARY_DIR}/debian")
-  # The dynamic linker learns of the library by dpkg's trigger. CPack writes scripts that call ldconfig unless others are named;
-  # of those named here there are none, and it packs what there is.
+  # The dynamic linker learns of the library by dpkg's trigger.
   file(WRITE "${debian}/triggers" "activate-noawait ldconfig\n")
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian}/triggers" "${debian}/none/postinst" "${debian}/none/postrm")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian}/triggers")
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   # (Each line is indented, and a blank one is a dot.)
   file(READ "${PROJECT_SOURCE_DIR}/LICENSE-MIT" mit)
@@ -97,15 +96,16 @@ License: Apache-2.0
       separate_arguments(pair)
       list(GET pair 0 component)
       list(GET pair 1 package)
+      # (Packages are made by component, and so have what is excluded from all; `cmake --install` and the archive do not.)
       install(FILES "${debian}/copyright" "${debian}/changelog.gz"
-              DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT ${component})
+              DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT ${component} EXCLUDE_FROM_ALL)
     endforeach()
     # (After the pages, which are installed by the file that includes this one.)
     install(CODE "
       file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/fastlbp*.1\")
       foreach(page IN LISTS pages)
         execute_process(COMMAND \"${GZIP_EXECUTABLE}\" -9nf \"\${page}\" COMMAND_ERROR_IS_FATAL ANY)
-      endforeach()" COMPONENT tools)
+      endforeach()" COMPONENT tools EXCLUDE_FROM_ALL)
   endif()
 endif()
 

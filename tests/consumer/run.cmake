@@ -53,6 +53,10 @@ if(WAY STREQUAL "add_subdirectory")
 else()
   if(WAY STREQUAL "find_package")
     run("${CMAKE_COMMAND}" --install "${BUILD}" --config "${CONFIG}" --prefix "${SCRATCH}/first")
+    # What only packages of Debian have is not installed by itself.
+    if(EXISTS "${SCRATCH}/first/share/doc/libfastlbp0")
+      message(FATAL_ERROR "cmake --install has installed the documents of Debian's packages")
+    endif()
     # An installed tree can be moved.
     file(RENAME "${SCRATCH}/first" "${SCRATCH}/prefix")
     set(prefix "${SCRATCH}/prefix")

@@ -1,6 +1,6 @@
-# Run by cpack after it has made packages: corrects Installed-Size of Debian packages. CPack adds the size of what a symbolic
-# link points to, and so counts the shared library twice. Here it is as dpkg-gencontrol has it: KiB, each file rounded up, and
-# one for each link and directory.
+# Run by cpack after it has made packages: corrects two things in those of Debian. CPack adds the size of what a symbolic link
+# points to to Installed-Size, and so counts the shared library twice; here it is as dpkg-gencontrol has it: KiB, each file rounded
+# up, and one for each link and directory. And CPack adds scripts that call ldconfig, which the trigger of the package does.
 cmake_minimum_required(VERSION 3.19)
 
 find_program(DPKG_DEB_EXECUTABLE dpkg-deb REQUIRED)
@@ -21,6 +21,7 @@ foreach(package IN LISTS CPACK_PACKAGE_FILES)
       math(EXPR size "${size} + (${bytes} + 1023) / 1024")
     endif()
   endforeach()
+  file(REMOVE "${content}/DEBIAN/postinst" "${content}/DEBIAN/postrm")
   file(READ "${content}/DEBIAN/control" control)
   string(REGEX REPLACE "Installed-Size: [0-9]+" "Installed-Size: ${size}" control "${control}")
   file(WRITE "${content}/DEBIAN/control" "${control}")
