@@ -2,6 +2,7 @@
 //! functions for one node, so that bits are the same. What is here serves only where [`is_available`].
 
 use super::body::{Body, HeadWeights, Literals, SmallFactor, Values, send_small, weights_of_head};
+use super::extended_four::ExtendedFour;
 use super::horn::{HornCoefficients, head_first_position};
 use super::number::Arithmetic;
 use super::packed::EncodedMessage;
@@ -41,10 +42,10 @@ impl Four {
         unsafe { std::mem::transmute::<__m256d, [EncodedMessage; FOUR]>(self.0) }
     }
 
-    #[inline(always)]
-    fn divide(self, other: Self) -> Self {
-        // SAFETY: a `Four` exists only where AVX2 does.
-        Self(unsafe { _mm256_div_pd(self.0, other.0) })
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn words(self) -> __m256i {
+        _mm256_castpd_si256(self.0)
     }
 }
 
@@ -67,13 +68,40 @@ impl Arithmetic for Four {
 #[derive(Clone, Copy)]
 struct Condition(__m256i);
 
-impl Condition {
+/// Numbers that messages of four factors are computed with.
+trait Numbers: Arithmetic {
     /// Both numbers, exchanged where the condition holds.
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn exchange(self, [a, b]: [Four; 2]) -> [Four; 2] {
-        let difference = _mm256_and_pd(_mm256_xor_pd(a.0, b.0), _mm256_castsi256_pd(self.0));
-        [Four(_mm256_xor_pd(a.0, difference)), Four(_mm256_xor_pd(b.0, difference))]
+    fn exchange(condition: Condition, numbers: [Self; 2]) -> [Self; 2];
+    /// The quotients as stored odds.
+    fn ratio(weights: [Self; 2]) -> Four;
+}
+
+impl Numbers for Four {
+    #[inline(always)]
+    fn exchange(Condition(mask): Condition, [a, b]: [Self; 2]) -> [Self; 2] {
+        // SAFETY: a `Four` exists only where AVX2 does.
+        unsafe {
+            let difference = _mm256_and_pd(_mm256_xor_pd(a.0, b.0), _mm256_castsi256_pd(mask));
+            [Self(_mm256_xor_pd(a.0, difference)), Self(_mm256_xor_pd(b.0, difference))]
+        }
+    }
+    #[inline(always)]
+    fn ratio([state1, state0]: [Self; 2]) -> Four {
+        // SAFETY: as in `exchange`.
+        Self(unsafe { _mm256_div_pd(state1.0, state0.0) })
+    }
+}
+
+impl Numbers for ExtendedFour {
+    #[inline(always)]
+    fn exchange(Condition(mask): Condition, numbers: [Self; 2]) -> [Self; 2] {
+        // SAFETY: an `ExtendedFour` exists only where AVX2 does.
+        unsafe { Self::exchange(mask, numbers) }
+    }
+    #[inline(always)]
+    fn ratio([state1, state0]: [Self; 2]) -> Four {
+        // SAFETY: as in `exchange`.
+        Four(unsafe { _mm256_castsi256_pd(state1.ratio(state0)) })
     }
 }
 
@@ -86,7 +114,7 @@ fn near<const HALF: u64, const DETERMINISTIC: bool>(inputs: &[Four]) -> u32 {
     let low = _mm256_set1_epi64x(((1023 - HALF) << 52) as i64);
     let mut distances = _mm256_setzero_si256();
     for input in inputs {
-        let word = _mm256_castpd_si256(input.0);
+        let word = input.words();
         let mut distance = _mm256_sub_epi64(word, low);
         if DETERMINISTIC {
             let is_zero = _mm256_cmpeq_epi64(word, _mm256_setzero_si256());
@@ -99,7 +127,7 @@ fn near<const HALF: u64, const DETERMINISTIC: bool>(inputs: &[Four]) -> u32 {
     let higher = _mm256_set1_epi64x(!(((2 * HALF) << 52) - 1) as i64);
     let beyond = _mm256_and_si256(distances, higher);
     let is_near = _mm256_cmpeq_epi64(beyond, _mm256_setzero_si256());
-    _mm256_movemask_pd(_mm256_castsi256_pd(is_near)) as u32
+    lanes_of(is_near)
 }
 
 /// [`near`] of nodes with `N` inputs, with a `HALF` so large that no product of theirs is beyond the range of `f64`.
@@ -120,7 +148,7 @@ fn near_for_factors<const N: usize, const DETERMINISTIC: bool>(inputs: &[Four; N
 #[inline]
 fn is_infinite(number: Four) -> __m256i {
     let infinity = _mm256_set1_epi64x(EncodedMessage::INFINITY.0 as i64);
-    _mm256_cmpeq_epi64(_mm256_castpd_si256(number.0), infinity)
+    _mm256_cmpeq_epi64(number.words(), infinity)
 }
 
 /// Which of four numbers are such, and not 0/0 or the product of 0 and infinity, as a bit for each.
@@ -167,35 +195,40 @@ fn transpose([a, b, c, d]: [&Values<f64>; FOUR]) -> Values<Four> {
 
 /// Four conjunctions of `N` variables with the head at one position. Inputs and messages are those of the head, then those of
 /// the body.
-struct FourFactors<const N: usize> {
+struct FourFactors<T, const N: usize> {
     /// Weights of the states 1 and 0 of each variable.
-    weights: [[Four; 2]; N],
-    values: Values<Four>,
+    weights: [[T; 2]; N],
+    values: Values<T>,
     /// Which literals of the body are x = 0; that of the head is not used.
     negated: [Condition; N],
     out: [Four; N],
 }
 
-impl<const N: usize> SmallFactor<Four> for FourFactors<N> {
+impl<T: Numbers, const N: usize> FourFactors<T, N> {
     #[inline(always)]
-    fn literal(&self, body: usize) -> Body<Four> {
-        // SAFETY: a `Four` exists only where AVX2 does.
-        Body::literal(unsafe { self.negated[body + 1].exchange(self.weights[body + 1]) })
+    fn messages(weights: [[T; 2]; N], values: Values<T>, negated: [Condition; N]) -> [Four; N] {
+        let mut factors = Self { weights, values, negated, out: [Four::ONE; N] };
+        send_small(N, &mut factors);
+        factors.out
+    }
+}
+
+impl<T: Numbers, const N: usize> SmallFactor<T> for FourFactors<T, N> {
+    #[inline(always)]
+    fn literal(&self, body: usize) -> Body<T> {
+        Body::literal(T::exchange(self.negated[body + 1], self.weights[body + 1]))
     }
     #[inline(always)]
-    fn head_weights(&self) -> HeadWeights<Four> {
+    fn head_weights(&self) -> HeadWeights<T> {
         HeadWeights::of(self.weights[0], self.values)
     }
     #[inline(always)]
-    fn send_to_head(&mut self, body: Body<Four>) {
-        let [state1, state0] = weights_of_head(body, self.values);
-        self.out[0] = state1.divide(state0);
+    fn send_to_head(&mut self, body: Body<T>) {
+        self.out[0] = T::ratio(weights_of_head(body, self.values));
     }
     #[inline(always)]
-    fn send_to_body(&mut self, body: usize, weights: [Four; 2]) {
-        // SAFETY: as in `literal`.
-        let [state1, state0] = unsafe { self.negated[body + 1].exchange(weights) };
-        self.out[body + 1] = state1.divide(state0);
+    fn send_to_body(&mut self, body: usize, weights: [T; 2]) {
+        self.out[body + 1] = T::ratio(T::exchange(self.negated[body + 1], weights));
     }
 }
 
@@ -227,9 +260,7 @@ pub(crate) fn four_head_first_messages<const N: usize>(
     for number in 0..N {
         weights[number][0] = inputs[number];
     }
-    let mut factors = FourFactors { weights, values, negated, out: [Four::ONE; N] };
-    send_small(N, &mut factors);
-    (factors.out, ALL)
+    (FourFactors::messages(weights, values, negated), ALL)
 }
 
 /// [`four_head_first_messages`] where some inputs are 0, infinite or beyond the range of `f64`.
@@ -238,7 +269,9 @@ pub(crate) fn four_head_first_messages<const N: usize>(
 fn other_head_first_messages<const N: usize>(
     inputs: [Four; N], values: Values<Four>, negated: [Condition; N],
 ) -> ([Four; N], u32) {
-    let right = near_for_factors::<N, true>(&inputs);
+    if near_for_factors::<N, true>(&inputs) != ALL {
+        return extended_head_first_messages(inputs, values, negated);
+    }
     let mut weights = [[Four::ONE; 2]; N];
     for number in 0..N {
         let is_infinite = _mm256_castsi256_pd(is_infinite(inputs[number]));
@@ -247,17 +280,47 @@ fn other_head_first_messages<const N: usize>(
             Four(_mm256_andnot_pd(is_infinite, Four::ONE.0)),
         ];
     }
-    let mut factors = FourFactors { weights, values, negated, out: [Four::ONE; N] };
-    send_small(N, &mut factors);
-    (factors.out, right & are_numbers(&factors.out))
+    let out = FourFactors::messages(weights, values, negated);
+    (out, are_numbers(&out))
+}
+
+/// [`four_head_first_messages`] with exponents that have a range of their own.
+#[target_feature(enable = "avx2")]
+#[inline(never)]
+fn extended_head_first_messages<const N: usize>(
+    inputs: [Four; N], values: Values<Four>, negated: [Condition; N],
+) -> ([Four; N], u32) {
+    let mut weights = [[ExtendedFour::ONE; 2]; N];
+    for number in 0..N {
+        weights[number] = ExtendedFour::weights(inputs[number].words());
+    }
+    let mut extended = [[ExtendedFour::ONE; 2]; 2];
+    for (extended, value) in extended.as_flattened_mut().iter_mut().zip(values.as_flattened()) {
+        *extended = ExtendedFour::of_f64(value.0);
+    }
+    let out = FourFactors::messages(weights, extended, negated);
+    let mut contradictions = _mm256_setzero_si256();
+    for message in &out {
+        let contradiction = _mm256_set1_epi64x(EncodedMessage::CONTRADICTION.0 as i64);
+        let is_contradiction = _mm256_cmpeq_epi64(message.words(), contradiction);
+        contradictions = _mm256_or_si256(contradictions, is_contradiction);
+    }
+    (out, !lanes_of(contradictions) & ALL)
+}
+
+/// A condition as a bit for each of four.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn lanes_of(condition: __m256i) -> u32 {
+    _mm256_movemask_pd(_mm256_castsi256_pd(condition)) as u32
 }
 
 /// A number as a factor of a product.
 #[derive(Clone, Copy)]
-struct Factor(Four);
+struct Factor<T>(T);
 
-impl Monoid for Factor {
-    const NEUTRAL: Self = Self(Four::ONE);
+impl<T: Arithmetic> Monoid for Factor<T> {
+    const NEUTRAL: Self = Self(T::ONE);
     #[inline(always)]
     fn combine(self, other: Self) -> Self {
         Self(self.0.multiply(other.0))
@@ -265,7 +328,7 @@ impl Monoid for Factor {
 }
 
 /// For each of the `D` = 1 to 8 messages to each of four binary variables without evidence, the product of all others, as odds;
-/// and for which variables these are right, as a bit for each.
+/// and for which variables these are right, as a bit for each: all but those with messages 0 and infinity.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
@@ -279,17 +342,54 @@ pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D
     for at in 0..D {
         out[at] = rest[at].0;
     }
-    let mut right = near_for_products::<D, false>(&values);
-    if right != ALL {
+    let mut right = ALL;
+    if D == 2 {
+        // Not multiplied: the message of the other factor, of any size, as it stands.
+        out.copy_from_slice(&[values[1], values[0]]);
+        right = not_contradictory(&values);
+    } else if near_for_products::<D, false>(&values) != ALL {
+        if near_for_products::<D, true>(&values) != ALL {
+            return extended_leave_one_out(values);
+        }
         // Products of numbers near one with 0, or with infinity, are exact, and those with both are no numbers.
-        right = near_for_products::<D, true>(&values) & are_numbers(&[total.0]);
+        right = are_numbers(&[total.0]);
     }
     (out, right)
+}
+
+/// [`four_leave_one_out`] with exponents that have a range of their own.
+#[target_feature(enable = "avx2")]
+#[inline(never)]
+fn extended_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
+    let mut leaves = [Factor::NEUTRAL; 8];
+    for at in 0..D {
+        leaves[at] = Factor(ExtendedFour::of_odds(values[at].words()));
+    }
+    let (rest, _) = leave_one_out_of_eight(&leaves);
+    let mut out = [Four::ONE; D];
+    for at in 0..D {
+        out[at] = Four(_mm256_castsi256_pd(rest[at].0.stored()));
+    }
+    (out, not_contradictory(&values))
+}
+
+/// Which of four variables do not have messages 0 and infinity, both of them, as a bit for each.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn not_contradictory(values: &[Four]) -> u32 {
+    let (mut zeros, mut infinities) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+    for &value in values {
+        let is_zero = _mm256_cmpeq_epi64(value.words(), _mm256_setzero_si256());
+        zeros = _mm256_or_si256(zeros, is_zero);
+        infinities = _mm256_or_si256(infinities, is_infinite(value));
+    }
+    !lanes_of(_mm256_and_si256(zeros, infinities)) & ALL
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::extended_four::tests::message as extended_message;
     use crate::kernel::horn::tests::inputs;
     use crate::kernel::{ProductScratch, binary_leave_one_out_all, small_horn_messages};
     use proptest::prelude::*;
@@ -301,6 +401,14 @@ mod tests {
             2 => Just(EncodedMessage::INFINITY),
             1 => inputs(1e6, 300),
         ]
+    }
+
+    /// Messages of a node with eight edges: near one, extended, or some of each.
+    fn messages() -> impl Strategy<Value = [EncodedMessage; 8]> {
+        let mixed = prop_oneof![4 => message(), 1 => extended_message()].boxed();
+        prop_oneof![Just(message().boxed()), Just(extended_message().boxed()), Just(mixed)]
+            .prop_flat_map(|message| prop::collection::vec(message, 8))
+            .prop_map(|messages| messages.try_into().unwrap())
     }
 
     fn coefficients() -> impl Strategy<Value = HornCoefficients> {
@@ -328,9 +436,8 @@ mod tests {
             let c = &coefficients[lane];
             let expected = small_horn_messages(&inputs, head, c);
             let is_right = right >> lane & 1 == 1;
-            let near = inputs.iter().all(|input| input.is_within::<31>());
             let is_contradictory = expected.contains(&EncodedMessage::CONTRADICTION);
-            prop_assert!(is_right || !near || !c.may_be_near() || is_contradictory);
+            prop_assert!(is_right || !c.may_be_near() || is_contradictory);
             if is_right && c.may_be_near() {
                 for (number, message) in messages.iter().enumerate() {
                     let position = head_first_position(number, head);
@@ -355,13 +462,11 @@ mod tests {
         };
         for lane in 0..FOUR {
             let mut values = values[lane][..D].to_vec();
-            let near = values.iter().all(|value| value.is_within::<63>());
             let scratch = &mut ProductScratch::default();
             let is_contradictory = binary_leave_one_out_all(&mut values, None, scratch).unwrap();
             let is_right = right >> lane & 1 == 1;
-            prop_assert!(is_right || !near || is_contradictory);
+            prop_assert_eq!(is_right, !is_contradictory);
             if is_right {
-                prop_assert!(!is_contradictory);
                 for (message, &expected) in messages.iter().zip(&values) {
                     prop_assert_eq!(message.stored()[lane], expected);
                 }
@@ -373,14 +478,13 @@ mod tests {
     proptest! {
         #[test]
         fn four_are_one_after_the_other(
-            inputs in prop::collection::vec(message(), 8 * FOUR),
+            inputs in prop::array::uniform4(messages()),
             head in 0_usize..8,
             coefficients in prop::collection::vec(coefficients(), FOUR),
         ) {
             if !is_available() {
                 return Ok(());
             }
-            let inputs: [[EncodedMessage; 8]; FOUR] = inputs.as_chunks().0.try_into().unwrap();
             let coefficients: [HornCoefficients; FOUR] = coefficients.try_into().unwrap();
             compare_factors::<2>(&inputs, head % 2, &coefficients)?;
             compare_factors::<3>(&inputs, head % 3, &coefficients)?;

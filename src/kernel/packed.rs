@@ -14,23 +14,24 @@ use super::number::{Arithmetic, ExtendedFloat, Real};
 #[repr(transparent)]
 pub(crate) struct EncodedMessage(pub(crate) u64);
 
-const TAG: u64 = 1 << 63;
+pub(super) const TAG: u64 = 1 << 63;
 /// Marks the form with the longer exponent.
-const LONG: u64 = 1 << 62;
+pub(super) const LONG: u64 = 1 << 62;
 
 /// How a tagged value is laid out below its marks.
-struct Layout {
-    fraction_bits: u32,
-    bias: i64,
+pub(super) struct Layout {
+    pub(super) fraction_bits: u32,
+    pub(super) bias: i64,
     /// Largest exponent, up or down; rounding up may exceed it by one.
-    limit: i64,
+    pub(super) limit: i64,
 }
 
-const SHORT_LAYOUT: Layout = Layout { fraction_bits: 47, bias: 1 << 14, limit: 16_000 };
-const LONG_LAYOUT: Layout = Layout { fraction_bits: 40, bias: 1 << 21, limit: (1 << 21) - 3 };
+pub(super) const SHORT_LAYOUT: Layout = Layout { fraction_bits: 47, bias: 1 << 14, limit: 16_000 };
+pub(super) const LONG_LAYOUT: Layout =
+    Layout { fraction_bits: 40, bias: 1 << 21, limit: (1 << 21) - 3 };
 
 /// Exponents of values stored as an `f64` are within +-1000.
-const F64_EXPONENT: i64 = 1000;
+pub(super) const F64_EXPONENT: i64 = 1000;
 
 const fn power_bits(exponent: i64) -> u64 {
     ((1023 + exponent) as u64) << 52
