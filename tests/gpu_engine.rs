@@ -552,6 +552,43 @@ fn messages_beyond_f64_range_in_larger_graphs() {
     }
 }
 
+/// Factors of 2 to 8 variables of which some, few or many side by side, have inputs whose product no f64 holds.
+#[test]
+fn factors_beyond_f64_range_among_others() {
+    let Some(options) = tested() else { return };
+    // Of so many priors one says as good as nothing else than its state.
+    for rarity in [1, 3, 12, 60] {
+        let mut builder = FactorGraphBuilder::new();
+        for variable in 0..500 {
+            let p = if variable % rarity == 0 { 1e-200 } else { 0.3 };
+            builder.add_prior(variable, p).unwrap();
+        }
+        for factor in 0..840 {
+            let inputs = 1 + factor / 120;
+            let body: Vec<u64> = (0..inputs).map(|i| (31 * factor + 67 * i) % 500).collect();
+            match factor % 2 {
+                0 => builder.add_and(1000 + factor, &body, 0.9, 1e-12).unwrap(),
+                _ => builder.add_or(1000 + factor, &body, 0.9, 1e-12).unwrap(),
+            }
+        }
+        let graph = Arc::new(builder.build().unwrap());
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        for observed in (3..graph.variable_count()).step_by(29) {
+            pair.both(|session| session.observe(observed, observed % 2).unwrap());
+        }
+        for inference in [Inference::SumProduct, Inference::MaxProduct] {
+            for (iterations, damping) in [(7, 0.0), (4, 0.5)] {
+                let contradiction = Contradiction::Vote;
+                let rule = StopRule::Iterations(iterations);
+                let request =
+                    RunRequest { inference, damping, contradiction, ..RunRequest::new(rule) };
+                let what = || format!("one of {rarity}, {request:?}");
+                within(pair.run(&request), what).unwrap().unwrap();
+            }
+        }
+    }
+}
+
 /// Quotients whose divisors have only ones as digits, or nearly so: 1 - p for p of a few times 2^-53.
 #[test]
 fn quotients_by_nearly_one() {
