@@ -50,16 +50,16 @@ fn fill(graph: &FactorGraph, names: &Dictionary, output: &mut Output<'_>) -> Res
         let head = graph.head_position(factor);
         for (position, &variable) in graph.factor_variables(factor).iter().enumerate() {
             // `dot` places the first one of an edge to the left of the second one.
-            let (factor, variable) = (factor as u64, u64::from(variable));
+            let mut ends = [("f", factor as u64), ("v", u64::from(variable))];
             if head.is_some_and(|head| head != position) {
-                numbered("  v", variable, output);
-                numbered(" -- f", factor, output);
-                output.text(";");
-            } else {
-                numbered("  f", factor, output);
-                numbered(" -- v", variable, output);
-                output.text(if head.is_some() { " [dir=forward];" } else { ";" });
+                ends.reverse();
             }
+            let [(first, number), (second, other)] = ends;
+            output.text("  ");
+            numbered(first, number, output);
+            output.text(" -- ");
+            numbered(second, other, output);
+            output.text(if head == Some(position) { " [dir=forward];" } else { ";" });
             output.end_line()?;
         }
     }

@@ -211,17 +211,20 @@ impl Printer {
         }
         let mut text = format!("# answers {answers}, true {found}, open {open}\n");
         if let Some(quality) = quality {
-            let rank =
-                |rank: Option<usize>| rank.map_or("not reached".into(), |rank| rank.to_string());
             if let Some(differing) = differing {
                 text += &by_list(*differing, *answers);
             }
             text += &format!("# inversions {}\n", quality.inversions);
-            text += &format!("# Rank-100%-T {}\n", rank(quality.ranks.all));
-            text += &format!("# Rank-90%-T {}\n", rank(quality.ranks.ninety_percent));
+            text += &format!("# Rank-100%-T {}\n", rank_text(quality.ranks.all));
+            text += &format!("# Rank-90%-T {}\n", rank_text(quality.ranks.ninety_percent));
         }
         print(&text)
     }
+}
+
+/// After how many answers enough true alarms were found.
+pub fn rank_text(rank: Option<usize>) -> String {
+    rank.map_or("not reached".into(), |rank| rank.to_string())
 }
 
 /// Says what the measures are measured by, as answers of a person need not be those of the list.

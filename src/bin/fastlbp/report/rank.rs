@@ -5,7 +5,7 @@ use super::page::Page;
 use super::sections::{convergence, facts, levels, probabilities, time};
 use crate::failure::Outcome;
 use crate::observe::ObservedRun;
-use crate::rank_output::{Summary, describe};
+use crate::rank_output::{Summary, describe, rank_text};
 use fastlbp::format::{Dictionary, six_digits};
 use fastlbp::ranking::Inspection;
 
@@ -26,13 +26,12 @@ pub fn page(
         ("true alarms among them", summary.found.to_string()),
     ];
     if let Some(quality) = &summary.quality {
-        let rank = |rank: Option<usize>| rank.map_or("not reached".into(), |rank| rank.to_string());
         if let Some(differing) = summary.differing {
             measures.push(("answers that differ from the list of alarms", differing.to_string()));
         }
         measures.push(("inversions", quality.inversions.to_string()));
-        measures.push(("Rank-100%-T", rank(quality.ranks.all)));
-        measures.push(("Rank-90%-T", rank(quality.ranks.ninety_percent)));
+        measures.push(("Rank-100%-T", rank_text(quality.ranks.all)));
+        measures.push(("Rank-90%-T", rank_text(quality.ranks.ninety_percent)));
     }
     page.facts(&measures);
     answers(&mut page, inspection, summary)?;
