@@ -7,7 +7,7 @@ use super::stale::{Stale, StaleView};
 use super::state::{Known, State, View};
 use crate::kernel::four::{FOUR, Four, four_head_first_messages, four_leave_one_out, is_available};
 use crate::kernel::{EncodedMessage, head_first_position};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Most edges of nodes that are computed four at a time.
 pub(super) const MOST_EDGES: usize = 8;
@@ -91,7 +91,7 @@ impl<'a> FourAtOnce<'a> {
                 stale[count] = factor;
                 count += usize::from(self.stale_factors.is_marked(factor as usize));
             }
-            let (fours, others) = stale[..count].as_chunks::<FOUR>();
+            let (fours, others) = in_fours(&mut stale, count);
             for (at, &four) in fours.iter().enumerate() {
                 if self.prefetches
                     && let Some(ahead) = fours.get(at + PREFETCH_DISTANCE)
@@ -143,33 +143,26 @@ impl<'a> FourAtOnce<'a> {
         for number in 0..N {
             stored[head_first_position(number, head)] = outputs[number].stored();
         }
-        let unwanted = AtomicU64::new(0);
+        let (unwanted, unwanted_mark) = (AtomicU64::new(0), AtomicBool::new(false));
         for lane in 0..FOUR {
             if right >> lane & 1 == 0 {
                 continue;
             }
             let edges = first[lane]..first[lane] + N;
-            let slots = &self.slots[edges.clone()];
-            let mut changed = 0_u32;
+            let (slots, variables) = (&self.slots[edges.clone()], &self.variables[edges]);
             for position in 0..N {
                 let (slot, message) = (slots[position] as usize, stored[position][lane]);
+                let variable = variables[position] as usize;
                 let differs = if PARTIAL {
                     let is_wanted = positions[lane] >> position & 1 == 1;
                     self.to_variable.replace_if(is_wanted, slot, message, &unwanted)
                 } else {
                     self.to_variable.replace(slot, message)
                 };
-                changed |= u32::from(differs) << position;
-            }
-            let variables = &self.variables[edges];
-            while changed != 0 {
-                let position = changed.trailing_zeros() as usize;
-                let variable = variables[position] as usize;
-                self.stale_variables.mark(variable);
-                if PARTIAL && stored[position][lane].is_deterministic() {
+                self.stale_variables.mark_if(differs, variable, &unwanted_mark);
+                if PARTIAL && differs && message.is_deterministic() {
                     self.state.newly_certain.set(variable);
                 }
-                changed &= changed - 1;
             }
             if !PARTIAL {
                 self.stale_factors.unmark(factors[lane] as usize);
@@ -251,7 +244,7 @@ impl<'a> FourAtOnce<'a> {
                 stale[count] = variable;
                 count += usize::from(is_stale & !is_known);
             }
-            let (fours, others) = stale[..count].as_chunks::<FOUR>();
+            let (fours, others) = in_fours(&mut stale, count);
             for (at, &four) in fours.iter().enumerate() {
                 if self.prefetches
                     && let Some(ahead) = fours.get(at + PREFETCH_DISTANCE)
@@ -296,20 +289,16 @@ impl<'a> FourAtOnce<'a> {
         for at in 0..D {
             stored[at] = outputs[at].stored();
         }
+        let unwanted = AtomicBool::new(false);
         for lane in 0..FOUR {
             if right >> lane & 1 == 0 {
                 continue;
             }
             let edges = &self.edges[first[lane]..first[lane] + D];
-            let mut changed = 0_u32;
             for at in 0..D {
-                let differs = self.by_edge.replace(edges[at] as usize, stored[at][lane]);
-                changed |= u32::from(differs) << at;
-            }
-            while changed != 0 {
-                let edge = edges[changed.trailing_zeros() as usize];
-                self.stale_factors.mark(self.factors[edge as usize] as usize);
-                changed &= changed - 1;
+                let edge = edges[at] as usize;
+                let differs = self.by_edge.replace(edge, stored[at][lane]);
+                self.stale_factors.mark_if(differs, self.factors[edge] as usize, &unwanted);
             }
             self.stale_variables.unmark(variables[lane] as usize);
         }
@@ -322,12 +311,25 @@ fn stale<'a>(marks: StaleView<'a>, nodes: &'a [u32]) -> impl Iterator<Item = usi
     nodes.iter().map(|&node| node as usize).filter(move |&node| marks.is_marked(node))
 }
 
-/// Calls `one` for nodes whose bit is not set.
+/// The first `count` of some nodes as fours, the last one of which may repeat a node, and one that is left.
+#[inline(always)]
+fn in_fours(nodes: &mut [u32; BATCH], count: usize) -> (&[[u32; FOUR]], &[u32]) {
+    const { assert!(BATCH.is_multiple_of(FOUR)) };
+    let mut padded = count;
+    if count % FOUR > 1 {
+        padded = count.next_multiple_of(FOUR);
+        let last = nodes[count - 1];
+        nodes[count..padded].fill(last);
+    }
+    nodes[..padded].as_chunks()
+}
+
+/// Calls `one` for nodes whose bit is not set, for each once.
 #[inline(always)]
 fn left_out(nodes: [u32; FOUR], done: u32, one: &mut dyn FnMut(usize)) {
     if done != (1 << FOUR) - 1 {
         for (lane, &node) in nodes.iter().enumerate() {
-            if done >> lane & 1 == 0 {
+            if done >> lane & 1 == 0 && !nodes[..lane].contains(&node) {
                 one(node as usize);
             }
         }

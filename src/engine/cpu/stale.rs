@@ -56,6 +56,16 @@ impl StaleView<'_> {
         self.0[node].store(true, Relaxed);
     }
 
+    /// [`Self::mark`] where an input `has_changed`; else nothing but `unwanted` changes. (There is no branch, which would be hard
+    /// to predict.)
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn mark_if(self, has_changed: bool, node: usize, unwanted: &AtomicBool) {
+        let flag = &self.0[node];
+        let flag = if has_changed { flag } else { unwanted };
+        flag.store(true, Relaxed);
+    }
+
     #[inline(always)]
     pub(super) fn is_marked(self, node: usize) -> bool {
         self.0[node].load(Relaxed)

@@ -206,6 +206,14 @@ pub(super) enum Known {
     Weights,
 }
 
+impl Known {
+    /// Whether the variable is observed in a state.
+    #[inline(always)]
+    pub(super) fn is_observed(self) -> bool {
+        matches!(self, Self::False | Self::True | Self::State)
+    }
+}
+
 /// The data of the engine: the graph, the messages and the evidence; everything but the plan of an iteration.
 pub(super) struct State {
     pub(super) graph: Arc<FactorGraph>,

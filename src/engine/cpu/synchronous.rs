@@ -25,6 +25,8 @@ pub(super) struct Synchronous {
     pub(super) slots: Vec<u32>,
     pub(super) stale_variables: Stale,
     pub(super) stale_factors: Stale,
+    /// Whether the messages from observed variables are in `State::by_edge`: they never change.
+    observed_sent: bool,
     /// Whether nodes that are not stale are left out.
     skips: bool,
     /// Whether that may ever be so; tests compare with an engine where it is not.
@@ -76,6 +78,7 @@ impl Synchronous {
             slots: collected(state.links.iter().map(|link| link.slot))?,
             stale_variables: Stale::new(graph.variable_count())?,
             stale_factors: Stale::new(graph.factor_count())?,
+            observed_sent: false,
             skips: false,
             may_skip: true,
             pace: Pace::new(tuning),
@@ -93,6 +96,7 @@ impl Synchronous {
     pub(super) fn messages_were_replaced(&mut self) {
         self.stale_variables.mark_all();
         self.stale_factors.mark_all();
+        self.observed_sent = false;
     }
 
     /// Whether the messages to a variable may have changed since those from it were last computed.
@@ -118,8 +122,9 @@ impl Synchronous {
 
     /// Computes all messages from variables to factors into `State::by_edge`. A variable that is contradictory stays stale, so
     /// that it is counted in every iteration.
-    pub(super) fn update_to_factors(&self, state: &State, team: &Team) {
+    pub(super) fn update_to_factors(&mut self, state: &State, team: &Team) {
         self.update_with(self.four_at_once(state).as_ref(), state, team);
+        self.observed_sent = self.skips;
     }
 
     /// The same for measurements, whoever has changed messages.
@@ -154,6 +159,9 @@ impl Synchronous {
     /// Updates all messages of a variable.
     #[inline]
     fn variable_sends(&self, state: &State, variable: usize, workspace: &mut Workspace) {
+        if self.observed_sent && state.known[variable].is_observed() {
+            return self.stale_variables.unmark(variable);
+        }
         let before = workspace.contradictions.count;
         send_to_factors(state, variable, &self.stale_factors, workspace);
         if workspace.contradictions.count == before {
