@@ -45,8 +45,8 @@ pub(crate) use packed::EncodedMessage;
 pub(crate) use power::{geometric_mean, mean_numerator};
 pub(crate) use product::{
     BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
-    binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_message,
-    resolve_states, stored_message, weights_to_probabilities,
+    binary_leave_one_out_all, deterministic_probability, leave_one_out_of_few, probability_of_few,
+    resolve_message, resolve_states, stored_message, weights_to_probabilities,
 };
 pub(crate) use states::NearStates;
 pub(crate) use table::{

@@ -332,11 +332,20 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// The product of all values, in the shape of the tree.
     pub(crate) fn product(
-        &mut self, values: impl ExactSizeIterator<Item = EncodedMessage>,
+        &mut self, mut values: impl ExactSizeIterator<Item = EncodedMessage>,
     ) -> Result<Product, NoMemory> {
         self.products.clear();
-        fit(&mut self.products, values.len())?;
-        self.products.extend(values.map(Product::of));
+        if values.len() > BLOCK {
+            fit(&mut self.products, values.len().div_ceil(BLOCK))?;
+            while values.len() > 0 {
+                let mut block = [EncodedMessage::ONE; BLOCK];
+                block.iter_mut().zip(&mut values).for_each(|(message, value)| *message = value);
+                self.products.push(Product::of_block(&block));
+            }
+        } else {
+            fit(&mut self.products, values.len())?;
+            self.products.extend(values.map(Product::of));
+        }
         let mut count = self.products.len();
         while count > 1 {
             for i in 0..count / 2 {
@@ -362,13 +371,28 @@ impl Scratch {
     }
 }
 
-/// Probability of state 1 from a binary variable's four messages, some of them padding ones, where
+/// Probability of state 1 from a binary variable's four or eight messages, some of them padding ones, where
 /// `f64` does.
 #[inline]
-pub(crate) fn probability_of_few(values: &[EncodedMessage; 4]) -> Option<f64> {
-    let [a, b, c, d] = plain_factors(values)?;
-    let odds = (a * b) * (c * d);
+pub(crate) fn probability_of_few<const N: usize>(values: &[EncodedMessage; N]) -> Option<f64> {
+    const { assert!(N == 4 || N == 8) };
+    let x = plain_factors(values)?;
+    let mut odds = (x[0] * x[1]) * (x[2] * x[3]);
+    if N == 8 {
+        odds *= (x[4] * x[5]) * (x[6] * x[7]);
+    }
     Some(odds / (odds + 1.0))
+}
+
+/// Probability of state 1 from messages to a binary variable of which some are deterministic, and these agree.
+#[inline]
+pub(crate) fn deterministic_probability(values: &[EncodedMessage]) -> Option<f64> {
+    let (mut zero, mut infinite) = (false, false);
+    for &value in values {
+        zero |= value == EncodedMessage::ZERO;
+        infinite |= value == EncodedMessage::INFINITY;
+    }
+    (zero != infinite).then_some(if zero { 0.0 } else { 1.0 })
 }
 
 /// A message over the states of a variable from one product per state: weights relative to the
@@ -453,6 +477,7 @@ mod tests {
         fn small_and_general_agree(
             values in prop_oneof![
                 prop::collection::vec(message(), 1..=8),
+                prop::collection::vec(message(), 9..=40),
                 prop::collection::vec((1e-3_f64..1e3).prop_map(EncodedMessage::from_f64), 1..=70),
             ]
         ) {
@@ -467,6 +492,19 @@ mod tests {
             let contradictory = binary_leave_one_out_all(&mut all, None, &mut scratch).unwrap();
             let total = scratch.product(values.iter().copied()).unwrap();
             prop_assert_eq!(contradictory, total.is_contradictory());
+            let mut products: Vec<Product> = values.iter().map(|&value| Product::of(value)).collect();
+            let whole = leave_one_out(&mut products, &mut scratch.tree).unwrap();
+            prop_assert_eq!(total.to_words(), whole.to_words());
+            let probability = total.probabilities()[1];
+            match deterministic_probability(&values) {
+                Some(p) => prop_assert_eq!(p, probability),
+                None => prop_assert!(contradictory || !total.odds().is_deterministic()),
+            }
+            if values.len() <= 8 {
+                let mut padded = [EncodedMessage::ONE; 8];
+                padded[..values.len()].copy_from_slice(&values);
+                prop_assert!(probability_of_few(&padded).is_none_or(|p| p == probability));
+            }
             for (leaf, &expected) in expected.iter().enumerate() {
                 if values.len() <= SMALL_DEGREE {
                     prop_assert_eq!(binary_leave_one_out(&values, leaf), expected);
@@ -476,9 +514,7 @@ mod tests {
             if values.len() <= 4 {
                 let mut padded = [EncodedMessage::ONE; 4];
                 padded[..values.len()].copy_from_slice(&values);
-                if let Some(p) = probability_of_few(&padded) {
-                    prop_assert_eq!(p, total.probabilities()[1]);
-                }
+                prop_assert!(probability_of_few(&padded).is_none_or(|p| p == probability));
                 for (leaf, &expected) in expected.iter().enumerate() {
                     if let Some(odds) = leave_one_out_of_few(&padded, leaf) {
                         prop_assert_eq!((odds, false), expected);

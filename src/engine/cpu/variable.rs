@@ -6,8 +6,8 @@ use super::trees::HighDegreeVariables;
 use super::workspace::{Products, Workspace};
 use crate::kernel::{
     EncodedMessage, Monoid, NearStates, Product, SMALL_DEGREE, binary_leave_one_out,
-    binary_leave_one_out_all, leave_one_out_of_few, probability_of_few, resolve_message,
-    resolve_states, weights_to_probabilities,
+    binary_leave_one_out_all, deterministic_probability, leave_one_out_of_few, probability_of_few,
+    resolve_message, resolve_states, weights_to_probabilities,
 };
 use crate::memory::{NoMemory, fit};
 
@@ -456,12 +456,22 @@ pub(super) fn filled_with_zeros(buffer: &mut Vec<f64>, length: usize) -> Result<
 #[inline]
 pub(super) fn probability(state: &State, variable: usize, workspace: &mut Workspace) -> f64 {
     let slots = state.graph.variable_slots(variable);
-    if state.known[variable] == Known::Nothing && (1..=4).contains(&slots.len()) {
-        let start = state.slot_values(slots.start).start;
-        let values = state.newest().padded::<4>(start, slots.len());
-        if let Some(probability) = probability_of_few(&values) {
-            return probability;
+    let start = || state.slot_values(slots.start).start;
+    let few = match (state.known[variable], slots.len()) {
+        (Known::False, _) => Some(0.0),
+        (Known::True, _) => Some(1.0),
+        (Known::Nothing, degree @ 1..=4) => {
+            let values = state.newest().padded::<4>(start(), degree);
+            probability_of_few(&values).or_else(|| deterministic_probability(&values))
         }
+        (Known::Nothing, degree @ 5..=8) => {
+            let values = state.newest().padded::<8>(start(), degree);
+            probability_of_few(&values).or_else(|| deterministic_probability(&values))
+        }
+        _ => None,
+    };
+    if let Some(probability) = few {
+        return probability;
     }
     let mut probabilities = [0.0; 2];
     belief(state, variable, workspace, &mut probabilities);

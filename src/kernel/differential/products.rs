@@ -34,7 +34,7 @@ fn few<const N: usize>(values: &[EncodedMessage], extra: EncodedMessage, out: &m
 fn few_products(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Words) {
     if values.len() <= 4 {
         few::<4>(values, extra, out);
-        let probability = probability_of_few(&padded(values));
+        let probability = probability_of_few(&padded::<4>(values));
         out.word(probability.is_some()).number(probability.unwrap_or(0.0));
     }
     few::<8>(values, extra, out);
