@@ -357,6 +357,25 @@ pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D
     (out, right)
 }
 
+/// The probability of state 1 of each of four binary variables without evidence with `D` = 1 to 8 messages; and for which of
+/// them it is right, as a bit for each.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(crate) fn four_probabilities<const D: usize>(values: [Four; D]) -> ([f64; FOUR], u32) {
+    const { assert!(1 <= D && D <= 8) };
+    let mut leaves = [Factor::NEUTRAL; 8];
+    for at in 0..D {
+        leaves[at] = Factor(values[at]);
+    }
+    let (_, Factor(odds)) = leave_one_out_of_eight(&leaves);
+    let right = near_for_products::<D, true>(&values) & are_numbers(&[odds]);
+    let probabilities = _mm256_div_pd(odds.0, odds.add(Four::ONE).0);
+    let is_infinite = _mm256_castsi256_pd(is_infinite(odds));
+    let probabilities = _mm256_blendv_pd(probabilities, Four::ONE.0, is_infinite);
+    // SAFETY: both are 32 bytes that any bits are valid for.
+    (unsafe { std::mem::transmute::<__m256d, [f64; FOUR]>(probabilities) }, right)
+}
+
 /// [`four_leave_one_out`] with exponents that have a range of their own.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
@@ -454,18 +473,25 @@ mod tests {
     ) -> Result<(), TestCaseError> {
         let mut fours = [Four::ONE; D];
         // SAFETY: there is AVX2, as the caller has seen.
-        let (messages, right) = unsafe {
+        let ((messages, right), (probabilities, are_right)) = unsafe {
             for (at, four) in fours.iter_mut().enumerate() {
                 *four = Four::of(values.map(|values| values[at]));
             }
-            four_leave_one_out(fours)
+            (four_leave_one_out(fours), four_probabilities(fours))
         };
         for lane in 0..FOUR {
             let mut values = values[lane][..D].to_vec();
             let scratch = &mut ProductScratch::default();
+            let product = scratch.product(values.iter().copied()).unwrap();
+            let near = values.iter().all(|value| value.is_within::<63>());
             let is_contradictory = binary_leave_one_out_all(&mut values, None, scratch).unwrap();
             let is_right = right >> lane & 1 == 1;
             prop_assert_eq!(is_right, !is_contradictory);
+            let has_probability = are_right >> lane & 1 == 1;
+            prop_assert!(has_probability || !near || is_contradictory);
+            if has_probability {
+                prop_assert_eq!(probabilities[lane], product.probabilities()[1]);
+            }
             if is_right {
                 for (message, &expected) in messages.iter().zip(&values) {
                     prop_assert_eq!(message.stored()[lane], expected);

@@ -5,7 +5,9 @@ use super::batches::FactorPart;
 use super::nodes::PREFETCHED_FROM;
 use super::stale::{Stale, StaleView};
 use super::state::{Known, State, View};
-use crate::kernel::four::{FOUR, Four, four_head_first_messages, four_leave_one_out, is_available};
+use crate::kernel::four::{
+    FOUR, Four, four_head_first_messages, four_leave_one_out, four_probabilities, is_available,
+};
 use crate::kernel::{EncodedMessage, head_first_position};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -258,6 +260,89 @@ impl<'a> FourAtOnce<'a> {
         }
     }
 
+    /// Calls `each` for variables with `degree` factors, stale ones only if `skips`, and the probability of state 1; `one` for
+    /// those whose probability it leaves out.
+    pub(super) fn probabilities(
+        &self, degree: usize, variables: &[u32], skips: bool, each: &mut impl FnMut(usize, f64),
+        one: &mut dyn FnMut(usize),
+    ) {
+        // SAFETY: there is AVX2, as `new` has seen.
+        unsafe {
+            match degree {
+                1 => self.probabilities_of::<1>(variables, skips, each, one),
+                2 => self.probabilities_of::<2>(variables, skips, each, one),
+                3 => self.probabilities_of::<3>(variables, skips, each, one),
+                4 => self.probabilities_of::<4>(variables, skips, each, one),
+                5 => self.probabilities_of::<5>(variables, skips, each, one),
+                6 => self.probabilities_of::<6>(variables, skips, each, one),
+                7 => self.probabilities_of::<7>(variables, skips, each, one),
+                8 => self.probabilities_of::<8>(variables, skips, each, one),
+                _ if skips => stale(self.stale_variables, variables).for_each(one),
+                _ => variables.iter().for_each(|&variable| one(variable as usize)),
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn probabilities_of<const D: usize>(
+        &self, variables: &[u32], skips: bool, each: &mut impl FnMut(usize, f64),
+        one: &mut dyn FnMut(usize),
+    ) {
+        let mut stale = [0; BATCH];
+        for variables in variables.chunks(BATCH) {
+            let mut count = 0;
+            for &variable in variables {
+                let is_known = self.state.known[variable as usize] != Known::Nothing;
+                let is_stale = !skips | self.stale_variables.is_marked(variable as usize);
+                if is_known & is_stale {
+                    one(variable as usize);
+                }
+                stale[count] = variable;
+                count += usize::from(is_stale & !is_known);
+            }
+            let (fours, others) = stale[..count].as_chunks::<FOUR>();
+            for &four in fours {
+                let values = self.messages_to::<D>(self.first_slots(four));
+                let (probabilities, right) = four_probabilities(values);
+                for lane in 0..FOUR {
+                    let variable = four[lane] as usize;
+                    if right >> lane & 1 == 1 {
+                        each(variable, probabilities[lane]);
+                    } else {
+                        one(variable);
+                    }
+                }
+            }
+            others.iter().for_each(|&variable| one(variable as usize));
+        }
+    }
+
+    /// The messages to four variables, from the first slot of each.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn messages_to<const D: usize>(&self, first: [usize; FOUR]) -> [Four; D] {
+        let mut lanes = [[EncodedMessage::ONE; D]; FOUR];
+        for lane in 0..FOUR {
+            lanes[lane] = self.to_variable.array::<D>(first[lane]);
+        }
+        let [a, b, c, d] = &lanes;
+        let mut values = [Four::splat(1.0); D];
+        for at in 0..D {
+            values[at] = Four::of([a[at], b[at], c[at], d[at]]);
+        }
+        values
+    }
+
+    /// The first slot of each of four variables.
+    #[inline(always)]
+    fn first_slots(&self, variables: [u32; FOUR]) -> [usize; FOUR] {
+        let mut first = [0; FOUR];
+        for lane in 0..FOUR {
+            first[lane] = self.variable_offsets[variables[lane] as usize] as usize;
+        }
+        first
+    }
+
     /// Prefetches the messages of variables to their factors.
     #[inline(always)]
     fn prefetch_edges<const D: usize>(&self, variables: [u32; FOUR]) {
@@ -273,18 +358,8 @@ impl<'a> FourAtOnce<'a> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn update_four_variables<const D: usize>(&self, variables: [u32; FOUR]) -> u32 {
-        let mut first = [0; FOUR];
-        let mut lanes = [[EncodedMessage::ONE; D]; FOUR];
-        for lane in 0..FOUR {
-            first[lane] = self.variable_offsets[variables[lane] as usize] as usize;
-            lanes[lane] = self.to_variable.array::<D>(first[lane]);
-        }
-        let [a, b, c, d] = &lanes;
-        let mut values = [Four::splat(1.0); D];
-        for at in 0..D {
-            values[at] = Four::of([a[at], b[at], c[at], d[at]]);
-        }
-        let (outputs, right) = four_leave_one_out(values);
+        let first = self.first_slots(variables);
+        let (outputs, right) = four_leave_one_out(self.messages_to::<D>(first));
         let mut stored = [[EncodedMessage::ONE; FOUR]; D];
         for at in 0..D {
             stored[at] = outputs[at].stored();

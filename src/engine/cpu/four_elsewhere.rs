@@ -30,4 +30,11 @@ impl<'a> FourAtOnce<'a> {
     pub(super) fn update_variables(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize)) {
         match self.0 {}
     }
+
+    pub(super) fn probabilities(
+        &self, _: usize, _: &[u32], _: bool, _: &mut impl FnMut(usize, f64),
+        _: &mut dyn FnMut(usize),
+    ) {
+        match self.0 {}
+    }
 }

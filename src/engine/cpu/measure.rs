@@ -99,7 +99,11 @@ impl Tracker {
     pub(super) fn beliefs_moved(
         &self, state: &State, synchronous: &Synchronous, team: &mut Team, follows: bool,
     ) -> Movement {
-        synchronous.for_variables(team, |v, workspace| {
+        let each = |v, probability, workspace: &mut Workspace| {
+            let diff = self.replace_belief(self.start(v), probability);
+            self.note(workspace, v, diff);
+        };
+        synchronous.probabilities(state, team, follows, each, |v, workspace| {
             if follows && !synchronous.may_have_changed(v) {
                 return;
             }

@@ -115,6 +115,31 @@ impl Synchronous {
         self.variables.for_each(team, visit);
     }
 
+    /// Calls `each` for every binary variable of which the probability of state 1 can be computed with others, if `skips` only
+    /// where it may have changed, and `visit` for all others, on all threads.
+    pub(super) fn probabilities(
+        &self, state: &State, team: &Team, skips: bool,
+        each: impl Fn(usize, f64, &mut Workspace) + Sync,
+        visit: impl Fn(usize, &mut Workspace) + Sync,
+    ) {
+        let Some(four) = self.four_of_a_batch(state) else {
+            return self.for_variables(team, visit);
+        };
+        self.variables.for_groups(team, |degree, group, workspace| {
+            // Both write to the workspace, one after the other.
+            let workspace = std::cell::RefCell::new(workspace);
+            four.probabilities(
+                degree as usize,
+                group.nodes,
+                skips && self.skips,
+                &mut |variable, probability| {
+                    each(variable, probability, &mut workspace.borrow_mut())
+                },
+                &mut |variable| visit(variable, &mut workspace.borrow_mut()),
+            );
+        });
+    }
+
     /// Runs `visit` for every factor, on all threads.
     pub(super) fn for_factors(&self, team: &Team, visit: impl Fn(usize, &mut Workspace) + Sync) {
         self.factors.for_each(team, visit);
