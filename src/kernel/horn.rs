@@ -95,6 +95,7 @@ impl HornCoefficients {
     }
 
     /// Whether the literals at the first 64 positions are negated, as a bit for each.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn first_signs(&self) -> u64 {
         self.negated

@@ -71,7 +71,8 @@ pub(super) struct FactorPart {
     /// Which edges of all batches.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// A bit for the position of each edge in the factor, of the first 32.
+    /// A bit for the position of each edge in the factor, of the first 32; for `four.rs`.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
     pub(super) positions: u32,
 }
 
