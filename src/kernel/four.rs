@@ -327,17 +327,23 @@ impl<T: Arithmetic> Monoid for Factor<T> {
     }
 }
 
+/// Numbers as factors of a product of eight.
+#[inline(always)]
+fn factors<T: Arithmetic, const D: usize>(numbers: [T; D]) -> [Factor<T>; 8] {
+    const { assert!(1 <= D && D <= 8) };
+    let mut factors = [Factor::NEUTRAL; 8];
+    for at in 0..D {
+        factors[at] = Factor(numbers[at]);
+    }
+    factors
+}
+
 /// For each of the `D` = 1 to 8 messages to each of four binary variables without evidence, the product of all others, as odds;
 /// and for which variables these are right, as a bit for each: all but those with messages 0 and infinity.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
-    const { assert!(1 <= D && D <= 8) };
-    let mut leaves = [Factor::NEUTRAL; 8];
-    for at in 0..D {
-        leaves[at] = Factor(values[at]);
-    }
-    let (rest, total) = leave_one_out_of_eight(&leaves);
+    let (rest, total) = leave_one_out_of_eight(&factors(values));
     let mut out = [Four::ONE; D];
     for at in 0..D {
         out[at] = rest[at].0;
@@ -362,12 +368,7 @@ pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(crate) fn four_probabilities<const D: usize>(values: [Four; D]) -> ([f64; FOUR], u32) {
-    const { assert!(1 <= D && D <= 8) };
-    let mut leaves = [Factor::NEUTRAL; 8];
-    for at in 0..D {
-        leaves[at] = Factor(values[at]);
-    }
-    let (_, Factor(odds)) = leave_one_out_of_eight(&leaves);
+    let (_, Factor(odds)) = leave_one_out_of_eight(&factors(values));
     let right = near_for_products::<D, true>(&values) & are_numbers(&[odds]);
     let probabilities = _mm256_div_pd(odds.0, odds.add(Four::ONE).0);
     let is_infinite = _mm256_castsi256_pd(is_infinite(odds));
