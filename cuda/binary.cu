@@ -61,6 +61,10 @@ __device__ __forceinline__ static void look_at_state(const Block &block, uint32_
     }
 }
 
+/// Passes that run ahead at a time, where contradictions do not end the run: AHEAD_AT_MOST of
+/// src/engine/cuda/binary/program.rs.
+constexpr uint32_t AHEAD_AT_MOST = 1024;
+
 /// Passes in which all messages are sent at once.
 template <class Run>
 struct Flood {
@@ -101,20 +105,27 @@ struct Flood {
         barrier.sync();
     }
 
-    /// Passes that run ahead, an even number: their messages end where they began. They are of no use if something was
-    /// noted.
-    __device__ __forceinline__ uint64_t run_ahead(const Findings &findings, GridBarrier &barrier) {
+    /// Passes that run ahead, an even number: their messages end where they began. If something was noted that may end the
+    /// run, they are of no use.
+    __device__ __forceinline__ uint64_t run_ahead(Findings &findings, GridBarrier &barrier) {
         // Some more pass must come, so that what is done here at the beginning and at the end is worth it.
-        const uint64_t n = findings.n, passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
-        return Run::TURNS || passes < 4 || n == 0 || block.stopped[0] != 0 ? 0 : run_passes_ahead(findings.buffer, n, passes, barrier);
+        uint64_t passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
+        const bool may_end = (block.loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
+        if (!may_end) {
+            passes = smaller_of(passes, uint64_t(AHEAD_AT_MOST));
+        }
+        const bool runs = !Run::TURNS && passes >= 4 && findings.n != 0 && (!may_end || block.stopped[0] == 0);
+        return runs ? run_passes_ahead(findings, passes, may_end, barrier) : 0;
     }
 
-    static __device__ __noinline__ uint64_t run_passes_ahead(uint32_t buffer, uint64_t n, uint64_t passes,
+    static __device__ __noinline__ uint64_t run_passes_ahead(Findings &findings, uint64_t passes, bool may_end,
                                                              GridBarrier barrier) {
         // Found here, it is known to be in shared memory.
         Block &block = shared_block();
         Home &home = shared_home();
         const Binary &g = block.g;
+        const uint32_t buffer = findings.buffer;
+        const uint64_t n = findings.n;
         Packed *const state = g.state(buffer), *const copy = g.state(PASS_BUFFERS);
         block.begin_pass(buffer, &block.unused, &block.unused);
         // Others may still copy the state from which the launch begins.
@@ -126,7 +137,11 @@ struct Flood {
             block.ahead = static_cast<uint32_t>(passes);
             block.given_up = 0;
             block.stopped[0] = block.stopped[1] = 0;
+            block.tallies_ahead = may_end ? nullptr : g.tallies_ahead;
             home.met = 0;
+        }
+        for (uint64_t i = thread_of_grid(); !may_end && i <= passes; i += threads_of_grid()) {
+            g.tallies_ahead[i] = Tally{};
         }
         begin_ahead(block, home, state, copy);
         if (Run::OPTIONS && home.inputs != 0) {
@@ -135,6 +150,12 @@ struct Flood {
         reset_pieces(block, true);
         barrier.sync();
         if (thread_of_grid() == 0) {
+            if (!may_end) {
+                // What the pass before found of factors.
+                const Tally &before = block.loop.control->tallies[n % 4];
+                g.tallies_ahead[0].factor_count = before.factor_count;
+                g.tallies_ahead[0].factor_lowest = before.factor_lowest;
+            }
             for (Tally &tally : block.loop.control->tallies) {
                 tally = Tally{};
             }
@@ -142,19 +163,18 @@ struct Flood {
                 look = LookProgress{};
             }
         }
-        for (uint32_t pass = 0; pass < block.ahead; ++pass) {
-            flood_ahead<Run>(block, home, pass);
-            if (block.stopped[pass & 1] != 0) {
-                break;
-            }
-        }
+        repeat_ahead();
         barrier.sync();
         reset_pieces(block, true);
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
+            block.tallies_ahead = nullptr;
         }
         __syncthreads();
-        const bool right = block.stopped[0] == 0;
+        const bool noted = block.stopped[0] != 0, right = !may_end || !noted;
+        if (noted && right) {
+            take_over(findings, passes);
+        }
         if (right) {
             // Also those that are far from one.
             give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
@@ -193,6 +213,49 @@ struct Flood {
     }
 
 private:
+    /// All passes that run ahead, apart from what precedes and follows them, so that nothing else takes registers.
+    static __device__ __noinline__ void repeat_ahead() {
+        Block &block = shared_block();
+        Home &home = shared_home();
+        for (uint32_t pass = 0; pass < block.ahead; ++pass) {
+            flood_ahead<Run>(block, home, pass);
+            if (block.stopped[pass & 1] != 0) {
+                break;
+            }
+        }
+    }
+
+    /// Tells what was found of the states from which passes that ran ahead began, and leaves what was found of factors in the
+    /// last one where it is looked for at the end of the next pass. All blocks have met since.
+    static __device__ __noinline__ void take_over(Findings &findings, uint64_t passes) {
+        __shared__ unsigned long long most, first;
+        const Block &block = shared_block();
+        const Tally *const tallies = block.g.tallies_ahead;
+        if (threadIdx.x == 0) {
+            most = first = 0;
+        }
+        __syncthreads();
+        for (uint64_t i = threadIdx.x; i < passes; i += blockDim.x) {
+            const Tally &tally = tallies[i];
+            const unsigned long long count = tally.factor_count + tally.variable_count;
+            if (count != 0) {
+                const uint32_t lowest = tally.factor_count != 0 ? tally.factor_lowest : tally.variable_lowest;
+                atomicMax(&most, count);
+                // Of the first state, the one with the largest complement.
+                atomicMax(&first, static_cast<unsigned long long>(~static_cast<uint32_t>(i)) << 32 | lowest);
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            findings.take_over(most, static_cast<uint32_t>(first));
+        }
+        if (thread_of_grid() == 0) {
+            Tally &last = block.loop.control->tallies[(findings.n + passes) % 4];
+            last.factor_count = tallies[passes].factor_count;
+            last.factor_lowest = tallies[passes].factor_lowest;
+        }
+    }
+
     __device__ __forceinline__ void store_state(uint32_t buffer) {
         at_each_home<Run>(block.g, home, [&] { home.store_state(block.g, buffer); });
     }

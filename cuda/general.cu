@@ -93,7 +93,7 @@ struct Work {
         barrier.sync();
     }
 
-    FASTLBP_DEVICE uint64_t run_ahead(const Findings &, GridBarrier &) { return 0; }
+    FASTLBP_DEVICE uint64_t run_ahead(Findings &, GridBarrier &) { return 0; }
     FASTLBP_DEVICE bool is_quiet(const GridBarrier &) const { return false; }
 
     FASTLBP_DEVICE void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,

@@ -680,6 +680,65 @@ fn late_contradictions_of_larger_graphs() {
     }
 }
 
+/// Contradictions of variables and factors that come up one after the other, where the state with more votes wins: how many
+/// there are at most, and the first one, are those of iterations with a barrier each, though iterations run ahead.
+#[test]
+fn contradictions_of_iterations_that_run_ahead() {
+    let Some(options) = tested() else { return };
+    // What is certain goes along two chains, false and true.
+    let length = 300;
+    let (low, high) = (|at| at, |at| length + at);
+    let mut builder = FactorGraphBuilder::new();
+    for (first, p) in [(low(0), 0.0), (high(0), 1.0)] {
+        builder.add_prior(first, p).unwrap();
+        for v in first..first + length - 1 {
+            builder.add_and(v + 1, &[v], 1.0, 0.0).unwrap();
+        }
+    }
+    for v in 0..2 * length {
+        builder.add_or(2 * length, &[v], 0.6, 0.3).unwrap();
+    }
+    for (number, meeting) in [40, 9, 21, 60].into_iter().enumerate() {
+        let new = 2 * length + 10 * (1 + number as u64);
+        builder.add_and(new, &[low(meeting)], 1.0, 0.0).unwrap();
+        builder.add_and(new, &[high(meeting)], 1.0, 0.0).unwrap();
+        // A conjunction that holds although one of its literals does not: what it sends to the other is 0/0.
+        builder.add_and(high(meeting + 5), &[low(meeting + 5), new + 1], 1.0, 0.0).unwrap();
+        builder.add_and(new + 2, &[new + 1, new], 0.9, 0.2).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    let mut counts = Vec::new();
+    // More iterations than run ahead at a time, and fewer.
+    for (inference, damping, many) in [
+        (Inference::SumProduct, 0.0, 1100),
+        (Inference::MaxProduct, 0.0, 60),
+        (Inference::SumProduct, 0.5, 60),
+    ] {
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        for (iterations, start) in [
+            (8, Start::Fresh),
+            (24, Start::Fresh),
+            (90, Start::Warm),
+            (many, Start::Fresh),
+            (7, Start::Warm),
+        ] {
+            let request = RunRequest {
+                contradiction: Contradiction::Vote,
+                inference,
+                damping,
+                start,
+                ..RunRequest::new(StopRule::Iterations(iterations))
+            };
+            let what = || format!("{request:?}");
+            let report = within(pair.run(&request), what).unwrap().unwrap();
+            within(pair.compare(), what).unwrap();
+            counts.push(report.contradictions);
+        }
+    }
+    assert_eq!(counts[0], 0);
+    assert!(counts[1] > 0 && counts[1] < counts[3], "{counts:?}");
+}
+
 /// Sums without damping by PARALL and SEQFIX: what most programs ask for.
 #[test]
 fn binary_graphs_by_plain_requests() {

@@ -126,6 +126,8 @@ struct Binary {
     /// Soft evidence as one more message to a variable: of hubs by the number of their slots divided by 8, then of others by
     /// position. Null if there is none.
     const Packed *soft;
+    /// Where all messages are sent at once: what is found of AHEAD_AT_MOST states and one more, if passes run ahead.
+    Tally *tallies_ahead;
 
 #ifdef __CUDACC__
     __device__ __forceinline__ Packed *state(uint32_t number) const { return messages + number * stride; }
@@ -137,7 +139,7 @@ struct Binary {
 #endif
 };
 
-static_assert(sizeof(Binary) == 408, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 416, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 

@@ -3,8 +3,9 @@
 // Either blocks meet: when hubs of all blocks have sent, and at the end of each pass. Or passes run *ahead*: blocks meet
 // nowhere, but wait for the messages that they need. Messages are not negative, so their sign can say of which pass they
 // are: it is another one in each pass. No more is needed, and no second place for a message: a factor sends the next one
-// when it has read what the hub made of the last one, and the hub the same the other way round. Nothing is counted in
-// such passes; if something is noted in one, they are of no use, and done once more by blocks that meet.
+// when it has read what the hub made of the last one, and the hub the same the other way round. Contradictions are counted
+// for each such pass by itself (Binary::tallies_ahead), and looked through when blocks meet. Where one ends the run, passes
+// that ran ahead are of no use, and done once more by blocks that meet.
 #pragma once
 
 #include "binary_home.cuh"

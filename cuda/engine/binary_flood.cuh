@@ -104,7 +104,7 @@ struct FloodHub {
                 store_eight(to, odds);
             }
             if (is_first && disagree<Run>(block.g, words.slot(), words.known(), certain)) {
-                note_contradiction(block, position_of_slot(block.g, words.slot()));
+                note_contradiction(block, position_of_slot(block.g, words.slot()), pass);
             }
         }
     }
@@ -203,13 +203,14 @@ __device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool wi
             Home::prefetch(g, block.coming);
         }
         take_joined<Run>(block, home, 0, home.shape.joined.count);
-        variables_at_home_send<Run>(block, home, with_hubs);
+        variables_at_home_send<Run>(block, home, with_hubs, 0);
         __syncthreads();
-        factors_send<Run>(block, home, 0);
-        factors_send<Run>(block, home, 1);
+        factors_send<Run>(block, home, 0, 0);
+        factors_send<Run>(block, home, 1, 0);
         constants_send<Run>(block, home, blockDim.x);
         __syncthreads();
-        damp_messages<Run>(block, home);
+        noted_factors_send<Run>(block, home, 0);
+        damp_messages<Run>(block, home, 0);
         give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
         home.put(g);
     }
@@ -235,7 +236,7 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
         flood_by_turns<Run>(block, home, with_hubs);
         return;
     }
-    variables_at_home_send<Run>(block, home, with_hubs);
+    variables_at_home_send<Run>(block, home, with_hubs, 0);
     const uint32_t joined = home.shape.joined.count;
     uint32_t taken = 0, end = home.shape.early;
     for (uint32_t late = 0;; ++late) {
@@ -245,7 +246,7 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
         __syncthreads();
         take_joined<Run>(block, home, taken, end);
         __syncthreads();
-        factors_send<Run>(block, home, late);
+        factors_send<Run>(block, home, late, 0);
         if (end == joined) {
             break;
         }
@@ -254,7 +255,8 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
     }
     constants_send<Run>(block, home, blockDim.x);
     __syncthreads();
-    damp_messages<Run>(block, home);
+    noted_factors_send<Run>(block, home, 0);
+    damp_messages<Run>(block, home, 0);
     home.begin_variables();
     home.begin_factors();
     give_joined<Run, false>(block, home, 0, joined, blockDim.x, 0);
@@ -275,7 +277,7 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
     small_hubs_send<Run, true>(block, hubs, pass);
     large_hubs_send<Run, true>(block, hubs, pass);
     if (threadIdx.x < firsts) {
-        variables_at_home_send<Run>(block, home, true);
+        variables_at_home_send<Run>(block, home, true, pass);
     }
     // One after the other, as the cache of instructions is small.
     for (uint32_t late = 0;; ++late) {
@@ -289,7 +291,7 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
             home.meet(threads, pass);
             home.begin_variables();
         }
-        factors_send<Run>(block, home, late);
+        factors_send<Run>(block, home, late, pass);
         if (late || early == joined) {
             break;
         }
@@ -298,10 +300,11 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
         constants_send<Run>(block, home, firsts);
     }
     if (threadIdx.x == 0 && (block.given_up != 0 || pass % PASSES_AT_ONCE == 0)) {
-        block.stopped[pass & 1] = block.is_marked();
+        block.stopped[pass & 1] = block.is_to_stop();
     }
     __syncthreads();
-    damp_messages<Run>(block, home);
+    noted_factors_send<Run>(block, home, pass);
+    damp_messages<Run>(block, home, pass);
     home.begin_factors();
     for (uint32_t late = 0; late < 2 && (late == 0 || early != joined); ++late) {
         const uint32_t threads = late ? blockDim.x : firsts;

@@ -325,14 +325,14 @@ __device__ __forceinline__ Home &shared_home() {
 }
 
 /// Notes a variable at which certain messages of the state disagree.
-__device__ __noinline__ inline void note_contradiction(const Block &block, uint32_t position) {
-    note_variable(block.of_state, block.g.variable[position]);
+__device__ __noinline__ inline void note_contradiction(const Block &block, uint32_t position, uint32_t pass) {
+    note_variable(block.tally_of_state(pass), block.g.variable[position]);
     block.mark();
 }
 
 /// Messages of a variable with up to four factors where doubles do not do or certain ones disagree.
 __device__ __noinline__ inline void far_four_sends(const Block &block, const Packed *messages, Packed *to, uint32_t gaps,
-                                                   uint32_t position) {
+                                                   uint32_t position, uint32_t pass) {
     Packed values[4], odds[4];
     FASTLBP_UNROLL
     for (int i = 0; i < 4; ++i) {
@@ -349,20 +349,20 @@ __device__ __noinline__ inline void far_four_sends(const Block &block, const Pac
         certain.count(values[i]);
     }
     if (certain.contradictory()) {
-        note_contradiction(block, position);
+        note_contradiction(block, position, pass);
     }
 }
 
 /// Messages of a variable with up to `count` factors and soft evidence.
 __device__ __noinline__ inline void soft_few_send(const Block &block, const Packed *messages, Packed *to, uint32_t count,
-                                                  uint32_t gaps, uint32_t position) {
+                                                  uint32_t gaps, uint32_t position, uint32_t pass) {
     Packed values[4], odds[8];
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < 4; ++i) {
         values[i] = i < count ? messages[i] : Packed::one();
     }
     if (soft_few_send(block.g.soft_of(position), values, odds)) {
-        note_contradiction(block, position);
+        note_contradiction(block, position, pass);
     }
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < 4; ++i) {
@@ -416,7 +416,7 @@ __device__ __forceinline__ Packed *inputs_at(const Home &home) {
 
 /// What a variable with up to four factors sends, of so many the one with this index.
 template <class Run>
-__device__ __forceinline__ void four_sends(const Block &block, const Home &home, uint32_t i) {
+__device__ __forceinline__ void four_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS];
     if (i >= range.count) {
         return;
@@ -433,7 +433,7 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
     const bool near = is_near<256>(first.x) & is_near<256>(first.y) & is_near<256>(second.x) &
                       is_near<256>(second.y) & (odds[0].plain() * first.x.plain() >= 0.0);
     if (Run::OPTIONS && known == KNOWN_SOFT) {
-        soft_few_send(block, messages, to, 4, gaps, range.position + i);
+        soft_few_send(block, messages, to, 4, gaps, range.position + i, pass);
         return;
     }
     if (known != 0) {
@@ -442,7 +442,7 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
             odds[j] = certain_message(known);
         }
     } else if (!near) {
-        far_four_sends(block, messages, to, gaps, range.position + i);
+        far_four_sends(block, messages, to, gaps, range.position + i, pass);
         return;
     }
     store_pair(to, odds[0], odds[1]);
@@ -451,7 +451,7 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
 
 /// The same of a variable with two factors, and of one with one.
 template <class Run>
-__device__ __forceinline__ void two_sends(const Block &block, const Home &home, uint32_t i) {
+__device__ __forceinline__ void two_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS + 1];
     if (i >= range.count) {
         return;
@@ -460,7 +460,7 @@ __device__ __forceinline__ void two_sends(const Block &block, const Home &home, 
     const uint32_t known = home.variables[range.index + i] & 3;
     if (Run::OPTIONS && known == KNOWN_SOFT) {
         const uint32_t gaps = home.variables[range.index + i] >> HOME_GAPS_SHIFT;
-        soft_few_send(block, messages_at<Run>(home) + place, inputs_at<Run>(home) + place, 2, gaps, range.position + i);
+        soft_few_send(block, messages_at<Run>(home) + place, inputs_at<Run>(home) + place, 2, gaps, range.position + i, pass);
         return;
     }
     const Pair pair = load_pair(messages_at<Run>(home), place);
@@ -469,12 +469,12 @@ __device__ __forceinline__ void two_sends(const Block &block, const Home &home, 
     const Packed certain = certain_message(known);
     store_pair(inputs_at<Run>(home) + place, known ? certain : pair.y, known ? certain : pair.x);
     if (contradictory && known == 0) {
-        note_contradiction(block, range.position + i);
+        note_contradiction(block, range.position + i, pass);
     }
 }
 
 template <class Run>
-__device__ __forceinline__ void one_sends(const Block &block, const Home &home, uint32_t i) {
+__device__ __forceinline__ void one_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS + 2];
     if (i >= range.count) {
         return;
@@ -482,7 +482,7 @@ __device__ __forceinline__ void one_sends(const Block &block, const Home &home, 
     const uint32_t known = home.variables[range.index + i] & 3;
     Packed *const to = inputs_at<Run>(home) + (range.place + i);
     if (Run::OPTIONS && known == KNOWN_SOFT) {
-        soft_few_send(block, messages_at<Run>(home) + (range.place + i), to, 1, 0, range.position + i);
+        soft_few_send(block, messages_at<Run>(home) + (range.place + i), to, 1, 0, range.position + i, pass);
         return;
     }
     *to = known ? certain_message(known) : Packed::one();
@@ -499,7 +499,8 @@ __device__ __forceinline__ bool disagree(const Binary &g, uint32_t slot, uint32_
 
 /// What some hubs of a class send that are at home: those of this unit. They are noted where contradictory, if `noting`.
 template <class Run>
-__device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home &home, uint32_t unit, bool noting) {
+__device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home &home, uint32_t unit, bool noting,
+                                                  uint32_t pass) {
     uint32_t k = 0;
     while (unit >= home.units_of[k]) {
         unit -= home.units_of[k];
@@ -530,7 +531,7 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
         const uint32_t slot = range.slot + (place - range.place);
         if (noting && !is_observed(known) && (lane & (width - 1)) == 0 &&
             disagree<Run>(block.g, slot, known, Certain{ascent.counts >> 16, ascent.counts & 0xffff})) {
-            note_contradiction(block, position);
+            note_contradiction(block, position, pass);
         }
         Packed odds[8];
         hub_sends<Run::OPTIONS>(block.g, slot, known, leaves, ascent.above(), odds);
@@ -544,9 +545,9 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
 }
 
 /// What all variables send that are at home, unit by unit, by warps as they are free. Who writes here and who reads must
-/// meet before and after.
+/// meet before and after. The number of the pass, here and elsewhere, is among those that run ahead, and else 0.
 template <class Run>
-__device__ __forceinline__ void variables_at_home_send(const Block &block, Home &home, bool noting_hubs) {
+__device__ __forceinline__ void variables_at_home_send(const Block &block, Home &home, bool noting_hubs, uint32_t pass) {
     const uint32_t lane = threadIdx.x % 32;
     if (home.has_no_variables()) {
         return;
@@ -559,19 +560,19 @@ __device__ __forceinline__ void variables_at_home_send(const Block &block, Home 
         }
         next = home.begin_turn(0);
         if (unit < home.units_of_hubs) {
-            hubs_at_home_send<Run>(block, home, unit, noting_hubs);
+            hubs_at_home_send<Run>(block, home, unit, noting_hubs, pass);
             continue;
         }
         unit -= home.units_of_hubs;
         if (unit < home.units_of[HOME_HUBS]) {
-            four_sends<Run>(block, home, 32 * unit + lane);
+            four_sends<Run>(block, home, 32 * unit + lane, pass);
             continue;
         }
         unit -= home.units_of[HOME_HUBS];
         if (unit < home.units_of[HOME_HUBS + 1]) {
-            two_sends<Run>(block, home, 32 * unit + lane);
+            two_sends<Run>(block, home, 32 * unit + lane, pass);
         } else {
-            one_sends<Run>(block, home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane);
+            one_sends<Run>(block, home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane, pass);
         }
     }
 }

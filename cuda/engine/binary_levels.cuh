@@ -100,14 +100,6 @@ __device__ __forceinline__ void send_message(const Places &places, uint32_t slot
     }
 }
 
-/// A message before the division: the weights of the states 1 and 0.
-template <class T>
-struct Fraction {
-    T above, below;
-
-    __device__ __forceinline__ Packed ratio() const { return FromPacked<T>::ratio(above, below, false); }
-};
-
 /// What doubles do for.
 template <>
 struct Fraction<double> {
@@ -139,47 +131,6 @@ struct Fraction<double> {
         return Flat::of((x.high() & ~EXPONENT) | HIGH_ONE, x.low()).value;
     }
 };
-
-/// What is sent given the rest of the body, or by the head given all of it.
-template <class T>
-__device__ __forceinline__ Fraction<T> fraction(bool is_head, bool negated, const HeadWeights<T> &weights,
-                                                const Body<T> &rest, const Body<T> &all, const HeadValues &f) {
-    T holds, fails;
-    weights.with_rest(rest, holds, fails);
-    // f(h=1) and f(h=0) if all literals hold, and if not.
-    const T weight1 = add(multiply(Real<T>::from_f64(f.values[0][0]), all.all),
-                          multiply(Real<T>::from_f64(f.values[1][0]), all.not_all));
-    const T weight0 = add(multiply(Real<T>::from_f64(f.values[0][1]), all.all),
-                          multiply(Real<T>::from_f64(f.values[1][1]), all.not_all));
-    // The head is not negated.
-    return Fraction<T>{is_head ? weight1 : negated ? fails : holds, is_head ? weight0 : negated ? holds : fails};
-}
-
-/// The message of a factor to the variable of this thread, by groups of 2^LEVELS threads: the body's
-/// variables in the first ones, the head in the last one; others have certain ones. In the numbers T.
-template <class T, int LEVELS>
-__device__ __forceinline__ Fraction<T> group_message(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
-    constexpr int WIDTH = 1 << LEVELS;
-    const bool is_head = lane % WIDTH == WIDTH - 1;
-    Body<T> body;
-    FromPacked<T>::weights(is_head ? Packed::infinity() : value, negated, body.all, body.not_all);
-    const Packed head = Packed{__shfl_sync(~0u, value.bits, WIDTH - 1, WIDTH)};
-    const HeadWeights<T> weights(head, f);
-    Body<T> siblings[LEVELS];
-    FASTLBP_UNROLL
-    for (int level = 0; level < LEVELS; ++level) {
-        siblings[level] = Body<T>{shuffle_xor(body.all, 1 << level), shuffle_xor(body.not_all, 1 << level)};
-        const bool right = (lane >> level & 1) != 0;
-        const Body<T> a = right ? siblings[level] : body, b = right ? body : siblings[level];
-        body = combine(a, b);
-    }
-    Body<T> rest = siblings[LEVELS - 1];
-    FASTLBP_UNROLL
-    for (int level = LEVELS - 2; level >= 0; --level) {
-        rest = combine(rest, siblings[level]);
-    }
-    return fraction(is_head, negated, weights, rest, body, f);
-}
 
 /// The part of a body that another thread of a group of four has.
 __device__ __forceinline__ double of_four(double x, int thread) { return __shfl_sync(~0u, x, thread, 4); }

@@ -19,16 +19,18 @@ constexpr uint32_t FLOOD_UP_TO_FOUR = 8;
 constexpr uint32_t FLOOD_UP_TO_EIGHT = 9;
 
 /// Notes that certain messages leave a factor's message no state; gives what is sent instead.
-__device__ __noinline__ inline Packed without_states(const Block &block, const Home &home, uint32_t place) {
-    note_zero_by_zero(block.g, home.slot_of(place), block.of_pass);
+__device__ __noinline__ inline Packed without_states(const Block &block, const Home &home, uint32_t place,
+                                                 uint32_t pass) {
+    note_zero_by_zero(block.g, home.slot_of(place), block.tally_of_pass(pass));
     block.mark();
     return Packed::one();
 }
 
 /// Stores a factor's message, which may be 0/0, in the place of its input.
-__device__ __forceinline__ void put_message(const Block &block, const Home &home, uint32_t place, Packed message) {
+__device__ __forceinline__ void put_message(const Block &block, const Home &home, uint32_t place, Packed message,
+                                            uint32_t pass) {
     if (message == Packed::contradiction()) {
-        message = without_states(block, home, place);
+        message = without_states(block, home, place, pass);
     }
     home.messages[home.inputs + place] = message;
 }
@@ -43,7 +45,7 @@ __device__ __forceinline__ void constants_send(const Block &block, const Home &h
 
 /// Damps what factors sent, which stays where their inputs were. All threads of the block have met before, and meet after.
 template <class Run>
-__device__ __forceinline__ void damp_messages(const Block &block, const Home &home) {
+__device__ __forceinline__ void damp_messages(const Block &block, const Home &home, uint32_t pass) {
     if (!Run::OPTIONS || home.inputs == 0) {
         return;
     }
@@ -51,7 +53,7 @@ __device__ __forceinline__ void damp_messages(const Block &block, const Home &ho
     const Packed *const now = inputs_at<Run>(home);
     for (uint32_t place = threadIdx.x; place < home.shape.places; place += blockDim.x) {
         const Packed message = damped(block.g, messages[place], now[place]);
-        messages[place] = message == Packed::contradiction() ? without_states(block, home, place) : message;
+        messages[place] = message == Packed::contradiction() ? without_states(block, home, place, pass) : message;
     }
     __syncthreads();
 }
@@ -74,7 +76,7 @@ struct FloodRange {
 
 /// A factor of more than eight variables.
 template <bool OPTIONS>
-__device__ __noinline__ void flood_wide(const Block &block, const Home &home, const uint32_t *words) {
+__device__ __noinline__ void flood_wide(const Block &block, const Home &home, const uint32_t *words, uint32_t pass) {
     const uint32_t place = words[0], number = words[32];
     const bool there = place != ~uint32_t(0);
     const uint32_t arity = __popc(__ballot_sync(~0u, there));
@@ -96,7 +98,7 @@ __device__ __noinline__ void flood_wide(const Block &block, const Home &home, co
                        : Packed{far_warp_message<Far>(arity, value.bits, c)};
     }
     if (there) {
-        put_message(block, home, place, message);
+        put_message(block, home, place, message, pass);
     }
 }
 
@@ -135,7 +137,8 @@ __device__ __forceinline__ void load_inputs(const Packed *messages, const uint32
 /// A factor of a tile whose kind has `rows` places, of which N are enough, whatever its inputs are; in the numbers T, given
 /// this thread's first word.
 template <int N, class T>
-__device__ __noinline__ void far_factor(const Block &block, const Home &home, const uint32_t *words, uint32_t rows) {
+__device__ __noinline__ void far_factor_of(const Block &block, const Home &home, const uint32_t *words, uint32_t rows,
+                                           uint32_t pass) {
     const FloodLiterals literals = {block.coefficients_of(words[0])};
     uint32_t places[N];
     Packed messages[N];
@@ -148,14 +151,111 @@ __device__ __noinline__ void far_factor(const Block &block, const Home &home, co
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < N; ++i) {
         if (places[i] != ~uint32_t(0)) {
-            put_message(block, home, places[i], messages[i]);
+            put_message(block, home, places[i], messages[i], pass);
         }
     }
 }
 
-/// All messages of a factor with N variables, or up to N, as long as doubles do. Given this thread's first word.
+/// The same. Few of these functions, as the cache of instructions is small.
+template <class T>
+__device__ __forceinline__ void far_factor(const Block &block, const Home &home, const uint32_t *words, uint32_t rows,
+                                           uint32_t pass) {
+    if (rows <= 2) {
+        far_factor_of<2, T>(block, home, words, rows, pass);
+    } else if (rows <= 4) {
+        far_factor_of<4, T>(block, home, words, rows, pass);
+    } else {
+        far_factor_of<8, T>(block, home, words, rows, pass);
+    }
+}
+
+/// What the threads of a warp send for up to four factors that doubles do not do for, of those of both kinds the ones from this
+/// number on, a thread for each message: alone, a thread would take two to three times as long for eight messages.
+template <class T>
+__device__ __noinline__ void few_far_factors(const Block &block, const Home &home, uint32_t first, uint32_t count,
+                                             uint32_t pass) {
+    constexpr uint32_t WIDTH = 8;
+    const uint32_t lane = threadIdx.x % 32, own = lane % WIDTH, at = first + lane / WIDTH;
+    // Who is left without a factor takes the words of another one, without its messages.
+    const uint32_t number = smaller_of(at, count - 1), of_first_kind = block.far.count(0);
+    const uint32_t word =
+        number < of_first_kind ? block.far.words[0][number] : block.far.words[1][number - of_first_kind];
+    const uint32_t rows = word & ((1u << FarFactors::WORDS_SHIFT) - 1);
+    const uint32_t *const words = home.words + (word >> FarFactors::WORDS_SHIFT);
+    // The body's variables in the first threads of a group, the head in its last one.
+    const uint32_t position = own + 1 == WIDTH ? 0 : own + 1;
+    const FloodLiterals literals = {block.coefficients_of(words[0])};
+    const uint32_t place = position < rows ? words[32 * (position + 1)] : ~uint32_t(0);
+    const bool there = at < count && place != ~uint32_t(0), negated = literals.is_negated(position);
+    const Packed value = there ? home.messages[home.inputs + place] : Packed{negated ? 0 : INFINITY_BITS};
+    const Packed message = group_message<T, 3>(lane, value, negated, literals.values()).ratio();
+    if (there) {
+        put_message(block, home, place, message, pass);
+    }
+}
+
+/// Most factors of a block for which few_far_factors is faster than a thread for each: two rounds.
+constexpr uint32_t FEW_FAR = 128;
+
+/// What factors that were noted send, in the numbers T.
+template <class T>
+__device__ __noinline__ void send_noted_factors(const Block &block, const Home &home, uint32_t pass) {
+    const uint32_t count = block.far.count(0) + block.far.count(1), warps = blockDim.x / 32;
+    if (count <= FEW_FAR) {
+        for (uint32_t first = threadIdx.x / 32 * 4; first < count; first += warps * 4) {
+            few_far_factors<T>(block, home, first, count, pass);
+        }
+        return;
+    }
+    // Warps take those of one kind each, the larger ones first.
+    const uint32_t larger = block.far.count(1), of_larger = (larger + 31) / 32;
+    for (uint32_t row = threadIdx.x / 32; row < of_larger + (block.far.count(0) + 31) / 32; row += warps) {
+        const uint32_t kind = row < of_larger ? 1 : 0;
+        const uint32_t at = (row - (kind == 1 ? 0 : of_larger)) * 32 + threadIdx.x % 32;
+        if (at < block.far.count(kind)) {
+            const uint32_t word = block.far.words[kind][at];
+            far_factor<T>(block, home, home.words + (word >> FarFactors::WORDS_SHIFT),
+                          word & ((1u << FarFactors::WORDS_SHIFT) - 1), pass);
+        }
+    }
+}
+
+/// The same in a pass. All threads of the block have met before, and meet after.
+template <class Run>
+__device__ __forceinline__ void noted_factors_send(const Block &block, const Home &home, uint32_t pass) {
+    if (!block.far.are_there()) {
+        return;
+    }
+    if (Run::OPTIONS && block.g.maxima != 0) {
+        send_noted_factors<Max<Loose>>(block, home, pass);
+    } else {
+        send_noted_factors<Loose>(block, home, pass);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        block.far.counts = 0;
+    }
+}
+
+/// Notes a factor of a tile whose kind has so many rows, for which doubles do not do, or sends its messages. Given this
+/// thread's first word.
+template <class Run>
+__device__ __noinline__ void note_or_send_factor(const Block &block, const Home &home, const uint32_t *words, uint32_t rows,
+                                                 uint32_t pass) {
+    const uint32_t kind = rows > 4 ? 1 : 0, at = static_cast<uint32_t>(words - home.words);
+    if (block.far.note(kind, at << FarFactors::WORDS_SHIFT | rows)) {
+        return;
+    }
+    if (Run::OPTIONS && block.g.maxima != 0) {
+        far_factor<Max<Loose>>(block, home, words, rows, pass);
+    } else {
+        far_factor<Loose>(block, home, words, rows, pass);
+    }
+}
+
+/// All messages of a factor with N variables, or up to N. Given this thread's first word.
 template <int N, class Run, bool UP_TO = false>
-__device__ __forceinline__ void send_factor(const Block &block, const Home &home, const uint32_t *words) {
+__device__ __forceinline__ void send_factor(const Block &block, const Home &home, const uint32_t *words, uint32_t pass) {
     Packed *const messages = inputs_at<Run>(home);
     const uint32_t number = words[0];
     if (number == ~uint32_t(0)) {
@@ -187,13 +287,7 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
         }
     }
     if (far_off) {
-        // Few of these functions, as the cache of instructions is small.
-        constexpr int ENOUGH = N <= 2 ? 2 : N <= 4 ? 4 : 8;
-        if (Run::OPTIONS && block.g.maxima != 0) {
-            far_factor<ENOUGH, Max<Loose>>(block, home, words, N);
-        } else {
-            far_factor<ENOUGH, Loose>(block, home, words, N);
-        }
+        note_or_send_factor<Run>(block, home, words, N, pass);
         return;
     }
     FASTLBP_UNROLL
@@ -216,7 +310,7 @@ __device__ __forceinline__ uint32_t warp_of_block() {
 
 /// What factors send, those without large hubs or the others. Each of the first warps begins with a unit of its own.
 template <class Run>
-__device__ __forceinline__ void factors_send(const Block &block, Home &home, uint32_t late) {
+__device__ __forceinline__ void factors_send(const Block &block, Home &home, uint32_t late, uint32_t pass) {
     const uint32_t begin = late ? home.shape.early_units : 0;
     const uint32_t end = late ? home.shape.units.count : home.shape.early_units;
     const uint32_t warp = warp_of_block();
@@ -228,34 +322,34 @@ __device__ __forceinline__ void factors_send(const Block &block, Home &home, uin
             home.words + (word & ((1u << FLOOD_KIND_SHIFT) - 1)) * 32 + threadIdx.x % 32;
         switch (word >> FLOOD_KIND_SHIFT) {
         case 0:
-            send_factor<2, Run>(block, home, words);
+            send_factor<2, Run>(block, home, words, pass);
             break;
         case 1:
-            send_factor<3, Run>(block, home, words);
+            send_factor<3, Run>(block, home, words, pass);
             break;
         case 2:
-            send_factor<4, Run>(block, home, words);
+            send_factor<4, Run>(block, home, words, pass);
             break;
         case 3:
-            send_factor<5, Run>(block, home, words);
+            send_factor<5, Run>(block, home, words, pass);
             break;
         case 4:
-            send_factor<6, Run>(block, home, words);
+            send_factor<6, Run>(block, home, words, pass);
             break;
         case 5:
-            send_factor<7, Run>(block, home, words);
+            send_factor<7, Run>(block, home, words, pass);
             break;
         case 6:
-            send_factor<8, Run>(block, home, words);
+            send_factor<8, Run>(block, home, words, pass);
             break;
         case FLOOD_UP_TO_FOUR:
-            send_factor<4, Run, true>(block, home, words);
+            send_factor<4, Run, true>(block, home, words, pass);
             break;
         case FLOOD_UP_TO_EIGHT:
-            send_factor<8, Run, true>(block, home, words);
+            send_factor<8, Run, true>(block, home, words, pass);
             break;
         default:
-            flood_wide<Run::OPTIONS>(block, home, words);
+            flood_wide<Run::OPTIONS>(block, home, words, pass);
         }
         __syncwarp();
         unit = home.end_turn(next);

@@ -76,6 +76,33 @@ private:
 constexpr uint32_t MILESTONES = 8;
 constexpr uint32_t HOMES_TAKEN = 10;
 
+/// Factors of a block that doubles do not do for, in a pass in which all messages are sent at once. They are computed when all
+/// others are, side by side, since most tiles have few of them. Those for which there is no room are computed at once.
+struct FarFactors {
+    /// Those with up to four variables, and others.
+    static constexpr uint32_t KINDS = 2, ROOM = 320;
+    /// Of each kind how many were noted, some of them without room, in 16 bits each, which are enough for factors with messages in
+    /// shared memory; and their words.
+    uint32_t counts, words[KINDS][ROOM];
+
+    /// In a word, the number of variables, or most of them, and from this bit on where the factor's first word is.
+    static constexpr uint32_t WORDS_SHIFT = 4;
+
+    /// Notes a factor; returns whether there was room.
+    __device__ __forceinline__ bool note(uint32_t kind, uint32_t word) {
+        const uint32_t at = atomicAdd(&counts, 1u << 16 * kind) >> 16 * kind & 0xffff;
+        if (at < ROOM) {
+            words[kind][at] = word;
+        }
+        return at < ROOM;
+    }
+
+    __device__ __forceinline__ bool are_there() const { return counts != 0; }
+    __device__ __forceinline__ uint32_t count(uint32_t kind) const {
+        return smaller_of(counts >> 16 * kind & 0xffff, ROOM);
+    }
+};
+
 /// What the threads of a block look up all the time, in shared memory, which waiting for other blocks does not
 /// empty as it does the cache.
 struct Block {
@@ -97,6 +124,10 @@ struct Block {
     uint32_t ahead, stopped[2];
     Tally unused;
     mutable uint32_t given_up;
+    /// In passes that run ahead though something may be noted, which then does not end the run: what is found of each of their
+    /// states; else null.
+    Tally *tallies_ahead;
+    mutable FarFactors far;
     /// The next home, or one behind the last; and what HOMES_TAKEN was before the pass.
     uint32_t coming, taken_before;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
@@ -121,6 +152,8 @@ struct Block {
             }
             from = nullptr;
             taken_before = 0;
+            tallies_ahead = nullptr;
+            far.counts = 0;
         }
         const uint32_t count = smaller_of(binary.coefficient_count, SHARED_COEFFICIENTS);
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -140,10 +173,21 @@ struct Block {
 #endif
     }
 
+    /// Whether something was noted for which passes are not to run ahead any longer.
+    __device__ __forceinline__ bool is_to_stop() const { return !tallies_ahead && is_marked(); }
+
+    /// Where is noted what is found of the state from which a pass begins, and of the pass, given its number if it runs ahead.
+    __device__ __forceinline__ Tally *tally_of_state(uint32_t pass) const {
+        return tallies_ahead ? tallies_ahead + pass : of_state;
+    }
+    __device__ __forceinline__ Tally *tally_of_pass(uint32_t pass) const {
+        return tallies_ahead ? tallies_ahead + pass + 1 : of_pass;
+    }
+
     /// Whether there is no sense in waiting after so many looks: what is waited for may not come where something was
     /// noted.
     __device__ __forceinline__ bool gives_up(uint32_t looks) const {
-        if (looks % LOOKS != 0 || !is_marked()) {
+        if (looks % LOOKS != 0 || !is_to_stop()) {
             return false;
         }
         given_up = 1;

@@ -253,13 +253,20 @@ struct Findings : Found {
         return reason_to_stop(rule, n, max_diff, frac);
     }
 
+    /// Takes over what was found in passes that ran ahead: the most contradictory places of a state, and the lowest variable
+    /// of the first state with any.
+    FASTLBP_DEVICE void take_over(uint64_t most, uint32_t first) {
+        contradictions = larger_of(contradictions, most);
+        first_contradiction = first_contradiction ? first_contradiction : first;
+    }
+
     /// So many passes from here on, of which no more is to be known.
     FASTLBP_DEVICE uint64_t passes_unmeasured(const Loop &loop) const {
         const uint64_t end = smaller_of(loop.limit, loop.rule.max_passes - 1);
         return loop.rule.kind == RULE_PASSES && !is_measured(loop.rule, n) && end > n ? end - n : 0;
     }
 
-    /// After so many passes in which nothing was noted, and after which the messages are in the same buffer.
+    /// After so many passes of which nothing more is to be known, and after which the messages are in the same buffer.
     FASTLBP_DEVICE void skip(const Loop &loop, uint64_t passes) {
         max_diff = from_bits(uint64_t(0x7ff) << 52);
         for (const uint64_t end = n + passes; n < end; ++n) {
@@ -310,7 +317,7 @@ struct Ending {
 ///     n passes, which is in `buffer`, if `scanning`, and measures it if `measuring`, into *of_state;
 ///     contradictions of the pass go to *of_pass;
 ///   close(buffer, n, measuring, of_state, barrier): the same of the state only;
-///   run_ahead(findings, barrier): more passes at once, if it can; returns how many;
+///   run_ahead(findings, barrier): more passes at once, if it can; returns how many; tells what it found;
 ///   is_quiet(barrier): whether nothing was noted in this launch; asked by the first thread of each block.
 /// What they wrote of a state that turns out to be the last is not used. Gives what all blocks know at the end.
 template <class Work, class Barrier>

@@ -41,6 +41,10 @@ const PASS_BUFFERS: usize = 2;
 const LEVEL_STATES: usize = 5;
 /// Entries for who looks at states.
 const LOOKS: usize = 8;
+/// Most iterations that run ahead of each other where contradictions do not end the run; and words of what is found of each
+/// (`ReductionCounters`).
+const AHEAD_AT_MOST: usize = 1024;
+const COUNTERS_WORDS: usize = 6;
 
 /// In messages.
 const STATE_ALIGNMENT: usize = 16;
@@ -276,6 +280,7 @@ impl BinaryProgram {
                 let slots = layout.few_slots[0] as usize;
                 binary.far_prepared = loader.reserve(2 * slots)?;
                 binary.far_given = binary.far_prepared + 8 * slots as u64;
+                binary.tallies_ahead = loader.reserve(COUNTERS_WORDS * (AHEAD_AT_MOST + 1))?;
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
