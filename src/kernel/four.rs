@@ -35,6 +35,22 @@ impl Four {
         Self(_mm256_castsi256_pd(words))
     }
 
+    /// How far apart each is from another number.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn distance(self, other: Self) -> Self {
+        let sign = _mm256_set1_pd(-0.0);
+        Self(_mm256_andnot_pd(sign, _mm256_sub_pd(self.0, other.0)))
+    }
+
+    /// Which of the numbers exceed a bound, as a bit for each.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn above(self, bound: f64) -> u32 {
+        let above = _mm256_cmp_pd::<_CMP_GT_OQ>(self.0, _mm256_set1_pd(bound));
+        _mm256_movemask_pd(above) as u32
+    }
+
     /// The numbers as stored messages.
     #[inline(always)]
     pub(crate) fn stored(self) -> [EncodedMessage; FOUR] {
@@ -338,29 +354,55 @@ fn factors<T: Arithmetic, const D: usize>(numbers: [T; D]) -> [Factor<T>; 8] {
     factors
 }
 
-/// For each of the `D` = 1 to 8 messages to each of four binary variables without evidence, the product of all others, as odds;
-/// and for which variables these are right, as a bit for each: all but those with messages 0 and infinity.
-#[target_feature(enable = "avx2")]
-#[inline]
-pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
-    let (rest, total) = leave_one_out_of_eight(&factors(values));
-    let mut out = [Four::ONE; D];
-    for at in 0..D {
-        out[at] = rest[at].0;
-    }
-    let mut right = ALL;
-    if D == 2 {
-        // Not multiplied: the message of the other factor, of any size, as it stands.
-        out.copy_from_slice(&[values[1], values[0]]);
-        right = not_contradictory(&values);
-    } else if near_for_products::<D, false>(&values) != ALL {
-        if near_for_products::<D, true>(&values) != ALL {
-            return extended_leave_one_out(values);
+/// Products of the `D` = 1 to 8 messages to each of four binary variables without evidence.
+pub(crate) struct FourProducts<const D: usize> {
+    /// For each message, the product of all others, as odds.
+    pub(crate) others: [Four; D],
+    /// For which variables these are right, as a bit for each: all but those with messages 0 and infinity.
+    pub(crate) right: u32,
+    /// The product of all, and for which variables it is right.
+    all: Four,
+    all_right: u32,
+}
+
+impl<const D: usize> FourProducts<D> {
+    /// Only `WITH_ALL` has it [`Self::probabilities`].
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn of<const WITH_ALL: bool>(values: [Four; D]) -> Self {
+        let (rest, Factor(all)) = leave_one_out_of_eight(&factors(values));
+        let mut others = [Four::ONE; D];
+        for at in 0..D {
+            others[at] = rest[at].0;
         }
+        if D == 2 {
+            // Not multiplied: the message of the other factor, of any size, as it stands.
+            others.copy_from_slice(&[values[1], values[0]]);
+            if !WITH_ALL {
+                return Self { others, right: not_contradictory(&values), all, all_right: 0 };
+            }
+        }
+        if near_for_products::<D, false>(&values) == ALL {
+            return Self { others, right: ALL, all, all_right: ALL };
+        }
+        let near = near_for_products::<D, true>(&values);
         // Products of numbers near one with 0, or with infinity, are exact, and those with both are no numbers.
-        right = are_numbers(&[total.0]);
+        let all_right = near & are_numbers(&[all]);
+        let mut right = all_right;
+        if D == 2 {
+            right = not_contradictory(&values);
+        } else if near != ALL {
+            (others, right) = extended_leave_one_out(values);
+        }
+        Self { others, right, all, all_right }
     }
-    (out, right)
+
+    /// The probability of state 1 of each variable, and for which of them it is right, as a bit for each.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) fn probabilities(&self) -> (Four, u32) {
+        (probabilities_of(self.all), self.all_right)
+    }
 }
 
 /// The probability of state 1 of each of four binary variables without evidence with `D` = 1 to 8 messages; and for which of
@@ -370,14 +412,19 @@ pub(crate) fn four_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D
 pub(crate) fn four_probabilities<const D: usize>(values: [Four; D]) -> ([f64; FOUR], u32) {
     let (_, Factor(odds)) = leave_one_out_of_eight(&factors(values));
     let right = near_for_products::<D, true>(&values) & are_numbers(&[odds]);
-    let probabilities = _mm256_div_pd(odds.0, odds.add(Four::ONE).0);
-    let is_infinite = _mm256_castsi256_pd(is_infinite(odds));
-    let probabilities = _mm256_blendv_pd(probabilities, Four::ONE.0, is_infinite);
-    // SAFETY: both are 32 bytes that any bits are valid for.
-    (unsafe { std::mem::transmute::<__m256d, [f64; FOUR]>(probabilities) }, right)
+    (probabilities_of(odds).stored().map(EncodedMessage::stored_f64), right)
 }
 
-/// [`four_leave_one_out`] with exponents that have a range of their own.
+/// Odds as probabilities of state 1.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn probabilities_of(odds: Four) -> Four {
+    let probabilities = _mm256_div_pd(odds.0, odds.add(Four::ONE).0);
+    let is_infinite = _mm256_castsi256_pd(is_infinite(odds));
+    Four(_mm256_blendv_pd(probabilities, Four::ONE.0, is_infinite))
+}
+
+/// [`FourProducts::others`] with exponents that have a range of their own, and for which variables they are right.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn extended_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
@@ -474,24 +521,39 @@ mod tests {
     ) -> Result<(), TestCaseError> {
         let mut fours = [Four::ONE; D];
         // SAFETY: there is AVX2, as the caller has seen.
-        let ((messages, right), (probabilities, are_right)) = unsafe {
+        let (products, (probability_of_all, all_right), (probabilities, are_right)) = unsafe {
             for (at, four) in fours.iter_mut().enumerate() {
                 *four = Four::of(values.map(|values| values[at]));
             }
-            (four_leave_one_out(fours), four_probabilities(fours))
+            let products = FourProducts::of::<true>(fours);
+            let of_all = products.probabilities();
+            (products, of_all, four_probabilities(fours))
         };
+        // SAFETY: as above.
+        let alone = unsafe { FourProducts::of::<false>(fours) };
+        prop_assert_eq!(alone.right, products.right);
+        for (alone, with_all) in alone.others.iter().zip(&products.others) {
+            prop_assert_eq!(alone.stored(), with_all.stored());
+        }
+        let FourProducts { others: messages, right, .. } = products;
+        prop_assert_eq!(all_right, are_right);
         for lane in 0..FOUR {
             let mut values = values[lane][..D].to_vec();
             let scratch = &mut ProductScratch::default();
             let product = scratch.product(values.iter().copied()).unwrap();
             let near = values.iter().all(|value| value.is_within::<63>());
-            let is_contradictory = binary_leave_one_out_all(&mut values, None, scratch).unwrap();
+            let all = binary_leave_one_out_all(&mut values, None, scratch).unwrap();
+            let is_contradictory = all.is_contradictory;
             let is_right = right >> lane & 1 == 1;
             prop_assert_eq!(is_right, !is_contradictory);
             let has_probability = are_right >> lane & 1 == 1;
             prop_assert!(has_probability || !near || is_contradictory);
             if has_probability {
                 prop_assert_eq!(probabilities[lane], product.probabilities()[1]);
+                prop_assert_eq!(
+                    probability_of_all.stored()[lane].stored_f64(),
+                    probabilities[lane]
+                );
             }
             if is_right {
                 for (message, &expected) in messages.iter().zip(&values) {

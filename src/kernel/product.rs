@@ -84,10 +84,28 @@ impl Product {
 
     /// Probabilities of the states 0 and 1 of a binary variable with these odds.
     pub(crate) fn probabilities(self) -> [f64; 2] {
+        match self.exact_odds() {
+            Some(odds) => odds.probabilities(),
+            None => EncodedMessage::odds_to_probabilities(self.extended()),
+        }
+    }
+
+    /// That of state 1.
+    #[inline]
+    pub(crate) fn probability(self) -> f64 {
+        match self.exact_odds() {
+            Some(odds) => odds.probability(),
+            None => EncodedMessage::odds_to_probabilities(self.extended())[1],
+        }
+    }
+
+    /// [`Self::odds`], unless as a message they have fewer bits than the product.
+    #[inline(always)]
+    fn exact_odds(self) -> Option<EncodedMessage> {
         if self.zeros == 0 && self.infinities == 0 {
-            EncodedMessage::odds_to_probabilities(self.extended())
+            EncodedMessage::from_scaled_near_product(self.significand, self.exponent)
         } else {
-            self.odds().probabilities()
+            Some(self.odds())
         }
     }
 }
@@ -223,23 +241,44 @@ pub(crate) fn binary_leave_one_out(
     (rest[leaf].odds(), rest[leaf].is_contradictory())
 }
 
+/// The product of all messages to a binary variable.
+pub(crate) struct All {
+    /// Whether deterministic messages disagree.
+    pub(crate) is_contradictory: bool,
+    /// The product itself, where it has been computed as one.
+    pub(crate) product: Option<Product>,
+}
+
+impl All {
+    /// Where the product was not needed.
+    #[inline(always)]
+    fn without_product(is_contradictory: bool) -> Self {
+        Self { is_contradictory, product: None }
+    }
+
+    #[inline(always)]
+    fn of(product: Product) -> Self {
+        Self { is_contradictory: product.is_contradictory(), product: Some(product) }
+    }
+}
+
 /// For each of a binary variable's messages, the product of all others, as odds: `values` is
-/// replaced by it. Returns whether deterministic messages disagree. O(degree). Errors: no memory for the scratch
-/// space; never for up to four messages without an `extra` one.
+/// replaced by it. O(degree). Errors: no memory for the scratch space; never for up to four messages without an `extra` one.
 #[inline]
 pub(crate) fn binary_leave_one_out_all(
     values: &mut [EncodedMessage], extra: Option<EncodedMessage>, scratch: &mut Scratch,
-) -> Result<bool, NoMemory> {
+) -> Result<All, NoMemory> {
     if extra.is_none() && values.len() <= 4 {
         match values {
-            [] => return Ok(false),
+            [] => return Ok(All::without_product(false)),
             [a] => {
                 *a = EncodedMessage::ONE;
-                return Ok(false);
+                return Ok(All::without_product(false));
             }
             [a, b] => {
                 std::mem::swap(a, b);
-                return Ok(a.is_deterministic() && b.is_deterministic() && a != b);
+                let disagree = a.is_deterministic() && b.is_deterministic() && a != b;
+                return Ok(All::without_product(disagree));
             }
             _ => {}
         }
@@ -251,11 +290,13 @@ pub(crate) fn binary_leave_one_out_all(
             for (value, product) in values.iter_mut().zip(out) {
                 *value = EncodedMessage::from_near_product(product);
             }
-            return Ok(false);
+            return Ok(All::without_product(false));
         }
     }
-    if extra.is_none() && leave_one_out_of_many(values, scratch)? {
-        return Ok(false);
+    if extra.is_none()
+        && let Some(total) = leave_one_out_of_many(values, scratch)?
+    {
+        return Ok(All::of(total));
     }
     let Scratch { products, tree } = scratch;
     products.clear();
@@ -267,17 +308,17 @@ pub(crate) fn binary_leave_one_out_all(
     for (value, product) in values.iter_mut().zip(products.iter()) {
         *value = product.combine(extra).odds();
     }
-    Ok(total.is_contradictory())
+    Ok(All::of(total))
 }
 
 /// As [`binary_leave_one_out_all`] where no message is certain and all are so near to one that
-/// products of eight are exact in `f64`: `false`, with nothing done, where that is not so. The three
+/// products of eight are exact in `f64`: `None`, with nothing done, where that is not so. The three
 /// lowest levels of the tree are then taken in `f64`, block by block.
 fn leave_one_out_of_many(
     values: &mut [EncodedMessage], scratch: &mut Scratch,
-) -> Result<bool, NoMemory> {
+) -> Result<Option<Product>, NoMemory> {
     if !EncodedMessage::all_near::<64>(values) {
-        return Ok(false);
+        return Ok(None);
     }
     let Scratch { products, tree } = scratch;
     products.clear();
@@ -288,7 +329,7 @@ fn leave_one_out_of_many(
         let product = (pairs[0] * pairs[1]) * (pairs[2] * pairs[3]);
         Product::of(EncodedMessage::from_near_product(product))
     }));
-    leave_one_out(products, tree)?;
+    let total = leave_one_out(products, tree)?;
     for (block, above) in values.chunks_mut(8).zip(products.iter()) {
         let x = padded_block(block);
         let pairs = [x[0] * x[1], x[2] * x[3], x[4] * x[5], x[6] * x[7]];
@@ -302,7 +343,7 @@ fn leave_one_out_of_many(
                 .unwrap_or_else(|| pack_scaled(product, above.exponent));
         }
     }
-    Ok(true)
+    Ok(Some(total))
 }
 
 /// A positive number times a power of two, where the product is beyond the range of `f64`.
@@ -489,13 +530,23 @@ mod tests {
                 .map(|product| (product.odds(), product.is_contradictory()))
                 .collect();
             let mut all = values.clone();
-            let contradictory = binary_leave_one_out_all(&mut all, None, &mut scratch).unwrap();
+            let All { is_contradictory: contradictory, product } =
+                binary_leave_one_out_all(&mut all, None, &mut scratch).unwrap();
             let total = scratch.product(values.iter().copied()).unwrap();
             prop_assert_eq!(contradictory, total.is_contradictory());
+            prop_assert!(product.is_some() || values.len() <= 4);
+            if let Some(product) = product {
+                prop_assert_eq!(product.to_words(), total.to_words());
+            }
             let mut products: Vec<Product> = values.iter().map(|&value| Product::of(value)).collect();
             let whole = leave_one_out(&mut products, &mut scratch.tree).unwrap();
             prop_assert_eq!(total.to_words(), whole.to_words());
             let probability = total.probabilities()[1];
+            prop_assert_eq!(total.probability(), probability);
+            if !total.odds().is_deterministic() && !contradictory {
+                let by_exponents = EncodedMessage::odds_to_probabilities(total.extended());
+                prop_assert_eq!(total.probabilities(), by_exponents);
+            }
             match deterministic_probability(&values) {
                 Some(p) => prop_assert_eq!(p, probability),
                 None => prop_assert!(contradictory || !total.odds().is_deterministic()),

@@ -113,11 +113,18 @@ impl CpuEngine {
         Ok(())
     }
 
+    /// Whether the iterations of a run with the current settings leave out nodes all of whose inputs are as they were.
+    pub(super) fn leaves_out_nodes(&self) -> bool {
+        // (Damped messages depend on those before; other plans change messages by themselves.)
+        matches!(self.plan, Plan::Synchronous)
+            && self.active.is_none()
+            && self.state.damping == 0.0
+            && self.synchronous.may_skip
+    }
+
     /// At the start of a run, rebuilds what is derived from messages and evidence.
     pub(super) fn begin(&mut self) {
-        // (Damped messages depend on those before; other plans change messages by themselves.)
-        let is_synchronous = matches!(self.plan, Plan::Synchronous) && self.active.is_none();
-        self.synchronous.begin(is_synchronous && self.state.damping == 0.0);
+        self.synchronous.begin(self.leaves_out_nodes());
         if let Plan::Batches(plan) = &mut self.plan {
             if std::mem::take(&mut self.trees_stale) {
                 plan.trees.rebuild_all(&self.state);

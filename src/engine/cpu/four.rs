@@ -5,8 +5,9 @@ use super::batches::FactorPart;
 use super::nodes::PREFETCHED_FROM;
 use super::stale::{Stale, StaleView};
 use super::state::{Known, State, View};
+use super::workspace::{Beliefs, Movement};
 use crate::kernel::four::{
-    FOUR, Four, four_head_first_messages, four_leave_one_out, four_probabilities, is_available,
+    FOUR, Four, FourProducts, four_head_first_messages, four_probabilities, is_available,
 };
 use crate::kernel::{EncodedMessage, head_first_position};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -14,6 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 /// Most edges of nodes that are computed four at a time.
 pub(super) const MOST_EDGES: usize = 8;
 
+/// The bits of all four nodes.
+const ALL: u32 = (1 << FOUR) - 1;
 /// Number of nodes of which the stale ones are collected at a time.
 const BATCH: usize = 256;
 /// Number of times four nodes by which the prefetch of what they write precedes the computation.
@@ -217,23 +220,51 @@ impl<'a> FourAtOnce<'a> {
     pub(super) fn update_variables(
         &self, degree: usize, variables: &[u32], one: &mut dyn FnMut(usize),
     ) {
+        let mut one = |variable, _| one(variable);
         // SAFETY: there is AVX2, as `new` has seen.
         unsafe {
             match degree {
-                2 => self.update_variables_of::<2>(variables, one),
-                3 => self.update_variables_of::<3>(variables, one),
-                4 => self.update_variables_of::<4>(variables, one),
-                5 => self.update_variables_of::<5>(variables, one),
-                6 => self.update_variables_of::<6>(variables, one),
-                7 => self.update_variables_of::<7>(variables, one),
-                8 => self.update_variables_of::<8>(variables, one),
-                _ => stale(self.stale_variables, variables).for_each(one),
+                2 => self.update_variables_of::<2, false>(variables, None, &mut one),
+                3 => self.update_variables_of::<3, false>(variables, None, &mut one),
+                4 => self.update_variables_of::<4, false>(variables, None, &mut one),
+                5 => self.update_variables_of::<5, false>(variables, None, &mut one),
+                6 => self.update_variables_of::<6, false>(variables, None, &mut one),
+                7 => self.update_variables_of::<7, false>(variables, None, &mut one),
+                8 => self.update_variables_of::<8, false>(variables, None, &mut one),
+                _ => stale(self.stale_variables, variables).for_each(|v| one(v, false)),
             }
         }
     }
 
+    /// As [`Self::update_variables`] of `degree` = 1 to 8, and measures how far the beliefs of these variables have moved. Calls
+    /// `one` for those that it leaves out, with whether only their beliefs were left out.
+    pub(super) fn update_and_measure(
+        &self, degree: usize, variables: &[u32], beliefs: &mut Beliefs<'_>,
+        one: &mut dyn FnMut(usize, bool),
+    ) {
+        let beliefs = Some(beliefs);
+        // SAFETY: there is AVX2, as `new` has seen.
+        unsafe {
+            match degree {
+                1 => self.update_variables_of::<1, true>(variables, beliefs, one),
+                2 => self.update_variables_of::<2, true>(variables, beliefs, one),
+                3 => self.update_variables_of::<3, true>(variables, beliefs, one),
+                4 => self.update_variables_of::<4, true>(variables, beliefs, one),
+                5 => self.update_variables_of::<5, true>(variables, beliefs, one),
+                6 => self.update_variables_of::<6, true>(variables, beliefs, one),
+                7 => self.update_variables_of::<7, true>(variables, beliefs, one),
+                8 => self.update_variables_of::<8, true>(variables, beliefs, one),
+                _ => stale(self.stale_variables, variables).for_each(|v| one(v, false)),
+            }
+        }
+    }
+
+    /// See [`Self::update_and_measure`]; there are `beliefs` where it `MEASURES`.
     #[target_feature(enable = "avx2")]
-    fn update_variables_of<const D: usize>(&self, variables: &[u32], one: &mut dyn FnMut(usize)) {
+    fn update_variables_of<const D: usize, const MEASURES: bool>(
+        &self, variables: &[u32], mut beliefs: Option<&mut Beliefs<'_>>,
+        one: &mut dyn FnMut(usize, bool),
+    ) {
         let mut stale = [0; BATCH];
         for variables in variables.chunks(BATCH) {
             let mut count = 0;
@@ -241,7 +272,7 @@ impl<'a> FourAtOnce<'a> {
                 let is_known = self.state.known[variable as usize] != Known::Nothing;
                 let is_stale = self.stale_variables.is_marked(variable as usize);
                 if is_known & is_stale {
-                    one(variable as usize);
+                    one(variable as usize, false);
                 }
                 stale[count] = variable;
                 count += usize::from(is_stale & !is_known);
@@ -253,10 +284,15 @@ impl<'a> FourAtOnce<'a> {
                 {
                     self.prefetch_edges::<D>(*ahead);
                 }
-                let right = self.update_four_variables::<D>(four);
-                left_out(four, right, one);
+                let products = self.update_four_variables::<D, MEASURES>(four);
+                if MEASURES && let Some(beliefs) = &mut beliefs {
+                    let is_last = at + 1 == fours.len();
+                    let measured = measure(beliefs, four, &products, is_last);
+                    left_out(four, measured | !products.right, &mut |v| one(v, true));
+                }
+                left_out(four, products.right, &mut |v| one(v, false));
             }
-            others.iter().for_each(|&variable| one(variable as usize));
+            others.iter().for_each(|&variable| one(variable as usize, false));
         }
     }
 
@@ -354,19 +390,21 @@ impl<'a> FourAtOnce<'a> {
         }
     }
 
-    /// Returns whose messages were stored, as a bit for each.
+    /// Stores the messages of those variables for which they are right.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn update_four_variables<const D: usize>(&self, variables: [u32; FOUR]) -> u32 {
+    fn update_four_variables<const D: usize, const WITH_ALL: bool>(
+        &self, variables: [u32; FOUR],
+    ) -> FourProducts<D> {
         let first = self.first_slots(variables);
-        let (outputs, right) = four_leave_one_out(self.messages_to::<D>(first));
+        let products = FourProducts::of::<WITH_ALL>(self.messages_to::<D>(first));
         let mut stored = [[EncodedMessage::ONE; FOUR]; D];
-        for at in 0..D {
-            stored[at] = outputs[at].stored();
+        for (stored, others) in stored.iter_mut().zip(&products.others) {
+            *stored = others.stored();
         }
         let unwanted = AtomicBool::new(false);
         for lane in 0..FOUR {
-            if right >> lane & 1 == 0 {
+            if products.right >> lane & 1 == 0 {
                 continue;
             }
             let edges = &self.edges[first[lane]..first[lane] + D];
@@ -377,8 +415,45 @@ impl<'a> FourAtOnce<'a> {
             }
             self.stale_variables.unmark(variables[lane] as usize);
         }
-        right
+        products
     }
+}
+
+/// Replaces the beliefs of four variables, the last of which may repeat one if `is_last`, and returns whose, as a bit for
+/// each: those of which all messages to factors and the product of all messages are right.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn measure<const D: usize>(
+    beliefs: &mut Beliefs<'_>, variables: [u32; FOUR], products: &FourProducts<D>, is_last: bool,
+) -> u32 {
+    let (probabilities, right) = products.probabilities();
+    let measured = right & products.right;
+    let mut before = [EncodedMessage::ONE; FOUR];
+    for lane in 0..FOUR {
+        before[lane] = beliefs.last.get(variables[lane] as usize);
+    }
+    let moves = probabilities.distance(Four::of(before));
+    let stored = probabilities.stored();
+    for lane in 0..FOUR {
+        if measured == ALL || measured >> lane & 1 == 1 {
+            beliefs.last.set(variables[lane] as usize, stored[lane]);
+        }
+    }
+    let mut counted = measured;
+    if is_last {
+        for lane in 1..FOUR {
+            counted &= !(u32::from(variables[lane] == variables[lane - 1]) << lane);
+        }
+    }
+    beliefs.movement.moved += u64::from((moves.above(beliefs.tolerance) & counted).count_ones());
+    if moves.above(beliefs.movement.max_diff) & counted != 0 {
+        let moves = moves.stored().map(EncodedMessage::stored_f64);
+        for lane in (0..FOUR).filter(|lane| counted >> lane & 1 == 1) {
+            let (max_diff, most) = (moves[lane], variables[lane] as usize);
+            beliefs.movement.add(Movement { max_diff, most, ..Movement::default() });
+        }
+    }
+    measured
 }
 
 /// The stale ones of some nodes.
@@ -402,7 +477,7 @@ fn in_fours(nodes: &mut [u32; BATCH], count: usize) -> (&[[u32; FOUR]], &[u32]) 
 /// Calls `one` for nodes whose bit is not set, for each once.
 #[inline(always)]
 fn left_out(nodes: [u32; FOUR], done: u32, one: &mut dyn FnMut(usize)) {
-    if done != (1 << FOUR) - 1 {
+    if done != ALL {
         for (lane, &node) in nodes.iter().enumerate() {
             if done >> lane & 1 == 0 && !nodes[..lane].contains(&node) {
                 one(node as usize);

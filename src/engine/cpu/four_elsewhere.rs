@@ -3,6 +3,7 @@
 use super::batches::FactorPart;
 use super::stale::Stale;
 use super::state::State;
+use super::workspace::Beliefs;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
@@ -28,6 +29,12 @@ impl<'a> FourAtOnce<'a> {
     }
 
     pub(super) fn update_variables(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize)) {
+        match self.0 {}
+    }
+
+    pub(super) fn update_and_measure(
+        &self, _: usize, _: &[u32], _: &mut Beliefs<'_>, _: &mut dyn FnMut(usize, bool),
+    ) {
         match self.0 {}
     }
 

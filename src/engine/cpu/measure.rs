@@ -8,7 +8,7 @@ use super::team::Team;
 use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::{Movement, Workspace};
 use crate::error::{Error, Result};
-use crate::kernel::{pairwise_sum, stored_values, weights_to_probabilities};
+use crate::kernel::{Product, pairwise_sum, stored_values, weights_to_probabilities};
 use crate::memory::{Grow, NoMemory, all_collected, collected, fit, room};
 
 /// Factors whose messages are measured together.
@@ -104,26 +104,47 @@ impl Tracker {
             self.note(workspace, v, diff);
         };
         synchronous.probabilities(state, team, follows, each, |v, workspace| {
-            if follows && !synchronous.may_have_changed(v) {
-                return;
+            if !follows || synchronous.may_have_changed(v) {
+                self.measure(state, v, None, workspace);
             }
-            let at = self.start(v);
-            let diff = if state.is_binary(v) {
-                self.replace_belief(at, probability(state, v, workspace))
-            } else {
-                let mut states = std::mem::take(&mut workspace.probabilities);
-                if filled_with_zeros(&mut states, state.graph.cardinality(v)).is_err() {
-                    workspace.lacks_memory = true;
-                }
-                belief(state, v, workspace, &mut states);
-                let diffs = states.iter().enumerate().map(|(x, &p)| self.replace_belief(at + x, p));
-                let diff = diffs.fold(0.0, f64::max);
-                workspace.probabilities = states;
-                diff
-            };
-            self.note(workspace, v, diff);
         });
         collect(team)
+    }
+
+    /// [`Self::beliefs_moved`] where the stored ones are those before the last iteration, together with
+    /// [`Synchronous::update_to_factors`].
+    pub(super) fn beliefs_moved_and_sent(
+        &self, state: &State, synchronous: &mut Synchronous, team: &mut Team,
+    ) -> Movement {
+        let beliefs = (self.beliefs.view(), self.tolerance);
+        synchronous.update_and_measure(state, team, beliefs, |v, product, workspace| {
+            self.measure(state, v, product, workspace);
+        });
+        collect(team)
+    }
+
+    /// Replaces the stored belief of a variable, that of a binary one by that of a `product` if it is known, and notes how far it
+    /// moved.
+    fn measure(
+        &self, state: &State, v: usize, product: Option<Product>, workspace: &mut Workspace,
+    ) {
+        let at = self.start(v);
+        let diff = if let Some(product) = product {
+            self.replace_belief(at, product.probability())
+        } else if state.is_binary(v) {
+            self.replace_belief(at, probability(state, v, workspace))
+        } else {
+            let mut states = std::mem::take(&mut workspace.probabilities);
+            if filled_with_zeros(&mut states, state.graph.cardinality(v)).is_err() {
+                workspace.lacks_memory = true;
+            }
+            belief(state, v, workspace, &mut states);
+            let diffs = states.iter().enumerate().map(|(x, &p)| self.replace_belief(at + x, p));
+            let diff = diffs.fold(0.0, f64::max);
+            workspace.probabilities = states;
+            diff
+        };
+        self.note(workspace, v, diff);
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::kernel::EncodedMessage;
 use crate::memory::NoMemory;
 use crate::schedule::random_order;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Synchronous iterations of graphs with fewer edges are compared with one thread.
 const COMPARED_EDGES: usize = 1 << 17;
@@ -64,12 +64,16 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         None
     };
     let is_residual = matches!(engine.plan, Plan::Residual(_));
+    // With a fixed number of iterations, only the last one is measured, unless each is observed.
+    let always_measured = request.observe || !matches!(request.rule, StopRule::Iterations(_));
+    let sends_ahead = always_measured && measure == Measure::Variables && engine.leaves_out_nodes();
     let witnessed = Witness::enough_until(&request.rule);
     // (Where time may end a run, any iteration may be among those that means are of. Damped messages and those of SEQMAX are
     // not those that beliefs come from.)
     let has_witness = request.rough_progress
         && !request.observe
         && witnessed > 0
+        && !sends_ahead
         && (history.is_none() || request.max_time.is_none())
         && engine.state.damping == 0.0
         && !is_residual;
@@ -91,6 +95,8 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         deferred,
         witness,
         inputs_sent: false,
+        sends_ahead,
+        sent_ahead: None,
         // Uniform messages contradict nothing, so there is nothing to look for.
         scanned: fresh,
         factor_contradictions: Contradictions::default(),
@@ -108,8 +114,6 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         loops.compare_with_current()?;
     }
     let max_iterations = request.rule.most_iterations();
-    // With a fixed number of iterations, only the last one is measured, unless each is observed.
-    let always_measured = request.observe || !matches!(request.rule, StopRule::Iterations(_));
     let mut overlap = match always_measured {
         false if loops.has_lanes() => Some(Overlap::new(&loops.engine.state)?),
         _ => None,
@@ -153,6 +157,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         }
         let measured = always_measured || last;
         if measured {
+            loops.sends_ahead &= !last;
             loops.measure()?;
         } else {
             loops.max_diff = f64::INFINITY;
@@ -209,6 +214,15 @@ impl Deferred {
     }
 }
 
+/// The messages to factors of an iteration that may follow. They are of no use where none does, and otherwise the iteration
+/// goes on with them: contradictory variables are judged then, or at the end of the run.
+struct SentAhead {
+    /// Whether one thread runs the iteration.
+    is_alone: bool,
+    /// How long it has taken so far.
+    time: Duration,
+}
+
 struct Loop<'a> {
     engine: &'a mut CpuEngine,
     tracker: Tracker,
@@ -221,6 +235,10 @@ struct Loop<'a> {
     witness: Option<Witness>,
     /// Whether `State::by_edge` holds the current messages from variables to factors.
     inputs_sent: bool,
+    /// Whether beliefs are measured together with the messages from variables to factors of the next iteration.
+    sends_ahead: bool,
+    /// The part of the next iteration that has been made.
+    sent_ahead: Option<SentAhead>,
     /// Whether `contradictory` belongs to the current messages.
     scanned: bool,
     /// Contradictory messages from factors in the last iteration.
@@ -371,15 +389,20 @@ impl Loop<'_> {
                 self.note_batches();
             }
             Plan::Synchronous => {
-                // (An iteration of a large graph on one thread would cost more than the comparison tells.)
-                let is_compared = state.graph.edge_count() < COMPARED_EDGES;
-                let is_alone =
-                    team.present() == 1 || is_compared && synchronous.pace.limit(1).is_none();
-                team.set_alone(is_alone);
-                let begun = Instant::now();
-                if !self.inputs_sent {
-                    synchronous.update_to_factors(state, team);
-                    self.note_variables()?;
+                let mut sent_in = Duration::ZERO;
+                let is_alone;
+                let mut begun = Instant::now();
+                if let Some(ahead) = self.sent_ahead.take() {
+                    (is_alone, sent_in) = (ahead.is_alone, ahead.time);
+                    self.judge()?;
+                } else {
+                    is_alone = self.begin_synchronous();
+                    begun = Instant::now();
+                    if !self.inputs_sent {
+                        let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
+                        synchronous.update_to_factors(state, team);
+                        self.note_variables()?;
+                    }
                 }
                 let CpuEngine { state, team, synchronous, constants_sent, .. } = self.engine;
                 synchronous.update_to_variables(state, team, *constants_sent);
@@ -387,10 +410,11 @@ impl Loop<'_> {
                 team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
                 self.factor_contradictions = found;
                 self.scanned = false;
+                let time = sent_in + begun.elapsed();
                 if is_alone {
-                    synchronous.pace.ran_alone(begun.elapsed());
+                    synchronous.pace.ran_alone(time);
                 } else {
-                    synchronous.pace.ran_together(1, begun.elapsed(), false);
+                    synchronous.pace.ran_together(1, time, false);
                 }
             }
             Plan::Batches(plan) => {
@@ -460,6 +484,16 @@ impl Loop<'_> {
         Ok(())
     }
 
+    /// Before the first step of a synchronous iteration: whether one thread runs it, as then the team does.
+    fn begin_synchronous(&mut self) -> bool {
+        let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
+        // (An iteration of a large graph on one thread would cost more than the comparison tells.)
+        let is_compared = state.graph.edge_count() < COMPARED_EDGES;
+        let is_alone = team.present() == 1 || is_compared && synchronous.pace.limit(1).is_none();
+        team.set_alone(is_alone);
+        is_alone
+    }
+
     /// Fails if a thread has lacked memory since the last call.
     fn check_memory(&mut self) -> Result<()> {
         let mut lacks_memory = false;
@@ -488,11 +522,16 @@ impl Loop<'_> {
     /// After all messages to factors were computed: collects the contradictory variables, and applies the
     /// policy.
     fn note_variables(&mut self) -> Result<()> {
+        self.collect_variables();
+        self.judge()
+    }
+
+    /// After all messages to factors were computed: collects the contradictory variables.
+    fn collect_variables(&mut self) {
         let mut found = Contradictions::default();
         self.engine.team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
         self.variable_contradictions = found;
         self.scanned = true;
-        self.judge()
     }
 
     /// Finds all variables at which deterministic messages disagree.
@@ -581,9 +620,12 @@ impl Loop<'_> {
 
     /// Measures all beliefs, where a witness may have been enough so far.
     fn measure_all(&mut self) -> Result<()> {
-        let CpuEngine { state, team, synchronous, plan, .. } = &mut *self.engine;
         let before = self.measured.replace(self.iterations);
         let mut follows = before.is_some_and(|before| before + 1 == self.iterations);
+        if follows && self.sends_ahead {
+            return self.measure_and_send();
+        }
+        let CpuEngine { state, team, synchronous, plan, .. } = &mut *self.engine;
         if let (false, Some(witness)) = (follows, &mut self.witness) {
             follows = witness.recall(state, &self.tracker, synchronous, team);
         }
@@ -615,6 +657,21 @@ impl Loop<'_> {
             }
         }
         self.measure_factors(moved)
+    }
+
+    /// Measures the beliefs of all variables, and makes the first step of the next iteration with them: both multiply the same
+    /// messages.
+    fn measure_and_send(&mut self) -> Result<()> {
+        let is_alone = self.begin_synchronous();
+        let begun = Instant::now();
+        let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
+        let Movement { max_diff, moved, .. } =
+            self.tracker.beliefs_moved_and_sent(state, synchronous, team);
+        self.max_diff = max_diff;
+        self.unconverged = Some(share(moved, state.graph.variable_count()));
+        self.collect_variables();
+        self.sent_ahead = Some(SentAhead { is_alone, time: begun.elapsed() });
+        self.check_memory()
     }
 
     /// Measures the beliefs of factors that were left out after the last iteration.
@@ -711,6 +768,8 @@ impl Loop<'_> {
         }
         if !self.scanned {
             self.scan()?;
+            self.judge()?;
+        } else if self.sent_ahead.is_some() {
             self.judge()?;
         }
         self.write_results(reason == StopReason::Converged, results);

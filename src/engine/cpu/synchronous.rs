@@ -3,17 +3,17 @@
 
 use super::factor::{all_messages, is_constant, settle_contradictions};
 use super::four::{FourAtOnce, MOST_EDGES};
-use super::nodes::Nodes;
+use super::nodes::{Group, Nodes};
 use super::pace::Pace;
 use super::stale::Stale;
-use super::state::State;
+use super::state::{State, View};
 use super::team::Team;
 use super::tuning::Tuning;
 use super::variable::send_to_factors;
-use super::workspace::Workspace;
+use super::workspace::{Beliefs, Movement, Workspace};
 use crate::error::Result;
 use crate::factor::FactorKind;
-use crate::kernel::{EncodedMessage, HornCoefficients, small_horn_messages};
+use crate::kernel::{EncodedMessage, HornCoefficients, Product, small_horn_messages};
 use crate::memory::{NoMemory, collected, fit};
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) struct Synchronous {
     observed_sent: bool,
     /// Whether nodes that are not stale are left out.
     skips: bool,
-    /// Whether that may ever be so; tests compare with an engine where it is not.
+    /// Whether that may be so in any run; tests compare with an engine where it is not.
     pub(super) may_skip: bool,
     /// Whether one thread runs the next iteration.
     pub(super) pace: Pace,
@@ -88,7 +88,7 @@ impl Synchronous {
     /// Begins a run, before which messages and evidence may have changed. `skips` says that from now on only this changes
     /// them, and that they depend on nothing but the inputs of their nodes.
     pub(super) fn begin(&mut self, skips: bool) {
-        self.skips = skips && self.may_skip;
+        self.skips = skips;
         self.messages_were_replaced();
     }
 
@@ -162,6 +162,56 @@ impl Synchronous {
     }
 
     fn update_with(&self, four: Option<&FourAtOnce<'_>>, state: &State, team: &Team) {
+        self.variables.for_groups(team, |degree, group, workspace| {
+            let mut one = |v| {
+                if !self.has_sent_observation(state, v) {
+                    self.variable_sends(state, v, workspace);
+                }
+            };
+            match four {
+                Some(four) if (2..=MOST_EDGES as u16).contains(&degree) => {
+                    four.update_variables(degree as usize, group.nodes, &mut one);
+                }
+                _ => self.stale_of(state, &group).for_each(one),
+            }
+        });
+    }
+
+    /// Computes all messages from variables to factors, and what these have in common with beliefs once: as
+    /// [`Self::update_to_factors`] after a measurement, where beliefs were last measured before the last iteration. `beliefs` are
+    /// those then, of binary variables, and the tolerance. Others, and variables with evidence, it leaves to `measure`, which is
+    /// given the product that is their belief, if that is known.
+    pub(super) fn update_and_measure(
+        &mut self, state: &State, team: &Team, beliefs: (View<'_>, f64),
+        measure: impl Fn(usize, Option<Product>, &mut Workspace) + Sync,
+    ) {
+        let four = self.four_at_once(state);
+        self.variables.for_groups(team, |degree, group, workspace| {
+            let (last, tolerance) = beliefs;
+            let movement = Movement { moved: 0, ..workspace.movement };
+            let mut beliefs = Beliefs { last, tolerance, movement };
+            let mut one = |v, is_sent| {
+                if is_sent {
+                    measure(v, None, workspace);
+                } else if !self.has_sent_observation(state, v) {
+                    let product = self.variable_sends(state, v, workspace);
+                    measure(v, product, workspace);
+                }
+            };
+            match &four {
+                Some(four) if (1..=MOST_EDGES as u16).contains(&degree) => {
+                    four.update_and_measure(degree as usize, group.nodes, &mut beliefs, &mut one);
+                    workspace.movement.add(beliefs.movement);
+                }
+                _ => self.stale_of(state, &group).for_each(|v| one(v, false)),
+            }
+        });
+        self.observed_sent = self.skips;
+    }
+
+    /// The variables of a group that are stale, or may be; what each writes is prefetched.
+    #[inline(always)]
+    fn stale_of<'a>(&self, state: &State, group: &Group<'a>) -> impl Iterator<Item = usize> {
         let prepare = |v| {
             if !self.may_have_changed(v) {
                 return;
@@ -170,28 +220,30 @@ impl Synchronous {
                 state.by_edge.prefetch(state.edge_values(edge as usize).start);
             }
         };
-        self.variables.for_groups(team, |degree, group, workspace| {
-            let mut one = |v| self.variable_sends(state, v, workspace);
-            match four {
-                Some(four) if (2..=MOST_EDGES as u16).contains(&degree) => {
-                    four.update_variables(degree as usize, group.nodes, &mut one);
-                }
-                _ => group.iter(prepare).filter(|&v| self.may_have_changed(v)).for_each(one),
-            }
-        });
+        group.iter(prepare).filter(|&v| self.may_have_changed(v))
     }
 
-    /// Updates all messages of a variable.
-    #[inline]
-    fn variable_sends(&self, state: &State, variable: usize, workspace: &mut Workspace) {
-        if self.observed_sent && state.known[variable].is_observed() {
-            return self.stale_variables.unmark(variable);
+    /// Whether a variable is observed and has sent that: then nothing of it changes any more.
+    #[inline(always)]
+    fn has_sent_observation(&self, state: &State, variable: usize) -> bool {
+        let has_sent = self.observed_sent && state.known[variable].is_observed();
+        if has_sent {
+            self.stale_variables.unmark(variable);
         }
+        has_sent
+    }
+
+    /// Updates all messages of a variable. Returns what [`send_to_factors`] does.
+    #[inline]
+    fn variable_sends(
+        &self, state: &State, variable: usize, workspace: &mut Workspace,
+    ) -> Option<Product> {
         let before = workspace.contradictions.count;
-        send_to_factors(state, variable, &self.stale_factors, workspace);
+        let product = send_to_factors(state, variable, &self.stale_factors, workspace);
         if workspace.contradictions.count == before {
             self.stale_variables.unmark(variable);
         }
+        product
     }
 
     /// Computes and stores all messages from factors to variables, from the messages in `State::by_edge`. Messages

@@ -42,27 +42,28 @@ fn incoming<'a>(
 }
 
 /// Computes all messages of a variable to its factors into `State::by_edge`, and marks the factors whose message changed.
-/// O(degree * states). If there is no memory, it sets `lacks_memory` and the messages are undefined.
+/// O(degree * states). Returns the product that is the belief of a binary variable, where that has come up. If there is no
+/// memory, it sets `lacks_memory` and the messages are undefined.
 #[inline]
 pub(super) fn send_to_factors(
     state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
-) {
-    if send(state, variable, stale_factors, workspace).is_err() {
-        workspace.lacks_memory = true;
-    }
+) -> Option<Product> {
+    let sent = send(state, variable, stale_factors, workspace);
+    Workspace::note(&mut workspace.lacks_memory, sent).flatten()
 }
 
 #[inline(always)]
 fn send(
     state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
-) -> Result<(), NoMemory> {
+) -> Result<Option<Product>, NoMemory> {
     let slots = state.graph.variable_slots(variable);
     let edges = state.graph.variable_edges(variable);
     if slots.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     if !state.is_binary(variable) {
-        return send_states_to_factors(state, variable, stale_factors, workspace);
+        send_states_to_factors(state, variable, stale_factors, workspace)?;
+        return Ok(None);
     }
     let factors = state.graph.edge_factors();
     let send = |edge: u32, odds| {
@@ -72,7 +73,7 @@ fn send(
     };
     if let Some(odds) = observed_odds(state.known[variable]) {
         edges.iter().for_each(|&edge| send(edge, odds));
-        return Ok(());
+        return Ok(None);
     }
     let extra = soft_odds(state, variable);
     let Workspace { inputs, products, contradictions, .. } = workspace;
@@ -88,13 +89,14 @@ fn send(
         inputs.extend(state.to_variable.slice(start..start + degree));
         &mut inputs[..]
     };
-    if binary_leave_one_out_all(values, extra, &mut products.scratch)? {
+    let all = binary_leave_one_out_all(values, extra, &mut products.scratch)?;
+    if all.is_contradictory {
         contradictions.add(variable);
     }
     for (&edge, &odds) in edges.iter().zip(values.iter()) {
         send(edge, odds);
     }
-    Ok(())
+    Ok(all.product)
 }
 
 /// As [`send_to_factors`] for a binary variable in the middle of an iteration: a contradictory message is only noted

@@ -1,6 +1,6 @@
 //! The working memory of one thread.
 
-use super::state::Contradictions;
+use super::state::{Contradictions, View};
 use crate::factor::Scratch;
 use crate::kernel::{EncodedMessage, Product, ProductScratch};
 use crate::memory::NoMemory;
@@ -42,6 +42,15 @@ impl Movement {
         self.moved += other.moved;
         self.undefined |= other.undefined;
     }
+}
+
+/// The beliefs of binary variables at the last measurement, and how far those that are measured have moved since.
+pub(super) struct Beliefs<'a> {
+    /// The probability of state 1 of each variable, as a `f64`.
+    pub(super) last: View<'a>,
+    /// A variable has moved if its belief changed by more than this.
+    pub(super) tolerance: f64,
+    pub(super) movement: Movement,
 }
 
 /// Buffers, which grow to what the largest node needs and are kept, and what the thread found in an iteration.

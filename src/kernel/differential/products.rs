@@ -25,9 +25,8 @@ fn few<const N: usize>(values: &[EncodedMessage], extra: EncodedMessage, out: &m
     }
     for extra in [None, Some(extra)] {
         let mut all = values.to_vec();
-        let contradictory =
-            binary_leave_one_out_all(&mut all, extra, &mut Scratch::default()).unwrap();
-        out.word(contradictory).all(&all);
+        let product = binary_leave_one_out_all(&mut all, extra, &mut Scratch::default()).unwrap();
+        out.word(product.is_contradictory).all(&all);
     }
 }
 
@@ -51,8 +50,8 @@ fn many_products(values: &[EncodedMessage], extra: EncodedMessage, out: &mut Wor
     let total = scratch.product(values.iter().copied()).unwrap();
     out.product(total).encoded(total.odds()).numbers(&total.probabilities());
     let mut all = values.to_vec();
-    let contradictory = binary_leave_one_out_all(&mut all, Some(extra), &mut scratch).unwrap();
-    out.word(contradictory).all(&all);
+    let product = binary_leave_one_out_all(&mut all, Some(extra), &mut scratch).unwrap();
+    out.word(product.is_contradictory).all(&all);
 }
 
 fn states(values: &[EncodedMessage], out: &mut Words) {

@@ -57,7 +57,16 @@ pub(in crate::engine) struct Case {
 }
 
 fn probability() -> impl Strategy<Value = f64> {
-    prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(0.01), Just(0.999), Just(1e-40), 0.0..1.0]
+    prop_oneof![
+        Just(0.0),
+        Just(1.0),
+        Just(0.5),
+        Just(0.01),
+        Just(0.999),
+        Just(1e-40),
+        Just(1e-300),
+        0.0..1.0
+    ]
 }
 
 /// Factors as (kind, head, body, p, q, seed of table values).
@@ -510,6 +519,46 @@ proptest! {
             let expected = told(&mut alone, &warm, ended_after);
             prop_assert_eq!(told(&mut lanes, &warm, ended_after), expected);
             prop_assert!(alone.messages() == lanes.messages(), "{} warm", schedule.name());
+        }
+    }
+
+    /// A synchronous run measures beliefs together with the first step of the iteration that may follow. Nobody can tell, wherever
+    /// the run ends: not by what the caller is told, which contradictions are found, the messages, nor by runs that go on from
+    /// there with other evidence.
+    #[test]
+    fn what_is_sent_ahead_is_not_seen(
+        case in case(), threads in 1_usize..3, observe in any::<bool>(), vote in any::<bool>(),
+    ) {
+        let case = Case { mode: Mode { damping: 0.0, ..case.mode }, ..case };
+        let policy = if vote { Contradiction::Vote } else { Contradiction::Error };
+        let found = |may_skip, rule, ended_after| {
+            let mut engine = case.engine(&Schedule::Parallel, threads, EAGER);
+            engine.synchronous.may_skip = may_skip;
+            [Start::Fresh, Start::Warm, Start::Warm].map(|start| {
+                let request =
+                    RunRequest { rule, start, observe, contradiction: policy, ..case.request(0) };
+                let told = told(&mut engine, &request, ended_after);
+                let found = (told, engine.messages(), engine.results().to_vec());
+                engine.set_evidence(0, None).unwrap();
+                found
+            })
+        };
+        let mut changes = Vec::new();
+        let rule = |tolerance, max_iterations| StopRule::Tolerance { tolerance, max_iterations };
+        let all = RunRequest { rule: rule(0.0, 8), ..case.request(0) };
+        let mut engine = case.engine(&Schedule::Parallel, 1, Tuning::default());
+        engine.run(&all, &mut |progress| {
+            changes.push(progress.max_diff);
+            Control::Continue
+        }).unwrap();
+        for (end, &change) in (1..).zip(&changes) {
+            for (rule, ended_after) in
+                [(rule(change, 12), 0), (rule(0.0, end), 0), (rule(0.0, 12), end)]
+            {
+                let expected = found(false, rule, ended_after);
+                let found = found(true, rule, ended_after);
+                prop_assert!(found == expected, "{found:?} and {expected:?}");
+            }
         }
     }
 }
