@@ -19,7 +19,7 @@ pub(crate) fn is_available() -> bool {
 
 /// Four numbers. They are made by functions only that require AVX2.
 #[derive(Clone, Copy)]
-pub(crate) struct Four(__m256d);
+pub(crate) struct Four(pub(super) __m256d);
 
 impl Four {
     pub(crate) const fn splat(value: f64) -> Self {
@@ -125,7 +125,7 @@ impl Numbers for ExtendedFour {
 /// [`EncodedMessage::all_near`]. With `DETERMINISTIC`, inputs may also be 0 or infinite.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn near<const HALF: u64, const DETERMINISTIC: bool>(inputs: &[Four]) -> u32 {
+pub(super) fn near<const HALF: u64, const DETERMINISTIC: bool>(inputs: &[Four]) -> u32 {
     const { assert!(HALF.is_power_of_two()) };
     let low = _mm256_set1_epi64x(((1023 - HALF) << 52) as i64);
     let mut distances = _mm256_setzero_si256();
@@ -179,7 +179,7 @@ fn are_numbers(numbers: &[Four]) -> u32 {
 }
 
 /// The bits of all four.
-const ALL: u32 = (1 << FOUR) - 1;
+pub(super) const ALL: u32 = (1 << FOUR) - 1;
 
 /// The values of four factors.
 #[target_feature(enable = "avx2")]

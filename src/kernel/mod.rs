@@ -20,6 +20,8 @@ mod damping;
 #[cfg(test)]
 mod differential;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod eight;
+#[cfg(target_arch = "x86_64")]
 mod extended_four;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod four;

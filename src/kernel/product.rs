@@ -57,7 +57,9 @@ impl Product {
         }
     }
 
-    fn extended(self) -> ExtendedFloat {
+    /// The product of the factors that are not deterministic.
+    #[inline(always)]
+    pub(super) fn extended(self) -> ExtendedFloat {
         ExtendedFloat::from_parts(self.significand, self.exponent)
     }
 
@@ -339,11 +341,17 @@ fn leave_one_out_of_many(
         let down = [left * pairs[1], left * pairs[0], right * pairs[3], right * pairs[2]];
         for (leaf, value) in block.iter_mut().enumerate() {
             let product = down[leaf / 2] * x[leaf ^ 1];
-            *value = EncodedMessage::from_scaled_near_product(product, above.exponent)
-                .unwrap_or_else(|| pack_scaled(product, above.exponent));
+            *value = scaled_near_product(product, above.exponent);
         }
     }
     Ok(Some(total))
+}
+
+/// A product of factors near one, times a power of two.
+#[inline(always)]
+pub(super) fn scaled_near_product(value: f64, exponent: i64) -> EncodedMessage {
+    EncodedMessage::from_scaled_near_product(value, exponent)
+        .unwrap_or_else(|| pack_scaled(value, exponent))
 }
 
 /// A positive number times a power of two, where the product is beyond the range of `f64`.

@@ -1,15 +1,17 @@
 //! Synchronous messages of four nodes of one shape at once, for most conjunctions of two to eight binary variables, and most
-//! variables of two to eight factors. Nodes that vector registers do not serve are left to functions for one node.
+//! variables of two to eight factors; and those of a variable with more factors, eight at a time. Nodes that vector registers do not serve are left to functions for one node.
 
 use super::batches::FactorPart;
 use super::nodes::PREFETCHED_FROM;
 use super::stale::{Stale, StaleView};
 use super::state::{Known, State, View};
-use super::workspace::{Beliefs, Movement};
+use super::workspace::{Beliefs, Movement, Workspace};
+use crate::kernel::eight::Blocks;
 use crate::kernel::four::{
     FOUR, Four, FourProducts, four_head_first_messages, four_probabilities, is_available,
 };
-use crate::kernel::{EncodedMessage, head_first_position};
+use crate::kernel::{BLOCK, EncodedMessage, Product, head_first_position};
+use crate::memory::NoMemory;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Most edges of nodes that are computed four at a time.
@@ -388,6 +390,44 @@ impl<'a> FourAtOnce<'a> {
                 self.by_edge.prefetch(edge as usize);
             }
         }
+    }
+
+    /// Computes all messages of a variable with more factors. Returns the product of all messages to it; or `None`, with nothing
+    /// done, where it has evidence or a message that is not near one.
+    pub(super) fn update_variable(
+        &self, variable: usize, workspace: &mut Workspace,
+    ) -> Option<Product> {
+        if self.state.known[variable] != Known::Nothing {
+            return None;
+        }
+        // SAFETY: there is AVX2, as `new` has seen.
+        let product = unsafe { self.update_by_blocks(variable, &mut workspace.products.blocks) };
+        Workspace::note(&mut workspace.lacks_memory, product).flatten()
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn update_by_blocks(
+        &self, variable: usize, blocks: &mut Blocks,
+    ) -> Result<Option<Product>, NoMemory> {
+        let start = self.variable_offsets[variable] as usize;
+        let edges = &self.edges[start..self.variable_offsets[variable + 1] as usize];
+        blocks.begin(edges.len())?;
+        for first in (0..edges.len()).step_by(BLOCK) {
+            if !blocks.add(self.to_variable.padded(start + first, edges.len() - first)) {
+                return Ok(None);
+            }
+        }
+        let product = blocks.multiply()?;
+        let unwanted = AtomicBool::new(false);
+        for (block, edges) in edges.chunks(BLOCK).enumerate() {
+            for (&edge, odds) in edges.iter().zip(blocks.others(block)) {
+                let edge = edge as usize;
+                let differs = self.by_edge.replace(edge, odds);
+                self.stale_factors.mark_if(differs, self.factors[edge] as usize, &unwanted);
+            }
+        }
+        self.stale_variables.unmark(variable);
+        Ok(Some(product))
     }
 
     /// Stores the messages of those variables for which they are right.

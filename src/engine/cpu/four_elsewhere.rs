@@ -3,7 +3,8 @@
 use super::batches::FactorPart;
 use super::stale::Stale;
 use super::state::State;
-use super::workspace::Beliefs;
+use super::workspace::{Beliefs, Workspace};
+use crate::kernel::Product;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
@@ -33,8 +34,14 @@ impl<'a> FourAtOnce<'a> {
     }
 
     pub(super) fn update_and_measure(
-        &self, _: usize, _: &[u32], _: &mut Beliefs<'_>, _: &mut dyn FnMut(usize, bool),
+        &self, _: usize, _: &[u32], beliefs: &mut Beliefs<'_>, _: &mut dyn FnMut(usize, bool),
     ) {
+        // (Nobody else reads them.)
+        let _ = (beliefs.last, beliefs.tolerance);
+        match self.0 {}
+    }
+
+    pub(super) fn update_variable(&self, _: usize, _: &mut Workspace) -> Option<Product> {
         match self.0 {}
     }
 

@@ -163,9 +163,10 @@ impl Synchronous {
 
     fn update_with(&self, four: Option<&FourAtOnce<'_>>, state: &State, team: &Team) {
         self.variables.for_groups(team, |degree, group, workspace| {
+            let many = four.filter(|_| degree > MOST_EDGES as u16);
             let mut one = |v| {
                 if !self.has_sent_observation(state, v) {
-                    self.variable_sends(state, v, workspace);
+                    self.variable_sends(state, v, many, workspace);
                 }
             };
             match four {
@@ -190,11 +191,12 @@ impl Synchronous {
             let (last, tolerance) = beliefs;
             let movement = Movement { moved: 0, ..workspace.movement };
             let mut beliefs = Beliefs { last, tolerance, movement };
+            let many = four.as_ref().filter(|_| degree > MOST_EDGES as u16);
             let mut one = |v, is_sent| {
                 if is_sent {
                     measure(v, None, workspace);
                 } else if !self.has_sent_observation(state, v) {
-                    let product = self.variable_sends(state, v, workspace);
+                    let product = self.variable_sends(state, v, many, workspace);
                     measure(v, product, workspace);
                 }
             };
@@ -233,11 +235,17 @@ impl Synchronous {
         has_sent
     }
 
-    /// Updates all messages of a variable. Returns what [`send_to_factors`] does.
+    /// Updates all messages of a variable; `many` are the means for one with many factors. Returns what [`send_to_factors`] does.
     #[inline]
     fn variable_sends(
-        &self, state: &State, variable: usize, workspace: &mut Workspace,
+        &self, state: &State, variable: usize, many: Option<&FourAtOnce<'_>>,
+        workspace: &mut Workspace,
     ) -> Option<Product> {
+        if let Some(four) = many
+            && let Some(product) = four.update_variable(variable, workspace)
+        {
+            return Some(product);
+        }
         let before = workspace.contradictions.count;
         let product = send_to_factors(state, variable, &self.stale_factors, workspace);
         if workspace.contradictions.count == before {

@@ -2,6 +2,8 @@
 
 use super::state::{Contradictions, View};
 use crate::factor::Scratch;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::eight::Blocks;
 use crate::kernel::{EncodedMessage, Product, ProductScratch};
 use crate::memory::NoMemory;
 
@@ -15,6 +17,8 @@ pub(super) struct Products {
     pub(super) rest: Vec<Product>,
     /// Memory of [`crate::kernel::NearStates`].
     pub(super) near: Vec<f64>,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) blocks: Blocks,
 }
 
 /// A message after damping, and the one that it replaces.
