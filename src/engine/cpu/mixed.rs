@@ -310,10 +310,14 @@ impl Run<'_> {
     ) {
         let Synchronous { stale_variables, stale_factors, .. } = self.synchronous;
         let is_read = |edge: usize| self.is_read(index, edge);
+        let many = self.four.filter(|_| degree > MOST_EDGES);
         let mut one = |v: usize| {
-            if stale_variables.is_marked(v)
-                && !send_in_batch(self.state, v, stale_factors, workspace, is_read)
+            if !stale_variables.is_marked(v)
+                || many.is_some_and(|four| four.update_variable(v, workspace).is_some())
             {
+                return;
+            }
+            if !send_in_batch(self.state, v, stale_factors, workspace, is_read) {
                 stale_variables.unmark(v);
             }
         };
