@@ -552,9 +552,12 @@ proptest! {
             Control::Continue
         }).unwrap();
         for (end, &change) in (1..).zip(&changes) {
-            for (rule, ended_after) in
-                [(rule(change, 12), 0), (rule(0.0, end), 0), (rule(0.0, 12), end)]
-            {
+            for (rule, ended_after) in [
+                (rule(change, 12), 0),
+                (rule(0.0, end), 0),
+                (rule(0.0, 12), end),
+                (StopRule::Iterations(end), 0),
+            ] {
                 let expected = found(false, rule, ended_after);
                 let found = found(true, rule, ended_after);
                 prop_assert!(found == expected, "{found:?} and {expected:?}");
