@@ -3,13 +3,42 @@
 /// Appends the shortest text that reads back to the same `f64`, without a trailing `.0`: `0`, `1`,
 /// `0.5`, `1e-20`. Values that are not finite become `NaN`, `inf` and `-inf`.
 pub fn push_f64(out: &mut Vec<u8>, x: f64) {
-    out.extend_from_slice(shortest(x, &mut ryu::Buffer::new()).as_bytes());
+    out.extend_from_slice(shortest(x, &mut Digits::new()).as_bytes());
+}
+
+/// Where the text of a number is put together.
+pub(super) struct Digits {
+    buffer: zmij::Buffer,
+    /// For a text that differs from that in the buffer: a sign, 17 digits, a point, and an exponent like `e308`.
+    other: [u8; 23],
+}
+
+impl Digits {
+    pub(super) fn new() -> Self {
+        Self { buffer: zmij::Buffer::new(), other: [0; 23] }
+    }
 }
 
 /// The text that [`push_f64`] appends.
-pub(super) fn shortest(x: f64, buffer: &mut ryu::Buffer) -> &str {
-    let text = buffer.format(x);
+#[inline]
+pub(super) fn shortest(x: f64, digits: &mut Digits) -> &str {
+    let text = digits.buffer.format(x);
+    // From there on, it has an exponent with a plus.
+    if x.abs() >= 1e16 {
+        return without_plus(text, &mut digits.other);
+    }
     text.strip_suffix(".0").unwrap_or(text)
+}
+
+#[cold]
+fn without_plus<'a>(text: &'a str, other: &'a mut [u8; 23]) -> &'a str {
+    let Some((mantissa, exponent)) = text.split_once('+') else { return text };
+    let length = mantissa.len() + exponent.len();
+    let Some(copy) = other.get_mut(..length) else { return text };
+    copy[..mantissa.len()].copy_from_slice(mantissa.as_bytes());
+    copy[mantissa.len()..].copy_from_slice(exponent.as_bytes());
+    // It is made of two parts of a text in ASCII.
+    std::str::from_utf8(copy).unwrap_or(text)
 }
 
 /// An integer in decimal.
@@ -105,7 +134,16 @@ mod tests {
             (5e-324, "5e-324"),
             (0.1 + 0.2, "0.30000000000000004"),
             (1e300, "1e300"),
+            (-1.7976931348623157e308, "-1.7976931348623157e308"),
+            (9999999999999998.0, "9999999999999998"),
+            (1e16, "1e16"),
             (10.0, "10"),
+            (1e-4, "0.0001"),
+            (1.5e-5, "0.000015"),
+            (1.234e-6, "1.234e-6"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
         ] {
             assert_eq!(text(x), wanted);
         }
@@ -164,6 +202,19 @@ mod tests {
     }
 
     proptest! {
+        /// The standard library, too, writes the shortest text, of those the nearest one.
+        #[test]
+        fn digits_are_those_of_the_standard_library(bits in any::<u64>(), in_0_1 in 0.0..1.0) {
+            for x in [f64::from_bits(bits), in_0_1] {
+                prop_assume!(x.is_finite());
+                let (wanted, text) = (format!("{x:e}"), text(x));
+                match text.contains('e') {
+                    true => prop_assert_eq!(text, wanted),
+                    false => prop_assert_eq!(format!("{:e}", text.parse::<f64>().unwrap()), wanted),
+                }
+            }
+        }
+
         #[test]
         fn every_finite_value_reads_back(bits in any::<u64>()) {
             let x = f64::from_bits(bits);

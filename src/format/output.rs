@@ -1,7 +1,7 @@
 //! Writing text to a file, to memory, or to a writer of the caller's.
 
 use super::names::Quoted;
-use super::number::{decimal, shortest};
+use super::number::{Digits, decimal, shortest};
 use crate::error::{Error, Result};
 use crate::memory;
 use std::io::{self, ErrorKind, Write};
@@ -52,7 +52,7 @@ impl<'a> Output<'a> {
     }
 
     pub(super) fn float(&mut self, value: f64) {
-        self.text(shortest(value, &mut ryu::Buffer::new()));
+        self.text(shortest(value, &mut Digits::new()));
     }
 
     /// Integers on one line, each followed by a space but the last.
