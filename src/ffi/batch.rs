@@ -73,12 +73,10 @@ impl Observed<'_> {
     fn entry(&self, session: &Session, number: usize) -> Outcome<Evidence> {
         let range = self.offsets[number]..self.offsets[number + 1];
         let pairs = self.variables[range.clone()].iter().zip(&self.states[range]);
-        let mut evidence = Evidence::new();
-        for (&variable, &state) in pairs {
-            let known = evidence.observe(session.graph(), variable as usize, state as usize);
-            known.map_err(|error| Failure::from(error).at(format_args!("entry {number}")))?;
-        }
-        Ok(evidence)
+        let mut observed = memory::vector("evidence", pairs.len())?;
+        observed.extend(pairs.map(|(&variable, &state)| (variable as usize, state as usize)));
+        Evidence::of_observations(session.graph(), &observed)
+            .map_err(|error| Failure::from(error).at(format_args!("entry {number}")))
     }
 }
 

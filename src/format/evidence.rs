@@ -170,7 +170,17 @@ struct Collected {
     known: HashMap<Mention, (usize, u64)>,
 }
 
+/// A usual length of a line `label value`, in bytes.
+const USUAL_LINE: usize = 8;
+
 impl Collected {
+    /// For a text of so many bytes.
+    fn with_room(bytes: usize) -> Result<Self> {
+        let mut collected = Self::default();
+        memory::map_room(&mut collected.known, bytes / USUAL_LINE)?;
+        Ok(collected)
+    }
+
     /// Adds an observation; the same state again is fine, another one is an error, for which
     /// `describe` gives the names of the variable and of the two states.
     fn add(
@@ -198,7 +208,7 @@ impl Collected {
 
 fn parse_observations(bytes: &[u8], path: &Path, graph: NamedGraph<'_>) -> Result<PartialEvidence> {
     let mut cursor = Cursor::new(path, bytes);
-    let mut collected = Collected::default();
+    let mut collected = Collected::with_room(bytes.len())?;
     while cursor.next_filled_line() {
         let mention = graph.read_variable(&mut cursor)?;
         if cursor.at_line_end() && graph.names().is_some() {

@@ -334,10 +334,12 @@ fn extend<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Result<()> {
 /// Makes room for one more entry in a map.
 #[inline]
 pub(crate) fn entry_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>) -> Result<()> {
-    if map.len() < map.capacity() {
-        return Ok(());
-    }
-    map.try_reserve(1).map_err(|_| no_memory_for(bytes_of::<(K, V)>(map.len() + 1)))
+    if map.len() < map.capacity() { Ok(()) } else { map_room(map, 1) }
+}
+
+/// Makes room for so many more entries in a map.
+pub(crate) fn map_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>, entries: usize) -> Result<()> {
+    map.try_reserve(entries).map_err(|_| no_memory_for(bytes_of::<(K, V)>(map.len() + entries)))
 }
 
 /// Puts an entry into a map; returns the value that it replaced.

@@ -13,6 +13,6 @@ mod sorted_map;
 pub(crate) use allocation::display;
 pub(crate) use allocation::{
     AllZero, Grow, NoMemory, all_collected, boxed, collected, copied, copied_lists, entry_room,
-    filled, fit, insert, out_of_memory, path, probe, room, shared, text, zeroed,
+    filled, fit, insert, map_room, out_of_memory, path, probe, room, shared, text, zeroed,
 };
 pub(crate) use sorted_map::SortedMap;

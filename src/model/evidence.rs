@@ -3,7 +3,7 @@
 use super::graph::FactorGraph;
 use crate::error::{Error, Result};
 use crate::factor::check_weights;
-use crate::memory::{SortedMap, copied};
+use crate::memory::{SortedMap, copied, room};
 
 /// What is known about one variable.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +54,24 @@ impl Evidence {
     pub fn observe(&mut self, graph: &FactorGraph, variable: usize, state: usize) -> Result<()> {
         let observed = VariableEvidence::observed(graph, variable, state)?;
         self.entries.insert(variable as u32, observed)
+    }
+
+    /// The evidence of many observations, pairs of a variable (by index) and its state, in any order: as by
+    /// [`Self::observe`] one after the other, so that of several states for one variable the last one counts, but in
+    /// time O(n log n). Errors: the first variable or state that the graph does not have.
+    pub fn of_observations(graph: &FactorGraph, observations: &[(usize, usize)]) -> Result<Self> {
+        let mut ascending = room(observations.len())?;
+        for (position, &(variable, state)) in observations.iter().enumerate() {
+            VariableEvidence::observed(graph, variable, state)?;
+            ascending.push((variable as u32, position));
+        }
+        ascending.sort_unstable();
+        let mut entries = SortedMap::default();
+        for (variable, position) in ascending {
+            let state = observations[position].1 as u32;
+            entries.insert(variable, VariableEvidence::Observed(state))?;
+        }
+        Ok(Self { entries })
     }
 
     /// Sets a likelihood per state of a variable (by index); replaces what was known about it.

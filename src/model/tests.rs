@@ -1,7 +1,7 @@
 //! Factors with local structure, from a builder into a graph.
 
 use crate::model::{
-    Factor, FactorGraph, FactorGraphBuilder, FactorKind, HornParameters, NoisyLiteral,
+    Evidence, Factor, FactorGraph, FactorGraphBuilder, FactorKind, HornParameters, NoisyLiteral,
 };
 use crate::threads::Gang;
 use proptest::prelude::*;
@@ -154,6 +154,44 @@ proptest! {
             let zero = graph.factor(factor).is_zero_everywhere(graph.arity(factor));
             prop_assert_eq!(zero, table.iter().all(|&value| value == 0.0));
         }
+    }
+}
+
+proptest! {
+    #[test]
+    fn labels_are_found_whatever_their_gaps(
+        labels in prop::collection::btree_set(prop_oneof![0_u64..40, 1000..1010_u64, any::<u64>()], 0..40),
+        others in prop::collection::vec(prop_oneof![0_u64..50, any::<u64>()], 20),
+    ) {
+        let graph = graph(|b| labels.iter().for_each(|&label| b.add_prior(label, 0.5).unwrap()));
+        for label in labels.iter().copied().chain(others) {
+            let wanted = labels.iter().position(|&other| other == label);
+            prop_assert_eq!(graph.variable_of_label(label), wanted, "{}", label);
+        }
+    }
+
+    #[test]
+    fn many_observations_are_those_one_by_one(
+        observations in prop::collection::vec((0_usize..1400, 0_usize..2), 0..2000),
+    ) {
+        let graph = graph(|b| (0..1400).for_each(|label| b.add_prior(label, 0.5).unwrap()));
+        let mut wanted = Evidence::new();
+        for &(variable, state) in &observations {
+            wanted.observe(&graph, variable, state).unwrap();
+        }
+        prop_assert_eq!(Evidence::of_observations(&graph, &observations).unwrap(), wanted);
+    }
+}
+
+#[test]
+fn of_many_observations_the_first_wrong_one_is_told() {
+    let graph = graph(|b| (0..3).for_each(|label| b.add_prior(label, 0.5).unwrap()));
+    for (observations, why) in [
+        ([(2, 0), (1, 2), (3, 0)], "state 2 of variable 1: it has 2 states"),
+        ([(2, 0), (3, 0), (1, 2)], "variable index 3: the graph has 3 variables"),
+    ] {
+        let error = Evidence::of_observations(&graph, &observations).unwrap_err().to_string();
+        assert!(error.starts_with(why), "{error}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! What `fastlbp infer --batch` reads: one file of evidence per entry, or one sample.
 
-use crate::evidence::of_observations;
 use crate::failure::{Failure, Outcome};
 use crate::standard_streams::is_standard_input;
 use fastlbp::Evidence;
@@ -58,7 +57,7 @@ pub fn read_entries(
         };
         let several = samples.len() > 1;
         for (index, observed) in samples.into_iter().enumerate() {
-            let mut evidence = of_observations(graph.graph(), observed)?;
+            let mut evidence = Evidence::of_observations(graph.graph(), &observed)?;
             if let Some(soft) = soft {
                 soft.add_to(graph, &mut evidence)?;
             }

@@ -2,7 +2,7 @@
 
 use crate::batch::{Entry, entry_files, read_entries};
 use crate::conflicts::Conflicts;
-use crate::evidence::{of_observations, warning_of_unknown};
+use crate::evidence::warning_of_unknown;
 use crate::failure::{Failure, Outcome};
 use crate::graph_file::GraphFile;
 use crate::standard_streams::input_path;
@@ -105,7 +105,7 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
         }
         (None, _) => Vec::new(),
     };
-    let mut evidence = of_observations(&graph, observations)?;
+    let mut evidence = Evidence::of_observations(&graph, &observations)?;
     let soft = match &arguments.soft_evidence {
         Some(path) => {
             let soft = read_soft_evidence(path, named)?;

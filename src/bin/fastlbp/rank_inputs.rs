@@ -1,7 +1,7 @@
 //! What `fastlbp rank` reads: a graph, names, evidence, alarms and answers.
 
 use crate::conflicts::Conflicts;
-use crate::evidence::{of_observations, warning_of_unknown};
+use crate::evidence::warning_of_unknown;
 use crate::failure::{Failure, Outcome};
 use crate::graph_file::GraphFile;
 use crate::messages::warn;
@@ -137,7 +137,7 @@ pub fn read_evidence(
     let Network { graph, names } = network;
     let read = read_partial_evidence(path, NamedGraph::new(graph, names.as_ref())?)?;
     let warning = warning_of_unknown(path, "observed variables", &read.unknown);
-    Ok((of_observations(graph, read.observed)?, warning))
+    Ok((Evidence::of_observations(graph, &read.observed)?, warning))
 }
 
 /// Reads the answer for each alarm.

@@ -1,7 +1,6 @@
 //! The graphs that `fastlbp bench` measures: files, and graphs that are generated in the process.
 
 use crate::activity::Activity;
-use crate::evidence::of_observations;
 use crate::failure::Outcome;
 use crate::graph_file::{FormatName, read_as};
 use crate::shape::describe;
@@ -78,7 +77,7 @@ fn read_file(
         Some(file) => read_partial_evidence(&file, named)?.observed,
         None => Vec::new(),
     };
-    let evidence = of_observations(&network.graph, observations)?;
+    let evidence = Evidence::of_observations(&network.graph, &observations)?;
     Ok((network.graph, evidence, read))
 }
 
@@ -100,6 +99,6 @@ fn make(plan: &Plan, source: &EvidenceSource) -> Outcome<(FactorGraph, Evidence,
         EvidenceSource::None => Vec::new(),
         _ => generated.observations,
     };
-    let evidence = of_observations(&generated.graph, observations)?;
+    let evidence = Evidence::of_observations(&generated.graph, &observations)?;
     Ok((generated.graph, evidence, seconds))
 }
