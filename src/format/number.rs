@@ -42,7 +42,8 @@ fn without_plus<'a>(text: &'a str, other: &'a mut [u8; 23]) -> &'a str {
 }
 
 /// An integer in decimal.
-pub(super) fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &str {
+#[inline]
+pub(super) fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut start = digits.len();
     loop {
         start -= 1;
@@ -52,8 +53,7 @@ pub(super) fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &str {
             break;
         }
     }
-    // Digits are UTF-8.
-    std::str::from_utf8(&digits[start..]).unwrap_or_default()
+    &digits[start..]
 }
 
 /// The digits that a text of at least 8 bytes begins with, if they are 1 to 7: their value and their number.
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn integers_are_written_in_full() {
         for value in [0, 9, 10, 12_345, u64::MAX] {
-            assert_eq!(decimal(value, &mut [0; 20]), value.to_string());
+            assert_eq!(decimal(value, &mut [0; 20]), value.to_string().as_bytes());
         }
     }
 

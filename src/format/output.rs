@@ -31,14 +31,28 @@ impl<'a> Output<'a> {
         self.flushed + self.buffer.len() as u64
     }
 
+    #[inline]
     pub(super) fn text(&mut self, text: &str) {
-        if self.buffer.capacity() - self.buffer.len() < text.len() {
-            self.send();
-        }
-        if text.len() <= self.buffer.capacity() {
-            self.buffer.extend_from_slice(text.as_bytes());
+        self.bytes(text.as_bytes());
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8]) {
+        if self.buffer.capacity() - self.buffer.len() >= bytes.len() {
+            self.buffer.extend_from_slice(bytes);
         } else {
-            self.send_bytes(text.as_bytes());
+            self.bytes_beyond(bytes);
+        }
+    }
+
+    /// Bytes for which the buffer has no room.
+    #[cold]
+    fn bytes_beyond(&mut self, bytes: &[u8]) {
+        self.send();
+        if bytes.len() <= self.buffer.capacity() {
+            self.buffer.extend_from_slice(bytes);
+        } else {
+            self.send_bytes(bytes);
         }
     }
 
@@ -47,10 +61,12 @@ impl<'a> Output<'a> {
         name.parts().into_iter().for_each(|part| self.text(part));
     }
 
+    #[inline]
     pub(super) fn integer(&mut self, value: u64) {
-        self.text(decimal(value, &mut [0; 20]));
+        self.bytes(decimal(value, &mut [0; 20]));
     }
 
+    #[inline]
     pub(super) fn float(&mut self, value: f64) {
         self.text(shortest(value, &mut Digits::new()));
     }
