@@ -9,7 +9,7 @@ use fastlbp::{
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Random choices; proptest shrinks the seed.
 struct Choices(u64);
@@ -104,6 +104,25 @@ fn same(
     Ok(())
 }
 
+type Streamed = Vec<Result<(RunReport, Vec<f64>), Error>>;
+
+/// What is delivered of a batch; checks that it is in order.
+fn streamed(
+    session: &mut BeliefPropagation, entries: &[Evidence], request: &RunRequest,
+) -> Streamed {
+    let mut delivered = Vec::new();
+    let digest = |number, result| (number, result);
+    let deliver = |number, (digested, result)| {
+        assert_eq!((number, number), (digested, delivered.len()));
+        delivered.push(result);
+        Control::Continue
+    };
+    let never = AtomicBool::new(false);
+    session.run_batch_streamed(entries, request, &never, digest, deliver).unwrap();
+    assert_eq!(delivered.len(), entries.len());
+    delivered
+}
+
 /// Compares a batch, and a second one on the same engines, with runs one by one.
 fn check(
     graph: &Arc<FactorGraph>, entries: &[Evidence], schedule: &Schedule, request: &RunRequest,
@@ -119,6 +138,12 @@ fn check(
         .marginals;
     reversed = reversed.chunks(graph.state_count()).rev().flatten().copied().collect();
     prop_assert_eq!(bits(&results.marginals), bits(&reversed), "{}", what);
+    let streamed = streamed(&mut batch, entries, request);
+    for (number, (result, report)) in streamed.into_iter().zip(&results.reports).enumerate() {
+        let marginals = result.as_ref().ok().map(|run| bits(&run.1));
+        prop_assert_eq!(marginals, results.of_entry(number).map(bits), "{}", what);
+        same(&result.map(|run| run.0), report, &what)?;
+    }
     let mut failures = 0;
     for (number, evidence) in entries.iter().enumerate() {
         alone.set_evidence(evidence).unwrap();
@@ -324,6 +349,90 @@ fn a_flag_ends_a_batch_in_the_middle_of_its_entries() {
         let monitor = &mut |_, _| Control::Continue;
         let none = bp.run_batch_cancellable(&entries, &endless, &cancelled, monitor).unwrap();
         assert!(none.reports.iter().all(|report| matches!(report, Err(Error::NoResult(_)))));
+    }
+}
+
+/// In order, each once, and not much sooner than they can be delivered, on a graph that runs on one thread and on one that runs
+/// on all.
+#[test]
+fn few_entries_of_a_stream_are_under_way() {
+    for (variables, count, iterations) in [(100, 300, 2), (12_000, 40, 1)] {
+        let graph = Arc::new(bingo(variables, 3).unwrap().graph);
+        let choices = &mut Choices(5);
+        let entries: Vec<Evidence> = (0..count).map(|_| evidence(choices, &graph)).collect();
+        let voting = RunRequest {
+            contradiction: Contradiction::Vote,
+            ..RunRequest::new(StopRule::Iterations(iterations))
+        };
+        let mut wanted = session(&graph, &Schedule::Parallel, 1);
+        let wanted = wanted.run_batch(&entries, &voting).unwrap();
+        for threads in [1, 2, 3] {
+            let mut bp = session(&graph, &Schedule::Parallel, threads);
+            let (digested, mut delivered) = (AtomicUsize::new(0), 0);
+            let digest = |_, result: Result<(RunReport, Vec<f64>), Error>| {
+                digested.fetch_add(1, Ordering::Relaxed);
+                bits(&result.unwrap().1)
+            };
+            let deliver = |number, marginals: Vec<u64>| {
+                assert_eq!(number, delivered);
+                assert_eq!(Some(marginals), wanted.of_entry(number).map(bits));
+                delivered += 1;
+                let ahead = digested.load(Ordering::Relaxed) - delivered;
+                assert!(ahead < 4 * threads + threads, "{ahead} on {threads} threads");
+                Control::Continue
+            };
+            let never = AtomicBool::new(false);
+            bp.run_batch_streamed(&entries, &voting, &never, digest, deliver).unwrap();
+            assert_eq!((digested.into_inner(), delivered), (count, count));
+        }
+    }
+}
+
+#[test]
+fn a_stream_can_be_ended_by_whom_it_is_delivered_to() {
+    let graph = Arc::new(bingo(300, 4).unwrap().graph);
+    let entries = vec![Evidence::new(); 100];
+    let request = RunRequest::new(StopRule::Iterations(20));
+    for threads in [1, 3] {
+        let mut bp = session(&graph, &Schedule::Parallel, threads);
+        let cancelled = AtomicBool::new(false);
+        let mut ends = Vec::new();
+        let digest = |_, result: Result<(RunReport, Vec<f64>), Error>| result.map(|run| run.0);
+        let deliver = |number, report| {
+            assert_eq!(number, ends.len());
+            ends.push(report);
+            if number == 9 { Control::Cancel } else { Control::Continue }
+        };
+        bp.run_batch_streamed(&entries, &request, &cancelled, digest, deliver).unwrap();
+        assert!(cancelled.into_inner());
+        assert_eq!(ends.len(), 100);
+        let run = ends.iter().filter(|end| end.is_ok()).count();
+        assert!((10..10 + 4 * threads).contains(&run), "{run}");
+        assert!(ends[..10].iter().all(|end| end.is_ok()));
+        assert!(matches!(ends[99], Err(Error::NoResult(_))));
+        // The session is good for another batch.
+        assert!(streamed(&mut bp, &entries, &request).iter().all(|end| end.is_ok()));
+    }
+}
+
+#[test]
+fn whatever_panics_in_a_stream_reaches_the_caller() {
+    let graph = Arc::new(bingo(300, 4).unwrap().graph);
+    let entries = vec![Evidence::new(); 50];
+    let request = RunRequest::new(StopRule::Iterations(2));
+    for threads in [1, 3] {
+        for in_digest in [false, true] {
+            let mut bp = session(&graph, &Schedule::Parallel, threads);
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let digest = |number, _| assert!(!in_digest || number != 20, "on purpose");
+                let deliver = |number, ()| {
+                    assert!(in_digest || number != 20, "on purpose");
+                    Control::Continue
+                };
+                bp.run_batch_streamed(&entries, &request, &AtomicBool::new(false), digest, deliver)
+            }));
+            assert!(outcome.is_err());
+        }
     }
 }
 

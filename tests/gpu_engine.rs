@@ -28,8 +28,8 @@ use fastlbp::generate;
 use fastlbp::model::FactorKind;
 use fastlbp::schedule::Preorder;
 use fastlbp::{
-    Contradiction, EngineOptions, Error, Evidence, FactorGraph, FactorGraphBuilder, Inference,
-    RunRequest, Schedule, Start, StopRule,
+    Contradiction, Control, EngineOptions, Error, Evidence, FactorGraph, FactorGraphBuilder,
+    Inference, RunRequest, Schedule, Start, StopRule,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -37,6 +37,7 @@ use random::Choices;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The largest graphs; smaller numbers are for shrinking.
 const SIZE: usize = 40;
@@ -946,6 +947,20 @@ fn beliefs_and_batches_are_the_same() {
         let [expected, got] = pair.both(|session| session.run_batch(&entries, &request).unwrap());
         same(&expected.reports, &got.reports, "reports of a batch")?;
         same_bits(&expected.marginals, &got.marginals, "marginal of a batch")?;
+        let [_, streamed] = pair.both(|session| {
+            let mut marginals = Vec::new();
+            let unset = vec![f64::NAN; graph.state_count()];
+            let digest =
+                |_, result: Result<(_, Vec<f64>), _>| result.map_or(unset.clone(), |r| r.1);
+            let deliver = |_, own: Vec<f64>| {
+                marginals.extend(own);
+                Control::Continue
+            };
+            let never = AtomicBool::new(false);
+            session.run_batch_streamed(&entries, &request, &never, digest, deliver).unwrap();
+            marginals
+        });
+        same_bits(&expected.marginals, &streamed, "marginal of a batch that is streamed")?;
         // The batch leaves the session as it was.
         pair.compare()
     });

@@ -1,6 +1,7 @@
 //! Where iterations run, and with what.
 
 use crate::error::{Error, Result};
+use crate::threads::physical_cores;
 
 /// Where iterations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,6 +98,13 @@ pub struct EngineOptions {
     /// Whether tables with local structure run as what they are (see [`crate::structure`]) instead
     /// of entry by entry; results differ by rounding only. True unless changed.
     pub compile_tables: bool,
+}
+
+impl EngineOptions {
+    /// The number of CPU threads that may be used: `threads`, or one per physical core that the process may use.
+    pub fn thread_limit(&self) -> usize {
+        self.threads.unwrap_or_else(physical_cores).max(1)
+    }
 }
 
 impl Default for EngineOptions {

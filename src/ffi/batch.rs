@@ -13,7 +13,7 @@ use super::session::{Session, send_notes};
 use super::status::{DONE, Failure, Outcome, fastlbp_status};
 use crate::engine::{Control, Start};
 use crate::model::{Evidence, check_offsets};
-use crate::session::{Ran, run_together, thread_limit};
+use crate::session::{Ran, run_together};
 
 /// Runs many evidence sets on the session's graph as fastlbp_bp_run would, each as a fresh run of its own with exactly
 /// that evidence: entry i observes `variables[j]` in `states[j]` for all j from `entry_offsets[i]` up to, but not
@@ -156,7 +156,7 @@ enum Step<'a> {
 }
 
 fn run_all<'a>(sessions: Vec<Locked<'a, fastlbp_bp>>, statuses: Buffer<fastlbp_status>) -> Outcome {
-    let limits = sessions.iter().map(|session| thread_limit(&session.state().bp.options()));
+    let limits = sessions.iter().map(|session| session.state().bp.options().thread_limit());
     let threads = limits.max().unwrap_or(1);
     let prepare = |mut session: Locked<'a, fastlbp_bp>| {
         let prepared = session.change(Session::prepare);

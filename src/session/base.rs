@@ -412,12 +412,12 @@ fn unshared(place: &mut Option<Arc<Vec<f64>>>) -> Result<&mut Vec<f64>> {
 /// Checks that evidence fits a graph.
 pub(super) fn check_evidence(graph: &FactorGraph, evidence: &Evidence) -> Result<()> {
     for (variable, entry) in evidence.iter() {
-        let mut checked = Evidence::new();
         match entry {
             VariableEvidence::Observed(state) => {
-                checked.observe(graph, variable, *state as usize)?;
+                VariableEvidence::observed(graph, variable, *state as usize)?;
             }
             VariableEvidence::Likelihood(likelihood) => {
+                let mut checked = Evidence::new();
                 checked.set_likelihood(graph, variable, likelihood)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::base::{BeliefPropagation, check_evidence};
 use super::devices;
-use super::distribute::distribute;
+use super::distribute::{Fit, JobEnd, distribute, distribute_to_some};
 use super::runner::Runner;
 use super::spread::{DeviceChoice, Job, Ran, run_spread};
 use super::workers::Workers;
@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, out_of_memory, room, shared};
 use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
-use crate::threads::physical_cores;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most edges that the engines of several entries at once may have together: each takes up to 80 bytes
@@ -111,17 +110,7 @@ impl BeliefPropagation {
         &mut self, entries: &[Evidence], request: &RunRequest, cancelled: &AtomicBool,
         monitor: &mut dyn FnMut(usize, usize) -> Control,
     ) -> Result<BatchResults> {
-        request.check()?;
-        let request = &RunRequest { rough_progress: true, ..*request };
-        if request.start != Start::Fresh {
-            return Err(Error::InvalidArgument(
-                "a batch with a warm start: each entry is a fresh run, and Start::Fresh is needed"
-                    .into(),
-            ));
-        }
-        for (number, evidence) in entries.iter().enumerate() {
-            check_evidence(self.graph(), evidence).map_err(|error| in_entry(number, error))?;
-        }
+        let request = &self.check_batch(entries, request)?;
         let states = self.graph().state_count();
         let mut marginals = unset(entries.len(), states)?;
         let mut rest = marginals.as_mut_slice();
@@ -133,74 +122,131 @@ impl BeliefPropagation {
         }
         let mut reports: Vec<Option<Result<RunReport>>> = room(entries.len())?;
         reports.resize_with(entries.len(), || None);
-        let run =
-            |runner: &mut Runner, entry: &mut Entry<'_>| match cancelled.load(Ordering::Relaxed) {
-                true => Ok(None),
-                false => run_entry(runner, request, entry, cancelled).map(Some),
-            };
         let mut done = 0;
-        let mut finished = |number: usize, report: Result<Option<RunReport>>| {
-            let Some(report) = report.transpose() else { return };
-            reports[number] = Some(report);
-            done += 1;
-            if monitor(done, entries.len()) == Control::Cancel {
-                cancelled.store(true, Ordering::Relaxed);
-            }
-        };
-        let jobs = self.run_on_devices(jobs, request, run, &mut finished)?;
-        if !jobs.is_empty() {
-            let workers = self.workers(jobs.len(), request)?;
-            let work =
-                |runner: &mut Runner, mut entry: Entry<'_>| (entry.number, run(runner, &mut entry));
-            distribute(workers, jobs, work, |_, (number, report)| finished(number, report))?;
-            let mut notes = Vec::new();
-            for worker in workers {
-                notes.try_extend(worker.router_mut()?.take_notes())?;
-            }
-            self.notes.try_extend(notes)?;
-        }
-        let not_run = || {
-            Err(Error::NoResult("this entry was not run: the batch was cancelled before".into()))
-        };
+        self.run_jobs(
+            jobs,
+            request,
+            &Way {
+                number: |entry: &Entry<'_>| entry.number,
+                fit: |_: &Entry<'_>| Fit::Now,
+                run: |runner: &mut Runner, entry: &mut Entry<'_>| {
+                    let Entry { evidence, marginals, .. } = entry;
+                    match cancelled.load(Ordering::Relaxed) {
+                        true => Ok(None),
+                        false => {
+                            run_entry(runner, request, evidence, marginals, cancelled).map(Some)
+                        }
+                    }
+                },
+                end: |_, _, report: Result<Option<RunReport>>| report,
+                beside: false,
+            },
+            |number, report| {
+                let Some(report) = report.transpose() else { return };
+                reports[number] = Some(report);
+                done += 1;
+                if monitor(done, entries.len()) == Control::Cancel {
+                    cancelled.store(true, Ordering::Relaxed);
+                }
+            },
+        )?;
         let reports = collected(reports.into_iter().map(|report| report.unwrap_or_else(not_run)))?;
         Ok(BatchResults { marginals, reports })
     }
 
-    /// Runs entries on several devices, where that is wanted and faster than here. Gives those that are left.
-    fn run_on_devices<'a>(
-        &mut self, entries: Vec<Entry<'a>>, request: &RunRequest,
-        run: impl Fn(&mut Runner, &mut Entry<'a>) -> Result<Option<RunReport>> + Sync,
-        finished: impl FnMut(usize, Result<Option<RunReport>>),
-    ) -> Result<Vec<Entry<'a>>> {
-        let router = self.runner.router_mut()?;
-        if entries.len() < 2 || !router.prefers_device(request, entries.len()) {
-            return Ok(entries);
+    /// Checks what is common to all entries, and each of them; the request as it is run.
+    pub(super) fn check_batch(
+        &self, entries: &[Evidence], request: &RunRequest,
+    ) -> Result<RunRequest> {
+        request.check()?;
+        if request.start != Start::Fresh {
+            return Err(Error::InvalidArgument(
+                "a batch with a warm start: each entry is a fresh run, and Start::Fresh is needed"
+                    .into(),
+            ));
         }
-        let (runner, workers) = (&self.runner, &mut self.workers);
-        let devices = devices::several(&runner.options(), workers.failed_devices)?;
-        if devices.is_empty() {
-            return Ok(entries);
+        for (number, evidence) in entries.iter().enumerate() {
+            check_evidence(self.graph(), evidence).map_err(|error| in_entry(number, error))?;
         }
-        let schedule = shared_schedule(runner, &mut workers.schedule)?;
-        let used = &devices[..devices.len().min(entries.len())];
-        devices::add_workers(&mut workers.devices, used, runner, schedule)?;
-        let Workers { devices, failed_devices, .. } = workers;
-        let number = |entry: &Entry<'a>| entry.number;
-        devices::run_on_devices(
-            devices,
-            failed_devices,
-            entries,
-            &mut self.notes,
-            number,
-            run,
-            finished,
-        )
+        Ok(RunRequest { rough_progress: true, ..*request })
     }
 
-    /// Engines for a batch of so many entries: several with one thread, or one with all.
-    fn workers(&mut self, entries: usize, request: &RunRequest) -> Result<&mut [Runner]> {
-        let edges = self.graph().edge_count().max(1);
-        let at_once = entries_at_once(entries, thread_limit(&self.options()), edges);
+    /// Runs the jobs of a batch where they are done first. `finished` gets what they come to, in any order, on the calling
+    /// thread.
+    pub(super) fn run_jobs<J: Send, R: Send, E: Send>(
+        &mut self, jobs: Vec<J>, request: &RunRequest,
+        way: &Way<
+            impl Fn(&J) -> usize + Sync,
+            impl Fn(&J) -> Fit + Sync,
+            impl Fn(&mut Runner, &mut J) -> Result<R> + Sync,
+            impl Fn(usize, RunsOn, Result<R>) -> E + Sync,
+        >,
+        mut finished: impl FnMut(usize, E),
+    ) -> Result<()> {
+        let jobs = self.run_on_devices(jobs, request, way, &mut finished)?;
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let (workers, runs_on) = self.workers(jobs.len(), request)?;
+        let beside = way.beside && runs_on == RunsOn::Device;
+        let work = |runner: &mut Runner, mut job: J| {
+            let (number, result) = ((way.number)(&job), (way.run)(runner, &mut job));
+            JobEnd::Done((number, (way.end)(number, runs_on, result)))
+        };
+        let fit = |_: &Runner, job: &J| (way.fit)(job);
+        let note = |_, (number, end)| finished(number, end);
+        distribute_to_some(workers, beside, jobs, fit, work, note)?;
+        let mut notes = Vec::new();
+        for worker in workers {
+            notes.try_extend(worker.router_mut()?.take_notes())?;
+        }
+        self.notes.try_extend(notes)
+    }
+
+    /// The devices that so many entries are spread over; none where there are not several, or other places are faster.
+    pub(super) fn devices_for(&mut self, entries: usize, request: &RunRequest) -> Result<Vec<u32>> {
+        if entries < 2 || !self.runner.router_mut()?.prefers_device(request, entries) {
+            return Ok(Vec::new());
+        }
+        devices::several(&self.runner.options(), self.workers.failed_devices)
+    }
+
+    /// Runs jobs on several devices, where that is wanted and faster than here. Gives those that are left.
+    fn run_on_devices<J: Send, R: Send, E: Send>(
+        &mut self, jobs: Vec<J>, request: &RunRequest,
+        way: &Way<
+            impl Fn(&J) -> usize + Sync,
+            impl Fn(&J) -> Fit + Sync,
+            impl Fn(&mut Runner, &mut J) -> Result<R> + Sync,
+            impl Fn(usize, RunsOn, Result<R>) -> E + Sync,
+        >,
+        mut finished: impl FnMut(usize, E),
+    ) -> Result<Vec<J>> {
+        let devices = self.devices_for(jobs.len(), request)?;
+        if devices.is_empty() {
+            return Ok(jobs);
+        }
+        let (runner, workers) = (&self.runner, &mut self.workers);
+        let schedule = shared_schedule(runner, &mut workers.schedule)?;
+        let used = &devices[..devices.len().min(jobs.len())];
+        devices::add_workers(&mut workers.devices, used, runner, schedule)?;
+        let Workers { devices, failed_devices, .. } = workers;
+        let run = |runner: &mut Runner, job: &mut J| {
+            let number = (way.number)(job);
+            let result = match (way.run)(runner, job) {
+                Err(error) if is_of_device(&error) => return Err(error),
+                result => result,
+            };
+            Ok((number, (way.end)(number, RunsOn::Device, result)))
+        };
+        let note = |(number, end)| finished(number, end);
+        devices::run_on_devices(devices, failed_devices, jobs, &mut self.notes, &way.fit, run, note)
+    }
+
+    /// Engines for a batch of so many entries: several with one thread, or one with all; and where they run.
+    fn workers(&mut self, entries: usize, request: &RunRequest) -> Result<(&mut [Runner], RunsOn)> {
+        let edges = self.graph().edge_count();
+        let at_once = entries_at_once(entries, self.options().thread_limit(), edges);
         let (runner, workers) = (&mut self.runner, &mut self.workers);
         let schedule = shared_schedule(runner, &mut workers.schedule)?;
         let on_one_thread = |schedule: &Schedule| match schedule {
@@ -221,27 +267,58 @@ impl BeliefPropagation {
             while workers.single.len() < at_once {
                 workers.single.try_push(sibling(options)?)?;
             }
-            return Ok(&mut workers.single[..at_once]);
+            return Ok((&mut workers.single[..at_once], RunsOn::OneThread));
         }
         let mut team = match workers.team.take() {
             Some(team) => team,
             None => sibling(options)?,
         };
         team.router_mut()?.expect_runs(entries);
-        Ok(std::slice::from_mut(workers.team.insert(team)))
+        let runs_on = if on_device { RunsOn::Device } else { RunsOn::Team };
+        Ok((std::slice::from_mut(workers.team.insert(team)), runs_on))
     }
 }
 
+/// Where an entry has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunsOn {
+    /// On a thread of its own, beside others.
+    OneThread,
+    /// On all threads.
+    Team,
+    /// On a device, which a thread waits for.
+    Device,
+}
+
+/// How the jobs of a batch are done.
+pub(super) struct Way<N, F, R, E> {
+    /// The number of a job's entry.
+    pub(super) number: N,
+    /// Whether a job may begin; the first one may.
+    pub(super) fit: F,
+    /// Runs a job.
+    pub(super) run: R,
+    /// What a job with a number comes to, by the result of its run; called on the thread that has run it.
+    pub(super) end: E,
+    /// Whether the only device has a thread of its own, so that the calling thread can do something else.
+    pub(super) beside: bool,
+}
+
 /// Runs an entry, and writes its marginals: NaN after an error.
-fn run_entry(
-    runner: &mut Runner, request: &RunRequest, entry: &mut Entry<'_>, cancelled: &AtomicBool,
+pub(super) fn run_entry(
+    runner: &mut Runner, request: &RunRequest, evidence: &Evidence, marginals: &mut [f64],
+    cancelled: &AtomicBool,
 ) -> Result<RunReport> {
-    let Entry { evidence, marginals, .. } = entry;
     let mut run = |marginals: &mut [f64]| {
         runner.set_evidence(evidence)?;
         runner.run(request, marginals, &mut |_| control(cancelled))
     };
     run(marginals).inspect_err(|_| marginals.fill(f64::NAN))
+}
+
+/// The report of an entry that was not begun.
+pub(super) fn not_run<T>() -> Result<T> {
+    Err(Error::NoResult("this entry was not run: the batch was cancelled before".into()))
 }
 
 /// Runs many sessions, each with its own graph, schedule and evidence, as [`BeliefPropagation::run`]
@@ -284,7 +361,7 @@ pub fn run_all_monitored(
     let request = &RunRequest { rough_progress: true, ..*request };
     let total = sessions.len();
     let cancelled = AtomicBool::new(false);
-    let limits = sessions.iter().map(|session| thread_limit(&session.options()));
+    let limits = sessions.iter().map(|session| session.options().thread_limit());
     let threads = limits.max().unwrap_or(1);
     let mut done = 0;
     let run = |session: &mut BeliefPropagation| {
@@ -362,14 +439,9 @@ fn control(cancelled: &AtomicBool) -> Control {
     if cancelled.load(Ordering::Relaxed) { Control::Cancel } else { Control::Continue }
 }
 
-/// The number of threads that options allow.
-pub(crate) fn thread_limit(options: &EngineOptions) -> usize {
-    options.threads.unwrap_or_else(physical_cores)
-}
-
 /// How many entries may run at once.
-fn entries_at_once(entries: usize, threads: usize, edges: usize) -> usize {
-    entries.min(threads).min((EDGES_AT_ONCE / edges).max(1))
+pub(super) fn entries_at_once(entries: usize, threads: usize, edges: usize) -> usize {
+    entries.min(threads).min((EDGES_AT_ONCE / edges.max(1)).max(1))
 }
 
 /// Whether so many entries at once, on one thread each, are done before one after the other on a team

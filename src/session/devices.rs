@@ -1,9 +1,9 @@
 //! Many runs spread over several devices.
 
-use super::distribute::{JobEnd, distribute_to_some};
+use super::distribute::{Fit, JobEnd, distribute_to_some};
 use super::runner::Runner;
 use crate::engine::device::batch_devices;
-use crate::engine::{Backend, DeviceSet, EngineOptions, is_of_device};
+use crate::engine::{Backend, DeviceSet, EngineOptions};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, room};
 use crate::schedule::Schedule;
@@ -39,12 +39,12 @@ pub(super) fn add_workers(
     Ok(())
 }
 
-/// Runs jobs, which have numbers, on the workers' devices. One that fails is given up: its job is done by another one. Gives the jobs that
-/// are left when there is no device any more, and notes of what failed.
+/// Runs jobs on the workers' devices, once they may begin. One that fails is given up: its job is done by another one. Gives
+/// the jobs that are left when there is no device any more, and notes of what failed. Errors of `run` are those of devices.
 pub(super) fn run_on_devices<J: Send, R: Send>(
     workers: &mut Vec<DeviceWorker>, failed: &mut DeviceSet, jobs: Vec<J>, notes: &mut Vec<String>,
-    number: impl Fn(&J) -> usize + Sync, run: impl Fn(&mut Runner, &mut J) -> Result<R> + Sync,
-    mut finished: impl FnMut(usize, Result<R>),
+    fit: impl Fn(&J) -> Fit + Sync, run: impl Fn(&mut Runner, &mut J) -> Result<R> + Sync,
+    mut finished: impl FnMut(R),
 ) -> Result<Vec<J>> {
     let mut left = jobs;
     let each = left.len().div_ceil(workers.len().max(1));
@@ -53,14 +53,15 @@ pub(super) fn run_on_devices<J: Send, R: Send>(
     }
     while !left.is_empty() && !workers.is_empty() {
         let work = |worker: &mut DeviceWorker, mut job: J| match run(&mut worker.runner, &mut job) {
-            Err(error) if is_of_device(&error) => {
+            Ok(result) => JobEnd::Done(result),
+            Err(error) => {
                 worker.failure = Some(error);
                 JobEnd::GivenUp(job)
             }
-            result => JobEnd::Done((number(&job), result)),
         };
-        let note = |_, (number, result)| finished(number, result);
-        let rest = distribute_to_some(workers, left, |_, _| true, work, note)?;
+        let fit = |_: &DeviceWorker, job: &J| fit(job);
+        let note = |_, result| finished(result);
+        let rest = distribute_to_some(workers, false, left, fit, work, note)?;
         left = collected(rest.into_iter().map(|(_, job)| job))?;
         let mut gone = room(workers.len())?;
         for worker in workers.iter_mut() {

@@ -12,12 +12,13 @@ mod partition;
 mod runner;
 mod settings;
 mod spread;
+mod stream;
 mod workers;
 
 pub use base::{BeliefPropagation, Contradictions};
-pub use batch::{BatchResults, run_all, run_all_monitored};
 #[cfg(feature = "c-interface")]
-pub(crate) use batch::{run_together, thread_limit};
+pub(crate) use batch::run_together;
+pub use batch::{BatchResults, run_all, run_all_monitored};
 pub use settings::{Measure, Settings};
 #[cfg(feature = "c-interface")]
 pub(crate) use spread::Ran;

@@ -1,6 +1,6 @@
 //! Many sessions spread over several devices.
 
-use super::distribute::{JobEnd, distribute_to_some};
+use super::distribute::{Fit, JobEnd, distribute_to_some};
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
 
@@ -62,10 +62,12 @@ pub(super) fn run_spread<S: Send, R: Send>(
         let (count, working) = (possible.len(), failed.len());
         let left = distribute_to_some(
             &mut devices,
+            false,
             possible,
             |(device, _), job| {
-                job.choice.devices.contains(device)
-                    && job.choice.placed.is_none_or(|placed| placed == *device)
+                let fits = job.choice.devices.contains(device)
+                    && job.choice.placed.is_none_or(|placed| placed == *device);
+                if fits { Fit::Now } else { Fit::No }
             },
             |(device, has_failed), mut job| {
                 let ran = run(&mut job.session, *device);
