@@ -70,7 +70,7 @@ pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
 /// [`save`] to any file system.
 fn save_to<F: FileSystem>(files: &F, path: &Path, write: Fill<'_>) -> Result<()> {
     let io_error = |source| Error::io(path, source);
-    let slot = match find(files, path).map_err(io_error)? {
+    let mut slot = match find(files, path).map_err(io_error)? {
         Place::Stream(mut stream) => return write_content(path, &mut stream, write),
         Place::Name(slot) => slot,
     };
@@ -92,6 +92,14 @@ fn save_to<F: FileSystem>(files: &F, path: &Path, write: Fill<'_>) -> Result<()>
         content => content.map_err(io_error)?,
     };
     write_content(path, &mut content.file, write)?;
+    if slot.existing.is_some() {
+        // The content may have taken hours.
+        slot.existing = match retry(|| files.status_of(&slot.directory, &slot.name)) {
+            Ok(status) if status.kind == Kind::File => Some(status),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            _ => slot.existing,
+        };
+    }
     publish(files, &slot, content).map_err(io_error)?;
     retry(|| files.sync_directory(&slot.directory)).map_err(|error| {
         let text =

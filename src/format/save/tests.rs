@@ -496,3 +496,24 @@ fn descriptors_are_continued() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "before\nnew\nnew\nafter\n");
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 2);
 }
+
+/// Content that takes long may find a directory that has changed.
+#[test]
+fn a_file_that_goes_while_it_is_written_anew() {
+    for linked in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let [path, other] = ["a", "b"].map(|name| directory.path().join(name));
+        fs::write(&path, OLD).unwrap();
+        let saved = save_text(&path, |sink| {
+            match linked {
+                false => fs::remove_file(&path)?,
+                true => fs::hard_link(&path, &other)?,
+            }
+            sink.write_all(b"new")
+        });
+        saved.unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        // The other name of a file gets its content.
+        assert_eq!(fs::read(&other).ok(), linked.then(|| b"new".to_vec()));
+    }
+}
