@@ -296,6 +296,72 @@ fn a_batch_ends_in_the_middle_of_its_entries() {
     }
 }
 
+/// Entries that fail at once, and then one after the other that does not end.
+fn failing_and_endless_entries(work: &Workplace) {
+    // x2 is x1, which is true; x3 is anything.
+    fs::write(work.path("g.causal_fg"), "3\n\n1\nI\n1\n\n2\n*1\n1\n1\n\n3\nI\n0.5\n").unwrap();
+    fs::create_dir(work.path("seen")).unwrap();
+    for number in 0..40 {
+        let known = if number < 30 { "2 0\n" } else { "3 1\n" };
+        fs::write(work.path(&format!("seen/{number:02}.obs")), known).unwrap();
+    }
+}
+
+#[test]
+fn a_batch_is_written_while_its_entries_run() {
+    for threads in [1, 2, 3] {
+        let work = Workplace::new();
+        failing_and_endless_entries(&work);
+        make_fifo(&work.path("pipe"));
+        let infer = format!("infer g.causal_fg --batch seen --iterations {FOREVER}");
+        let run = format!("{infer} --output pipe --threads {threads}");
+        let running = work.command(&run).spawn().unwrap();
+        let mut output = BufReader::new(fs::File::open(work.path("pipe")).unwrap());
+        let mut line = String::new();
+        for number in 0..30 {
+            line.clear();
+            output.read_line(&mut line).unwrap();
+            assert_eq!(line, format!("# entry {number:02}.obs\n"));
+            line.clear();
+            output.read_line(&mut line).unwrap();
+            assert!(line.starts_with("# failed: contradiction at variable 1"), "{line}");
+        }
+        kill(&running, SIGINT);
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).unwrap();
+        let ended = running.wait_with_output().unwrap();
+        let errors = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{errors}");
+        assert_eq!(rest.matches("# entry ").count(), 10, "{rest}");
+        let cut = rest.matches("\n3 1\n").count();
+        let not_run = rest.matches("# failed: not run").count();
+        assert!(cut <= threads && cut + not_run == 10, "{rest}");
+        let told = format!("of 40 entries {cut} were cut short and {not_run} not run");
+        assert!(errors.contains(&told), "{errors}");
+        assert_eq!(errors.matches("warning: entry ").count(), 30, "{errors}");
+    }
+}
+
+#[test]
+fn a_batch_that_is_ended_prints_nothing_without_an_output_file() {
+    for threads in [1, 2] {
+        let work = Workplace::new();
+        failing_and_endless_entries(&work);
+        let infer = format!("infer g.causal_fg --batch seen --threads {threads}");
+        let run = format!("{infer} --iterations {FOREVER}");
+        let mut running = OnTerminal::start(work.command(&run));
+        running.wait_for("running the batch");
+        kill(&running.child, SIGINT);
+        let mut output = running.child.stdout.take().unwrap();
+        let (status, shown) = running.wait();
+        assert_eq!(status.code(), Some(130), "{shown}");
+        assert!(shown.contains("no results are printed (--output would"), "{shown}");
+        let mut printed = String::new();
+        output.read_to_string(&mut printed).unwrap();
+        assert_eq!(printed, "");
+    }
+}
+
 #[test]
 fn measurements_end_at_the_next_iteration() {
     let work = Workplace::new();

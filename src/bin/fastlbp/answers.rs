@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::failure::{Failure, Outcome};
+use crate::in_order::in_order;
 use crate::standard_streams::standard_output;
 use crate::stats::RunStats;
 use fastlbp::format::{
@@ -11,7 +12,7 @@ use fastlbp::format::{
 use fastlbp::{FactorGraph, RunReport};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// The results of a run.
@@ -68,14 +69,14 @@ pub struct View<'a> {
     pub queries: Option<&'a [usize]>,
 }
 
-/// Writes the sections to a file, or to the standard output without one.
-pub fn write_sections(path: Option<&Path>, view: View<'_>, sections: &[Section<'_>]) -> Outcome {
-    let write = |sink: &mut dyn Write| {
-        sections.iter().try_for_each(|section| match view.show.json {
-            true => view.write_json(section, sink),
-            false => view.write_text(section, sink),
-        })
-    };
+/// Probabilities of the sections that are texts at once: a text has some 15 to 30 bytes for each.
+const STATES_AT_ONCE: usize = 1 << 25;
+
+/// Writes the sections to a file, or to the standard output without one; they become texts on so many threads.
+pub fn write_sections(
+    path: Option<&Path>, view: View<'_>, sections: &[Section<'_>], threads: usize,
+) -> Outcome {
+    let write = |sink: &mut dyn Write| view.write_sections(sections, threads, sink);
     if let Some(path) = path {
         let _activity = Activity::start("writing");
         return save_text(path, write).map_err(Failure::output);
@@ -83,6 +84,59 @@ pub fn write_sections(path: Option<&Path>, view: View<'_>, sections: &[Section<'
     let mut output = standard_output()?;
     let written = write(&mut output).and_then(|()| output.flush());
     written.map_err(|error| Failure::standard_output(&error))
+}
+
+/// Writes through a buffer, without flushing what is behind it: that would be seen in what gzip makes of it. After an error,
+/// what is left in the buffer is dropped.
+fn buffered(
+    sink: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut sink = BufWriter::with_capacity(1 << 16, sink);
+    if let Err(error) = write(&mut sink) {
+        drop(sink.into_parts());
+        return Err(error);
+    }
+    sink.into_inner().map(drop).map_err(|error| {
+        let (error, sink) = error.into_parts();
+        drop(sink.into_parts());
+        error
+    })
+}
+
+impl View<'_> {
+    /// So many threads at most make texts of sections of this graph, so that these do not take too much memory.
+    pub fn threads(&self, threads: usize) -> usize {
+        threads.min((STATES_AT_ONCE / self.graph.graph().state_count().max(1)).max(1))
+    }
+
+    /// Writes the sections in their order; they become texts on so many threads.
+    pub fn write_sections(
+        &self, sections: &[Section<'_>], threads: usize, sink: &mut dyn Write,
+    ) -> io::Result<()> {
+        let threads = self.threads(threads);
+        if threads < 2 || sections.len() < 2 {
+            // Without the whole text of a section in memory.
+            let write = |sink: &mut dyn Write| {
+                sections.iter().try_for_each(|section| self.write(section, sink))
+            };
+            return buffered(sink, write);
+        }
+        in_order(threads, sections, |section| self.text(section), |text| sink.write_all(&text?))
+    }
+
+    /// The text of a section.
+    pub fn text(&self, section: &Section<'_>) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        self.write(section, &mut text)?;
+        Ok(text)
+    }
+
+    fn write(&self, section: &Section<'_>, sink: &mut dyn Write) -> io::Result<()> {
+        match self.show.json {
+            true => self.write_json(section, sink),
+            false => self.write_text(section, sink),
+        }
+    }
 }
 
 impl View<'_> {
@@ -183,7 +237,10 @@ impl View<'_> {
         };
         if let Ok(answer) = section.answer {
             object.run = Some(match section.report {
-                Some(report) => JsonRun::Run(answer.stats(graph, report)),
+                Some(report) => {
+                    let log_score = answer.beliefs.log_score();
+                    JsonRun::Run(RunStats::new(graph, report, answer.log_partition, log_score))
+                }
                 None => JsonRun::Exact {
                     exact: true,
                     log_partition: answer.log_partition,
@@ -236,16 +293,9 @@ impl View<'_> {
     }
 }
 
-impl Answer {
-    /// What `--stats` and `--json` say of the run that it is of.
-    pub fn stats(&self, graph: &FactorGraph, report: &RunReport) -> RunStats {
-        RunStats::new(graph, report, self.log_partition, self.beliefs.log_score())
-    }
-}
-
 impl Beliefs {
     /// The logarithm of the score of the joint state.
-    fn log_score(&self) -> Option<f64> {
+    pub fn log_score(&self) -> Option<f64> {
         match self {
             Beliefs::Maximum { log_score, .. } => Some(*log_score),
             Beliefs::Marginals(_) => None,

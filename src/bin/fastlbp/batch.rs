@@ -1,6 +1,8 @@
 //! What `fastlbp infer --batch` reads: one file of evidence per entry, or one sample.
 
+use crate::evidence::warning_of_unknown;
 use crate::failure::{Failure, Outcome};
+use crate::in_order::in_order;
 use crate::standard_streams::is_standard_input;
 use fastlbp::Evidence;
 use fastlbp::format::{NamedGraph, SoftEvidence, read_partial_evidence, read_uai_evidence_samples};
@@ -40,40 +42,28 @@ pub fn entry_files(path: &Path) -> Outcome<Vec<EntryFile>> {
     Ok(listed(path)?.into_iter().map(file).collect())
 }
 
-/// Reads the entries of a batch, which `path` stands for; `unknown` is told of variables that the graph
-/// does not have.
+/// Most files that are open at once: a quarter of the least limit that systems set.
+const MOST_FILES: usize = 64;
+
+/// Reads the entries of a batch, which `path` stands for, on so many threads. `warnings` gets those of variables that the
+/// graph does not have. Errors: that of the first file that has one.
 pub fn read_entries(
     path: &Path, files: &[EntryFile], graph: NamedGraph<'_>, soft: Option<&SoftEvidence>,
-    mut unknown: impl FnMut(&Path, &[(String, u64)]),
+    threads: usize, warnings: &mut Vec<String>,
 ) -> Outcome<Vec<Entry>> {
-    let mut entries = Vec::new();
-    let mut read = |name: &str, path: &Path| {
-        let samples = if has_suffix(path, "evid") {
-            read_uai_evidence_samples(path, graph.graph())?
-        } else {
-            let read = read_partial_evidence(path, graph)?;
-            unknown(path, &read.unknown);
-            vec![read.observed]
-        };
-        let several = samples.len() > 1;
-        for (index, observed) in samples.into_iter().enumerate() {
-            let mut evidence = Evidence::of_observations(graph.graph(), &observed)?;
-            if let Some(soft) = soft {
-                soft.add_to(graph, &mut evidence)?;
-            }
-            let sample = if several { format!(" sample {}", index + 1) } else { String::new() };
-            entries.push(Entry { name: format!("{}{sample}", on_one_line(name)), evidence });
-        }
-        Ok::<_, Failure>(())
+    // Who writes to a pipe may wait for the one before it to be read.
+    let threads = match files.iter().all(|file| file.path.is_file()) {
+        true => threads.min(MOST_FILES),
+        false => 1,
     };
-    for EntryFile { name, path, listed } in files {
-        read(name, path).map_err(|failure| match listed {
-            Some((list, line)) => {
-                failure.with_note(&format!("; listed in line {line} of {}", list.display()))
-            }
-            None => failure,
-        })?;
-    }
+    let mut entries = Vec::new();
+    let read = |file: &EntryFile| file.read(graph, soft);
+    in_order(threads, files, read, |read| {
+        let (own, warning) = read?;
+        entries.extend(own);
+        warnings.extend(warning);
+        Ok::<_, Failure>(())
+    })?;
     if entries.is_empty() {
         return Err(Failure::input(format!(
             "{}: no evidence there: files .obs or .evid (also with .gz) in a directory, samples in an \
@@ -82,6 +72,43 @@ pub fn read_entries(
         )));
     }
     Ok(entries)
+}
+
+impl EntryFile {
+    /// Its entries, and the warning of variables that the graph does not have.
+    fn read(
+        &self, graph: NamedGraph<'_>, soft: Option<&SoftEvidence>,
+    ) -> Outcome<(Vec<Entry>, Option<String>)> {
+        self.read_as_it_is(graph, soft).map_err(|failure| match &self.listed {
+            Some((list, line)) => {
+                failure.with_note(&format!("; listed in line {line} of {}", list.display()))
+            }
+            None => failure,
+        })
+    }
+
+    fn read_as_it_is(
+        &self, graph: NamedGraph<'_>, soft: Option<&SoftEvidence>,
+    ) -> Outcome<(Vec<Entry>, Option<String>)> {
+        let Self { name, path, .. } = self;
+        let (samples, warning) = if has_suffix(path, "evid") {
+            (read_uai_evidence_samples(path, graph.graph())?, None)
+        } else {
+            let read = read_partial_evidence(path, graph)?;
+            (vec![read.observed], warning_of_unknown(path, "observed variables", &read.unknown))
+        };
+        let several = samples.len() > 1;
+        let entry = |(index, observed): (usize, Vec<(usize, usize)>)| {
+            let mut evidence = Evidence::of_observations(graph.graph(), &observed)?;
+            if let Some(soft) = soft {
+                soft.add_to(graph, &mut evidence)?;
+            }
+            let sample = if several { format!(" sample {}", index + 1) } else { String::new() };
+            Ok(Entry { name: format!("{}{sample}", on_one_line(name)), evidence })
+        };
+        let entries: Outcome<Vec<Entry>> = samples.into_iter().enumerate().map(entry).collect();
+        Ok((entries?, warning))
+    }
 }
 
 /// Names of the files of evidence in a directory, sorted.

@@ -8,7 +8,7 @@ use crate::messages::warn;
 use crate::signals;
 use fastlbp::exact::DEFAULT_TABLE_LIMIT;
 use fastlbp::format::NamedGraph;
-use fastlbp::{Evidence, ExactInference, Inference};
+use fastlbp::{EngineOptions, Evidence, ExactInference, Inference};
 use std::path::Path;
 
 /// How to infer exactly.
@@ -85,7 +85,7 @@ pub fn infer(arguments: &ExactArguments, question: &Question<'_>, inputs: Inputs
         names: dictionary.as_ref(),
         queries: queries.as_deref(),
     };
-    write_sections(question.output, view, &sections)?;
+    write_sections(question.output, view, &sections, EngineOptions::default().thread_limit())?;
     let mut failures = answers.iter().filter_map(|(_, answer)| answer.as_ref().err()).peekable();
     match failures.peek() {
         Some(_) => Err(Failure::of_entries(failures, answers.len())),

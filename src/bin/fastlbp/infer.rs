@@ -1,28 +1,30 @@
 //! `fastlbp infer`: from a graph file to marginals, or to the most probable joint state.
 
 use crate::activity::Activity;
-use crate::answers::{Answer, Beliefs, Section, ShowArguments, View, write_sections};
+use crate::answers::{Section, ShowArguments, View, write_sections};
 use crate::batch::Entry;
 use crate::conflicts::Conflicts;
 use crate::exact::{self, ExactArguments, Question};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::{InputArguments, Inputs, read_inputs, run_failure};
+use crate::inputs::{InputArguments, Inputs, read_inputs};
 use crate::messages::{inform, warn};
-use crate::observe::{ObserveArguments, Observer, Watch};
+use crate::observe::{ObserveArguments, Observer};
 use crate::report::{self, infer::Ended};
 use crate::run_options::RunArguments;
 use crate::run_warnings;
+use crate::runs::{Finished, Job, Run, Stream};
 use crate::signals;
 use crate::standard_streams::{output_path, standard_output};
-use crate::stats::{EntryStats, Runs, Seconds, Stats, peak_rss_bytes};
+use crate::stats::{EntryStats, RunStats, Runs, Seconds, Stats, peak_rss_bytes};
 use crate::trace;
-use fastlbp::format::NamedGraph;
+use fastlbp::format::{NamedGraph, save_text};
 use fastlbp::schedule::{Storage, analyse};
 use fastlbp::{
-    BeliefPropagation, Control, Error, FactorGraph, Inference, RunReport, RunRequest, Schedule,
-    StopReason, StopRule,
+    BeliefPropagation, FactorGraph, Inference, RunReport, RunRequest, Schedule, StopReason,
+    StopRule,
 };
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Run belief propagation and print the marginals of all variables
@@ -96,28 +98,14 @@ impl Arguments {
     }
 }
 
-/// One run, under the name of its entry if it is one of a batch.
-struct Run {
-    entry: Option<String>,
-    outcome: Outcome<(RunReport, Answer)>,
-}
-
-impl Run {
-    fn ended(&self) -> Ended<'_> {
-        Ended {
-            entry: self.entry.as_deref(),
-            report: self.outcome.as_ref().map(|(report, _)| report).map_err(Failure::text),
-        }
-    }
-}
-
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
     let inference = inference(arguments)?;
     let conflicts = conflicts(arguments)?;
+    let threads = arguments.run.engine_options().thread_limit();
     let (inputs, read) = timed(|| {
         let _activity = Activity::start("reading");
-        let inputs = read_inputs(&arguments.inputs, conflicts)?;
+        let inputs = read_inputs(&arguments.inputs, conflicts, threads)?;
         let schedule = arguments.run.read_schedule(&inputs.graph)?;
         Ok::<_, Failure>((inputs, schedule))
     });
@@ -154,37 +142,38 @@ pub fn run(arguments: &Arguments) -> Outcome {
     });
     let mut session = session?;
     let mut observer = Observer::new(&arguments.observe);
-    let (runs, run) = timed(|| {
-        let _iterations = signals::iterations();
-        match entries {
-            None => {
-                let watch = observer.watch("", arguments.run.stop_rule().most_iterations());
-                let outcome = Ok(run_alone(arguments, inference, named, &mut session, watch)?);
-                Ok(vec![Run { entry: None, outcome }])
-            }
-            Some(entries)
-                if arguments.map || arguments.log_partition || arguments.observe.is_wanted() =>
-            {
-                let observer = &mut observer;
-                Ok(run_one_by_one(arguments, inference, named, &mut session, entries, observer))
-            }
-            Some(entries) => run_batch(arguments, inference, named, &mut session, entries),
+    let job = Job {
+        run: &arguments.run,
+        request: arguments.request(inference),
+        map: arguments.map,
+        log_partition: arguments.log_partition,
+        view,
+        threads,
+    };
+    let Ran { runs, run, written, write } = match (entries, &arguments.output) {
+        (Some(entries), Some(path)) => {
+            write_while_running(&job, &mut session, entries, &mut observer, path)?
         }
-    });
+        (Some(entries), None) => {
+            Ran::kept(|| job.run_entries(&mut session, entries, &mut observer, None))
+        }
+        (None, _) => Ran::kept(|| Ok(vec![job.run_evidence(&mut session, &mut observer)?])),
+    };
     let signal = signals::received();
     session.take_notes().iter().for_each(inform);
     let runs = runs?;
     warn_about(arguments, named, &runs);
-    let (written, write) = timed(|| match (signal, &arguments.output) {
+    let (written, rest) = timed(|| match (signal, &arguments.output) {
         // Nobody waits for it there any more.
         (Some(_), None) => Ok(()),
-        _ => write_runs(arguments, view, &runs),
+        _ if written.is_err() => written,
+        (_, path) => write_kept(view, path.as_deref(), &runs, threads),
     });
     // Whoever closed the standard output early may still want the statistics.
     if !matches!(written, Ok(()) | Err(Failure::OutputClosed)) {
         return written;
     }
-    let seconds = Seconds { read, analyse, prepare, run, write };
+    let seconds = Seconds { read, analyse, prepare, run, write: write + rest };
     trace::write(&arguments.observe, observer.runs())?;
     if let Some(path) = arguments.observe.report() {
         let graph = arguments.inputs.graph.name();
@@ -215,6 +204,59 @@ pub fn run(arguments: &Arguments) -> Outcome {
         return Err(Failure::of_entries(failures, runs.len()));
     }
     written
+}
+
+/// Runs that have been made, and the seconds that they and writing their results took.
+struct Ran {
+    runs: Outcome<Vec<Run>>,
+    run: f64,
+    written: Outcome,
+    write: f64,
+}
+
+impl Ran {
+    /// Runs of which nothing is written yet.
+    fn kept(run: impl FnOnce() -> Outcome<Vec<Run>>) -> Self {
+        let (runs, run) = timed(run);
+        Self { runs, run, written: Ok(()), write: 0.0 }
+    }
+}
+
+/// Runs the entries of a batch, and writes the results of those that have run to a file meanwhile. Fails where it does not
+/// come to running them.
+fn write_while_running(
+    job: &Job<'_>, session: &mut BeliefPropagation, entries: Vec<Entry>, observer: &mut Observer,
+    path: &Path,
+) -> Outcome<Ran> {
+    let mut runs = None;
+    let mut activity = None;
+    let (written, seconds) = timed(|| {
+        save_text(path, |sink| {
+            let mut stream = Stream::new(sink);
+            let ran = timed(|| job.run_entries(session, entries, observer, Some(&mut stream)));
+            activity = Some(Activity::start("writing"));
+            let failed = ran.0.is_err();
+            runs = Some(ran);
+            match failed {
+                true => Err(io::Error::other("there are no results")),
+                false => stream.end(),
+            }
+        })
+    });
+    let written = written.map_err(Failure::output);
+    match runs {
+        None => Err(written.err().unwrap_or(Failure::NotRun)),
+        Some((runs, run)) => Ok(Ran { runs, run, written, write: seconds - run }),
+    }
+}
+
+/// Writes the results that are there to a file, or to the standard output without one.
+fn write_kept(view: View<'_>, path: Option<&Path>, runs: &[Run], threads: usize) -> Outcome {
+    if runs.iter().all(|run| run.is_written) {
+        return Ok(());
+    }
+    let sections: Vec<Section<'_>> = runs.iter().map(Run::section).collect();
+    write_sections(path, view, &sections, threads)
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
@@ -263,89 +305,14 @@ fn count_levels(graph: &FactorGraph, schedule: &Schedule) -> Outcome<usize> {
     Ok(analyse(graph, &schedule.preorder(graph, 0)?, Storage::InPlace)?.count())
 }
 
-/// Runs the session with the evidence that it has.
-fn run_alone(
-    arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation, mut watch: Watch<'_>,
-) -> Outcome<(RunReport, Answer)> {
-    let request = arguments.request(inference);
-    let failed = |error| run_failure(error, graph);
-    let report = session.run_monitored(&request, &mut |progress| watch.note(progress));
-    drop(watch);
-    let report = report.map_err(failed)?;
-    let log_partition = match arguments.log_partition {
-        true => Some(session.log_partition().map_err(failed)?),
-        false => None,
-    };
-    let beliefs = if arguments.map {
-        let states = session.find_maximum().map_err(failed)?;
-        let log_score = session.log_score(&states)?;
-        Beliefs::Maximum { states, log_score }
-    } else {
-        Beliefs::Marginals(session.marginals()?.to_vec())
-    };
-    Ok((report, Answer { beliefs, log_partition }))
-}
-
-/// Runs the entries of a batch, of which marginals are wanted.
-fn run_batch(
-    arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation, entries: Vec<Entry>,
-) -> Outcome<Vec<Run>> {
-    let _activity = Activity::start("running the batch");
-    let (names, evidence): (Vec<_>, Vec<_>) =
-        entries.into_iter().map(|entry| (entry.name, entry.evidence)).unzip();
-    let batch = session.run_batch_cancellable(
-        &evidence,
-        &arguments.request(inference),
-        &signals::CANCELLED,
-        &mut |_, _| Control::Continue,
-    )?;
-    let marginals: Vec<Vec<f64>> =
-        (0..names.len()).map(|entry| batch.of_entry(entry).unwrap_or_default().to_vec()).collect();
-    let runs = names.into_iter().zip(batch.reports).zip(marginals);
-    Ok(runs
-        .map(|((name, report), marginals)| Run {
-            entry: Some(name),
-            outcome: match report {
-                Ok(report) => {
-                    let beliefs = Beliefs::Marginals(marginals);
-                    Ok((report, Answer { beliefs, log_partition: None }))
-                }
-                Err(Error::NoResult(_)) if signals::received().is_some() => Err(Failure::NotRun),
-                Err(error) => Err(run_failure(error, graph)),
-            },
-        })
-        .collect())
-}
-
-/// Runs the entries of a batch, of which more than marginals is wanted, or each iteration.
-fn run_one_by_one(
-    arguments: &Arguments, inference: Inference, graph: NamedGraph<'_>,
-    session: &mut BeliefPropagation, entries: Vec<Entry>, observer: &mut Observer,
-) -> Vec<Run> {
-    let run = |Entry { name, evidence }| {
-        let outcome = match signals::received() {
-            Some(_) => Err(Failure::NotRun),
-            None => session.set_evidence(&evidence).map_err(Failure::from),
-        };
-        let outcome = outcome.and_then(|()| {
-            let watch = observer.watch(&name, arguments.run.stop_rule().most_iterations());
-            run_alone(arguments, inference, graph, session, watch)
-        });
-        Run { entry: Some(name), outcome }
-    };
-    entries.into_iter().map(run).collect()
-}
-
 fn warn_about(arguments: &Arguments, graph: NamedGraph<'_>, runs: &[Run]) {
-    for Run { entry, outcome } in runs {
+    for Run { entry, outcome, .. } in runs {
         let warn = |text: String| match entry {
             Some(name) => warn(format!("entry {name}: {text}")),
             None => warn(text),
         };
         match outcome {
-            Ok((report, _)) => warn_about_run(arguments, graph, report, warn),
+            Ok(finished) => warn_about_run(arguments, graph, &finished.report, warn),
             // Said of all of them together.
             Err(Failure::NotRun) => {}
             Err(failure) => warn(failure.text().to_string()),
@@ -376,13 +343,13 @@ fn warn_about_run(
 /// How far the runs came that a signal has ended, and where their results are.
 fn what_was_run(arguments: &Arguments, runs: &[Run]) -> String {
     let mut text = match runs {
-        [Run { entry: None, outcome: Ok((report, _)) }] => {
+        [Run { entry: None, outcome: Ok(Finished { report, .. }), .. }] => {
             format!("has ended the run after {} iterations", report.iterations)
         }
         _ => {
             let cut = |report: &RunReport| report.reason == StopReason::Cancelled;
             let reports = || runs.iter().filter_map(|run| run.outcome.as_ref().ok());
-            let cut = reports().filter(|(report, _)| cut(report)).count();
+            let cut = reports().filter(|finished| cut(&finished.report)).count();
             let not_run =
                 runs.iter().filter(|run| matches!(run.outcome, Err(Failure::NotRun))).count();
             format!(
@@ -398,21 +365,11 @@ fn what_was_run(arguments: &Arguments, runs: &[Run]) -> String {
     text
 }
 
-fn write_runs(arguments: &Arguments, view: View<'_>, runs: &[Run]) -> Outcome {
-    let sections: Vec<Section<'_>> = runs
-        .iter()
-        .map(|run| Section {
-            entry: run.entry.as_deref(),
-            answer: run.outcome.as_ref().map(|(_, answer)| answer).map_err(Failure::text),
-            report: run.outcome.as_ref().ok().map(|(report, _)| report),
-        })
-        .collect();
-    write_sections(arguments.output.as_deref(), view, &sections)
-}
-
 fn run_stats(graph: &FactorGraph, runs: &[Run]) -> Runs {
-    let stats =
-        |run: &Run| run.outcome.as_ref().ok().map(|(report, answer)| answer.stats(graph, report));
+    let stats = |run: &Run| {
+        let Finished { report, log_partition, log_score, .. } = run.outcome.as_ref().ok()?;
+        Some(RunStats::new(graph, report, *log_partition, *log_score))
+    };
     if let [run @ Run { entry: None, .. }] = runs
         && let Some(stats) = stats(run)
     {

@@ -71,8 +71,10 @@ pub struct Inputs {
     pub warnings: Vec<String>,
 }
 
-/// Reads all files. None of them is to be an output, of which `conflicts` knows.
-pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outcome<Inputs> {
+/// Reads all files, those of a batch on so many threads. None of them is to be an output, of which `conflicts` knows.
+pub fn read_inputs(
+    arguments: &InputArguments, mut conflicts: Conflicts, threads: usize,
+) -> Outcome<Inputs> {
     arguments.graph.add_to(&mut conflicts)?;
     for (option, path) in [
         ("--evidence", arguments.evidence.as_ref()),
@@ -93,14 +95,11 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
     let Network { graph, names } = arguments.graph.read()?;
     let named = NamedGraph::new(&graph, names.as_ref())?;
     let mut warnings = Vec::new();
-    let mut warn_of = |path: &Path, what: &str, unknown: &[(String, u64)]| {
-        warnings.extend(warning_of_unknown(path, what, unknown));
-    };
     let observations = match (&arguments.evidence, arguments.evidence_sample) {
         (Some(path), Some(number)) => read_sample(path, &graph, number)?,
         (Some(path), None) => {
             let read = read_partial_evidence(path, named)?;
-            warn_of(path, "observed variables", &read.unknown);
+            warnings.extend(warning_of_unknown(path, "observed variables", &read.unknown));
             read.observed
         }
         (None, _) => Vec::new(),
@@ -109,7 +108,7 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
     let soft = match &arguments.soft_evidence {
         Some(path) => {
             let soft = read_soft_evidence(path, named)?;
-            warn_of(path, "variables with weights", &soft.unknown);
+            warnings.extend(warning_of_unknown(path, "variables with weights", &soft.unknown));
             soft.add_to(named, &mut evidence)?;
             Some(soft)
         }
@@ -117,9 +116,7 @@ pub fn read_inputs(arguments: &InputArguments, mut conflicts: Conflicts) -> Outc
     };
     let entries = match &batch {
         Some((path, files)) => {
-            Some(read_entries(path, files, named, soft.as_ref(), |path, unknown| {
-                warn_of(path, "observed variables", unknown);
-            })?)
+            Some(read_entries(path, files, named, soft.as_ref(), threads, &mut warnings)?)
         }
         None => None,
     };

@@ -17,6 +17,7 @@ mod failure;
 mod generate;
 mod graph_file;
 mod help;
+mod in_order;
 mod infer;
 mod info;
 mod inputs;
@@ -35,6 +36,7 @@ mod rank_output;
 mod report;
 mod run_options;
 mod run_warnings;
+mod runs;
 mod shape;
 #[cfg_attr(not(unix), path = "no_signals.rs")]
 mod signals;
