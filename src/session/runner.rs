@@ -6,7 +6,7 @@ use crate::engine::{
 };
 use crate::error::{Error, Result};
 use crate::kernel::EncodedMessage;
-use crate::memory::{collected, shared};
+use crate::memory::{Grow, collected, shared};
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
 use crate::schedule::Schedule;
 use crate::structure::compile;
@@ -198,15 +198,23 @@ impl Runner {
     /// Replaces all evidence; what is given fits the graph. Errors: no memory; some of the evidence is then as it
     /// was, and some as wanted.
     pub(super) fn set_evidence(&mut self, evidence: &Evidence) -> Result<()> {
-        let gone = |&variable: &usize| evidence.get(variable).is_none();
-        let known = self.evidence.iter().map(|(variable, _)| variable);
-        for variable in collected(known.filter(gone))? {
+        let mut old = self.evidence.iter().peekable();
+        let (mut gone, mut changed) = (Vec::new(), Vec::new());
+        for (variable, entry) in evidence.iter() {
+            while let Some((before, _)) = old.next_if(|&(before, _)| before < variable) {
+                gone.try_push(before)?;
+            }
+            let before = old.next_if(|&(before, _)| before == variable);
+            if before.is_none_or(|(_, before)| before != entry) {
+                changed.try_push((variable, entry))?;
+            }
+        }
+        gone.try_extend(collected(old.map(|(variable, _)| variable))?)?;
+        for variable in gone {
             self.know(variable, None)?;
         }
-        for (variable, entry) in evidence.iter() {
-            if self.evidence.get(variable) != Some(entry) {
-                self.know(variable, Some(entry))?;
-            }
+        for (variable, entry) in changed {
+            self.know(variable, Some(entry))?;
         }
         Ok(())
     }
