@@ -38,6 +38,8 @@ pub struct Section<'a> {
     pub answer: Result<&'a Answer, &'a str>,
     /// The run that they are of; exact results are of none.
     pub report: Option<&'a RunReport>,
+    /// The text, where it has been made already.
+    pub text: Option<&'a [u8]>,
 }
 
 /// How the results are shown.
@@ -109,6 +111,13 @@ impl View<'_> {
         threads.min((STATES_AT_ONCE / self.graph.graph().state_count().max(1)).max(1))
     }
 
+    /// Whether so few variables are shown that their text is shorter than the marginals of all.
+    pub fn shows_few(&self) -> bool {
+        let top = self.show.top.map_or(usize::MAX, |top| top as usize);
+        let shown = self.queries.map_or(usize::MAX, <[usize]>::len).min(top);
+        shown <= self.graph.graph().variable_count() / 8
+    }
+
     /// Writes the sections in their order; they become texts on so many threads.
     pub fn write_sections(
         &self, sections: &[Section<'_>], threads: usize, sink: &mut dyn Write,
@@ -132,9 +141,10 @@ impl View<'_> {
     }
 
     fn write(&self, section: &Section<'_>, sink: &mut dyn Write) -> io::Result<()> {
-        match self.show.json {
-            true => self.write_json(section, sink),
-            false => self.write_text(section, sink),
+        match (section.text, self.show.json) {
+            (Some(text), _) => sink.write_all(text),
+            (None, true) => self.write_json(section, sink),
+            (None, false) => self.write_text(section, sink),
         }
     }
 }
@@ -154,9 +164,15 @@ impl View<'_> {
             Some(queries) => queries.to_vec(),
             None => (0..weights.len()).collect(),
         };
-        // (Stable, and variables ascend by label; but those of a list of queries may not.)
-        variables.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-        variables.truncate(top.map_or(usize::MAX, |top| top as usize));
+        // Only one that is asked for twice is equal to another one.
+        let order = |&a: &usize, &b: &usize| weights[b].total_cmp(&weights[a]).then(a.cmp(&b));
+        if let Some(top) = top.map(|top| top as usize)
+            && top < variables.len()
+        {
+            variables.select_nth_unstable_by(top, order);
+            variables.truncate(top);
+        }
+        variables.sort_unstable_by(order);
         Some(Cow::Owned(variables))
     }
 

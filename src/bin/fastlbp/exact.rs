@@ -77,6 +77,7 @@ pub fn infer(arguments: &ExactArguments, question: &Question<'_>, inputs: Inputs
             entry: entry.as_deref(),
             answer: answer.as_ref().map_err(Failure::text),
             report: None,
+            text: None,
         })
         .collect();
     let view = View {

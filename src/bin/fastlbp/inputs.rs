@@ -33,7 +33,8 @@ pub struct InputArguments {
     /// Many runs, each with evidence of its own, in one call. DIR: one run for each .obs and .evid file
     /// in it (also with .gz), sorted by name. FILE: an .evid file, each sample of which is one; an .obs
     /// file; or, with any other name, a text with the name of such a file per line, relative to that
-    /// text's directory (blank lines and # comments are allowed). Soft evidence is that of every run
+    /// text's directory (blank lines and # comments are allowed). Soft evidence is that of every run. With
+    /// --output, results are written while later entries run
     #[arg(long, value_name = "DIR|FILE", value_parser = input_path(), conflicts_with_all = ["evidence", "evidence_sample"])]
     batch: Option<PathBuf>,
 

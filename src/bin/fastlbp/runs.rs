@@ -27,7 +27,9 @@ pub struct Job<'a> {
 pub struct Run {
     pub entry: Option<String>,
     pub outcome: Outcome<Finished>,
-    /// Whether its results, or why there are none, are in the output.
+    /// Its section of the output, where that is kept in place of the results.
+    text: Option<Vec<u8>>,
+    /// Whether its section is in the output.
     pub is_written: bool,
 }
 
@@ -49,7 +51,7 @@ impl Finished {
 
 impl Run {
     fn new(entry: Option<String>, outcome: Outcome<Finished>) -> Self {
-        Self { entry, outcome, is_written: false }
+        Self { entry, outcome, text: None, is_written: false }
     }
 
     /// As the output shows it.
@@ -61,6 +63,7 @@ impl Run {
                 .map_err(Failure::text)
                 .and_then(|finished| finished.answer.as_ref().ok_or("the results are written")),
             report: finished.ok().map(|finished| &finished.report),
+            text: self.text.as_deref(),
         }
     }
 
@@ -72,12 +75,17 @@ impl Run {
         }
     }
 
-    /// Drops what is only for the output.
-    fn written(&mut self) {
-        self.is_written = true;
+    /// Drops the results.
+    fn forget(&mut self) {
         if let Ok(finished) = &mut self.outcome {
             finished.answer = None;
         }
+    }
+
+    /// Drops what is only for the output.
+    fn written(&mut self) {
+        self.forget();
+        self.is_written = true;
     }
 }
 
@@ -157,7 +165,8 @@ impl Job<'_> {
         Ok(Finished::new(report, Answer { beliefs, log_partition }))
     }
 
-    /// Runs entries of which marginals are wanted. Those that are written become texts on the threads of the batch.
+    /// Runs entries of which marginals are wanted. Those that are written, or are few, become texts on the threads of the
+    /// batch.
     fn run_batch(
         &self, session: &mut BeliefPropagation, entries: Vec<Entry>,
         mut stream: Option<&mut Stream<'_>>,
@@ -166,42 +175,46 @@ impl Job<'_> {
         let (names, evidence): (Vec<String>, Vec<Evidence>) =
             entries.into_iter().map(|entry| (entry.name, entry.evidence)).unzip();
         let mut runs = Vec::with_capacity(names.len());
-        let is_written = AtomicBool::new(stream.is_some());
-        session.run_batch_streamed(
-            &evidence,
-            &self.request,
-            &signals::CANCELLED,
-            |number, result| {
-                let outcome = match result {
-                    Ok((report, marginals)) => {
-                        let beliefs = Beliefs::Marginals(marginals);
-                        Ok(Finished::new(report, Answer { beliefs, log_partition: None }))
-                    }
-                    Err(Error::NoResult(_)) if is_cancelled() => Err(Failure::NotRun),
-                    Err(error) => Err(run_failure(error, self.view.graph)),
-                };
-                let mut run = Run::new(Some(names[number].clone()), outcome);
-                let text = is_written.load(Ordering::Relaxed).then(|| {
-                    let text = self.view.text(&run.section());
-                    run.written();
-                    text
-                });
-                (run, text)
-            },
-            |_, (mut run, text)| {
-                let Some(stream) = &mut stream else {
-                    runs.push(run);
-                    return Control::Continue;
-                };
-                run.written();
-                runs.push(run);
-                if let Some(text) = text {
-                    stream.write(|sink| sink.write_all(&text?));
-                    is_written.fetch_and(stream.failure.is_none(), Ordering::Relaxed);
+        let needs_text = AtomicBool::new(stream.is_some() || self.view.shows_few());
+        let digest = |number: usize, result: Result<(RunReport, Vec<f64>), Error>| {
+            let outcome = match result {
+                Ok((report, marginals)) => {
+                    let beliefs = Beliefs::Marginals(marginals);
+                    Ok(Finished::new(report, Answer { beliefs, log_partition: None }))
                 }
-                stream.control()
-            },
-        )?;
+                Err(Error::NoResult(_)) if is_cancelled() => Err(Failure::NotRun),
+                Err(error) => Err(run_failure(error, self.view.graph)),
+            };
+            let mut run = Run::new(Some(names[number].clone()), outcome);
+            let text = needs_text.load(Ordering::Relaxed).then(|| {
+                let text = self.view.text(&run.section());
+                if text.is_ok() {
+                    run.forget();
+                }
+                text
+            });
+            (run, text)
+        };
+        let deliver = |_, (mut run, text): (Run, Option<io::Result<Vec<u8>>>)| {
+            let control = match &mut stream {
+                Some(stream) => {
+                    run.written();
+                    if let Some(text) = text {
+                        stream.write(|sink| sink.write_all(&text?));
+                    }
+                    needs_text.fetch_and(stream.failure.is_none(), Ordering::Relaxed);
+                    stream.control()
+                }
+                None => {
+                    run.text = text.and_then(Result::ok);
+                    Control::Continue
+                }
+            };
+            runs.push(run);
+            control
+        };
+        let (request, cancelled) = (&self.request, &signals::CANCELLED);
+        session.run_batch_streamed(&evidence, request, cancelled, digest, deliver)?;
         Ok(runs)
     }
 
