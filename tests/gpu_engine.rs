@@ -682,9 +682,10 @@ fn late_contradictions_of_larger_graphs() {
 }
 
 /// Contradictions of variables and factors that come up one after the other, where the state with more votes wins: how many
-/// there are at most, and the first one, are those of iterations with a barrier each, though iterations run ahead.
+/// there are at most, and the first one, are those of iterations with a barrier each, though
+/// there is none.
 #[test]
-fn contradictions_of_iterations_that_run_ahead() {
+fn contradictions_of_iterations_without_a_grid_barrier() {
     let Some(options) = tested() else { return };
     // What is certain goes along two chains, false and true.
     let length = 300;
@@ -709,7 +710,7 @@ fn contradictions_of_iterations_that_run_ahead() {
     }
     let graph = Arc::new(builder.build().unwrap());
     let mut counts = Vec::new();
-    // More iterations than run ahead at a time, and fewer.
+    // More iterations than there are without a grid barrier at a time, and fewer.
     for (inference, damping, many) in [
         (Inference::SumProduct, 0.0, 1100),
         (Inference::MaxProduct, 0.0, 60),

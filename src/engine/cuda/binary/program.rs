@@ -41,7 +41,7 @@ const PASS_BUFFERS: usize = 2;
 const LEVEL_STATES: usize = 5;
 /// Entries for who looks at states.
 const LOOKS: usize = 8;
-/// Most iterations that run ahead of each other where contradictions do not end the run; and words of what is found of each
+/// Most iterations without a grid barrier between them where contradictions do not end the run; and words of what is found of each
 /// (`ReductionCounters`).
 const AHEAD_AT_MOST: usize = 1024;
 const COUNTERS_WORDS: usize = 6;
