@@ -4,7 +4,8 @@
 //! of the driver, engines, the move of messages. What is expected comes from a model of the costs (see
 //! [`super::cost`]), corrected by what earlier runs took. A device that is slower for each of many runs only
 //! because its engine is not made yet gets its chance when these runs have together lost on the CPU what
-//! making it takes: that costs at most twice what knowing their number would have.
+//! making it takes: that costs at most twice what knowing their number would have. The start of the driver is shared by all
+//! sessions of a process, and so is what they have lost without it.
 
 use super::cost::{Costs, Lengths, RunCost, Seen, Shape, Workload, is_worth_a_device, limited};
 use super::engines::{CPU, Engines};
@@ -17,6 +18,7 @@ use crate::model::FactorGraph;
 use crate::schedule::Schedule;
 use crate::threads::physical_cores;
 use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 
 /// What is known of a backend.
 #[derive(Default)]
@@ -28,6 +30,8 @@ struct Candidate {
     /// Seconds that runs so far would have been shorter here, had the engine been there; and the shape of
     /// the schedule by which that was estimated.
     missed: Option<(f64, Shape)>,
+    /// What of the seconds in [`Choice::lost`] is from here.
+    lost: f64,
 }
 
 /// What the choice goes by.
@@ -45,6 +49,8 @@ pub(super) struct Choice {
     lengths: Lengths,
     /// Number of runs like the next one that will most likely follow, with it.
     coming: usize,
+    /// Seconds that the first runs of all sessions so far would have been shorter on a device with a driver that has started.
+    lost: &'static Mutex<f64>,
 }
 
 /// A run that a backend is looked for.
@@ -60,7 +66,7 @@ impl Choice {
     /// Errors: no memory.
     pub(super) fn new(
         graph: &FactorGraph, schedule: &Schedule, options: EngineOptions, costs: Costs,
-        providers: &[&'static dyn Provider],
+        providers: &[&'static dyn Provider], lost: &'static Mutex<f64>,
     ) -> Result<Self> {
         Ok(Self {
             work: Workload::of(graph, &costs),
@@ -71,6 +77,7 @@ impl Choice {
             candidates: collected(providers.iter().map(|_| Candidate::default()))?,
             lengths: Lengths::default(),
             coming: 1,
+            lost,
         })
     }
 
@@ -217,10 +224,11 @@ impl Choice {
         }
     }
 
-    /// Making the engine of a device, with the start of its driver.
+    /// Making the engine of a device, with what other sessions have not lost yet of the start of its driver.
     fn making_first(&self, device: usize, engines: &Engines) -> f64 {
         let is_started = engines.provider(device).is_started();
-        let start = if is_started { 0.0 } else { self.costs.driver_start };
+        let by_others = *self.lost.lock() - self.candidates[device].lost;
+        let start = if is_started { 0.0 } else { (self.costs.driver_start - by_others).max(0.0) };
         start + self.costs.making_device(&self.work, self.shape())
     }
 
@@ -258,7 +266,15 @@ impl Choice {
             let there =
                 self.candidates[device].seen.correct(model).of_iterations(report.iterations);
             let missed = self.missed(device) + (seconds - there).max(0.0);
-            self.candidates[device].missed = Some((missed, self.shape()));
+            let shape = self.shape();
+            let making = self.costs.making_device(&self.work, shape);
+            let candidate = &mut self.candidates[device];
+            if candidate.missed.is_none() && !engines.provider(device).is_started() {
+                let lost = (seconds - there - making).max(0.0);
+                candidate.lost += lost;
+                *self.lost.lock() += lost;
+            }
+            candidate.missed = Some((missed, shape));
         }
     }
 }

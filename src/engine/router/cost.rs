@@ -38,11 +38,11 @@ measured! {
         /// Messages that take as long as one table entry does for one variable.
         table_entry: f64 = 0.1,
         /// Device: the start of the driver, with the first engine of a process.
-        driver_start: f64 = 0.22,
+        driver_start: f64 = 0.28,
         /// Device: making an engine, whatever its graph.
-        device_make: f64 = 0.08,
+        device_make: f64 = 4e-3,
         /// Device: the same per edge for PARALL, with the copies.
-        device_make_edge: f64 = 60e-9,
+        device_make_edge: f64 = 30e-9,
         /// Device: the same per edge for another schedule, with its analysis.
         device_make_level_edge: f64 = 500e-9,
         /// Device: a run apart from its iterations: launches, and waiting for them.

@@ -64,18 +64,20 @@ impl Router {
     ) -> Result<Self> {
         let begin = Instant::now();
         let clock = boxed(move || begin.elapsed().as_secs_f64())?;
-        Self::with(BACKENDS, clock, Costs::MEASURED, graph, schedule, options)
+        static LOST: Mutex<f64> = Mutex::new(0.0);
+        Self::with(BACKENDS, clock, (Costs::MEASURED, &LOST), graph, schedule, options)
     }
 
     fn with(
-        providers: &[&'static dyn Provider], clock: Clock, costs: Costs, graph: Arc<FactorGraph>,
-        schedule: &Schedule, options: EngineOptions,
+        providers: &[&'static dyn Provider], clock: Clock,
+        (costs, lost): (Costs, &'static Mutex<f64>), graph: Arc<FactorGraph>, schedule: &Schedule,
+        options: EngineOptions,
     ) -> Result<Self> {
         let threads = cpu::check(&graph, schedule, options)?;
         let policy = match options.backend {
-            Backend::Auto => {
-                Policy::Auto(boxed(Choice::new(&graph, schedule, options, costs, providers)?)?)
-            }
+            Backend::Auto => Policy::Auto(boxed(Choice::new(
+                &graph, schedule, options, costs, providers, lost,
+            )?)?),
             fixed => {
                 let is_it = |provider: &&dyn Provider| provider.backend() == fixed;
                 Policy::Fixed(providers.iter().position(is_it).unwrap_or(CPU))

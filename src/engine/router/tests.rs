@@ -26,6 +26,8 @@ struct World {
     schedule_error: Option<fn() -> Error>,
     /// Whether runs on the CPU fail for want of memory, after they have changed messages.
     lacks_memory: bool,
+    /// What sessions have lost without the driver.
+    lost: &'static Mutex<f64>,
     asked_for_device: usize,
     cpus_made: usize,
     devices_made: usize,
@@ -169,6 +171,7 @@ fn world() -> Shared {
         run_error: None,
         schedule_error: None,
         lacks_memory: false,
+        lost: Box::leak(Box::new(Mutex::new(0.0))),
         asked_for_device: 0,
         cpus_made: 0,
         devices_made: 0,
@@ -196,6 +199,7 @@ fn router(
     let graph = graph();
     let options = EngineOptions { backend, ..OPTIONS };
     let providers = [provider(CPU), provider(DEVICE)];
+    let costs = (costs, world.lock().lost);
     let made = Router::with(&providers, clock, costs, graph.clone(), schedule, options)?;
     Ok(Trial::new(made, &graph))
 }
@@ -329,6 +333,17 @@ fn many_short_runs_have_the_device_made_when_they_have_lost_its_cost() {
     }
     // 3 + 3 + 3 s are lost before the fourth, whose own 3 s make it 12.
     assert_eq!(runs(&world), [CPU, CPU, CPU, DEVICE, DEVICE, DEVICE]);
+}
+
+#[test]
+fn many_sessions_start_the_driver_when_they_have_lost_its_cost() {
+    let world = world();
+    for _ in 0..6 {
+        run(&mut engine(&world), &iterations(3)).unwrap();
+    }
+    // As above, with a session for each run.
+    assert_eq!(runs(&world), [CPU, CPU, CPU, DEVICE, DEVICE, DEVICE]);
+    assert_eq!(made(&world), (3, 3));
 }
 
 #[test]
