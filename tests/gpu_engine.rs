@@ -682,8 +682,7 @@ fn late_contradictions_of_larger_graphs() {
 }
 
 /// Contradictions of variables and factors that come up one after the other, where the state with more votes wins: how many
-/// there are at most, and the first one, are those of iterations with a barrier each, though
-/// there is none.
+/// there are at most, and the first one, are those of iterations with a barrier each, though there is none.
 #[test]
 fn contradictions_of_iterations_without_a_grid_barrier() {
     let Some(options) = tested() else { return };

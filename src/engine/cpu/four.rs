@@ -1,5 +1,6 @@
 //! Synchronous messages of four nodes of one shape at once, for most conjunctions of two to eight binary variables, and most
-//! variables of two to eight factors; and those of a variable with more factors, eight at a time. Nodes that vector registers do not serve are left to functions for one node.
+//! variables of two to eight factors; and those of a variable with more factors, eight at a time. Nodes that vector registers
+//! do not serve are left to functions for one node.
 
 use super::batches::FactorPart;
 use super::nodes::PREFETCHED_FROM;
