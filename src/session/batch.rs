@@ -127,9 +127,9 @@ impl BeliefPropagation {
             jobs,
             request,
             &Way {
-                number: |entry: &Entry<'_>| entry.number,
-                fit: |_: &Entry<'_>| Fit::Now,
-                run: |runner: &mut Runner, entry: &mut Entry<'_>| {
+                number: |entry| entry.number,
+                fit: &|_| Fit::Now,
+                run: &|runner, entry: &mut Entry<'_>| {
                     let Entry { evidence, marginals, .. } = entry;
                     match cancelled.load(Ordering::Relaxed) {
                         true => Ok(None),
@@ -138,10 +138,10 @@ impl BeliefPropagation {
                         }
                     }
                 },
-                end: |_, _, report: Result<Option<RunReport>>| report,
+                end: &|_, _, report| report,
                 beside: false,
             },
-            |number, report| {
+            |number, report: Result<Option<RunReport>>| {
                 let Some(report) = report.transpose() else { return };
                 reports[number] = Some(report);
                 done += 1;
@@ -174,13 +174,7 @@ impl BeliefPropagation {
     /// Runs the jobs of a batch where they are done first. `finished` gets what they come to, in any order, on the calling
     /// thread.
     pub(super) fn run_jobs<J: Send, R: Send, E: Send>(
-        &mut self, jobs: Vec<J>, request: &RunRequest,
-        way: &Way<
-            impl Fn(&J) -> usize + Sync,
-            impl Fn(&J) -> Fit + Sync,
-            impl Fn(&mut Runner, &mut J) -> Result<R> + Sync,
-            impl Fn(usize, RunsOn, Result<R>) -> E + Sync,
-        >,
+        &mut self, jobs: Vec<J>, request: &RunRequest, way: &Way<'_, J, R, E>,
         mut finished: impl FnMut(usize, E),
     ) -> Result<()> {
         let jobs = self.run_on_devices(jobs, request, way, &mut finished)?;
@@ -213,13 +207,7 @@ impl BeliefPropagation {
 
     /// Runs jobs on several devices, where that is wanted and faster than here. Gives those that are left.
     fn run_on_devices<J: Send, R: Send, E: Send>(
-        &mut self, jobs: Vec<J>, request: &RunRequest,
-        way: &Way<
-            impl Fn(&J) -> usize + Sync,
-            impl Fn(&J) -> Fit + Sync,
-            impl Fn(&mut Runner, &mut J) -> Result<R> + Sync,
-            impl Fn(usize, RunsOn, Result<R>) -> E + Sync,
-        >,
+        &mut self, jobs: Vec<J>, request: &RunRequest, way: &Way<'_, J, R, E>,
         mut finished: impl FnMut(usize, E),
     ) -> Result<Vec<J>> {
         let devices = self.devices_for(jobs.len(), request)?;
@@ -240,7 +228,7 @@ impl BeliefPropagation {
             Ok((number, (way.end)(number, RunsOn::Device, result)))
         };
         let note = |(number, end)| finished(number, end);
-        devices::run_on_devices(devices, failed_devices, jobs, &mut self.notes, &way.fit, run, note)
+        devices::run_on_devices(devices, failed_devices, jobs, &mut self.notes, way.fit, run, note)
     }
 
     /// Engines for a batch of so many entries: several with one thread, or one with all; and where they run.
@@ -291,15 +279,15 @@ pub(super) enum RunsOn {
 }
 
 /// How the jobs of a batch are done.
-pub(super) struct Way<N, F, R, E> {
+pub(super) struct Way<'a, J, R, E> {
     /// The number of a job's entry.
-    pub(super) number: N,
+    pub(super) number: fn(&J) -> usize,
     /// Whether a job may begin; the first one may.
-    pub(super) fit: F,
+    pub(super) fit: &'a (dyn Fn(&J) -> Fit + Sync),
     /// Runs a job.
-    pub(super) run: R,
+    pub(super) run: &'a (dyn Fn(&mut Runner, &mut J) -> Result<R> + Sync),
     /// What a job with a number comes to, by the result of its run; called on the thread that has run it.
-    pub(super) end: E,
+    pub(super) end: &'a (dyn Fn(usize, RunsOn, Result<R>) -> E + Sync),
     /// Whether the only device has a thread of its own, so that the calling thread can do something else.
     pub(super) beside: bool,
 }

@@ -3,7 +3,6 @@
 use super::base::BeliefPropagation;
 use super::batch::{RunsOn, Way, entries_at_once, not_run, run_entry};
 use super::distribute::Fit;
-use super::runner::Runner;
 use crate::engine::{Control, RunReport, RunRequest};
 use crate::error::Result;
 use crate::memory::{filled, room};
@@ -184,12 +183,12 @@ impl BeliefPropagation {
             jobs,
             request,
             &Way {
-                number: |entry: &Entry<'_>| entry.number,
-                fit: |entry: &Entry<'_>| match entry.number < limit.load(Ordering::Relaxed) {
+                number: |entry| entry.number,
+                fit: &|entry: &Entry<'_>| match entry.number < limit.load(Ordering::Relaxed) {
                     true => Fit::Now,
                     false => Fit::Later,
                 },
-                run: |runner: &mut Runner, entry: &mut Entry<'_>| {
+                run: &|runner, entry| {
                     if cancelled.load(Ordering::Relaxed) {
                         return not_run();
                     }
@@ -198,7 +197,7 @@ impl BeliefPropagation {
                     let report = run_entry(runner, request, evidence, &mut marginals, cancelled)?;
                     Ok((report, marginals))
                 },
-                end: |number, runs_on, outcome: Outcome| match runs_on {
+                end: &|number, runs_on, outcome| match runs_on {
                     RunsOn::OneThread => digested_by(&digest, number, Stage::Run(outcome)),
                     RunsOn::Team | RunsOn::Device => Stage::Run(outcome),
                 },

@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::memory::collected;
 use crate::model::FactorGraph;
 use crate::schedule::Schedule;
-use crate::threads::physical_cores;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
@@ -71,7 +70,7 @@ impl Choice {
         Ok(Self {
             work: Workload::of(graph, &costs),
             costs,
-            threads: options.threads.unwrap_or_else(physical_cores),
+            threads: options.thread_limit(),
             declared: Shape::of(schedule),
             found: OnceCell::new(),
             candidates: collected(providers.iter().map(|_| Candidate::default()))?,
