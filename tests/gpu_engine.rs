@@ -590,6 +590,48 @@ fn factors_beyond_f64_range_among_others() {
     }
 }
 
+/// Chains of factors of 2 to 8 variables that pass on messages of some 1e-200, each to the next one at once: by levels, the
+/// last input that a factor waits for is one that doubles do not do for.
+#[test]
+fn factors_beyond_f64_range_in_chains() {
+    let Some(options) = tested() else { return };
+    let mut builder = FactorGraphBuilder::new();
+    let (chains, length) = (28, 12);
+    for chain in 0..chains {
+        let of_chain = |link: u64| 1000 * chain + link;
+        builder.add_prior(of_chain(0), if chain % 3 == 0 { 0.4 } else { 1e-200 }).unwrap();
+        for link in 0..length {
+            let others = chain % 7;
+            let other = |i: u64| 1_000_000 + 10_000 * chain + 10 * link + i;
+            let body: Vec<u64> =
+                std::iter::once(of_chain(link)).chain((0..others).map(other)).collect();
+            builder.add_and(of_chain(link + 1), &body, 1.0, 0.0).unwrap();
+            for &variable in &body[1..] {
+                builder.add_prior(variable, 0.3).unwrap();
+            }
+        }
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward] {
+        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+        for observed in [None, Some(5)] {
+            if let Some(variable) = observed {
+                pair.both(|session| session.observe(variable, 1).unwrap());
+            }
+            for inference in [Inference::SumProduct, Inference::MaxProduct] {
+                for (iterations, damping) in [(9, 0.0), (4, 0.5)] {
+                    let contradiction = Contradiction::Vote;
+                    let rule = StopRule::Iterations(iterations);
+                    let request =
+                        RunRequest { inference, damping, contradiction, ..RunRequest::new(rule) };
+                    let what = || format!("{schedule:?}, {observed:?}, {request:?}");
+                    within(pair.run(&request), what).unwrap().unwrap();
+                }
+            }
+        }
+    }
+}
+
 /// Quotients whose divisors have only ones as digits, or nearly so: 1 - p for p of a few times 2^-53.
 #[test]
 fn quotients_by_nearly_one() {

@@ -137,6 +137,9 @@ __device__ __forceinline__ double of_four(double x, int thread) { return __shfl_
 __device__ __forceinline__ Far of_four(const Far &x, int thread) {
     return Far{__shfl_sync(~0u, x.significand, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
 }
+__device__ __forceinline__ Loose of_four(const Loose &x, int thread) {
+    return Loose{__shfl_sync(~0u, x.value, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
+}
 template <class T>
 __device__ __forceinline__ Max<T> of_four(const Max<T> &x, int thread) {
     return Max<T>{of_four(x.value, thread)};
@@ -183,7 +186,20 @@ __device__ __noinline__ Fraction<T> maximum_of_group(uint32_t levels, uint32_t l
     return Fraction<T>{maximum.above.value, maximum.below.value};
 }
 
-/// The message of a factor to the variable of this thread, whatever its input is.
+/// The message of a factor to the variable of this thread where doubles do not do. Of few variables Loose does, which takes
+/// half of the instructions.
+__device__ __forceinline__ Packed far_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
+                                              const HeadValues &f, bool of_maxima) {
+    const uint32_t levels = unit.levels();
+    if (of_maxima) {
+        return maximum_of_group<Far>(levels, lane, value.bits, negated, f).ratio();
+    }
+    return levels == 2   ? message_of_four<Loose>(lane, value, negated, f).ratio()
+           : levels == 3 ? group_message<Loose, 3>(lane, value, negated, f).ratio()
+                         : group_message<Far, 5>(lane, value, negated, f).ratio();
+}
+
+/// The same whatever its input is.
 __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f, bool of_maxima) {
     const uint32_t levels = unit.levels();
@@ -195,9 +211,7 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
             return fraction.ratio();
         }
     }
-    const Fraction<Far> far = of_maxima ? maximum_of_group<Far>(levels, lane, value.bits, negated, f)
-                                        : message_of_group<Far>(levels, lane, value, negated, f);
-    return far.ratio();
+    return far_message(lane, unit, value, negated, f, of_maxima);
 }
 
 /// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all;
@@ -254,6 +268,25 @@ __device__ __forceinline__ LevelQueue &queue_of_warp() {
     __shared__ uint4 all[LEVEL_THREADS / 32 * sizeof(LevelQueue) / sizeof(uint4)];
     return reinterpret_cast<LevelQueue *>(all)[threadIdx.x / 32];
 }
+
+/// What is read ahead of the next unit, and which one follows that.
+struct LevelAhead {
+    uint4 words;
+    HubWords hub;
+    LevelUnit after;
+
+    LevelAhead() = default;
+    __device__ __forceinline__ LevelAhead(const Binary &g, const LevelQueue &queue, const LevelUnit &next, uint32_t at,
+                                          uint32_t lane)
+        : words(load_words(g.level_words + next.chunk * 32 + lane)), hub(LevelQueue::load_hub(g, next, lane)),
+          after(queue.load(g, at + 2)) {}
+};
+
+/// What became of a unit that was sent apart.
+struct SentApart {
+    LevelAhead ahead;
+    bool sent;
+};
 
 /// What a thread of a unit has to do, but for reading.
 struct LevelInput {
@@ -319,11 +352,11 @@ struct LevelWork {
     }
 
     /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it has several such rounds, each of
-    /// which is read while the one before is waited for, or a hub in pieces as well. Returns whether that was right: if
-    /// not, all of it is to be done again.
-    template <bool CERTAIN, bool MANY>
+    /// which is read while the one before is waited for, or a hub in pieces as well. Calls `begun` when messages are on
+    /// their way. Returns whether that was right: if not, all of it is to be done again.
+    template <bool CERTAIN, bool MANY, class Begun>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
-                                               const HubWords &hub) const {
+                                               const HubWords &hub, const Begun &begun) const {
         const uint32_t leaves[2] = {words.z, words.w};
         const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds(), pieces = unit.giants();
         const bool few = unit.has_few();
@@ -352,6 +385,7 @@ struct LevelWork {
         LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0,
                          (words.z & LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
+        begun();
         if (MANY) {
             wait_before(places, readings, wide[0], wide[1]);
         } else {
@@ -381,24 +415,68 @@ struct LevelWork {
         }
         last.wait();
         fits &= partial.complete<CERTAIN>(last.value(), input.value);
-        return send_if(fits, lane, unit, input);
+        if (send_if(fits, lane, unit, input)) {
+            return true;
+        }
+        // Where variables' messages are right, it was the factors that doubles do not do for.
+        if (!CERTAIN || !__all_sync(~0u, fits)) {
+            return false;
+        }
+        Packed value = input.value;
+        bool is_right = high_half(value.bits) < HIGH_INFINITY || value == Packed::infinity();
+        FASTLBP_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            // What the one other factor of a variable has sent may be no double.
+            const Packed read = Packed{__shfl_sync(~0u, readings.bits[i], input.wanted.thread)};
+            const bool is_single = __shfl_sync(~0u, readings.width(i), input.wanted.thread) == 0;
+            const bool is_meant = is_single && i < rounds && input.wanted.round == static_cast<uint32_t>(i);
+            value = !is_meant ? value : input.wanted.last != 0 ? last.value() : read;
+            is_right |= is_meant;
+        }
+        if (!__all_sync(~0u, is_right)) {
+            return false;
+        }
+        send_far(*this, unit, input.slot, input.second, value.bits, input.old.bits);
+        return true;
     }
 
-    /// The same, out of the way of most units. Gets what it needs by value, so that this can stay in registers elsewhere.
-    template <bool CERTAIN, bool MANY>
-    static __device__ __noinline__ bool send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub) {
-        return work.template send_usual<CERTAIN, MANY>(lane_of_warp(), unit, words, hub);
+    /// The messages of a unit whose factors doubles do not do for. Only this is out of the way: code that is seldom needed comes
+    /// from the second-level cache, and the less of it there is, the shorter the wait.
+    static __device__ __noinline__ void send_far(LevelWork work, LevelUnit unit, uint32_t slot, uint32_t second,
+                                                 uint64_t value, uint64_t old) {
+        const HeadValues f = shared_block().coefficients_of(second >> COEFFICIENTS_SHIFT).head;
+        const Packed message = far_message(lane_of_warp(), unit, Packed{value}, (second & LEVEL_NEGATED) != 0, f,
+                                           of_maxima());
+        if ((second & LEVEL_SENT) != 0) {
+            send_message<OPTIONS>(work.places, slot, message, Packed{old});
+        }
+    }
+
+    /// The same of a unit with MANY hubs, out of the way of most units. Gets what it needs by value, so that this can stay in
+    /// registers elsewhere; and reads ahead itself, as before a call all that is on its way is waited for.
+    template <bool CERTAIN>
+    static __device__ __noinline__ SentApart send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub,
+                                                        LevelUnit next, uint32_t at) {
+        const uint32_t lane = lane_of_warp();
+        SentApart apart;
+        const auto begun = [&] {
+            apart.ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
+        };
+        apart.sent = work.template send_usual<CERTAIN, true>(lane, unit, words, hub, begun);
+        return apart;
     }
 
     /// A unit that is usual.
     template <bool CERTAIN>
-    __device__ __forceinline__ bool send(uint32_t lane, const LevelUnit &unit, const uint4 &words,
-                                         const HubWords &hub) const {
+    __device__ __forceinline__ bool send(uint32_t lane, const LevelUnit &unit, const uint4 &words, const HubWords &hub,
+                                         const LevelUnit &next, uint32_t at, LevelAhead &ahead) const {
         if (unit.wide_rounds() + unit.giants() > 1) {
-            return send_apart<CERTAIN, true>(*this, unit, words, hub);
+            const SentApart apart = send_apart<CERTAIN>(*this, unit, words, hub, next, at);
+            ahead = apart.ahead;
+            return apart.sent;
         }
-        return CERTAIN ? send_apart<true, false>(*this, unit, words, hub)
-                       : send_usual<false, false>(lane, unit, words, hub);
+        ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
+        return send_usual<CERTAIN, false>(lane, unit, words, hub, [] {});
     }
 
     /// Any unit, as send_apart.
@@ -459,7 +537,6 @@ struct LevelWork {
             return;
         }
         const Binary &g = shared_block().g;
-        const uint4 *chunks = g.level_words;
         const uint32_t lane = lane_of_warp();
         LevelUnit unit = queue.unit, next = queue.next;
         uint4 words = queue.words[lane], hub = queue.hub[lane];
@@ -467,14 +544,12 @@ struct LevelWork {
         for (uint32_t at = begin;;) {
             const uint64_t bit = uint64_t(1) << ((at - begin) & 63);
             const bool was_certain = (unusual.certain & bit) != 0, was_far = (unusual.far & bit) != 0;
-            const uint4 next_words = load_words(chunks + next.chunk * 32 + lane);
-            const HubWords next_hub = LevelQueue::load_hub(g, next, lane);
-            const LevelUnit after = queue.load(g, at + 2);
+            LevelAhead ahead;
             bool sent = false;
             if (unit.is_usual() && !was_far) {
-                sent = !was_certain && send<false>(lane, unit, words, hub);
+                sent = !was_certain && send<false>(lane, unit, words, hub, next, at, ahead);
                 if (!sent) {
-                    sent = send<true>(lane, unit, words, hub);
+                    sent = send<true>(lane, unit, words, hub, next, at, ahead);
                     __syncwarp();
                     if (lane == 0) {
                         unusual.certain |= bit;
@@ -483,6 +558,7 @@ struct LevelWork {
                 }
             }
             if (!sent) {
+                ahead = LevelAhead(g, queue, next, at, lane);
                 send_any(*this, unit, words);
                 __syncwarp();
                 if (lane == 0) {
@@ -494,9 +570,9 @@ struct LevelWork {
                 return;
             }
             unit = next;
-            words = next_words;
-            hub = next_hub;
-            next = after;
+            words = ahead.words;
+            hub = ahead.hub;
+            next = ahead.after;
         }
     }
 };

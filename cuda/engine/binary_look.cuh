@@ -8,8 +8,8 @@
 namespace fastlbp {
 
 /// Variables with few factors, and factors, of a piece.
-constexpr uint32_t FEW_OF_PIECE = 64;
-constexpr uint32_t FACTORS_OF_PIECE = 64;
+constexpr uint32_t FEW_OF_PIECE = 32;
+constexpr uint32_t FACTORS_OF_PIECE = 32;
 
 /// The next piece, for a warp.
 __device__ __forceinline__ uint32_t take_piece(uint32_t *taken) {
