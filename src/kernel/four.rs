@@ -179,7 +179,7 @@ fn are_numbers(numbers: &[Four]) -> u32 {
 }
 
 /// The bits of all four.
-pub(super) const ALL: u32 = (1 << FOUR) - 1;
+pub(crate) const ALL: u32 = (1 << FOUR) - 1;
 
 /// The values of four factors.
 #[target_feature(enable = "avx2")]

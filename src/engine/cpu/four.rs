@@ -9,7 +9,7 @@ use super::state::{Known, State, View};
 use super::workspace::{Beliefs, Movement, Workspace};
 use crate::kernel::eight::Blocks;
 use crate::kernel::four::{
-    FOUR, Four, FourProducts, four_head_first_messages, four_probabilities, is_available,
+    ALL, FOUR, Four, FourProducts, four_head_first_messages, four_probabilities, is_available,
 };
 use crate::kernel::{BLOCK, EncodedMessage, Product, head_first_position};
 use crate::memory::NoMemory;
@@ -18,8 +18,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 /// Most edges of nodes that are computed four at a time.
 pub(super) const MOST_EDGES: usize = 8;
 
-/// The bits of all four nodes.
-const ALL: u32 = (1 << FOUR) - 1;
 /// Number of nodes of which the stale ones are collected at a time.
 const BATCH: usize = 256;
 /// Number of times four nodes by which the prefetch of what they write precedes the computation.

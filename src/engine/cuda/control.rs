@@ -84,6 +84,9 @@ struct ReductionCounters {
     certain_changed: u32,
 }
 
+/// How many words of 64 bits these are.
+pub(super) const COUNTERS_WORDS: usize = size_of::<ReductionCounters>() / 8;
+
 /// The progress of the convergence scan of a state: work items that warps have taken and finished. Starts at zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, DeviceCopy)]

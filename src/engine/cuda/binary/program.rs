@@ -7,7 +7,7 @@ use super::layout::{Layout, Source, changes};
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::counting_sort::counting_sort;
-use crate::engine::cuda::control::Loop;
+use crate::engine::cuda::control::{COUNTERS_WORDS, Loop};
 use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
@@ -41,10 +41,8 @@ const PASS_BUFFERS: usize = 2;
 const LEVEL_STATES: usize = 5;
 /// Entries for who looks at states.
 const LOOKS: usize = 8;
-/// Most iterations without a grid barrier between them where contradictions do not end the run; and words of what is found of each
-/// (`ReductionCounters`).
+/// Most iterations without a grid barrier between them where contradictions do not end the run.
 const AHEAD_AT_MOST: usize = 1024;
-const COUNTERS_WORDS: usize = 6;
 
 /// In messages.
 const STATE_ALIGNMENT: usize = 16;
