@@ -74,6 +74,16 @@ fn number_before(text: &str, word: &str) -> u64 {
     number.parse().unwrap_or_else(|_| panic!("no number before '{word}': {text}"))
 }
 
+/// Ends a run by a signal: its exit code, what was on the terminal, and what it printed after what was read before.
+fn ended_by(mut running: OnTerminal, signal: i32) -> (Option<i32>, String, String) {
+    let mut output = running.child.stdout.take().unwrap();
+    kill(&running.child, signal);
+    let (status, shown) = running.wait();
+    let mut printed = String::new();
+    output.read_to_string(&mut printed).unwrap();
+    (status.code(), shown, printed)
+}
+
 #[test]
 fn a_run_ends_at_its_next_iteration_and_its_results_are_written() {
     for (signal, name, code) in ENDING {
@@ -111,13 +121,9 @@ fn without_an_output_file_nothing_is_printed() {
         let run = format!("infer {graph} --iterations {FOREVER} {map}");
         let mut running = OnTerminal::start(work.command(&run));
         running.wait_for("iteration ");
-        kill(&running.child, SIGINT);
-        let mut output = running.child.stdout.take().unwrap();
-        let (status, shown) = running.wait();
-        assert_eq!(status.code(), Some(130), "{shown}");
+        let (code, shown, printed) = ended_by(running, SIGINT);
+        assert_eq!(code, Some(130), "{shown}");
         assert!(number_before(&shown, " iterations; no results are printed") > 0);
-        let mut printed = String::new();
-        output.read_to_string(&mut printed).unwrap();
         assert_eq!(printed, "");
     }
     assert!(work.files().is_empty());
@@ -351,13 +357,9 @@ fn a_batch_that_is_ended_prints_nothing_without_an_output_file() {
         let run = format!("{infer} --iterations {FOREVER}");
         let mut running = OnTerminal::start(work.command(&run));
         running.wait_for("running the batch");
-        kill(&running.child, SIGINT);
-        let mut output = running.child.stdout.take().unwrap();
-        let (status, shown) = running.wait();
-        assert_eq!(status.code(), Some(130), "{shown}");
+        let (code, shown, printed) = ended_by(running, SIGINT);
+        assert_eq!(code, Some(130), "{shown}");
         assert!(shown.contains("no results are printed (--output would"), "{shown}");
-        let mut printed = String::new();
-        output.read_to_string(&mut printed).unwrap();
         assert_eq!(printed, "");
     }
 }
@@ -370,13 +372,9 @@ fn measurements_end_at_the_next_iteration() {
     for json in ["", "--json"] {
         let mut running = OnTerminal::start(work.command(&format!("{bench} {json}")));
         running.wait_for("measuring");
-        let mut output = running.child.stdout.take().unwrap();
-        kill(&running.child, SIGTERM);
-        let (status, shown) = running.wait();
-        assert_eq!(status.code(), Some(143), "{shown}");
+        let (code, shown, printed) = ended_by(running, SIGTERM);
+        assert_eq!(code, Some(143), "{shown}");
         assert!(shown.contains("fastlbp: SIGTERM has ended it after 0 measurements"), "{shown}");
-        let mut printed = String::new();
-        output.read_to_string(&mut printed).unwrap();
         match json {
             "" => assert_eq!(printed.lines().count(), 1),
             _ => {

@@ -317,6 +317,18 @@ fn under_both_policies(pair: &mut Pair, request: &RunRequest, what: &str) {
     }
 }
 
+/// Sums and maxima, with so many iterations without and with damping, where the state with more votes wins.
+fn sums_and_maxima(pair: &mut Pair, [plain, damped]: [u64; 2], what: &str) {
+    for inference in [Inference::SumProduct, Inference::MaxProduct] {
+        for (iterations, damping) in [(plain, 0.0), (damped, 0.5)] {
+            let contradiction = Contradiction::Vote;
+            let rule = StopRule::Iterations(iterations);
+            let request = RunRequest { inference, damping, contradiction, ..RunRequest::new(rule) };
+            within(pair.run(&request), || format!("{what}, {request:?}")).unwrap().unwrap();
+        }
+    }
+}
+
 /// Soft evidence of all kinds of variables where messages go from block to block: slight, far from one, and of which one
 /// state is impossible.
 #[test]
@@ -577,16 +589,7 @@ fn factors_beyond_f64_range_among_others() {
         for observed in (3..graph.variable_count()).step_by(29) {
             pair.both(|session| session.observe(observed, observed % 2).unwrap());
         }
-        for inference in [Inference::SumProduct, Inference::MaxProduct] {
-            for (iterations, damping) in [(7, 0.0), (4, 0.5)] {
-                let contradiction = Contradiction::Vote;
-                let rule = StopRule::Iterations(iterations);
-                let request =
-                    RunRequest { inference, damping, contradiction, ..RunRequest::new(rule) };
-                let what = || format!("one of {rarity}, {request:?}");
-                within(pair.run(&request), what).unwrap().unwrap();
-            }
-        }
+        sums_and_maxima(&mut pair, [7, 4], &format!("one of {rarity}"));
     }
 }
 
@@ -618,16 +621,7 @@ fn factors_beyond_f64_range_in_chains() {
             if let Some(variable) = observed {
                 pair.both(|session| session.observe(variable, 1).unwrap());
             }
-            for inference in [Inference::SumProduct, Inference::MaxProduct] {
-                for (iterations, damping) in [(9, 0.0), (4, 0.5)] {
-                    let contradiction = Contradiction::Vote;
-                    let rule = StopRule::Iterations(iterations);
-                    let request =
-                        RunRequest { inference, damping, contradiction, ..RunRequest::new(rule) };
-                    let what = || format!("{schedule:?}, {observed:?}, {request:?}");
-                    within(pair.run(&request), what).unwrap().unwrap();
-                }
-            }
+            sums_and_maxima(&mut pair, [9, 4], &format!("{schedule:?}, {observed:?}"));
         }
     }
 }

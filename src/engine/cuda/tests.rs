@@ -11,7 +11,7 @@ use crate::engine::{
 use crate::error::{Error, Result};
 use crate::model::{Evidence, FactorGraph, FactorGraphBuilder};
 use crate::schedule::Schedule;
-use crate::session::{BeliefPropagation, run_all};
+use crate::session::{BatchResults, BeliefPropagation, run_all};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -351,22 +351,26 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
+/// A graph, the 40 entries of a batch, and what the CPU makes of them.
+fn batch_on_cpu(request: &RunRequest) -> (Arc<FactorGraph>, Vec<Evidence>, BatchResults) {
+    let graph = Arc::new(crate::generate::potts(36, 3, 3).unwrap().graph);
+    let entry = |number: usize| {
+        Evidence::of_observations(&graph, &[(number * 7 % graph.variable_count(), number % 3)])
+    };
+    let entries: Vec<Evidence> = (0..40).map(|number| entry(number).unwrap()).collect();
+    let wanted = session(&graph, EngineOptions { backend: Backend::Cpu, ..OPTIONS })
+        .run_batch(&entries, request)
+        .unwrap();
+    (graph, entries, wanted)
+}
+
 #[test]
 fn batches_are_spread_over_devices_and_survive_one() {
     if !fake::is_within() {
         return within("batches_are_spread_over_devices_and_survive_one", &TWO_DEVICES);
     }
-    let graph = Arc::new(crate::generate::potts(36, 3, 3).unwrap().graph);
-    let entry = |number: usize| {
-        let mut evidence = Evidence::new();
-        evidence.observe(&graph, number * 7 % graph.variable_count(), number % 3).unwrap();
-        evidence
-    };
-    let entries: Vec<Evidence> = (0..40).map(entry).collect();
     let request = voting(5);
-    let wanted = session(&graph, EngineOptions { backend: Backend::Cpu, ..OPTIONS })
-        .run_batch(&entries, &request)
-        .unwrap();
+    let (graph, entries, wanted) = batch_on_cpu(&request);
     let mut tested = session(&graph, OPTIONS);
     for round in 0..2 {
         let mut done = 0;
@@ -397,15 +401,8 @@ fn streams_are_spread_over_devices_and_survive_one() {
     if !fake::is_within() {
         return within("streams_are_spread_over_devices_and_survive_one", &TWO_DEVICES);
     }
-    let graph = Arc::new(crate::generate::potts(36, 3, 3).unwrap().graph);
-    let entry = |number: usize| {
-        Evidence::of_observations(&graph, &[(number * 7 % graph.variable_count(), number % 3)])
-    };
-    let entries: Vec<Evidence> = (0..40).map(|number| entry(number).unwrap()).collect();
     let request = voting(5);
-    let wanted = session(&graph, EngineOptions { backend: Backend::Cpu, ..OPTIONS })
-        .run_batch(&entries, &request)
-        .unwrap();
+    let (graph, entries, wanted) = batch_on_cpu(&request);
     for threads in [3, 1] {
         let mut tested = session(&graph, EngineOptions { threads: Some(threads), ..OPTIONS });
         assert!(streamed(&mut tested, &entries, &request) == bits(&wanted.marginals));
