@@ -35,6 +35,39 @@ impl Four {
         Self(_mm256_castsi256_pd(words))
     }
 
+    /// `N` stored messages in a row at each of four places, the first ones together and so on; all are within the range of
+    /// `f64`.
+    ///
+    /// # Safety
+    ///
+    /// There are `N` messages at each place, to which nobody writes at the same time.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) unsafe fn columns<const N: usize>([a, b, c, d]: [*const f64; FOUR]) -> [Self; N] {
+        let mut columns = [Self::splat(1.0); N];
+        for at in (0..N / 2).map(|pair| 2 * pair) {
+            // SAFETY: two messages are left at each place.
+            let (low, high) = unsafe {
+                (
+                    [_mm_loadu_pd(a.add(at)), _mm_loadu_pd(b.add(at))],
+                    [_mm_loadu_pd(c.add(at)), _mm_loadu_pd(d.add(at))],
+                )
+            };
+            let first_and_third = _mm256_set_m128d(high[0], low[0]);
+            let others = _mm256_set_m128d(high[1], low[1]);
+            columns[at] = Self(_mm256_unpacklo_pd(first_and_third, others));
+            columns[at + 1] = Self(_mm256_unpackhi_pd(first_and_third, others));
+        }
+        if N % 2 == 1 {
+            let last = N - 1;
+            // SAFETY: one message is left at each place.
+            columns[last] = Self(unsafe {
+                _mm256_setr_pd(*a.add(last), *b.add(last), *c.add(last), *d.add(last))
+            });
+        }
+        columns
+    }
+
     /// How far apart each is from another number.
     #[target_feature(enable = "avx2")]
     #[inline]
@@ -248,27 +281,48 @@ impl<T: Numbers, const N: usize> SmallFactor<T> for FourFactors<T, N> {
     }
 }
 
+/// Coefficients of four conjunctions of `N` variables with the head at one position.
+#[derive(Clone, Copy)]
+pub(crate) struct FourCoefficients<const N: usize> {
+    values: Values<Four>,
+    negated: [Condition; N],
+}
+
+impl<const N: usize> FourCoefficients<N> {
+    /// Of no factors.
+    pub(crate) const NONE: Self = {
+        // SAFETY: 32 bytes that any bits are valid for.
+        let no = Condition(unsafe { std::mem::transmute::<[u64; FOUR], __m256i>([0; FOUR]) });
+        Self { values: [[Four::splat(0.0); 2]; 2], negated: [no; N] }
+    };
+
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn new(coefficients: [&HornCoefficients; FOUR], head: usize) -> Self {
+        let [a, b, c, d] = coefficients;
+        let values = transpose([a.values(), b.values(), c.values(), d.values()]);
+        let signs = coefficients.map(|coefficients| coefficients.first_signs() as i64);
+        let signs = _mm256_setr_epi64x(signs[0], signs[1], signs[2], signs[3]);
+        let mut negated = [Condition(_mm256_setzero_si256()); N];
+        for (number, negated) in negated.iter_mut().enumerate() {
+            // The bit of the position becomes the sign.
+            let shift = _mm_cvtsi32_si128(63 - head_first_position(number, head) as i32);
+            let sign = _mm256_sll_epi64(signs, shift);
+            *negated = Condition(_mm256_cmpgt_epi64(_mm256_setzero_si256(), sign));
+        }
+        Self { values, negated }
+    }
+}
+
 /// The messages of four conjunctions of `N` = 2 to 8 variables with the head at one position, coefficients that
 /// [`HornCoefficients::may_be_near`], and inputs in the order of [`super::head_first_messages`]; and for which of them these
 /// are right, as a bit for each. The same bits as for one.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(crate) fn four_head_first_messages<const N: usize>(
-    inputs: [Four; N], head: usize, coefficients: [&HornCoefficients; FOUR],
+    inputs: [Four; N], coefficients: &FourCoefficients<N>,
 ) -> ([Four; N], u32) {
     const { assert!(2 <= N && N <= 8) };
-    let [a, b, c, d] = coefficients;
-    let values = transpose([a.values(), b.values(), c.values(), d.values()]);
-    let signs = [a.first_signs(), b.first_signs(), c.first_signs(), d.first_signs()];
-    let signs =
-        _mm256_setr_epi64x(signs[0] as i64, signs[1] as i64, signs[2] as i64, signs[3] as i64);
-    let mut negated = [Condition(_mm256_setzero_si256()); N];
-    for (number, negated) in negated.iter_mut().enumerate() {
-        // The bit of the position becomes the sign.
-        let shift = _mm_cvtsi32_si128(63 - head_first_position(number, head) as i32);
-        let sign = _mm256_sll_epi64(signs, shift);
-        *negated = Condition(_mm256_cmpgt_epi64(_mm256_setzero_si256(), sign));
-    }
+    let FourCoefficients { values, negated } = *coefficients;
     if near_for_factors::<N, false>(&inputs) != ALL {
         return other_head_first_messages(inputs, values, negated);
     }
@@ -496,7 +550,8 @@ mod tests {
                 let position = head_first_position(number, head);
                 *four = Four::of(inputs.map(|inputs| inputs[position]));
             }
-            four_head_first_messages(first, head, coefficients.each_ref())
+            let coefficients = FourCoefficients::new(coefficients.each_ref(), head);
+            four_head_first_messages(first, &coefficients)
         };
         for lane in 0..FOUR {
             let inputs: [EncodedMessage; N] = std::array::from_fn(|at| inputs[lane][at]);

@@ -5,14 +5,17 @@
 use super::batches::FactorPart;
 use super::nodes::PREFETCHED_FROM;
 use super::stale::{Stale, StaleView};
-use super::state::{Known, State, View};
+use super::state::{Known, State};
+use super::targets::{Destination, FactorPlace, Targets};
 use super::workspace::{Beliefs, Movement, Workspace};
 use crate::kernel::eight::Blocks;
 use crate::kernel::four::{
-    ALL, FOUR, Four, FourProducts, four_head_first_messages, four_probabilities, is_available,
+    ALL, FOUR, Four, FourCoefficients, FourProducts, four_head_first_messages, four_probabilities,
+    is_available,
 };
-use crate::kernel::{BLOCK, EncodedMessage, Product, head_first_position};
+use crate::kernel::{BLOCK, EncodedMessage, HornCoefficients, Product, head_first_position};
 use crate::memory::NoMemory;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Most edges of nodes that are computed four at a time.
@@ -23,45 +26,58 @@ const BATCH: usize = 256;
 /// Number of times four nodes by which the prefetch of what they write precedes the computation.
 const PREFETCH_DISTANCE: usize = 3;
 
+/// The coefficients of four factors, and their numbers: those of the next four are mostly the same.
+struct Coefficients<const N: usize> {
+    numbers: [u32; FOUR],
+    four: FourCoefficients<N>,
+}
+
+impl<const N: usize> Coefficients<N> {
+    fn none() -> Self {
+        Self { numbers: [u32::MAX; FOUR], four: FourCoefficients::NONE }
+    }
+}
+
 /// What messages of four nodes at once are computed from and where they go: lists by themselves, as [`View`] is. All variables
 /// are binary, and the run is plain ([`State::is_plain_run`]).
 pub(super) struct FourAtOnce<'a> {
     state: &'a State,
-    to_variable: View<'a>,
-    by_edge: View<'a>,
-    /// Where the edges of each factor and the slots of each variable start.
-    factor_offsets: &'a [u32],
+    to_variables: Destination<'a>,
+    to_factors: Destination<'a>,
+    factors: &'a [FactorPlace],
+    /// Where the slots of each variable start.
     variable_offsets: &'a [u32],
-    /// Of each edge, the slot, the variable and the factor.
-    slots: &'a [u32],
-    variables: &'a [u32],
-    factors: &'a [u32],
-    /// The edge of each slot.
-    edges: &'a [u32],
-    stale_variables: StaleView<'a>,
-    stale_factors: StaleView<'a>,
+    coefficients: &'a [HornCoefficients],
     prefetches: bool,
 }
 
 impl<'a> FourAtOnce<'a> {
+    /// Whether some run is served.
+    pub(super) fn may_serve(state: &State) -> bool {
+        state.graph.all_binary() && is_available()
+    }
+
     /// `None` where the processor or the run is another one.
     pub(super) fn new(
-        state: &'a State, slots: &'a [u32], stale_variables: &'a Stale, stale_factors: &'a Stale,
+        state: &'a State, targets: &'a Targets, stale_variables: &'a Stale,
+        stale_factors: &'a Stale,
     ) -> Option<Self> {
         let graph = &state.graph;
-        let serves = graph.all_binary() && state.is_plain_run() && is_available();
-        serves.then(|| Self {
+        (Self::may_serve(state) && state.is_plain_run()).then(|| Self {
             state,
-            to_variable: state.to_variable.view(),
-            by_edge: state.by_edge.view(),
-            factor_offsets: graph.factor_offsets(),
+            to_variables: Destination::new(
+                state.to_variable.view(),
+                stale_variables.view(),
+                &targets.to_variable,
+            ),
+            to_factors: Destination::new(
+                state.by_edge.view(),
+                stale_factors.view(),
+                &targets.to_factor,
+            ),
+            factors: &targets.factors,
             variable_offsets: graph.variable_offsets(),
-            slots,
-            variables: graph.edge_variables(),
-            factors: graph.edge_factors(),
-            edges: graph.all_variable_edges(),
-            stale_variables: stale_variables.view(),
-            stale_factors: stale_factors.view(),
+            coefficients: state.all_coefficients(),
             prefetches: graph.edge_count() >= PREFETCHED_FROM,
         })
     }
@@ -81,7 +97,7 @@ impl<'a> FourAtOnce<'a> {
                 6 => self.update_factors_of::<6>(head, factors, one),
                 7 => self.update_factors_of::<7>(head, factors, one),
                 8 => self.update_factors_of::<8>(head, factors, one),
-                _ => stale(self.stale_factors, factors).for_each(one),
+                _ => stale(self.to_factors.stale, factors).for_each(one),
             }
         }
     }
@@ -90,21 +106,22 @@ impl<'a> FourAtOnce<'a> {
     fn update_factors_of<const N: usize>(
         &self, head: usize, factors: &[u32], one: &mut dyn FnMut(usize),
     ) {
-        let mut stale = [0; BATCH];
+        let mut stale = Collected::new();
+        let mut coefficients = Coefficients::none();
         for factors in factors.chunks(BATCH) {
-            let mut count = 0;
+            stale.count = 0;
             for &factor in factors {
-                stale[count] = factor;
-                count += usize::from(self.stale_factors.is_marked(factor as usize));
+                stale.push_if(self.to_factors.stale.is_marked(factor as usize), factor);
             }
-            let (fours, others) = in_fours(&mut stale, count);
+            let (fours, others) = stale.in_fours();
             for (at, &four) in fours.iter().enumerate() {
                 if self.prefetches
                     && let Some(ahead) = fours.get(at + PREFETCH_DISTANCE)
                 {
                     self.prefetch_slots::<N>(*ahead);
                 }
-                let right = self.update_four_factors::<N, false>(four, head, [0; FOUR]);
+                let right =
+                    self.update_four_factors::<N, false>(four, head, &mut coefficients, [0; FOUR]);
                 left_out(four, right, one);
             }
             others.iter().for_each(|&factor| one(factor as usize));
@@ -115,9 +132,9 @@ impl<'a> FourAtOnce<'a> {
     #[inline(always)]
     fn prefetch_slots<const N: usize>(&self, factors: [u32; FOUR]) {
         for factor in factors {
-            let first = self.factor_offsets[factor as usize] as usize;
-            for &slot in &self.slots[first..first + N] {
-                self.to_variable.prefetch(slot as usize);
+            let first = self.factors[factor as usize].first_edge as usize;
+            for target in self.to_variables.targets(first, N) {
+                self.to_variables.messages.prefetch(target.place as usize);
             }
         }
     }
@@ -127,54 +144,72 @@ impl<'a> FourAtOnce<'a> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn update_four_factors<const N: usize, const PARTIAL: bool>(
-        &self, factors: [u32; FOUR], head: usize, positions: [u32; FOUR],
+        &self, factors: [u32; FOUR], head: usize, coefficients: &mut Coefficients<N>,
+        positions: [u32; FOUR],
     ) -> u32 {
-        let mut first = [0; FOUR];
-        let mut coefficients = [self.state.coefficients_of(factors[0] as usize); FOUR];
-        let mut lanes = [[EncodedMessage::ONE; N]; FOUR];
+        // (Functions of arrays would not be inlined where there is AVX2.)
+        let (mut first, mut numbers) = ([0; FOUR], [0; FOUR]);
+        let mut rows = [std::ptr::null(); FOUR];
         for lane in 0..FOUR {
-            let factor = factors[lane] as usize;
-            first[lane] = self.factor_offsets[factor] as usize;
-            coefficients[lane] = self.state.coefficients_of(factor);
-            lanes[lane] = self.by_edge.array::<N>(first[lane]);
+            let place = self.factors[factors[lane] as usize];
+            (first[lane], numbers[lane]) = (place.first_edge as usize, place.coefficients);
+            rows[lane] = self.to_factors.messages.place::<N>(first[lane]);
         }
-        let [a, b, c, d] = &lanes;
+        if numbers != coefficients.numbers {
+            *coefficients = Coefficients { numbers, four: self.coefficients_of(numbers, head) };
+        }
+        // SAFETY: `place` has seen that there are so many, and messages to factors are written in other steps, with a barrier
+        // in between.
+        let columns = unsafe { Four::columns::<N>(rows) };
         let mut inputs = [Four::splat(1.0); N];
         for (number, input) in inputs.iter_mut().enumerate() {
-            let position = head_first_position(number, head);
-            *input = Four::of([a[position], b[position], c[position], d[position]]);
+            *input = columns[head_first_position(number, head)];
         }
-        let (outputs, right) = four_head_first_messages(inputs, head, coefficients);
-        let mut stored = [[EncodedMessage::ONE; FOUR]; N];
+        let (outputs, right) = four_head_first_messages(inputs, &coefficients.four);
+        let mut messages = [Four::splat(1.0); N];
         for number in 0..N {
-            stored[head_first_position(number, head)] = outputs[number].stored();
+            messages[head_first_position(number, head)] = outputs[number];
         }
+        if PARTIAL {
+            self.store_partly(&messages, first, right, positions);
+            return right;
+        }
+        for lane in (0..FOUR).filter(|lane| right >> lane & 1 == 1) {
+            self.to_variables.store::<N>(first[lane], |position| messages[position].stored()[lane]);
+            self.to_factors.stale.unmark(factors[lane] as usize);
+        }
+        right
+    }
+
+    /// Stores messages of four factors at `positions`.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn store_partly<const N: usize>(
+        &self, messages: &[Four; N], first: [usize; FOUR], right: u32, positions: [u32; FOUR],
+    ) {
+        let Destination { messages: stored, stale, .. } = self.to_variables;
         let (unwanted, unwanted_mark) = (AtomicU64::new(0), AtomicBool::new(false));
-        for lane in 0..FOUR {
-            if right >> lane & 1 == 0 {
-                continue;
-            }
-            let edges = first[lane]..first[lane] + N;
-            let (slots, variables) = (&self.slots[edges.clone()], &self.variables[edges]);
+        for lane in (0..FOUR).filter(|lane| right >> lane & 1 == 1) {
+            let targets = self.to_variables.targets(first[lane], N);
             for position in 0..N {
-                let (slot, message) = (slots[position] as usize, stored[position][lane]);
-                let variable = variables[position] as usize;
-                let differs = if PARTIAL {
-                    let is_wanted = positions[lane] >> position & 1 == 1;
-                    self.to_variable.replace_if(is_wanted, slot, message, &unwanted)
-                } else {
-                    self.to_variable.replace(slot, message)
-                };
-                self.stale_variables.mark_if(differs, variable, &unwanted_mark);
-                if PARTIAL && differs && message.is_deterministic() {
+                let (target, message) = (targets[position], messages[position].stored()[lane]);
+                let variable = target.node as usize;
+                let is_wanted = positions[lane] >> position & 1 == 1;
+                let differs =
+                    stored.replace_if(is_wanted, target.place as usize, message, &unwanted);
+                stale.mark_if(differs, variable, &unwanted_mark);
+                if differs && message.is_deterministic() {
                     self.state.newly_certain.set(variable);
                 }
             }
-            if !PARTIAL {
-                self.stale_factors.unmark(factors[lane] as usize);
-            }
         }
-        right
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn coefficients_of<const N: usize>(
+        &self, numbers: [u32; FOUR], head: usize,
+    ) -> FourCoefficients<N> {
+        FourCoefficients::new(numbers.map(|number| &self.coefficients[number as usize]), head)
     }
 
     /// Computes and stores some messages of factors as those of [`Self::update_factors`], stale or not: of `parts`, those with
@@ -203,6 +238,7 @@ impl<'a> FourAtOnce<'a> {
         &self, head: usize, parts: &[FactorPart], numbers: &[u32], one: &mut dyn FnMut(usize),
     ) {
         let (fours, others) = numbers.as_chunks::<FOUR>();
+        let mut coefficients = Coefficients::none();
         for &four in fours {
             let mut factors = [0; FOUR];
             let mut positions = [0; FOUR];
@@ -210,7 +246,8 @@ impl<'a> FourAtOnce<'a> {
                 let part = &parts[four[lane] as usize];
                 (factors[lane], positions[lane]) = (part.factor, part.positions);
             }
-            let right = self.update_four_factors::<N, true>(factors, head, positions);
+            let right =
+                self.update_four_factors::<N, true>(factors, head, &mut coefficients, positions);
             left_out(four, right, one);
         }
         others.iter().for_each(|&number| one(number as usize));
@@ -232,7 +269,7 @@ impl<'a> FourAtOnce<'a> {
                 6 => self.update_variables_of::<6, false>(variables, None, &mut one),
                 7 => self.update_variables_of::<7, false>(variables, None, &mut one),
                 8 => self.update_variables_of::<8, false>(variables, None, &mut one),
-                _ => stale(self.stale_variables, variables).for_each(|v| one(v, false)),
+                _ => stale(self.to_variables.stale, variables).for_each(|v| one(v, false)),
             }
         }
     }
@@ -255,7 +292,7 @@ impl<'a> FourAtOnce<'a> {
                 6 => self.update_variables_of::<6, true>(variables, beliefs, one),
                 7 => self.update_variables_of::<7, true>(variables, beliefs, one),
                 8 => self.update_variables_of::<8, true>(variables, beliefs, one),
-                _ => stale(self.stale_variables, variables).for_each(|v| one(v, false)),
+                _ => stale(self.to_variables.stale, variables).for_each(|v| one(v, false)),
             }
         }
     }
@@ -266,19 +303,14 @@ impl<'a> FourAtOnce<'a> {
         &self, variables: &[u32], mut beliefs: Option<&mut Beliefs<'_>>,
         one: &mut dyn FnMut(usize, bool),
     ) {
-        let mut stale = [0; BATCH];
+        let mut stale = Collected::new();
         for variables in variables.chunks(BATCH) {
-            let mut count = 0;
+            stale.count = 0;
             for &variable in variables {
-                let is_known = self.state.known[variable as usize] != Known::Nothing;
-                let is_stale = self.stale_variables.is_marked(variable as usize);
-                if is_known & is_stale {
-                    one(variable as usize, false);
-                }
-                stale[count] = variable;
-                count += usize::from(is_stale & !is_known);
+                stale.push_if(self.to_variables.stale.is_marked(variable as usize), variable);
             }
-            let (fours, others) = in_fours(&mut stale, count);
+            self.take_known(&mut stale, &mut |variable| one(variable, false));
+            let (fours, others) = stale.in_fours();
             for (at, &four) in fours.iter().enumerate() {
                 if self.prefetches
                     && let Some(ahead) = fours.get(at + PREFETCH_DISTANCE)
@@ -314,7 +346,7 @@ impl<'a> FourAtOnce<'a> {
                 6 => self.probabilities_of::<6>(variables, skips, each, one),
                 7 => self.probabilities_of::<7>(variables, skips, each, one),
                 8 => self.probabilities_of::<8>(variables, skips, each, one),
-                _ if skips => stale(self.stale_variables, variables).for_each(one),
+                _ if skips => stale(self.to_variables.stale, variables).for_each(one),
                 _ => variables.iter().for_each(|&variable| one(variable as usize)),
             }
         }
@@ -325,19 +357,15 @@ impl<'a> FourAtOnce<'a> {
         &self, variables: &[u32], skips: bool, each: &mut impl FnMut(usize, f64),
         one: &mut dyn FnMut(usize),
     ) {
-        let mut stale = [0; BATCH];
+        let mut stale = Collected::new();
         for variables in variables.chunks(BATCH) {
-            let mut count = 0;
+            stale.count = 0;
             for &variable in variables {
-                let is_known = self.state.known[variable as usize] != Known::Nothing;
-                let is_stale = !skips | self.stale_variables.is_marked(variable as usize);
-                if is_known & is_stale {
-                    one(variable as usize);
-                }
-                stale[count] = variable;
-                count += usize::from(is_stale & !is_known);
+                let is_stale = !skips | self.to_variables.stale.is_marked(variable as usize);
+                stale.push_if(is_stale, variable);
             }
-            let (fours, others) = stale[..count].as_chunks::<FOUR>();
+            self.take_known(&mut stale, one);
+            let (fours, others) = stale.nodes().as_chunks::<FOUR>();
             for &four in fours {
                 let values = self.messages_to::<D>(self.first_slots(four));
                 let (probabilities, right) = four_probabilities(values);
@@ -354,20 +382,32 @@ impl<'a> FourAtOnce<'a> {
         }
     }
 
+    /// Takes variables with evidence out, and calls `one` for each.
+    #[inline(always)]
+    fn take_known(&self, variables: &mut Collected, one: &mut dyn FnMut(usize)) {
+        let count = std::mem::take(&mut variables.count);
+        for at in 0..count {
+            // SAFETY: so many have been written.
+            let variable = unsafe { variables.nodes[at].assume_init() };
+            let is_known = self.state.known[variable as usize] != Known::Nothing;
+            if is_known {
+                one(variable as usize);
+            }
+            variables.push_if(!is_known, variable);
+        }
+    }
+
     /// The messages to four variables, from the first slot of each.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn messages_to<const D: usize>(&self, first: [usize; FOUR]) -> [Four; D] {
-        let mut lanes = [[EncodedMessage::ONE; D]; FOUR];
+        let mut rows = [std::ptr::null(); FOUR];
         for lane in 0..FOUR {
-            lanes[lane] = self.to_variable.array::<D>(first[lane]);
+            rows[lane] = self.to_variables.messages.place::<D>(first[lane]);
         }
-        let [a, b, c, d] = &lanes;
-        let mut values = [Four::splat(1.0); D];
-        for at in 0..D {
-            values[at] = Four::of([a[at], b[at], c[at], d[at]]);
-        }
-        values
+        // SAFETY: `place` has seen that there are so many, and messages to variables are written in other steps, with a barrier
+        // in between.
+        unsafe { Four::columns::<D>(rows) }
     }
 
     /// The first slot of each of four variables.
@@ -385,8 +425,8 @@ impl<'a> FourAtOnce<'a> {
     fn prefetch_edges<const D: usize>(&self, variables: [u32; FOUR]) {
         for variable in variables {
             let first = self.variable_offsets[variable as usize] as usize;
-            for &edge in &self.edges[first..first + D] {
-                self.by_edge.prefetch(edge as usize);
+            for target in self.to_factors.targets(first, D) {
+                self.to_factors.messages.prefetch(target.place as usize);
             }
         }
     }
@@ -409,23 +449,22 @@ impl<'a> FourAtOnce<'a> {
         &self, variable: usize, blocks: &mut Blocks,
     ) -> Result<Option<Product>, NoMemory> {
         let start = self.variable_offsets[variable] as usize;
-        let edges = &self.edges[start..self.variable_offsets[variable + 1] as usize];
-        blocks.begin(edges.len())?;
-        for first in (0..edges.len()).step_by(BLOCK) {
-            if !blocks.add(self.to_variable.padded(start + first, edges.len() - first)) {
+        let count = self.variable_offsets[variable + 1] as usize - start;
+        let targets = self.to_factors.targets(start, count);
+        blocks.begin(count)?;
+        for first in (0..count).step_by(BLOCK) {
+            if !blocks.add(self.to_variables.messages.padded(start + first, count - first)) {
                 return Ok(None);
             }
         }
         let product = blocks.multiply()?;
-        let unwanted = AtomicBool::new(false);
-        for (block, edges) in edges.chunks(BLOCK).enumerate() {
-            for (&edge, odds) in edges.iter().zip(blocks.others(block)) {
-                let edge = edge as usize;
-                let differs = self.by_edge.replace(edge, odds);
-                self.stale_factors.mark_if(differs, self.factors[edge] as usize, &unwanted);
+        for (block, targets) in targets.chunks(BLOCK).enumerate() {
+            for (&target, odds) in targets.iter().zip(blocks.others(block)) {
+                // SAFETY: it is one of the targets.
+                unsafe { self.to_factors.replace(target, odds) };
             }
         }
-        self.stale_variables.unmark(variable);
+        self.to_variables.stale.unmark(variable);
         Ok(Some(product))
     }
 
@@ -437,22 +476,9 @@ impl<'a> FourAtOnce<'a> {
     ) -> FourProducts<D> {
         let first = self.first_slots(variables);
         let products = FourProducts::of::<WITH_ALL>(self.messages_to::<D>(first));
-        let mut stored = [[EncodedMessage::ONE; FOUR]; D];
-        for (stored, others) in stored.iter_mut().zip(&products.others) {
-            *stored = others.stored();
-        }
-        let unwanted = AtomicBool::new(false);
-        for lane in 0..FOUR {
-            if products.right >> lane & 1 == 0 {
-                continue;
-            }
-            let edges = &self.edges[first[lane]..first[lane] + D];
-            for at in 0..D {
-                let edge = edges[at] as usize;
-                let differs = self.by_edge.replace(edge, stored[at][lane]);
-                self.stale_factors.mark_if(differs, self.factors[edge] as usize, &unwanted);
-            }
-            self.stale_variables.unmark(variables[lane] as usize);
+        for lane in (0..FOUR).filter(|lane| products.right >> lane & 1 == 1) {
+            self.to_factors.store::<D>(first[lane], |at| products.others[at].stored()[lane]);
+            self.to_variables.stale.unmark(variables[lane] as usize);
         }
         products
     }
@@ -500,17 +526,45 @@ fn stale<'a>(marks: StaleView<'a>, nodes: &'a [u32]) -> impl Iterator<Item = usi
     nodes.iter().map(|&node| node as usize).filter(move |&node| marks.is_marked(node))
 }
 
-/// The first `count` of some nodes as fours, the last one of which may repeat a node, and one that is left.
-#[inline(always)]
-fn in_fours(nodes: &mut [u32; BATCH], count: usize) -> (&[[u32; FOUR]], &[u32]) {
-    const { assert!(BATCH.is_multiple_of(FOUR)) };
-    let mut padded = count;
-    if count % FOUR > 1 {
-        padded = count.next_multiple_of(FOUR);
-        let last = nodes[count - 1];
-        nodes[count..padded].fill(last);
+/// Up to [`BATCH`] nodes.
+struct Collected {
+    nodes: [MaybeUninit<u32>; BATCH],
+    /// Number of nodes, which have been written.
+    count: usize,
+}
+
+impl Collected {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { nodes: [const { MaybeUninit::uninit() }; BATCH], count: 0 }
     }
-    nodes[..padded].as_chunks()
+
+    /// Adds a node if it `is_wanted`, without a branch. There is room for one.
+    #[inline(always)]
+    fn push_if(&mut self, is_wanted: bool, node: u32) {
+        self.nodes[self.count].write(node);
+        self.count += usize::from(is_wanted);
+    }
+
+    #[inline(always)]
+    fn nodes(&self) -> &[u32] {
+        let nodes = &self.nodes[..self.count];
+        // SAFETY: these were written, and have the layout of numbers.
+        unsafe { std::slice::from_raw_parts(nodes.as_ptr().cast(), nodes.len()) }
+    }
+
+    /// The nodes as fours, the last one of which may repeat a node, and one that is left.
+    #[inline(always)]
+    fn in_fours(&mut self) -> (&[[u32; FOUR]], &[u32]) {
+        const { assert!(BATCH.is_multiple_of(FOUR)) };
+        if self.count % FOUR > 1 {
+            let last = self.nodes[self.count - 1];
+            let padded = self.count.next_multiple_of(FOUR);
+            self.nodes[self.count..padded].fill(last);
+            self.count = padded;
+        }
+        self.nodes().as_chunks()
+    }
 }
 
 /// Calls `one` for nodes whose bit is not set, for each once.

@@ -3,6 +3,7 @@
 use super::batches::FactorPart;
 use super::stale::Stale;
 use super::state::State;
+use super::targets::Targets;
 use super::workspace::{Beliefs, Workspace};
 use crate::kernel::Product;
 use std::convert::Infallible;
@@ -15,7 +16,11 @@ pub(super) const MOST_EDGES: usize = 8;
 pub(super) struct FourAtOnce<'a>(Infallible, PhantomData<&'a State>);
 
 impl<'a> FourAtOnce<'a> {
-    pub(super) fn new(_: &'a State, _: &'a [u32], _: &'a Stale, _: &'a Stale) -> Option<Self> {
+    pub(super) fn may_serve(_: &State) -> bool {
+        false
+    }
+
+    pub(super) fn new(_: &'a State, _: &'a Targets, _: &'a Stale, _: &'a Stale) -> Option<Self> {
         None
     }
 

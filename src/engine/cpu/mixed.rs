@@ -13,7 +13,9 @@ use super::nodes::{Nodes, Sorter};
 use super::parallel::aligned;
 use super::state::{Known, State};
 use super::store::note_deterministic;
-use super::synchronous::{FACTOR_SHAPES, LARGEST_DEGREE, Synchronous, factor_shape, few};
+use super::synchronous::{
+    FACTOR_SHAPES, FACTOR_VARIANTS, LARGEST_DEGREE, Synchronous, factor_shape, few,
+};
 use super::team::{Team, Worker};
 use super::trees::{HighDegreeVariables, Trees};
 use super::tuning::Tuning;
@@ -146,8 +148,8 @@ impl MixedBatches {
         }
         let mut reads = Reads::of(state, batches)?;
         let chunk_work = CHUNK_WORK[usize::from(threads > 1)];
-        let mut by_degree = Sorter::new(LARGEST_DEGREE + 1, chunk_work)?;
-        let mut by_shape = Sorter::new(FACTOR_SHAPES, chunk_work)?;
+        let mut by_degree = Sorter::new(LARGEST_DEGREE + 1, 1, chunk_work)?;
+        let mut by_shape = Sorter::new(FACTOR_SHAPES, FACTOR_VARIANTS, chunk_work)?;
         let mut mixed = Self {
             steps: room(batches.count())?,
             step_of_edge: filled(edges, 0)?,
@@ -181,7 +183,7 @@ impl MixedBatches {
             }
             read.sort_unstable();
             let degree = |v| graph.degree(v);
-            let degree_shape = |v| degree(v).min(LARGEST_DEGREE) as u16;
+            let degree_shape = |v| [degree(v).min(LARGEST_DEGREE) as u16, 0];
             mixed.variables.add_part(&mut by_degree, read.drain(..), degree, degree_shape)?;
             let factor = |number: usize| mixed.parts[number].factor as usize;
             let (arity, shape) = (|n| graph.arity(factor(n)), |n| factor_shape(state, factor(n)));
@@ -453,13 +455,13 @@ impl Run<'_> {
     /// Stores a message to a variable.
     #[inline(always)]
     fn store(&self, edge: usize, odds: EncodedMessage) {
-        let slot = self.synchronous.slots[edge] as usize;
+        let target = self.synchronous.targets.to_variable.list()[edge];
+        let slot = target.place as usize;
         if odds.may_be_deterministic() {
             note_deterministic(self.state, edge, slot, odds);
         }
         if self.state.to_variable.replace(slot, odds) {
-            let variable = self.state.graph.edge_variables()[edge] as usize;
-            self.synchronous.stale_variables.mark(variable);
+            self.synchronous.stale_variables.mark(target.node as usize);
         }
     }
 }

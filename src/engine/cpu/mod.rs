@@ -34,6 +34,7 @@ mod stale;
 mod state;
 mod store;
 mod synchronous;
+mod targets;
 mod team;
 mod tournament;
 mod trees;

@@ -50,19 +50,27 @@ impl Group<'_> {
 pub(super) struct Sorter {
     /// Number of edges and nodes of a chunk.
     chunk_work: usize,
-    /// Of each shape, the number of nodes, then where they end.
+    /// Number of variants of each shape, those of which follow each other in a group.
+    variants: usize,
+    /// Of each shape and variant, the number of nodes, then where they end.
     ends: Vec<u32>,
-    /// The nodes of the chunk and their shapes.
+    /// The nodes of the chunk, and shape * `variants` + variant.
     of_chunk: Vec<(u32, u16)>,
     all_work: usize,
 }
 
 impl Sorter {
-    /// For the shapes 0 to `shapes` - 1. Errors: no memory.
-    pub(super) fn new(shapes: usize, chunk_work: usize) -> Result<Self> {
+    /// For the shapes 0 to `shapes` - 1, and `variants` of each. Errors: no memory.
+    pub(super) fn new(shapes: usize, variants: usize, chunk_work: usize) -> Result<Self> {
         // (Each node adds to the work.)
         let of_chunk = room(chunk_work)?;
-        Ok(Self { chunk_work, ends: filled(shapes, 0)?, of_chunk, all_work: 0 })
+        Ok(Self {
+            chunk_work,
+            variants,
+            ends: filled(shapes * variants, 0)?,
+            of_chunk,
+            all_work: 0,
+        })
     }
 }
 
@@ -71,12 +79,13 @@ impl Nodes {
     pub(super) const NONE: Self =
         Self { order: Vec::new(), groups: Vec::new(), chunks: Vec::new(), prefetches: false };
 
-    /// `count` nodes, which have the `shape`s 0 to `shapes` - 1. O(nodes). Errors: no memory.
+    /// `count` nodes, which have the `shape`s 0 to `shapes` - 1, and one of `variants` of it. O(nodes). Errors: no memory.
     pub(super) fn new(
-        count: usize, degree: impl Fn(usize) -> usize, shapes: usize, shape: impl Fn(usize) -> u16,
+        count: usize, degree: impl Fn(usize) -> usize, [shapes, variants]: [usize; 2],
+        shape: impl Fn(usize) -> [u16; 2],
     ) -> Result<Self> {
         let mut nodes = Self::NONE;
-        let mut sorter = Sorter::new(shapes, CHUNK_WORK)?;
+        let mut sorter = Sorter::new(shapes, variants, CHUNK_WORK)?;
         nodes.order = room(count)?;
         nodes.add_part(&mut sorter, 0..count as u32, degree, shape)?;
         Ok(nodes)
@@ -85,14 +94,15 @@ impl Nodes {
     /// Adds nodes in chunks of their own. O(nodes + chunks * shapes). Errors: no memory.
     pub(super) fn add_part(
         &mut self, sorter: &mut Sorter, part: impl Iterator<Item = u32>,
-        degree: impl Fn(usize) -> usize, shape: impl Fn(usize) -> u16,
+        degree: impl Fn(usize) -> usize, shape: impl Fn(usize) -> [u16; 2],
     ) -> Result<()> {
         if self.chunks.is_empty() {
             self.chunks.try_push(0)?;
         }
         let mut work = 0;
         for node in part {
-            sorter.of_chunk.push((node, shape(node as usize)));
+            let [shape, variant] = shape(node as usize);
+            sorter.of_chunk.push((node, shape * sorter.variants as u16 + variant));
             work += 1 + degree(node as usize);
             if work >= sorter.chunk_work {
                 sorter.all_work += std::mem::take(&mut work);
@@ -109,13 +119,16 @@ impl Nodes {
 
     /// Adds the nodes of a chunk by a counting sort.
     fn end_chunk(&mut self, sorter: &mut Sorter) -> Result<()> {
-        let Sorter { ends, of_chunk, .. } = sorter;
+        let Sorter { ends, of_chunk, variants, .. } = sorter;
         let start = self.order.len();
         of_chunk.iter().for_each(|&(_, shape)| ends[shape as usize] += 1);
         let mut end = start as u32;
-        for (shape, nodes) in ends.iter_mut().enumerate() {
-            if *nodes > 0 {
+        for (shape, ends) in ends.chunks_mut(*variants).enumerate() {
+            let before = end;
+            for nodes in ends {
                 (end, *nodes) = (end + *nodes, end);
+            }
+            if end > before {
                 self.groups.try_push((shape as u16, end))?;
             }
         }
@@ -178,8 +191,10 @@ mod tests {
         /// Each node is in one group, with the others of its chunk and shape.
         #[test]
         fn groups_have_one_shape(shapes in prop::collection::vec((0_u16..5, 0_usize..3000), 0..60)) {
+            let variant = |node: usize| (node % 3) as u16;
             let nodes =
-                Nodes::new(shapes.len(), |node| shapes[node].1, 5, |node| shapes[node].0).unwrap();
+                Nodes::new(shapes.len(), |node| shapes[node].1, [5, 3], |node| [shapes[node].0, variant(node)])
+                    .unwrap();
             let mut visited = vec![0; shapes.len()];
             let mut start = 0;
             for groups in nodes.chunks.windows(2) {
@@ -187,7 +202,8 @@ mod tests {
                 let first = start;
                 for &(shape, end) in &nodes.groups[groups[0] as usize..groups[1] as usize] {
                     let nodes = &nodes.order[start..end as usize];
-                    prop_assert!(!nodes.is_empty() && nodes.is_sorted() && !found.contains(&shape));
+                    prop_assert!(!nodes.is_empty() && !found.contains(&shape));
+                    prop_assert!(nodes.is_sorted_by_key(|&node| (variant(node as usize), node)));
                     for &node in nodes {
                         prop_assert_eq!(shapes[node as usize].0, shape);
                         visited[node as usize] += 1;

@@ -49,11 +49,28 @@ impl Stale {
 #[derive(Clone, Copy)]
 pub(super) struct StaleView<'a>(&'a [AtomicBool]);
 
-impl StaleView<'_> {
+impl<'a> StaleView<'a> {
     /// An input of a node has changed.
     #[inline(always)]
     pub(super) fn mark(self, node: usize) {
         self.0[node].store(true, Relaxed);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// The flag of a node.
+    ///
+    /// # Safety
+    ///
+    /// The number of the node is less than [`Self::len`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) unsafe fn at(self, node: usize) -> &'a AtomicBool {
+        // SAFETY: as the caller says.
+        unsafe { self.0.get_unchecked(node) }
     }
 
     /// [`Self::mark`] where an input `has_changed`; else nothing but `unwanted` changes. (There is no branch, which would be hard

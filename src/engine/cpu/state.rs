@@ -110,7 +110,7 @@ impl Values {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a>(&'a [AtomicU64]);
 
-impl View<'_> {
+impl<'a> View<'a> {
     #[inline(always)]
     pub(super) fn get(self, index: usize) -> EncodedMessage {
         EncodedMessage(self.0[index].load(Relaxed))
@@ -130,6 +130,30 @@ impl View<'_> {
             *value = EncodedMessage(stored.load(Relaxed));
         }
         values
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// A value.
+    ///
+    /// # Safety
+    ///
+    /// The index is less than [`Self::len`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) unsafe fn at(self, index: usize) -> &'a AtomicU64 {
+        // SAFETY: as the caller says.
+        unsafe { self.0.get_unchecked(index) }
+    }
+
+    /// Where `N` values from `start` on are.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn place<const N: usize>(self, start: usize) -> *const f64 {
+        self.0[start..start + N].as_ptr().cast()
     }
 
     /// See [`Values::replace`].
@@ -413,14 +437,6 @@ impl State {
     pub(super) fn conjunction(&self, factor: usize) -> Option<(usize, &HornCoefficients)> {
         let parameter = self.graph.conjunction_parameter(factor)?;
         Some((self.graph.head_position(factor)?, &self.coefficients[parameter]))
-    }
-
-    /// The coefficients of a factor that is a conjunction of literals.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) fn coefficients_of(&self, factor: usize) -> &HornCoefficients {
-        // (Other factors have none, and nobody asks.)
-        &self.coefficients[self.graph.conjunction_parameter(factor).unwrap_or_default()]
     }
 
     /// The coefficients with a number, as [`FactorGraph::conjunction_parameter`] gives it.

@@ -7,6 +7,7 @@ use super::nodes::{Group, Nodes};
 use super::pace::Pace;
 use super::stale::Stale;
 use super::state::{State, View};
+use super::targets::Targets;
 use super::team::Team;
 use super::tuning::Tuning;
 use super::variable::send_to_factors;
@@ -14,15 +15,14 @@ use super::workspace::{Beliefs, Movement, Workspace};
 use crate::error::Result;
 use crate::factor::FactorKind;
 use crate::kernel::{EncodedMessage, HornCoefficients, Product, small_horn_messages};
-use crate::memory::{NoMemory, collected, fit};
+use crate::memory::{NoMemory, fit};
 use std::ops::Range;
 
 /// The nodes of a graph, cut into chunks of about equal work.
 pub(super) struct Synchronous {
     variables: Nodes,
     factors: Nodes,
-    /// The slot of each edge.
-    pub(super) slots: Vec<u32>,
+    pub(super) targets: Targets,
     pub(super) stale_variables: Stale,
     pub(super) stale_factors: Stale,
     /// Whether the messages from observed variables are in `State::by_edge`: they never change.
@@ -45,15 +45,19 @@ pub(super) const LARGEST_DEGREE: usize = 64;
 pub(super) const FACTOR_SHAPES: usize = FEW_SHAPES + 2 * FactorKind::ALL.len();
 const FEW_SHAPES: usize = (MOST_EDGES + 1) * MOST_EDGES;
 
-/// The shape of a factor.
-pub(super) fn factor_shape(state: &State, factor: usize) -> u16 {
+/// Number of variants of a shape: by their coefficients, so that most factors have those of the factors before.
+pub(super) const FACTOR_VARIANTS: usize = 8;
+
+/// The shape of a factor, and its variant.
+pub(super) fn factor_shape(state: &State, factor: usize) -> [u16; 2] {
     let arity = state.graph.arity(factor);
     let is_small = arity <= MOST_EDGES;
     let shape = match state.conjunction(factor) {
         Some((head, c)) if is_small && c.may_be_near() => arity * MOST_EDGES + head,
         _ => FEW_SHAPES + 2 * state.graph.kind(factor) as usize + usize::from(is_small),
     };
-    shape as u16
+    let coefficients = state.graph.conjunction_parameter(factor).unwrap_or_default();
+    [shape as u16, (coefficients % FACTOR_VARIANTS) as u16]
 }
 
 /// The arity and the position of the head, where the shape is that of conjunctions of at most [`MOST_EDGES`] variables whose
@@ -67,15 +71,17 @@ impl Synchronous {
     pub(super) fn new(state: &State, tuning: &Tuning) -> Result<Self> {
         let graph = &state.graph;
         let (degree, arity) = (|v| graph.degree(v), |f| graph.arity(f));
-        let degree_shape = |v| degree(v).min(LARGEST_DEGREE) as u16;
+        let degree_shape = |v| [degree(v).min(LARGEST_DEGREE) as u16, 0];
         let variables =
-            Nodes::new(graph.variable_count(), degree, LARGEST_DEGREE + 1, degree_shape)?;
+            Nodes::new(graph.variable_count(), degree, [LARGEST_DEGREE + 1, 1], degree_shape)?;
         let factors =
-            Nodes::new(graph.factor_count(), arity, FACTOR_SHAPES, |f| factor_shape(state, f))?;
+            Nodes::new(graph.factor_count(), arity, [FACTOR_SHAPES, FACTOR_VARIANTS], |f| {
+                factor_shape(state, f)
+            })?;
         Ok(Self {
             variables,
             factors,
-            slots: collected(state.links.iter().map(|link| link.slot))?,
+            targets: Targets::new(state, FourAtOnce::may_serve(state))?,
             stale_variables: Stale::new(graph.variable_count())?,
             stale_factors: Stale::new(graph.factor_count())?,
             observed_sent: false,
@@ -263,7 +269,8 @@ impl Synchronous {
                 return;
             }
             for edge in state.graph.factor_edges(f).take(PREFETCHED_EDGES) {
-                state.to_variable.prefetch(state.slot_values(self.slots[edge] as usize).start);
+                let slot = self.targets.to_variable.list()[edge].place;
+                state.to_variable.prefetch(state.slot_values(slot as usize).start);
             }
         };
         let small = state.graph.all_binary() && state.is_plain_run();
@@ -294,7 +301,7 @@ impl Synchronous {
 
     /// The same for batches, which leave out variables that are not stale.
     pub(super) fn four_of_a_batch<'a>(&'a self, state: &'a State) -> Option<FourAtOnce<'a>> {
-        FourAtOnce::new(state, &self.slots, &self.stale_variables, &self.stale_factors)
+        FourAtOnce::new(state, &self.targets, &self.stale_variables, &self.stale_factors)
     }
 
     /// Updates all messages of a factor. `small` says that small conjunctions may take their fast path.
@@ -331,7 +338,8 @@ impl Synchronous {
         all_messages(state, factor, None, workspace)?;
         settle_contradictions(state, edges.clone(), workspace);
         for edge in edges {
-            let slot = self.slots[edge] as usize;
+            let target = self.targets.to_variable.list()[edge];
+            let (slot, variable) = (target.place as usize, target.node as usize);
             let from = state.edge_values(edge);
             let Workspace { outputs, damping, contradictions, .. } = workspace;
             let message = &mut outputs[from.start - first..from.end - first];
@@ -339,7 +347,7 @@ impl Synchronous {
             if state.damping > 0.0 {
                 fit(&mut damping.old, message.len())?;
                 if state.damp(slot, message, &mut damping.old) {
-                    contradictions.add(state.graph.edge_variables()[edge] as usize);
+                    contradictions.add(variable);
                 }
             }
             let mut differs = false;
@@ -347,7 +355,7 @@ impl Synchronous {
                 differs |= state.to_variable.replace(index, value);
             }
             if differs {
-                self.stale_variables.mark(state.graph.edge_variables()[edge] as usize);
+                self.stale_variables.mark(variable);
             }
         }
         Ok(())
@@ -361,20 +369,19 @@ impl Synchronous {
     ) {
         let inputs = state.by_edge.array::<N>(first);
         let outputs = small_horn_messages(&inputs, head, c);
+        let targets = &self.targets.to_variable.list()[first..first + N];
         let mut changed = 0_u32;
-        for (position, &output) in outputs.iter().enumerate() {
-            let edge = first + position;
+        for (position, (&output, target)) in outputs.iter().zip(targets).enumerate() {
             let mut odds = output;
             if odds == EncodedMessage::CONTRADICTION {
                 odds = EncodedMessage::ONE;
-                workspace.contradictions.add(state.graph.edge_variables()[edge] as usize);
+                workspace.contradictions.add(target.node as usize);
             }
-            let differs = state.to_variable.replace(self.slots[edge] as usize, odds);
+            let differs = state.to_variable.replace(target.place as usize, odds);
             changed |= u32::from(differs) << position;
         }
         while changed != 0 {
-            let edge = first + changed.trailing_zeros() as usize;
-            self.stale_variables.mark(state.graph.edge_variables()[edge] as usize);
+            self.stale_variables.mark(targets[changed.trailing_zeros() as usize].node as usize);
             changed &= changed - 1;
         }
     }
