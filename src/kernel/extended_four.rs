@@ -150,7 +150,30 @@ impl ExtendedFour {
     }
 }
 
+/// Largest exponent of odds for probabilities: those from 2^54 on have the probability 1.
+const LARGEST_ODDS: i32 = 100;
+/// Odds with an exponent below this one have the probability 0: it is below half of the smallest `f64`.
+const VANISHING: i32 = -1080;
+
 impl ExtendedFour {
+    /// Odds in the range of `f64` that have the same probability of state 1, and for which of them there are such, as a condition:
+    /// all but odds with a probability below the range of stored `f64`, where that is not 0.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn odds_for_probability(self) -> (__m256d, __m256i) {
+        const { assert!(LARGEST_ODDS > 54 && VANISHING < -1075) };
+        let bits = _mm256_castpd_si256(self.significand);
+        let biased = _mm256_add_epi32(self.exponent, _mm256_srli_epi64::<52>(bits));
+        let clamped = _mm256_min_epi32(biased, exponents(F64_BIAS + LARGEST_ODDS));
+        let fraction = _mm256_and_si256(bits, words(FRACTION));
+        let odds = _mm256_or_si256(fraction, _mm256_slli_epi64::<52>(clamped));
+        let vanishes = in_lanes(_mm256_cmpgt_epi32(exponents(F64_BIAS + VANISHING), biased));
+        let low = exponents(F64_BIAS - F64_EXPONENT as i32 - 1);
+        let is_in_range = in_lanes(_mm256_cmpgt_epi32(biased, low));
+        let odds = _mm256_castsi256_pd(_mm256_andnot_si256(vanishes, odds));
+        (odds, _mm256_or_si256(vanishes, is_in_range))
+    }
+
     /// The significands times 2^(exponent - `base` - [`F64_BIAS`]), for powers up to 1. What no rounding can see beside a number
     /// with the power 1 may be 0.
     #[inline(always)]

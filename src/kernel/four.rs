@@ -179,18 +179,28 @@ pub(super) fn near<const HALF: u64, const DETERMINISTIC: bool>(inputs: &[Four]) 
     lanes_of(is_near)
 }
 
-/// [`near`] of nodes with `N` inputs, with a `HALF` so large that no product of theirs is beyond the range of `f64`.
+/// [`near`] of nodes with `N` inputs, with a `HALF` such that products of them are within 2^-1000..2^1000, the range of stored `f64`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn near_for_products<const N: usize, const DETERMINISTIC: bool>(inputs: &[Four; N]) -> u32 {
-    if N <= 4 { near::<128, DETERMINISTIC>(inputs) } else { near::<64, DETERMINISTIC>(inputs) }
+    match N {
+        1..=3 => near::<256, DETERMINISTIC>(inputs),
+        4..=7 => near::<128, DETERMINISTIC>(inputs),
+        _ => near::<64, DETERMINISTIC>(inputs),
+    }
 }
 
-/// [`near`] of factors with `N` variables, as for one.
+/// [`near`] of factors with `N` variables. Products of all inputs but one are within 2^-256..2^256, as for one factor, of which less
+/// is asked with two or three variables.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn near_for_factors<const N: usize, const DETERMINISTIC: bool>(inputs: &[Four; N]) -> u32 {
-    if N <= 5 { near::<64, DETERMINISTIC>(inputs) } else { near::<32, DETERMINISTIC>(inputs) }
+    match N {
+        2 => near::<256, DETERMINISTIC>(inputs),
+        3 => near::<128, DETERMINISTIC>(inputs),
+        4..=5 => near::<64, DETERMINISTIC>(inputs),
+        _ => near::<32, DETERMINISTIC>(inputs),
+    }
 }
 
 #[target_feature(enable = "avx2")]
@@ -414,7 +424,7 @@ pub(crate) struct FourProducts<const D: usize> {
     pub(crate) others: [Four; D],
     /// For which variables these are right, as a bit for each: all but those with messages 0 and infinity.
     pub(crate) right: u32,
-    /// The product of all, and for which variables it is right.
+    /// Odds with the probability of the product of all, and for which variables they are right.
     all: Four,
     all_right: u32,
 }
@@ -439,16 +449,16 @@ impl<const D: usize> FourProducts<D> {
         if near_for_products::<D, false>(&values) == ALL {
             return Self { others, right: ALL, all, all_right: ALL };
         }
-        let near = near_for_products::<D, true>(&values);
-        // Products of numbers near one with 0, or with infinity, are exact, and those with both are no numbers.
-        let all_right = near & are_numbers(&[all]);
-        let mut right = all_right;
-        if D == 2 {
-            right = not_contradictory(&values);
-        } else if near != ALL {
-            (others, right) = extended_leave_one_out(values);
+        if near_for_products::<D, true>(&values) == ALL {
+            // Products of numbers near one with 0, or with infinity, are exact, and those with both are no numbers.
+            let right = are_numbers(&[all]);
+            return Self { others, right, all, all_right: right };
         }
-        Self { others, right, all, all_right }
+        let mut products = extended_products(values);
+        if D == 2 {
+            products.others = others;
+        }
+        products
     }
 
     /// The probability of state 1 of each variable, and for which of them it is right, as a bit for each.
@@ -464,8 +474,12 @@ impl<const D: usize> FourProducts<D> {
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(crate) fn four_probabilities<const D: usize>(values: [Four; D]) -> ([f64; FOUR], u32) {
-    let (_, Factor(odds)) = leave_one_out_of_eight(&factors(values));
-    let right = near_for_products::<D, true>(&values) & are_numbers(&[odds]);
+    let (_, Factor(mut odds)) = leave_one_out_of_eight(&factors(values));
+    let mut right = are_numbers(&[odds]);
+    if near_for_products::<D, true>(&values) != ALL {
+        let products = extended_products(values);
+        (odds, right) = (products.all, products.all_right);
+    }
     (probabilities_of(odds).stored().map(EncodedMessage::stored_f64), right)
 }
 
@@ -478,20 +492,22 @@ fn probabilities_of(odds: Four) -> Four {
     Four(_mm256_blendv_pd(probabilities, Four::ONE.0, is_infinite))
 }
 
-/// [`FourProducts::others`] with exponents that have a range of their own, and for which variables they are right.
+/// [`FourProducts::of`] with exponents that have a range of their own.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
-fn extended_leave_one_out<const D: usize>(values: [Four; D]) -> ([Four; D], u32) {
+fn extended_products<const D: usize>(values: [Four; D]) -> FourProducts<D> {
     let mut leaves = [Factor::NEUTRAL; 8];
     for at in 0..D {
         leaves[at] = Factor(ExtendedFour::of_odds(values[at].words()));
     }
-    let (rest, _) = leave_one_out_of_eight(&leaves);
-    let mut out = [Four::ONE; D];
+    let (rest, Factor(all)) = leave_one_out_of_eight(&leaves);
+    let mut others = [Four::ONE; D];
     for at in 0..D {
-        out[at] = Four(_mm256_castsi256_pd(rest[at].0.stored()));
+        others[at] = Four(_mm256_castsi256_pd(rest[at].0.stored()));
     }
-    (out, not_contradictory(&values))
+    let right = not_contradictory(&values);
+    let (odds, has_odds) = all.odds_for_probability();
+    FourProducts { others, right, all: Four(odds), all_right: right & lanes_of(has_odds) }
 }
 
 /// Which of four variables do not have messages 0 and infinity, both of them, as a bit for each.

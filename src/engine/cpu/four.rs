@@ -109,10 +109,7 @@ impl<'a> FourAtOnce<'a> {
         let mut stale = Collected::new();
         let mut coefficients = Coefficients::none();
         for factors in factors.chunks(BATCH) {
-            stale.count = 0;
-            for &factor in factors {
-                stale.push_if(self.to_factors.stale.is_marked(factor as usize), factor);
-            }
+            stale.collect(factors, |factor| self.to_factors.stale.is_marked(factor as usize));
             let (fours, others) = stale.in_fours();
             for (at, &four) in fours.iter().enumerate() {
                 if self.prefetches
@@ -305,10 +302,7 @@ impl<'a> FourAtOnce<'a> {
     ) {
         let mut stale = Collected::new();
         for variables in variables.chunks(BATCH) {
-            stale.count = 0;
-            for &variable in variables {
-                stale.push_if(self.to_variables.stale.is_marked(variable as usize), variable);
-            }
+            stale.collect(variables, |v| self.to_variables.stale.is_marked(v as usize));
             self.take_known(&mut stale, &mut |variable| one(variable, false));
             let (fours, others) = stale.in_fours();
             for (at, &four) in fours.iter().enumerate() {
@@ -359,11 +353,7 @@ impl<'a> FourAtOnce<'a> {
     ) {
         let mut stale = Collected::new();
         for variables in variables.chunks(BATCH) {
-            stale.count = 0;
-            for &variable in variables {
-                let is_stale = !skips | self.to_variables.stale.is_marked(variable as usize);
-                stale.push_if(is_stale, variable);
-            }
+            stale.collect(variables, |v| !skips | self.to_variables.stale.is_marked(v as usize));
             self.take_known(&mut stale, one);
             let (fours, others) = stale.nodes().as_chunks::<FOUR>();
             for &four in fours {
@@ -385,16 +375,13 @@ impl<'a> FourAtOnce<'a> {
     /// Takes variables with evidence out, and calls `one` for each.
     #[inline(always)]
     fn take_known(&self, variables: &mut Collected, one: &mut dyn FnMut(usize)) {
-        let count = std::mem::take(&mut variables.count);
-        for at in 0..count {
-            // SAFETY: so many have been written.
-            let variable = unsafe { variables.nodes[at].assume_init() };
+        variables.retain(|variable| {
             let is_known = self.state.known[variable as usize] != Known::Nothing;
             if is_known {
                 one(variable as usize);
             }
-            variables.push_if(!is_known, variable);
-        }
+            !is_known
+        });
     }
 
     /// The messages to four variables, from the first slot of each.
@@ -539,11 +526,29 @@ impl Collected {
         Self { nodes: [const { MaybeUninit::uninit() }; BATCH], count: 0 }
     }
 
-    /// Adds a node if it `is_wanted`, without a branch. There is room for one.
+    /// Replaces the nodes by those of at most [`BATCH`] that are wanted. (There is no branch, and the number stays in a register.)
     #[inline(always)]
-    fn push_if(&mut self, is_wanted: bool, node: u32) {
-        self.nodes[self.count].write(node);
-        self.count += usize::from(is_wanted);
+    fn collect(&mut self, nodes: &[u32], is_wanted: impl Fn(u32) -> bool) {
+        assert!(nodes.len() <= BATCH);
+        let mut count = 0;
+        for &node in nodes {
+            // SAFETY: fewer nodes were wanted than there are.
+            unsafe { self.nodes.get_unchecked_mut(count) }.write(node);
+            count += usize::from(is_wanted(node));
+        }
+        self.count = count;
+    }
+
+    /// Takes out the nodes that are not wanted.
+    #[inline(always)]
+    fn retain(&mut self, mut is_wanted: impl FnMut(u32) -> bool) {
+        let mut count = 0;
+        for at in 0..self.count {
+            let node = self.nodes()[at];
+            self.nodes[count].write(node);
+            count += usize::from(is_wanted(node));
+        }
+        self.count = count;
     }
 
     #[inline(always)]
