@@ -356,6 +356,7 @@ __device__ __forceinline__ static void run_levels(const Binary &g, const Loop &l
     queue_of_warp().fill(g);
     ByLevels<OPTIONS> work = {block};
     run_turns(work, block.loop, LEVEL_STATES);
+    LevelQueue::keep(g);
 }
 
 extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
@@ -384,6 +385,27 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
             if (state != buffer) {
                 g.state(state)[g.constant_slots[i]] = g.undamped ? Packed{UNSENT} : g.constants[i];
             }
+        }
+    }
+    for (uint32_t i = thread_of_grid(); i < g.level_warps; i += threads_of_grid()) {
+        g.level_unusual[i] = UnusualUnits{0, 0};
+    }
+    for (uint64_t i = thread_of_grid(); i < LEVEL_STATES * g.product_stride; i += threads_of_grid()) {
+        g.level_products[i] = UNSENT;
+    }
+}
+
+/// Behind binary_begin: the products of pieces of large hubs in this state.
+extern "C" __global__ void binary_begin_products(const __grid_constant__ Binary g, uint32_t buffer) {
+    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
+    for (uint32_t piece = thread_of_grid() / 32; piece < end; piece += warps) {
+        Leaves leaves;
+        uint32_t slot;
+        load_piece(g, piece, g.piece_hubs[piece], g.state(buffer), leaves, slot);
+        Ascent ascent;
+        ascent.climb(leaves.total(), 32);
+        if (threadIdx.x % 32 == 0) {
+            hand_over_product(g.level_products + buffer * g.product_stride + 2 * g.piece_places[piece], ascent.total(), 0);
         }
     }
 }

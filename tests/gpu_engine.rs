@@ -529,6 +529,84 @@ fn high_degree_variables_of_levels() {
     }
 }
 
+/// Conjunctions that share two variables of several pieces of messages, one or both of them, beside some of fewer factors; with
+/// priors among their factors, and deterministic factors.
+fn stars_of_conjunctions(choices: &mut Choices) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    for child in 0..560 {
+        let own = 20 + child;
+        let (first, second) = (choices.probability(), choices.probability());
+        let certain = if child % 40 == 7 { (1.0, 0.0) } else { (first, second) };
+        match child % 4 {
+            0 => builder.add_and(own, &[0, 1], certain.0, certain.1).unwrap(),
+            1 => builder.add_or(own, &[0, 2 + child / 4 % 9], certain.0, certain.1).unwrap(),
+            2 => builder.add_and(0, &[own], first, second).unwrap(),
+            _ => builder
+                .add_and(own, &[1, 2 + child / 4 % 5, 11 + child / 4 % 3], first, second)
+                .unwrap(),
+        }
+        if child % 90 == 3 {
+            builder.add_prior(child % 2, choices.probability()).unwrap();
+        }
+        if child % 3 == 0 && child > 0 {
+            builder.add_or(own, &[own - 1], 0.9, choices.probability()).unwrap();
+        }
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// Variables of several pieces of messages by levels, whose products are read in versions: of all messages, of none, and of some.
+#[test]
+fn versions_of_pieces_by_levels() {
+    let Some(options) = tested() else { return };
+    for (seed, rarity) in [(1, 1000), (2, 6)] {
+        let numbers = numbers(seed, 10_000);
+        let mut choices = Choices::new(&numbers, rarity);
+        let graph = stars_of_conjunctions(&mut choices);
+        let degrees = [0, 1].map(|label| graph.degree(graph.variable_of_label(label).unwrap()));
+        assert!(degrees.iter().all(|&degree| degree > 256), "{degrees:?} factors");
+        let edges = graph.edge_count() as u64;
+        let ranks: [fn(u64, u64) -> u64; 3] = [
+            |edge, edges| 12 * edge / edges,
+            |edge, edges| 9 * (edges - edge) / edges,
+            |edge, _| (edge.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 5,
+        ];
+        let custom = ranks.map(|rank| {
+            let ranks: Vec<u64> = (0..edges).map(|edge| rank(edge, edges)).collect();
+            Schedule::Custom(Arc::new(Preorder::from_ranks(&graph, &ranks).unwrap()))
+        });
+        let named = [
+            Schedule::Blocks { blocks: 3, seed: 1 },
+            Schedule::SequentialFixed,
+            Schedule::ForwardBackward,
+        ];
+        let all = custom.into_iter().chain(named);
+        // Emulated devices take long, for many levels above all: they have half of the first four.
+        let chosen: Vec<Schedule> = match std::env::var_os("FAKE_CUDA") {
+            Some(_) => all.take(4).skip(seed as usize - 1).step_by(2).collect(),
+            None => all.collect(),
+        };
+        for schedule in chosen {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            let what = format!("seed {seed}, {}", schedule.name());
+            sums_and_maxima(&mut pair, [3, 2], &what);
+            for (label, state) in [(21, 1), (2, 0), (0, 1)] {
+                let v = graph.variable_of_label(label).unwrap();
+                pair.both(|session| session.observe(v, state).unwrap());
+            }
+            let bingo = StopRule::Bingo {
+                tolerance: 1e-6,
+                min_iterations: 1,
+                max_iterations: 2,
+                history: 2,
+            };
+            let request = RunRequest { start: Start::Warm, ..RunRequest::new(bingo) };
+            under_both_policies(&mut pair, &request, &what);
+            under_both_policies(&mut pair, &RunRequest::new(StopRule::Iterations(3)), &what);
+        }
+    }
+}
+
 /// Messages beyond the range of f64, to and from high-degree variables whose factors are in all blocks, over many
 /// iterations.
 #[test]

@@ -60,6 +60,12 @@ constexpr uint32_t LEVEL_STATES = 5;
 
 struct HomeShape;
 
+/// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all;
+/// those 64 apart share a bit.
+struct UnusualUnits {
+    uint64_t certain, far;
+};
+
 struct Binary {
     /// States of messages, by slot; and how many entries each has.
     Packed *messages;
@@ -128,6 +134,13 @@ struct Binary {
     const Packed *soft;
     /// Where all messages are sent at once: what is found of AHEAD_AT_MOST states and one more, if passes run ahead.
     Tally *tallies_ahead;
+    /// By levels: of each of so many warps, which of its units are unusual, from launch to launch of a run; the products of pieces of
+    /// large hubs, in two words each, of all states, of which each has product_stride words; and by piece the place of the
+    /// product of all its messages (see binary_versions.cuh).
+    UnusualUnits *level_unusual;
+    uint64_t *level_products, product_stride;
+    const uint32_t *piece_places;
+    uint32_t level_warps, unused;
 
 #ifdef __CUDACC__
     __device__ __forceinline__ Packed *state(uint32_t number) const { return messages + number * stride; }
@@ -139,7 +152,7 @@ struct Binary {
 #endif
 };
 
-static_assert(sizeof(Binary) == 416, "the layout of Binary in src/engine/cuda/binary/mod.rs");
+static_assert(sizeof(Binary) == 456, "the layout of Binary in src/engine/cuda/binary/mod.rs");
 
 #ifdef __CUDACC__
 

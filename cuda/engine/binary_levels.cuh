@@ -6,17 +6,21 @@
 // Made by src/engine/cuda/binary/levels.rs.
 #pragma once
 
-#include "binary_products.cuh"
+#include "binary_versions.cuh"
 
 namespace fastlbp {
 
 /// Threads of a block: few, as each needs many registers and most of them wait.
 constexpr int LEVEL_THREADS = 256;
 
+/// Of shapes.
+constexpr uint32_t LEVEL_MULTIPLIES = 1 << 6;
+
 /// A unit: the first of its chunks of 128 words, and its shape. Each thread has four words of the first chunk: its
 /// input; `second`, see below; and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
-/// one that is certain and not sent; who has nothing to read reads a one.
+/// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
+/// only chunk has HubWords.
 struct LevelUnit {
     uint32_t chunk, shape;
 
@@ -31,6 +35,8 @@ struct LevelUnit {
     __device__ __forceinline__ uint32_t giants() const { return shape >> 17 & 63; }
     /// Inputs with exponents below this, and certain ones, can be computed with as doubles; 0: none can.
     __device__ __forceinline__ uint32_t range() const { return shape >> 23 << 2; }
+    /// Whether it is no factors, but the product of a piece of a hub.
+    __device__ __forceinline__ bool multiplies() const { return (shape & LEVEL_MULTIPLIES) != 0; }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
     __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
@@ -214,12 +220,6 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
     return far_message(lane, unit, value, negated, f, of_maxima);
 }
 
-/// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all;
-/// those 64 apart share a bit.
-struct UnusualUnits {
-    uint64_t certain, far;
-};
-
 __device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
     __shared__ UnusualUnits all[32];
     return all[threadIdx.x / 32];
@@ -249,7 +249,7 @@ struct LevelQueue {
         if (lane == 0) {
             begin = g.level_starts[warp];
             end = g.level_starts[warp + 1];
-            unusual_units_of_warp() = UnusualUnits{0, 0};
+            unusual_units_of_warp() = g.level_unusual[warp];
             if (begin != end) {
                 unit = load(g, begin);
                 next = load(g, begin + 1);
@@ -261,6 +261,14 @@ struct LevelQueue {
             hub[lane] = load_hub(g, unit, lane);
         }
         __syncwarp();
+    }
+
+    /// Leaves to the next launch what was found of units: each that has to be sent twice makes others wait.
+    static __device__ __forceinline__ void keep(const Binary &g) {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) {
+            g.level_unusual[thread_of_grid() / 32] = unusual_units_of_warp();
+        }
     }
 };
 
@@ -352,32 +360,36 @@ struct LevelWork {
     }
 
     /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it has several such rounds, each of
-    /// which is read while the one before is waited for, or a hub in pieces as well. Calls `begun` when messages are on
+    /// which is read while the one before is waited for, or a hub in pieces. Calls `begun` when messages are on
     /// their way. Returns whether that was right: if not, all of it is to be done again.
     template <bool CERTAIN, bool MANY, class Begun>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub, const Begun &begun) const {
         const uint32_t leaves[2] = {words.z, words.w};
-        const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds(), pieces = unit.giants();
-        const bool few = unit.has_few();
+        const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds();
+        const bool few = unit.has_few(), in_pieces = MANY && unit.giants() > 0;
         const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
-        Share above = {1.0, 0};
+        PieceShare above = {{1.0, 0}, 0, true};
         HubReadings wide[MANY ? 2 : 1];
-        if (pieces > 0) {
-            // Other pieces than the factor's are there long before.
+        if (in_pieces) {
             const HubWords giant = load_words(chunk + hubs * 32);
-            above = share_above_piece(places, chunk + hubs * 32, giant, fits);
-            wide[0].start(places, load_words(chunk + (hubs + giant.z / WARP_LEAVES) * 32), false);
+            // Products of other pieces than the factor's are there long before.
+            above = share_above_piece(places.buffer, versions_behind(chunk + hubs * 32 - lane), giant);
+            fits &= above.is_near & (CERTAIN | above.certain == 0);
+            wide[0].start(places, giant, false);
         } else {
             wide[0].start(places, hub, false);
         }
-        // The hub in pieces comes first, and then the others.
-        uint32_t next = pieces > 0 ? 0 : 1, of_wide[2] = {pieces > 0 ? rounds + hubs : rounds, 0};
+        // The hub in pieces comes first, and then the others, of which there may be none.
+        uint32_t next = in_pieces ? 0 : 1, of_wide[2] = {in_pieces ? rounds + hubs : rounds, 0};
         HubWords words_after;
+        const auto load_hub = [&](uint32_t round) {
+            return hubs > 0 ? load_words(chunk + smaller_of(round, hubs - 1) * 32) : HubWords{0, HUB_NOTHING, 0, 0};
+        };
         if (MANY) {
-            wide[1].start(places, load_words(chunk + next * 32), false);
-            words_after = load_words(chunk + smaller_of(next + 1, hubs - 1) * 32);
+            wide[1].start(places, load_hub(next), false);
+            words_after = load_hub(next + 1);
         }
         RoundReadings readings;
         readings.start(places, leaves, false);
@@ -400,17 +412,17 @@ struct LevelWork {
                 wait_before(places, wide[0], wide[1]);
                 last.look_again();
                 fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, few, input.wanted, partial);
-                above = Share{1.0, 0};
+                above = PieceShare{{1.0, 0}, 0, true};
                 of_wide[0] = rounds + next;
                 wide[0] = wide[1];
                 wide[1].start(places, words_after, false);
-                words_after = load_words(chunk + smaller_of(next + 2, hubs - 1) * 32);
+                words_after = load_hub(next + 2);
             }
             wait_for(places, wide[0], wide[1]);
             last.look_again();
-            of_wide[1] = rounds + next;
+            of_wide[1] = hubs > 0 ? rounds + next : Wanted::NOWHERE;
             fits &= take_hubs<CERTAIN, 2>(wide, above, of_wide, few, input.wanted, partial);
-        } else if (hubs + pieces > 0) {
+        } else if (hubs > 0) {
             fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, few, input.wanted, partial);
         }
         last.wait();
@@ -470,7 +482,7 @@ struct LevelWork {
     template <bool CERTAIN>
     __device__ __forceinline__ bool send(uint32_t lane, const LevelUnit &unit, const uint4 &words, const HubWords &hub,
                                          const LevelUnit &next, uint32_t at, LevelAhead &ahead) const {
-        if (unit.wide_rounds() + unit.giants() > 1) {
+        if (unit.wide_rounds() > 1 || unit.giants() > 0) {
             const SentApart apart = send_apart<CERTAIN>(*this, unit, words, hub, next, at);
             ahead = apart.ahead;
             return apart.sent;
@@ -521,12 +533,26 @@ struct LevelWork {
         }
         for (uint32_t i = 0; i < unit.giants(); ++i) {
             const HubWords giant = load_words(chunk + lane);
-            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, chunk, giant));
-            chunk += (giant.w + WARP_LEAVES - 1) / WARP_LEAVES * 32;
+            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, versions_behind(chunk), giant));
+            chunk += 32 * chunks_of_giant(giant);
         }
         const Packed message = any_message(lane, unit, input.value, input.is_negated(), input.f, of_maxima());
         if (input.is_sent()) {
             send_message<OPTIONS>(places, input.slot, message, input.old);
+        }
+    }
+
+    /// The product of a piece of a hub.
+    static __device__ __noinline__ void multiply(LevelWork work, HubWords words) {
+        const Places &places = work.places;
+        HubReadings readings;
+        readings.start(places, words, true);
+        wait_for(places, readings);
+        Packed values[8];
+        readings.take(values);
+        const Product product = product_of_piece(values);
+        if (lane_of_warp() == 0) {
+            send_version(places, words.z, product);
         }
     }
 
@@ -557,7 +583,10 @@ struct LevelWork {
                     __syncwarp();
                 }
             }
-            if (!sent) {
+            if (unit.multiplies()) {
+                ahead = LevelAhead(g, queue, next, at, lane);
+                multiply(*this, words);
+            } else if (!sent) {
                 ahead = LevelAhead(g, queue, next, at, lane);
                 send_any(*this, unit, words);
                 __syncwarp();

@@ -6,6 +6,20 @@
 
 namespace fastlbp {
 
+/// Hands over a product of messages, with a sign.
+__device__ __forceinline__ void hand_over_product(uint64_t *to, const Product &product, uint32_t sign) {
+    hand_over(to, with_sign(to_bits(product.significand), sign),
+              with_sign(static_cast<uint32_t>(product.exponent) |
+                            static_cast<uint64_t>(product.zeros << 16 | product.infinities) << 32,
+                        sign));
+}
+
+/// The product that was handed over in these words, without its sign.
+__device__ __forceinline__ Product product_of_words(uint64_t significand, uint64_t other) {
+    return Product{from_bits(significand), static_cast<int32_t>(static_cast<uint32_t>(other)),
+                   static_cast<uint32_t>(other >> 32) & 0xffff, static_cast<uint32_t>(other >> 48)};
+}
+
 /// The products of the pieces of large hubs, as warps hand them over to each other in a pass: two words for each,
 /// the bits of the significand; and the exponent (bits 0-31), and how many messages were infinite (32-47) and
 /// zero (48-62). For passes from either buffer their own, so that those of the pass before are reset when nobody
@@ -35,10 +49,7 @@ struct Pieces {
         : own(g.looked_pieces + uint64_t(look) * 2 * g.hub_pieces[g.classes[1]]), before(nullptr) {}
 
     __device__ __forceinline__ void set(uint32_t piece, const Product &product) const {
-        hand_over(own + 2 * piece, with_sign(to_bits(product.significand), sign),
-                  with_sign(static_cast<uint32_t>(product.exponent) |
-                                static_cast<uint64_t>(product.zeros << 16 | product.infinities) << 32,
-                            sign));
+        hand_over_product(own + 2 * piece, product, sign);
     }
 
     /// Those of the pass before, and of this one.
@@ -80,19 +91,15 @@ struct Pieces {
         }
         FASTLBP_UNROLL
         for (uint32_t i = 0; i < COUNT; ++i) {
-            significands[i] = with_sign(significands[i], sign);
-            others[i] = with_sign(others[i], sign);
-            products[i] = Product{from_bits(significands[i]),
-                                  static_cast<int32_t>(static_cast<uint32_t>(others[i])),
-                                  static_cast<uint32_t>(others[i] >> 32) & 0xffff,
-                                  static_cast<uint32_t>(others[i] >> 48)};
+            products[i] = product_of_words(with_sign(significands[i], sign), with_sign(others[i], sign));
         }
     }
 };
 
 /// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
 /// `end` on are neutral. Eight at a time are under way.
-__device__ __forceinline__ Product product_of_pieces(const Pieces &pieces, uint32_t first, uint32_t size,
+template <class AnyPieces>
+__device__ __forceinline__ Product product_of_pieces(const AnyPieces &pieces, uint32_t first, uint32_t size,
                                                      uint32_t end) {
     Product sums[24];
     int depth = 0;
@@ -117,7 +124,8 @@ __device__ __forceinline__ Product product_of_pieces(const Pieces &pieces, uint3
 
 /// The product of all pieces from `first` to `end` but `own`, by a warp. Any number of them: the warp takes them as 32 equal
 /// parts, then the part in which `own` is, and so on, in the shape of the tree.
-__device__ __noinline__ inline Product far_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
+template <class AnyPieces>
+__device__ __noinline__ Product far_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end,
                                                         uint32_t own) {
     uint32_t size = 1;
     while (first + 32 * size < end) {
@@ -162,7 +170,8 @@ __device__ __forceinline__ bool is_far(int32_t exponent) {
 
 /// The same for at most FEW_PIECES, two to a thread.
 constexpr uint32_t FEW_PIECES = 64;
-__device__ __forceinline__ Product few_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+template <class AnyPieces>
+__device__ __forceinline__ Product few_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
     Product products[2];
     pieces.read(first + 2 * (threadIdx.x % 32), end, products);
     const int32_t exponents[2] = {static_cast<int32_t>(products[0].exponent),
@@ -187,7 +196,8 @@ __device__ __forceinline__ Product few_other_pieces(const Pieces &pieces, uint32
 }
 
 /// The same for any number. The pieces lie on the threads as messages do.
-__device__ __noinline__ inline Product many_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
+template <class AnyPieces>
+__device__ __noinline__ Product many_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end,
                                                          uint32_t own) {
     if (end - first > WARP_PIECES) {
         return far_other_pieces(pieces, first, end, own);
@@ -230,7 +240,8 @@ __device__ __noinline__ inline Product many_other_pieces(const Pieces &pieces, u
                    static_cast<int>((own - first) / 8));
 }
 
-__device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+template <class AnyPieces>
+__device__ __forceinline__ Product other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
     return end - first <= FEW_PIECES ? few_other_pieces(pieces, first, end, own)
                              : many_other_pieces(pieces, first, end, own);
 }

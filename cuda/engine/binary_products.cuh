@@ -113,6 +113,8 @@ struct Partial {
 /// Where a thread finds what a variable sends: in another one, in this round, and how far away the last message is.
 struct Wanted {
     uint32_t round, thread, last;
+    /// No round that is wanted.
+    static constexpr uint32_t NOWHERE = 1 << 5;
 };
 
 /// Which certain messages the other ones of 2^width neighbouring threads have.
@@ -314,10 +316,18 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
     return partial;
 }
 
+/// What is above the messages of hubs that threads read: the share of those of other pieces, which certain ones are among these,
+/// and whether it is not too far from one.
+struct PieceShare {
+    Share above;
+    uint32_t certain;
+    bool is_near;
+};
+
 /// Takes over what hubs send that are read in N rounds, side by side; `top` is above those of the first. Returns whether
 /// that was right. `few`: none has more than 2^FEW_LEVELS threads.
 template <bool CERTAIN, int N>
-__device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Share &top, const uint32_t *rounds,
+__device__ __forceinline__ bool take_hubs(const HubReadings *readings, const PieceShare &top, const uint32_t *rounds,
                                           bool few, const Wanted &wanted, Partial &partial) {
     Packed values[N][8];
     bool near = true;
@@ -359,10 +369,10 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Sha
     }
     FASTLBP_UNROLL
     for (int n = 0; n < N; ++n) {
-        const Share above = shares[n].others(n == 0 ? top : Share{1.0, 0});
+        const Share above = shares[n].others(n == 0 ? top.above : Share{1.0, 0});
         Partial of_hub = partial_of_eight(readings[n].words, values[n], above);
         if (CERTAIN) {
-            of_hub.set_certain(certain[n]);
+            of_hub.set_certain(certain[n] | (n == 0 ? top.certain : 0));
         }
         of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
         of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
@@ -374,28 +384,6 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Sha
         partial.take(of_hub, wanted.round == rounds[n]);
     }
     return near;
-}
-
-/// The share that is above the piece of a hub of more than WARP_LEAVES slots in which the factor's slot is, if all
-/// messages are near 1; `words` are those of this thread in the first piece, at `chunk`. Old messages come first.
-__device__ __forceinline__ Share share_above_piece(const Places &places, const uint4 *chunk, const HubWords &words,
-                                                   bool &near) {
-    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
-    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
-    Share share = {1.0, 0};
-    for (uint32_t i = 1; i < pieces; ++i) {
-        const uint32_t piece = own_piece + i < pieces ? own_piece + i : own_piece + i - pieces;
-        HubReadings readings;
-        readings.start(places, load_words(chunk + piece * 32), true);
-        wait_for(places, readings);
-        Packed values[8];
-        readings.take(values);
-        near &= eight_near(values);
-        const Share of_piece = SiblingShares<>(Share::of(product_of_eight(values)), 5).total();
-        share = lane == piece ? of_piece : share;
-    }
-    const Share above = SiblingShares<>(share, 5).others(Share{1.0, 0});
-    return Share{__shfl_sync(~0u, above.significand, own_piece), __shfl_sync(~0u, above.exponent, own_piece)};
 }
 
 /// Eight messages of a hub, whatever they are: their digits, certain ones as ones; the sums of their exponents, of all and
@@ -462,39 +450,6 @@ __device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
     const Share total = SiblingShares<>(eight.share(), 5).total();
     const uint32_t certain = sum_of_neighbours(__popc(eight.zeros) << 16 | __popc(eight.infinities), 5);
     return Product{total.significand, total.exponent, certain & 0xffff, certain >> 16};
-}
-
-/// What a hub of more than WARP_LEAVES slots sends; `words` are those of the first piece, which `chunk` follows.
-__device__ __noinline__ inline Sent message_of_pieces(const Places &places, const uint4 *chunk, HubWords words) {
-    const uint32_t lane = threadIdx.x % 32, own_piece = words.z / WARP_LEAVES;
-    const uint32_t pieces = (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
-    Product total = Product::neutral();
-    HubWords own_words = words, next = load_words(chunk + 32 + lane);
-    HubReadings readings;
-    Packed own_values[8];
-    readings.start(places, words, true);
-    for (uint32_t piece = 0; piece < pieces; ++piece) {
-        const HubWords after = load_words(chunk + smaller_of(piece + 2, pieces - 1) * 32 + lane);
-        Packed values[8];
-        wait_for(places, readings);
-        readings.take(values);
-        const HubWords current = readings.words;
-        if (piece + 1 < pieces) {
-            readings.start(places, next, true);
-        }
-        next = after;
-        if (piece == own_piece) {
-            own_words = current;
-            FASTLBP_UNROLL
-            for (int i = 0; i < 8; ++i) {
-                own_values[i] = values[i];
-            }
-        } else {
-            const Product product = product_of_piece(values);
-            total = lane == piece ? product : total;
-        }
-    }
-    return any_message_of_eight(own_words, own_values, product_without(total, own_piece, Product::neutral()));
 }
 
 }  // namespace fastlbp

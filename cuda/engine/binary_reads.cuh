@@ -32,11 +32,13 @@ struct Places {
     Packed *messages;
     /// Where the state before the pass begins, the one that it leads to, and the one to be reset.
     uint32_t from, now, reset;
+    /// The number of the state before the pass.
+    uint32_t buffer;
 
-    __device__ __forceinline__ Places(const Binary &g, uint32_t buffer)
-        : messages(g.messages), from(buffer * static_cast<uint32_t>(g.stride)),
-          now((buffer + 1) % LEVEL_STATES * static_cast<uint32_t>(g.stride)),
-          reset((buffer + 3) % LEVEL_STATES * static_cast<uint32_t>(g.stride)) {}
+    __device__ __forceinline__ Places(const Binary &g, uint32_t number)
+        : messages(g.messages), from(number * static_cast<uint32_t>(g.stride)),
+          now((number + 1) % LEVEL_STATES * static_cast<uint32_t>(g.stride)),
+          reset((number + 3) % LEVEL_STATES * static_cast<uint32_t>(g.stride)), buffer(number) {}
 
     /// Where a message of this pass or the one before is.
     __device__ __forceinline__ const Packed *at(uint32_t slot, bool is_new) const {
@@ -128,8 +130,8 @@ struct RoundReadings {
 /// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each, the
 /// logarithm of the number of threads that read the same hub's, how far from that of the factor the slot of the last
 /// message is (0: there is none; see LAST_SHIFT), and a bit for that one; where the slot of the factor is among those of
-/// the hub; and the number of these. Of more than WARP_LEAVES, the next piece follows in the next chunk. Who has
-/// nothing to read has HUB_NOTHING.
+/// the hub; and the number of these. Of more than WARP_LEAVES, these are of the piece in which that slot is, and versions of the
+/// other ones follow: see binary_versions.cuh. Who has nothing to read has HUB_NOTHING.
 typedef uint4 HubWords;
 constexpr uint32_t HUB_WIDTH_SHIFT = 9;
 constexpr uint32_t HUB_LAST_SHIFT = 12;

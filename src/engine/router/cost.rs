@@ -1,6 +1,6 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
-use crate::engine::limits::{MOST_LEVEL_DEGREE, MOST_LEVEL_WORDS, MOST_VARIABLES};
+use crate::engine::limits::{MOST_LEVEL_WORDS, MOST_VARIABLES, PIECE};
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::Inference;
@@ -89,8 +89,8 @@ impl Step {
     }
 }
 
-/// What high-degree variables cost on the device: a message of one reads the others one by one, unless all of its
-/// messages are computed at once.
+/// What high-degree variables cost on the device: a message of one reads the others one by one, or those of its piece, unless all
+/// of its messages are computed at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HighDegree {
     /// Least number of factors of such a variable.
@@ -107,8 +107,9 @@ pub(super) struct Workload {
     messages: f64,
     /// States of all variables.
     states: f64,
-    /// Messages that the high-degree variables' messages read, where each is computed on its own.
-    high_degree_reads: f64,
+    /// Messages that the high-degree variables' messages read, where each is computed on its own: all, and in kernels that
+    /// have products of pieces.
+    high_degree_reads: [f64; 2],
     /// Whether devices have kernels of their own for graphs of this kind: where all messages are sent at once, and by levels.
     has_kernels: [bool; 2],
 }
@@ -125,12 +126,13 @@ impl Workload {
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
         }
         let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
-        let largest = degrees.clone().max().unwrap_or(0);
-        let high_degree_variables = degrees.filter(|&degree| degree >= costs.high_degree.least);
-        let high_degree_reads: f64 =
-            high_degree_variables.map(|degree| (degree as f64) * (degree as f64)).sum();
-        let fits_levels =
-            largest <= MOST_LEVEL_DEGREE && high_degree_reads / 2.0 <= MOST_LEVEL_WORDS as f64;
+        let high_degrees = degrees.filter(|&degree| degree >= costs.high_degree.least);
+        let high_degree_reads = high_degrees.fold([0.0; 2], |[all, with_pieces], degree| {
+            let each = degree.min(PIECE + degree / PIECE);
+            let degree = degree as f64;
+            [all + degree * degree, with_pieces + degree * each as f64]
+        });
+        let fits_levels = high_degree_reads[1] / 2.0 <= MOST_LEVEL_WORDS as f64;
         Self {
             edges: graph.edge_count() as f64,
             messages,
@@ -228,7 +230,8 @@ impl Costs {
         let iteration = match shape {
             Shape::Synchronous | Shape::Unknown => wait + messages,
             Shape::Levels { count } => {
-                count * wait + messages + work.high_degree_reads * self.high_degree.read
+                let reads = work.high_degree_reads[usize::from(!is_general)];
+                count * wait + messages + reads * self.high_degree.read
             }
         };
         RunCost { run: self.device_run + self.device_run_state * work.states, iteration }

@@ -317,10 +317,10 @@ fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
         builder.build().unwrap()
     };
     let levels = Shape::Levels { count: 100.0 };
-    assert!(iteration(&star(8193), levels) > 10.0 * iteration(&star(8192), levels));
-    let (below, above) = (star(8192), star(8193));
+    // Pieces of a variable of many factors take no kernels away.
+    assert!(iteration(&star(8193), levels) < 1.1 * iteration(&star(8192), levels));
+    assert!(iteration(&conjunction(33), levels) > 10.0 * iteration(&conjunction(32), levels));
     let synchronous = |graph| iteration(graph, Shape::Synchronous);
-    assert!(synchronous(&above) < 1.1 * synchronous(&below));
     assert!(synchronous(&conjunction(33)) > 2.0 * synchronous(&conjunction(32)));
 }
 

@@ -4,7 +4,7 @@ use crate::engine::cuda::device_struct::device_struct;
 
 device_struct! {
     /// `Binary` of cuda/engine/binary.cuh.
-    Binary, 416 bytes:
+    Binary, 456 bytes:
     u64 { messages, stride, prepared }
     u32 { variables }
     [u32; 4] { few }
@@ -22,5 +22,6 @@ device_struct! {
     u64 { factor_offsets, edge_slots, sent, level_units, level_words, level_starts, looked_pieces, undamped }
     f64 { damping }
     u32 { mean_numerator, maxima }
-    u64 { soft, tallies_ahead }
+    u64 { soft, tallies_ahead, level_unusual, level_products, product_stride, piece_places }
+    u32 { level_warps, unused }
 }

@@ -290,6 +290,11 @@ impl Layout {
         Ok((hubs, starts))
     }
 
+    /// The slots of large hubs, which come first.
+    pub(super) fn high_degree_slots(&self) -> usize {
+        self.hub_slots[self.classes[1] as usize] as usize
+    }
+
     /// Where soft evidence of the variable at a position is: see `Binary::soft`.
     pub(super) fn soft_places(&self, position: u32) -> std::ops::Range<u32> {
         if let Some(ends) = self.hub_slots.get(position as usize..=position as usize + 1) {

@@ -55,7 +55,8 @@ impl OfHubs {
         let width = slots.next_power_of_two();
         let of_warp = width.min(WARP_LEAVES) / hub::EACH as usize;
         let words = 4 * slots.div_ceil(hub::EACH as usize).next_multiple_of(of_warp);
-        let (giants, others) = if width > WARP_LEAVES { (words, 0) } else { (0, words) };
+        let versions = slots.div_ceil(WARP_LEAVES).next_multiple_of(CHUNK);
+        let (giants, others) = if width > WARP_LEAVES { (CHUNK + versions, 0) } else { (0, words) };
         Self { threads: width / hub::EACH as usize, giants, others }
     }
 

@@ -65,6 +65,16 @@ impl<'a> Ranks<'a> {
         self.preorder.ranks()[edge as usize]
     }
 
+    /// The level that sends the message of an edge.
+    pub(super) fn level_of(&self, edge: u32) -> u32 {
+        self.level_of[edge as usize]
+    }
+
+    /// Whether the message of an edge is another one in each iteration.
+    pub(super) fn changes(&self, edge: u32) -> bool {
+        changes(self.graph, edge as usize)
+    }
+
     /// Whether two edges of a factor with these ranks read the same messages.
     pub(super) fn read_the_same(&self, factor: usize, a: u32, b: u32) -> bool {
         let (low, high) = (a.min(b), a.max(b));

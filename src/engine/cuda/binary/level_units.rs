@@ -2,7 +2,10 @@
 
 use super::layout::{Layout, Source};
 use super::level_ranks::{Item, Last, Ranks};
-use super::level_words::{ABSENT, CHUNK, FEW, WARP_LEAVES, flag, hub, input, leaf, thread_levels};
+use super::level_versions::{Version, Versions};
+use super::level_words::{
+    ABSENT, CHUNK, FEW, WARP_LEAVES, flag, hub, input, leaf, shape, thread_levels,
+};
 use super::limits::WARP;
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
@@ -64,7 +67,7 @@ impl Threads {
 
 /// The units of a level, the longest first.
 pub(super) fn units_of(
-    ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize,
+    versions: &Versions<'_>, ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize,
 ) -> Result<Vec<Unit>> {
     let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
     let mut sorted: Vec<(Threads, Item)> =
@@ -79,7 +82,7 @@ pub(super) fn units_of(
     let (hubs, others) = sorted.split_at(alone);
     let mut units: Vec<Unit> = room(sorted.len())?;
     for (_, item) in hubs {
-        units.push(Unit::new(ranks, &[item], level)?);
+        units.push(Unit::new(versions, ranks, &[item], level)?);
     }
     let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
     let left = warps.saturating_sub(units.len());
@@ -91,14 +94,16 @@ pub(super) fn units_of(
     let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
     for group in groups(most, rounds) {
         let items: Vec<&Item> = collected(group.iter().map(|(_, item)| item))?;
-        units.push(Unit::new(ranks, &items, level)?);
+        units.push(Unit::new(versions, ranks, &items, level)?);
     }
     Ok(units)
 }
 
 impl Unit {
     /// Factors on as many threads each.
-    fn new(ranks: &Ranks<'_>, items: &[&Item], level: u32) -> Result<Self> {
+    fn new(
+        versions: &Versions<'_>, ranks: &Ranks<'_>, items: &[&Item], level: u32,
+    ) -> Result<Self> {
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
         let most = items.iter().map(|item| arity(item)).max().unwrap_or(2);
@@ -140,7 +145,8 @@ impl Unit {
             let round = rounds + wide_rounds + number;
             unit.words[4 * hub.lane + 1] |=
                 unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
-            unit.place_hub(ranks, hub, WARP_LEAVES / 8)?;
+            unit.place_hub(ranks, hub, WARP)?;
+            versions.append_words(hub.edge, hub.rank, &mut unit.words)?;
         }
         for read in reads.iter().filter(|read| read.last.is_old) {
             unit.words[4 * read.lane + 2] |= input::LAST_IS_OLD;
@@ -153,6 +159,24 @@ impl Unit {
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
         unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
+        Ok(unit)
+    }
+
+    /// The unit that computes a version of a piece.
+    pub(super) fn of_version(ranks: &Ranks<'_>, version: &Version<'_>) -> Result<Self> {
+        let Version { edges, first, place, .. } = *version;
+        let mut unit = Self { shape: shape::MULTIPLIES, ..Self::default() };
+        let width = WARP.ilog2() << hub::WIDTH_SHIFT;
+        let is_new = |&edge: &u32| u32::from(version.is_new(ranks, edge));
+        for (slot, eight) in
+            (first..).step_by(hub::EACH as usize).zip(edges.chunks(hub::EACH as usize))
+        {
+            let news: u32 = (0..).zip(eight).map(|(i, edge)| is_new(edge) << i).sum();
+            unit.words.try_append(&[slot, news | width, place, 0])?;
+        }
+        while unit.words.len() < CHUNK {
+            unit.words.try_append(&[first, hub::NOTHING | width, place, 0])?;
+        }
         Ok(unit)
     }
 
@@ -219,7 +243,7 @@ impl Unit {
         Ok(of_rounds.len())
     }
 
-    /// Tells so many threads what they read of a hub, or more of them, if it is in pieces: see HubWords.
+    /// Tells so many threads what they read of a hub, or of one piece of it: see HubWords.
     fn place_hub(
         &mut self, ranks: &Ranks<'_>, &Read { edge, rank, last, .. }: &Read, threads: usize,
     ) -> Result<()> {
@@ -227,8 +251,8 @@ impl Unit {
         let (first, count) = ranks.layout.slots_of(variable);
         let own = ranks.own_place(edge) as u32;
         let width = threads.ilog2() << hub::WIDTH_SHIFT;
-        let all = count.div_ceil(hub::EACH).next_multiple_of(threads as u32);
-        for leaf in (0..all).map(|at| at * hub::EACH) {
+        let begin = own / WARP_LEAVES as u32 * WARP_LEAVES as u32;
+        for leaf in (0..threads as u32).map(|at| begin + at * hub::EACH) {
             if leaf >= count {
                 self.words.try_append(&[first, hub::NOTHING | width, own, count])?;
                 continue;

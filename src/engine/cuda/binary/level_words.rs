@@ -37,6 +37,19 @@ pub(super) mod hub {
     pub const EACH: u32 = 8;
 }
 
+/// Behind the words of a factor's own piece of a hub, one for each piece: the slot where its version is, and whether that is of this
+/// iteration; or that there is none.
+pub(super) mod version {
+    pub const NEW: u32 = 1 << 31;
+    pub const NONE: u32 = u32::MAX;
+}
+
+/// Of the shape of a unit.
+pub(super) mod shape {
+    /// It is the product of a piece.
+    pub const MULTIPLIES: u32 = 1 << 6;
+}
+
 /// By levels, slots are below this.
 pub(super) const LEVEL_SLOTS: usize = 1 << input::LAST_SHIFT;
 /// Words of a chunk: four of each thread.

@@ -4,8 +4,9 @@ use super::layout::Layout;
 use super::level_bound::fewest_words;
 use super::level_ranks::Ranks;
 use super::level_units::{Unit, items_of, units_of};
+use super::level_versions::Versions;
 use super::level_words::{CHUNK, LEVEL_SLOTS};
-use crate::engine::limits::{MOST_LEVEL_DEGREE, MOST_LEVEL_WORDS};
+use crate::engine::limits::MOST_LEVEL_WORDS;
 use crate::error::Result;
 use crate::memory::{Grow, room};
 use crate::model::FactorGraph;
@@ -21,18 +22,19 @@ pub(super) struct LevelWork {
     /// The first unit of each warp, and the end.
     pub starts: Vec<u32>,
     pub words: Vec<u32>,
+    /// By piece of high-degree variables, where the product of all its messages is: see `Versions`.
+    pub piece_places: Vec<u32>,
     /// The places of inputs with their edges.
     pub places: Vec<(u32, u32)>,
 }
 
 impl LevelWork {
-    /// For so many blocks of so many warps. `None` if a hub or the graph is too large.
+    /// For so many blocks of so many warps. `None` if the graph is too large.
     pub(super) fn new(
         graph: &FactorGraph, layout: &Layout, preorder: &Preorder, [blocks, warps]: [usize; 2],
         gang: &Gang,
     ) -> Result<Option<Self>> {
-        let too_large = |v| graph.degree(v) > MOST_LEVEL_DEGREE;
-        if (0..graph.variable_count()).any(too_large) || layout.slots >= LEVEL_SLOTS {
+        if layout.slots >= LEVEL_SLOTS {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
@@ -43,6 +45,7 @@ impl LevelWork {
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
+        let versions = &Versions::new(&ranks)?;
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
         let words = AtomicUsize::new(0);
@@ -51,16 +54,25 @@ impl LevelWork {
                 return Ok(Vec::new());
             }
             let items = items_of(graph, &ranks, levels.edges(level))?;
-            let units = units_of(&ranks, items, level as u32, count)?;
+            let units = units_of(versions, &ranks, items, level as u32, count)?;
             words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
             Ok(units)
         })?;
-        let words = words.into_inner();
+        let (mut of_levels, mut words) = (of_levels, words.into_inner());
         if words > MOST_LEVEL_WORDS {
             return Ok(None);
         }
+        // Behind what they multiply, and before those that read them.
+        let mut before_levels = Vec::new();
+        for version in versions.all_read()? {
+            let unit = Unit::of_version(&ranks, &version)?;
+            words += unit.words.len();
+            let level = version.level(&ranks);
+            level.map_or(&mut before_levels, |level| &mut of_levels[level]).try_push(unit)?;
+        }
         // In turn, block by block, so that the warps of a level have not been busy in the one before.
-        for (turn, unit) in (0..count).cycle().zip(of_levels.into_iter().flatten()) {
+        let units = before_levels.into_iter().chain(of_levels.into_iter().flatten());
+        for (turn, unit) in (0..count).cycle().zip(units) {
             all[turn % blocks * warps + turn / blocks].try_push(unit)?;
         }
         let units = all.iter().map(Vec::len).sum();
@@ -69,6 +81,7 @@ impl LevelWork {
             units: room(units)?,
             starts: room(all.len() + 1)?,
             words: room(words)?,
+            piece_places: versions.places_of_all()?,
             places: room(places)?,
         };
         work.starts.push(0);

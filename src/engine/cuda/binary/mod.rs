@@ -10,6 +10,7 @@ mod layout;
 mod level_bound;
 mod level_ranks;
 mod level_units;
+mod level_versions;
 mod level_words;
 mod levels;
 mod limits;

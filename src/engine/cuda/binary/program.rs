@@ -60,6 +60,7 @@ struct Kernels {
     fill: Kernel,
     patch: Kernel,
     begin: Kernel,
+    begin_products: Kernel,
 }
 
 /// See [`Program`].
@@ -201,6 +202,7 @@ impl BinaryProgram {
             fill: kernel(c"binary_fill")?,
             patch: kernel(c"binary_patch")?,
             begin: kernel(c"binary_begin")?,
+            begin_products: kernel(c"binary_begin_products")?,
         };
         let preorder = match schedule {
             Schedule::Parallel => None,
@@ -267,6 +269,12 @@ impl BinaryProgram {
                 };
                 binary.level_units = loader.load(work.units.as_flattened())?;
                 binary.level_starts = loader.load(&work.starts)?;
+                binary.level_warps = (shape[0] * shape[1]) as u32;
+                binary.level_unusual = loader.reserve(2 * shape[0] * shape[1])?;
+                binary.product_stride = 2 * layout.high_degree_slots() as u64;
+                let products = LEVEL_STATES * 2 * layout.high_degree_slots();
+                binary.level_products = loader.reserve(products)?;
+                binary.piece_places = loader.load(&work.piece_places)?;
                 (base, input_places) = (work.words, work.places);
                 binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
                 states = LEVEL_STATES;
@@ -628,6 +636,13 @@ impl Program for BinaryProgram {
             let arguments = [binary, Argument::value(&buffer), Argument::value(&fresh)];
             // SAFETY: the kernel's arguments; it writes to all states of the messages.
             unsafe { self.kernels.begin.launch(queue, self.simple_launch(), arguments)? };
+            if self.binary.product_stride > 0 {
+                let arguments = [Argument::value(&self.binary), Argument::value(&buffer)];
+                // SAFETY: the kernel's arguments; it writes to products of the pieces that there are.
+                unsafe {
+                    self.kernels.begin_products.launch(queue, self.simple_launch(), arguments)?;
+                }
+            }
         } else if fresh {
             self.fill(queue, &self.messages, EncodedMessage::ONE.0)?;
         }

@@ -13,6 +13,7 @@ use crate::testing::{cases, is_deep};
 use crate::threads::Gang;
 use flood::check_flood;
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 mod flood;
 
@@ -27,6 +28,10 @@ const LAST_IS_OLD: u32 = 1 << 25;
 const LEAF_LAST: u32 = 1 << 27;
 const LEAF_NEW: u32 = 1 << 28;
 const LEAF_SHIFT: u32 = 29;
+const MULTIPLIES: u32 = 1 << 6;
+const VERSION_NEW: u32 = 1 << 31;
+const VERSION_NONE: u32 = u32::MAX;
+const PIECE: usize = 256;
 const NOTHING: u32 = u32::MAX;
 
 /// A factor as a stream or a unit has it: its inputs, the head's first.
@@ -50,8 +55,8 @@ enum Reading {
     Nothing,
     /// What threads read, and which of them is at the slot that the factor sends to.
     Threads(Vec<u32>, usize),
-    /// What threads read of a hub.
-    Hub(Vec<[u32; 4]>),
+    /// What threads read of a hub, or of one of its pieces; and the versions of all pieces, if it is in pieces.
+    Hub(Vec<[u32; 4]>, Vec<u32>),
 }
 
 /// What a unit of an iteration by levels sends.
@@ -67,11 +72,15 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
     // The chunks of each round of hubs, and of each hub in pieces.
     let mut at = 128 * (1 + rounds.saturating_sub(2).div_ceil(4));
     let mut of_hubs = Vec::new();
+    let mut versions = Vec::new();
     for round in 0..wide + giants {
-        let pieces = if round < wide { 1 } else { (words[at + 3] as usize).div_ceil(256) };
+        let pieces = if round < wide { 1 } else { (words[at + 3] as usize).div_ceil(PIECE) };
         assert!(round < wide || pieces > 1);
-        of_hubs.push(words[at..at + 128 * pieces].as_chunks::<4>().0.to_vec());
-        at += 128 * pieces;
+        of_hubs.push(words[at..at + 128].as_chunks::<4>().0.to_vec());
+        at += 128;
+        let behind = if round < wide { 0 } else { 128 * pieces.div_ceil(128) };
+        versions.push(words[at..at + behind].to_vec());
+        at += behind;
     }
     assert_eq!(words.len(), at);
     let width_of = |thread: &[u32; 4]| thread[1] >> HUB_WIDTH_SHIFT & 7;
@@ -106,11 +115,11 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
             if round >= rounds {
                 let of_hub = &of_hubs[round - rounds];
                 let threads = 1 << (of_hub[own][1] >> HUB_WIDTH_SHIFT & 7);
-                let (first, count) = (own / threads * threads, of_hub[own][3] as usize);
-                let end = if count > 256 { of_hub.len() } else { first + threads };
-                let read = of_hub[first..end].to_vec();
-                assert_eq!(own - first, read[0][2] as usize % 256 / 8, "the thread at its slot");
-                return Input { word, last, last_is_old, is_sent, read: Reading::Hub(read) };
+                let first = own / threads * threads;
+                let read = of_hub[first..first + threads].to_vec();
+                assert_eq!(own - first, read[0][2] as usize % PIECE / 8, "the thread at its slot");
+                let read = Reading::Hub(read, versions[round - rounds].clone());
+                return Input { word, last, last_is_old, is_sent, read };
             }
             let threads = 1_usize << (leaf(round, own) >> LEAF_SHIFT);
             assert!(threads <= 4);
@@ -223,9 +232,7 @@ fn check_layout(graph: &FactorGraph, layout: &Layout, homes: Option<&Homes>) {
 /// The levels of a preorder on so many blocks of so many warps.
 fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape: [usize; 2]) {
     let laid = Laid::new(graph, layout);
-    let Some(work) = LevelWork::new(graph, layout, preorder, shape, &Gang::of(2)).unwrap() else {
-        return assert!((0..graph.variable_count()).any(|v| graph.degree(v) > 256 * WARP));
-    };
+    let work = LevelWork::new(graph, layout, preorder, shape, &Gang::of(2)).unwrap().unwrap();
     laid.check_places(&work.words, (1 << LAST_SHIFT) - 1, &work.places);
     assert_eq!(work.starts.len(), shape[0] * shape[1] + 1);
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
@@ -239,33 +246,85 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
             level_of[edge as usize] = level;
         }
     }
+    let versions = versions_of(&laid, preorder, &level_of, &work);
     let mut times = vec![0; graph.edge_count()];
     for units in work.starts.windows(2) {
-        // Else a warp could wait for what it sends itself later on.
-        let mut before = 0;
+        // Else a warp could wait for what it sends itself later on. Versions come behind the factors of their levels.
+        let mut before = (None, false);
         for unit in units[0]..units[1] {
+            let [chunk, shape] = work.units[unit as usize];
+            if shape & MULTIPLIES != 0 {
+                let of_unit = (versions[&work.words[128 * chunk as usize + 2]].level, true);
+                assert!(before <= of_unit, "unit {unit}");
+                before = of_unit;
+                continue;
+            }
             let mut level = None;
             for sending in of_unit(&work, unit as usize) {
                 let edges = laid.edges(&sending);
-                check_reads(&laid, preorder, &level_of, &sending, &edges);
+                check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
                 for (&edge, _) in edges.iter().zip(&sending.inputs).filter(|(_, i)| i.is_sent) {
                     times[edge] += 1;
                     let own = level_of[edge];
                     assert_eq!(*level.get_or_insert(own), own, "edge {edge}: one level at a time");
                 }
             }
-            let level = level.expect("a unit sends something");
-            assert!(before <= level, "unit {unit}");
-            before = level;
+            assert!(level.is_some(), "a unit sends something");
+            let of_unit = (level, false);
+            assert!(before <= of_unit, "unit {unit}");
+            before = of_unit;
         }
     }
     laid.check_counts(&times);
 }
 
+/// A version of a piece: its first slot, which of its messages are new, and the last level that sends one of these.
+struct Version {
+    first: u32,
+    is_new: Vec<bool>,
+    level: Option<usize>,
+}
+
+/// All versions by place. Those of a piece are told apart by the number of their new messages, which have the lowest ranks.
+fn versions_of(
+    laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], work: &LevelWork,
+) -> HashMap<u32, Version> {
+    let mut versions = HashMap::new();
+    for &[chunk, _] in work.units.iter().filter(|unit| unit[1] & MULTIPLIES != 0) {
+        let words = work.words[128 * chunk as usize..][..128].as_chunks::<4>().0;
+        let (first, place) = (words[0][0], words[0][2]);
+        let mut is_new = Vec::new();
+        for (lane, &[slot, news, of, _]) in (0..).zip(words) {
+            assert_eq!((of, news >> HUB_WIDTH_SHIFT & 7), (place, 5));
+            if news & HUB_NOTHING == 0 {
+                assert_eq!(slot, first + 8 * lane);
+                is_new.extend((0..8).map(|i| news >> i & 1 != 0));
+            }
+        }
+        let edges = (first as usize..).zip(&is_new);
+        let edges: Vec<(usize, bool)> =
+            edges.filter_map(|(slot, &new)| Some((laid.edge_of_slot[slot]?, new))).collect();
+        let of_new = edges.iter().filter(|&&(_, new)| new);
+        let new: Vec<usize> = of_new.map(|&(edge, _)| edge).collect();
+        let last = new.iter().map(|&edge| preorder.ranks()[edge]).max();
+        for &(edge, new) in &edges {
+            assert_eq!(new, Some(preorder.ranks()[edge]) <= last, "edge {edge}");
+        }
+        assert_eq!(new.len(), (place - first) as usize + 1);
+        let changes = |edge: usize| laid.graph.arity(laid.graph.edge_factors()[edge] as usize) > 1;
+        let changing = new.iter().filter(|&&edge| changes(edge));
+        let level = changing.map(|&edge| level_of[edge]).max();
+        let same = versions.insert(place, Version { first, is_new, level });
+        assert!(same.is_none(), "place {place} twice");
+    }
+    versions
+}
+
 /// Each message that is sent reads of other factors those messages anew that come before it, and waits for no
 /// others; these are sent at earlier levels.
 fn check_reads(
-    laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], sending: &Sending, edges: &[usize],
+    laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], versions: &HashMap<u32, Version>,
+    sending: &Sending, edges: &[usize],
 ) {
     let graph = laid.graph;
     let period = (level_of.iter().max().map_or(0, |&last| last as i64 + 1) - 2).max(1);
@@ -281,6 +340,7 @@ fn check_reads(
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
+        let is_own_piece = |place: usize| place / PIECE == (own - first) as usize / PIECE;
         // Whether a message is read anew, and whether as the last one.
         let news = |place: usize| -> (bool, bool) {
             let slot = first + place as u32;
@@ -294,7 +354,21 @@ fn check_reads(
                     assert_eq!(own_thread as u32, expected);
                     (read[thread] & LEAF_NEW != 0, read[thread] & LEAF_LAST != 0)
                 }
-                Reading::Hub(ref threads) => {
+                Reading::Hub(_, ref list) if !list.is_empty() && !is_own_piece(place) => {
+                    let word = list[place / PIECE];
+                    let version = &versions[&(word & !VERSION_NEW)];
+                    assert_eq!(version.first, first + (place / PIECE * PIECE) as u32);
+                    if word & VERSION_NEW != 0 {
+                        return (version.is_new[place % PIECE], false);
+                    }
+                    // None is new: it is the one of the iteration before that has all.
+                    let mut edges =
+                        version.is_new.iter().zip(&laid.edge_of_slot[version.first as usize..]);
+                    assert!(edges.all(|(&new, edge)| new || edge.is_none()));
+                    (false, false)
+                }
+                Reading::Hub(ref threads, _) => {
+                    let place = place % PIECE;
                     let bits = threads[place / 8][1];
                     let last = bits >> (HUB_LAST_BITS_SHIFT as usize + place % 8) & 1 != 0;
                     assert!(!last || bits >> HUB_LAST_SHIFT & 7 == slot ^ own);
@@ -309,9 +383,14 @@ fn check_reads(
                 let waits = read[*own_thread] & (LEAF_NEW | LEAF_LAST) != 0;
                 assert!(read.len() == 1 || !waits, "waits for its own");
             }
-            Reading::Hub(threads) => {
+            Reading::Hub(threads, list) => {
                 assert_eq!(news((own - first) as usize), (false, false), "waits for its own");
-                for (at, &[slot, news, of, slots]) in (0..).zip(threads) {
+                let own_piece = (own - first) as usize / PIECE;
+                for (piece, &word) in list.iter().enumerate() {
+                    let is_other = piece != own_piece && piece * PIECE < count as usize;
+                    assert_eq!(is_other, word != VERSION_NONE);
+                }
+                for (at, &[slot, news, of, slots]) in (own_piece as u32 * 32..).zip(threads) {
                     assert_eq!((of, slots), (own - first, count));
                     let is_idle = 8 * at >= count;
                     let begin = if is_idle { first } else { first + 8 * at };
