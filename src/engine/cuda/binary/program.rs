@@ -270,7 +270,8 @@ impl BinaryProgram {
                 binary.level_units = loader.load(work.units.as_flattened())?;
                 binary.level_starts = loader.load(&work.starts)?;
                 binary.level_warps = (shape[0] * shape[1]) as u32;
-                binary.level_unusual = loader.reserve(2 * shape[0] * shape[1])?;
+                // A launch without iterations comes before the first run.
+                binary.level_unusual = loader.load(&filled(2 * shape[0] * shape[1], 0_u64)?)?;
                 binary.product_stride = 2 * layout.high_degree_slots() as u64;
                 let products = LEVEL_STATES * 2 * layout.high_degree_slots();
                 binary.level_products = loader.reserve(products)?;
