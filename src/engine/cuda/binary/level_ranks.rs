@@ -1,7 +1,7 @@
 //! What messages by levels wait for, and when it is there.
 
 use super::layout::{Layout, changes};
-use super::level_words::{flag, input};
+use super::level_words::{WARP_LEAVES, flag, input};
 use crate::error::Result;
 use crate::memory::filled;
 use crate::model::FactorGraph;
@@ -107,11 +107,12 @@ impl<'a> Ranks<'a> {
     }
 
     /// Which of the messages that are read along the edge `own` in messages of this rank and level comes last, if it
-    /// is late and near, and when the others are there.
+    /// is late and near, and when the others are there. Of variables in pieces, among those of its own piece.
     pub(super) fn last(&self, own: usize, rank: u32, level: u32) -> (Last, i64) {
         let variable = self.graph.edge_variables()[own] as usize;
-        let others =
-            self.graph.variable_edges(variable).iter().filter(|&&edge| edge as usize != own);
+        let piece = self.own_place(own) / WARP_LEAVES;
+        let edges = self.graph.variable_edges(variable).chunks(WARP_LEAVES).nth(piece);
+        let others = edges.unwrap_or_default().iter().filter(|&&edge| edge as usize != own);
         // By when it is there, in levels of this iteration, and whether it is of the iteration before.
         let time = |edge: u32| {
             let (of_iteration, is_old) =

@@ -410,7 +410,7 @@ fn check_reads(
             let level = level_of[read] as i64;
             let when = if is_new(place) { level } else { level - period };
             let prior = graph.arity(graph.edge_factors()[read] as usize) == 1;
-            if !prior {
+            if !prior && is_own_piece(place) {
                 latest = latest.max(Some((when, is_last)));
             }
             for (other, &edge) in edges.iter().enumerate() {
