@@ -580,10 +580,10 @@ fn versions_of_pieces_by_levels() {
             Schedule::SequentialFixed,
             Schedule::ForwardBackward,
         ];
+        // Emulated devices take long: they have one of those with few levels.
         let all = custom.into_iter().chain(named);
-        // Emulated devices take long, for many levels above all: they have half of the first four.
         let chosen: Vec<Schedule> = match std::env::var_os("FAKE_CUDA") {
-            Some(_) => all.take(4).skip(seed as usize - 1).step_by(2).collect(),
+            Some(_) => all.skip(seed as usize).take(1).collect(),
             None => all.collect(),
         };
         for schedule in chosen {
