@@ -2,6 +2,7 @@
 
 use super::layout::{SLOT_BITS, SLOT_MASK, Source};
 use super::limits::WARP;
+use crate::engine::limits::PIECE;
 
 /// What a thread knows of its input: in the first word, how the message that comes last differs from it; in the second,
 /// the round in which it finds what it wants, whether its edge is sent, whether the literal is that the variable is in
@@ -58,8 +59,9 @@ pub(super) const CHUNK: usize = 4 * WARP;
 pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
 /// Variables with more slots than this are read as hubs.
 pub(super) const FEW: usize = 4;
-/// Most messages of a hub that a warp takes at once.
-pub(super) const WARP_LEAVES: usize = 8 * WARP;
+/// Most messages of a hub that a warp takes at once: a piece of a larger one.
+pub(super) const WARP_LEAVES: usize = PIECE;
+const _: () = assert!(WARP_LEAVES == hub::EACH as usize * WARP);
 
 /// The logarithm of the number of threads that a factor of this arity has.
 pub(super) fn thread_levels(arity: usize) -> u32 {

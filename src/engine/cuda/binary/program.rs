@@ -272,9 +272,10 @@ impl BinaryProgram {
                 binary.level_warps = (shape[0] * shape[1]) as u32;
                 // A launch without iterations comes before the first run.
                 binary.level_unusual = loader.load(&filled(2 * shape[0] * shape[1], 0_u64)?)?;
-                binary.product_stride = 2 * layout.high_degree_slots() as u64;
-                let products = LEVEL_STATES * 2 * layout.high_degree_slots();
-                binary.level_products = loader.reserve(products)?;
+                // Two words of each product.
+                let product_words = 2 * layout.high_degree_slots();
+                binary.product_stride = product_words as u64;
+                binary.level_products = loader.reserve(LEVEL_STATES * product_words)?;
                 binary.piece_places = loader.load(&work.piece_places)?;
                 (base, input_places) = (work.words, work.places);
                 binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
