@@ -260,8 +260,18 @@ void horn_with(Case &c, const std::vector<Packed> &inputs, uint32_t head, const 
     }
 }
 
-/// All messages of a factor of a GPU's far numbers, whatever the inputs are. Those of its loose numbers are the same, else more
-/// is given than is expected.
+/// Gives all messages that are not the expected ones.
+template <int N>
+void give_others(Case &c, const Packed (&messages)[N], const Packed (&expected)[N]) {
+    for (int i = 0; i < N; ++i) {
+        if (messages[i] != expected[i]) {
+            c.give(messages[i]);
+        }
+    }
+}
+
+/// All messages of a factor of a GPU's far numbers, whatever the inputs are. Those of its other numbers, of such inputs as they are
+/// for, are the same, else more is given than is expected.
 template <template <class> class Number, int N>
 void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const HornLiterals &horn, bool giving) {
     if (inputs.size() == N) {
@@ -270,12 +280,33 @@ void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const H
         pad(inputs, loose);
         messages_of<typename Number<Far>::type>(values, head, horn);
         messages_of<typename Number<Loose>::type>(loose, head, horn);
-        for (int i = 0; i < N; ++i) {
+        for (const Packed value : values) {
             if (giving) {
-                c.give(values[i]);
+                c.give(value);
             }
-            if (loose[i] != values[i]) {
-                c.give(loose[i]);
+        }
+        give_others(c, loose, values);
+        uint32_t exponents = 0;
+        bool in_doubles = true;
+        for (const Packed input : inputs) {
+            exponents += BalancedFar::exponent(input);
+            in_doubles &= input.is_within<PLAIN_EXPONENT>();
+        }
+        if (exponents < BalancedFar::EXPONENTS && (horn.c.flags & HORN_PLAIN) != 0) {
+            Packed balanced[N], far[N];
+            pad(inputs, balanced);
+            pad(inputs, far);
+            messages_of<typename Number<BalancedFar>::type>(far, head, horn);
+            give_others(c, far, values);
+            messages_of<typename Number<Balanced>::type>(balanced, head, horn);
+            // Of what no double holds, only that.
+            for (int i = 0; i < N; ++i) {
+                const bool is_beyond =
+                    !values[i].template is_within<PLAIN_EXPONENT - 1>() || values[i] == Packed::contradiction();
+                balanced[i] = is_beyond ? values[i] : balanced[i];
+            }
+            if (in_doubles) {
+                give_others(c, balanced, values);
             }
         }
     }

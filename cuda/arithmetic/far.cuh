@@ -189,4 +189,72 @@ struct FromPacked<Loose> {
     }
 };
 
+/// A number as Balanced, of messages that no double has as well, as inputs and as quotients.
+struct BalancedFar {
+    double value;
+
+    /// The bound of the exponents of odds that are not certain, all of a factor of up to eight variables together: weights are
+    /// within 2^-(half of it + 2)..2^(half of it + 2), sums of products of N are larger by at most N, and coefficients are within
+    /// 2^-64..2. So all numbers are within 2^-960..2^960.
+    static constexpr uint32_t EXPONENTS = 2 * (960 - 65 - 3 * 8);
+
+    /// The exponent of odds, up or down, as it counts.
+    static FASTLBP_HD uint32_t exponent(Packed odds) {
+        const int32_t exponent = Far::of(uncertain(odds)).exponent;
+        return static_cast<uint32_t>(exponent < 0 ? -exponent : exponent);
+    }
+};
+
+FASTLBP_HD BalancedFar multiply(BalancedFar a, BalancedFar b) { return BalancedFar{a.value * b.value}; }
+FASTLBP_HD BalancedFar add(BalancedFar a, BalancedFar b) { return BalancedFar{a.value + b.value}; }
+FASTLBP_HD BalancedFar larger(BalancedFar a, BalancedFar b) { return a.value >= b.value ? a : b; }
+
+template <>
+struct Real<BalancedFar> {
+    static FASTLBP_HD BalancedFar zero() { return BalancedFar{0.0}; }
+    static FASTLBP_HD BalancedFar one() { return BalancedFar{1.0}; }
+    static FASTLBP_HD BalancedFar from_f64(double value) { return BalancedFar{value}; }
+};
+
+template <>
+struct FromPacked<BalancedFar> {
+    static FASTLBP_HD void weights(Packed odds, bool swapped, BalancedFar &first, BalancedFar &second) {
+        const bool none = odds.bits == 0, infinite = odds.bits == INFINITY_BITS;
+        const Far far = Far::of(uncertain(odds));
+        const Flat digits = {far.significand};
+        const int32_t half = far.exponent >> 1;
+        const uint32_t above = digits.high() + (static_cast<uint32_t>(far.exponent - half) << 20);
+        const uint32_t below = HIGH_ONE - (static_cast<uint32_t>(half) << 20);
+        const BalancedFar state1 = {Flat::of(none ? 0 : above, none ? 0 : digits.low()).value};
+        const BalancedFar state0 = {Flat::of(infinite ? 0 : below, 0).value};
+        first = swapped ? state0 : state1;
+        second = swapped ? state1 : state0;
+    }
+
+    static FASTLBP_HD Packed ratio(BalancedFar numerator, BalancedFar denominator, bool inverse) {
+        const Flat above = {inverse ? denominator.value : numerator.value};
+        const Flat below = {inverse ? numerator.value : denominator.value};
+        // No number here is so small that its high word is zero.
+        const bool none = above.high() == 0, infinite = below.high() == 0;
+        if (none | infinite) {
+            return (none & infinite) ? Packed::contradiction() : none ? Packed::zero() : Packed::infinity();
+        }
+        const Far a = Far::normalise(above.value, 0), b = Far::normalise(below.value, 0);
+        const Far odds = Far::normalise(quotient(a.significand, b.significand), a.exponent - b.exponent);
+        return odds.is_plain() ? odds.plain() : odds.packed();
+    }
+};
+
+/// Balanced, for sums where Loose is, and for maxima.
+template <class T>
+struct BalancedFor;
+template <>
+struct BalancedFor<Loose> {
+    typedef Balanced type;
+};
+template <>
+struct BalancedFor<Max<Loose>> {
+    typedef Max<Balanced> type;
+};
+
 }  // namespace fastlbp

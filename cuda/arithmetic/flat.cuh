@@ -12,12 +12,12 @@ constexpr uint32_t HIGH_INFINITY = static_cast<uint32_t>(INFINITY_BITS >> 32);
 /// high_half instead: here that was 2 to 4 percent slower.)
 FASTLBP_HD uint32_t high(Packed message) { return static_cast<uint32_t>(message.bits >> 32); }
 
-/// The quotient of positive numbers within 2^-500..2^500, as a division rounds it: the same operations in the same order
-/// as those by which the compiler divides, but for its test of operands, which keeps divisions from running together. The
-/// error of the reciprocal, at first less than 2^-20, is cubed and then squared; then what the product with it leaves is
-/// divided as well (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). That the
-/// reciprocal is not just too small at the end, which would be wrong for divisors with only ones as digits, is due to the
-/// one in its lowest digit.
+/// The quotient, within 2^-1000..2^1000, of positive numbers within 2^-960..2^960, as a division rounds it: the same
+/// operations in the same order as those by which the compiler divides, but for its test of operands, which keeps divisions
+/// from running together. The error of the reciprocal, at first less than 2^-20, is cubed and then squared; then what the
+/// product with it leaves is divided as well (Markstein, "Computation of elementary functions on the IBM RISC System/6000
+/// processor", 1990). That the reciprocal is not just too small at the end, which would be wrong for divisors with only ones as
+/// digits, is due to the one in its lowest digit.
 FASTLBP_HD double quotient(double a, double b) {
 #ifdef __CUDA_ARCH__
     double r;
@@ -78,6 +78,43 @@ struct FromPacked<Flat> {
         const uint32_t certain = none ? (infinite ? ~uint32_t(0) : 0) : HIGH_INFINITY;
         const bool any = none | infinite;
         return Packed{to_bits(Flat::of(any ? certain : ratio.high(), any ? 0 : ratio.low()).value)};
+    }
+};
+
+/// A Flat of a factor with balanced weights: those of both states of each variable, times a power of two that leaves them about
+/// as far from one. A message is a quotient of sums of products with one weight of each other variable, so such powers cancel out;
+/// but the exponents of the sums are half as large, so that doubles do where odds are as far from one as messages can be.
+struct Balanced {
+    double value;
+};
+
+FASTLBP_HD Balanced multiply(Balanced a, Balanced b) { return Balanced{a.value * b.value}; }
+FASTLBP_HD Balanced add(Balanced a, Balanced b) { return Balanced{a.value + b.value}; }
+FASTLBP_HD Balanced larger(Balanced a, Balanced b) { return a.value >= b.value ? a : b; }
+
+template <>
+struct Real<Balanced> {
+    static FASTLBP_HD Balanced zero() { return Balanced{0.0}; }
+    static FASTLBP_HD Balanced one() { return Balanced{1.0}; }
+    static FASTLBP_HD Balanced from_f64(double value) { return Balanced{value}; }
+};
+
+template <>
+struct FromPacked<Balanced> {
+    /// Of odds that are certain or stored as a double. With the exponent e, weights are within 2^-(|e| / 2 + 1)..2^(|e| / 2 + 2).
+    static FASTLBP_HD void weights(Packed odds, bool swapped, Balanced &first, Balanced &second) {
+        const uint32_t low = static_cast<uint32_t>(odds.bits);
+        const bool infinite = high(odds) == HIGH_INFINITY;
+        const uint32_t distance = (infinite | (high(odds) == 0)) ? 0 : high(odds) - HIGH_ONE;
+        const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(distance) >> 1) & ~((1u << 20) - 1);
+        const uint32_t state1 = infinite ? HIGH_ONE : high(odds) - half, state0 = infinite ? 0 : HIGH_ONE - half;
+        first = Balanced{Flat::of(swapped ? state0 : state1, swapped ? 0 : low).value};
+        second = Balanced{Flat::of(swapped ? state1 : state0, swapped ? low : 0).value};
+    }
+
+    /// As of Flat, if the quotient is certain or within 2^-1000..2^1000; else anything that is not.
+    static FASTLBP_HD Packed ratio(Balanced numerator, Balanced denominator, bool inverse) {
+        return FromPacked<Flat>::ratio(Flat{numerator.value}, Flat{denominator.value}, inverse);
     }
 };
 

@@ -43,11 +43,13 @@ struct LevelUnit {
         const uint32_t rounds = this->rounds();
         return chunk + 1 + (rounds > 2 ? (rounds + 1) / 4 : 0);
     }
-    /// Whether this input can be computed with so.
+    /// Whether this input can be computed with so; without BALANCED weights, of exponents that are half as large.
+    template <bool BALANCED>
     __device__ __forceinline__ bool fits(Packed value) const {
-        const uint32_t high = static_cast<uint32_t>(value.bits >> 32), range = this->range() << 20;
+        const uint32_t high = static_cast<uint32_t>(value.bits >> 32);
+        const uint32_t range = BALANCED ? this->range() << 20 : (this->range() << 19) - (4 << 20);
         return (high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) |
-               (is_certain_half(high) && range != 0);
+               (is_certain_half(high) && this->range() != 0);
     }
 };
 
@@ -138,8 +140,26 @@ struct Fraction<double> {
     }
 };
 
+__device__ __forceinline__ Fraction<double> in_doubles(const Fraction<double> &fraction) { return fraction; }
+__device__ __forceinline__ Fraction<double> in_doubles(const Fraction<Balanced> &fraction) {
+    return Fraction<double>{fraction.above.value, fraction.below.value};
+}
+
+/// The number for what doubles do for, with balanced weights or without.
+template <bool BALANCED>
+struct DoubleOf {
+    typedef double type;
+};
+template <>
+struct DoubleOf<true> {
+    typedef Balanced type;
+};
+
 /// The part of a body that another thread of a group of four has.
 __device__ __forceinline__ double of_four(double x, int thread) { return __shfl_sync(~0u, x, thread, 4); }
+__device__ __forceinline__ Balanced of_four(Balanced x, int thread) {
+    return Balanced{__shfl_sync(~0u, x.value, thread, 4)};
+}
 __device__ __forceinline__ Far of_four(const Far &x, int thread) {
     return Far{__shfl_sync(~0u, x.significand, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
 }
@@ -170,9 +190,9 @@ __device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, Packed val
 }
 
 /// The same for factors with more than eight variables; out of the way of the others.
-__device__ __noinline__ inline Fraction<double> message_of_warp(uint32_t lane, uint64_t value, bool negated,
-                                                                HeadValues f) {
-    return group_message<double, 5>(lane, Packed{value}, negated, f);
+template <class T>
+__device__ __noinline__ Fraction<T> message_of_warp(uint32_t lane, uint64_t value, bool negated, HeadValues f) {
+    return group_message<T, 5>(lane, Packed{value}, negated, f);
 }
 
 /// The message of a factor to the variable of this thread, by groups of 2^levels threads, in the numbers T.
@@ -192,27 +212,44 @@ __device__ __noinline__ Fraction<T> maximum_of_group(uint32_t levels, uint32_t l
     return Fraction<T>{maximum.above.value, maximum.below.value};
 }
 
-/// The message of a factor to the variable of this thread where doubles do not do. Of few variables Loose does, which takes
-/// half of the instructions.
+__device__ __forceinline__ BalancedFar of_four(BalancedFar x, int thread) {
+    return BalancedFar{__shfl_sync(~0u, x.value, thread, 4)};
+}
+
+/// As far_message, of up to eight variables, where exponents are far from what doubles have.
+__device__ __noinline__ inline uint64_t farther_message(uint32_t lane, bool of_four, uint64_t value, bool negated,
+                                                        HeadValues f) {
+    return (of_four ? message_of_four<Loose>(lane, Packed{value}, negated, f).ratio()
+                    : group_message<Loose, 3>(lane, Packed{value}, negated, f).ratio())
+        .bits;
+}
+
+/// The message of a factor to the variable of this thread where doubles do not do. For few variables there are numbers that take
+/// fewer instructions.
 __device__ __forceinline__ Packed far_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f, bool of_maxima) {
     const uint32_t levels = unit.levels();
     if (of_maxima) {
         return maximum_of_group<Far>(levels, lane, value.bits, negated, f).ratio();
     }
-    return levels == 2   ? message_of_four<Loose>(lane, value, negated, f).ratio()
-           : levels == 3 ? group_message<Loose, 3>(lane, value, negated, f).ratio()
-                         : group_message<Far, 5>(lane, value, negated, f).ratio();
+    if (levels > 3) {
+        return group_message<Far, 5>(lane, value, negated, f).ratio();
+    }
+    if (unit.range() == 0 || !may_be_balanced(levels, value)) {
+        return Packed{farther_message(lane, levels == 2, value.bits, negated, f)};
+    }
+    return levels == 2 ? message_of_four<BalancedFar>(lane, value, negated, f).ratio()
+                       : group_message<BalancedFar, 3>(lane, value, negated, f).ratio();
 }
 
 /// The same whatever its input is.
 __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f, bool of_maxima) {
     const uint32_t levels = unit.levels();
-    if (__all_sync(~0u, unit.fits(value))) {
-        const Fraction<double> fraction = of_maxima
-                                              ? maximum_of_group<double>(levels, lane, value.bits, negated, f)
-                                              : message_of_group<double>(levels, lane, value, negated, f);
+    if (__all_sync(~0u, unit.fits<true>(value))) {
+        const Fraction<double> fraction =
+            in_doubles(of_maxima ? maximum_of_group<Balanced>(levels, lane, value.bits, negated, f)
+                                 : message_of_group<Balanced>(levels, lane, value, negated, f));
         if (__all_sync(~0u, fraction.is_plain())) {
             return fraction.ratio();
         }
@@ -338,15 +375,17 @@ struct LevelWork {
     static __device__ __forceinline__ bool of_maxima() { return OPTIONS && shared_block().g.maxima != 0; }
 
     /// Computes and sends the messages of a unit if `fits` and more; returns whether.
+    template <bool BALANCED>
     __device__ __forceinline__ bool send_if(bool fits, uint32_t lane, const LevelUnit &unit,
                                             const LevelInput &input) const {
+        typedef typename DoubleOf<BALANCED>::type T;
         const uint32_t levels = unit.levels();
-        fits &= unit.fits(input.value);
-        const Fraction<double> fraction =
-            of_maxima()   ? maximum_of_group<double>(levels, lane, input.value.bits, input.is_negated(), input.f)
-            : levels == 2 ? message_of_four<double>(lane, input.value, input.is_negated(), input.f)
-            : levels == 3 ? group_message<double, 3>(lane, input.value, input.is_negated(), input.f)
-                          : message_of_warp(lane, input.value.bits, input.is_negated(), input.f);
+        fits &= unit.fits<BALANCED>(input.value);
+        const Fraction<double> fraction = in_doubles(
+            of_maxima()   ? maximum_of_group<T>(levels, lane, input.value.bits, input.is_negated(), input.f)
+            : levels == 2 ? message_of_four<T>(lane, input.value, input.is_negated(), input.f)
+            : levels == 3 ? group_message<T, 3>(lane, input.value, input.is_negated(), input.f)
+                          : message_of_warp<T>(lane, input.value.bits, input.is_negated(), input.f));
         fits &= fraction.is_plain();
         const Packed message = fraction.ratio();
         // Asked for here, it costs no time.
@@ -427,7 +466,7 @@ struct LevelWork {
         }
         last.wait();
         fits &= partial.complete<CERTAIN>(last.value(), input.value);
-        if (send_if(fits, lane, unit, input)) {
+        if (send_if<CERTAIN>(fits, lane, unit, input)) {
             return true;
         }
         // Where variables' messages are right, it was the factors that doubles do not do for.

@@ -58,21 +58,29 @@ __device__ __forceinline__ void damp_messages(const Block &block, const Home &ho
     __syncthreads();
 }
 
-/// The distances of inputs of a factor from one: sums of the exponents, as far as they matter, of those that are not
-/// certain. Each input is in each product once at most, so that the rule of fits_f64 of src/kernel/horn.rs holds for
-/// sums as well.
+/// The distances of the inputs of a factor from one: sums of the exponents of those that are not certain. Each input is in each
+/// product once at most, sums of products of N inputs are larger than the largest one by up to 2 N, and coefficients are within
+/// 2^-64..2.
 struct FloodRange {
-    /// For factors with eight variables, and with 32.
-    static constexpr uint32_t MOST = static_cast<uint32_t>((1000 - 66) / 2 - 2 * 8) << 20;
-    static constexpr uint32_t MOST_OF_WIDE = static_cast<uint32_t>((1000 - 66) / 2 - 2 * 32) << 20;
-    uint32_t sum;
+    /// Exponents are counted by this part of one, so that sums of eight are no larger than a word.
+    static constexpr uint32_t PART = 17;
+    /// Where sums for eight inputs are less, or for 32, quotients of sums of products are within 2^-1000..2^1000.
+    static constexpr uint32_t MOST = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 8) << PART;
+    static constexpr uint32_t MOST_OF_WIDE = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 32) << PART;
+    /// With balanced weights, sums of products for eight inputs are within 2^-960..2^960.
+    static constexpr uint32_t MOST_BALANCED = BalancedFar::EXPONENTS << PART;
+    uint32_t sum = 0;
 
+    /// What no double has is as far as what is stored as one can be, at least.
     __device__ __forceinline__ void add(Packed value) {
-        const uint32_t distance = smaller_of(distance_from_one(value), MOST);
+        const uint32_t distance = distance_from_one(value) >> (20 - PART);
         sum += is_certain_half(high(value)) ? 0 : distance;
     }
     __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
 };
+
+/// Whether a quotient of Balanced may be no double: it is not stored as one, or seems certain.
+__device__ __forceinline__ bool may_be_beyond(Packed message) { return distance_from_one(message) >= 1000u << 20; }
 
 /// A factor of more than eight variables.
 template <bool OPTIONS>
@@ -81,7 +89,7 @@ __device__ __noinline__ void flood_wide(const Block &block, const Home &home, co
     const bool there = place != ~uint32_t(0);
     const uint32_t arity = __popc(__ballot_sync(~0u, there));
     const Packed value = there ? home.messages[home.inputs + place] : Packed::one();
-    FloodRange range = {0};
+    FloodRange range;
     range.add(value);
     FASTLBP_UNROLL
     for (int level = 0; level < 5; ++level) {
@@ -169,8 +177,15 @@ __device__ __forceinline__ void far_factor(const Block &block, const Home &home,
     }
 }
 
+/// The message of a factor to the variable of this thread, by groups of eight threads, where doubles do not do.
+template <class T>
+__device__ __noinline__ uint64_t far_group_message(uint32_t lane, uint64_t value, bool negated, HeadValues f) {
+    return group_message<T, 3>(lane, Packed{value}, negated, f).ratio().bits;
+}
+
 /// What the threads of a warp send for up to four factors that doubles do not do for, of those of both kinds the ones from this
-/// number on, a thread for each message: alone, a thread would take two to three times as long for eight messages.
+/// number on, a thread for each message: alone, a thread would take two to three times as long for eight messages. With
+/// balanced weights, doubles do for most of them.
 template <class T>
 __device__ __noinline__ void few_far_factors(const Block &block, const Home &home, uint32_t first, uint32_t count,
                                              uint32_t pass) {
@@ -188,7 +203,21 @@ __device__ __noinline__ void few_far_factors(const Block &block, const Home &hom
     const uint32_t place = position < rows ? words[32 * (position + 1)] : ~uint32_t(0);
     const bool there = at < count && place != ~uint32_t(0), negated = literals.is_negated(position);
     const Packed value = there ? home.messages[home.inputs + place] : Packed{negated ? 0 : INFINITY_BITS};
-    const Packed message = group_message<T, 3>(lane, value, negated, literals.values()).ratio();
+    FloodRange range;
+    range.add(value);
+    FASTLBP_UNROLL
+    for (int level = 0; level < 3; ++level) {
+        range.sum += __shfl_xor_sync(~0u, range.sum, 1 << level);
+    }
+    bool fits = range.sum < FloodRange::MOST_BALANCED && !has_sign(value) && (literals.c.flags & HORN_PLAIN) != 0;
+    Packed message = Packed::one();
+    if (__all_sync(~0u, fits)) {
+        message = group_message<typename BalancedFor<T>::type, 3>(lane, value, negated, literals.values()).ratio();
+        fits = !there | !may_be_beyond(message);
+    }
+    if (!__all_sync(~0u, fits)) {
+        message = Packed{far_group_message<T>(lane, value.bits, negated, literals.values())};
+    }
     if (there) {
         put_message(block, home, place, message, pass);
     }
@@ -262,7 +291,7 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
         return;
     }
     const HornCoefficients &c = block.coefficients_of(number);
-    FloodRange range = {0};
+    FloodRange range;
     uint32_t places[N];
     Packed values[N];
     FASTLBP_UNROLL

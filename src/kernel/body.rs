@@ -70,11 +70,19 @@ impl FromEncoded for f64 {
     }
 }
 
-/// A number in f64 range where no input is certain: then no message is 0/0.
+/// A number in f64 range, for less than what `f64` serves for, or for more.
 #[derive(Clone, Copy)]
-pub(super) struct Near(f64);
+pub(super) struct InRange<const BALANCED: bool>(f64);
 
-impl Arithmetic for Near {
+/// Where no input is certain: then no message is 0/0.
+pub(super) type Near = InRange<false>;
+
+/// Of a factor whose inputs may be as far from one as an `f64` can be. Both weights of a variable are multiplied by a power of two
+/// that leaves them about as far from one. A message is a quotient of sums of products with one weight of each other variable, so
+/// that these powers cancel out; but exponents on the way are half as large.
+pub(super) type Balanced = InRange<true>;
+
+impl<const BALANCED: bool> Arithmetic for InRange<BALANCED> {
     const ZERO: Self = Self(0.0);
     const ONE: Self = Self(1.0);
     #[inline(always)]
@@ -87,7 +95,7 @@ impl Arithmetic for Near {
     }
 }
 
-impl Real for Near {
+impl<const BALANCED: bool> Real for InRange<BALANCED> {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         Self(value)
@@ -119,13 +127,30 @@ impl FromEncoded for Near {
     fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
         let first = choose(swapped, EncodedMessage::ONE.0, odds.0);
         let second = choose(swapped, odds.0, EncodedMessage::ONE.0);
-        [Self(f64::from_bits(first)), Self(f64::from_bits(second))]
+        [InRange(f64::from_bits(first)), InRange(f64::from_bits(second))]
     }
     #[inline(always)]
     fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage {
         let (a, b) = (numerator.0.to_bits(), denominator.0.to_bits());
         let (above, below) = (choose(inverse, b, a), choose(inverse, a, b));
         EncodedMessage::from_near_ratio(f64::from_bits(above) / f64::from_bits(below))
+    }
+}
+
+/// The exponents of odds that are not certain are within 2 (960 - 65 - 3 * [`SMALL_ARITY`]), all of a factor together, where [`Balanced`]
+/// serves. With the exponent e, weights are within 2^-+(|e| / 2 + 2), sums of products of N are larger by at most N, and
+/// coefficients are within 2^-64..2: so all numbers on the way are within 2^-+960. (Doubles go further, but the division of `cuda/` not.)
+pub(super) const BALANCED_EXPONENTS: u64 = 2 * (960 - 65 - 3 * SMALL_ARITY as u64);
+
+impl FromEncoded for Balanced {
+    #[inline(always)]
+    fn weights(odds: EncodedMessage, swapped: bool) -> [Self; 2] {
+        let scale = odds.balancing_power();
+        f64::weights(odds, swapped).map(|weight| InRange(weight * scale))
+    }
+    #[inline(always)]
+    fn ratio(numerator: Self, denominator: Self, inverse: bool) -> EncodedMessage {
+        f64::ratio(numerator.0, denominator.0, inverse)
     }
 }
 

@@ -38,7 +38,7 @@ const F64_BIAS: i32 = 1023;
 const FRACTION: u64 = (1 << 52) - 1;
 
 /// The same word in each lane.
-const fn words(word: u64) -> __m256i {
+pub(super) const fn words(word: u64) -> __m256i {
     // SAFETY: both are 32 bytes that any bits are valid for.
     unsafe { std::mem::transmute::<[u64; 4], __m256i>([word; 4]) }
 }

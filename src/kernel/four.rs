@@ -1,11 +1,14 @@
 //! Messages of four nodes at once, in vector registers of AVX2. Each number is computed by the operations, in the order, of the
 //! functions for one node, so that bits are the same. What is here serves only where [`is_available`].
 
-use super::body::{Body, HeadWeights, Literals, SmallFactor, Values, send_small, weights_of_head};
-use super::extended_four::ExtendedFour;
+use super::body::{
+    BALANCED_EXPONENTS, Body, HeadWeights, Literals, SMALL_ARITY, SmallFactor, Values, send_small,
+    weights_of_head,
+};
+use super::extended_four::{ExtendedFour, words};
 use super::horn::{HornCoefficients, head_first_position};
 use super::number::Arithmetic;
-use super::packed::EncodedMessage;
+use super::packed::{EncodedMessage, F64_EXPONENT};
 use super::tree::{Monoid, leave_one_out_of_eight};
 use std::arch::x86_64::*;
 
@@ -350,7 +353,7 @@ fn other_head_first_messages<const N: usize>(
     inputs: [Four; N], values: Values<Four>, negated: [Condition; N],
 ) -> ([Four; N], u32) {
     if near_for_factors::<N, true>(&inputs) != ALL {
-        return extended_head_first_messages(inputs, values, negated);
+        return balanced_head_first_messages(inputs, values, negated);
     }
     let mut weights = [[Four::ONE; 2]; N];
     for number in 0..N {
@@ -362,6 +365,86 @@ fn other_head_first_messages<const N: usize>(
     }
     let out = FourFactors::messages(weights, values, negated);
     (out, are_numbers(&out))
+}
+
+/// [`four_head_first_messages`] with balanced weights, where these do, and else with exponents that have a range of their own.
+#[target_feature(enable = "avx2")]
+#[inline(never)]
+fn balanced_head_first_messages<const N: usize>(
+    inputs: [Four; N], values: Values<Four>, negated: [Condition; N],
+) -> ([Four; N], u32) {
+    let balanced = BalancedInputs::of(&inputs);
+    if balanced.are_within::<BALANCED_EXPONENTS>() != ALL {
+        return extended_head_first_messages(inputs, values, negated);
+    }
+    let out = FourFactors::messages(balanced.weights, values, negated);
+    let right = are_numbers(&out);
+    // What no `f64` holds is taken for certain, or for subnormal.
+    let may_be_beyond = right & !balanced.are_within::<EXPONENTS_OF_F64>();
+    if may_be_beyond != 0 && may_be_beyond & !within::<F64_EXPONENT>(&out) != 0 {
+        return extended_head_first_messages(inputs, values, negated);
+    }
+    (out, right)
+}
+
+/// Where the exponents of the inputs of a factor add up to less, messages are certain or within 2^-+1000: they are quotients of two
+/// sums of products of inputs and coefficients, as for [`BALANCED_EXPONENTS`].
+const EXPONENTS_OF_F64: u64 = 1000 - 2 * 65 - 2 * 3 * SMALL_ARITY as u64;
+
+/// The weights of four factors as those of [`Balanced`](super::body::Balanced).
+struct BalancedInputs<const N: usize> {
+    weights: [[Four; 2]; N],
+    /// See [`EncodedMessage::sum_of_exponents`]; too large where some inputs are not stored as `f64`.
+    exponents: __m256i,
+}
+
+impl<const N: usize> BalancedInputs<N> {
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn of(inputs: &[Four; N]) -> Self {
+        let one = Four::ONE.words();
+        let (mut weights, mut exponents) = ([[Four::ONE; 2]; N], _mm256_setzero_si256());
+        for number in 0..N {
+            let word = inputs[number].words();
+            let is_infinite = is_infinite(inputs[number]);
+            let is_zero = _mm256_cmpeq_epi64(word, _mm256_setzero_si256());
+            let is_deterministic = _mm256_or_si256(is_zero, is_infinite);
+            // The upper half, in the lower one.
+            let distance = _mm256_srli_epi64::<32>(_mm256_sub_epi64(word, one));
+            let distance = _mm256_andnot_si256(is_deterministic, distance);
+            exponents = _mm256_add_epi64(exponents, _mm256_abs_epi32(distance));
+            let half = _mm256_and_si256(_mm256_srai_epi32::<1>(distance), words(!0 << 20));
+            let half = _mm256_slli_epi64::<32>(half);
+            let state0 = _mm256_andnot_si256(is_infinite, _mm256_sub_epi64(one, half));
+            let state1 = _mm256_blendv_epi8(_mm256_sub_epi64(word, half), one, is_infinite);
+            weights[number] = [state1, state0].map(|word| Four(_mm256_castsi256_pd(word)));
+            // The sign of those that are not stored as `f64`.
+            let is_tagged = _mm256_srli_epi64::<63>(word);
+            exponents = _mm256_add_epi64(exponents, _mm256_slli_epi64::<32>(is_tagged));
+        }
+        Self { weights, exponents }
+    }
+
+    /// Of which factors the exponents add up to less, as a bit for each.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn are_within<const EXPONENTS: u64>(&self) -> u32 {
+        lanes_of(_mm256_cmpgt_epi64(words(EXPONENTS << 20), self.exponents))
+    }
+}
+
+/// Of which nodes all messages are within 2^-`EXPONENT`..2^`EXPONENT`, as a bit for each. None is not a number.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn within<const EXPONENT: i64>(messages: &[Four]) -> u32 {
+    let bits = |exponent: i64| words(((1023 + exponent) as u64) << 52);
+    let mut beyond = _mm256_setzero_si256();
+    for message in messages {
+        let below = _mm256_cmpgt_epi64(bits(-EXPONENT), message.words());
+        let above = _mm256_cmpgt_epi64(message.words(), bits(EXPONENT));
+        beyond = _mm256_or_si256(beyond, _mm256_or_si256(below, above));
+    }
+    !lanes_of(beyond) & ALL
 }
 
 /// [`four_head_first_messages`] with exponents that have a range of their own.

@@ -3,8 +3,8 @@
 
 use super::Inference;
 use super::body::{
-    Body, BodyScratch, FromEncoded, HeadWeights, Literals, Near, Values, head_message, messages,
-    one_message, small_messages,
+    BALANCED_EXPONENTS, Balanced, Body, BodyScratch, FromEncoded, HeadWeights, Literals, Near,
+    Values, head_message, messages, one_message, small_messages,
 };
 use super::number::{ExtendedFloat, Real, scratch_by_number};
 use super::packed::EncodedMessage;
@@ -215,11 +215,18 @@ fn messages_in_any_range(
     inputs: &[EncodedMessage], head: usize, c: &HornCoefficients, literals: &impl Literals,
     out: &mut [EncodedMessage],
 ) {
-    if c.fits_f64(inputs) {
-        small_messages::<f64>(inputs, head, literals, out);
+    if c.in_f64_range && may_be_balanced(inputs) {
+        small_messages::<Balanced>(inputs, head, literals, out);
     } else {
         small_messages::<ExtendedFloat>(inputs, head, literals, out);
     }
+}
+
+/// Whether [`Balanced`] serves for these inputs, if it does for the coefficients.
+#[inline(always)]
+fn may_be_balanced(inputs: &[EncodedMessage]) -> bool {
+    let exponents = EncodedMessage::sum_of_exponents(inputs);
+    exponents.is_some_and(|sum| sum < BALANCED_EXPONENTS << 20)
 }
 
 /// [`small_horn_messages`] of a factor with at least two variables, where inputs and messages are in another order: those
@@ -346,6 +353,7 @@ pub(crate) mod tests {
         prop_oneof![
             6 => (1.0 / near..near).prop_map(EncodedMessage::from_f64),
             2 => (-far..far).prop_map(|e| EncodedMessage::from_f64(1.3 * 2_f64.powi(e))),
+            1 => (-1001..=1001).prop_map(|e| EncodedMessage::from_f64(1.9 * 2_f64.powi(e))),
             1 => (-9000_i64..9000).prop_map(|e| EncodedMessage::pack(ExtendedFloat::from_parts(1.7, e))),
             1 => Just(EncodedMessage::ZERO),
             1 => Just(EncodedMessage::INFINITY),

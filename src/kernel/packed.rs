@@ -108,6 +108,28 @@ impl EncodedMessage {
         self.0.wrapping_sub(1) >= Self::INFINITY.0 - 1
     }
 
+    /// 2^-(e / 2), rounded up, for a value with the exponent e that is stored as an `f64`; 1 for 0 and infinity.
+    #[inline(always)]
+    pub(super) fn balancing_power(self) -> f64 {
+        let distance =
+            if self.is_deterministic() { 0 } else { (self.0 as i64) - Self::ONE.0 as i64 };
+        let half = (distance >> 1) as u64 & !((1 << 52) - 1);
+        f64::from_bits(Self::ONE.0.wrapping_sub(half))
+    }
+
+    /// The sum of the exponents of values that are not certain, up or down, in parts of 2^-20; `None` where some are not stored as
+    /// `f64`.
+    #[inline(always)]
+    pub(super) fn sum_of_exponents(values: &[Self]) -> Option<u64> {
+        let (mut sum, mut marks) = (0, 0);
+        for value in values {
+            let distance = (value.0 >> 32) as i64 - (Self::ONE.0 >> 32) as i64;
+            sum += if value.is_deterministic() { 0 } else { distance.unsigned_abs() };
+            marks |= value.0;
+        }
+        (marks & TAG == 0).then_some(sum)
+    }
+
     /// The value as an `f64`; right only for values that are stored as one.
     #[inline(always)]
     pub(crate) fn stored_f64(self) -> f64 {

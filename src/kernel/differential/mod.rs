@@ -149,6 +149,7 @@ fn message() -> impl Strategy<Value = EncodedMessage> {
     prop_oneof![
         12 => (1e-3_f64..1e3).prop_map(EncodedMessage::from_f64),
         4 => (1.0_f64..2.0, -300_i64..300).prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
+        2 => (1.0_f64..2.0, -1_000_i64..=1_000).prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
         1 => (1.0_f64..2.0, -17_000_i64..17_000)
             .prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
         1 => (1.0_f64..2.0, -3_000_000_i64..3_000_000)

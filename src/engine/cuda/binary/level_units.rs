@@ -282,17 +282,19 @@ fn leaf_place(thread: usize) -> usize {
     CHUNK * chunk + 4 * lane + word
 }
 
-/// Largest exponents R of the inputs of a factor with so many variables for which doubles are exact; 0 if none are.
-/// A message depends on b = arity - 1 inputs; with coefficients from 2^-64 on, the weights of both states, and all
-/// numbers that lead to them, are within 2^-+(b R + 66). The device looks at their quotient itself.
+/// Largest exponents R of the inputs of a factor with so many variables for which doubles are exact, as multiples of 4.
+/// A message depends on b = arity - 1 inputs, with balanced weights within 2^-+(R / 2 + 2); with coefficients from 2^-64 on, and
+/// sums of up to 2^b products, all numbers that lead to a message are within 2^-+(b (R / 2 + 3) + 65), which must stay
+/// below 1000. The device looks at their quotient itself.
 fn exact_range(arity: usize) -> u32 {
     match arity {
-        ..=2 => 900,
-        3 => 450,
-        4 => 300,
-        5 => 230,
-        6..=9 => 115,
-        10..=17 => 57,
+        ..=2 => 1000,
+        3 => 924,
+        4 => 616,
+        5 => 460,
+        6..=9 => 224,
+        10..=17 => 108,
+        18..=32 => 52,
         _ => 0,
     }
 }
