@@ -673,7 +673,7 @@ fn factors_beyond_f64_range_among_others() {
     }
 }
 
-/// Chains of factors of 2 to 8 variables that pass on messages of some 1e-200, each to the next one at once: by levels, the
+/// Chains of factors of 2 to 26 variables that pass on messages of some 1e-200, each to the next one at once: by levels, the
 /// last input that a factor waits for is one that doubles do not do for.
 #[test]
 fn factors_beyond_f64_range_in_chains() {
@@ -684,8 +684,8 @@ fn factors_beyond_f64_range_in_chains() {
         let of_chain = |link: u64| 1000 * chain + link;
         builder.add_prior(of_chain(0), if chain % 3 == 0 { 0.4 } else { 1e-200 }).unwrap();
         for link in 0..length {
-            let others = chain % 7;
-            let other = |i: u64| 1_000_000 + 10_000 * chain + 10 * link + i;
+            let others = [0, 1, 2, 3, 4, 5, 6, 14, 24][chain as usize % 9];
+            let other = |i: u64| 1_000_000 + 10_000 * chain + 100 * link + i;
             let body: Vec<u64> =
                 std::iter::once(of_chain(link)).chain((0..others).map(other)).collect();
             builder.add_and(of_chain(link + 1), &body, 1.0, 0.0).unwrap();
