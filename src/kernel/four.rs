@@ -381,7 +381,7 @@ fn balanced_head_first_messages<const N: usize>(
     let right = are_numbers(&out);
     // What no `f64` holds is taken for certain, or for subnormal.
     let may_be_beyond = right & !balanced.are_within::<EXPONENTS_OF_F64>();
-    if may_be_beyond != 0 && may_be_beyond & !within::<F64_EXPONENT>(&out) != 0 {
+    if may_be_beyond != 0 && may_be_beyond & !in_f64_range(&out) != 0 {
         return extended_head_first_messages(inputs, values, negated);
     }
     (out, right)
@@ -433,15 +433,16 @@ impl<const N: usize> BalancedInputs<N> {
     }
 }
 
-/// Of which nodes all messages are within 2^-`EXPONENT`..2^`EXPONENT`, as a bit for each. None is not a number.
+/// Of which nodes all messages are within 2^-1000..=2^1000, as a bit for each. None is not a number.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn within<const EXPONENT: i64>(messages: &[Four]) -> u32 {
-    let bits = |exponent: i64| words(((1023 + exponent) as u64) << 52);
+fn in_f64_range(messages: &[Four]) -> u32 {
+    let power = |exponent: i64| words(((1023 + exponent) as u64) << 52);
+    let (low, high) = (power(-F64_EXPONENT), power(F64_EXPONENT));
     let mut beyond = _mm256_setzero_si256();
     for message in messages {
-        let below = _mm256_cmpgt_epi64(bits(-EXPONENT), message.words());
-        let above = _mm256_cmpgt_epi64(message.words(), bits(EXPONENT));
+        let below = _mm256_cmpgt_epi64(low, message.words());
+        let above = _mm256_cmpgt_epi64(message.words(), high);
         beyond = _mm256_or_si256(beyond, _mm256_or_si256(below, above));
     }
     !lanes_of(beyond) & ALL
