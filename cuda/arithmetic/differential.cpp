@@ -289,10 +289,10 @@ void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const H
         uint32_t exponents = 0;
         bool in_doubles = true;
         for (const Packed input : inputs) {
-            exponents += BalancedFar::exponent(input);
+            exponents += balanced_exponent(input);
             in_doubles &= input.is_within<PLAIN_EXPONENT>();
         }
-        if (exponents < BalancedFar::EXPONENTS && (horn.c.flags & HORN_PLAIN) != 0) {
+        if (exponents < BALANCED_EXPONENTS && (horn.c.flags & HORN_PLAIN) != 0) {
             Packed balanced[N], far[N];
             pad(inputs, balanced);
             pad(inputs, far);

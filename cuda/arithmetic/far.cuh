@@ -190,31 +190,18 @@ struct FromPacked<Loose> {
 };
 
 /// A number as Balanced, of messages that no double has as well, as inputs and as quotients.
-struct BalancedFar {
-    double value;
+typedef InDouble<Scaling::BALANCED_FAR> BalancedFar;
 
-    /// The bound of the exponents of odds that are not certain, all of a factor of up to eight variables together: weights are
-    /// within 2^-(half of it + 2)..2^(half of it + 2), sums of products of N are larger by at most N, and coefficients are within
-    /// 2^-64..2. So all numbers are within 2^-960..2^960.
-    static constexpr uint32_t EXPONENTS = 2 * (960 - 65 - 3 * 8);
+/// The bound of the exponents of odds that are not certain, all of a factor of up to eight variables together: weights are
+/// within 2^-(half of it + 2)..2^(half of it + 2), sums of products of N are larger by at most N, and coefficients are within
+/// 2^-64..2. So all numbers are within 2^-960..2^960.
+constexpr uint32_t BALANCED_EXPONENTS = 2 * (960 - 65 - 3 * 8);
 
-    /// The exponent of odds, up or down, as it counts.
-    static FASTLBP_HD uint32_t exponent(Packed odds) {
-        const int32_t exponent = Far::of(uncertain(odds)).exponent;
-        return static_cast<uint32_t>(exponent < 0 ? -exponent : exponent);
-    }
-};
-
-FASTLBP_HD BalancedFar multiply(BalancedFar a, BalancedFar b) { return BalancedFar{a.value * b.value}; }
-FASTLBP_HD BalancedFar add(BalancedFar a, BalancedFar b) { return BalancedFar{a.value + b.value}; }
-FASTLBP_HD BalancedFar larger(BalancedFar a, BalancedFar b) { return a.value >= b.value ? a : b; }
-
-template <>
-struct Real<BalancedFar> {
-    static FASTLBP_HD BalancedFar zero() { return BalancedFar{0.0}; }
-    static FASTLBP_HD BalancedFar one() { return BalancedFar{1.0}; }
-    static FASTLBP_HD BalancedFar from_f64(double value) { return BalancedFar{value}; }
-};
+/// The exponent of odds, up or down, as it counts.
+FASTLBP_HD uint32_t balanced_exponent(Packed odds) {
+    const int32_t exponent = Far::of(uncertain(odds)).exponent;
+    return static_cast<uint32_t>(exponent < 0 ? -exponent : exponent);
+}
 
 template <>
 struct FromPacked<BalancedFar> {
@@ -225,15 +212,14 @@ struct FromPacked<BalancedFar> {
         const int32_t half = far.exponent >> 1;
         const uint32_t above = digits.high() + (static_cast<uint32_t>(far.exponent - half) << 20);
         const uint32_t below = HIGH_ONE - (static_cast<uint32_t>(half) << 20);
-        const BalancedFar state1 = {Flat::of(none ? 0 : above, none ? 0 : digits.low()).value};
-        const BalancedFar state0 = {Flat::of(infinite ? 0 : below, 0).value};
+        const BalancedFar state1 = BalancedFar::of(none ? 0 : above, none ? 0 : digits.low());
+        const BalancedFar state0 = BalancedFar::of(infinite ? 0 : below, 0);
         first = swapped ? state0 : state1;
         second = swapped ? state1 : state0;
     }
 
     static FASTLBP_HD Packed ratio(BalancedFar numerator, BalancedFar denominator, bool inverse) {
-        const Flat above = {inverse ? denominator.value : numerator.value};
-        const Flat below = {inverse ? numerator.value : denominator.value};
+        const BalancedFar above = inverse ? denominator : numerator, below = inverse ? numerator : denominator;
         // No number here is so small that its high word is zero.
         const bool none = above.high() == 0, infinite = below.high() == 0;
         if (none | infinite) {

@@ -34,27 +34,43 @@ FASTLBP_HD double quotient(double a, double b) {
 #endif
 }
 
-/// A number which doubles do for: tests and selections of it are of its high word.
-struct Flat {
+/// How the two weights are scaled that odds are turned into.
+enum class Scaling { NONE, BALANCED, BALANCED_FAR };
+
+/// A number which doubles do for, of factors whose weights are scaled so: tests and selections of it are of its high word.
+template <Scaling SCALING>
+struct InDouble {
     double value;
 
-    static FASTLBP_HD Flat of(uint32_t high, uint32_t low) {
-        return Flat{from_bits(static_cast<uint64_t>(high) << 32 | low)};
+    static FASTLBP_HD InDouble of(uint32_t high, uint32_t low) {
+        return InDouble{from_bits(static_cast<uint64_t>(high) << 32 | low)};
     }
     FASTLBP_HD uint32_t high() const { return static_cast<uint32_t>(to_bits(value) >> 32); }
     FASTLBP_HD uint32_t low() const { return static_cast<uint32_t>(to_bits(value)); }
 };
 
-FASTLBP_HD Flat multiply(Flat a, Flat b) { return Flat{a.value * b.value}; }
-FASTLBP_HD Flat add(Flat a, Flat b) { return Flat{a.value + b.value}; }
-FASTLBP_HD Flat larger(Flat a, Flat b) { return a.value >= b.value ? a : b; }
+template <Scaling S>
+FASTLBP_HD InDouble<S> multiply(InDouble<S> a, InDouble<S> b) {
+    return InDouble<S>{a.value * b.value};
+}
+template <Scaling S>
+FASTLBP_HD InDouble<S> add(InDouble<S> a, InDouble<S> b) {
+    return InDouble<S>{a.value + b.value};
+}
+template <Scaling S>
+FASTLBP_HD InDouble<S> larger(InDouble<S> a, InDouble<S> b) {
+    return a.value >= b.value ? a : b;
+}
 
-template <>
-struct Real<Flat> {
-    static FASTLBP_HD Flat zero() { return Flat{0.0}; }
-    static FASTLBP_HD Flat one() { return Flat{1.0}; }
-    static FASTLBP_HD Flat from_f64(double value) { return Flat{value}; }
+template <Scaling S>
+struct Real<InDouble<S>> {
+    static FASTLBP_HD InDouble<S> zero() { return InDouble<S>{0.0}; }
+    static FASTLBP_HD InDouble<S> one() { return InDouble<S>{1.0}; }
+    static FASTLBP_HD InDouble<S> from_f64(double value) { return InDouble<S>{value}; }
 };
+
+/// Odds x are the weights x and 1.
+typedef InDouble<Scaling::NONE> Flat;
 
 template <>
 struct FromPacked<Flat> {
@@ -81,23 +97,10 @@ struct FromPacked<Flat> {
     }
 };
 
-/// A Flat of a factor with balanced weights: those of both states of each variable, times a power of two that leaves them about
+/// A number of a factor with balanced weights: those of both states of each variable, times a power of two that leaves them about
 /// as far from one. A message is a quotient of sums of products with one weight of each other variable, so such powers cancel out;
 /// but the exponents of the sums are half as large, so that doubles do where odds are as far from one as messages can be.
-struct Balanced {
-    double value;
-};
-
-FASTLBP_HD Balanced multiply(Balanced a, Balanced b) { return Balanced{a.value * b.value}; }
-FASTLBP_HD Balanced add(Balanced a, Balanced b) { return Balanced{a.value + b.value}; }
-FASTLBP_HD Balanced larger(Balanced a, Balanced b) { return a.value >= b.value ? a : b; }
-
-template <>
-struct Real<Balanced> {
-    static FASTLBP_HD Balanced zero() { return Balanced{0.0}; }
-    static FASTLBP_HD Balanced one() { return Balanced{1.0}; }
-    static FASTLBP_HD Balanced from_f64(double value) { return Balanced{value}; }
-};
+typedef InDouble<Scaling::BALANCED> Balanced;
 
 template <>
 struct FromPacked<Balanced> {
@@ -108,8 +111,8 @@ struct FromPacked<Balanced> {
         const uint32_t distance = (infinite | (high(odds) == 0)) ? 0 : high(odds) - HIGH_ONE;
         const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(distance) >> 1) & ~((1u << 20) - 1);
         const uint32_t state1 = infinite ? HIGH_ONE : high(odds) - half, state0 = infinite ? 0 : HIGH_ONE - half;
-        first = Balanced{Flat::of(swapped ? state0 : state1, swapped ? 0 : low).value};
-        second = Balanced{Flat::of(swapped ? state1 : state0, swapped ? low : 0).value};
+        first = Balanced::of(swapped ? state0 : state1, swapped ? 0 : low);
+        second = Balanced::of(swapped ? state1 : state0, swapped ? low : 0);
     }
 
     /// As of Flat, if the quotient is certain or within 2^-1000..2^1000; else anything that is not.

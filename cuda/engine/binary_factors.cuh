@@ -32,12 +32,9 @@ __device__ __forceinline__ Loose shuffle_xor(const Loose &x, int distance) {
     return Loose{__shfl_xor_sync(~0u, x.value, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
 }
 
-__device__ __forceinline__ Balanced shuffle_xor(Balanced x, int distance) {
-    return Balanced{__shfl_xor_sync(~0u, x.value, distance)};
-}
-
-__device__ __forceinline__ BalancedFar shuffle_xor(BalancedFar x, int distance) {
-    return BalancedFar{__shfl_xor_sync(~0u, x.value, distance)};
+template <Scaling S>
+__device__ __forceinline__ InDouble<S> shuffle_xor(InDouble<S> x, int distance) {
+    return InDouble<S>{__shfl_xor_sync(~0u, x.value, distance)};
 }
 
 __device__ __forceinline__ double shuffle_xor(double x, int distance) { return __shfl_xor_sync(~0u, x, distance); }
@@ -98,13 +95,13 @@ __device__ __forceinline__ Fraction<T> group_message(uint32_t lane, Packed value
 
 /// Whether BalancedFar serves for the factors of a warp, by groups of 2^`levels` <= 8 threads that have an input each.
 __device__ __forceinline__ bool may_be_balanced(uint32_t levels, Packed value) {
-    uint32_t sum = BalancedFar::exponent(value);
+    uint32_t sum = balanced_exponent(value);
     FASTLBP_UNROLL
     for (uint32_t level = 0; level < 3; ++level) {
         const uint32_t other = __shfl_xor_sync(~0u, sum, 1 << level);
         sum += level < levels ? other : 0;
     }
-    return __all_sync(~0u, sum < BalancedFar::EXPONENTS);
+    return __all_sync(~0u, sum < BALANCED_EXPONENTS);
 }
 
 /// The message of a factor of `arity` <= 32 variables to the one of this thread, whose input is `value`;

@@ -157,8 +157,9 @@ struct DoubleOf<true> {
 
 /// The part of a body that another thread of a group of four has.
 __device__ __forceinline__ double of_four(double x, int thread) { return __shfl_sync(~0u, x, thread, 4); }
-__device__ __forceinline__ Balanced of_four(Balanced x, int thread) {
-    return Balanced{__shfl_sync(~0u, x.value, thread, 4)};
+template <Scaling S>
+__device__ __forceinline__ InDouble<S> of_four(InDouble<S> x, int thread) {
+    return InDouble<S>{__shfl_sync(~0u, x.value, thread, 4)};
 }
 __device__ __forceinline__ Far of_four(const Far &x, int thread) {
     return Far{__shfl_sync(~0u, x.significand, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
@@ -210,10 +211,6 @@ __device__ __noinline__ Fraction<T> maximum_of_group(uint32_t levels, uint32_t l
                                                      HeadValues f) {
     const Fraction<Max<T>> maximum = message_of_group<Max<T>>(levels, lane, Packed{value}, negated, f);
     return Fraction<T>{maximum.above.value, maximum.below.value};
-}
-
-__device__ __forceinline__ BalancedFar of_four(BalancedFar x, int thread) {
-    return BalancedFar{__shfl_sync(~0u, x.value, thread, 4)};
 }
 
 /// As far_message, of up to eight variables, where exponents are far from what doubles have.

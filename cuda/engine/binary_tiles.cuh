@@ -68,7 +68,7 @@ struct FloodRange {
     static constexpr uint32_t MOST = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 8) << PART;
     static constexpr uint32_t MOST_OF_WIDE = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 32) << PART;
     /// With balanced weights, sums of products for eight inputs are within 2^-960..2^960.
-    static constexpr uint32_t MOST_BALANCED = BalancedFar::EXPONENTS << PART;
+    static constexpr uint32_t MOST_BALANCED = BALANCED_EXPONENTS << PART;
     uint32_t sum = 0;
 
     /// What no double has is as far as what is stored as one can be, at least.
