@@ -399,14 +399,7 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
 extern "C" __global__ void binary_begin_products(const __grid_constant__ Binary g, uint32_t buffer) {
     const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
     for (uint32_t piece = thread_of_grid() / 32; piece < end; piece += warps) {
-        Leaves leaves;
-        uint32_t slot;
-        load_piece(g, piece, g.piece_hubs[piece], g.state(buffer), leaves, slot);
-        Ascent ascent;
-        ascent.climb(leaves.total(), 32);
-        if (threadIdx.x % 32 == 0) {
-            hand_over_product(g.level_products + buffer * g.product_stride + 2 * g.piece_places[piece], ascent.total(), 0);
-        }
+        multiply_piece(g, FirstVersions{g, buffer}, piece, g.state(buffer));
     }
 }
 

@@ -519,11 +519,7 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
     const bool mine = place < end;
     const uint32_t known = variable & 3;
     Leaves leaves;
-    if (mine) {
-        leaves.load(messages, place);
-    } else {
-        leaves.fill_with_ones();
-    }
+    leaves.load_if(mine, messages, place);
     Ascent ascent;
     ascent.climb(leaves.total(), width);
     if (mine) {

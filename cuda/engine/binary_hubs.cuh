@@ -198,11 +198,7 @@ __device__ __forceinline__ void small_hubs(const Binary &g, uint32_t first, uint
         const bool mine = there && slot < __ldg(g.hub_slots + hub + 1);
         const uint32_t known = there ? g.known[hub] : 0;
         Leaves leaves;
-        if (mine) {
-            leaves.load(from, slot);
-        } else {
-            leaves.fill_with_ones();
-        }
+        leaves.load_if(mine, from, slot);
         Ascent ascent;
         ascent.climb(leaves.total(), width);
         if (there && block == 0) {
@@ -286,11 +282,7 @@ __device__ __forceinline__ void large_hub(const Binary &g, uint32_t hub, const P
         for (uint32_t piece = warp; piece < count; piece += warps) {
             const uint32_t at = slot + piece * WARP_LEAVES + 8 * lane;
             Leaves leaves;
-            if (at < end) {
-                leaves.load(from, at);
-            } else {
-                leaves.fill_with_ones();
-            }
+            leaves.load_if(at < end, from, at);
             Ascent ascent;
             ascent.climb(leaves.total(), 32);
             if (round == 0) {

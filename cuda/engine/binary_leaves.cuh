@@ -170,6 +170,15 @@ struct Leaves {
         set(values);
     }
 
+    /// The same if they are there; else ones.
+    __device__ __forceinline__ void load_if(bool there, const Packed *messages, uint32_t slot) {
+        if (there) {
+            load(messages, slot);
+        } else {
+            fill_with_ones();
+        }
+    }
+
     __device__ __forceinline__ uint32_t counts() const { return __popc(zeros) << 16 | __popc(infinities); }
 
     /// The product of all, as Product::of_block.

@@ -20,6 +20,45 @@ __device__ __forceinline__ Product product_of_words(uint64_t significand, uint64
                    static_cast<uint32_t>(other >> 32) & 0xffff, static_cast<uint32_t>(other >> 48)};
 }
 
+/// Products that were handed over, as soon as all are there: they are looked for together, since one after the other would take
+/// as long again for each. The source looks for each, or leaves it one; it knows their sign, and the block if passes run ahead.
+template <class Source, int COUNT>
+__device__ __forceinline__ void read_products(const Source &source, Product (&products)[COUNT]) {
+    uint64_t significands[COUNT], others[COUNT];
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        significands[i] = with_sign(ONE_BITS, source.sign());
+        others[i] = with_sign(0, source.sign());
+    }
+    bool missing = true;
+    for (uint32_t looks = 1; missing; ++looks) {
+        missing = false;
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            source.look_for(i, significands[i], others[i]);
+        }
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            missing |= has_other_sign(significands[i], source.sign()) | has_other_sign(others[i], source.sign());
+        }
+        missing &= source.ahead() == nullptr || !source.ahead()->gives_up(looks);
+#ifdef __CUDA_ARCH__
+        if (missing && source.ahead()) {
+            // Others need the memory more.
+            __nanosleep(150);
+        }
+#else
+        if (missing) {
+            take_turns();
+        }
+#endif
+    }
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        products[i] = product_of_words(with_sign(significands[i], source.sign()), with_sign(others[i], source.sign()));
+    }
+}
+
 /// The products of the pieces of large hubs, as warps hand them over to each other in a pass: two words for each,
 /// the bits of the significand; and the exponent (bits 0-31), and how many messages were infinite (32-47) and
 /// zero (48-62). For passes from either buffer their own, so that those of the pass before are reset when nobody
@@ -56,44 +95,28 @@ struct Pieces {
     __device__ __forceinline__ void reset(uint32_t piece) const { hand_over(before + 2 * piece, UNSENT, UNSENT); }
     __device__ __forceinline__ void reset_own(uint32_t piece) const { hand_over(own + 2 * piece, UNSENT, UNSENT); }
 
-    /// Some, as soon as all are there: they are looked for together, since one after the other would take as long
-    /// again for each.
+    /// Those from `first` on, before `end`, as soon as all are there.
     template <int COUNT>
     __device__ __forceinline__ void read(uint32_t first, uint32_t end, Product (&products)[COUNT]) const {
-        uint64_t significands[COUNT], others[COUNT];
-        bool missing = true;
-        for (uint32_t looks = 1; missing; ++looks) {
-            missing = false;
-            FASTLBP_UNROLL
-            for (uint32_t i = 0; i < COUNT; ++i) {
-                significands[i] = with_sign(ONE_BITS, sign);
-                others[i] = with_sign(0, sign);
-                if (first + i < end) {
-                    look_for_two(own + 2 * (first + i), significands[i], others[i]);
-                }
-            }
-            FASTLBP_UNROLL
-            for (uint32_t i = 0; i < COUNT; ++i) {
-                missing |= has_other_sign(significands[i], sign) | has_other_sign(others[i], sign);
-            }
-            missing &= ahead == nullptr || !ahead->gives_up(looks);
-#ifdef __CUDA_ARCH__
-            if (missing && ahead) {
-                // Others need the memory more.
-                __nanosleep(150);
-            }
-#endif
-#ifndef __CUDA_ARCH__
-            if (missing) {
-                take_turns();
-            }
-#endif
-        }
-        FASTLBP_UNROLL
-        for (uint32_t i = 0; i < COUNT; ++i) {
-            products[i] = product_of_words(with_sign(significands[i], sign), with_sign(others[i], sign));
-        }
+        read_products(Range{*this, first, end}, products);
     }
+
+  private:
+    struct Range {
+        const Pieces &pieces;
+        uint32_t first, end;
+
+        __device__ __forceinline__ uint32_t sign() const { return pieces.sign; }
+        __device__ __forceinline__ const Block *ahead() const { return pieces.ahead; }
+        __device__ __forceinline__ void look_for(uint32_t i, uint64_t &significand, uint64_t &other) const {
+            // Set anew for each look, they take no registers meanwhile.
+            significand = with_sign(ONE_BITS, pieces.sign);
+            other = with_sign(0, pieces.sign);
+            if (first + i < end) {
+                look_for_two(pieces.own + 2 * (first + i), significand, other);
+            }
+        }
+    };
 };
 
 /// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
@@ -251,16 +274,13 @@ __device__ __forceinline__ bool load_piece(const Binary &g, uint32_t piece, uint
                                            Leaves &leaves, uint32_t &slot) {
     slot = g.hub_slots[hub] + (piece - g.hub_pieces[hub]) * WARP_LEAVES + 8 * (threadIdx.x % 32);
     const bool there = slot < g.hub_slots[hub + 1];
-    if (there) {
-        leaves.load(from, slot);
-    } else {
-        leaves.fill_with_ones();
-    }
+    leaves.load_if(there, from, slot);
     return there;
 }
 
 /// The first half of what a warp does with a large hub's piece where the state is measured: its product.
-__device__ __forceinline__ void multiply_piece(const Binary &g, const Pieces &pieces, uint32_t piece,
+template <class AnyPieces>
+__device__ __forceinline__ void multiply_piece(const Binary &g, const AnyPieces &pieces, uint32_t piece,
                                                const Packed *from) {
     Leaves leaves;
     uint32_t slot;

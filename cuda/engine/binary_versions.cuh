@@ -48,42 +48,41 @@ struct Versions {
         : from(products_after(shared_block().g, buffer, 0)), now(products_after(shared_block().g, buffer, 1)),
           list(versions) {}
 
-    /// Some, as soon as all are there.
+    /// Those of pieces from `first` on, before `end`, as soon as all are there.
     template <int COUNT>
     __device__ __forceinline__ void read(uint32_t first, uint32_t end, Product (&products)[COUNT]) const {
-        uint64_t significands[COUNT], others[COUNT];
-        const uint64_t *places[COUNT];
+        Some<COUNT> some;
         FASTLBP_UNROLL
         for (uint32_t i = 0; i < COUNT; ++i) {
-            significands[i] = ONE_BITS;
-            others[i] = 0;
             const uint32_t version = first + i < end ? __ldg(list + first + i) : VERSION_NONE;
             const uint64_t *const state = (version & VERSION_NEW) != 0 ? now : from;
-            places[i] = version == VERSION_NONE ? nullptr : state + 2 * (version & ~VERSION_NEW);
+            some.places[i] = version == VERSION_NONE ? nullptr : state + 2 * (version & ~VERSION_NEW);
         }
-        bool missing = true;
-        while (missing) {
-            missing = false;
-            FASTLBP_UNROLL
-            for (uint32_t i = 0; i < COUNT; ++i) {
-                if (places[i]) {
-                    look_for_two(places[i], significands[i], others[i]);
-                }
+        read_products(some, products);
+    }
+
+  private:
+    template <int COUNT>
+    struct Some {
+        const uint64_t *places[COUNT];
+
+        __device__ __forceinline__ uint32_t sign() const { return 0; }
+        __device__ __forceinline__ const Block *ahead() const { return nullptr; }
+        __device__ __forceinline__ void look_for(uint32_t i, uint64_t &significand, uint64_t &other) const {
+            if (places[i]) {
+                look_for_two(places[i], significand, other);
             }
-            FASTLBP_UNROLL
-            for (uint32_t i = 0; i < COUNT; ++i) {
-                missing |= has_other_sign(significands[i], 0) | has_other_sign(others[i], 0);
-            }
-#ifndef __CUDA_ARCH__
-            if (missing) {
-                take_turns();
-            }
-#endif
         }
-        FASTLBP_UNROLL
-        for (uint32_t i = 0; i < COUNT; ++i) {
-            products[i] = product_of_words(significands[i], others[i]);
-        }
+    };
+};
+
+/// Versions in which all messages are of one state, those of a run's beginning.
+struct FirstVersions {
+    const Binary &g;
+    uint32_t buffer;
+
+    __device__ __forceinline__ void set(uint32_t piece, const Product &product) const {
+        hand_over_product(g.level_products + buffer * g.product_stride + 2 * g.piece_places[piece], product, 0);
     }
 };
 
