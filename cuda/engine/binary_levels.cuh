@@ -94,8 +94,8 @@ __device__ __forceinline__ void send_message(const Places &places, uint32_t slot
             message = Packed::one();
         }
     }
-    set_place(places.messages + (places.now + slot), message.bits);
-    set_place(places.messages + (places.reset + slot), UNSENT);
+    hand_over(&places.messages[places.now + slot].bits, message.bits);
+    hand_over(&places.messages[places.reset + slot].bits, UNSENT);
     const bool certain_changed = (message.is_certain() || old.is_certain()) && message != old;
     if (contradiction || certain_changed) {
         Tally *const of_pass = tally_of_pass();

@@ -33,10 +33,8 @@ __device__ __forceinline__ void wait_for_pieces(const uint32_t *finished, uint32
     uint32_t seen = 0;
     do {
         if (threadIdx.x % 32 == 0) {
-#ifdef __CUDA_ARCH__
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(finished) : "memory");
-#else
-            seen = __atomic_load_n(finished, __ATOMIC_ACQUIRE);
+            seen = load_acquire(finished);
+#ifndef __CUDA_ARCH__
             take_turns();
 #endif
         }
@@ -118,14 +116,7 @@ struct Look {
 
     /// Whether others have taken all pieces: for warps that come last, so that one look is enough.
     __device__ __forceinline__ bool all_taken(uint32_t pieces) const {
-#ifdef __CUDA_ARCH__
-        uint32_t taken, of_factors;
-        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(taken) : "l"(&of_state->taken));
-        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(of_factors) : "l"(&of_state->factors_taken));
-#else
-        const uint32_t taken = __atomic_load_n(&of_state->taken, __ATOMIC_RELAXED);
-        const uint32_t of_factors = __atomic_load_n(&of_state->factors_taken, __ATOMIC_RELAXED);
-#endif
+        const uint32_t taken = load_relaxed(&of_state->taken), of_factors = load_relaxed(&of_state->factors_taken);
         return __all_sync(~0u, taken >= pieces && (!inputs || of_factors >= g.factors / FACTORS_OF_PIECE + 1));
     }
 

@@ -109,7 +109,7 @@ struct Pieces {
         __device__ __forceinline__ uint32_t sign() const { return pieces.sign; }
         __device__ __forceinline__ const Block *ahead() const { return pieces.ahead; }
         __device__ __forceinline__ void look_for(uint32_t i, uint64_t &significand, uint64_t &other) const {
-            // Set anew for each look, they take no registers meanwhile.
+            // Set anew for each look, so that nothing is kept from one to the next.
             significand = with_sign(ONE_BITS, pieces.sign);
             other = with_sign(0, pieces.sign);
             if (first + i < end) {

@@ -46,16 +46,6 @@ struct Places {
     }
 };
 
-/// Sets a place to which others look.
-__device__ __forceinline__ void set_place(Packed *place, uint64_t bits) {
-#ifdef __CUDA_ARCH__
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(place), "l"(bits) : "memory");
-#else
-    __atomic_store_n(&place->bits, bits, __ATOMIC_RELAXED);
-    tell_others();
-#endif
-}
-
 /// Starts to read a message of this pass or the one before, which may be UNSENT.
 __device__ __forceinline__ uint64_t start_reading(const Places &places, uint32_t slot, bool is_new) {
     return look_for(&places.at(slot, is_new)->bits);
@@ -74,6 +64,16 @@ __device__ __forceinline__ uint32_t high_half(uint64_t bits) {
 
 /// Other than UNSENT, no message has this half.
 __device__ __forceinline__ bool is_missing(uint64_t bits) { return high_half(bits) == ~uint32_t(0); }
+
+template <int COUNT>
+__device__ __forceinline__ bool is_any_missing(const uint64_t (&bits)[COUNT]) {
+    bool missing = false;
+    FASTLBP_UNROLL
+    for (int i = 0; i < COUNT; ++i) {
+        missing |= is_missing(bits[i]);
+    }
+    return missing;
+}
 
 /// Reads a message again if it was missing.
 __device__ __forceinline__ void repeat_reading(const Places &places, uint32_t slot, bool is_new, uint64_t &bits) {
@@ -111,14 +111,7 @@ struct RoundReadings {
     __device__ __forceinline__ uint32_t slot(int i) const { return leaves[i] & LEVEL_SLOT_MASK; }
     __device__ __forceinline__ uint32_t width(int i) const { return leaves[i] >> LEAF_SHIFT; }
     __device__ __forceinline__ Packed value(int i) const { return Packed{bits[i]}; }
-    __device__ __forceinline__ bool any_missing() const {
-        bool missing = false;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 2; ++i) {
-            missing |= is_missing(bits[i]);
-        }
-        return missing;
-    }
+    __device__ __forceinline__ bool any_missing() const { return is_any_missing(bits); }
     __device__ __forceinline__ void repeat(const Places &places) {
         FASTLBP_UNROLL
         for (int i = 0; i < 2; ++i) {
@@ -158,14 +151,7 @@ struct HubReadings {
         }
     }
     __device__ __forceinline__ bool is_new(int i) const { return (words.y >> i & 1) != 0; }
-    __device__ __forceinline__ bool any_missing() const {
-        bool missing = false;
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            missing |= is_missing(bits[i]);
-        }
-        return missing;
-    }
+    __device__ __forceinline__ bool any_missing() const { return is_any_missing(bits); }
     __device__ __forceinline__ void repeat(const Places &places) {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {

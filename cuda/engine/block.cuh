@@ -46,29 +46,16 @@ struct Milestone {
             return;
         }
         expected += gridDim.x;
-        while (static_cast<int32_t>(acquired() - expected) < 0) {
+        while (static_cast<int32_t>(load_acquire(counter) - expected) < 0) {
             // Each load that acquires empties the cache, so others wait.
             uint32_t seen;
             do {
-#ifdef __CUDA_ARCH__
-                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-#else
-                seen = __atomic_load_n(counter, __ATOMIC_RELAXED);
+                seen = load_relaxed(counter);
+#ifndef __CUDA_ARCH__
                 take_turns();
 #endif
             } while (static_cast<int32_t>(seen - expected) < 0);
         }
-    }
-
-private:
-    __device__ __forceinline__ uint32_t acquired() const {
-#ifdef __CUDA_ARCH__
-        uint32_t seen;
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-        return seen;
-#else
-        return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
-#endif
     }
 };
 
@@ -164,13 +151,7 @@ struct Block {
 
     /// Whether something was noted since the launch began.
     __device__ __forceinline__ bool is_marked() const {
-#ifdef __CUDA_ARCH__
-        uint32_t marks;
-        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(marks) : "l"(loop.barrier + 1) : "memory");
-        return marks != 0;
-#else
-        return __atomic_load_n(loop.barrier + 1, __ATOMIC_RELAXED) != 0;
-#endif
+        return load_relaxed(loop.barrier + 1) != 0;
     }
 
     /// Whether something was noted for which passes are not to run ahead any longer.

@@ -23,15 +23,7 @@ constexpr uint32_t GO_SHIFT = 2;
 __device__ __forceinline__ uint32_t wait_until_at_least(const uint32_t *word, uint32_t least) {
     uint32_t seen = 0;
     if (threadIdx.x % 32 == 0) {
-        for (;;) {
-#ifdef __CUDA_ARCH__
-            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
-#else
-            seen = __atomic_load_n(word, __ATOMIC_RELAXED);
-#endif
-            if (static_cast<int32_t>(seen - least) >= 0) {
-                break;
-            }
+        while (static_cast<int32_t>(load_relaxed(word) - least) < 0) {
 #ifdef __CUDA_ARCH__
             __nanosleep(40);
 #else
@@ -39,11 +31,7 @@ __device__ __forceinline__ uint32_t wait_until_at_least(const uint32_t *word, ui
 #endif
         }
         // Each load that acquires empties the cache, so only the last one does.
-#ifdef __CUDA_ARCH__
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
-#else
-        seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-#endif
+        seen = load_acquire(word);
     }
     __syncwarp();
     return __shfl_sync(~0u, seen, 0);

@@ -50,6 +50,28 @@ FASTLBP_DEVICE T shuffle_from(T value, uint32_t lane) {
 /// Whether this holds for all lanes of a warp; all call it.
 FASTLBP_DEVICE bool all_of_warp(bool holds) { return __all_sync(~0u, holds) != 0; }
 
+/// A word that others change. Nothing is ordered by that.
+__device__ __forceinline__ uint32_t load_relaxed(const uint32_t *at) {
+#ifdef __CUDA_ARCH__
+    uint32_t word;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return word;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+/// The same before all that follows. It empties the cache of its multiprocessor, so who waits uses load_relaxed until it is over.
+__device__ __forceinline__ uint32_t load_acquire(const uint32_t *at) {
+#ifdef __CUDA_ARCH__
+    uint32_t word;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return word;
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
 /// All threads of a grid whose blocks run at the same time meet. The counter only grows. Behind it marks are counted,
 /// of which all know when they have met.
 struct GridBarrier {
@@ -103,11 +125,9 @@ struct GridBarrier {
         if (threadIdx.x == 0) {
             const uint32_t expected = last_expected();
 #ifdef __CUDA_ARCH__
-            uint32_t seen;
             // Each load that acquires empties the cache, so only the last one does.
-            do {
-                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-            } while (static_cast<int32_t>(seen - expected) < 0);
+            while (static_cast<int32_t>(load_relaxed(counter) - expected) < 0) {
+            }
             uint64_t both;
             asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(counter) : "memory");
             marks() = static_cast<uint32_t>(both >> 32);
