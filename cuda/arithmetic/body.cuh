@@ -9,6 +9,9 @@
 
 namespace fastlbp {
 
+template <class T>
+struct FromPacked;
+
 /// The pair (Q, C) of a part of the body.
 template <class T>
 struct Body {
@@ -16,6 +19,13 @@ struct Body {
     T not_all;
 
     static FASTLBP_HD Body neutral() { return Body{Real<T>::one(), Real<T>::zero()}; }
+
+    /// That of one literal, given the odds of its variable.
+    static FASTLBP_HD Body literal(Packed odds, bool negated) {
+        Body body;
+        FromPacked<T>::weights(odds, negated, body.all, body.not_all);
+        return body;
+    }
 };
 
 template <class T>
@@ -28,9 +38,6 @@ FASTLBP_HD Body<T> combine(Body<T> a, Body<T> b) {
 /// Numbers that stored odds can be turned into. weights: those of the states 1 and 0 with the given
 /// odds, or the other way round. ratio: the quotient as stored odds, or its inverse; 0/0 is a
 /// contradiction. number: a weight of a state.
-template <class T>
-struct FromPacked;
-
 template <>
 struct FromPacked<double> {
     static FASTLBP_HD void weights(Packed odds, bool swapped, double &first, double &second) {
@@ -92,14 +99,17 @@ struct HeadValues {
     double values[2][2];
 };
 
+/// The factor's weight with the head in this state (0: h = 1), given the whole body.
+template <class T>
+FASTLBP_HD T head_weight(Body<T> body, const HeadValues &f, int state) {
+    return add(multiply(Real<T>::from_f64(f.values[0][state]), body.all),
+               multiply(Real<T>::from_f64(f.values[1][state]), body.not_all));
+}
+
 /// The message to the head, given the whole body.
 template <class T>
 FASTLBP_HD Packed head_message(Body<T> body, const HeadValues &f) {
-    const T weight1 = add(multiply(Real<T>::from_f64(f.values[0][0]), body.all),
-                          multiply(Real<T>::from_f64(f.values[1][0]), body.not_all));
-    const T weight0 = add(multiply(Real<T>::from_f64(f.values[0][1]), body.all),
-                          multiply(Real<T>::from_f64(f.values[1][1]), body.not_all));
-    return FromPacked<T>::ratio(weight1, weight0, false);
+    return FromPacked<T>::ratio(head_weight(body, f, 0), head_weight(body, f, 1), false);
 }
 
 /// The head's part of the messages to the body: the factor's weight, summed over the head's states,

@@ -43,9 +43,7 @@ struct HornLiterals {
 
     template <class T>
     FASTLBP_HD Body<T> literal(uint32_t position, Packed odds) const {
-        Body<T> body;
-        FromPacked<T>::weights(odds, is_negated(position), body.all, body.not_all);
-        return body;
+        return Body<T>::literal(odds, is_negated(position));
     }
 
     template <class T>

@@ -59,10 +59,7 @@ __device__ __forceinline__ Fraction<T> fraction(bool is_head, bool negated, cons
     T holds, fails;
     weights.with_rest(rest, holds, fails);
     // f(h=1) and f(h=0) if all literals hold, and if not.
-    const T weight1 = add(multiply(Real<T>::from_f64(f.values[0][0]), all.all),
-                          multiply(Real<T>::from_f64(f.values[1][0]), all.not_all));
-    const T weight0 = add(multiply(Real<T>::from_f64(f.values[0][1]), all.all),
-                          multiply(Real<T>::from_f64(f.values[1][1]), all.not_all));
+    const T weight1 = head_weight(all, f, 0), weight0 = head_weight(all, f, 1);
     // The head is not negated.
     return Fraction<T>{is_head ? weight1 : negated ? fails : holds, is_head ? weight0 : negated ? holds : fails};
 }
@@ -73,8 +70,7 @@ template <class T, int LEVELS>
 __device__ __forceinline__ Fraction<T> group_message(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
     constexpr int WIDTH = 1 << LEVELS;
     const bool is_head = lane % WIDTH == WIDTH - 1;
-    Body<T> body;
-    FromPacked<T>::weights(is_head ? Packed::infinity() : value, negated, body.all, body.not_all);
+    Body<T> body = Body<T>::literal(is_head ? Packed::infinity() : value, negated);
     const Packed head = Packed{__shfl_sync(~0u, value.bits, WIDTH - 1, WIDTH)};
     const HeadWeights<T> weights(head, f);
     Body<T> siblings[LEVELS];

@@ -180,8 +180,7 @@ __device__ __forceinline__ Body<T> of_four(const Body<T> &body, int thread) {
 template <class T>
 __device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
     const int own = lane % 4;
-    Body<T> body;
-    FromPacked<T>::weights(value, negated, body.all, body.not_all);
+    const Body<T> body = Body<T>::literal(value, negated);
     const Packed head = Packed{__shfl_sync(~0u, value.bits, 3, 4)};
     // The halves of the tree: (0, 1), (2, neutral).
     const Body<T> x = of_four(body, own < 2 ? 2 : 0), y = of_four(body, own == 0 ? 1 : own == 1 ? 0 : 1);
@@ -257,6 +256,15 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
 __device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
     __shared__ UnusualUnits all[32];
     return all[threadIdx.x / 32];
+}
+
+/// Notes that a unit of a warp is unusual; all of its threads call this.
+__device__ __forceinline__ void note_unusual(uint64_t &units, uint64_t bit, uint32_t lane) {
+    __syncwarp();
+    if (lane == 0) {
+        units |= bit;
+    }
+    __syncwarp();
 }
 
 /// The units of a warp, and what is at hand of them when a pass begins: in shared memory, as blocks that meet leave
@@ -612,11 +620,7 @@ struct LevelWork {
                 sent = !was_certain && send<false>(lane, unit, words, hub, next, at, ahead);
                 if (!sent) {
                     sent = send<true>(lane, unit, words, hub, next, at, ahead);
-                    __syncwarp();
-                    if (lane == 0) {
-                        unusual.certain |= bit;
-                    }
-                    __syncwarp();
+                    note_unusual(unusual.certain, bit, lane);
                 }
             }
             if (unit.multiplies()) {
@@ -625,11 +629,7 @@ struct LevelWork {
             } else if (!sent) {
                 ahead = LevelAhead(g, queue, next, at, lane);
                 send_any(*this, unit, words);
-                __syncwarp();
-                if (lane == 0) {
-                    unusual.far |= bit;
-                }
-                __syncwarp();
+                note_unusual(unusual.far, bit, lane);
             }
             if (++at == end) {
                 return;

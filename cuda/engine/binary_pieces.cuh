@@ -145,15 +145,21 @@ __device__ __forceinline__ Product product_of_pieces(const AnyPieces &pieces, ui
     return sums[0];
 }
 
+/// How many pieces each thread of a warp takes of these, a power of two.
+__device__ __forceinline__ uint32_t pieces_of_thread(uint32_t first, uint32_t end) {
+    uint32_t size = 1;
+    while (first + 32 * size < end) {
+        size *= 2;
+    }
+    return size;
+}
+
 /// The product of all pieces from `first` to `end` but `own`, by a warp. Any number of them: the warp takes them as 32 equal
 /// parts, then the part in which `own` is, and so on, in the shape of the tree.
 template <class AnyPieces>
 __device__ __noinline__ Product far_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end,
                                                         uint32_t own) {
-    uint32_t size = 1;
-    while (first + 32 * size < end) {
-        size *= 2;
-    }
+    uint32_t size = pieces_of_thread(first, end);
     Product rest = Product::neutral();
     for (;;) {
         const Product part = product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end);
@@ -171,10 +177,7 @@ __device__ __noinline__ Product far_other_pieces(const AnyPieces &pieces, uint32
 /// The product of all pieces from `first` to `end`, by a warp, in the shape of the tree, which that of one piece and all others
 /// has not.
 __device__ __noinline__ inline Product product_of_all_pieces(const Pieces &pieces, uint32_t first, uint32_t end) {
-    uint32_t size = 1;
-    while (first + 32 * size < end) {
-        size *= 2;
-    }
+    const uint32_t size = pieces_of_thread(first, end);
     Product total = product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end);
     FASTLBP_UNROLL
     for (int level = 0; level < 5; ++level) {

@@ -120,9 +120,7 @@ struct FloodLiterals {
     }
     template <class T>
     __device__ __forceinline__ Body<T> literal(uint32_t position, Packed odds) const {
-        Body<T> body;
-        FromPacked<T>::weights(odds, is_negated(position), body.all, body.not_all);
-        return body;
+        return Body<T>::literal(odds, is_negated(position));
     }
     template <class T>
     __device__ __forceinline__ Packed message(uint32_t position, T holds, T fails) const {

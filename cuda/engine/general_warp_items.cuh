@@ -266,10 +266,8 @@ FASTLBP_DEVICE Packed warp_item_message(const WarpLane &lane, const HeadValues &
     T holds, fails;
     weights.with_rest(rest, holds, fails);
     if (index == 0) {
-        holds = add(multiply(Real<T>::from_f64(values.values[0][0]), total.all),
-                    multiply(Real<T>::from_f64(values.values[1][0]), total.not_all));
-        fails = add(multiply(Real<T>::from_f64(values.values[0][1]), total.all),
-                    multiply(Real<T>::from_f64(values.values[1][1]), total.not_all));
+        holds = head_weight(total, values, 0);
+        fails = head_weight(total, values, 1);
     }
     const Packed odds = FromPacked<T>::ratio(holds, fails, index != 0 && lane.is_negated());
     // Of Flat only the high half says that it is 0/0; no message has that half.
@@ -413,9 +411,7 @@ struct WarpLiterals {
 
     template <class T>
     Body<T> literal(uint32_t position, Packed odds) const {
-        Body<T> body;
-        FromPacked<T>::weights(odds, lanes[position].is_negated(), body.all, body.not_all);
-        return body;
+        return Body<T>::literal(odds, lanes[position].is_negated());
     }
 
     template <class T>
