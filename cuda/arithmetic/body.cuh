@@ -152,6 +152,13 @@ FASTLBP_HD Packed body_message(const C &c, uint32_t position, const HeadWeights<
     return c.template message<T>(position, holds, fails);
 }
 
+/// The literal of the body's variable at one of the N - 1 places without the head's.
+template <class T, int N, class C>
+FASTLBP_HD Body<T> body_literal(const Packed (&values)[N], uint32_t head, int body, const C &c) {
+    const bool after = static_cast<uint32_t>(body) >= head;
+    return c.template literal<T>(body + (after ? 1 : 0), after ? values[body + 1] : values[body]);
+}
+
 /// All messages of a factor with N = 1 to 8 variables from its inputs, in the numbers T: `values` is
 /// replaced by them. Which position is the head's is a selection, as an index into registers would
 /// send them to memory; a constant `head` costs nothing.
@@ -167,12 +174,10 @@ FASTLBP_HD void messages_of(Packed (&values)[N], uint32_t head, const C &c) {
     Packed head_odds = values[N - 1];
     FASTLBP_UNROLL
     for (int body = 0; body < N - 1; ++body) {
-        const bool after = static_cast<uint32_t>(body) >= head;
         if (static_cast<uint32_t>(body) == head) {
             head_odds = values[body];
         }
-        leaves[body] = c.template literal<T>(body + (after ? 1 : 0),
-                                             after ? values[body + 1] : values[body]);
+        leaves[body] = body_literal<T>(values, head, body, c);
     }
     const Body<T> total = leave_one_out_of<(N > 1 ? N - 1 : 1)>(leaves, rest);
     const HeadWeights<T> weights(head_odds, c.values());
@@ -204,12 +209,10 @@ FASTLBP_HD Packed message_of(const Packed (&values)[N], uint32_t head, uint32_t 
     for (int body = 0; body < LEAVES; ++body) {
         leaves[body] = Body<T>::neutral();
         if (body < N - 1) {
-            const bool after = static_cast<uint32_t>(body) >= head;
             if (static_cast<uint32_t>(body) == head) {
                 head_odds = values[body];
             }
-            leaves[body] = c.template literal<T>(body + (after ? 1 : 0),
-                                                 after ? values[body + 1] : values[body]);
+            leaves[body] = body_literal<T>(values, head, body, c);
         }
     }
     if (target == head) {

@@ -89,15 +89,9 @@ FASTLBP_HD void small_horn_messages(Packed (&values)[N], uint32_t head, const Ho
         messages_of<typename Number<double>::type>(values, head, c);
     } else {
         Packed copy[N];
-        FASTLBP_UNROLL
-        for (int i = 0; i < N; ++i) {
-            copy[i] = values[i];
-        }
+        load_values(values, copy);
         far_horn_messages<Number>(copy, head, c);
-        FASTLBP_UNROLL
-        for (int i = 0; i < N; ++i) {
-            values[i] = copy[i];
-        }
+        load_values(copy, values);
     }
 }
 
@@ -117,10 +111,7 @@ FASTLBP_HD Packed small_horn_message(const Packed (&values)[N], uint32_t head, u
         return message_of<typename Number<double>::type>(values, head, target, c);
     }
     Packed copy[N];
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        copy[i] = values[i];
-    }
+    load_values(values, copy);
     return far_horn_message<Number>(copy, head, target, c);
 }
 

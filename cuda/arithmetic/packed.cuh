@@ -179,4 +179,13 @@ FASTLBP_HD bool all_near(const Packed *values, uint32_t count) {
     return distances < static_cast<uint64_t>(2 * HALF) << 52;
 }
 
+/// N neighbouring values, into registers.
+template <int N>
+FASTLBP_HD void load_values(const Packed *from, Packed (&values)[N]) {
+    FASTLBP_UNROLL
+    for (int i = 0; i < N; ++i) {
+        values[i] = from[i];
+    }
+}
+
 }  // namespace fastlbp

@@ -178,10 +178,7 @@ FASTLBP_HD Packed binary_leave_one_out(const Packed (&values)[N], uint32_t leaf,
     contradictory = false;
     if (!leave_one_out_of_few(values, leaf, odds)) {
         Packed copy[N];
-        FASTLBP_UNROLL
-        for (int i = 0; i < N; ++i) {
-            copy[i] = values[i];
-        }
+        load_values(values, copy);
         const Product product = far_leave_one_out<N>(copy, leaf);
         odds = product.odds();
         contradictory = product.is_contradictory();
@@ -241,15 +238,9 @@ FASTLBP_HD bool binary_leave_one_out_all(Packed (&values)[N], Packed extra) {
         return false;
     }
     Packed copy[N];
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        copy[i] = values[i];
-    }
+    load_values(values, copy);
     const bool contradictory = far_leave_one_out_all<N>(copy, extra);
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        values[i] = copy[i];
-    }
+    load_values(copy, values);
     return contradictory;
 }
 

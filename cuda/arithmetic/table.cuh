@@ -163,6 +163,15 @@ struct TableRecursion {
     Packed *out;
     const Group &group;
 
+    /// The sum of `radix` entries, each `stride` behind the one before, times these weights.
+    static FASTLBP_HD T weighted_sum(const Table<T> &table, uint32_t begin, uint32_t stride, const T *weight, uint32_t radix) {
+        T sum = multiply(table(begin), weight[0]);
+        for (uint32_t x = 1; x < radix; ++x) {
+            sum = add(sum, multiply(table(begin + x * stride), weight[x]));
+        }
+        return sum;
+    }
+
     /// The table with one of its variables, the slowest or the fastest, summed out, at `next`, which
     /// moves on behind it.
     FASTLBP_COLD Table<T> sum_out(const Table<T> &old, uint32_t variable, bool slowest, T *&next) const {
@@ -171,12 +180,7 @@ struct TableRecursion {
         const uint32_t size = old.size / radix;
         const uint32_t stride = slowest ? size : 1;
         for (uint32_t i = group.rank(); i < size; i += group.size()) {
-            const uint32_t first = slowest ? i : i * radix;
-            T sum = multiply(old(first), weight[0]);
-            for (uint32_t x = 1; x < radix; ++x) {
-                sum = add(sum, multiply(old(first + x * stride), weight[x]));
-            }
-            next[i] = sum;
+            next[i] = weighted_sum(old, slowest ? i : i * radix, stride, weight, radix);
         }
         group.sync();
         const Table<T> made = {nullptr, next, size};
@@ -202,12 +206,7 @@ struct TableRecursion {
             const bool is_first = i < first;
             const T *const weight = weights + (is_first ? first : 0);
             const uint32_t begin = is_first ? i : (i - first) * first, stride = is_first ? first : 1;
-            const uint32_t radix = is_first ? second : first;
-            T sum = multiply(whole(begin), weight[0]);
-            for (uint32_t x = 1; x < radix; ++x) {
-                sum = add(sum, multiply(whole(begin + x * stride), weight[x]));
-            }
-            sums[i] = sum;
+            sums[i] = weighted_sum(whole, begin, stride, weight, is_first ? second : first);
         }
         group.sync();
         store(Table<T>{nullptr, sums, first}, first, out, group);

@@ -77,28 +77,13 @@ FASTLBP_DEVICE void replace_by_messages(const General &g, const Record &record, 
         return;
     }
     Packed copy[N];
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        copy[i] = values[i];
-    }
+    load_values(values, copy);
     if (g.maxima) {
         replace_far<Max<Far>>(copy, head, c);
     } else {
         replace_far<Far>(copy, head, c);
     }
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        values[i] = copy[i];
-    }
-}
-
-/// N neighbouring values, into registers.
-template <int N>
-FASTLBP_DEVICE void load_values(const Packed *from, Packed (&values)[N]) {
-    FASTLBP_UNROLL
-    for (int i = 0; i < N; ++i) {
-        values[i] = from[i];
-    }
+    load_values(copy, values);
 }
 
 /// compute for a conjunction of N = 2 to 8 variables.
