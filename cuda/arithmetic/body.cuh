@@ -235,11 +235,12 @@ FASTLBP_HD Body<T> body_leave_one_out(const Packed *inputs, uint32_t count, uint
     return leave_one_out(leaves, count - 1, nodes);
 }
 
-/// The message to the variable at one position, in the numbers T. Memory as in body_leave_one_out.
+/// The message to the variable at one position, in the numbers T. `scratch` has room for the bodies of body_leave_one_out.
 template <class T, class C>
 FASTLBP_HD Packed one_message(const Packed *inputs, uint32_t count, uint32_t head, uint32_t target,
-                              const C &c, Body<T> *leaves, Body<T> *nodes) {
-    const Body<T> total = body_leave_one_out<T>(inputs, count, head, c, leaves, nodes);
+                              const C &c, void *scratch) {
+    Body<T> *leaves = static_cast<Body<T> *>(scratch);
+    const Body<T> total = body_leave_one_out<T>(inputs, count, head, c, leaves, leaves + count);
     if (target == head) {
         return head_message(total, c.values());
     }
@@ -247,15 +248,15 @@ FASTLBP_HD Packed one_message(const Packed *inputs, uint32_t count, uint32_t hea
                         leaves[target - (target > head ? 1 : 0)]);
 }
 
-/// All messages of a factor from its `count` inputs in memory, in the numbers T. Memory as in
-/// body_leave_one_out.
+/// All messages of a factor from its `count` inputs in memory, in the numbers T. `scratch` as in one_message.
 template <class T, class C>
 FASTLBP_HD void messages(const Packed *inputs, uint32_t count, uint32_t head, const C &c, Packed *out,
-                         Body<T> *leaves, Body<T> *nodes) {
+                         void *scratch) {
     if (count == 0) {
         return;
     }
-    const Body<T> total = body_leave_one_out<T>(inputs, count, head, c, leaves, nodes);
+    Body<T> *leaves = static_cast<Body<T> *>(scratch);
+    const Body<T> total = body_leave_one_out<T>(inputs, count, head, c, leaves, leaves + count);
     out[head] = head_message(total, c.values());
     const HeadWeights<T> weights(inputs[head], c.values());
     for (uint32_t body = 0; body + 1 < count; ++body) {

@@ -120,14 +120,10 @@ FASTLBP_HD Packed small_horn_message(const Packed (&values)[N], uint32_t head, u
 template <template <class> class Number = SumProduct>
 FASTLBP_HD void horn_messages(const Packed *inputs, uint32_t count, uint32_t head,
                               const HornLiterals &c, Packed *out, void *scratch) {
-    typedef typename Number<double>::type Plain;
-    typedef typename Number<Wide>::type Far;
     if (c.fits_f64(inputs, count)) {
-        Body<Plain> *leaves = static_cast<Body<Plain> *>(scratch);
-        messages<Plain>(inputs, count, head, c, out, leaves, leaves + count);
+        messages<typename Number<double>::type>(inputs, count, head, c, out, scratch);
     } else {
-        Body<Far> *leaves = static_cast<Body<Far> *>(scratch);
-        messages<Far>(inputs, count, head, c, out, leaves, leaves + count);
+        messages<typename Number<Wide>::type>(inputs, count, head, c, out, scratch);
     }
 }
 
@@ -136,14 +132,10 @@ FASTLBP_HD void horn_messages(const Packed *inputs, uint32_t count, uint32_t hea
 template <template <class> class Number = SumProduct>
 FASTLBP_HD Packed horn_message(const Packed *inputs, uint32_t count, uint32_t head, uint32_t target,
                                const HornLiterals &c, void *scratch) {
-    typedef typename Number<double>::type Plain;
-    typedef typename Number<Wide>::type Far;
     if (c.fits_f64(inputs, count)) {
-        Body<Plain> *leaves = static_cast<Body<Plain> *>(scratch);
-        return one_message<Plain>(inputs, count, head, target, c, leaves, leaves + count);
+        return one_message<typename Number<double>::type>(inputs, count, head, target, c, scratch);
     }
-    Body<Far> *leaves = static_cast<Body<Far> *>(scratch);
-    return one_message<Far>(inputs, count, head, target, c, leaves, leaves + count);
+    return one_message<typename Number<Wide>::type>(inputs, count, head, target, c, scratch);
 }
 
 }  // namespace fastlbp

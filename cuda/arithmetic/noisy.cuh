@@ -78,11 +78,9 @@ private:
 FASTLBP_HD void noisy_messages(const Packed *inputs, uint32_t count, uint32_t head,
                                const NoisyLiterals &c, Packed *out, void *scratch) {
     if (c.fits_f64(inputs, count, count)) {
-        Body<double> *leaves = static_cast<Body<double> *>(scratch);
-        messages<double>(inputs, count, head, c, out, leaves, leaves + count);
+        messages<double>(inputs, count, head, c, out, scratch);
     } else {
-        Body<Wide> *leaves = static_cast<Body<Wide> *>(scratch);
-        messages<Wide>(inputs, count, head, c, out, leaves, leaves + count);
+        messages<Wide>(inputs, count, head, c, out, scratch);
     }
 }
 
@@ -91,11 +89,9 @@ FASTLBP_HD void noisy_messages(const Packed *inputs, uint32_t count, uint32_t he
 FASTLBP_HD Packed noisy_message(const Packed *inputs, uint32_t count, uint32_t head, uint32_t target,
                                 const NoisyLiterals &c, void *scratch) {
     if (c.fits_f64(inputs, count, target)) {
-        Body<double> *leaves = static_cast<Body<double> *>(scratch);
-        return one_message<double>(inputs, count, head, target, c, leaves, leaves + count);
+        return one_message<double>(inputs, count, head, target, c, scratch);
     }
-    Body<Wide> *leaves = static_cast<Body<Wide> *>(scratch);
-    return one_message<Wide>(inputs, count, head, target, c, leaves, leaves + count);
+    return one_message<Wide>(inputs, count, head, target, c, scratch);
 }
 
 }  // namespace fastlbp

@@ -238,8 +238,7 @@ FASTLBP_DEVICE Packed warp_item_message(const WarpLane &lane, const HeadValues &
     const uint32_t number = thread_of_block() % LANES, index = lane.index(), literals = lane.literals();
     const uint32_t base = number - index, leaf = index == 0 ? 0 : index - 1;
     const Packed head = Packed{shuffle_from(value.bits, base)};
-    Body<T> body = Body<T>::neutral();
-    FromPacked<T>::weights(value, lane.is_negated(), body.all, body.not_all);
+    Body<T> body = Body<T>::literal(value, lane.is_negated());
     Body<T> siblings[5];
     FASTLBP_UNROLL
     for (uint32_t level = 0; level < 5; ++level) {
@@ -435,10 +434,10 @@ FASTLBP_DEVICE void send_warp_items(const General &g, const Pass &pass) {
             }
             if (g.maxima) {
                 Body<Max<Wide>> bodies[2 * ITEM_LANES];
-                messages<Max<Wide>>(inputs, arity, 0, c, out, bodies, bodies + arity);
+                messages<Max<Wide>>(inputs, arity, 0, c, out, bodies);
             } else {
                 Body<Wide> bodies[2 * ITEM_LANES];
-                messages<Wide>(inputs, arity, 0, c, out, bodies, bodies + arity);
+                messages<Wide>(inputs, arity, 0, c, out, bodies);
             }
             for (uint32_t i = 0; i < arity; ++i) {
                 deliver_odds(g, pass, lanes[first + i].edge, lanes[first + i].place, out[i]);
