@@ -8,9 +8,6 @@
 
 using namespace fastlbp;
 
-/// Threads of a block that runs passes; by levels LEVEL_THREADS.
-constexpr int THREADS = 512;
-
 /// The second half of a measurement by BINGO's rule; see measure.
 __device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch) {
     measure_factors(g, watch);
@@ -152,14 +149,14 @@ struct Flood {
         if (thread_of_grid() == 0) {
             if (!may_end) {
                 // What the pass before found of factors.
-                const Tally &before = block.loop.control->tallies[n % 4];
+                const Tally &before = block.loop.control->counters[n % 4];
                 g.tallies_ahead[0].factor_count = before.factor_count;
                 g.tallies_ahead[0].factor_lowest = before.factor_lowest;
             }
-            for (Tally &tally : block.loop.control->tallies) {
+            for (Tally &tally : block.loop.control->counters) {
                 tally = Tally{};
             }
-            for (LookProgress &look : block.loop.control->looks) {
+            for (LookProgress &look : block.loop.control->scans) {
                 look = LookProgress{};
             }
         }
@@ -204,7 +201,7 @@ struct Flood {
         if (Run::TURNS) {
             barrier.sync();
         }
-        Tally *const unused = block.loop.control->tallies;
+        Tally *const unused = block.loop.control->counters;
         for (uint64_t n = begin; n < end.n; ++n) {
             work.pass(buffer, n, false, false, unused, unused, barrier);
             buffer ^= 1;
@@ -250,7 +247,7 @@ private:
             findings.take_over(most, static_cast<uint32_t>(first));
         }
         if (thread_of_grid() == 0) {
-            Tally &last = block.loop.control->tallies[(findings.n + passes) % 4];
+            Tally &last = block.loop.control->counters[(findings.n + passes) % 4];
             last.factor_count = tallies[passes].factor_count;
             last.factor_lowest = tallies[passes].factor_lowest;
         }
@@ -284,7 +281,7 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
     }
     const bool may_fail = (loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
     if (threadIdx.x == 0) {
-        block.copied = loop.control->passes;
+        block.copied = loop.control->iterations;
         block.stopped[0] = 0;
     }
     __syncthreads();
@@ -332,7 +329,7 @@ struct ByLevels {
 
     __device__ __forceinline__ void send(uint32_t buffer, uint64_t n) {
         if (threadIdx.x % 32 == 0) {
-            tally_of_pass() = block.loop.control->tallies + (n + 1) % 4;
+            tally_of_pass() = block.loop.control->counters + (n + 1) % 4;
         }
         __syncwarp();
         const Places places(block.g, buffer);

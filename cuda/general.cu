@@ -144,17 +144,17 @@ extern "C" __global__ void __launch_bounds__(512) general_begin(const __grid_con
         }
     }
     if (thread_of_grid() == 0 && g.reset) {
-        *g.constant_passes = 0;
+        *g.constant_iterations = 0;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(512, 1)
     general_passes(const __grid_constant__ General g, const __grid_constant__ Loop loop) {
     GridBarrier barrier(loop.barrier);
-    Work work = {g, loop.rule, *g.constant_passes, loop.control->passes, false};
+    Work work = {g, loop.rule, *g.constant_iterations, loop.control->iterations, false};
     run_passes(work, barrier, loop);
     if (thread_of_grid() == 0) {
-        *g.constant_passes = work.sent(loop.control->passes);
+        *g.constant_iterations = work.sent(loop.control->iterations);
     }
 }
 

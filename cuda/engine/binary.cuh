@@ -1,5 +1,5 @@
 // Graphs of binary variables and conjunctions: how they and their messages lie in the device's memory.
-// Mirrored by src/engine/cuda/binary/mod.rs; made by its layout.rs, flood.rs and levels.rs.
+// Made by layout.rs, flood.rs and levels.rs of src/engine/cuda/binary; the structs are in interface.cuh.
 //
 // A variable's messages lie side by side, from a multiple of their number rounded up to 2, 4 or a
 // multiple of 8, and ones fill the gaps: so one or two wide loads bring all that a small variable needs.
@@ -50,7 +50,6 @@ constexpr uint32_t SOFT_BIT = uint32_t(1) << SLOT_BITS;
 /// Most messages of a hub that one warp takes at once, 8 by each thread; classes of hubs by the number of
 /// threads: large ones, 32, 16, 8, 4, 2, 1.
 constexpr uint32_t WARP_LEAVES = 256;
-constexpr uint32_t HUB_CLASSES = 7;
 /// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
 constexpr uint32_t SHARED_PIECES = 512;
 
@@ -58,103 +57,18 @@ constexpr uint32_t SHARED_PIECES = 512;
 /// leads to the next one of them, by turns. Where all messages are sent at once there are PASS_BUFFERS.
 constexpr uint32_t LEVEL_STATES = 5;
 
-struct HomeShape;
-
-/// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all;
-/// those 64 apart share a bit.
-struct UnusualUnits {
-    uint64_t certain, far;
-};
-
-struct Binary {
-    /// States of messages, by slot; and how many entries each has.
-    Packed *messages;
-    uint64_t stride;
-    /// By slot, of hubs only: their messages to their factors. Then the products of pieces (Pieces in
-    /// binary_pieces.cuh).
-    Packed *prepared;
-
-    uint32_t variables;
-    /// First position of those with 4, 2, 1, 0 slots, and the first slot of each.
-    uint32_t fours, twos, ones, zeros;
-    uint32_t four_slot, two_slot, one_slot;
-    /// First position of each class of hubs, and the number of hubs.
-    uint32_t classes[HUB_CLASSES + 1];
-    /// By position; hub_slots has an entry more than there are hubs.
-    const uint32_t *variable, *hub_slots;
-    const uint32_t *known;
-    /// Large hubs have pieces of WARP_LEAVES slots: if one has more than SHARED_PIECES, room for two products of
-    /// each; the hub of each; the first piece of each large hub, and the end.
-    Product *pieces;
-    const uint32_t *piece_hubs, *hub_pieces;
-
-    /// Where all messages are sent at once, what each warp does (see binary_flood.cuh): words that change with the
-    /// evidence, first rows of units of hubs, units of factors.
-    const uint32_t *flood_words, *flood_starts, *factor_units;
-    /// What each home has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
-    /// variable send to which places; and whether words are in shared memory too. If there are more than blocks, home_turns
-    /// for each, they take turns in shared memory, and have images of so many bytes in the device's memory. By position, the
-    /// number of a variable's factors.
-    const HomeShape *homes;
-    const uint32_t *home_words, *home_hubs, *home_constant_places;
-    const Packed *home_constants;
-    char *home_images;
-    uint64_t home_bytes;
-    uint32_t home_turns, home_words_inside;
-    const uint32_t *degrees;
-    /// By slot, of hubs: where messages of hubs and to hubs are if they do not fit where others are (binary_exchange.cuh).
-    Packed *far_prepared, *far_given;
-    const HornCoefficients *coefficients;
-    uint32_t coefficient_count, constant_count;
-
-    /// Factors with one variable: slots and what they send.
-    const uint32_t *constant_slots;
-    const Packed *constants;
-    /// Last beliefs by position, and rings of them; last probabilities of inputs by slot, and by how much
-    /// they have changed.
-    double *beliefs, *history, *inputs, *changes;
-    uint32_t history_length, factors;
-    /// The slots of each factor's edges in their order.
-    const uint32_t *factor_offsets, *edge_slots;
-    /// By levels: a bit for each slot whose message is sent in every pass; what each warp does, as units and their
-    /// words, and each warp's first unit (see binary_levels.cuh).
-    const uint32_t *sent;
-    const uint2 *level_units;
-    const uint4 *level_words;
-    const uint32_t *level_starts;
-    /// Room for eight times two words of each piece of a large hub, for who looks at states (see Look).
-    uint64_t *looked_pieces;
-    /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
-    /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
-    Packed *undamped;
-    double damping;
-    uint32_t mean_numerator, maxima;
-    /// Soft evidence as one more message to a variable: of hubs by the number of their slots divided by 8, then of others by
-    /// position. Null if there is none.
-    const Packed *soft;
-    /// Where all messages are sent at once: what is found of AHEAD_AT_MOST states and one more, if passes run ahead.
-    Tally *tallies_ahead;
-    /// By levels: of each of so many warps, which of its units are unusual, from launch to launch of a run; the products of pieces of
-    /// large hubs, in two words each, of all states, of which each has product_stride words; and by piece the place of the
-    /// product of all its messages (see binary_versions.cuh).
-    UnusualUnits *level_unusual;
-    uint64_t *level_products, product_stride;
-    const uint32_t *piece_places;
-    uint32_t level_warps, unused;
-
 #ifdef __CUDACC__
+
+struct Binary : BinaryData {
     __device__ __forceinline__ Packed *state(uint32_t number) const { return messages + number * stride; }
     __device__ __forceinline__ Packed *undamped_state(uint32_t number) const { return undamped + number * stride; }
     __device__ __forceinline__ Packed soft_of_hub(uint32_t slot) const { return soft[slot / 8]; }
     __device__ __forceinline__ Packed soft_of(uint32_t position) const {
         return position < fours ? soft_of_hub(hub_slots[position]) : soft[four_slot / 8 + (position - fours)];
     }
-#endif
 };
 
-static_assert(sizeof(Binary) == 456, "the layout of Binary in src/engine/cuda/binary/mod.rs");
-
-#ifdef __CUDACC__
+static_assert(sizeof(Binary) == sizeof(BinaryData), "functions only");
 
 struct Pair {
     Packed x, y;

@@ -16,32 +16,8 @@
 
 namespace fastlbp {
 
-/// Variables of a class that are at home: where they begin, by position, among slots, places and variables; and how
-/// many they are.
-struct HomeRange {
-    uint32_t position, slot, place, index, count;
-};
-
-/// Classes of variables that are at home: hubs but the large ones, then those with 4 slots, 2 and 1.
-constexpr uint32_t HOME_CLASSES = 9;
+/// Of HOME_CLASSES, those of hubs.
 constexpr uint32_t HOME_HUBS = HOME_CLASSES - 3;
-
-/// Where an array's part begins that a home has, and its length.
-struct HomePart {
-    uint32_t first, count;
-};
-
-/// What a home has. Places from `inbox` on are of edges to variables of all homes; so many of them to others than large
-/// hubs come first. Words of hubs are of a block: where there are several homes for each, those of the first ones are of the
-/// first block, and so on.
-struct HomeShape {
-    HomeRange ranges[HOME_CLASSES];
-    uint32_t places, inbox, early;
-    HomePart joined, constants, words, hubs, hub_words, units;
-    uint32_t early_units, variables;
-};
-
-static_assert(sizeof(HomeShape) == 248, "the layout of HomeShape in src/engine/cuda/binary/flood.rs");
 
 /// What the home has that is in turn.
 extern __shared__ double home_room[];
@@ -292,7 +268,7 @@ struct alignas(16) Home {
 
 private:
     static __device__ __forceinline__ char *image(const Binary &g, uint32_t number) {
-        return g.home_images + g.home_bytes * number;
+        return reinterpret_cast<char *>(g.home_images) + g.home_bytes * number;
     }
 
     __device__ __forceinline__ void load_variables(Packed *places, const Packed *state) const {

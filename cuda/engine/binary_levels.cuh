@@ -16,14 +16,12 @@ constexpr int LEVEL_THREADS = 256;
 /// Of shapes.
 constexpr uint32_t LEVEL_MULTIPLIES = 1 << 6;
 
-/// A unit: the first of its chunks of 128 words, and its shape. Each thread has four words of the first chunk: its
+/// A unit. Its chunks are of 128 words. Each thread has four words of the first chunk: its
 /// input; `second`, see below; and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
 /// only chunk has HubWords.
-struct LevelUnit {
-    uint32_t chunk, shape;
-
+struct LevelUnit : LevelUnitData {
     /// Rounds in which threads read a message each, of variables with up to four.
     __device__ __forceinline__ uint32_t rounds() const { return shape & 7; }
     /// Whether no hub's messages are read by more than 2^FEW_LEVELS threads.
@@ -276,7 +274,7 @@ struct LevelQueue {
     HubWords hub[32];
 
     __device__ __forceinline__ LevelUnit load(const Binary &g, uint32_t at) const {
-        const uint2 unit = __ldg(g.level_units + smaller_of(at, end - 1));
+        const uint2 unit = __ldg(reinterpret_cast<const uint2 *>(g.level_units) + smaller_of(at, end - 1));
         return LevelUnit{unit.x, unit.y};
     }
 

@@ -104,11 +104,11 @@ struct Look {
     /// damping; one of them is the other.
     __device__ __forceinline__ Look(const Binary &graph, const Loop &loop, uint64_t n, uint32_t sought,
                                     const Packed *messages, bool is_other)
-        : g(graph), from(messages), of_state(loop.control->looks + looks_at(n, is_other)),
+        : g(graph), from(messages), of_state(loop.control->scans + looks_at(n, is_other)),
           pieces_of_hubs(graph, looks_at(n, is_other)),
           inputs((sought & INPUTS) != 0 && loop.rule.kind == RULE_BINGO),
           watch(graph, loop.rule, n, (sought & BELIEFS) != 0, (sought & CONTRADICTIONS) != 0,
-                (sought & CONTRADICTIONS) != 0, loop.control->tallies + n % 4) {}
+                (sought & CONTRADICTIONS) != 0, loop.control->counters + n % 4) {}
 
     __device__ __forceinline__ Sink sink() const {
         return Sink{nullptr, inputs ? g.inputs : nullptr, g.changes};

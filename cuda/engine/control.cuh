@@ -1,105 +1,11 @@
-// The loop over passes, on the device: stop rules, contradictions, barriers. Mirrored by
-// src/engine/cuda/control.rs, which has the same structs field by field.
+// The loop over passes, on the device: stop rules, contradictions, barriers. What host and device tell each other about
+// it is in interface.cuh.
 #pragma once
 
+#include "interface.cuh"
 #include "threads.cuh"
 
 namespace fastlbp {
-
-/// Rule::kind.
-enum RuleKind : uint32_t { RULE_PASSES, RULE_TOLERANCE, RULE_BINGO };
-/// Rule::flags: a contradiction ends the run; passes run by levels instead of all at once; the run began
-/// with uniform messages.
-enum RuleFlag : uint32_t { STOP_AT_CONTRADICTION = 1, BY_LEVELS = 2, FRESH = 4 };
-
-/// Buffers of messages between which the passes of run_passes go to and fro.
-constexpr uint32_t PASS_BUFFERS = 2;
-
-/// Why a run ended.
-enum StopReason : uint32_t { RUNNING, CONVERGED, ALL_PASSES, SHARE, CONTRADICTION };
-
-/// What a run is asked to do (StopRule and Contradiction of request.rs).
-struct Rule {
-    uint32_t kind;
-    uint32_t flags;
-    double tolerance;
-    uint64_t min_passes;
-    /// Of RULE_PASSES their number.
-    uint64_t max_passes;
-    /// Variables and factors.
-    uint64_t nodes;
-};
-
-/// What was found of one state and in the pass that led to it. Zero bits are an empty tally: lowest
-/// variables are kept as complements, of which the largest counts.
-struct Tally {
-    /// Largest change, as bits of a double that is not negative.
-    unsigned long long max_diff;
-    /// Variables and factors that moved by more than the tolerance.
-    unsigned long long moved;
-    /// Messages of factors that were 0/0 in the pass, and the lowest variable they go to.
-    unsigned long long factor_count;
-    /// Variables at which certain messages of the state disagree.
-    unsigned long long variable_count;
-    uint32_t factor_lowest;
-    uint32_t variable_lowest;
-    /// Lowest variable at which certain messages disagreed when one was computed (by levels only).
-    uint32_t met_lowest;
-    /// Whether a message has become certain, or is so no longer (by levels only).
-    uint32_t certain_changed;
-};
-
-/// How far warps have come that look at a state piece by piece (binary graphs only): pieces that they have taken and
-/// finished, those of factors, and those of large hubs that they have multiplied. Zeros at first.
-struct LookProgress {
-    uint32_t taken, finished, factors_taken, multiplied;
-};
-
-/// What was found of a run.
-struct Found {
-    double max_diff;
-    double frac;
-    /// Largest number of contradictory places in a pass.
-    uint64_t contradictions;
-    /// Those that ended the run.
-    uint64_t error_count;
-    /// Complements of variables; 0 for none.
-    uint32_t first_contradiction;
-    uint32_t error_variable;
-};
-
-/// The state of a run, in the device's memory between launches.
-struct Control {
-    /// Passes of this run.
-    uint64_t passes;
-    uint32_t reason;
-    /// Which of the program's buffers holds the messages.
-    uint32_t buffer;
-    Found found;
-    Tally tallies[4];
-    /// Of the states, and of another one who looks at each (see Look).
-    LookProgress looks[8];
-};
-
-static_assert(sizeof(Control) == 376, "the layout of RunState in src/engine/cuda/control.rs");
-
-/// What the host wants to know of each pass.
-struct Progress {
-    double max_diff;
-    double frac;
-};
-
-/// One launch: passes until the rule ends the run or `limit` passes of the run are done.
-struct Loop {
-    Rule rule;
-    uint64_t limit;
-    Control *control;
-    /// An entry per pass of this launch.
-    Progress *log;
-    /// Zeros: two words for GridBarrier; or a counter of turns that warps have done with, and words for each block
-    /// (overlap.cuh).
-    uint32_t *barrier;
-};
 
 /// Notes a factor's message that was 0/0.
 FASTLBP_DEVICE_COLD void note_factor(Tally *tally, uint32_t variable) {
@@ -141,25 +47,25 @@ FASTLBP_DEVICE bool is_measured(const Rule &rule, uint64_t passes) {
     if (passes == 0) {
         return (rule.flags & FRESH) == 0;
     }
-    return rule.kind != RULE_PASSES || passes + 1 >= rule.max_passes;
+    return rule.kind != RULE_PASSES || passes + 1 >= rule.max_iterations;
 }
 
 /// When a run ends, by docs/src/reference/contract.md; asked before each iteration, with `n` done.
-FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_diff, double frac) {
+FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_diff, double active_fraction) {
     if (rule.kind != RULE_PASSES && n > 0 && max_diff <= rule.tolerance) {
         return CONVERGED;
     }
     if (rule.kind == RULE_BINGO) {
-        if (n > rule.min_passes) {
-            const double bound = static_cast<double>(n - rule.min_passes) /
-                                 static_cast<double>(rule.max_passes - rule.min_passes);
-            if (frac < bound) {
+        if (n > rule.min_iterations) {
+            const double bound = static_cast<double>(n - rule.min_iterations) /
+                                 static_cast<double>(rule.max_iterations - rule.min_iterations);
+            if (active_fraction < bound) {
                 return SHARE;
             }
         }
-        return n > rule.max_passes ? ALL_PASSES : RUNNING;
+        return n > rule.max_iterations ? ALL_PASSES : RUNNING;
     }
-    return n >= rule.max_passes ? ALL_PASSES : RUNNING;
+    return n >= rule.max_iterations ? ALL_PASSES : RUNNING;
 }
 
 /// What is known of a run, by the first thread of each block, each the same. In shared memory: of what is spilled,
@@ -184,7 +90,7 @@ struct Findings : Found {
         variable_lowest = 0;
         scanning = 1;
         reason = RUNNING;
-        n = begin = control.passes;
+        n = begin = control.iterations;
         buffer = control.buffer;
         // Else an earlier launch has done this.
         pending = n == 0;
@@ -194,7 +100,7 @@ struct Findings : Found {
 
     /// Hands over what is known at the end of a launch.
     FASTLBP_DEVICE void end_launch(Control &control) const {
-        control.passes = n;
+        control.iterations = n;
         control.reason = reason;
         control.buffer = buffer;
         control.found = *this;
@@ -238,10 +144,10 @@ struct Findings : Found {
             return CONTRADICTION;
         }
         if (n > 0) {
-            const bool measured = rule.kind != RULE_PASSES || n >= rule.max_passes;
+            const bool measured = rule.kind != RULE_PASSES || n >= rule.max_iterations;
             max_diff = from_bits(measured ? uint64_t(tally->max_diff) : uint64_t(0x7ff) << 52);
             if (rule.kind == RULE_BINGO && rule.nodes > 0) {
-                frac = static_cast<double>(tally->moved) / static_cast<double>(rule.nodes);
+                active_fraction = static_cast<double>(tally->moved) / static_cast<double>(rule.nodes);
             }
         }
         // By levels, a state from which passes begin is not looked at.
@@ -250,7 +156,7 @@ struct Findings : Found {
                 return CONTRADICTION;
             }
         }
-        return reason_to_stop(rule, n, max_diff, frac);
+        return reason_to_stop(rule, n, max_diff, active_fraction);
     }
 
     /// Takes over what was found in passes that ran ahead: the most contradictory places of a state, and the lowest variable
@@ -262,7 +168,7 @@ struct Findings : Found {
 
     /// So many passes from here on, of which no more is to be known.
     FASTLBP_DEVICE uint64_t passes_unmeasured(const Loop &loop) const {
-        const uint64_t end = smaller_of(loop.limit, loop.rule.max_passes - 1);
+        const uint64_t end = smaller_of(loop.limit, loop.rule.max_iterations - 1);
         return loop.rule.kind == RULE_PASSES && !is_measured(loop.rule, n) && end > n ? end - n : 0;
     }
 
@@ -271,7 +177,7 @@ struct Findings : Found {
         max_diff = from_bits(uint64_t(0x7ff) << 52);
         for (const uint64_t end = n + passes; n < end; ++n) {
             if (is_logging && n > begin) {
-                loop.log[n - begin - 1] = Progress{max_diff, frac};
+                loop.log[n - begin - 1] = Progress{max_diff, active_fraction};
             }
         }
         pending = 1;
@@ -281,18 +187,18 @@ struct Findings : Found {
     /// the next of so many buffers. If it is `quiet`, tallies are empty, and are not read.
     FASTLBP_DEVICE void go_on(const Loop &loop, uint32_t buffers, bool quiet = false) {
         const bool closing = n == loop.limit;
-        const Tally *const tallies = loop.control->tallies;
-        if (quiet && n > begin && !closing && loop.rule.kind == RULE_PASSES && n < loop.rule.max_passes) {
+        const Tally *const tallies = loop.control->counters;
+        if (quiet && n > begin && !closing && loop.rule.kind == RULE_PASSES && n < loop.rule.max_iterations) {
             // As below, in fewer steps, one after the other, for which all others wait.
             max_diff = from_bits(uint64_t(0x7ff) << 52);
             if (is_logging) {
-                loop.log[n - begin - 1] = Progress{max_diff, frac};
+                loop.log[n - begin - 1] = Progress{max_diff, active_fraction};
             }
         } else if (pending != 0) {
             reason = evaluate(loop.rule, n, closing, quiet ? nullptr : &tallies[n % 4],
                               quiet ? nullptr : &tallies[(n + 1) % 4]);
             if (is_logging && n > begin) {
-                loop.log[n - begin - 1] = Progress{max_diff, frac};
+                loop.log[n - begin - 1] = Progress{max_diff, active_fraction};
             }
         }
         if (reason != RUNNING || closing) {
@@ -337,14 +243,14 @@ FASTLBP_DEVICE Ending run_passes(Work &work, Barrier &barrier, const Loop &loop)
         }
         const uint64_t n = findings.n;
         const bool measuring = findings.pending != 0 && is_measured(loop.rule, n);
-        Tally *const of_state = &control->tallies[n % 4];
+        Tally *const of_state = &control->counters[n % 4];
         if (thread_of_grid() == 0) {
             // Last read before the last barrier but one, next used after the next one.
-            control->tallies[(n + 2) % 4] = Tally{};
-            control->looks[(n + 2) % 4] = control->looks[(n + 2) % 4 + 4] = LookProgress{};
+            control->counters[(n + 2) % 4] = Tally{};
+            control->scans[(n + 2) % 4] = control->scans[(n + 2) % 4 + 4] = LookProgress{};
         }
         if (n != loop.limit) {
-            Tally *const of_pass = &control->tallies[(n + 1) % 4];
+            Tally *const of_pass = &control->counters[(n + 1) % 4];
             work.pass(findings.buffer, n, measuring, findings.scanning != 0, of_state, of_pass, barrier);
         } else if (findings.pending != 0) {
             work.close(findings.buffer, n, measuring, of_state, barrier);

@@ -8,16 +8,7 @@
 
 namespace fastlbp {
 
-/// What the lanes of a table have to know (src/engine/cuda/general/pairs.rs): its entries, those of a column, one state
-/// of the second variable, side by side; where the message from the first variable is, that from the second one being
-/// behind it; its number; where the messages to both are; their states; and whether its entries are near enough to one
-/// for doubles to do wherever messages are.
-struct PairItem {
-    const double *values;
-    uint32_t input, factor;
-    uint32_t places[2];
-    uint32_t radices, is_near;
-
+struct PairItem : PairItemData {
     FASTLBP_DEVICE uint32_t radix(uint32_t half) const { return half == 0 ? radices & 0xffff : radices >> 16; }
     FASTLBP_DEVICE uint32_t place(uint32_t half) const { return half == 0 ? places[0] : places[1]; }
     FASTLBP_DEVICE uint32_t input_of(uint32_t half) const {

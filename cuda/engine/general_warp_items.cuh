@@ -50,14 +50,11 @@ enum Source : uint32_t {
 /// readers[variable] of a variable that sends.
 constexpr uint32_t NO_READER = ~uint32_t(0);
 
-/// What a lane has to know (src/engine/cuda/general/warp_items.rs): the place of its message; its edge; the number of
-/// the factor's coefficients; and from the lowest bit on: its source in 3 bits; whether it notes contradictions at the
+/// What a lane has to know. Its last word from the lowest bit on: its source in 3 bits; whether it notes contradictions at the
 /// variable; whether its literal is negated; whether it has an edge at all; its number among the lanes of its factor in
 /// 5 bits, 0 for the head; the number of literals in 5 bits, which all lanes of a warp item have; and how far their
 /// messages may be from one for doubles to do, as a logarithm.
-struct WarpLane {
-    uint32_t place, edge, parameter, more;
-
+struct WarpLane : WarpLaneData {
     static constexpr uint32_t NOTES = 8, NEGATED = 16, USED = 32;
     static constexpr uint32_t INDEX_SHIFT = 6, LITERALS_SHIFT = 11, RANGE_SHIFT = 16;
 

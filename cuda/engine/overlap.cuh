@@ -13,8 +13,6 @@ namespace fastlbp {
 /// What warps read to go on, an entry for each block: the next turn (of the launch) whose warps may begin it, and
 /// whether contradictory variables are looked for in the state before, or the run is at its end. Behind the counter
 /// of the launch; zeros at first.
-constexpr uint32_t GO_FIRST = 32;
-constexpr uint32_t GO_STRIDE = 8;
 constexpr uint32_t GO_SCANNING = 1;
 constexpr uint32_t GO_ENDED = 2;
 constexpr uint32_t GO_SHIFT = 2;
@@ -82,8 +80,8 @@ __device__ __noinline__ inline void judge_states(const Loop &loop, uint32_t stat
         if (first) {
             // Of no use any more, and next used when all may begin the turn after the next one.
             const uint64_t n = findings.n;
-            control->tallies[(n + 3) % 4] = Tally{};
-            control->looks[(n + 2) % 4] = control->looks[(n + 2) % 4 + 4] = LookProgress{};
+            control->counters[(n + 3) % 4] = Tally{};
+            control->scans[(n + 2) % 4] = control->scans[(n + 2) % 4 + 4] = LookProgress{};
             findings.go_on(loop, states);
             const bool scanning = findings.scanning != 0 || findings.n == loop.limit;
             word = (turn + 2) << GO_SHIFT | (scanning ? GO_SCANNING : 0) | (findings.ended ? GO_ENDED : 0);
@@ -112,7 +110,7 @@ template <class Work>
 __device__ __forceinline__ void run_turns(Work &work, const Loop &loop, uint32_t states) {
     __shared__ Beginning beginning;
     if (threadIdx.x == 0) {
-        beginning = Beginning{loop.control->passes, loop.control->buffer};
+        beginning = Beginning{loop.control->iterations, loop.control->buffer};
     }
     __syncthreads();
     if (thread_of_grid() / 32 == threads_of_grid() / 32 - 1) {

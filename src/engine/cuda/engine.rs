@@ -220,7 +220,7 @@ impl Engine for CudaEngine {
                     variable,
                     factor: None,
                     iteration: self.iterations,
-                    count: state.error_count,
+                    count: state.found.error_count,
                 });
             }
         };
@@ -234,9 +234,9 @@ impl Engine for CudaEngine {
             total_iterations: self.iterations,
             reason,
             converged,
-            max_diff: state.max_diff,
-            active_fraction: state.active_fraction,
-            contradictions: state.contradictions,
+            max_diff: state.found.max_diff,
+            active_fraction: state.found.active_fraction,
+            contradictions: state.found.contradictions,
             first_contradiction: state.first_contradiction(),
             spared_messages: 0,
         })

@@ -2,10 +2,10 @@
 
 mod binary;
 mod control;
-mod device_struct;
 mod driver;
 mod engine;
 mod general;
+mod interface;
 mod kernels;
 mod probe;
 mod program;

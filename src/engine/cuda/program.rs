@@ -1,7 +1,7 @@
 //! What a graph and a schedule are on a device.
 
-use super::control::Loop;
 use super::driver::Queue;
+use super::interface::run::Loop;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
 use crate::kernel::EncodedMessage;

@@ -1,7 +1,8 @@
 //! The host's part in a run on a device: launch after launch, until the rule or somebody ends it.
 
-use super::control::{IterationLog, Loop, Rule, RunState, Standing};
+use super::control::Standing;
 use super::driver::{Current, DeviceBuffer, PinnedBuffer, Queue};
+use super::interface::run::{GO_FIRST, GO_STRIDE, IterationLog, Loop, Rule, RunState};
 use super::program::Program;
 use crate::engine::{Control, Progress, RunRequest, StopReason, StopRule};
 use crate::error::Result;
@@ -12,9 +13,6 @@ use std::time::{Duration, Instant};
 const MOST_ITERATIONS: u64 = 4096;
 /// Iterations of the first launch: some milliseconds at most on graphs of the usual sizes.
 const FIRST_ITERATIONS: u64 = 16;
-/// The words of the barrier: those before the first block's, and those of each block.
-const GO_FIRST: usize = 32;
-const GO_STRIDE: usize = 8;
 /// How long a launch should take at most, since only between launches the host can end a run.
 const LAUNCH_TIME: Duration = Duration::from_millis(20);
 
@@ -25,8 +23,7 @@ pub(super) struct Launches {
     /// On the device, since it is slow to write to the host's memory from there.
     log: DeviceBuffer<IterationLog>,
     logged: Vec<IterationLog>,
-    /// The grid barrier: a counter, then some words for each block (GO_FIRST, GO_STRIDE of
-    /// cuda/engine/overlap.cuh).
+    /// The grid barrier: a counter, then some words for each block.
     barrier: DeviceBuffer<u32>,
 }
 
@@ -86,9 +83,9 @@ impl Launches {
         Loop {
             rule,
             limit,
-            control: *self.control.address(),
-            log: *self.log.address(),
-            barrier: *self.barrier.address(),
+            control: (&self.control).into(),
+            log: (&self.log).into(),
+            barrier: (&self.barrier).into(),
         }
     }
 

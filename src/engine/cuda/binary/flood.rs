@@ -5,13 +5,13 @@ use super::homes::{Home, Homes};
 use super::layout::{Layout, Source};
 use super::limits::{LARGE, TILE_ARITY, WARP};
 use crate::counting_sort::counting_sort;
+use crate::engine::cuda::interface::binary::{HOME_CLASSES, HomePart, HomeRange, HomeShape};
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::{AllZero, Grow, collected, filled, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::{SharedWords, all_parts, computed};
 use crate::threads::Gang;
-use cust::memory::DeviceCopy;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -44,41 +44,10 @@ pub(super) fn rows(kind: usize) -> usize {
     }
 }
 
-/// Variables of a class that are at a home: where they begin, by position, among slots, at the home's
-/// places for messages and among its variables, and how many they are.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
-pub(super) struct HomeRange {
-    pub position: u32,
-    pub slot: u32,
-    pub place: u32,
-    pub index: u32,
-    pub count: u32,
-}
-
-/// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.
-pub(super) const HOME_CLASSES: usize = 9;
-
-/// What a home has; `HomeShape` of cuda/engine/binary_home.cuh. Of each array where the home's part begins, and
-/// its length. Words of hubs are of its block.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
-pub(super) struct HomeShape {
-    pub ranges: [HomeRange; HOME_CLASSES],
-    /// Places for messages; those from `inbox` on are of edges to variables of all homes, so many of them to others
-    /// than large hubs.
-    pub places: u32,
-    pub inbox: u32,
-    pub early: u32,
-    pub joined: [u32; 2],
-    pub constants: [u32; 2],
-    pub words: [u32; 2],
-    pub hubs: [u32; 2],
-    pub hub_words: [u32; 2],
-    /// Units of factors, and how many of them are of such without large hubs.
-    pub units: [u32; 2],
-    pub early_units: u32,
-    pub variables: u32,
+impl HomePart {
+    fn new(first: usize, count: usize) -> Self {
+        Self { first: first as u32, count: count as u32 }
+    }
 }
 
 impl HomeShape {
@@ -86,14 +55,15 @@ impl HomeShape {
     /// room for inputs.
     pub(super) fn bytes(&self, with_words: bool, with_hub_words: bool, damped: bool) -> usize {
         let inputs = if damped { self.places.next_multiple_of(2) } else { 0 };
-        let words = if with_words { self.words[1] } else { 0 };
+        let words = if with_words { self.words.count } else { 0 };
         let of_four = words
-            + self.joined[1]
-            + self.constants[1]
-            + self.hubs[1]
-            + if with_hub_words { self.hub_words[1] } else { 0 }
-            + self.units[1];
-        let bytes = 8 * (self.places + inputs + self.constants[1]) + 4 * of_four + self.variables;
+            + self.joined.count
+            + self.constants.count
+            + self.hubs.count
+            + if with_hub_words { self.hub_words.count } else { 0 }
+            + self.units.count;
+        let bytes =
+            8 * (self.places + inputs + self.constants.count) + 4 * of_four + self.variables;
         (bytes as usize).next_multiple_of(16)
     }
 }
@@ -156,7 +126,7 @@ impl FloodWork {
 
     /// Adds what homes have, that of each behind that of the one before, given where the words of hubs are of its block.
     fn add_homes<'a>(
-        &mut self, made: Vec<HomeWork>, hub_words: impl Iterator<Item = &'a [u32; 2]>, gang: &Gang,
+        &mut self, made: Vec<HomeWork>, hub_words: impl Iterator<Item = &'a HomePart>, gang: &Gang,
     ) -> Result<()> {
         let sum = |of: fn(&HomeWork) -> usize| made.iter().map(of).sum::<usize>();
         let joined = sum(|home| home.joined.len());
@@ -178,7 +148,7 @@ impl FloodWork {
         for (home, &hub_words) in made.into_iter().zip(hub_words) {
             let lengths = [home.joined.len(), home.words.len(), home.units.len(), home.hubs.len()];
             let [joined, words, units, hubs] =
-                std::array::from_fn(|i| [starts[i] as u32, lengths[i] as u32]);
+                std::array::from_fn(|i| HomePart::new(starts[i], lengths[i]));
             self.homes.push(HomeShape { hub_words, joined, words, units, hubs, ..home.shape });
             let part = (
                 split(&mut rest.0, lengths[0]),
@@ -219,7 +189,7 @@ impl FloodWork {
             of_homes[home as usize].try_push((place, message))?;
         }
         for (shape, constants) in self.homes.iter_mut().zip(of_homes) {
-            shape.constants = [self.constants.len() as u32, constants.len() as u32];
+            shape.constants = HomePart::new(self.constants.len(), constants.len());
             self.constant_places.try_extend(constants.iter().map(|&(place, _)| place))?;
             self.constants.try_extend(constants.iter().map(|&(_, message)| message))?;
         }
@@ -229,7 +199,7 @@ impl FloodWork {
     /// Units of hubs that all blocks share. Gives where the words of each block begin, and how many they are.
     fn add_hubs(
         &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams, gang: &Gang,
-    ) -> Result<Vec<[u32; 2]>> {
+    ) -> Result<Vec<HomePart>> {
         let warps = teams.warps;
         let mut of_warps: Vec<Vec<Unit>> = room(homes.blocks * warps)?;
         of_warps.resize_with(homes.blocks * warps, Vec::new);
@@ -249,7 +219,7 @@ impl FloodWork {
         for (unit, turn) in units.into_iter().zip(turns) {
             of_warps[by_turn(turn)].try_push(unit)?;
         }
-        let mut of_block = |of_warps: &[Vec<Unit>]| -> Result<[u32; 2]> {
+        let mut of_block = |of_warps: &[Vec<Unit>]| -> Result<HomePart> {
             let first = self.words.len();
             let row = |words: &[u32]| ((words.len() - first) / WARP) as u32;
             for units in of_warps {
@@ -264,7 +234,7 @@ impl FloodWork {
                 }
             }
             self.hub_starts.try_push(row(&self.words))?;
-            Ok([first as u32, (self.words.len() - first) as u32])
+            Ok(HomePart::new(first, self.words.len() - first))
         };
         let mut blocks = room(homes.blocks)?;
         for of_warps in of_warps.chunks(warps) {

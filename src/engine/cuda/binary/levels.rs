@@ -6,6 +6,7 @@ use super::level_ranks::Ranks;
 use super::level_units::{Unit, items_of, units_of};
 use super::level_versions::Versions;
 use super::level_words::{CHUNK, LEVEL_SLOTS};
+use crate::engine::cuda::interface::binary::LevelUnit;
 use crate::engine::limits::MOST_LEVEL_WORDS;
 use crate::error::Result;
 use crate::memory::{Grow, room};
@@ -17,8 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What all warps do in iterations by levels.
 pub(super) struct LevelWork {
-    /// The first chunk of each unit and its shape (LevelUnit).
-    pub units: Vec<[u32; 2]>,
+    pub units: Vec<LevelUnit>,
     /// The first unit of each warp, and the end.
     pub starts: Vec<u32>,
     pub words: Vec<u32>,
@@ -88,7 +88,7 @@ impl LevelWork {
         for of_warp in all {
             for unit in of_warp {
                 let start = work.words.len() as u32;
-                work.units.push([start / CHUNK as u32, unit.shape]);
+                work.units.push(LevelUnit { chunk: start / CHUNK as u32, shape: unit.shape });
                 work.words.extend_from_slice(&unit.words);
                 work.places.extend(unit.inputs.iter().map(|&(at, edge)| (start + at, edge)));
             }

@@ -1,8 +1,7 @@
 //! Graphs of binary variables and conjunctions of literals, which most graphs of program analysis are, in a layout of
-//! its own: by levels sums without damping, all at once any run. See cuda/engine/binary.cuh, whose structs `device`
-//! and `flood` mirror.
+//! its own: by levels sums without damping, all at once any run.
+//! See cuda/engine/binary.cuh.
 
-mod device;
 mod flood;
 mod homes;
 mod housing;

@@ -1,20 +1,21 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
-use super::device::Binary;
-use super::flood::HomeShape;
 use super::housing::{Housing, Room};
 use super::layout::{Layout, Source, changes};
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::counting_sort::counting_sort;
-use crate::engine::cuda::control::{COUNTERS_WORDS, Loop};
 use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
+use crate::engine::cuda::interface::arithmetic::Product;
+use crate::engine::cuda::interface::binary::{Binary, UnusualUnits};
+use crate::engine::cuda::interface::run::{Loop, PASS_BUFFERS, ReductionCounters, THREADS};
+use crate::engine::cuda::interface::{Address, ReadOnly};
 use crate::engine::cuda::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, EncodedMessage, Inference, mean_numerator, stored_message};
+use crate::kernel::{EncodedMessage, Inference, mean_numerator, stored_message};
 use crate::memory::{Grow, SortedMap, boxed, collected, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::parallel::computed;
@@ -23,10 +24,9 @@ use crate::threads::Gang;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Threads of a block, and of one by levels.
-const THREADS: u32 = 512;
 /// Bytes of shared memory at most that blocks have besides what is at home.
 const FLOOD_SHARED: u32 = 8 << 10;
+/// Threads of a block by levels.
 const LEVEL_THREADS: u32 = 256;
 /// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
@@ -37,7 +37,6 @@ const SHARED_MESSAGES: usize = 512 * 256;
 const IMAGE_ROOM: usize = 512;
 
 /// States of messages that are there at the same time, where all are sent at once and by levels.
-const PASS_BUFFERS: usize = 2;
 const LEVEL_STATES: usize = 5;
 /// Entries for who looks at states.
 const LOOKS: usize = 8;
@@ -132,17 +131,17 @@ struct Loader<'a> {
 
 impl Loader<'_> {
     /// The address of a copy that stays.
-    fn load<T: Element>(&mut self, content: &[T]) -> Result<u64> {
+    fn load<T: Element, A: From<u64>>(&mut self, content: &[T]) -> Result<A> {
         let buffer = DeviceBuffer::from_slice(self.queue, content)?;
         let address = *buffer.address();
         self.kept.try_room(1)?;
         self.kept.push(boxed(buffer)?);
-        Ok(address)
+        Ok(address.into())
     }
 
-    /// The address of so many words of 64 bits that stay.
-    fn reserve(&mut self, words: usize) -> Result<u64> {
-        let buffer = DeviceBuffer::<u64>::new(self.queue.current, words)?;
+    /// The address of room for so many that stays.
+    fn reserve<T: Element>(&mut self, count: usize) -> Result<u64> {
+        let buffer = DeviceBuffer::<T>::new(self.queue.current, count)?;
         let address = *buffer.address();
         self.kept.try_room(1)?;
         self.kept.push(boxed(buffer)?);
@@ -228,10 +227,17 @@ impl BinaryProgram {
         let mut loader = Loader { queue, kept: Vec::new() };
         let edges = graph.edge_count();
         let variables = graph.variable_count();
+        let ([fours, twos, ones, zeros], [four_slot, two_slot, one_slot]) =
+            (layout.few, layout.few_slots);
         let mut binary = Binary {
             variables: variables as u32,
-            few: layout.few,
-            few_slots: layout.few_slots,
+            fours,
+            twos,
+            ones,
+            zeros,
+            four_slot,
+            two_slot,
+            one_slot,
             classes: layout.classes,
             variable: loader.load(&layout.variable)?,
             hub_slots: loader.load(&layout.hub_slots)?,
@@ -250,7 +256,7 @@ impl BinaryProgram {
         let largest = (0..variables).map(|v| graph.degree(v)).max().unwrap_or(0);
         let giant = largest > SHARED_MESSAGES;
         let more = if giant { 2 * (layout.slots / 256 + layout.hubs() + 1) } else { 0 };
-        binary.pieces = loader.load(&filled(3 * more, 0_u64)?)?;
+        binary.pieces = loader.load(&filled(more, Product::default())?)?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         // Behind all slots there are ones to read; and all states begin where a line of the cache does.
@@ -267,15 +273,16 @@ impl BinaryProgram {
                 let Some(work) = LevelWork::new(&graph, &layout, preorder, shape, gang)? else {
                     return Ok(None);
                 };
-                binary.level_units = loader.load(work.units.as_flattened())?;
+                binary.level_units = loader.load(&work.units)?;
                 binary.level_starts = loader.load(&work.starts)?;
                 binary.level_warps = (shape[0] * shape[1]) as u32;
                 // A launch without iterations comes before the first run.
-                binary.level_unusual = loader.load(&filled(2 * shape[0] * shape[1], 0_u64)?)?;
+                binary.level_unusual =
+                    loader.load(&filled(shape[0] * shape[1], UnusualUnits::default())?)?;
                 // Two words of each product.
                 let product_words = 2 * layout.high_degree_slots();
                 binary.product_stride = product_words as u64;
-                binary.level_products = loader.reserve(LEVEL_STATES * product_words)?;
+                binary.level_products = loader.reserve::<u64>(LEVEL_STATES * product_words)?.into();
                 binary.piece_places = loader.load(&work.piece_places)?;
                 (base, input_places) = (work.words, work.places);
                 binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
@@ -286,9 +293,11 @@ impl BinaryProgram {
                 let prepared = filled(layout.few_slots[0] as usize + 4 * piece_hubs.len(), UNSENT)?;
                 binary.prepared = loader.load(&prepared)?;
                 let slots = layout.few_slots[0] as usize;
-                binary.far_prepared = loader.reserve(2 * slots)?;
-                binary.far_given = binary.far_prepared + 8 * slots as u64;
-                binary.tallies_ahead = loader.reserve(COUNTERS_WORDS * (AHEAD_AT_MOST + 1))?;
+                let far = loader.reserve::<u64>(2 * slots)?;
+                binary.far_prepared = far.into();
+                binary.far_given = (far + 8 * slots as u64).into();
+                binary.tallies_ahead =
+                    loader.reserve::<ReductionCounters>(AHEAD_AT_MOST + 1)?.into();
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
@@ -303,10 +312,11 @@ impl BinaryProgram {
         let (offsets, places) = by_edge(edges, &input_places, gang)?;
         let known_start = base.len();
         let words = with_room(queue, &mut base, variables)?;
-        (binary.flood_words, binary.level_words) = (*words.address(), *words.address());
-        binary.known = words.address() + 4 * known_start as u64;
+        binary.flood_words = (&words).into();
+        binary.level_words = (&words).into();
+        binary.known = (words.address() + 4 * known_start as u64).into();
         let messages = DeviceBuffer::new(queue.current, states * stride)?;
-        (binary.messages, binary.stride) = (*messages.address(), stride as u64);
+        (binary.messages, binary.stride) = ((&messages).into(), stride as u64);
         let mut program = Self {
             by_levels: preorder.is_some(),
             rooms,
@@ -357,7 +367,7 @@ impl BinaryProgram {
         let Some(room) = self.rooms[usize::from(damped)] else { return Ok(()) };
         self.launch.shared = room.bytes as u32;
         self.binary.home_words_inside = u32::from(room.with_words);
-        self.binary.home_images = 0;
+        self.binary.home_images = Address::NULL;
         if self.binary.home_turns > 1 {
             self.binary.home_bytes = (IMAGE_ROOM + room.bytes) as u64;
             let homes = self.launch.blocks as usize * self.binary.home_turns as usize;
@@ -366,7 +376,7 @@ impl BinaryProgram {
                 Some(images) => images,
                 None => DeviceBuffer::new(queue.current, words)?,
             };
-            self.binary.home_images = *images.address();
+            self.binary.home_images = (&images).into();
             self.images = Some(images);
         }
         Ok(())
@@ -378,7 +388,7 @@ impl BinaryProgram {
         let damped = request.damping > 0.0;
         self.binary.damping = request.damping;
         self.binary.mean_numerator = mean_numerator(request.damping);
-        self.binary.undamped = 0;
+        self.binary.undamped = Address::NULL;
         if !self.by_levels {
             self.choose_room(queue, damped)?;
         }
@@ -389,7 +399,7 @@ impl BinaryProgram {
             } else if !self.has_undamped {
                 self.undamped.copy_from(queue, &self.messages)?;
             }
-            self.binary.undamped = *self.undamped.address();
+            self.binary.undamped = (&self.undamped).into();
         }
         self.has_undamped = damped;
         Ok(())
@@ -487,8 +497,8 @@ impl BinaryProgram {
             send_patches(queue, &self.kernels.patch, *buffer.address(), &soft, patches)?;
         }
         self.binary.soft = match &self.soft {
-            Some(buffer) if self.soft_count > 0 => *buffer.address(),
-            _ => 0,
+            Some(buffer) if self.soft_count > 0 => buffer.into(),
+            _ => ReadOnly::NULL,
         };
         self.changed.clear();
         Ok(())
@@ -504,7 +514,7 @@ impl BinaryProgram {
     fn prepare_measurement(&mut self, queue: Queue<'_>, request: &RunRequest) -> Result<()> {
         let variables = self.graph.variable_count();
         self.fill(queue, &self.beliefs, 0.5_f64.to_bits())?;
-        self.binary.beliefs = *self.beliefs.address();
+        self.binary.beliefs = (&self.beliefs).into();
         let StopRule::Bingo { history, max_iterations, .. } = request.rule else { return Ok(()) };
         let rows = history.min(max_iterations.saturating_add(1)).max(1);
         let length = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(variables);
@@ -513,7 +523,7 @@ impl BinaryProgram {
             self.history = None;
             self.history = Some(DeviceBuffer::new(queue.current, length)?);
         }
-        self.binary.history = self.history.as_ref().map_or(0, |history| *history.address());
+        self.binary.history = self.history.as_ref().map_or(Address::NULL, |history| history.into());
         let inputs = match self.inputs.take() {
             Some(inputs) => inputs,
             None => {
@@ -533,7 +543,8 @@ impl BinaryProgram {
         for buffer in &inputs {
             buffer.zero(queue)?;
         }
-        (self.binary.inputs, self.binary.changes) = (*inputs[0].address(), *inputs[1].address());
+        self.binary.inputs = (&inputs[0]).into();
+        self.binary.changes = (&inputs[1]).into();
         self.inputs = Some(inputs);
         Ok(())
     }
@@ -661,7 +672,7 @@ impl Program for BinaryProgram {
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {
                 true => &self.kernels.levels[usize::from(has_options)],
-                false => &floods[usize::from(self.binary.home_images != 0)],
+                false => &floods[usize::from(!self.binary.home_images.is_null())],
             };
             kernel.launch(queue, self.launch, [binary, Argument::value(iterations)])
         }
@@ -717,10 +728,3 @@ impl Program for BinaryProgram {
         Ok(())
     }
 }
-
-// SAFETY: numbers of 32 bits.
-unsafe impl Element for HomeShape {}
-// SAFETY: numbers without gaps, 48 bytes in all.
-unsafe impl Element for DeviceHorn {}
-// SAFETY: numbers in f64 range.
-unsafe impl cust::memory::DeviceCopy for DeviceHorn {}

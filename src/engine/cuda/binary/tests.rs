@@ -6,6 +6,7 @@ use super::level_bound::fewest_words;
 use super::level_words::ABSENT;
 use super::levels::LevelWork;
 use super::limits::WARP;
+use crate::engine::cuda::interface::binary::LevelUnit;
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
@@ -61,8 +62,8 @@ enum Reading {
 
 /// What a unit of an iteration by levels sends.
 fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
-    let [chunk, shape] = work.units[number];
-    let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next[0] as usize);
+    let LevelUnit { chunk, shape } = work.units[number];
+    let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next.chunk as usize);
     let words = &work.words[128 * chunk as usize..end];
     let rounds = (shape & 7) as usize;
     let [wide, giants] = [11, 17].map(|shift| (shape >> shift & 63) as usize);
@@ -252,7 +253,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
         // Else a warp could wait for what it sends itself later on. Versions come behind the factors of their levels.
         let mut before = (None, false);
         for unit in units[0]..units[1] {
-            let [chunk, shape] = work.units[unit as usize];
+            let LevelUnit { chunk, shape } = work.units[unit as usize];
             if shape & MULTIPLIES != 0 {
                 let of_unit = (versions[&work.words[128 * chunk as usize + 2]].level, true);
                 assert!(before <= of_unit, "unit {unit}");
@@ -290,7 +291,7 @@ fn versions_of(
     laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], work: &LevelWork,
 ) -> HashMap<u32, Version> {
     let mut versions = HashMap::new();
-    for &[chunk, _] in work.units.iter().filter(|unit| unit[1] & MULTIPLIES != 0) {
+    for &LevelUnit { chunk, .. } in work.units.iter().filter(|unit| unit.shape & MULTIPLIES != 0) {
         let words = work.words[128 * chunk as usize..][..128].as_chunks::<4>().0;
         let (first, place) = (words[0][0], words[0][2]);
         let mut is_new = Vec::new();

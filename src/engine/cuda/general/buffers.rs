@@ -1,6 +1,5 @@
 //! The arrays of the general program on the device.
 
-use super::device::{DeviceGeneral, DeviceItemList, DeviceScratch, LEAVES_OF_LANE, THREADS};
 use super::factors::{Factors, Values};
 use super::items::Items;
 use super::pairs::{Pairs, class_of};
@@ -10,8 +9,15 @@ use super::tiles::Tiles;
 use super::warp_items::WarpItems;
 use super::work::{Shares, TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
+use crate::engine::cuda::interface::arithmetic::{LEAVES_OF_LANE, Product, TermLiteral};
+use crate::engine::cuda::interface::general::{
+    DeviceGeneral, Item, ItemList, NoisyRecord, PairItem, PreparedState, Record, Scratch,
+    TableRecord, TermsRecord, WarpLane,
+};
+use crate::engine::cuda::interface::run::THREADS;
 use crate::error::{Error, Result};
-use crate::memory::{collected, filled, out_of_memory, room, zeroed};
+use crate::kernel::DeviceHorn;
+use crate::memory::{collected, filled, out_of_memory, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::{SharedWords, computed};
 use crate::threads::Gang;
@@ -22,7 +28,7 @@ const TOTAL_OF_SPAN: [u64; 3] = [256 << 20, 512 << 20, 256 << 20];
 /// Tells the kernels where arrays are, each under its own name.
 macro_rules! addresses {
     ($device:ident, $own:ident; $($name:ident),*) => {
-        $($device.$name = *$own.$name.address();)*
+        $($device.$name = (&$own.$name).into();)*
     };
 }
 
@@ -43,7 +49,7 @@ pub(super) struct GraphBuffers {
     variable_places: DeviceBuffer<u32>,
     edge_places: DeviceBuffer<u32>,
     factor_offsets: DeviceBuffer<u32>,
-    warp_lanes: DeviceBuffer<u32>,
+    warp_lanes: DeviceBuffer<WarpLane>,
     warp_items: u32,
     variables_by_span: DeviceBuffer<u32>,
     variables_of_span: [u32; 3],
@@ -53,8 +59,8 @@ pub(super) struct GraphBuffers {
     some_send: bool,
     tile_variables: DeviceBuffer<u32>,
     tile_numbers: DeviceBuffer<u32>,
-    /// Three words of 64 bits for each product: of the messages, and of those before damping.
-    tile_products: DeviceBuffer<u64>,
+    /// Of the messages, and of those before damping.
+    tile_products: DeviceBuffer<Product>,
     quads: u32,
     whole_tiles: u32,
     tile_rows: u32,
@@ -95,7 +101,7 @@ impl GraphBuffers {
             variable_places: upload(&places.variables)?,
             edge_places: upload(&places.edges)?,
             factor_offsets: upload(&factors)?,
-            warp_lanes: upload(&warp_items.lanes)?,
+            warp_lanes: DeviceBuffer::from_slice(queue, &warp_items.lanes)?,
             warp_items: warp_items.sizes().warp_items as u32,
             variables_by_span: upload(&by_span)?,
             variables_of_span: of_span,
@@ -105,7 +111,7 @@ impl GraphBuffers {
             some_send: are_cut
                 || senders + of_span[1] + of_span[2] + of_states.iter().sum::<u32>() > 0,
             tile_variables: upload(&tiles.variables)?,
-            tile_products: DeviceBuffer::new(queue.current, 2 * 3 * tiles.others())?,
+            tile_products: DeviceBuffer::new(queue.current, 2 * tiles.others())?,
             tile_numbers: upload(&tiles.numbers)?,
             quads: tiles.quads as u32,
             whole_tiles: tiles.whole as u32,
@@ -142,7 +148,7 @@ pub(super) struct MessageBuffers {
     inputs: DeviceBuffer<f64>,
     history: DeviceBuffer<f64>,
     /// For how many iterations, two at most, the messages of factors with one variable have been stored. See
-    /// `General` in general.cuh.
+    /// `DeviceGeneral` in general.cuh.
     pub constant_iterations: DeviceBuffer<u32>,
 }
 
@@ -201,9 +207,9 @@ impl MessageBuffers {
     }
 
     pub fn fill(&self, device: &mut DeviceGeneral, damped: bool) {
-        device.messages = [0, 1].map(|buffer| *self.messages[buffer].address());
+        device.messages = [0, 1].map(|buffer| (&self.messages[buffer]).into());
         if damped {
-            device.newest = [0, 1].map(|buffer| *self.newest[buffer].address());
+            device.newest = [0, 1].map(|buffer| (&self.newest[buffer]).into());
         }
         addresses!(device, self; by_edge, beliefs, inputs, history, constant_iterations);
     }
@@ -218,26 +224,21 @@ pub(super) fn download(queue: Queue<'_>, values: &DeviceBuffer<u64>) -> Result<V
 
 /// The factors of a graph, as one kind of inference needs them.
 struct FactorBuffers {
-    records: DeviceBuffer<u32>,
-    horn: DeviceBuffer<u64>,
+    records: DeviceBuffer<Record>,
+    horn: DeviceBuffer<DeviceHorn>,
     words: DeviceBuffer<u64>,
-    noisy: DeviceBuffer<u64>,
+    noisy: DeviceBuffer<NoisyRecord>,
     _noisy_literals: DeviceBuffer<f64>,
-    tables: DeviceBuffer<u64>,
+    tables: DeviceBuffer<TableRecord>,
     _table_values: DeviceBuffer<f64>,
-    terms: DeviceBuffer<u64>,
+    terms: DeviceBuffer<TermsRecord>,
     _term_weights: DeviceBuffer<f64>,
     _term_offsets: DeviceBuffer<u32>,
-    _term_literals: DeviceBuffer<u32>,
+    _term_literals: DeviceBuffer<TermLiteral>,
     edge_radices: DeviceBuffer<u32>,
     outputs: DeviceBuffer<u64>,
-    pairs: DeviceBuffer<u32>,
+    pairs: DeviceBuffer<PairItem>,
     pairs_of_class: [u32; 3],
-}
-
-/// Two numbers as one word, the first one first in memory.
-fn pair(first: u32, second: u32) -> u64 {
-    u64::from(first) | u64::from(second) << 32
 }
 
 impl FactorBuffers {
@@ -245,41 +246,38 @@ impl FactorBuffers {
         queue: Queue<'_>, graph: &FactorGraph, factors: &Factors, pairs: &Pairs, inputs: usize,
     ) -> Result<Self> {
         let numbers = |content: &[f64]| DeviceBuffer::from_slice(queue, content);
-        let words = |content: &[u64]| DeviceBuffer::from_slice(queue, content);
         let counts = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
-        let mut horn: Vec<u64> = room(6 * factors.horn.len())?;
-        for own in &factors.horn {
-            let [[a, b], [c, d]] = own.values.map(|values| values.map(f64::to_bits));
-            horn.extend([a, b, c, d, own.negated, pair(own.flags, own.words)]);
-        }
         let noisy_literals = numbers(&factors.noisy.literals)?;
         let literals = *noisy_literals.address();
-        let mut noisy: Vec<u64> = room(5 * factors.noisy.values.len())?;
-        for (values, &start) in factors.noisy.values.iter().zip(&factors.noisy.starts) {
-            let [[a, b], [c, d]] = values.map(|values| values.map(f64::to_bits));
-            noisy.extend([a, b, c, d, literals + 8 * start as u64]);
-        }
+        let noisy = factors.noisy.values.iter().zip(&factors.noisy.starts);
+        let noisy: Vec<NoisyRecord> = collected(noisy.map(|(&head, &start)| NoisyRecord {
+            head,
+            literals: (literals + 8 * start as u64).into(),
+        }))?;
         let table_values = numbers(&factors.tables.values)?;
         let values = *table_values.address();
-        let mut tables: Vec<u64> = room(4 * factors.tables.list.len())?;
-        for table in &factors.tables.list {
-            let (low, high) = table.exponents;
-            let start = values + 8 * table.start as u64;
-            tables.extend([start, low as u64, high as u64, table.entries.into()]);
-        }
+        let tables = factors.tables.list.iter();
+        let tables: Vec<TableRecord> = collected(tables.map(|table| TableRecord {
+            values: (values + 8 * table.start as u64).into(),
+            low: table.exponents.0,
+            high: table.exponents.1,
+            entries: table.entries,
+            padding: 0,
+        }))?;
         let term_weights = numbers(&factors.terms.weights)?;
         let term_offsets = counts(&factors.terms.offsets)?;
-        let term_literals = counts(&factors.terms.literals)?;
-        let mut terms: Vec<u64> = room(5 * factors.terms.list.len())?;
-        for own in &factors.terms.list {
-            terms.extend([
-                term_weights.address() + 8 * own.weights as u64,
-                term_offsets.address() + 4 * own.offsets as u64,
-                term_literals.address() + 4 * own.literals as u64,
-                pair(own.terms, own.states),
-                pair(own.signed.into(), 0),
-            ]);
-        }
+        let term_literals = DeviceBuffer::from_slice(queue, &factors.terms.literals)?;
+        let literal = size_of::<TermLiteral>() as u64;
+        let terms = factors.terms.list.iter();
+        let terms: Vec<TermsRecord> = collected(terms.map(|own| TermsRecord {
+            weights: (term_weights.address() + 8 * own.weights as u64).into(),
+            offsets: (term_offsets.address() + 4 * own.offsets as u64).into(),
+            literals: (term_literals.address() + literal * own.literals as u64).into(),
+            terms: own.terms,
+            states: own.states,
+            signed_weights: own.signed.into(),
+            padding: 0,
+        }))?;
         let radices: Vec<u32> = if factors.needs_radices {
             let radix = |&v: &u32| graph.cardinalities()[v as usize];
             collected(graph.edge_variables().iter().map(radix))?
@@ -288,16 +286,16 @@ impl FactorBuffers {
         };
         let outputs = if factors.needs_outputs { inputs } else { 0 };
         Ok(Self {
-            pairs: counts(&pairs.items(graph, factors, values)?)?,
+            pairs: DeviceBuffer::from_slice(queue, &pairs.items(graph, factors, values)?)?,
             pairs_of_class: pairs.of_class,
-            records: counts(&factors.records)?,
-            horn: words(&horn)?,
-            words: words(&factors.words)?,
-            noisy: words(&noisy)?,
+            records: DeviceBuffer::from_slice(queue, &factors.records)?,
+            horn: DeviceBuffer::from_slice(queue, &factors.horn)?,
+            words: DeviceBuffer::from_slice(queue, &factors.words)?,
+            noisy: DeviceBuffer::from_slice(queue, &noisy)?,
             _noisy_literals: noisy_literals,
-            tables: words(&tables)?,
+            tables: DeviceBuffer::from_slice(queue, &tables)?,
             _table_values: table_values,
-            terms: words(&terms)?,
+            terms: DeviceBuffer::from_slice(queue, &terms)?,
             _term_weights: term_weights,
             _term_offsets: term_offsets,
             _term_literals: term_literals,
@@ -314,18 +312,20 @@ impl FactorBuffers {
 
 /// Items of all levels.
 struct ItemBuffers {
-    words: DeviceBuffer<u32>,
+    list: DeviceBuffer<Item>,
     levels: DeviceBuffer<u32>,
 }
 
 impl ItemBuffers {
-    fn new(current: &Current, words: usize, levels: usize) -> Result<Self> {
-        let buffer = |length| DeviceBuffer::new(current, length);
-        Ok(Self { words: buffer(words)?, levels: buffer(levels)? })
+    fn new(current: &Current, items: usize, levels: usize) -> Result<Self> {
+        Ok(Self {
+            list: DeviceBuffer::new(current, items)?,
+            levels: DeviceBuffer::new(current, levels)?,
+        })
     }
 
     fn upload(&self, queue: Queue<'_>, items: &Items) -> Result<()> {
-        self.words.upload(queue, 0, &items.words)?;
+        self.list.upload(queue, 0, &items.list)?;
         self.levels.upload(queue, 0, &items.levels)
     }
 }
@@ -341,8 +341,7 @@ struct WorkBuffers {
     by_levels: bool,
     /// Empty if no variables are prepared.
     prepared: DeviceBuffer<u32>,
-    /// Two words each (PreparedState).
-    prepared_states: DeviceBuffer<u32>,
+    prepared_states: DeviceBuffer<PreparedState>,
     prepared_items: [ItemBuffers; 3],
 }
 
@@ -355,15 +354,15 @@ impl WorkBuffers {
         let (constants, constants_of_span) = shares.constants()?;
         let items = |items: &Items| {
             if iterations_differ {
-                ItemBuffers::new(current, 3 * edges, edges + 1)
+                ItemBuffers::new(current, edges, edges + 1)
             } else {
-                ItemBuffers::new(current, items.words.len(), items.levels.len())
+                ItemBuffers::new(current, items.list.len(), items.levels.len())
             }
         };
         let prepared = &work.prepared;
         let prepared_items = |span: usize| -> Result<ItemBuffers> {
             let items = &prepared.items[span];
-            let buffers = ItemBuffers::new(current, items.words.len(), items.levels.len())?;
+            let buffers = ItemBuffers::new(current, items.list.len(), items.levels.len())?;
             buffers.upload(queue, items)?;
             Ok(buffers)
         };
@@ -381,7 +380,7 @@ impl WorkBuffers {
             prepared: DeviceBuffer::from_slice(queue, &prepared.numbers)?,
             prepared_states: DeviceBuffer::from_slice(
                 queue,
-                &filled(2 * prepared.count, u32::MAX)?,
+                &filled(prepared.count, PreparedState { level: u32::MAX, rank: u32::MAX })?,
             )?,
             prepared_items: [prepared_items(0)?, prepared_items(1)?, prepared_items(2)?],
         })
@@ -393,23 +392,23 @@ impl WorkBuffers {
         }
         self.targets.upload(queue, 0, &work.targets)?;
         self.ranks.upload(queue, 0, &work.ranks)?;
-        let is_empty = work.items.iter().all(|items| items.words.is_empty());
+        let is_empty = work.items.iter().all(|items| items.list.is_empty());
         self.levels = if is_empty { 0 } else { work.items[0].levels.len() as u32 - 1 };
         Ok(())
     }
 
     fn fill(&self, device: &mut DeviceGeneral) {
-        device.constants_by_span = *self.constants_by_span.address();
+        device.constants_by_span = (&self.constants_by_span).into();
         device.constants_of_span = self.constants_of_span;
         let prepared_items = device.prepared_items.iter_mut().zip(&self.prepared_items);
         for (list, buffers) in device.items.iter_mut().zip(&self.items).chain(prepared_items) {
-            let (items, levels) = (*buffers.words.address(), *buffers.levels.address());
-            *list = DeviceItemList { items, levels };
+            let items = (&buffers.list).into();
+            *list = ItemList { items, levels: (&buffers.levels).into() };
         }
         addresses!(device, self; prepared, prepared_states);
         if self.by_levels {
-            device.targets = *self.targets.address();
-            device.ranks = *self.ranks.address();
+            device.targets = (&self.targets).into();
+            device.ranks = (&self.ranks).into();
         }
         device.levels = self.levels;
     }
@@ -418,7 +417,7 @@ impl WorkBuffers {
 /// Memory for so many groups of `count`, of so many bytes each.
 fn scratch(
     current: &Current, bytes: u64, total: u64, count: u32,
-) -> Result<(DeviceBuffer<u8>, DeviceScratch)> {
+) -> Result<(DeviceBuffer<u8>, Scratch)> {
     let fitting = total.checked_div(bytes).unwrap_or(u64::MAX).clamp(1, count.into());
     let length = usize::try_from(fitting * bytes).unwrap_or(usize::MAX);
     let memory = DeviceBuffer::new(current, length).map_err(|error| match error {
@@ -427,8 +426,7 @@ fn scratch(
         )),
         error => error,
     })?;
-    let scratch =
-        DeviceScratch { memory: *memory.address(), bytes, count: fitting as u32, padding: 0 };
+    let scratch = Scratch { memory: (&memory).into(), bytes, count: fitting as u32, padding: 0 };
     Ok((memory, scratch))
 }
 
@@ -437,7 +435,7 @@ pub(super) struct Machine {
     buffers: FactorBuffers,
     work: WorkBuffers,
     _memory: [DeviceBuffer<u8>; 3],
-    scratch: [DeviceScratch; 3],
+    scratch: [Scratch; 3],
     /// See [`Factors::scratch`].
     pub factor_bytes: Vec<u64>,
     /// Blocks of a launch.

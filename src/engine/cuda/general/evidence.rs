@@ -1,8 +1,8 @@
 //! What is known about variables, on the host and on the device.
 
-use super::device::DeviceGeneral;
 use super::factors::Values;
 use crate::engine::cuda::driver::{DeviceBuffer, Queue};
+use crate::engine::cuda::interface::general::DeviceGeneral;
 use crate::error::Result;
 use crate::kernel::{EncodedMessage, stored_message};
 use crate::memory::{filled, room};
@@ -108,7 +108,7 @@ impl EvidenceBuffers {
     }
 
     pub fn fill(&self, device: &mut DeviceGeneral) {
-        device.known = *self.device_known.address();
-        device.weights = *self.device_weights.address();
+        device.known = (&self.device_known).into();
+        device.weights = (&self.device_weights).into();
     }
 }

@@ -1,19 +1,13 @@
 //! The factors of a graph as the kernels have them, and the memory that their messages take.
 
+use crate::engine::cuda::interface::arithmetic::{ExtendedFloat, HeadValues, Product, TermLiteral};
+use crate::engine::cuda::interface::general::{FactorKind, Record};
 use crate::engine::expand;
 use crate::error::{Error, Result};
 use crate::factor::{DeviceForm, Noisy, NoisyCoefficients};
 use crate::kernel::{DeviceHorn, Inference, OwnedTable, TableValues, stored_values};
 use crate::memory::{Grow, filled, room};
-use crate::model::{FactorGraph, TermLiteral, Terms as TermsView};
-
-const HORN: u32 = 0;
-const NOISY: u32 = 1;
-const TABLE: u32 = 2;
-const TERMS: u32 = 3;
-
-/// Number of words of `Record` of general.cuh: kind, head, number of parameters.
-const RECORD: usize = 3;
+use crate::model::{FactorGraph, Terms as TermsView};
 
 /// Variables of a conjunction up to which its messages need no memory (SMALL_ARITY of
 /// general_factors.cuh).
@@ -22,13 +16,13 @@ pub(super) const SMALL_ARITY: usize = 8;
 /// general_factors.cuh).
 pub(super) const HIGH_DEGREE: usize = 256;
 /// Bytes of an extended float of the kernels, and of a product.
-const EXTENDED: u64 = 16;
-pub(super) const PRODUCT: u64 = 24;
+const EXTENDED: u64 = size_of::<ExtendedFloat>() as u64;
+pub(super) const PRODUCT: u64 = size_of::<Product>() as u64;
 
 /// Coefficients of noisy conjunctions, and their literals.
 #[derive(Debug, Default)]
 pub(super) struct NoisyFactors {
-    pub values: Vec<[[f64; 2]; 2]>,
+    pub values: Vec<HeadValues>,
     /// Where each factor's literals start, in numbers.
     pub starts: Vec<usize>,
     pub literals: Vec<f64>,
@@ -38,7 +32,7 @@ impl NoisyFactors {
     /// Adds a factor; returns its number.
     fn push(&mut self, noisy: &Noisy<'_>) -> Result<u32> {
         let number = self.values.len() as u32;
-        self.values.try_push(NoisyCoefficients::new(noisy).to_device())?;
+        self.values.try_push(HeadValues { values: NoisyCoefficients::new(noisy).to_device() })?;
         self.starts.try_push(self.literals.len())?;
         self.literals.try_append(noisy.literals.as_flattened().as_flattened())?;
         Ok(number)
@@ -87,8 +81,7 @@ pub(super) struct TermFactors {
     pub list: Vec<Terms>,
     pub weights: Vec<f64>,
     pub offsets: Vec<u32>,
-    /// Position and state of each condition.
-    pub literals: Vec<u32>,
+    pub literals: Vec<TermLiteral>,
 }
 
 impl TermFactors {
@@ -106,9 +99,10 @@ impl TermFactors {
         self.weights.try_append(terms.weights)?;
         let first = terms.offsets[0];
         self.offsets.try_extend(terms.offsets.iter().map(|&offset| (offset - first) as u32))?;
-        let words = |literal: &TermLiteral| [literal.position, literal.state];
-        self.literals.try_room(2 * terms.literals.len())?;
-        self.literals.extend(terms.literals.iter().flat_map(words));
+        let literals = terms.literals.iter();
+        self.literals.try_extend(
+            literals.map(|own| TermLiteral { position: own.position, state: own.state }),
+        )?;
         Ok(number)
     }
 }
@@ -120,8 +114,7 @@ pub(super) struct Factors {
     pub needs_outputs: bool,
     /// Whether some factor looks at the numbers of its variables' states.
     pub needs_radices: bool,
-    /// Three words each: `Record` of general.cuh.
-    pub records: Vec<u32>,
+    pub records: Vec<Record>,
     pub horn: Vec<DeviceHorn>,
     pub words: Vec<u64>,
     pub noisy: NoisyFactors,
@@ -183,7 +176,7 @@ impl Factors {
     pub fn new(graph: &FactorGraph, inference: Inference) -> Result<Self> {
         let mut factors = Self::default();
         factors.add_coefficients(graph)?;
-        factors.records = room(RECORD * graph.factor_count())?;
+        factors.records = room(graph.factor_count())?;
         factors.scratch = room(graph.factor_count())?;
         // A block runs factors of high-degree variables, too, and leaves their messages there.
         let is_high = |v: usize| graph.degree(v) > HIGH_DEGREE;
@@ -201,31 +194,35 @@ impl Factors {
                     DeviceForm::Terms(terms) => factors.add_terms(graph, factor, &terms)?,
                     DeviceForm::Noisy(noisy) => {
                         let number = factors.noisy.push(&noisy)?;
-                        (NOISY, number, body_memory(graph.arity(factor) as u64))
+                        (FactorKind::Noisy, number, body_memory(graph.arity(factor) as u64))
                     }
                     DeviceForm::Conjunction => {
                         let number = graph.conjunction_parameter(factor).unwrap_or_default() as u32;
                         let arity = graph.arity(factor);
                         let small = arity <= SMALL_ARITY;
-                        (HORN, number, if small { 0 } else { body_memory(arity as u64) })
+                        (
+                            FactorKind::Horn,
+                            number,
+                            if small { 0 } else { body_memory(arity as u64) },
+                        )
                     }
                     DeviceForm::None => return Err(no_device_form(graph, factor)),
                 }
             };
             let head = graph.head_position(factor).unwrap_or_default() as u32;
-            let record: [u32; RECORD] = [kind, head, parameter];
-            factors.records.extend(record);
+            factors.records.push(Record { kind: kind as u32, head, parameter });
             factors.scratch.push(scratch);
-            factors.needs_outputs |= kind != HORN || graph.arity(factor) > SMALL_ARITY;
-            factors.needs_radices |= kind == TABLE || kind == TERMS;
+            factors.needs_outputs |= kind != FactorKind::Horn || graph.arity(factor) > SMALL_ARITY;
+            factors.needs_radices |= matches!(kind, FactorKind::Table | FactorKind::Terms);
         }
         Ok(factors)
     }
 
     /// The table that a factor is, if it is one.
     pub fn table(&self, factor: usize) -> Option<&Table> {
-        let record = &self.records[RECORD * factor..][..RECORD];
-        if record[0] == TABLE { self.tables.list.get(record[2] as usize) } else { None }
+        let Record { kind, parameter, .. } = self.records[factor];
+        let is_table = kind == FactorKind::Table as u32;
+        self.tables.list.get(parameter as usize).filter(|_| is_table)
     }
 
     /// The coefficients of conjunctions of literals, each for the widest of its factors.
@@ -246,7 +243,7 @@ impl Factors {
 
     fn add_table(
         &mut self, graph: &FactorGraph, factor: usize, values: &[f64],
-    ) -> Result<(u32, u32, u64)> {
+    ) -> Result<(FactorKind, u32, u64)> {
         let entries = u32::try_from(values.len()).map_err(|_| {
             Error::LimitExceeded(format!(
                 "factor {factor}: a table of {} entries; on a device it may have {}",
@@ -256,17 +253,21 @@ impl Factors {
         })?;
         let states = graph.factor_cardinalities(factor).sum::<usize>() as u64;
         let number = self.tables.push(values, entries)?;
-        Ok((TABLE, number, table_memory(entries.into(), states, graph.arity(factor) as u64)))
+        Ok((
+            FactorKind::Table,
+            number,
+            table_memory(entries.into(), states, graph.arity(factor) as u64),
+        ))
     }
 
     fn add_terms(
         &mut self, graph: &FactorGraph, factor: usize, terms: &TermsView<'_>,
-    ) -> Result<(u32, u32, u64)> {
+    ) -> Result<(FactorKind, u32, u64)> {
         let states = graph.factor_cardinalities(factor).sum::<usize>();
         let number = self.terms.push(terms, states as u32)?;
         let longest = terms.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let memory = term_memory(states as u64, graph.arity(factor) as u64, longest as u64);
-        Ok((TERMS, number, memory))
+        Ok((FactorKind::Terms, number, memory))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Work items of levels, and how many threads share one.
 
 use super::factors::{PRODUCT, tree_nodes};
+use crate::engine::cuda::interface::general::Item;
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, filled};
@@ -27,34 +28,24 @@ impl Span {
     }
 }
 
-/// Words of `Item` of general.cuh: factor, first target, end of the targets.
-const ITEM: usize = 3;
-
 /// Items of all levels, and where each level starts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Items {
-    /// Three words each.
-    pub words: Vec<u32>,
+    pub list: Vec<Item>,
     pub levels: Vec<u32>,
 }
 
 impl Items {
     pub fn new() -> Result<Self> {
-        Ok(Self { words: Vec::new(), levels: filled(1, 0)? })
+        Ok(Self { list: Vec::new(), levels: filled(1, 0)? })
     }
 
     pub fn push(&mut self, factor: u32, first: usize, end: usize) -> Result<()> {
-        let item: [u32; ITEM] = [factor, first as u32, end as u32];
-        self.words.try_append(&item)
+        self.list.try_push(Item { factor, first: first as u32, end: end as u32 })
     }
 
     pub fn end_level(&mut self) -> Result<()> {
-        self.levels.try_push((self.words.len() / ITEM) as u32)
-    }
-
-    /// All of them.
-    pub fn items(&self) -> impl Iterator<Item = &[u32; ITEM]> {
-        self.words.as_chunks().0.iter()
+        self.levels.try_push(self.list.len() as u32)
     }
 
     /// Number of items of the widest level.

@@ -3,7 +3,6 @@
 
 mod buffers;
 mod classes;
-mod device;
 mod evidence;
 mod factors;
 mod items;
@@ -18,8 +17,9 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use super::control::Loop;
 use super::driver::{Argument, DeviceBuffer, Kernel, Launch, Module, Queue};
+use super::interface::general::DeviceGeneral;
+use super::interface::run::{Loop, THREADS};
 use super::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
@@ -28,7 +28,6 @@ use crate::memory::{copied, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
-use device::{DeviceGeneral, THREADS};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
 use pairs::{Pairs, class_of, may_be_pair};

@@ -4,8 +4,9 @@ use super::classes::by_class;
 use super::factors::Factors;
 use super::places::Places;
 use super::warp_items::is_in_warp_item;
+use crate::engine::cuda::interface::general::PairItem;
 use crate::error::Result;
-use crate::memory::{Grow, room};
+use crate::memory::room;
 use crate::model::FactorGraph;
 use crate::threads::Gang;
 
@@ -13,8 +14,6 @@ use crate::threads::Gang;
 const MOST_STATES: [usize; 3] = [8, 16, 256];
 /// Exponents of table entries for which doubles do wherever messages are (is_near_value).
 const NEAR_EXPONENTS: i64 = 150;
-/// Words of a `PairItem`.
-const WORDS: usize = 8;
 
 /// Lanes that a table of each class has.
 const LANES: [usize; 3] = [16, 32, 32];
@@ -72,8 +71,10 @@ impl Pairs {
     }
 
     /// A `PairItem` for each, given the address of the values of all tables.
-    pub fn items(&self, graph: &FactorGraph, factors: &Factors, values: u64) -> Result<Vec<u32>> {
-        let mut words = room(WORDS * self.factors.len())?;
+    pub fn items(
+        &self, graph: &FactorGraph, factors: &Factors, values: u64,
+    ) -> Result<Vec<PairItem>> {
+        let mut items = room(self.factors.len())?;
         for (&factor, &[input, first, second]) in self.factors.iter().zip(&self.places) {
             let Some(table) = factors.table(factor as usize) else { continue };
             let address = values + 8 * table.start as u64;
@@ -81,18 +82,15 @@ impl Pairs {
             let is_near = low >= -NEAR_EXPONENTS && high <= NEAR_EXPONENTS;
             let radices = graph.factor_cardinalities(factor as usize).enumerate();
             let radices = radices.fold(0, |all, (i, radix)| all | (radix as u32) << (16 * i));
-            let item: [u32; WORDS] = [
-                address as u32,
-                (address >> 32) as u32,
+            items.push(PairItem {
+                values: address.into(),
                 input,
                 factor,
-                first,
-                second,
+                places: [first, second],
                 radices,
-                is_near.into(),
-            ];
-            words.try_append(&item)?;
+                is_near: is_near.into(),
+            });
         }
-        Ok(words)
+        Ok(items)
     }
 }

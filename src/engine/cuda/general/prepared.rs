@@ -140,9 +140,9 @@ impl<'a> PreparedRanks<'a> {
         self.level = level as u32 + 1;
         for items in self.prepared.items.iter().filter(|_| self.prepared.count > 0) {
             let range = items.levels[level] as usize..items.levels[level + 1] as usize;
-            for item in items.items().skip(range.start).take(range.len()) {
-                if let Some(number) = self.prepared.number(item[0] as usize) {
-                    self.last[number] = (self.level, item[1]);
+            for item in &items.list[range] {
+                if let Some(number) = self.prepared.number(item.factor as usize) {
+                    self.last[number] = (self.level, item.first);
                 }
             }
         }

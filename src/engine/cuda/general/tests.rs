@@ -4,8 +4,9 @@
 use super::*;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::cpu::tests::{Case, case_of};
-use crate::engine::cuda::control::{IterationLog, Rule, RunState, Standing};
+use crate::engine::cuda::control::Standing;
 use crate::engine::cuda::driver::{Context, Current, Device, DeviceBuffer, Element, Stream, fake};
+use crate::engine::cuda::interface::run::{IterationLog, Rule, RunState};
 use crate::engine::cuda::kernels;
 use crate::engine::trial::Trial;
 use crate::engine::{Contradiction, Control, EngineOptions, Progress, StopReason};
@@ -123,9 +124,9 @@ impl Runner {
             let iterations = Loop {
                 rule,
                 limit: done + self.size.min(max_iterations - done),
-                control: *control.address(),
-                log: *log.address(),
-                barrier: *barrier.address(),
+                control: (&control).into(),
+                log: (&log).into(),
+                barrier: (&barrier).into(),
             };
             self.general.launch(self.stream.queue(&self.current), &iterations).unwrap();
             control.download(self.stream.queue(&self.current), 0, &mut state).unwrap();
@@ -153,7 +154,7 @@ impl Runner {
         self.iterations += iterations;
         let outcome = match standing {
             Standing::Contradiction { variable } => {
-                let count = state[0].error_count;
+                let count = state[0].found.error_count;
                 Outcome::Contradiction { variable, iterations, iteration: self.iterations, count }
             }
             Standing::Ended(reason) => {
@@ -171,9 +172,9 @@ impl Runner {
                 Outcome::Ended {
                     iterations,
                     reason,
-                    max_diff: state[0].max_diff,
-                    active_fraction: state[0].active_fraction,
-                    contradictions: state[0].contradictions,
+                    max_diff: state[0].found.max_diff,
+                    active_fraction: state[0].found.active_fraction,
+                    contradictions: state[0].found.contradictions,
                     first_contradiction: state[0].first_contradiction(),
                     results: results.into_iter().map(f64::to_bits).collect(),
                 }

@@ -3,6 +3,7 @@
 use super::classes::by_class;
 use super::factors::{Values, too_many_values};
 use super::places::Places;
+use crate::engine::cuda::interface::general::WarpLane;
 use crate::error::Result;
 use crate::kernel::DeviceHorn;
 use crate::memory::{Grow, collected, room, zeroed};
@@ -31,8 +32,7 @@ fn used(arity: usize, index: usize, negated: bool) -> u32 {
 /// The warp items of a graph, and where the messages to all its factors are.
 #[derive(Debug, Default)]
 pub(super) struct WarpItems {
-    /// Four words for each lane of each warp item: `WarpLane`.
-    pub lanes: Vec<u32>,
+    pub lanes: Vec<WarpLane>,
     /// Where the message to the factor along each edge is, in an array of so many entries.
     pub edge_inputs: Vec<u32>,
     inputs: usize,
@@ -70,13 +70,13 @@ impl WarpItems {
         }
         let too_many = |_| too_many_values();
         u32::try_from(items.len() * ITEM_LANES).map_err(too_many)?;
-        let mut lanes = zeroed(4 * ITEM_LANES * items.len())?;
+        let mut lanes = zeroed(ITEM_LANES * items.len())?;
         let mut edge_inputs = zeroed(graph.edge_count())?;
         let inputs = SharedWords::new(&mut edge_inputs);
-        let mut parts = collected(lanes.chunks_mut(4 * ITEM_LANES).zip(items).enumerate())?;
+        let mut parts = collected(lanes.chunks_mut(ITEM_LANES).zip(items).enumerate())?;
         gang.each(&mut parts, |(item, (lanes, (arity, factors)))| {
-            let (lanes, arity) = (lanes.as_chunks_mut::<4>().0, *arity);
-            lanes.fill([0, 0, 0, unused(arity)]);
+            let arity = *arity;
+            lanes.fill(WarpLane { more: unused(arity), ..WarpLane::default() });
             for (&factor, (first, lanes)) in
                 factors.iter().zip((0..).step_by(arity).zip(lanes.chunks_mut(arity)))
             {
@@ -88,14 +88,19 @@ impl WarpItems {
                 for (index, position) in std::iter::once(head).chain(literals).enumerate() {
                     let edge = edges.start + position;
                     let negated = index > 0 && horn[parameter].negated >> position & 1 == 1;
-                    let own = used(arity, index, negated);
+                    let more = used(arity, index, negated);
                     inputs.set(edge, (*item * ITEM_LANES + first + index) as u32);
-                    lanes[index] = [places.edges[edge], edge as u32, parameter as u32, own];
+                    lanes[index] = WarpLane {
+                        place: places.edges[edge],
+                        edge: edge as u32,
+                        parameter: parameter as u32,
+                        more,
+                    };
                 }
             }
         });
         drop(parts);
-        let mut next = lanes.len() / 4;
+        let mut next = lanes.len();
         for factor in (0..graph.factor_count()).filter(|&factor| !is_in_warp_item(graph, factor)) {
             for edge in graph.factor_edges(factor) {
                 edge_inputs[edge] = u32::try_from(next).map_err(too_many)?;
@@ -117,7 +122,7 @@ impl WarpItems {
     }
 
     pub fn sizes(&self) -> Sizes {
-        Sizes { warp_items: self.lanes.len() / 4 / ITEM_LANES, inputs: self.inputs }
+        Sizes { warp_items: self.lanes.len() / ITEM_LANES, inputs: self.inputs }
     }
 }
 
@@ -144,17 +149,17 @@ mod tests {
         // The first: the factor of two variables, whose head is its last edge or its first one as the builder has it.
         // Of 2 and of 3 variables.
         let more = [1 << 11 | 214 << 16, 2 << 11 | 142 << 16];
-        let lane = |position: usize| &warp_items.lanes[4 * position..4 * position + 4];
+        let lane = |position: usize| warp_items.lanes[position];
         for (factor, first) in [(1, 0), (0, ITEM_LANES)] {
             let (arity, edges) = (graph.arity(factor), graph.factor_edges(factor));
             let head = edges.start + graph.head_position(factor).unwrap();
-            assert_eq!(lane(first)[..2], [places.edges[head], head as u32]);
+            assert_eq!((lane(first).place, lane(first).edge), (places.edges[head], head as u32));
             for index in 0..arity {
                 let own = lane(first + index);
-                assert_eq!(own[3], more[arity - 2] | (index as u32) << 6 | 1 << 5);
-                assert_eq!(warp_items.edge_inputs[own[1] as usize] as usize, first + index);
+                assert_eq!(own.more, more[arity - 2] | (index as u32) << 6 | 1 << 5);
+                assert_eq!(warp_items.edge_inputs[own.edge as usize] as usize, first + index);
             }
-            assert_eq!(lane(first + arity)[3], more[arity - 2]);
+            assert_eq!(lane(first + arity).more, more[arity - 2]);
         }
         assert_eq!(warp_items.sizes().inputs, 2 * ITEM_LANES + 1);
         assert_eq!(WarpItems::none(&graph, &values).unwrap().edge_inputs, [0, 1, 2, 3, 4, 5]);

@@ -298,6 +298,11 @@ mod tests {
         builder.build().unwrap()
     }
 
+    /// Factor, first target and end of the targets of each item.
+    fn words_of(items: &Items) -> Vec<u32> {
+        items.list.iter().flat_map(|item| [item.factor, item.first, item.end]).collect()
+    }
+
     fn work(graph: &FactorGraph, ranks: &[u64]) -> TaskLists {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
@@ -309,7 +314,7 @@ mod tests {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let work = Shares::new(&graph, &factors.scratch).synchronous(|_| false).unwrap();
-        assert!(work.items.iter().all(|items| items.words.is_empty() && items.levels == [0, 0]));
+        assert!(work.items.iter().all(|items| items.list.is_empty() && items.levels == [0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
     }
 
@@ -320,7 +325,7 @@ mod tests {
         let work = work(&graph, &[0, 1, 2, 3, 4]);
         // 1->2 reads 0->1. The prior is not listed.
         assert_eq!(work.targets, [0, 1, 2, 3]);
-        assert_eq!(work.items[0].words, [0, 0, 2, 1, 2, 3, 1, 3, 4]);
+        assert_eq!(words_of(&work.items[0]), [0, 0, 2, 1, 2, 3, 1, 3, 4]);
         assert_eq!(work.items[0].levels, [0, 2, 3]);
         // By slot: of variable 0 the edges 0 and 4, of 1 the edges 1 and 2, of 2 the edge 3.
         assert_eq!(work.ranks, [0, 2, 0, 1, 1]);
@@ -347,7 +352,7 @@ mod tests {
         let graph = builder.build().unwrap();
         let work = work(&graph, &[4, 0, 2, 1, 3]);
         assert_eq!(work.targets, [1, 2, 0]);
-        assert_eq!(work.items[0].words, [0, 0, 3]);
+        assert_eq!(words_of(&work.items[0]), [0, 0, 3]);
         assert_eq!(work.ranks[..3], [4, 0, 2]);
     }
 
@@ -363,7 +368,7 @@ mod tests {
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
         let shares = Shares::new(&graph, &factors.scratch);
         let synchronous = shares.synchronous(|_| false).unwrap();
-        assert_eq!(synchronous.items[1].words, [0, 0, 0]);
+        assert_eq!(words_of(&synchronous.items[1]), [0, 0, 0]);
         assert_eq!(synchronous.items.map(|items| items.width()), [0, 1, 0]);
         assert_eq!(Shares::of_variable(&graph, 0), Looker::Tiles);
         // 100 leaves and the levels of 50, 25, 13, 7, 4 and 2 nodes above them, of two extended floats.
@@ -379,8 +384,8 @@ mod tests {
         assert_eq!((levels.prepared.count, levels.prepared.has(0)), (1, true));
         assert!((1..graph.variable_count()).all(|v| !levels.prepared.has(v)));
         let [threads, warps, blocks] = &levels.prepared.items;
-        assert_eq!((&warps.words[..], &warps.levels[..]), (&[0, 0, 0][..], &[0, 1][..]));
-        assert!(threads.words.is_empty() && blocks.words.is_empty());
+        assert_eq!((&words_of(warps)[..], &warps.levels[..]), (&[0, 0, 0][..], &[0, 1][..]));
+        assert!(threads.list.is_empty() && blocks.list.is_empty());
         let (span, bytes) = of_many(&graph, 0);
         assert_eq!(span, Span::Warp);
         assert!(shares.scratch(Some(&levels.prepared), |_| false)[1] >= bytes);
@@ -404,7 +409,7 @@ mod tests {
             let prepared = work(&graph, &ranks(first)).prepared;
             assert_eq!(prepared.count, 1);
             let warps = &prepared.items[1];
-            assert_eq!((&warps.words[..], &warps.levels[..]), (&words[..], levels));
+            assert_eq!((&words_of(warps)[..], &warps.levels[..]), (&words[..], levels));
         }
         for schedule in [Schedule::Blocks { blocks: 3, seed: 1 }, Schedule::ForwardBackward] {
             let preorder = schedule.preorder(&graph, 0).unwrap();

@@ -2,11 +2,12 @@
 //! binary_home.cuh read it.
 
 use super::super::flood::{
-    EDGES_SHIFT, FloodWork, HOME_CLASSES, HUB_KINDS, HUBS, HomeRange, HomeShape, KIND_SHIFT,
-    MULTIPLY, UP_TO_EIGHT, UP_TO_FOUR, WIDE, rows,
+    EDGES_SHIFT, FloodWork, HUB_KINDS, HUBS, KIND_SHIFT, MULTIPLY, UP_TO_EIGHT, UP_TO_FOUR, WIDE,
+    rows,
 };
 use super::super::homes::{Home, Homes};
 use super::*;
+use crate::engine::cuda::interface::binary::{HOME_CLASSES, HomePart, HomeRange, HomeShape};
 
 /// Everything of blocks of so many warps, of which each has a part.
 struct Parts<'a> {
@@ -16,7 +17,7 @@ struct Parts<'a> {
     warps: usize,
 }
 
-fn part<T>(all: &[T], [first, count]: [u32; 2]) -> &[T] {
+fn part<T>(all: &[T], HomePart { first, count }: HomePart) -> &[T] {
     &all[first as usize..(first + count) as usize]
 }
 
@@ -245,8 +246,8 @@ pub(super) fn check_flood(
         }
         parts.check_hubs_at_home(shape);
         parts.check_constants(home, shape);
-        joined += shape.joined[1] as usize;
-        let early = part(&all.words, [shape.joined[0], shape.early]);
+        joined += shape.joined.count as usize;
+        let early = part(&all.words, HomePart { count: shape.early, ..shape.joined });
         let end_of_large = layout.hub_slots[layout.classes[1] as usize];
         assert!(early.iter().all(|word| word & SLOT_MASK >= end_of_large));
         let late = part(&all.words, shape.joined)[shape.early as usize..].iter();

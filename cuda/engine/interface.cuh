@@ -1,0 +1,822 @@
+// Made from src/engine/cuda/interface by FASTLBP_UPDATE_HEADER=1 cargo test --lib interface; not to be edited.
+//
+// What host and device share, and where each field must be.
+#pragma once
+
+#include "../arithmetic/horn.cuh"
+#include "../arithmetic/product.cuh"
+#include "../arithmetic/terms.cuh"
+
+#ifdef __CUDACC_RTC__
+// What the run-time compiler has instead of __builtin_offsetof.
+#define FASTLBP_OFFSET(type, field) __INTADDR__(&static_cast<type *>(nullptr)->field)
+#else
+#define FASTLBP_OFFSET(type, field) __builtin_offsetof(type, field)
+#endif
+#define FASTLBP_FIELD(type, field, offset) \
+    static_assert(FASTLBP_OFFSET(type, field) == offset, #type "::" #field)
+
+namespace fastlbp {
+
+// Of cuda/arithmetic: where the host expects fields.
+
+static_assert(sizeof(Packed) == 8, "Packed");
+FASTLBP_FIELD(Packed, bits, 0);
+
+static_assert(sizeof(Wide) == 16, "Wide");
+FASTLBP_FIELD(Wide, significand, 0);
+FASTLBP_FIELD(Wide, exponent, 8);
+
+static_assert(sizeof(Product) == 24, "Product");
+FASTLBP_FIELD(Product, significand, 0);
+FASTLBP_FIELD(Product, exponent, 8);
+FASTLBP_FIELD(Product, infinities, 16);
+FASTLBP_FIELD(Product, zeros, 20);
+
+static_assert(sizeof(HeadValues) == 32, "HeadValues");
+FASTLBP_FIELD(HeadValues, values, 0);
+
+static_assert(sizeof(HornCoefficients) == 48, "HornCoefficients");
+FASTLBP_FIELD(HornCoefficients, head, 0);
+FASTLBP_FIELD(HornCoefficients, negated, 32);
+FASTLBP_FIELD(HornCoefficients, flags, 40);
+FASTLBP_FIELD(HornCoefficients, words, 44);
+
+static_assert(sizeof(TermLiteral) == 8, "TermLiteral");
+FASTLBP_FIELD(TermLiteral, position, 0);
+FASTLBP_FIELD(TermLiteral, state, 4);
+
+static_assert(BLOCK == 8, "BLOCK");
+
+// Runs.
+
+/// Which rule ends a run: `Rule::kind`.
+enum RuleKind : uint32_t {
+    RULE_PASSES = 0,
+    RULE_TOLERANCE = 1,
+    RULE_BINGO = 2,
+};
+
+/// Of `Rule::flags`: a contradiction ends the run.
+constexpr uint32_t STOP_AT_CONTRADICTION = 1;
+/// Updates are not synchronous.
+constexpr uint32_t BY_LEVELS = 2;
+/// The run began with uniform messages.
+constexpr uint32_t FRESH = 4;
+/// States of messages that are there at the same time where updates are synchronous.
+constexpr uint32_t PASS_BUFFERS = 2;
+
+/// Why a run ended: `RunState::reason`.
+enum EndReason : uint32_t {
+    RUNNING = 0,
+    CONVERGED = 1,
+    ALL_PASSES = 2,
+    SHARE = 3,
+    CONTRADICTION = 4,
+};
+
+/// Threads of a block, but by levels of the binary program.
+constexpr uint32_t THREADS = 512;
+
+/// When a run ends.
+struct Rule {
+    /// A `RuleKind`.
+    uint32_t kind;
+    uint32_t flags;
+    double tolerance;
+    uint64_t min_iterations;
+    /// Of RULE_PASSES their number.
+    uint64_t max_iterations;
+    /// Variables and factors.
+    uint64_t nodes;
+};
+
+static_assert(sizeof(Rule) == 40, "Rule");
+FASTLBP_FIELD(Rule, kind, 0);
+FASTLBP_FIELD(Rule, flags, 4);
+FASTLBP_FIELD(Rule, tolerance, 8);
+FASTLBP_FIELD(Rule, min_iterations, 16);
+FASTLBP_FIELD(Rule, max_iterations, 24);
+FASTLBP_FIELD(Rule, nodes, 32);
+
+/// The reduction counters of a state and of the iteration that led to it. Zero bits are empty ones: the lowest variables are
+/// kept as complements, of which the largest counts. After a launch, the host reads those of the last iteration.
+struct Tally {
+    /// Largest change, as bits of a double that is not negative.
+    unsigned long long max_diff;
+    /// Variables and factors that moved by more than the tolerance.
+    unsigned long long moved;
+    /// Messages of factors that were 0/0 in the iteration.
+    unsigned long long factor_count;
+    /// Variables at which deterministic messages of the state disagree.
+    unsigned long long variable_count;
+    /// The lowest variable to which a message was 0/0.
+    uint32_t factor_lowest;
+    /// The lowest at which deterministic messages of the state disagree.
+    uint32_t variable_lowest;
+    /// By levels, the lowest at which deterministic messages disagreed when one was computed.
+    uint32_t met_lowest;
+    /// By levels, whether a message has become deterministic, or is so no longer.
+    uint32_t certain_changed;
+};
+
+static_assert(sizeof(Tally) == 48, "Tally");
+FASTLBP_FIELD(Tally, max_diff, 0);
+FASTLBP_FIELD(Tally, moved, 8);
+FASTLBP_FIELD(Tally, factor_count, 16);
+FASTLBP_FIELD(Tally, variable_count, 24);
+FASTLBP_FIELD(Tally, factor_lowest, 32);
+FASTLBP_FIELD(Tally, variable_lowest, 36);
+FASTLBP_FIELD(Tally, met_lowest, 40);
+FASTLBP_FIELD(Tally, certain_changed, 44);
+
+/// The progress of the convergence scan of a state (binary graphs only): work items that warps have taken and finished, those of
+/// factors, and those of large variables that they have multiplied. Starts at zero.
+struct LookProgress {
+    uint32_t taken;
+    uint32_t finished;
+    uint32_t factors_taken;
+    uint32_t multiplied;
+};
+
+static_assert(sizeof(LookProgress) == 16, "LookProgress");
+FASTLBP_FIELD(LookProgress, taken, 0);
+FASTLBP_FIELD(LookProgress, finished, 4);
+FASTLBP_FIELD(LookProgress, factors_taken, 8);
+FASTLBP_FIELD(LookProgress, multiplied, 12);
+
+/// What was found of a run.
+struct Found {
+    /// As in `RunReport`.
+    double max_diff;
+    /// As in `RunReport`.
+    double active_fraction;
+    /// Largest number of contradictory places in an iteration.
+    uint64_t contradictions;
+    /// Number of those that ended the run.
+    uint64_t error_count;
+    /// Complements of variables; 0 for none.
+    uint32_t first_contradiction;
+    uint32_t error_variable;
+};
+
+static_assert(sizeof(Found) == 40, "Found");
+FASTLBP_FIELD(Found, max_diff, 0);
+FASTLBP_FIELD(Found, active_fraction, 8);
+FASTLBP_FIELD(Found, contradictions, 16);
+FASTLBP_FIELD(Found, error_count, 24);
+FASTLBP_FIELD(Found, first_contradiction, 32);
+FASTLBP_FIELD(Found, error_variable, 36);
+
+/// The state of a run, in the device's memory between launches.
+struct Control {
+    /// Iterations of this run.
+    uint64_t iterations;
+    /// An `EndReason`.
+    uint32_t reason;
+    /// Which of the program's buffers holds the messages.
+    uint32_t buffer;
+    Found found;
+    Tally counters[4];
+    /// Of the states, and of a second scan of each.
+    LookProgress scans[8];
+};
+
+static_assert(sizeof(Control) == 376, "Control");
+FASTLBP_FIELD(Control, iterations, 0);
+FASTLBP_FIELD(Control, reason, 8);
+FASTLBP_FIELD(Control, buffer, 12);
+FASTLBP_FIELD(Control, found, 16);
+FASTLBP_FIELD(Control, counters, 56);
+FASTLBP_FIELD(Control, scans, 248);
+
+/// The log entry of an iteration: as in `Progress` of a run.
+struct Progress {
+    double max_diff;
+    double active_fraction;
+};
+
+static_assert(sizeof(Progress) == 16, "Progress");
+FASTLBP_FIELD(Progress, max_diff, 0);
+FASTLBP_FIELD(Progress, active_fraction, 8);
+
+/// What a launch is to do, the last argument of each kernel that runs iterations: some until the rule ends the run, or `limit`
+/// of the run are done.
+struct Loop {
+    Rule rule;
+    uint64_t limit;
+    Control *control;
+    /// An entry for each iteration of the launch.
+    Progress *log;
+    /// Zeros at the beginning: the words of the grid barrier; or a counter of turns that warps have done with, and words for
+    /// each block.
+    uint32_t *barrier;
+};
+
+static_assert(sizeof(Loop) == 72, "Loop");
+FASTLBP_FIELD(Loop, rule, 0);
+FASTLBP_FIELD(Loop, limit, 40);
+FASTLBP_FIELD(Loop, control, 48);
+FASTLBP_FIELD(Loop, log, 56);
+FASTLBP_FIELD(Loop, barrier, 64);
+
+/// Of the words behind the counter of turns, that of the first block,
+constexpr uint32_t GO_FIRST = 32;
+/// and how many words farther that of the next one is.
+constexpr uint32_t GO_STRIDE = 8;
+
+// The binary program.
+#ifdef __CUDACC__
+
+/// Classes of hubs by the number of threads: large ones, 32, 16, 8, 4, 2, 1.
+constexpr uint32_t HUB_CLASSES = 7;
+/// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.
+constexpr uint32_t HOME_CLASSES = 9;
+
+/// Variables of a class that are at a home: where they begin, by position, among slots, at the home's places for messages
+/// and among its variables, and how many they are.
+struct HomeRange {
+    uint32_t position;
+    uint32_t slot;
+    uint32_t place;
+    uint32_t index;
+    uint32_t count;
+};
+
+static_assert(sizeof(HomeRange) == 20, "HomeRange");
+FASTLBP_FIELD(HomeRange, position, 0);
+FASTLBP_FIELD(HomeRange, slot, 4);
+FASTLBP_FIELD(HomeRange, place, 8);
+FASTLBP_FIELD(HomeRange, index, 12);
+FASTLBP_FIELD(HomeRange, count, 16);
+
+/// Where an array's part begins that a home has, and its length.
+struct HomePart {
+    uint32_t first;
+    uint32_t count;
+};
+
+static_assert(sizeof(HomePart) == 8, "HomePart");
+FASTLBP_FIELD(HomePart, first, 0);
+FASTLBP_FIELD(HomePart, count, 4);
+
+/// What a home has. Words of hubs are of a block: where there are several homes for each, those of the first ones are of
+/// the first block, and so on.
+struct HomeShape {
+    HomeRange ranges[9];
+    /// Places for messages; those from `inbox` on are of edges to variables of all homes, so many of them to others than
+    /// large hubs, which come first.
+    uint32_t places;
+    uint32_t inbox;
+    uint32_t early;
+    HomePart joined;
+    HomePart constants;
+    HomePart words;
+    HomePart hubs;
+    HomePart hub_words;
+    /// Units of factors, and how many of them are of such without large hubs.
+    HomePart units;
+    uint32_t early_units;
+    uint32_t variables;
+};
+
+static_assert(sizeof(HomeShape) == 248, "HomeShape");
+FASTLBP_FIELD(HomeShape, ranges, 0);
+FASTLBP_FIELD(HomeShape, places, 180);
+FASTLBP_FIELD(HomeShape, inbox, 184);
+FASTLBP_FIELD(HomeShape, early, 188);
+FASTLBP_FIELD(HomeShape, joined, 192);
+FASTLBP_FIELD(HomeShape, constants, 200);
+FASTLBP_FIELD(HomeShape, words, 208);
+FASTLBP_FIELD(HomeShape, hubs, 216);
+FASTLBP_FIELD(HomeShape, hub_words, 224);
+FASTLBP_FIELD(HomeShape, units, 232);
+FASTLBP_FIELD(HomeShape, early_units, 240);
+FASTLBP_FIELD(HomeShape, variables, 244);
+
+struct LevelUnit;
+
+/// A unit of the levels: the first of its chunks of words, and its shape.
+struct LevelUnitData {
+    uint32_t chunk;
+    uint32_t shape;
+};
+
+static_assert(sizeof(LevelUnitData) == 8, "LevelUnitData");
+FASTLBP_FIELD(LevelUnitData, chunk, 0);
+FASTLBP_FIELD(LevelUnitData, shape, 4);
+
+/// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all; those 64
+/// apart share a bit.
+struct UnusualUnits {
+    uint64_t certain;
+    uint64_t far;
+};
+
+static_assert(sizeof(UnusualUnits) == 16, "UnusualUnits");
+FASTLBP_FIELD(UnusualUnits, certain, 0);
+FASTLBP_FIELD(UnusualUnits, far, 8);
+
+struct Binary;
+
+/// The graph, its messages and what is done with them.
+struct BinaryData {
+    /// States of messages, by slot; and how many entries each has.
+    Packed *messages;
+    uint64_t stride;
+    /// By slot, of hubs only: their messages to their factors. Then the products of pieces (Pieces in binary_pieces.cuh).
+    Packed *prepared;
+    uint32_t variables;
+    /// First position of those with 4, 2, 1, 0 slots, and the first slot of each.
+    uint32_t fours;
+    uint32_t twos;
+    uint32_t ones;
+    uint32_t zeros;
+    uint32_t four_slot;
+    uint32_t two_slot;
+    uint32_t one_slot;
+    /// First position of each class of hubs, and the number of hubs.
+    uint32_t classes[8];
+    /// By position; hub_slots has an entry more than there are hubs.
+    const uint32_t *variable;
+    const uint32_t *hub_slots;
+    const uint32_t *known;
+    /// Large hubs have pieces of WARP_LEAVES slots: if one has more than SHARED_PIECES, room for two products of each; the
+    /// hub of each; the first piece of each large hub, and the end.
+    Product *pieces;
+    const uint32_t *piece_hubs;
+    const uint32_t *hub_pieces;
+    /// Where all messages are sent at once, what each warp does (see binary_flood.cuh): words that change with the evidence,
+    /// first rows of units of hubs, units of factors.
+    const uint32_t *flood_words;
+    const uint32_t *flood_starts;
+    const uint32_t *factor_units;
+    /// What each home has (see binary_home.cuh), the words of its factors, places of its hubs, what factors with one
+    /// variable send to which places; and whether words are in shared memory too. If there are more than blocks, home_turns
+    /// for each, they take turns in shared memory, and have images of so many bytes in the device's memory. By position, the
+    /// number of a variable's factors.
+    const HomeShape *homes;
+    const uint32_t *home_words;
+    const uint32_t *home_hubs;
+    const uint32_t *home_constant_places;
+    const Packed *home_constants;
+    unsigned char *home_images;
+    uint64_t home_bytes;
+    uint32_t home_turns;
+    uint32_t home_words_inside;
+    const uint32_t *degrees;
+    /// By slot, of hubs: where messages of hubs and to hubs are if they do not fit where others are (binary_exchange.cuh).
+    Packed *far_prepared;
+    Packed *far_given;
+    const HornCoefficients *coefficients;
+    uint32_t coefficient_count;
+    uint32_t constant_count;
+    /// Factors with one variable: slots and what they send.
+    const uint32_t *constant_slots;
+    const Packed *constants;
+    /// Last beliefs by position, and rings of them; last probabilities of inputs by slot, and by how much they have changed.
+    double *beliefs;
+    double *history;
+    double *inputs;
+    double *changes;
+    uint32_t history_length;
+    uint32_t factors;
+    /// The slots of each factor's edges in their order.
+    const uint32_t *factor_offsets;
+    const uint32_t *edge_slots;
+    /// By levels: a bit for each slot whose message is sent in every pass; what each warp does, as units and their words,
+    /// and each warp's first unit (see binary_levels.cuh).
+    const uint32_t *sent;
+    const LevelUnit *level_units;
+    const uint4 *level_words;
+    const uint32_t *level_starts;
+    /// Room for LOOKS times two words of each piece of a large hub, for who looks at states (see Look).
+    uint64_t *looked_pieces;
+    /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
+    /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
+    Packed *undamped;
+    double damping;
+    uint32_t mean_numerator;
+    uint32_t maxima;
+    /// Soft evidence as one more message to a variable: of hubs by the number of their slots divided by 8, then of others by
+    /// position. Null if there is none.
+    const Packed *soft;
+    /// Where all messages are sent at once: what is found of AHEAD_AT_MOST states and one more, if passes run ahead.
+    Tally *tallies_ahead;
+    /// By levels: of each of so many warps, which of its units are unusual, from launch to launch of a run; the products of
+    /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; and by piece the
+    /// place of the product of all its messages (see binary_versions.cuh).
+    UnusualUnits *level_unusual;
+    uint64_t *level_products;
+    uint64_t product_stride;
+    const uint32_t *piece_places;
+    uint32_t level_warps;
+    uint32_t unused;
+};
+
+static_assert(sizeof(BinaryData) == 456, "BinaryData");
+FASTLBP_FIELD(BinaryData, messages, 0);
+FASTLBP_FIELD(BinaryData, stride, 8);
+FASTLBP_FIELD(BinaryData, prepared, 16);
+FASTLBP_FIELD(BinaryData, variables, 24);
+FASTLBP_FIELD(BinaryData, fours, 28);
+FASTLBP_FIELD(BinaryData, twos, 32);
+FASTLBP_FIELD(BinaryData, ones, 36);
+FASTLBP_FIELD(BinaryData, zeros, 40);
+FASTLBP_FIELD(BinaryData, four_slot, 44);
+FASTLBP_FIELD(BinaryData, two_slot, 48);
+FASTLBP_FIELD(BinaryData, one_slot, 52);
+FASTLBP_FIELD(BinaryData, classes, 56);
+FASTLBP_FIELD(BinaryData, variable, 88);
+FASTLBP_FIELD(BinaryData, hub_slots, 96);
+FASTLBP_FIELD(BinaryData, known, 104);
+FASTLBP_FIELD(BinaryData, pieces, 112);
+FASTLBP_FIELD(BinaryData, piece_hubs, 120);
+FASTLBP_FIELD(BinaryData, hub_pieces, 128);
+FASTLBP_FIELD(BinaryData, flood_words, 136);
+FASTLBP_FIELD(BinaryData, flood_starts, 144);
+FASTLBP_FIELD(BinaryData, factor_units, 152);
+FASTLBP_FIELD(BinaryData, homes, 160);
+FASTLBP_FIELD(BinaryData, home_words, 168);
+FASTLBP_FIELD(BinaryData, home_hubs, 176);
+FASTLBP_FIELD(BinaryData, home_constant_places, 184);
+FASTLBP_FIELD(BinaryData, home_constants, 192);
+FASTLBP_FIELD(BinaryData, home_images, 200);
+FASTLBP_FIELD(BinaryData, home_bytes, 208);
+FASTLBP_FIELD(BinaryData, home_turns, 216);
+FASTLBP_FIELD(BinaryData, home_words_inside, 220);
+FASTLBP_FIELD(BinaryData, degrees, 224);
+FASTLBP_FIELD(BinaryData, far_prepared, 232);
+FASTLBP_FIELD(BinaryData, far_given, 240);
+FASTLBP_FIELD(BinaryData, coefficients, 248);
+FASTLBP_FIELD(BinaryData, coefficient_count, 256);
+FASTLBP_FIELD(BinaryData, constant_count, 260);
+FASTLBP_FIELD(BinaryData, constant_slots, 264);
+FASTLBP_FIELD(BinaryData, constants, 272);
+FASTLBP_FIELD(BinaryData, beliefs, 280);
+FASTLBP_FIELD(BinaryData, history, 288);
+FASTLBP_FIELD(BinaryData, inputs, 296);
+FASTLBP_FIELD(BinaryData, changes, 304);
+FASTLBP_FIELD(BinaryData, history_length, 312);
+FASTLBP_FIELD(BinaryData, factors, 316);
+FASTLBP_FIELD(BinaryData, factor_offsets, 320);
+FASTLBP_FIELD(BinaryData, edge_slots, 328);
+FASTLBP_FIELD(BinaryData, sent, 336);
+FASTLBP_FIELD(BinaryData, level_units, 344);
+FASTLBP_FIELD(BinaryData, level_words, 352);
+FASTLBP_FIELD(BinaryData, level_starts, 360);
+FASTLBP_FIELD(BinaryData, looked_pieces, 368);
+FASTLBP_FIELD(BinaryData, undamped, 376);
+FASTLBP_FIELD(BinaryData, damping, 384);
+FASTLBP_FIELD(BinaryData, mean_numerator, 392);
+FASTLBP_FIELD(BinaryData, maxima, 396);
+FASTLBP_FIELD(BinaryData, soft, 400);
+FASTLBP_FIELD(BinaryData, tallies_ahead, 408);
+FASTLBP_FIELD(BinaryData, level_unusual, 416);
+FASTLBP_FIELD(BinaryData, level_products, 424);
+FASTLBP_FIELD(BinaryData, product_stride, 432);
+FASTLBP_FIELD(BinaryData, piece_places, 440);
+FASTLBP_FIELD(BinaryData, level_warps, 448);
+FASTLBP_FIELD(BinaryData, unused, 452);
+
+#endif
+
+// The general program.
+
+/// `Record::kind`.
+enum FactorKind : uint32_t {
+    HORN_FACTOR = 0,
+    NOISY_FACTOR = 1,
+    TABLE_FACTOR = 2,
+    TERMS_FACTOR = 3,
+};
+
+/// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
+struct Record {
+    uint32_t kind;
+    uint32_t head;
+    uint32_t parameter;
+};
+
+static_assert(sizeof(Record) == 12, "Record");
+FASTLBP_FIELD(Record, kind, 0);
+FASTLBP_FIELD(Record, head, 4);
+FASTLBP_FIELD(Record, parameter, 8);
+
+/// A noisy conjunction: see `NoisyLiterals`.
+struct NoisyRecord {
+    HeadValues head;
+    const double (*literals)[2][2];
+};
+
+static_assert(sizeof(NoisyRecord) == 40, "NoisyRecord");
+FASTLBP_FIELD(NoisyRecord, head, 0);
+FASTLBP_FIELD(NoisyRecord, literals, 32);
+
+/// A table: its values, the range of their exponents, and how many they are.
+struct TableRecord {
+    const double *values;
+    int64_t low;
+    int64_t high;
+    uint32_t entries;
+    uint32_t padding;
+};
+
+static_assert(sizeof(TableRecord) == 32, "TableRecord");
+FASTLBP_FIELD(TableRecord, values, 0);
+FASTLBP_FIELD(TableRecord, low, 8);
+FASTLBP_FIELD(TableRecord, high, 16);
+FASTLBP_FIELD(TableRecord, entries, 24);
+FASTLBP_FIELD(TableRecord, padding, 28);
+
+/// A factor of terms: see `TermInputs`.
+struct TermsRecord {
+    const double *weights;
+    const uint32_t *offsets;
+    const TermLiteral *literals;
+    uint32_t terms;
+    /// Of all variables together.
+    uint32_t states;
+    /// Whether some weight is negative.
+    uint32_t signed_weights;
+    uint32_t padding;
+};
+
+static_assert(sizeof(TermsRecord) == 40, "TermsRecord");
+FASTLBP_FIELD(TermsRecord, weights, 0);
+FASTLBP_FIELD(TermsRecord, offsets, 8);
+FASTLBP_FIELD(TermsRecord, literals, 16);
+FASTLBP_FIELD(TermsRecord, terms, 24);
+FASTLBP_FIELD(TermsRecord, states, 28);
+FASTLBP_FIELD(TermsRecord, signed_weights, 32);
+FASTLBP_FIELD(TermsRecord, padding, 36);
+
+/// Messages that one thread, warp or block computes: those of a factor along the edges targets[first]..targets[end], in
+/// ascending order of ranks. Without targets, all of them.
+struct Item {
+    uint32_t factor;
+    uint32_t first;
+    uint32_t end;
+};
+
+static_assert(sizeof(Item) == 12, "Item");
+FASTLBP_FIELD(Item, factor, 0);
+FASTLBP_FIELD(Item, first, 4);
+FASTLBP_FIELD(Item, end, 8);
+
+/// Arrays whose entries stand one after the other for each level.
+struct ItemList {
+    const Item *items;
+    /// Where each level starts, and where the last one ends.
+    const uint32_t *levels;
+};
+
+static_assert(sizeof(ItemList) == 16, "ItemList");
+FASTLBP_FIELD(ItemList, items, 0);
+FASTLBP_FIELD(ItemList, levels, 8);
+
+/// Memory for each of some threads, warps or blocks; the others take no part where it is needed.
+struct Scratch {
+    unsigned char *memory;
+    uint64_t bytes;
+    uint32_t count;
+    uint32_t padding;
+};
+
+static_assert(sizeof(Scratch) == 24, "Scratch");
+FASTLBP_FIELD(Scratch, memory, 0);
+FASTLBP_FIELD(Scratch, bytes, 8);
+FASTLBP_FIELD(Scratch, count, 16);
+FASTLBP_FIELD(Scratch, padding, 20);
+
+struct WarpLane;
+
+/// What a lane of a warp item has to know: the place of its message; its edge; the number of the factor's coefficients; and
+/// a word about its part in the factor.
+struct WarpLaneData {
+    uint32_t place;
+    uint32_t edge;
+    uint32_t parameter;
+    uint32_t more;
+};
+
+static_assert(sizeof(WarpLaneData) == 16, "WarpLaneData");
+FASTLBP_FIELD(WarpLaneData, place, 0);
+FASTLBP_FIELD(WarpLaneData, edge, 4);
+FASTLBP_FIELD(WarpLaneData, parameter, 8);
+FASTLBP_FIELD(WarpLaneData, more, 12);
+
+struct PairItem;
+
+/// What the lanes of a table have to know: its entries, those of a column, one state of the second variable, side by side;
+/// where the message from the first variable is, that from the second one being behind it; its number; where the messages to
+/// both are; their states, in 16 bits each; and whether its entries are near enough to one for doubles to do wherever messages
+/// are.
+struct PairItemData {
+    const double *values;
+    uint32_t input;
+    uint32_t factor;
+    uint32_t places[2];
+    uint32_t radices;
+    uint32_t is_near;
+};
+
+static_assert(sizeof(PairItemData) == 32, "PairItemData");
+FASTLBP_FIELD(PairItemData, values, 0);
+FASTLBP_FIELD(PairItemData, input, 8);
+FASTLBP_FIELD(PairItemData, factor, 12);
+FASTLBP_FIELD(PairItemData, places, 16);
+FASTLBP_FIELD(PairItemData, radices, 24);
+FASTLBP_FIELD(PairItemData, is_near, 28);
+
+/// For whom a variable was prepared last.
+struct PreparedState {
+    uint32_t level;
+    uint32_t rank;
+};
+
+static_assert(sizeof(PreparedState) == 8, "PreparedState");
+FASTLBP_FIELD(PreparedState, level, 0);
+FASTLBP_FIELD(PreparedState, rank, 4);
+
+struct General;
+
+/// Graph, messages and work.
+struct GeneralData {
+    uint32_t variables;
+    uint32_t factors;
+    uint32_t edges;
+    /// Entries of an array of messages in either direction.
+    uint32_t values;
+    /// Where each variable's slots start: the places of its edges among those of all variables.
+    const uint32_t *variable_offsets;
+    /// Where the message to the factor at each slot is.
+    const uint32_t *slot_inputs;
+    /// Where each variable's stored values start; null if each has one.
+    const uint32_t *variable_values;
+    /// Where each variable's states start; null if each has two.
+    const uint32_t *variable_states;
+    const uint32_t *known;
+    const Packed *weights;
+    const uint32_t *edge_variables;
+    const uint32_t *edge_slots;
+    /// Where the message to the factor along each edge is. Those of warp items (general_warp_items.cuh) stand in the order of
+    /// their lanes, those of another factor one after the other.
+    const uint32_t *edge_inputs;
+    /// Where the messages to each variable are stored, one after the other, and where that along each edge is. The up to 2, 4
+    /// or 8 messages of a binary variable are aligned to so many, and those of one with more to 4; what is between variables
+    /// holds ones.
+    const uint32_t *variable_places;
+    const uint32_t *edge_places;
+    /// States of each edge's variable; null if no factor needs them.
+    const uint32_t *edge_radices;
+    const uint32_t *factor_offsets;
+    const Record *records;
+    const HornCoefficients *horn;
+    const uint64_t *words;
+    const NoisyRecord *noisy;
+    const TableRecord *tables;
+    const TermsRecord *terms;
+    /// Messages to the variables, by place; as they were computed, where the stored ones are damped (else null); messages to
+    /// the factors, by edge; room for what factors compute, by edge.
+    Packed *messages[2];
+    Packed *newest[2];
+    Packed *by_edge;
+    Packed *outputs;
+    /// Of the last measurement: a probability per stored value of a variable, and of a message by edge.
+    double *beliefs;
+    double *inputs;
+    /// Rows of beliefs, in turn.
+    double *history;
+    uint64_t history_rows;
+    /// Stored values of the beliefs of all variables.
+    uint64_t belief_count;
+    /// Variables: those that a thread looks at, those for a warp, those for a block; so many of each. Of a thread's, first those
+    /// that send in every iteration, `senders` of them: from the others all factors read for themselves.
+    const uint32_t *variables_by_span;
+    /// Which of a variable's messages is the first that a factor reads for itself (general_warp_items.cuh); NO_READER if the
+    /// variable sends.
+    const uint32_t *readers;
+    /// Binary variables of more than 8 messages, cut into tiles (see general_tiles.cuh): those of up to QUAD messages; others
+    /// of one tile; rows of TILES_OF_ROW tiles of variables with so many at the most; and all tiles of the others. Of the
+    /// latter two the number of each tile among its variable's. In rows NO_TILE may stand.
+    const uint32_t *tile_variables;
+    const uint32_t *tile_numbers;
+    /// The products of the tiles of the others: of the messages, and of those that were computed if they are damped.
+    Product *tile_products;
+    uint32_t quads;
+    uint32_t whole_tiles;
+    uint32_t tile_rows;
+    uint32_t tiles;
+    uint32_t senders;
+    /// Whether variables send to factors in every iteration.
+    uint32_t some_send;
+    /// Factors with one variable, as the variables above.
+    const uint32_t *constants_by_span;
+    uint32_t variables_of_span[3];
+    uint32_t constants_of_span[3];
+    /// Where updates are synchronous, conjunctions of 2 to ITEM_LANES variables: what each lane has to know
+    /// (general_warp_items.cuh); below, the number of warp items.
+    WarpLane *warp_lanes;
+    /// Work items of other factors: for threads, for warps, for blocks.
+    ItemList items[3];
+    const uint32_t *targets;
+    /// Ranks of the edges, by slot; null if all messages are old.
+    const uint32_t *ranks;
+    uint32_t levels;
+    uint32_t by_levels;
+    Scratch scratch[3];
+    /// For how many iterations, two at most, the factors with one variable have sent what does not change.
+    uint32_t *constant_iterations;
+    double damping;
+    uint32_t maxima;
+    /// Whether messages begin as uniform ones, and whether `newest` begins as a copy of them.
+    uint32_t reset;
+    uint32_t restart_newest;
+    uint32_t warp_items;
+    /// Where updates are synchronous, tables of two variables by classes (general_pairs.cuh), so many of each.
+    const PairItem *pairs;
+    uint32_t pairs_of_class[3];
+    /// Behind those of spans, variables of several states that lanes of a warp share (general_states.cuh), by classes.
+    uint32_t variables_of_states[4];
+    uint32_t padding;
+    /// By levels, variables of many factors that send to all of these before those of a level, as edges of a rank see it
+    /// (general_prepared.cuh): of each level, by spans, Item::factor is the variable and Item::first the rank. The number of
+    /// each variable among them, null if there are none; and by number for whom it was prepared last.
+    ItemList prepared_items[3];
+    const uint32_t *prepared;
+    PreparedState *prepared_states;
+};
+
+static_assert(sizeof(GeneralData) == 640, "GeneralData");
+FASTLBP_FIELD(GeneralData, variables, 0);
+FASTLBP_FIELD(GeneralData, factors, 4);
+FASTLBP_FIELD(GeneralData, edges, 8);
+FASTLBP_FIELD(GeneralData, values, 12);
+FASTLBP_FIELD(GeneralData, variable_offsets, 16);
+FASTLBP_FIELD(GeneralData, slot_inputs, 24);
+FASTLBP_FIELD(GeneralData, variable_values, 32);
+FASTLBP_FIELD(GeneralData, variable_states, 40);
+FASTLBP_FIELD(GeneralData, known, 48);
+FASTLBP_FIELD(GeneralData, weights, 56);
+FASTLBP_FIELD(GeneralData, edge_variables, 64);
+FASTLBP_FIELD(GeneralData, edge_slots, 72);
+FASTLBP_FIELD(GeneralData, edge_inputs, 80);
+FASTLBP_FIELD(GeneralData, variable_places, 88);
+FASTLBP_FIELD(GeneralData, edge_places, 96);
+FASTLBP_FIELD(GeneralData, edge_radices, 104);
+FASTLBP_FIELD(GeneralData, factor_offsets, 112);
+FASTLBP_FIELD(GeneralData, records, 120);
+FASTLBP_FIELD(GeneralData, horn, 128);
+FASTLBP_FIELD(GeneralData, words, 136);
+FASTLBP_FIELD(GeneralData, noisy, 144);
+FASTLBP_FIELD(GeneralData, tables, 152);
+FASTLBP_FIELD(GeneralData, terms, 160);
+FASTLBP_FIELD(GeneralData, messages, 168);
+FASTLBP_FIELD(GeneralData, newest, 184);
+FASTLBP_FIELD(GeneralData, by_edge, 200);
+FASTLBP_FIELD(GeneralData, outputs, 208);
+FASTLBP_FIELD(GeneralData, beliefs, 216);
+FASTLBP_FIELD(GeneralData, inputs, 224);
+FASTLBP_FIELD(GeneralData, history, 232);
+FASTLBP_FIELD(GeneralData, history_rows, 240);
+FASTLBP_FIELD(GeneralData, belief_count, 248);
+FASTLBP_FIELD(GeneralData, variables_by_span, 256);
+FASTLBP_FIELD(GeneralData, readers, 264);
+FASTLBP_FIELD(GeneralData, tile_variables, 272);
+FASTLBP_FIELD(GeneralData, tile_numbers, 280);
+FASTLBP_FIELD(GeneralData, tile_products, 288);
+FASTLBP_FIELD(GeneralData, quads, 296);
+FASTLBP_FIELD(GeneralData, whole_tiles, 300);
+FASTLBP_FIELD(GeneralData, tile_rows, 304);
+FASTLBP_FIELD(GeneralData, tiles, 308);
+FASTLBP_FIELD(GeneralData, senders, 312);
+FASTLBP_FIELD(GeneralData, some_send, 316);
+FASTLBP_FIELD(GeneralData, constants_by_span, 320);
+FASTLBP_FIELD(GeneralData, variables_of_span, 328);
+FASTLBP_FIELD(GeneralData, constants_of_span, 340);
+FASTLBP_FIELD(GeneralData, warp_lanes, 352);
+FASTLBP_FIELD(GeneralData, items, 360);
+FASTLBP_FIELD(GeneralData, targets, 408);
+FASTLBP_FIELD(GeneralData, ranks, 416);
+FASTLBP_FIELD(GeneralData, levels, 424);
+FASTLBP_FIELD(GeneralData, by_levels, 428);
+FASTLBP_FIELD(GeneralData, scratch, 432);
+FASTLBP_FIELD(GeneralData, constant_iterations, 504);
+FASTLBP_FIELD(GeneralData, damping, 512);
+FASTLBP_FIELD(GeneralData, maxima, 520);
+FASTLBP_FIELD(GeneralData, reset, 524);
+FASTLBP_FIELD(GeneralData, restart_newest, 528);
+FASTLBP_FIELD(GeneralData, warp_items, 532);
+FASTLBP_FIELD(GeneralData, pairs, 536);
+FASTLBP_FIELD(GeneralData, pairs_of_class, 544);
+FASTLBP_FIELD(GeneralData, variables_of_states, 556);
+FASTLBP_FIELD(GeneralData, padding, 572);
+FASTLBP_FIELD(GeneralData, prepared_items, 576);
+FASTLBP_FIELD(GeneralData, prepared, 624);
+FASTLBP_FIELD(GeneralData, prepared_states, 632);
+
+#undef FASTLBP_FIELD
+#undef FASTLBP_OFFSET
+
+}  // namespace fastlbp

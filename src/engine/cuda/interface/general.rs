@@ -1,0 +1,209 @@
+//! The general program: a graph of any kinds of factors and any cardinalities, sums and maxima, damping.
+
+use super::address::{Address, ReadOnly};
+use super::arithmetic::{HeadValues, Product, TermLiteral};
+use super::declare::device_interface;
+use crate::kernel::{DeviceHorn, EncodedMessage};
+
+device_interface! {
+    /// `Record::kind`.
+    enum FactorKind {
+        Horn = HORN_FACTOR = 0,
+        Noisy = NOISY_FACTOR = 1,
+        Table = TABLE_FACTOR = 2,
+        Terms = TERMS_FACTOR = 3,
+    }
+
+    /// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
+    struct Record {
+        kind: u32,
+        head: u32,
+        parameter: u32,
+    }
+
+    /// A noisy conjunction: see `NoisyLiterals`.
+    struct NoisyRecord {
+        head: HeadValues,
+        literals: ReadOnly<[[f64; 2]; 2]>,
+    }
+
+    /// A table: its values, the range of their exponents, and how many they are.
+    struct TableRecord {
+        values: ReadOnly<f64>,
+        low: i64,
+        high: i64,
+        entries: u32,
+        padding: u32,
+    }
+
+    /// A factor of terms: see `TermInputs`.
+    struct TermsRecord {
+        weights: ReadOnly<f64>,
+        offsets: ReadOnly<u32>,
+        literals: ReadOnly<TermLiteral>,
+        terms: u32,
+        /// Of all variables together.
+        states: u32,
+        /// Whether some weight is negative.
+        signed_weights: u32,
+        padding: u32,
+    }
+
+    /// Messages that one thread, warp or block computes: those of a factor along the edges targets[first]..targets[end], in
+    /// ascending order of ranks. Without targets, all of them.
+    struct Item {
+        factor: u32,
+        first: u32,
+        end: u32,
+    }
+
+    /// Arrays whose entries stand one after the other for each level.
+    struct ItemList {
+        items: ReadOnly<Item>,
+        /// Where each level starts, and where the last one ends.
+        levels: ReadOnly<u32>,
+    }
+
+    /// Memory for each of some threads, warps or blocks; the others take no part where it is needed.
+    struct Scratch {
+        memory: Address<u8>,
+        bytes: u64,
+        count: u32,
+        padding: u32,
+    }
+
+    /// What a lane of a warp item has to know: the place of its message; its edge; the number of the factor's coefficients; and
+    /// a word about its part in the factor.
+    base struct WarpLane {
+        place: u32,
+        edge: u32,
+        parameter: u32,
+        more: u32,
+    }
+
+    /// What the lanes of a table have to know: its entries, those of a column, one state of the second variable, side by side;
+    /// where the message from the first variable is, that from the second one being behind it; its number; where the messages to
+    /// both are; their states, in 16 bits each; and whether its entries are near enough to one for doubles to do wherever messages
+    /// are.
+    base struct PairItem {
+        values: ReadOnly<f64>,
+        input: u32,
+        factor: u32,
+        places: [u32; 2],
+        radices: u32,
+        is_near: u32,
+    }
+
+    /// For whom a variable was prepared last.
+    struct PreparedState {
+        level: u32,
+        rank: u32,
+    }
+
+    /// Graph, messages and work.
+    base struct DeviceGeneral as General {
+        variables: u32,
+        factors: u32,
+        edges: u32,
+        /// Entries of an array of messages in either direction.
+        values: u32,
+        /// Where each variable's slots start: the places of its edges among those of all variables.
+        variable_offsets: ReadOnly<u32>,
+        /// Where the message to the factor at each slot is.
+        slot_inputs: ReadOnly<u32>,
+        /// Where each variable's stored values start; null if each has one.
+        variable_values: ReadOnly<u32>,
+        /// Where each variable's states start; null if each has two.
+        variable_states: ReadOnly<u32>,
+        known: ReadOnly<u32>,
+        weights: ReadOnly<EncodedMessage>,
+        edge_variables: ReadOnly<u32>,
+        edge_slots: ReadOnly<u32>,
+        /// Where the message to the factor along each edge is. Those of warp items (general_warp_items.cuh) stand in the order of
+        /// their lanes, those of another factor one after the other.
+        edge_inputs: ReadOnly<u32>,
+        /// Where the messages to each variable are stored, one after the other, and where that along each edge is. The up to 2, 4
+        /// or 8 messages of a binary variable are aligned to so many, and those of one with more to 4; what is between variables
+        /// holds ones.
+        variable_places: ReadOnly<u32>,
+        edge_places: ReadOnly<u32>,
+        /// States of each edge's variable; null if no factor needs them.
+        edge_radices: ReadOnly<u32>,
+        factor_offsets: ReadOnly<u32>,
+        records: ReadOnly<Record>,
+        horn: ReadOnly<DeviceHorn>,
+        words: ReadOnly<u64>,
+        noisy: ReadOnly<NoisyRecord>,
+        tables: ReadOnly<TableRecord>,
+        terms: ReadOnly<TermsRecord>,
+        /// Messages to the variables, by place; as they were computed, where the stored ones are damped (else null); messages to
+        /// the factors, by edge; room for what factors compute, by edge.
+        messages: [Address<EncodedMessage>; 2],
+        newest: [Address<EncodedMessage>; 2],
+        by_edge: Address<EncodedMessage>,
+        outputs: Address<EncodedMessage>,
+        /// Of the last measurement: a probability per stored value of a variable, and of a message by edge.
+        beliefs: Address<f64>,
+        inputs: Address<f64>,
+        /// Rows of beliefs, in turn.
+        history: Address<f64>,
+        history_rows: u64,
+        /// Stored values of the beliefs of all variables.
+        belief_count: u64,
+        /// Variables: those that a thread looks at, those for a warp, those for a block; so many of each. Of a thread's, first those
+        /// that send in every iteration, `senders` of them: from the others all factors read for themselves.
+        variables_by_span: ReadOnly<u32>,
+        /// Which of a variable's messages is the first that a factor reads for itself (general_warp_items.cuh); NO_READER if the
+        /// variable sends.
+        readers: ReadOnly<u32>,
+        /// Binary variables of more than 8 messages, cut into tiles (see general_tiles.cuh): those of up to QUAD messages; others
+        /// of one tile; rows of TILES_OF_ROW tiles of variables with so many at the most; and all tiles of the others. Of the
+        /// latter two the number of each tile among its variable's. In rows NO_TILE may stand.
+        tile_variables: ReadOnly<u32>,
+        tile_numbers: ReadOnly<u32>,
+        /// The products of the tiles of the others: of the messages, and of those that were computed if they are damped.
+        tile_products: Address<Product>,
+        quads: u32,
+        whole_tiles: u32,
+        tile_rows: u32,
+        tiles: u32,
+        senders: u32,
+        /// Whether variables send to factors in every iteration.
+        some_send: u32,
+        /// Factors with one variable, as the variables above.
+        constants_by_span: ReadOnly<u32>,
+        variables_of_span: [u32; 3],
+        constants_of_span: [u32; 3],
+        /// Where updates are synchronous, conjunctions of 2 to ITEM_LANES variables: what each lane has to know
+        /// (general_warp_items.cuh); below, the number of warp items.
+        warp_lanes: Address<WarpLane>,
+        /// Work items of other factors: for threads, for warps, for blocks.
+        items: [ItemList; 3],
+        targets: ReadOnly<u32>,
+        /// Ranks of the edges, by slot; null if all messages are old.
+        ranks: ReadOnly<u32>,
+        levels: u32,
+        by_levels: u32,
+        scratch: [Scratch; 3],
+        /// For how many iterations, two at most, the factors with one variable have sent what does not change.
+        constant_iterations: Address<u32>,
+        damping: f64,
+        maxima: u32,
+        /// Whether messages begin as uniform ones, and whether `newest` begins as a copy of them.
+        reset: u32,
+        restart_newest: u32,
+        warp_items: u32,
+        /// Where updates are synchronous, tables of two variables by classes (general_pairs.cuh), so many of each.
+        pairs: ReadOnly<PairItem>,
+        pairs_of_class: [u32; 3],
+        /// Behind those of spans, variables of several states that lanes of a warp share (general_states.cuh), by classes.
+        variables_of_states: [u32; 4],
+        padding: u32,
+        /// By levels, variables of many factors that send to all of these before those of a level, as edges of a rank see it
+        /// (general_prepared.cuh): of each level, by spans, Item::factor is the variable and Item::first the rank. The number of
+        /// each variable among them, null if there are none; and by number for whom it was prepared last.
+        prepared_items: [ItemList; 3],
+        prepared: ReadOnly<u32>,
+        prepared_states: Address<PreparedState>,
+    }
+}
