@@ -58,10 +58,6 @@ __device__ __forceinline__ static void look_at_state(const Block &block, uint32_
     }
 }
 
-/// Passes that run ahead at a time, where contradictions do not end the run: AHEAD_AT_MOST of
-/// src/engine/cuda/binary/program.rs.
-constexpr uint32_t AHEAD_AT_MOST = 1024;
-
 /// Passes in which all messages are sent at once.
 template <class Run>
 struct Flood {
@@ -258,8 +254,8 @@ private:
     }
 };
 
-// FLOOD_SHARED of src/engine/cuda/binary/program.rs, with some bytes for barriers.
-static_assert(sizeof(Block) + sizeof(Home) + sizeof(FloodStarts) + sizeof(Findings) + 256 <= 8 << 10,
+// With some bytes for barriers.
+static_assert(sizeof(Block) + sizeof(Home) + sizeof(FloodStarts) + sizeof(Findings) + 256 <= FLOOD_SHARED,
               "more shared memory than is left for it");
 
 template <class Run>

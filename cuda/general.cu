@@ -118,13 +118,13 @@ struct ResultSink {
 }  // namespace
 
 // Tells lanes where they find their messages, with the present evidence.
-extern "C" __global__ void __launch_bounds__(512) general_prepare(const __grid_constant__ General g) {
+extern "C" __global__ void __launch_bounds__(THREADS) general_prepare(const __grid_constant__ General g) {
     prepare_warp_items(g);
 }
 
 // Before the first pass of a run whose messages are in `buffer`: uniform ones, copies, and uniform beliefs
 // to compare with.
-extern "C" __global__ void __launch_bounds__(512) general_begin(const __grid_constant__ General g, uint32_t buffer) {
+extern "C" __global__ void __launch_bounds__(THREADS) general_begin(const __grid_constant__ General g, uint32_t buffer) {
     for (uint32_t i = thread_of_grid(); i < g.values; i += threads_of_grid()) {
         if (g.reset) {
             g.messages[buffer][i] = Packed::one();
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(512) general_begin(const __grid_con
     }
 }
 
-extern "C" __global__ void __launch_bounds__(512, 1)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
     general_passes(const __grid_constant__ General g, const __grid_constant__ Loop loop) {
     GridBarrier barrier(loop.barrier);
     Work work = {g, loop.rule, *g.constant_iterations, loop.control->iterations, false};
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 
 // Probabilities of all states for the messages in `buffer`; with `rows`, the means of so many rows of the
 // history, the last one that of pass `passes`.
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(THREADS)
     general_results(const __grid_constant__ General g, uint32_t buffer, uint64_t passes, uint64_t rows,
                     double *out) {
     const Packed *newest = g.newest[buffer] ? g.newest[buffer] : g.messages[buffer];

@@ -20,12 +20,6 @@ namespace fastlbp {
 constexpr uint32_t SLOT_BITS = 28;
 constexpr uint32_t SLOT_MASK = (uint32_t(1) << SLOT_BITS) - 1;
 constexpr uint32_t SOURCE_SHIFT = 29;
-/// Sources, but that it is 1 as there is no other message: stored by the hub; observed in state 0 or 1; by levels, the
-/// messages that threads read.
-constexpr uint32_t SOURCE_PREPARED = 1;
-constexpr uint32_t SOURCE_FALSE = 2;
-constexpr uint32_t SOURCE_TRUE = 3;
-constexpr uint32_t SOURCE_READ = 4;
 
 /// By levels, the second word of an input: from where on the number of coefficients stands.
 constexpr uint32_t COEFFICIENTS_SHIFT = 12;
@@ -41,21 +35,8 @@ constexpr uint32_t LEAF_LAST = uint32_t(1) << (SLOT_BITS - 1);
 constexpr uint32_t LEAF_NEW = uint32_t(1) << SLOT_BITS;
 constexpr uint32_t LEAF_SHIFT = SLOT_BITS + 1;
 
-/// What is known about a variable: 0 nothing, 1 that it is in state 0, 2 that it is in state 1, 3 a likelihood of each.
-constexpr uint32_t KNOWN_TRUE = 2;
-constexpr uint32_t KNOWN_SOFT = 3;
 /// Where all messages are sent at once, in the words of edges of variables with soft evidence.
 constexpr uint32_t SOFT_BIT = uint32_t(1) << SLOT_BITS;
-
-/// Most messages of a hub that one warp takes at once, 8 by each thread; classes of hubs by the number of
-/// threads: large ones, 32, 16, 8, 4, 2, 1.
-constexpr uint32_t WARP_LEAVES = 256;
-/// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
-constexpr uint32_t SHARED_PIECES = 512;
-
-/// States of the messages that are there at the same time by levels, where passes overlap (see overlap.cuh); each pass
-/// leads to the next one of them, by turns. Where all messages are sent at once there are PASS_BUFFERS.
-constexpr uint32_t LEVEL_STATES = 5;
 
 #ifdef __CUDACC__
 
@@ -116,9 +97,6 @@ __device__ __forceinline__ void prefetch_line(const void *at) {
     (void)at;
 #endif
 }
-
-/// What others wait for has these bits as long as it is not there. No message and no product has them.
-constexpr uint64_t UNSENT = ~uint64_t(0);
 
 /// What blocks hand over to each other in passes is not negative, so that its sign can say of which pass it is. UNSENT
 /// has another one than what is sent the first time.

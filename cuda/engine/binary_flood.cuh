@@ -10,14 +10,13 @@
 
 namespace fastlbp {
 
-/// What a warp does with hubs comes in units of some kinds, one kind after the other. A unit is two words for each
-/// thread: the first as of an input, of the first slot of the eight that the thread takes, ~0 for nothing; the second a
-/// number.
-///
-/// A piece of a large hub is multiplied, or its messages are sent. The numbers of the first threads are that of the
-/// piece, of the hub's first one, and the one behind the hub's last.
-/// Small hubs (FLOOD_HUBS) are each seen to by 2^number threads.
-enum FloodUnit : uint32_t { FLOOD_MULTIPLY, FLOOD_HUBS, FLOOD_SEND, FLOOD_HUB_KINDS };
+// What a warp does with hubs comes in units of some kinds, one kind after the other. A unit is two words for each
+// thread: the first as of an input, of the first slot of the eight that the thread takes, ~0 for nothing; the second a
+// number.
+//
+// A piece of a large hub is multiplied, or its messages are sent. The numbers of the first threads are that of the
+// piece, of the hub's first one, and the one behind the hub's last.
+// Small hubs (FLOOD_HUBS) are each seen to by 2^number threads.
 
 /// The first row of each kind of a block's warps, and the end of each warp's.
 struct FloodStarts {

@@ -22,9 +22,6 @@ constexpr uint32_t HOME_HUBS = HOME_CLASSES - 3;
 /// What the home has that is in turn.
 extern __shared__ double home_room[];
 
-/// In an image, where this begins: behind the Home.
-constexpr uint32_t IMAGE_ROOM = 512;
-
 /// Copies an even number of words of 64 bits, by all threads of a block; many loads at a time.
 __device__ __forceinline__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t words) {
     constexpr uint32_t AT_ONCE = 8;

@@ -10,9 +10,6 @@
 
 namespace fastlbp {
 
-/// Threads of a block: few, as each needs many registers and most of them wait.
-constexpr int LEVEL_THREADS = 256;
-
 /// Of shapes.
 constexpr uint32_t LEVEL_MULTIPLIES = 1 << 6;
 

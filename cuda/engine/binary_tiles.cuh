@@ -11,12 +11,9 @@ namespace fastlbp {
 /// large hubs, and then the others. A unit's word: its first row, and from this bit on its kind. Rows are of a word for
 /// each thread. Of the first kinds are 32 factors with two variables, three and so on up to eight, each by one thread.
 /// Rows: the number of coefficients, ~0 for no factor; then the place of each variable, the head's first.
+/// FLOOD_WIDE is a factor with up to 32 variables: a row of places, ~0 for nothing, and one with the number of coefficients.
+/// FLOOD_UP_TO_FOUR and FLOOD_UP_TO_EIGHT are as before; places of variables that are not there are ~0.
 constexpr uint32_t FLOOD_KIND_SHIFT = 28;
-/// A factor with up to 32 variables: a row of places, ~0 for nothing, and one with the number of coefficients.
-constexpr uint32_t FLOOD_WIDE = 7;
-/// Factors with up to four variables or up to eight, as before; places of variables that are not there are ~0.
-constexpr uint32_t FLOOD_UP_TO_FOUR = 8;
-constexpr uint32_t FLOOD_UP_TO_EIGHT = 9;
 
 /// Notes that certain messages leave a factor's message no state; gives what is sent instead.
 __device__ __noinline__ inline Packed without_states(const Block &block, const Home &home, uint32_t place,

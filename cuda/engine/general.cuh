@@ -10,13 +10,6 @@
 
 namespace fastlbp {
 
-/// What is known about a variable: nothing; a binary one observed; another one observed, whose weights are
-/// one-hot; soft evidence, whose weights are one more message.
-enum Known : uint32_t { KNOWN_NOTHING, KNOWN_FALSE, KNOWN_TRUE, KNOWN_STATE, KNOWN_WEIGHTS };
-
-/// Lanes of a warp item: see general_warp_items.cuh.
-constexpr uint32_t ITEM_LANES = 32;
-
 struct General : GeneralData {
     FASTLBP_DEVICE uint32_t first_value(uint32_t variable) const {
         return variable_values ? variable_values[variable] : variable;

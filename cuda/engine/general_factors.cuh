@@ -7,11 +7,6 @@
 
 namespace fastlbp {
 
-/// Variables with more edges than this have their messages computed by all threads of a block.
-constexpr uint32_t HUB_DEGREE = 256;
-/// Variables of a conjunction up to which its messages need no memory but a thread's own.
-constexpr uint32_t SMALL_ARITY = 8;
-
 /// All messages of a factor from its inputs, or the one to `target`, to `out`; 0/0 is a contradiction.
 /// `scratch` is the group's.
 FASTLBP_DEVICE_COLD void compute(const General &g, const Record &record, uint32_t first_edge,
@@ -217,7 +212,7 @@ FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t lev
             }
         } else if (is_prepared(g, level, g.edge_variables[edge], rank)) {
             take_input(g, edge, input);
-        } else if (group.span != SPAN_BLOCK || g.degree(g.edge_variables[edge]) <= HUB_DEGREE) {
+        } else if (group.span != SPAN_BLOCK || g.degree(g.edge_variables[edge]) <= HIGH_DEGREE) {
             read_input(g, pass, edge, rank, input);
         }
     }
@@ -225,7 +220,7 @@ FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t lev
     if (group.span == SPAN_BLOCK) {
         for (uint32_t edge = first_edge; edge < first_edge + arity; ++edge) {
             const uint32_t variable = g.edge_variables[edge];
-            if (edge != unneeded && g.degree(variable) > HUB_DEGREE && !is_prepared(g, level, variable, rank)) {
+            if (edge != unneeded && g.degree(variable) > HIGH_DEGREE && !is_prepared(g, level, variable, rank)) {
                 read_hub_input(g, pass, edge, rank, inputs + (g.input_of(edge) - start),
                                static_cast<Product *>(scratch));
             }

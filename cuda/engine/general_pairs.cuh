@@ -35,8 +35,8 @@ FASTLBP_DEVICE PairItem load_pair_item(const PairItem *item) {
 }
 
 /// Most states of a tile in either direction, and warps of a block.
-constexpr uint32_t MOST_OF_TILE = 16;
-constexpr uint32_t WARPS_OF_BLOCK = 16;
+constexpr uint32_t MOST_OF_TILE = MIDDLE_PAIR;
+constexpr uint32_t WARPS_OF_BLOCK = THREADS / 32;
 
 /// What the lanes of a warp share: tiles, whose columns are one longer than they have entries, so that rows and columns
 /// are read without conflicts; and weights of the states of both variables.
@@ -257,9 +257,9 @@ FASTLBP_DEVICE_COLD void send_pairs(const General &g, const Pass &pass) {
     const PairItem *const items = g.pairs;
     const uint32_t small = g.pairs_of_class[0], middle = g.pairs_of_class[1], large = g.pairs_of_class[2];
     // By the states of the larger variable: more than 16, more than 8, and the others. The largest ones begin.
-    send_pairs_of<16, 16>(g, pass, items + small + middle, large, 0, memory);
-    send_pairs_of<16, 1>(g, pass, items + small, middle, large, memory);
-    send_pairs_of<8, 1>(g, pass, items, small, large + middle, memory);
+    send_pairs_of<MIDDLE_PAIR, LARGE_PAIR / MIDDLE_PAIR>(g, pass, items + small + middle, large, 0, memory);
+    send_pairs_of<MIDDLE_PAIR, 1>(g, pass, items + small, middle, large, memory);
+    send_pairs_of<SMALL_PAIR, 1>(g, pass, items, small, large + middle, memory);
 }
 
 }  // namespace fastlbp

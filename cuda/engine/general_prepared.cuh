@@ -6,9 +6,6 @@
 
 namespace fastlbp {
 
-/// In place of the number of a variable that is never prepared.
-constexpr uint32_t NOT_PREPARED = ~uint32_t(0);
-
 /// Null if a variable is never prepared.
 FASTLBP_DEVICE PreparedState *prepared_state(const General &g, uint32_t variable) {
     const uint32_t number = g.prepared ? g.prepared[variable] : NOT_PREPARED;

@@ -263,10 +263,6 @@ FASTLBP_DEVICE_COLD void look_at_states(const General &g, const Look &look, cons
     }
 }
 
-/// Variables of several states by the lanes that have one: so many, twice as many, and so on.
-constexpr uint32_t STATE_CLASSES = 4;
-constexpr uint32_t FEWEST_STATE_LANES = 4;
-
 /// Looks at all variables of several states and few messages.
 FASTLBP_DEVICE_COLD void look_at_all_states(const General &g, const Look &look, Movement &movement) {
     const uint32_t *variables = g.variables_by_span + g.variables_of_span[SPAN_THREAD] +

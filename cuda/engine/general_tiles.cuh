@@ -123,10 +123,6 @@ FASTLBP_DEVICE void look_at_whole_tiles(const General &g, const Look &look, uint
     }
 }
 
-/// Tiles of variables that a block looks at together, and what stands in a row that has fewer.
-constexpr uint32_t TILES_OF_ROW = 16;
-constexpr uint32_t NO_TILE = ~uint32_t(0);
-
 /// Where a tile of a variable of several is; `entry` is its place in a list.
 struct TileOfMany {
     uint32_t variable, number, tiles, slot, at, count;

@@ -9,7 +9,7 @@ namespace fastlbp {
 /// Levels of the tree over the lanes of a warp, and leaves of a tile. Variables of up to QUAD messages share a warp:
 /// each has the lanes of a subtree.
 constexpr uint32_t LANE_LEVELS = LANES == 32 ? 5 : 0;
-constexpr uint32_t QUAD_LEVELS = LANES == 32 ? 2 : 0;
+constexpr uint32_t QUAD_LEVELS = LANES == 32 ? SHARED_WARP_LEVELS : 0;
 constexpr uint32_t TILE = BLOCK * LANES;
 constexpr uint32_t QUAD = BLOCK << QUAD_LEVELS;
 static_assert(LANES == uint32_t(1) << LANE_LEVELS, "a level for each bit of a lane's number");

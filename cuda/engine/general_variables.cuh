@@ -368,9 +368,6 @@ FASTLBP_DEVICE void look_at_few(const General &g, const Look &look, uint32_t var
     }
 }
 
-/// Messages over the states of variables that a group computes at once, one value by each thread.
-constexpr uint32_t VALUES_AT_ONCE = 128;
-
 /// Memory of a group for a variable: the products of all messages for each state; for each state, a tree over the
 /// products of its messages, eight by eight; and messages on their way out, with what resolves each.
 struct VariableMemory {

@@ -36,19 +36,16 @@ FASTLBP_DEVICE_COLD void settle(Packed *message, uint32_t width, Tally *tally, u
 /// Where a lane finds the message of a variable: nowhere, as the factor is its only one; the other one of two; the
 /// others of up to four, which lie beside; among those that variables have sent; or the variable is observed, or has
 /// soft evidence.
-enum Source : uint32_t {
-    SOURCE_NONE,
-    SOURCE_PAIR,
-    SOURCE_FOUR,
-    SOURCE_SENT,
-    SOURCE_FALSE,
-    SOURCE_TRUE,
-    SOURCE_SOFT,
-    SOURCE_MASK
+enum LaneSource : uint32_t {
+    LANE_NONE,
+    LANE_PAIR,
+    LANE_FOUR,
+    LANE_SENT,
+    LANE_FALSE,
+    LANE_TRUE,
+    LANE_SOFT,
+    LANE_MASK
 };
-
-/// readers[variable] of a variable that sends.
-constexpr uint32_t NO_READER = ~uint32_t(0);
 
 /// What a lane has to know. Its last word from the lowest bit on: its source in 3 bits; whether it notes contradictions at the
 /// variable; whether its literal is negated; whether it has an edge at all; its number among the lanes of its factor in
@@ -58,7 +55,7 @@ struct WarpLane : WarpLaneData {
     static constexpr uint32_t NOTES = 8, NEGATED = 16, USED = 32;
     static constexpr uint32_t INDEX_SHIFT = 6, LITERALS_SHIFT = 11, RANGE_SHIFT = 16;
 
-    FASTLBP_DEVICE uint32_t source() const { return more & SOURCE_MASK; }
+    FASTLBP_DEVICE uint32_t source() const { return more & LANE_MASK; }
     FASTLBP_DEVICE bool notes() const { return (more & NOTES) != 0; }
     FASTLBP_DEVICE bool is_negated() const { return (more & NEGATED) != 0; }
     FASTLBP_DEVICE bool is_used() const { return (more & USED) != 0; }
@@ -134,11 +131,11 @@ struct LaneInputs {
     FASTLBP_DEVICE LaneInputs(const General &g, const Pass &pass, const WarpLane &lane, uint32_t position) {
         const uint32_t source = lane.source();
         own = others = {Packed::one(), Packed::one()};
-        if (lane.is_used() && source != SOURCE_NONE && source != SOURCE_FALSE && source != SOURCE_TRUE) {
-            const uint32_t at = source == SOURCE_SENT ? position : lane.place;
-            own = load_pair((source == SOURCE_SENT ? g.by_edge : pass.old_values) + (at & ~uint32_t(1)));
+        if (lane.is_used() && source != LANE_NONE && source != LANE_FALSE && source != LANE_TRUE) {
+            const uint32_t at = source == LANE_SENT ? position : lane.place;
+            own = load_pair((source == LANE_SENT ? g.by_edge : pass.old_values) + (at & ~uint32_t(1)));
         }
-        if (source == SOURCE_FOUR) {
+        if (source == LANE_FOUR) {
             others = load_pair(pass.old_values + ((lane.place & ~uint32_t(1)) ^ 2));
         }
     }
@@ -149,20 +146,20 @@ FASTLBP_DEVICE Packed read_source(const General &g, const Pass &pass, const Warp
                                   uint32_t position) {
     const uint32_t source = lane.source();
     // What variables have sent is in the place itself, what is read is beside it.
-    const uint32_t at = source == SOURCE_SENT ? position ^ 1 : lane.place;
+    const uint32_t at = source == LANE_SENT ? position ^ 1 : lane.place;
     Packed odds = (at & 1) != 0 ? inputs.own.x : inputs.own.y;
-    if (source == SOURCE_FOUR) {
+    if (source == LANE_FOUR) {
         const Packed values[3] = {inputs.others.x, inputs.others.y, odds};
         odds = all_near<128>(values)
                    ? Packed::from_plain((values[0].plain() * values[1].plain()) * odds.plain())
                    : far_product_of_three(values[0], values[1], odds);
-    } else if (source == SOURCE_SOFT) {
+    } else if (source == LANE_SOFT) {
         return read_soft_source(g, pass, lane);
     }
     if (lane.notes() && pass.of_state && are_contradictory(inputs.own, inputs.others)) {
         note_variable(pass.of_state, g.edge_variables[lane.edge]);
     }
-    return source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : odds;
+    return source == LANE_FALSE ? Packed::zero() : source == LANE_TRUE ? Packed::infinity() : odds;
 }
 
 /// Says where a lane finds its message, with the present evidence.
@@ -170,14 +167,14 @@ FASTLBP_DEVICE uint32_t source_of(const General &g, const WarpLane &lane) {
     const uint32_t variable = g.edge_variables[lane.edge];
     const uint32_t known = g.known[variable], reader = g.readers[variable], degree = g.degree(variable);
     if (known == KNOWN_FALSE || known == KNOWN_TRUE) {
-        return known == KNOWN_FALSE ? SOURCE_FALSE : SOURCE_TRUE;
+        return known == KNOWN_FALSE ? LANE_FALSE : LANE_TRUE;
     }
     if (reader == NO_READER) {
-        return SOURCE_SENT;
+        return LANE_SENT;
     }
     const uint32_t notes = lane.place - g.variable_places[variable] == reader ? WarpLane::NOTES : 0;
-    const uint32_t kind = degree == 1 ? SOURCE_NONE : degree == 2 ? SOURCE_PAIR : SOURCE_FOUR;
-    return notes | (known == KNOWN_WEIGHTS ? SOURCE_SOFT : kind);
+    const uint32_t kind = degree == 1 ? LANE_NONE : degree == 2 ? LANE_PAIR : LANE_FOUR;
+    return notes | (known == KNOWN_WEIGHTS ? LANE_SOFT : kind);
 }
 
 /// Tells all lanes where they find their messages.
@@ -185,7 +182,7 @@ FASTLBP_DEVICE void prepare_warp_items(const General &g) {
     for (uint32_t i = thread_of_grid(); i < g.warp_items * ITEM_LANES; i += threads_of_grid()) {
         const WarpLane lane = g.warp_lanes[i];
         if (lane.is_used()) {
-            g.warp_lanes[i].more = (lane.more & ~(SOURCE_MASK | WarpLane::NOTES)) | source_of(g, lane);
+            g.warp_lanes[i].more = (lane.more & ~(LANE_MASK | WarpLane::NOTES)) | source_of(g, lane);
         }
     }
 }
@@ -316,13 +313,13 @@ struct UsualItems {
 
     /// As LaneInputs has them, but without a branch: what is not needed is read all the same.
     FASTLBP_DEVICE MessagePair own(const WarpLane &lane, uint32_t position) const {
-        const bool sent = lane.source() == SOURCE_SENT;
+        const bool sent = lane.source() == LANE_SENT;
         const Packed *const messages = sent ? by_edge : old_values;
         return load_pair(messages + ((sent ? position : lane.place) & ~uint32_t(1)));
     }
     FASTLBP_DEVICE MessagePair others(const WarpLane &lane) const {
         MessagePair pair = {Packed::one(), Packed::one()};
-        if (lane.source() == SOURCE_FOUR) {
+        if (lane.source() == LANE_FOUR) {
             pair = load_pair(old_values + ((lane.place & ~uint32_t(1)) ^ 2));
         }
         return pair;
@@ -333,19 +330,19 @@ struct UsualItems {
                                   bool &usual) const {
         const uint32_t source = lane.source();
         const HornCoefficients &own_coefficients = coefficients[lane.parameter];
-        const uint32_t at = source == SOURCE_SENT ? position ^ 1 : lane.place;
+        const uint32_t at = source == LANE_SENT ? position ^ 1 : lane.place;
         const Packed other = (at & 1) != 0 ? own.x : own.y;
         const Packed values[3] = {others.x, others.y, other};
         // One by one but where there are four.
         const Packed product = Packed::from_plain((values[0].plain() * values[1].plain()) * other.plain());
-        const bool is_four = source == SOURCE_FOUR;
+        const bool is_four = source == LANE_FOUR;
         Packed value = is_four ? product : other;
-        value = source == SOURCE_NONE ? Packed::one() : value;
-        value = source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : value;
-        const bool is_noted = lane.notes() & noting & (source != SOURCE_NONE) & are_contradictory(own, others);
+        value = source == LANE_NONE ? Packed::one() : value;
+        value = source == LANE_FALSE ? Packed::zero() : source == LANE_TRUE ? Packed::infinity() : value;
+        const bool is_noted = lane.notes() & noting & (source != LANE_NONE) & are_contradictory(own, others);
         const Packed odds = warp_item_message<Flat>(lane, own_coefficients.head, value);
         usual = !lane.is_used() |
-                (((own_coefficients.flags & HORN_PLAIN) != 0) & is_near(value, lane.range()) & (source != SOURCE_SOFT) &
+                (((own_coefficients.flags & HORN_PLAIN) != 0) & is_near(value, lane.range()) & (source != LANE_SOFT) &
                  (!is_four | all_near<128>(values)) & !is_noted & (odds != Packed::contradiction()));
         return odds;
     }

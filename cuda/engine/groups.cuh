@@ -6,14 +6,10 @@
 #include "../arithmetic/noisy.cuh"
 #include "../arithmetic/product.cuh"
 #include "../arithmetic/table.cuh"
+#include "interface.cuh"
 #include "threads.cuh"
 
 namespace fastlbp {
-
-/// How many threads share a work item: ThreadGroup::span.
-constexpr uint32_t SPAN_THREAD = 0;
-constexpr uint32_t SPAN_WARP = 1;
-constexpr uint32_t SPAN_BLOCK = 2;
 
 /// One thread, or the threads of a warp or of a block, as a group: one type, so that kernels have one copy of what all of
 /// them do.

@@ -75,6 +75,16 @@ enum EndReason : uint32_t {
     CONTRADICTION = 4,
 };
 
+/// What is known about a variable: nothing; a binary one observed; another one observed, whose weights are one-hot; soft
+/// evidence, whose weights are one more message.
+enum Known : uint32_t {
+    KNOWN_NOTHING = 0,
+    KNOWN_FALSE = 1,
+    KNOWN_TRUE = 2,
+    KNOWN_STATE = 3,
+    KNOWN_WEIGHTS = 4,
+};
+
 /// Threads of a block, but by levels of the binary program.
 constexpr uint32_t THREADS = 512;
 
@@ -129,6 +139,9 @@ FASTLBP_FIELD(Tally, factor_lowest, 32);
 FASTLBP_FIELD(Tally, variable_lowest, 36);
 FASTLBP_FIELD(Tally, met_lowest, 40);
 FASTLBP_FIELD(Tally, certain_changed, 44);
+
+/// Convergence scans of which something is there at the same time.
+constexpr uint32_t SCANS = 8;
 
 /// The progress of the convergence scan of a state (binary graphs only): work items that warps have taken and finished, those of
 /// factors, and those of large variables that they have multiplied. Starts at zero.
@@ -228,6 +241,55 @@ constexpr uint32_t GO_STRIDE = 8;
 // The binary program.
 #ifdef __CUDACC__
 
+/// Sources of what a factor reads of a variable, by its word.
+enum Source : uint32_t {
+    /// There is no other message: it is 1.
+    SOURCE_NONE = 0,
+    /// Stored, by the hub.
+    SOURCE_PREPARED = 1,
+    /// Observed in state 0.
+    SOURCE_FALSE = 2,
+    /// Observed in state 1.
+    SOURCE_TRUE = 3,
+    /// By levels: all that it has are read.
+    SOURCE_READ = 4,
+};
+
+/// Where `Known` has a state of several: a likelihood of each state of a binary variable.
+constexpr uint32_t KNOWN_SOFT = 3;
+/// Most messages of a hub that one warp takes at once, 8 by each thread.
+constexpr uint32_t WARP_LEAVES = 256;
+/// Messages of a hub that a thread takes by levels.
+constexpr uint32_t THREAD_LEAVES = 8;
+/// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
+constexpr uint32_t SHARED_PIECES = 512;
+/// States of the messages that are there at the same time by levels, where passes overlap (see overlap.cuh); each pass leads
+/// to the next one of them, by turns. Where all messages are sent at once there are PASS_BUFFERS.
+constexpr uint32_t LEVEL_STATES = 5;
+/// Threads of a block by levels: few, as each needs many registers and most of them wait.
+constexpr uint32_t LEVEL_THREADS = 256;
+/// Bytes of shared memory at most that blocks have besides what is at home.
+constexpr uint32_t FLOOD_SHARED = 8192;
+/// Most passes that run ahead at a time where contradictions do not end the run.
+constexpr uint32_t AHEAD_AT_MOST = 1024;
+/// In an image of a home, where its room begins: behind the Home.
+constexpr uint32_t IMAGE_ROOM = 512;
+/// What others wait for has these bits as long as it is not there. No message and no product has them.
+constexpr uint64_t UNSENT = 0xffffffffffffffff;
+/// Kinds of units of hubs that all blocks share, in the order in which a warp does them: the product of a piece of a large
+/// one, what small ones send, what a piece sends. So many there are.
+constexpr uint32_t FLOOD_MULTIPLY = 0;
+constexpr uint32_t FLOOD_HUBS = 1;
+constexpr uint32_t FLOOD_SEND = 2;
+constexpr uint32_t FLOOD_HUB_KINDS = 3;
+/// Most variables of a factor that a single thread takes.
+constexpr uint32_t TILE_ARITY = 8;
+/// Kinds of units of factors behind tiles of the arities 2, 3, ...: a factor with more variables.
+constexpr uint32_t FLOOD_WIDE = 7;
+/// Factors with up to four variables or up to eight: with few factors, fewer instructions for the cache are worth more than
+/// variables that are not there cost.
+constexpr uint32_t FLOOD_UP_TO_FOUR = 8;
+constexpr uint32_t FLOOD_UP_TO_EIGHT = 9;
 /// Classes of hubs by the number of threads: large ones, 32, 16, 8, 4, 2, 1.
 constexpr uint32_t HUB_CLASSES = 7;
 /// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.
@@ -482,6 +544,38 @@ FASTLBP_FIELD(BinaryData, unused, 452);
 #endif
 
 // The general program.
+
+/// How many threads share a work item.
+enum Span : uint32_t {
+    SPAN_THREAD = 0,
+    SPAN_WARP = 1,
+    SPAN_BLOCK = 2,
+};
+
+/// Lanes of a warp item, and most variables of a factor in one.
+constexpr uint32_t ITEM_LANES = 32;
+/// `readers` of a variable that sends.
+constexpr uint32_t NO_READER = 0xffffffff;
+/// In place of the number of a variable that is never prepared.
+constexpr uint32_t NOT_PREPARED = 0xffffffff;
+/// Variables of a conjunction up to which its messages need no memory but a thread's own.
+constexpr uint32_t SMALL_ARITY = 8;
+/// Single messages out of variables with more edges are computed by all threads of a block.
+constexpr uint32_t HIGH_DEGREE = 256;
+/// Messages over the states of variables that a group computes at once, one value by each thread.
+constexpr uint64_t VALUES_AT_ONCE = 128;
+/// Variables of several states by the lanes that have one: so many, twice as many, and so on.
+constexpr uint32_t FEWEST_STATE_LANES = 4;
+constexpr uint32_t STATE_CLASSES = 4;
+/// Tiles of a row, in which variables are whole; and what stands for none.
+constexpr uint32_t TILES_OF_ROW = 16;
+constexpr uint32_t NO_TILE = 0xffffffff;
+/// The logarithm of the number of lanes of a variable that shares a warp with others.
+constexpr uint32_t SHARED_WARP_LEVELS = 2;
+/// Most states of a variable of a table, by the classes of tables; those of the middle one are a tile.
+constexpr uint32_t SMALL_PAIR = 8;
+constexpr uint32_t MIDDLE_PAIR = 16;
+constexpr uint32_t LARGE_PAIR = 256;
 
 /// `Record::kind`.
 enum FactorKind : uint32_t {

@@ -2,10 +2,13 @@
 //! binary_home.cuh.
 
 use super::homes::{Home, Homes};
-use super::layout::{Layout, Source};
-use super::limits::{LARGE, TILE_ARITY, WARP};
+use super::layout::Layout;
+use super::limits::{LARGE, WARP};
 use crate::counting_sort::counting_sort;
-use crate::engine::cuda::interface::binary::{HOME_CLASSES, HomePart, HomeRange, HomeShape};
+use crate::engine::cuda::interface::binary::{
+    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_MULTIPLY, FLOOD_SEND, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR,
+    FLOOD_WIDE, HOME_CLASSES, HomePart, HomeRange, HomeShape, Source, TILE_ARITY,
+};
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::{AllZero, Grow, collected, filled, room, zeroed};
@@ -15,21 +18,8 @@ use crate::threads::Gang;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Kinds of units of hubs that all blocks share, in the order in which a warp does them.
-pub(super) const MULTIPLY: usize = 0;
-pub(super) const HUBS: usize = 1;
-pub(super) const SEND: usize = 2;
-pub(super) const HUB_KINDS: usize = 3;
-
 /// From this bit on of a thread's second word stands which of its eight slots are of edges.
 pub(super) const EDGES_SHIFT: u32 = 24;
-
-/// Kinds of units of factors: tiles of the arities 2, 3, ..., then single ones with more variables.
-pub(super) const WIDE: usize = TILE_ARITY - 1;
-/// Tiles of factors with up to four variables, or eight: with few factors, fewer instructions for the cache are worth
-/// more than variables that are not there cost.
-pub(super) const UP_TO_FOUR: usize = WIDE + 1;
-pub(super) const UP_TO_EIGHT: usize = WIDE + 2;
 
 /// From this bit on of a unit's word stands its kind.
 pub(super) const KIND_SHIFT: u32 = 28;
@@ -37,9 +27,9 @@ pub(super) const KIND_SHIFT: u32 = 28;
 /// Rows of a unit of factors.
 pub(super) fn rows(kind: usize) -> usize {
     match kind {
-        WIDE => 2,
-        UP_TO_FOUR => 5,
-        UP_TO_EIGHT => 9,
+        FLOOD_WIDE => 2,
+        FLOOD_UP_TO_FOUR => 5,
+        FLOOD_UP_TO_EIGHT => 9,
         kind => kind + 3,
     }
 }
@@ -203,7 +193,7 @@ impl FloodWork {
         let warps = teams.warps;
         let mut of_warps: Vec<Vec<Unit>> = room(homes.blocks * warps)?;
         of_warps.resize_with(homes.blocks * warps, Vec::new);
-        for kind in [MULTIPLY, SEND] {
+        for kind in [FLOOD_MULTIPLY, FLOOD_SEND] {
             for (piece, unit) in pieces(graph, layout, kind, gang)?.into_iter().enumerate() {
                 of_warps[teams.warp_of_piece(piece)].try_push(unit)?;
             }
@@ -223,7 +213,7 @@ impl FloodWork {
             let first = self.words.len();
             let row = |words: &[u32]| ((words.len() - first) / WARP) as u32;
             for units in of_warps {
-                for kind in 0..HUB_KINDS {
+                for kind in 0..FLOOD_HUB_KINDS {
                     self.hub_starts.try_push(row(&self.words))?;
                     for unit in units.iter().filter(|unit| unit.kind == kind) {
                         let start = self.words.len() as u32;
@@ -367,9 +357,9 @@ impl HomeMaker<'_> {
     /// The kind of a factor's unit.
     fn kind(&self, factor: usize) -> usize {
         match self.graph.arity(factor) {
-            2..=4 if self.has_few => UP_TO_FOUR,
-            5..=TILE_ARITY if self.has_few => UP_TO_EIGHT,
-            arity => (arity - 2).min(WIDE),
+            2..=4 if self.has_few => FLOOD_UP_TO_FOUR,
+            5..=TILE_ARITY if self.has_few => FLOOD_UP_TO_EIGHT,
+            arity => (arity - 2).min(FLOOD_WIDE),
         }
     }
 
@@ -391,7 +381,7 @@ impl HomeMaker<'_> {
             home.shape.early_units = home.units.len() as u32;
             for same in stage.chunk_by(|a, b| a.middle() == b.middle()).rev() {
                 let kind = same[0].middle() as usize;
-                for unit in same.chunks(if kind == WIDE { 1 } else { WARP }) {
+                for unit in same.chunks(if kind == FLOOD_WIDE { 1 } else { WARP }) {
                     let row = (home.words.len() / WARP) as u32;
                     home.units.try_push(row | (kind as u32) << KIND_SHIFT)?;
                     self.add_unit(kind, unit, &mut home.words)?;
@@ -409,7 +399,7 @@ impl HomeMaker<'_> {
             let coefficients = self.layout.coefficients_of[f];
             for (row, edge) in Layout::edges_head_first(self.graph, f).enumerate() {
                 let place = self.place_of_edge.get(edge);
-                if kind == WIDE {
+                if kind == FLOOD_WIDE {
                     words[row] = place;
                     words[WARP + row] = coefficients;
                 } else {
@@ -541,7 +531,7 @@ fn small_hubs(
     let end = first as usize + of_class.partition_point(is_shared);
     let of_unit = WARP >> levels;
     all_parts((end - first as usize).div_ceil(of_unit), gang, |number| {
-        let mut unit = Unit::new(HUBS)?;
+        let mut unit = Unit::new(FLOOD_HUBS)?;
         let own = first as usize + number * of_unit;
         for (at, hub) in (own..end.min(own + of_unit)).enumerate() {
             unit.set_hub(at << levels..(at + 1) << levels, graph, layout, hub, 0);

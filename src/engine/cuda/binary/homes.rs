@@ -1,7 +1,8 @@
 //! Which block of threads has which factors, so that most messages stay within one: each block has one home, or several,
 //! which take turns.
 
-use super::limits::{FEW, LARGE, TILE_ARITY};
+use super::limits::{FEW, LARGE};
+use crate::engine::cuda::interface::binary::TILE_ARITY;
 use crate::error::Result;
 use crate::memory::{Grow, filled, room};
 use crate::model::FactorGraph;

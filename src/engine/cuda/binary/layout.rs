@@ -3,6 +3,7 @@
 use super::homes::{Home, Homes};
 use super::limits::{FEW, LARGE};
 use crate::counting_sort::counting_sort;
+use crate::engine::cuda::interface::binary::{HUB_CLASSES, Source};
 use crate::engine::limits::MOST_VARIABLES;
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
@@ -11,22 +12,6 @@ use crate::model::FactorGraph;
 use crate::parallel::{SharedWords, computed, for_ranges};
 use crate::threads::Gang;
 use std::collections::HashMap;
-
-/// Where a message to a factor comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(super) enum Source {
-    /// The variable has no other factor.
-    None = 0,
-    /// Stored, by the hub.
-    Prepared = 1,
-    /// Observed in state 0.
-    False = 2,
-    /// Observed in state 1.
-    True = 3,
-    /// By levels: all that it has are read.
-    Read = 4,
-}
 
 pub(super) const SLOT_BITS: u32 = 28;
 pub(super) const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
@@ -61,8 +46,6 @@ pub(super) fn changes(graph: &FactorGraph, edge: usize) -> bool {
     graph.arity(graph.edge_factors()[edge] as usize) > 1
 }
 
-/// Classes of hubs: see [`class_of`].
-const HUB_CLASSES: usize = 7;
 /// Slots of the variables with few factors, class by class; behind these come variables without any.
 const FEW_SLOTS: [usize; 3] = [4, 2, 1];
 
@@ -82,7 +65,7 @@ pub(super) struct Layout {
     /// First slots of the first three of these.
     pub few_slots: [u32; 3],
     /// First positions of the classes of hubs, and the number of hubs.
-    pub classes: [u32; 8],
+    pub classes: [u32; HUB_CLASSES + 1],
     /// The first slot of each hub, and the end.
     pub hub_slots: Vec<u32>,
     /// Number of slots.

@@ -2,8 +2,9 @@
 
 use super::layout::Layout;
 use super::level_units::Threads;
-use super::level_words::{CHUNK, FEW, WARP_LEAVES, hub, thread_levels};
-use super::limits::WARP;
+use super::level_words::{CHUNK, thread_levels};
+use super::limits::{FEW, WARP};
+use crate::engine::cuda::interface::binary::{THREAD_LEAVES, WARP_LEAVES};
 use crate::error::Result;
 use crate::memory::Grow;
 use crate::model::FactorGraph;
@@ -53,11 +54,11 @@ impl OfHubs {
             return Self::default();
         }
         let width = slots.next_power_of_two();
-        let of_warp = width.min(WARP_LEAVES) / hub::EACH as usize;
-        let words = 4 * slots.div_ceil(hub::EACH as usize).next_multiple_of(of_warp);
+        let of_warp = width.min(WARP_LEAVES) / THREAD_LEAVES as usize;
+        let words = 4 * slots.div_ceil(THREAD_LEAVES as usize).next_multiple_of(of_warp);
         let versions = slots.div_ceil(WARP_LEAVES).next_multiple_of(CHUNK);
         let (giants, others) = if width > WARP_LEAVES { (CHUNK + versions, 0) } else { (0, words) };
-        Self { threads: width / hub::EACH as usize, giants, others }
+        Self { threads: width / THREAD_LEAVES as usize, giants, others }
     }
 
     fn and(self, other: Self) -> Self {

@@ -1,7 +1,8 @@
 //! What messages by levels wait for, and when it is there.
 
 use super::layout::{Layout, changes};
-use super::level_words::{WARP_LEAVES, flag, input};
+use super::level_words::{flag, input};
+use crate::engine::cuda::interface::binary::WARP_LEAVES;
 use crate::error::Result;
 use crate::memory::filled;
 use crate::model::FactorGraph;

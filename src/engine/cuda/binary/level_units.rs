@@ -1,12 +1,11 @@
 //! Which factors a warp takes together by levels, and the words of each such unit.
 
-use super::layout::{Layout, Source};
+use super::layout::Layout;
 use super::level_ranks::{Item, Last, Ranks};
 use super::level_versions::{Version, Versions};
-use super::level_words::{
-    ABSENT, CHUNK, FEW, WARP_LEAVES, flag, hub, input, leaf, shape, thread_levels,
-};
-use super::limits::WARP;
+use super::level_words::{ABSENT, CHUNK, flag, hub, input, leaf, shape, thread_levels};
+use super::limits::{FEW, WARP};
+use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
 use crate::model::FactorGraph;
@@ -53,7 +52,7 @@ impl Threads {
         for (_, edge) in ranks.reads(item) {
             match ranks.width(edge) {
                 width if width <= FEW => threads.of_rounds += width,
-                width => threads.of_hubs += width / hub::EACH as usize,
+                width => threads.of_hubs += width / THREAD_LEAVES as usize,
             }
         }
         threads
@@ -155,7 +154,7 @@ impl Unit {
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
         let plain = items.iter().all(|item| is_in_f64_range(item));
         let range = if plain { exact_range(most) } else { 0 };
-        let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / hub::EACH as usize;
+        let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / THREAD_LEAVES as usize;
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
         unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
         unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
@@ -169,7 +168,7 @@ impl Unit {
         let width = WARP.ilog2() << hub::WIDTH_SHIFT;
         let is_new = |&edge: &u32| u32::from(version.is_new(ranks, edge));
         for (slot, eight) in
-            (first..).step_by(hub::EACH as usize).zip(edges.chunks(hub::EACH as usize))
+            (first..).step_by(THREAD_LEAVES as usize).zip(edges.chunks(THREAD_LEAVES as usize))
         {
             let news: u32 = (0..).zip(eight).map(|(i, edge)| is_new(edge) << i).sum();
             unit.words.try_append(&[slot, news | width, place, 0])?;
@@ -214,7 +213,7 @@ impl Unit {
     /// The same of hubs of up to [`WARP_LEAVES`] slots, the largest first, in rounds behind `rounds`; those come first
     /// whose messages are there first. Returns their number.
     fn place_hubs(&mut self, ranks: &Ranks<'_>, hubs: &[Read], rounds: usize) -> Result<usize> {
-        let threads = |hub: &Read| hub.width / hub::EACH as usize;
+        let threads = |hub: &Read| hub.width / THREAD_LEAVES as usize;
         let mut of_rounds: Vec<&[Read]> = Vec::new();
         let (mut first, mut sum) = (0, 0);
         for (at, hub) in hubs.iter().enumerate() {
@@ -231,7 +230,7 @@ impl Unit {
         for (round, of_round) in of_rounds.iter().enumerate() {
             let mut at = 0;
             for hub in *of_round {
-                let source = at + ranks.own_place(hub.edge) / hub::EACH as usize;
+                let source = at + ranks.own_place(hub.edge) / THREAD_LEAVES as usize;
                 self.words[4 * hub.lane + 1] |= unit_source(rounds + round, source);
                 self.place_hub(ranks, hub, threads(hub))?;
                 at += threads(hub);
@@ -252,15 +251,15 @@ impl Unit {
         let own = ranks.own_place(edge) as u32;
         let width = threads.ilog2() << hub::WIDTH_SHIFT;
         let begin = own / WARP_LEAVES as u32 * WARP_LEAVES as u32;
-        for leaf in (0..threads as u32).map(|at| begin + at * hub::EACH) {
+        for leaf in (0..threads as u32).map(|at| begin + at * THREAD_LEAVES) {
             if leaf >= count {
                 self.words.try_append(&[first, hub::NOTHING | width, own, count])?;
                 continue;
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
-            let mut news: u32 = (0..hub::EACH).map(|i| u32::from(is_new(i)) << i).sum();
-            if last.away != 0 && leaf == own / hub::EACH * hub::EACH {
-                let bit = 1 << ((own ^ last.away) % hub::EACH);
+            let mut news: u32 = (0..THREAD_LEAVES).map(|i| u32::from(is_new(i)) << i).sum();
+            if last.away != 0 && leaf == own / THREAD_LEAVES * THREAD_LEAVES {
+                let bit = 1 << ((own ^ last.away) % THREAD_LEAVES);
                 news |= last.away << hub::LAST_SHIFT | bit << hub::LAST_BITS_SHIFT;
             }
             self.words.try_append(&[first + leaf, news | width, own, count])?;

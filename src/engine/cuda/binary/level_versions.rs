@@ -1,7 +1,8 @@
 //! Products of pieces of high-degree variables by levels: see cuda/engine/binary_versions.cuh.
 
 use super::level_ranks::Ranks;
-use super::level_words::{CHUNK, WARP_LEAVES, version};
+use super::level_words::{CHUNK, version};
+use crate::engine::cuda::interface::binary::WARP_LEAVES;
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! The words that a unit of the levels is made of: see cuda/engine/binary_levels.cuh.
 
-use super::layout::{SLOT_BITS, SLOT_MASK, Source};
+use super::layout::{SLOT_BITS, SLOT_MASK};
 use super::limits::WARP;
-use crate::engine::limits::PIECE;
+use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
 
 /// What a thread knows of its input: in the first word, how the message that comes last differs from it; in the second,
 /// the round in which it finds what it wants, whether its edge is sent, whether the literal is that the variable is in
@@ -34,8 +34,6 @@ pub(super) mod hub {
     pub const LAST_SHIFT: u32 = 12;
     pub const LAST_BITS_SHIFT: u32 = 16;
     pub const NOTHING: u32 = 0xff << LAST_BITS_SHIFT;
-    /// Messages that a thread reads.
-    pub const EACH: u32 = 8;
 }
 
 /// Behind the words of a factor's own piece of a hub, one for each piece: the slot where its version is, and whether that is of this
@@ -57,11 +55,7 @@ pub(super) const LEVEL_SLOTS: usize = 1 << input::LAST_SHIFT;
 pub(super) const CHUNK: usize = 4 * WARP;
 /// What threads without an input have: one that is certain. They are not sent.
 pub(super) const ABSENT: u32 = (Source::True as u32) << 29 | SLOT_MASK;
-/// Variables with more slots than this are read as hubs.
-pub(super) const FEW: usize = 4;
-/// Most messages of a hub that a warp takes at once: a piece of a larger one.
-pub(super) const WARP_LEAVES: usize = PIECE;
-const _: () = assert!(WARP_LEAVES == hub::EACH as usize * WARP);
+const _: () = assert!(WARP_LEAVES == THREAD_LEAVES as usize * WARP);
 
 /// The logarithm of the number of threads that a factor of this arity has.
 pub(super) fn thread_levels(arity: usize) -> u32 {

@@ -1,7 +1,7 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
 use super::housing::{Housing, Room};
-use super::layout::{Layout, Source, changes};
+use super::layout::{Layout, changes};
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::counting_sort::counting_sort;
@@ -9,8 +9,13 @@ use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
 use crate::engine::cuda::interface::arithmetic::Product;
-use crate::engine::cuda::interface::binary::{Binary, UnusualUnits};
-use crate::engine::cuda::interface::run::{Loop, PASS_BUFFERS, ReductionCounters, THREADS};
+use crate::engine::cuda::interface::binary::{
+    AHEAD_AT_MOST, Binary, FLOOD_SHARED, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES, LEVEL_THREADS,
+    SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
+};
+use crate::engine::cuda::interface::run::{
+    self, Loop, PASS_BUFFERS, ReductionCounters, SCANS, THREADS,
+};
 use crate::engine::cuda::interface::{Address, ReadOnly};
 use crate::engine::cuda::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
@@ -24,30 +29,13 @@ use crate::threads::Gang;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Bytes of shared memory at most that blocks have besides what is at home.
-const FLOOD_SHARED: u32 = 8 << 10;
-/// Threads of a block by levels.
-const LEVEL_THREADS: u32 = 256;
 /// Graphs with at most so many edges run on one block by levels.
 const ONE_BLOCK: usize = 1024;
-/// Pieces of a hub whose products a block can keep (SHARED_PIECES), in messages.
-const SHARED_MESSAGES: usize = 512 * 256;
-
-/// Bytes before a home's room in its image.
-const IMAGE_ROOM: usize = 512;
-
-/// States of messages that are there at the same time, where all are sent at once and by levels.
-const LEVEL_STATES: usize = 5;
-/// Entries for who looks at states.
-const LOOKS: usize = 8;
-/// Most iterations without a grid barrier between them where contradictions do not end the run.
-const AHEAD_AT_MOST: usize = 1024;
+/// Messages of a hub the products of whose pieces a block can keep.
+const SHARED_MESSAGES: usize = SHARED_PIECES * WARP_LEAVES;
 
 /// In messages.
 const STATE_ALIGNMENT: usize = 16;
-
-/// What a place holds until what others wait for is there.
-const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
 struct Kernels {
     /// Sums without damping and soft evidence, and any runs: where each block has one home, and where it has several.
@@ -117,8 +105,9 @@ impl Known {
     /// As `Binary::known` has it.
     fn word(self) -> u32 {
         match self {
-            Self::State(state) => 1 + u32::from(state),
-            Self::Soft(_) => 3,
+            Self::State(false) => run::Known::False as u32,
+            Self::State(true) => run::Known::True as u32,
+            Self::Soft(_) => KNOWN_SOFT,
         }
     }
 }
@@ -255,13 +244,13 @@ impl BinaryProgram {
         let (piece_hubs, hub_pieces) = layout.pieces()?;
         let largest = (0..variables).map(|v| graph.degree(v)).max().unwrap_or(0);
         let giant = largest > SHARED_MESSAGES;
-        let more = if giant { 2 * (layout.slots / 256 + layout.hubs() + 1) } else { 0 };
+        let more = if giant { 2 * (layout.slots / WARP_LEAVES + layout.hubs() + 1) } else { 0 };
         binary.pieces = loader.load(&filled(more, Product::default())?)?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
         // Behind all slots there are ones to read; and all states begin where a line of the cache does.
         let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
-        let looked = filled(LOOKS * 2 * piece_hubs.len(), 0_u64)?;
+        let looked = filled(SCANS * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
         let mut rooms = [None; 2];

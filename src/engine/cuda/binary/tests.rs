@@ -1,12 +1,12 @@
 //! Layouts and units, read as cuda/engine/binary_levels.cuh reads them.
 
 use super::homes::{Home, Homes};
-use super::layout::{Layout, SLOT_MASK, Source};
+use super::layout::{Layout, SLOT_MASK};
 use super::level_bound::fewest_words;
 use super::level_words::ABSENT;
 use super::levels::LevelWork;
 use super::limits::WARP;
-use crate::engine::cuda::interface::binary::LevelUnit;
+use crate::engine::cuda::interface::binary::{LevelUnit, Source, WARP_LEAVES};
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
@@ -32,7 +32,6 @@ const LEAF_SHIFT: u32 = 29;
 const MULTIPLIES: u32 = 1 << 6;
 const VERSION_NEW: u32 = 1 << 31;
 const VERSION_NONE: u32 = u32::MAX;
-const PIECE: usize = 256;
 const NOTHING: u32 = u32::MAX;
 
 /// A factor as a stream or a unit has it: its inputs, the head's first.
@@ -75,7 +74,7 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
     let mut of_hubs = Vec::new();
     let mut versions = Vec::new();
     for round in 0..wide + giants {
-        let pieces = if round < wide { 1 } else { (words[at + 3] as usize).div_ceil(PIECE) };
+        let pieces = if round < wide { 1 } else { (words[at + 3] as usize).div_ceil(WARP_LEAVES) };
         assert!(round < wide || pieces > 1);
         of_hubs.push(words[at..at + 128].as_chunks::<4>().0.to_vec());
         at += 128;
@@ -118,7 +117,11 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
                 let threads = 1 << (of_hub[own][1] >> HUB_WIDTH_SHIFT & 7);
                 let first = own / threads * threads;
                 let read = of_hub[first..first + threads].to_vec();
-                assert_eq!(own - first, read[0][2] as usize % PIECE / 8, "the thread at its slot");
+                assert_eq!(
+                    own - first,
+                    read[0][2] as usize % WARP_LEAVES / 8,
+                    "the thread at its slot"
+                );
                 let read = Reading::Hub(read, versions[round - rounds].clone());
                 return Input { word, last, last_is_old, is_sent, read };
             }
@@ -341,7 +344,8 @@ fn check_reads(
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
-        let is_own_piece = |place: usize| place / PIECE == (own - first) as usize / PIECE;
+        let is_own_piece =
+            |place: usize| place / WARP_LEAVES == (own - first) as usize / WARP_LEAVES;
         // Whether a message is read anew, and whether as the last one.
         let news = |place: usize| -> (bool, bool) {
             let slot = first + place as u32;
@@ -356,11 +360,11 @@ fn check_reads(
                     (read[thread] & LEAF_NEW != 0, read[thread] & LEAF_LAST != 0)
                 }
                 Reading::Hub(_, ref list) if !list.is_empty() && !is_own_piece(place) => {
-                    let word = list[place / PIECE];
+                    let word = list[place / WARP_LEAVES];
                     let version = &versions[&(word & !VERSION_NEW)];
-                    assert_eq!(version.first, first + (place / PIECE * PIECE) as u32);
+                    assert_eq!(version.first, first + (place / WARP_LEAVES * WARP_LEAVES) as u32);
                     if word & VERSION_NEW != 0 {
-                        return (version.is_new[place % PIECE], false);
+                        return (version.is_new[place % WARP_LEAVES], false);
                     }
                     // None is new: it is the one of the iteration before that has all.
                     let mut edges =
@@ -369,7 +373,7 @@ fn check_reads(
                     (false, false)
                 }
                 Reading::Hub(ref threads, _) => {
-                    let place = place % PIECE;
+                    let place = place % WARP_LEAVES;
                     let bits = threads[place / 8][1];
                     let last = bits >> (HUB_LAST_BITS_SHIFT as usize + place % 8) & 1 != 0;
                     assert!(!last || bits >> HUB_LAST_SHIFT & 7 == slot ^ own);
@@ -386,9 +390,9 @@ fn check_reads(
             }
             Reading::Hub(threads, list) => {
                 assert_eq!(news((own - first) as usize), (false, false), "waits for its own");
-                let own_piece = (own - first) as usize / PIECE;
+                let own_piece = (own - first) as usize / WARP_LEAVES;
                 for (piece, &word) in list.iter().enumerate() {
-                    let is_other = piece != own_piece && piece * PIECE < count as usize;
+                    let is_other = piece != own_piece && piece * WARP_LEAVES < count as usize;
                     assert_eq!(is_other, word != VERSION_NONE);
                 }
                 for (at, &[slot, news, of, slots]) in (own_piece as u32 * 32..).zip(threads) {

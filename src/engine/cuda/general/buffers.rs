@@ -11,8 +11,8 @@ use super::work::{Shares, TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::engine::cuda::interface::arithmetic::{LEAVES_OF_LANE, Product, TermLiteral};
 use crate::engine::cuda::interface::general::{
-    DeviceGeneral, Item, ItemList, NoisyRecord, PairItem, PreparedState, Record, Scratch,
-    TableRecord, TermsRecord, WarpLane,
+    DeviceGeneral, Item, ItemList, NoisyRecord, PairItem, PreparedState, Record, STATE_CLASSES,
+    Scratch, TableRecord, TermsRecord, WarpLane,
 };
 use crate::engine::cuda::interface::run::THREADS;
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ pub(super) struct GraphBuffers {
     warp_items: u32,
     variables_by_span: DeviceBuffer<u32>,
     variables_of_span: [u32; 3],
-    variables_of_states: [u32; 4],
+    variables_of_states: [u32; STATE_CLASSES],
     senders: u32,
     readers: DeviceBuffer<u32>,
     some_send: bool,

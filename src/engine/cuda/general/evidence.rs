@@ -3,22 +3,11 @@
 use super::factors::Values;
 use crate::engine::cuda::driver::{DeviceBuffer, Queue};
 use crate::engine::cuda::interface::general::DeviceGeneral;
+use crate::engine::cuda::interface::run::Known;
 use crate::error::Result;
 use crate::kernel::{EncodedMessage, stored_message};
 use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
-
-/// What is known about a variable: KNOWN_NOTHING and so on of general.cuh.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-enum Known {
-    Nothing = 0,
-    False = 1,
-    True = 2,
-    /// One state of more than two.
-    State = 3,
-    Weights = 4,
-}
 
 /// Changed variables up to which each is copied for itself.
 const FEW: usize = 32;

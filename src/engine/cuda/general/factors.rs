@@ -1,7 +1,7 @@
 //! The factors of a graph as the kernels have them, and the memory that their messages take.
 
 use crate::engine::cuda::interface::arithmetic::{ExtendedFloat, HeadValues, Product, TermLiteral};
-use crate::engine::cuda::interface::general::{FactorKind, Record};
+use crate::engine::cuda::interface::general::{FactorKind, HIGH_DEGREE, Record, SMALL_ARITY};
 use crate::engine::expand;
 use crate::error::{Error, Result};
 use crate::factor::{DeviceForm, Noisy, NoisyCoefficients};
@@ -9,12 +9,6 @@ use crate::kernel::{DeviceHorn, Inference, OwnedTable, TableValues, stored_value
 use crate::memory::{Grow, filled, room};
 use crate::model::{FactorGraph, Terms as TermsView};
 
-/// Variables of a conjunction up to which its messages need no memory (SMALL_ARITY of
-/// general_factors.cuh).
-pub(super) const SMALL_ARITY: usize = 8;
-/// Single messages out of variables of a higher degree are computed by blocks (the same constant is in
-/// general_factors.cuh).
-pub(super) const HIGH_DEGREE: usize = 256;
 /// Bytes of an extended float of the kernels, and of a product.
 const EXTENDED: u64 = size_of::<ExtendedFloat>() as u64;
 pub(super) const PRODUCT: u64 = size_of::<Product>() as u64;

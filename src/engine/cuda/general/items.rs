@@ -1,7 +1,7 @@
 //! Work items of levels, and how many threads share one.
 
 use super::factors::{PRODUCT, tree_nodes};
-use crate::engine::cuda::interface::general::Item;
+use crate::engine::cuda::interface::general::{Item, Span, VALUES_AT_ONCE};
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, filled};
@@ -10,16 +10,6 @@ use crate::model::FactorGraph;
 /// Bytes of memory that a thread may have for a factor, and a warp for a factor or a variable.
 pub(super) const THREAD_BYTES: u64 = 512;
 const WARP_BYTES: u64 = 16 << 10;
-/// VALUES_AT_ONCE of general_variables.cuh.
-const VALUES_AT_ONCE: u64 = 128;
-
-/// How many threads share a work item: the numbers are those of `SPAN_THREAD` and so on in groups.cuh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Span {
-    Thread = 0,
-    Warp = 1,
-    Block = 2,
-}
 
 impl Span {
     /// That of work which takes so many bytes of memory, if it is too much for a thread.

@@ -18,7 +18,7 @@ mod work;
 mod tests;
 
 use super::driver::{Argument, DeviceBuffer, Kernel, Launch, Module, Queue};
-use super::interface::general::DeviceGeneral;
+use super::interface::general::{DeviceGeneral, ITEM_LANES};
 use super::interface::run::{Loop, THREADS};
 use super::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
@@ -35,7 +35,7 @@ use places::Places;
 use shape::Shape;
 use std::ops::Range;
 use std::sync::Arc;
-use warp_items::{ITEM_LANES, Sizes, WarpItems};
+use warp_items::{Sizes, WarpItems};
 use work::{Shares, TaskLists};
 
 /// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.

@@ -4,19 +4,19 @@ use super::classes::by_class;
 use super::factors::Factors;
 use super::places::Places;
 use super::warp_items::is_in_warp_item;
-use crate::engine::cuda::interface::general::PairItem;
+use crate::engine::cuda::interface::general::{LARGE_PAIR, MIDDLE_PAIR, PairItem, SMALL_PAIR};
 use crate::error::Result;
 use crate::memory::room;
 use crate::model::FactorGraph;
 use crate::threads::Gang;
 
-/// Most states of a variable of each class (send_pairs).
-const MOST_STATES: [usize; 3] = [8, 16, 256];
+/// Most states of a variable of each class.
+const MOST_STATES: [usize; 3] = [SMALL_PAIR, MIDDLE_PAIR, LARGE_PAIR];
 /// Exponents of table entries for which doubles do wherever messages are (is_near_value).
 const NEAR_EXPONENTS: i64 = 150;
 
 /// Lanes that a table of each class has.
-const LANES: [usize; 3] = [16, 32, 32];
+const LANES: [usize; 3] = [2 * SMALL_PAIR, 2 * MIDDLE_PAIR, 2 * MIDDLE_PAIR];
 
 /// Whether a factor may be such a table, for sums or for maxima.
 pub(super) fn may_be_pair(graph: &FactorGraph, factor: usize) -> bool {

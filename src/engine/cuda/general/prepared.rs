@@ -1,8 +1,8 @@
 //! Variables of high degree of which a level reads many messages: all that such a variable sends is computed once before the
 //! factors of the level, not anew for each of these.
 
-use super::factors::HIGH_DEGREE;
 use super::items::{Items, of_many};
+use crate::engine::cuda::interface::general::{HIGH_DEGREE, NOT_PREPARED};
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
@@ -12,16 +12,13 @@ use crate::schedule::Levels;
 /// variable, and blocks compute them side by side; but a level with prepared variables has one more barrier.
 const FEWEST_READS: usize = 16;
 
-/// What stands for variables that are never prepared (NOT_PREPARED of general_prepared.cuh).
-const NOT_PREPARED: u32 = u32::MAX;
-
 /// The variables that are prepared, and for which levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Prepared {
     /// Of each variable its number among them, or [`NOT_PREPARED`]; empty if there are none.
     pub numbers: Vec<u32>,
     pub count: usize,
-    /// By [`Span`](super::items::Span), of each level: the variable, and the rank of those that read it.
+    /// By [`Span`](Span), of each level: the variable, and the rank of those that read it.
     pub items: [Items; 3],
 }
 

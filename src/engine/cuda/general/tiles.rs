@@ -2,16 +2,15 @@
 
 use super::classes::by_class;
 use super::work::{Looker, Shares};
+use crate::engine::cuda::interface::arithmetic::LEAVES_OF_LANE;
+use crate::engine::cuda::interface::general::{NO_TILE, SHARED_WARP_LEVELS, TILES_OF_ROW};
 use crate::error::Result;
 use crate::memory::{Grow, copied};
 use crate::model::FactorGraph;
 use crate::threads::Gang;
 
-/// TILES_OF_ROW and NO_TILE of general_tiles.cuh.
-const TILES_OF_ROW: usize = 16;
-const NO_TILE: u32 = u32::MAX;
-/// Most messages of a variable that shares a warp (QUAD), where tiles have more leaves.
-const QUAD: usize = 32;
+/// Most messages of a variable that shares a warp, where tiles have more leaves.
+const QUAD: usize = (LEAVES_OF_LANE << SHARED_WARP_LEVELS) as usize;
 
 /// The tiles of a graph.
 #[derive(Debug, PartialEq)]

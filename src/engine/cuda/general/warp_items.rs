@@ -3,16 +3,13 @@
 use super::classes::by_class;
 use super::factors::{Values, too_many_values};
 use super::places::Places;
-use crate::engine::cuda::interface::general::WarpLane;
+use crate::engine::cuda::interface::general::{ITEM_LANES, WarpLane};
 use crate::error::Result;
 use crate::kernel::DeviceHorn;
 use crate::memory::{Grow, collected, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::SharedWords;
 use crate::threads::Gang;
-
-/// Lanes of a warp item, and most variables of a factor in one.
-pub(super) const ITEM_LANES: usize = 32;
 
 /// How far, as a logarithm, the product of all messages of a factor may be from one for `f64` to do (see
 /// `DeviceHorn`).

@@ -2,10 +2,11 @@
 
 use super::classes::by_class;
 use super::factors::body_memory;
-use super::items::{Items, Span, THREAD_BYTES, of_many, of_messages, product_memory};
+use super::items::{Items, THREAD_BYTES, of_many, of_messages, product_memory};
 use super::pairs::Pairs;
 use super::prepared::{Prepared, PreparedRanks, Run, for_factors, is_high};
 use super::warp_items::is_in_warp_item;
+use crate::engine::cuda::interface::general::{FEWEST_STATE_LANES, NO_READER, STATE_CLASSES, Span};
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{collected, filled, room};
@@ -16,10 +17,10 @@ use crate::threads::Gang;
 
 /// Most edges of a variable that a thread looks at, or lanes with a state each.
 const THREAD_DEGREE: usize = 8;
-/// Most messages of a binary variable of which conjunctions multiply the others themselves, and what stands for variables
-/// that send instead (NO_READER of general_warp_items.cuh).
+/// Most messages of a binary variable of which conjunctions multiply the others themselves, where these
+/// do not send.
 const READ_DEGREE: usize = 4;
-const NO_READER: u32 = u32::MAX;
+
 /// Who looks at a variable, by the numbers of its messages and of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Looker {
@@ -31,10 +32,6 @@ pub(super) enum Looker {
     /// It is cut into tiles.
     Tiles,
 }
-
-/// Lanes of the first class, and the number of classes (general_states.cuh).
-const FEWEST_STATE_LANES: usize = 4;
-const STATE_CLASSES: usize = 4;
 
 /// The work items of an iteration.
 #[derive(Clone, Debug, PartialEq)]

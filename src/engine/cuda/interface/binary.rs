@@ -4,9 +4,63 @@ use super::address::{Address, ReadOnly};
 use super::arithmetic::{Product, Uint4};
 use super::declare::device_interface;
 use super::run::ReductionCounters;
+use crate::engine::limits::PIECE;
 use crate::kernel::{DeviceHorn, EncodedMessage};
 
 device_interface! {
+    /// Sources of what a factor reads of a variable, by its word.
+    enum Source {
+        /// There is no other message: it is 1.
+        None = SOURCE_NONE = 0,
+        /// Stored, by the hub.
+        Prepared = SOURCE_PREPARED = 1,
+        /// Observed in state 0.
+        False = SOURCE_FALSE = 2,
+        /// Observed in state 1.
+        True = SOURCE_TRUE = 3,
+        /// By levels: all that it has are read.
+        Read = SOURCE_READ = 4,
+    }
+
+    /// Where `Known` has a state of several: a likelihood of each state of a binary variable.
+    const KNOWN_SOFT: u32 = 3;
+
+    /// Most messages of a hub that one warp takes at once, 8 by each thread.
+    const WARP_LEAVES: usize = PIECE;
+    /// Messages of a hub that a thread takes by levels.
+    const THREAD_LEAVES: u32 = 8;
+    /// Most pieces of WARP_LEAVES whose products fit in a block's shared memory.
+    const SHARED_PIECES: usize = 512;
+    /// States of the messages that are there at the same time by levels, where passes overlap (see overlap.cuh); each pass leads
+    /// to the next one of them, by turns. Where all messages are sent at once there are PASS_BUFFERS.
+    const LEVEL_STATES: usize = 5;
+    /// Threads of a block by levels: few, as each needs many registers and most of them wait.
+    const LEVEL_THREADS: u32 = 256;
+    /// Bytes of shared memory at most that blocks have besides what is at home.
+    const FLOOD_SHARED: u32 = 8 << 10;
+    /// Most passes that run ahead at a time where contradictions do not end the run.
+    const AHEAD_AT_MOST: usize = 1024;
+    /// In an image of a home, where its room begins: behind the Home.
+    const IMAGE_ROOM: usize = 512;
+    /// What others wait for has these bits as long as it is not there. No message and no product has them.
+    const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
+
+    /// Kinds of units of hubs that all blocks share, in the order in which a warp does them: the product of a piece of a large
+    /// one, what small ones send, what a piece sends. So many there are.
+    const FLOOD_MULTIPLY: usize = 0;
+    const FLOOD_HUBS: usize = 1;
+    const FLOOD_SEND: usize = 2;
+    const FLOOD_HUB_KINDS: usize = 3;
+
+    /// Most variables of a factor that a single thread takes.
+    const TILE_ARITY: usize = 8;
+    /// Kinds of units of factors behind tiles of the arities 2, 3, ...: a factor with more variables.
+    const FLOOD_WIDE: usize = TILE_ARITY - 1;
+    /// Factors with up to four variables or up to eight: with few factors, fewer instructions for the cache are worth more than
+    /// variables that are not there cost.
+    const FLOOD_UP_TO_FOUR: usize = FLOOD_WIDE + 1;
+    const FLOOD_UP_TO_EIGHT: usize = FLOOD_WIDE + 2;
+
     /// Classes of hubs by the number of threads: large ones, 32, 16, 8, 4, 2, 1.
     const HUB_CLASSES: usize = 7;
     /// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.

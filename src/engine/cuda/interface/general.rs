@@ -6,6 +6,38 @@ use super::declare::device_interface;
 use crate::kernel::{DeviceHorn, EncodedMessage};
 
 device_interface! {
+    /// How many threads share a work item.
+    enum Span {
+        Thread = SPAN_THREAD = 0,
+        Warp = SPAN_WARP = 1,
+        Block = SPAN_BLOCK = 2,
+    }
+
+    /// Lanes of a warp item, and most variables of a factor in one.
+    const ITEM_LANES: usize = 32;
+    /// `readers` of a variable that sends.
+    const NO_READER: u32 = u32::MAX;
+    /// In place of the number of a variable that is never prepared.
+    const NOT_PREPARED: u32 = u32::MAX;
+    /// Variables of a conjunction up to which its messages need no memory but a thread's own.
+    const SMALL_ARITY: usize = 8;
+    /// Single messages out of variables with more edges are computed by all threads of a block.
+    const HIGH_DEGREE: usize = 256;
+    /// Messages over the states of variables that a group computes at once, one value by each thread.
+    const VALUES_AT_ONCE: u64 = 128;
+    /// Variables of several states by the lanes that have one: so many, twice as many, and so on.
+    const FEWEST_STATE_LANES: usize = 4;
+    const STATE_CLASSES: usize = 4;
+    /// Tiles of a row, in which variables are whole; and what stands for none.
+    const TILES_OF_ROW: usize = 16;
+    const NO_TILE: u32 = u32::MAX;
+    /// The logarithm of the number of lanes of a variable that shares a warp with others.
+    const SHARED_WARP_LEVELS: u32 = 2;
+    /// Most states of a variable of a table, by the classes of tables; those of the middle one are a tile.
+    const SMALL_PAIR: usize = 8;
+    const MIDDLE_PAIR: usize = 16;
+    const LARGE_PAIR: usize = 256;
+
     /// `Record::kind`.
     enum FactorKind {
         Horn = HORN_FACTOR = 0,
@@ -197,7 +229,7 @@ device_interface! {
         pairs: ReadOnly<PairItem>,
         pairs_of_class: [u32; 3],
         /// Behind those of spans, variables of several states that lanes of a warp share (general_states.cuh), by classes.
-        variables_of_states: [u32; 4],
+        variables_of_states: [u32; STATE_CLASSES],
         padding: u32,
         /// By levels, variables of many factors that send to all of these before those of a level, as edges of a rank see it
         /// (general_prepared.cuh): of each level, by spans, Item::factor is the variable and Item::first the rank. The number of

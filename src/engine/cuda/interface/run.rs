@@ -31,6 +31,16 @@ device_interface! {
         Contradiction = CONTRADICTION = 4,
     }
 
+    /// What is known about a variable: nothing; a binary one observed; another one observed, whose weights are one-hot; soft
+    /// evidence, whose weights are one more message.
+    enum Known {
+        Nothing = KNOWN_NOTHING = 0,
+        False = KNOWN_FALSE = 1,
+        True = KNOWN_TRUE = 2,
+        State = KNOWN_STATE = 3,
+        Weights = KNOWN_WEIGHTS = 4,
+    }
+
     /// Threads of a block, but by levels of the binary program.
     const THREADS: u32 = 512;
 
@@ -68,6 +78,9 @@ device_interface! {
         certain_changed: u32,
     }
 
+    /// Convergence scans of which something is there at the same time.
+    const SCANS: usize = 8;
+
     /// The progress of the convergence scan of a state (binary graphs only): work items that warps have taken and finished, those of
     /// factors, and those of large variables that they have multiplied. Starts at zero.
     struct ScanProgress as LookProgress {
@@ -103,7 +116,7 @@ device_interface! {
         found: Found,
         counters: [ReductionCounters; 4],
         /// Of the states, and of a second scan of each.
-        scans: [ScanProgress; 8],
+        scans: [ScanProgress; SCANS],
     }
 
     /// The log entry of an iteration: as in `Progress` of a run.

@@ -1,13 +1,13 @@
 //! What blocks do in passes in which all messages are sent at once, read as cuda/engine/binary_flood.cuh and
 //! binary_home.cuh read it.
 
-use super::super::flood::{
-    EDGES_SHIFT, FloodWork, HUB_KINDS, HUBS, KIND_SHIFT, MULTIPLY, UP_TO_EIGHT, UP_TO_FOUR, WIDE,
-    rows,
-};
+use super::super::flood::{EDGES_SHIFT, FloodWork, KIND_SHIFT, rows};
 use super::super::homes::{Home, Homes};
 use super::*;
-use crate::engine::cuda::interface::binary::{HOME_CLASSES, HomePart, HomeRange, HomeShape};
+use crate::engine::cuda::interface::binary::{
+    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_MULTIPLY, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR, FLOOD_WIDE,
+    HOME_CLASSES, HomePart, HomeRange, HomeShape,
+};
 
 /// Everything of blocks of so many warps, of which each has a part.
 struct Parts<'a> {
@@ -94,9 +94,9 @@ impl Parts<'_> {
             let unit = &words[row * WARP..next * WARP];
             for (coefficients, places) in factors_of(unit, kind) {
                 assert!(match kind {
-                    WIDE => places.len() > 8,
-                    UP_TO_FOUR => (2..=4).contains(&places.len()),
-                    UP_TO_EIGHT => (5..=8).contains(&places.len()),
+                    FLOOD_WIDE => places.len() > 8,
+                    FLOOD_UP_TO_FOUR => (2..=4).contains(&places.len()),
+                    FLOOD_UP_TO_EIGHT => (5..=8).contains(&places.len()),
                     _ => places.len() == kind + 2,
                 });
                 let own: Vec<usize> =
@@ -132,7 +132,7 @@ impl Parts<'_> {
 /// The number of coefficients and the places of each factor of a unit.
 fn factors_of(unit: &[u32], kind: usize) -> Vec<(u32, Vec<u32>)> {
     let rows: Vec<&[u32]> = unit.chunks(WARP).collect();
-    if kind == WIDE {
+    if kind == FLOOD_WIDE {
         let places: Vec<u32> =
             rows[0].iter().copied().take_while(|&place| place != NOTHING).collect();
         assert!(rows[0][places.len()..].iter().all(|&place| place == NOTHING));
@@ -142,7 +142,7 @@ fn factors_of(unit: &[u32], kind: usize) -> Vec<(u32, Vec<u32>)> {
     let factor = |thread: usize| {
         let mut places: Vec<u32> = rows[1..].iter().map(|row| row[thread]).collect();
         assert!(rows[0][thread] != NOTHING || places.iter().all(|&place| place == NOTHING));
-        if kind == UP_TO_FOUR || kind == UP_TO_EIGHT {
+        if kind == FLOOD_UP_TO_FOUR || kind == FLOOD_UP_TO_EIGHT {
             places
                 .truncate(places.iter().position(|&place| place == NOTHING).unwrap_or(rows.len()));
         }
@@ -178,10 +178,10 @@ impl Hubs {
                 assert_eq!(is_marked, slot.is_some_and(|slot| is_edge(slot + i)));
             }
         }
-        let all = if kind == MULTIPLY { &mut self.multiplied } else { &mut self.sent };
+        let all = if kind == FLOOD_MULTIPLY { &mut self.multiplied } else { &mut self.sent };
         all.extend(slots.iter().flatten());
         let hub_at = |slot| layout.hub_slots.partition_point(|&first| first <= slot) - 1;
-        if kind == HUBS {
+        if kind == FLOOD_HUBS {
             let width = 1 << number(0);
             assert!((0..WARP).all(|thread| 1 << number(thread) == width));
             for group in slots.chunks(width) {
@@ -259,13 +259,13 @@ pub(super) fn check_flood(
             continue;
         }
         let words = part(&all.words, shape.hub_words);
-        let starts = parts.starts(&all.hub_starts, block, HUB_KINDS);
+        let starts = parts.starts(&all.hub_starts, block, FLOOD_HUB_KINDS);
         assert_eq!(*starts.last().unwrap() as usize * WARP, words.len());
         for (at, ends) in starts.windows(2).enumerate() {
             let own = &words[ends[0] as usize * WARP..ends[1] as usize * WARP];
             assert_eq!(own.len() % (2 * WARP), 0);
             for unit in own.chunks(2 * WARP) {
-                hubs.add(unit, at % HUB_KINDS, &laid);
+                hubs.add(unit, at % FLOOD_HUB_KINDS, &laid);
             }
         }
     }
