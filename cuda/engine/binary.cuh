@@ -16,28 +16,6 @@
 
 namespace fastlbp {
 
-/// An input of a factor is described by a word: the slot of its edge, and where the message comes from.
-constexpr uint32_t SLOT_BITS = 28;
-constexpr uint32_t SLOT_MASK = (uint32_t(1) << SLOT_BITS) - 1;
-constexpr uint32_t SOURCE_SHIFT = 29;
-
-/// By levels, the second word of an input: from where on the number of coefficients stands.
-constexpr uint32_t COEFFICIENTS_SHIFT = 12;
-/// By levels, slots have fewer bits. From LAST_SHIFT on an input says which of the variable's messages is the last one:
-/// that whose slot differs from the input's by these three bits; 0: none. LAST_IS_OLD of the first message that the same
-/// thread reads says that it is of the pass before.
-constexpr uint32_t LAST_SHIFT = 25;
-constexpr uint32_t LAST_IS_OLD = uint32_t(1) << LAST_SHIFT;
-constexpr uint32_t LEVEL_SLOT_MASK = (uint32_t(1) << LAST_SHIFT) - 1;
-/// A message that a thread reads by levels: its slot, the first one behind all for none; whether it is a last one;
-/// whether it is read anew; and the logarithm of the number of threads that read the same variable's.
-constexpr uint32_t LEAF_LAST = uint32_t(1) << (SLOT_BITS - 1);
-constexpr uint32_t LEAF_NEW = uint32_t(1) << SLOT_BITS;
-constexpr uint32_t LEAF_SHIFT = SLOT_BITS + 1;
-
-/// Where all messages are sent at once, in the words of edges of variables with soft evidence.
-constexpr uint32_t SOFT_BIT = uint32_t(1) << SLOT_BITS;
-
 #ifdef __CUDACC__
 
 struct Binary : BinaryData {

@@ -95,8 +95,6 @@ __device__ __forceinline__ void receive(const Block &block, Packed (&messages)[C
 /// This thread's words of a unit of hubs.
 struct FloodWords {
     uint32_t input, number;
-    /// The second word has a number, and from this bit on which of the eight slots are of edges.
-    static constexpr uint32_t EDGES_SHIFT = 24;
 
     __device__ __forceinline__ FloodWords(uint32_t first, uint32_t second) : input(first), number(second) {}
 
@@ -108,16 +106,16 @@ struct FloodWords {
 
     static __device__ __forceinline__ FloodWords nothing() { return FloodWords(~uint32_t(0), 0); }
 
-    __device__ __forceinline__ uint32_t value() const { return number & ((1u << EDGES_SHIFT) - 1); }
-    __device__ __forceinline__ uint32_t edges() const { return number >> EDGES_SHIFT; }
+    __device__ __forceinline__ uint32_t value() const { return hub_unit_number(number); }
+    __device__ __forceinline__ uint32_t edges() const { return hub_unit_edges(number); }
 
     __device__ __forceinline__ bool is_there() const { return input != ~uint32_t(0); }
-    __device__ __forceinline__ uint32_t slot() const { return input & SLOT_MASK; }
+    __device__ __forceinline__ uint32_t slot() const { return input_slot(input); }
     /// What is known of the hub, where messages are sent.
-    __device__ __forceinline__ uint32_t known() const { return (input & SOFT_BIT) != 0 ? KNOWN_SOFT : 0; }
+    __device__ __forceinline__ uint32_t known() const { return input_soft(input) ? KNOWN_SOFT : 0; }
     /// Whether messages are sent. What observed ones send is known, and nobody waits for it.
     __device__ __forceinline__ bool is_sent() const {
-        return is_there() && input >> SOURCE_SHIFT == SOURCE_PREPARED;
+        return is_there() && input_source(input) == SOURCE_PREPARED;
     }
 };
 
@@ -179,7 +177,7 @@ constexpr uint32_t JOINED_AT_ONCE = 4;
 
 /// What an observed variable sends along an edge, given its word.
 __device__ __forceinline__ Packed observed_message(uint32_t input) {
-    return certain_message(input >> SOURCE_SHIFT == SOURCE_TRUE ? KNOWN_TRUE : 0);
+    return certain_message(input_source(input) == SOURCE_TRUE ? KNOWN_TRUE : 0);
 }
 
 /// Takes over what variables of all blocks send along some of the edges.
@@ -196,14 +194,14 @@ __device__ __forceinline__ void take_joined(const Block &block, const Home &home
         FASTLBP_UNROLL
         for (uint32_t j = 0; j < AT_ONCE; ++j) {
             inputs[j] = joined[smaller_of(first + j * blockDim.x, end - 1)];
-            messages[j] = prepared[inputs[j] & SLOT_MASK];
+            messages[j] = prepared[input_slot(inputs[j])];
         }
         FASTLBP_UNROLL
         for (uint32_t j = 0; j < AT_ONCE; ++j) {
             if (first + j * blockDim.x < end) {
                 // What observed ones send is known, and not stored.
                 inbox[first + j * blockDim.x] =
-                    inputs[j] >> SOURCE_SHIFT == SOURCE_PREPARED ? messages[j] : observed_message(inputs[j]);
+                    input_source(inputs[j]) == SOURCE_PREPARED ? messages[j] : observed_message(inputs[j]);
             }
         }
     }
@@ -227,14 +225,14 @@ __device__ __forceinline__ void await_joined(const Block &block, const Home &hom
             const uint32_t i = first + j * threads;
             inputs[j] = joined[smaller_of(i, end - 1)];
             bits[j] = observed_message(inputs[j]).bits;
-            wanted |= static_cast<uint32_t>(i < end && inputs[j] >> SOURCE_SHIFT == SOURCE_PREPARED) << j;
+            wanted |= static_cast<uint32_t>(i < end && input_source(inputs[j]) == SOURCE_PREPARED) << j;
         }
         const uint32_t changing = wanted;
         do {
             FASTLBP_UNROLL
             for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
                 if ((wanted >> j & 1) != 0) {
-                    bits[j] = look_for(&prepared[inputs[j] & SLOT_MASK].bits);
+                    bits[j] = look_for(&prepared[input_slot(inputs[j])].bits);
                 }
             }
             wanted = 0;
@@ -249,7 +247,7 @@ __device__ __forceinline__ void await_joined(const Block &block, const Home &hom
         FASTLBP_UNROLL
         for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
             messages[j] = Packed{with_sign(bits[j], (changing >> j & 1) != 0 ? sign : 0)};
-            slots[j] = inputs[j] & SLOT_MASK;
+            slots[j] = input_slot(inputs[j]);
         }
         receive(block, messages, block.g.far_prepared, slots, pass);
         FASTLBP_UNROLL
@@ -276,7 +274,7 @@ __device__ __forceinline__ void give_joined(const Block &block, const Home &home
         FASTLBP_UNROLL
         for (uint32_t j = 0; j < JOINED_AT_ONCE; ++j) {
             const uint32_t i = smaller_of(first + j * threads, end - 1);
-            slots[j] = joined[i] & SLOT_MASK;
+            slots[j] = input_slot(joined[i]);
             messages[j] = inbox[i];
         }
         bool any_far = false;

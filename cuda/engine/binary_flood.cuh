@@ -317,7 +317,7 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
 __device__ __forceinline__ void begin_ahead(const Block &block, const Home &home, Packed *state, Packed *copy) {
     const uint32_t *const joined = home.joined;
     for (uint32_t i = threadIdx.x; i < home.shape.joined.count; i += blockDim.x) {
-        const uint32_t slot = joined[i] & SLOT_MASK;
+        const uint32_t slot = input_slot(joined[i]);
         block.g.prepared[slot] = block.g.far_prepared[slot] = block.g.far_given[slot] = Packed{UNSENT};
         copy[slot] = state[slot];
         hand_over_one(state + slot, block.g.far_given + slot, copy[slot], 0);

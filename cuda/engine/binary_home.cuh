@@ -16,9 +16,6 @@
 
 namespace fastlbp {
 
-/// Of HOME_CLASSES, those of hubs.
-constexpr uint32_t HOME_HUBS = HOME_CLASSES - 3;
-
 /// What the home has that is in turn.
 extern __shared__ double home_room[];
 
@@ -220,7 +217,7 @@ struct alignas(16) Home {
     __device__ __forceinline__ void load(const Packed *state) {
         load_variables(messages, state);
         for (uint32_t i = threadIdx.x; inputs != 0 && i < shape.joined.count; i += blockDim.x) {
-            messages[shape.inbox + i] = state[joined[i] & SLOT_MASK];
+            messages[shape.inbox + i] = state[input_slot(joined[i])];
         }
         __syncthreads();
     }
@@ -254,7 +251,7 @@ struct alignas(16) Home {
     /// The slot of a place. Seldom needed.
     __device__ __forceinline__ uint32_t slot_of(uint32_t place) const {
         if (place >= shape.inbox) {
-            return joined[place - shape.inbox] & SLOT_MASK;
+            return input_slot(joined[place - shape.inbox]);
         }
         uint32_t k = HOME_CLASSES - 1;
         while (shape.ranges[k].place > place || shape.ranges[k].count == 0) {

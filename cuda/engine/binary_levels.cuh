@@ -10,28 +10,25 @@
 
 namespace fastlbp {
 
-/// Of shapes.
-constexpr uint32_t LEVEL_MULTIPLIES = 1 << 6;
-
 /// A unit. Its chunks are of 128 words. Each thread has four words of the first chunk: its
-/// input; `second`, see below; and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
+/// input; `second` (the word level_want); and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
 /// only chunk has HubWords.
 struct LevelUnit : LevelUnitData {
     /// Rounds in which threads read a message each, of variables with up to four.
-    __device__ __forceinline__ uint32_t rounds() const { return shape & 7; }
+    __device__ __forceinline__ uint32_t rounds() const { return unit_shape_rounds(shape); }
     /// Whether no hub's messages are read by more than 2^FEW_LEVELS threads.
-    __device__ __forceinline__ bool has_few() const { return (shape >> 3 & 7) <= FEW_LEVELS; }
+    __device__ __forceinline__ bool has_few() const { return unit_shape_hub_levels(shape) <= FEW_LEVELS; }
     /// Logarithm of the number of threads of each factor.
-    __device__ __forceinline__ uint32_t levels() const { return 2 + (shape >> 9 & 3); }
+    __device__ __forceinline__ uint32_t levels() const { return 2 + unit_shape_levels(shape); }
     /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
-    __device__ __forceinline__ uint32_t wide_rounds() const { return shape >> 11 & 63; }
-    __device__ __forceinline__ uint32_t giants() const { return shape >> 17 & 63; }
+    __device__ __forceinline__ uint32_t wide_rounds() const { return unit_shape_wide_rounds(shape); }
+    __device__ __forceinline__ uint32_t giants() const { return unit_shape_giants(shape); }
     /// Inputs with exponents below this, and certain ones, can be computed with as doubles; 0: none can.
-    __device__ __forceinline__ uint32_t range() const { return shape >> 23 << 2; }
+    __device__ __forceinline__ uint32_t range() const { return unit_shape_range(shape) << 2; }
     /// Whether it is no factors, but the product of a piece of a hub.
-    __device__ __forceinline__ bool multiplies() const { return (shape & LEVEL_MULTIPLIES) != 0; }
+    __device__ __forceinline__ bool multiplies() const { return unit_shape_multiplies(shape); }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
     __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
@@ -47,11 +44,6 @@ struct LevelUnit : LevelUnitData {
                (is_certain_half(high) && this->range() != 0);
     }
 };
-
-/// The second word of an input: the thread that has what the variable sends (bits 0-4), in which round (5-9), those
-/// of hubs and then hubs in pieces following the others; LEVEL_SENT; LEVEL_NEGATED; the number of coefficients.
-constexpr uint32_t LEVEL_SENT = 1 << 10;
-constexpr uint32_t LEVEL_NEGATED = 1 << 11;
 
 /// The number of this thread in its warp, kept in a register.
 __device__ __forceinline__ uint32_t lane_of_warp() {
@@ -341,19 +333,19 @@ struct LevelInput {
     HeadValues f;
 
     __device__ __forceinline__ LevelInput(const Block &block, const Places &places, const uint4 &words)
-        : slot(words.x & LEVEL_SLOT_MASK), second(words.y), value(Packed::one()) {
-        const uint32_t source = words.x >> SOURCE_SHIFT;
+        : slot(level_input_slot(words.x)), second(words.y), value(Packed::one()) {
+        const uint32_t source = level_input_source(words.x);
         // What an observed variable sends is known.
         value = source == SOURCE_FALSE ? Packed::zero() : source == SOURCE_TRUE ? Packed::infinity() : Packed::one();
         const bool is_read = source == SOURCE_READ;
-        wanted = Wanted{is_read ? second >> 5 & 31 : ~uint32_t(0), second & 31,
-                        is_read ? words.x >> LAST_SHIFT & 7 : 0};
-        f = block.coefficients_of(second >> COEFFICIENTS_SHIFT).head;
+        wanted = Wanted{is_read ? level_want_round(second) : ~uint32_t(0), level_want_thread(second),
+                        is_read ? level_input_last(words.x) : 0};
+        f = block.coefficients_of(level_want_coefficients(second)).head;
         old = is_sent() ? Packed{start_reading(places, slot, false)} : Packed::one();
     }
 
-    __device__ __forceinline__ bool is_sent() const { return (second & LEVEL_SENT) != 0; }
-    __device__ __forceinline__ bool is_negated() const { return (second & LEVEL_NEGATED) != 0; }
+    __device__ __forceinline__ bool is_sent() const { return level_want_sent(second); }
+    __device__ __forceinline__ bool is_negated() const { return level_want_negated(second); }
 
     /// Takes over what a variable sends from the thread that has it, if it is meant; notes if certain messages disagree
     /// there. All threads of the warp.
@@ -434,7 +426,7 @@ struct LevelWork {
         readings.start(places, leaves, false);
         LevelInput input(shared_block(), places, words);
         LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0,
-                         (words.z & LAST_IS_OLD) == 0);
+                         (words.z & LEAF_LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
         begun();
         if (MANY) {
@@ -495,10 +487,10 @@ struct LevelWork {
     /// from the second-level cache, and the less of it there is, the shorter the wait.
     static __device__ __noinline__ void send_far(LevelWork work, LevelUnit unit, uint32_t slot, uint32_t second,
                                                  uint64_t value, uint64_t old) {
-        const HeadValues f = shared_block().coefficients_of(second >> COEFFICIENTS_SHIFT).head;
-        const Packed message = far_message(lane_of_warp(), unit, Packed{value}, (second & LEVEL_NEGATED) != 0, f,
+        const HeadValues f = shared_block().coefficients_of(level_want_coefficients(second)).head;
+        const Packed message = far_message(lane_of_warp(), unit, Packed{value}, level_want_negated(second), f,
                                            of_maxima());
-        if ((second & LEVEL_SENT) != 0) {
+        if (level_want_sent(second)) {
             send_message<OPTIONS>(work.places, slot, message, Packed{old});
         }
     }

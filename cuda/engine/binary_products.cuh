@@ -302,7 +302,7 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
     for (int i = 0; i < 8; ++i) {
         x[i] = values[i].plain();
     }
-    const uint32_t own = words.z & 7, last = words.y >> HUB_LAST_SHIFT & 7;
+    const uint32_t own = words.z & 7, last = hub_reading_last(words.y);
     const Siblings<double> s(x, own);
     // Of the pair in which the last one is, it is the other one.
     const double first = s.half[0] * s.half[1], second = s.half[2] * s.half[3], pair = s.pair[0] * s.pair[1];
@@ -423,7 +423,7 @@ __device__ __forceinline__ uint32_t sum_of_neighbours(uint32_t sum, uint32_t wid
 /// What hubs send, whatever the messages are; `top` is above all.
 __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
                                                      const Product &top) {
-    const HubWords without_last = {words.x, words.y & ~(7u << HUB_LAST_SHIFT), words.z, words.w};
+    const HubWords without_last = {words.x, words.y & ~HUB_READING_LAST_MASK, words.z, words.w};
     const uint32_t own = words.z & 7, width = hub_width(words);
     const AnyEight eight(values, own);
     // What is farther away than messages can be does not matter.

@@ -107,9 +107,9 @@ struct RoundReadings {
             }
         }
     }
-    __device__ __forceinline__ bool is_new(int i) const { return (leaves[i] & LEAF_NEW) != 0; }
-    __device__ __forceinline__ uint32_t slot(int i) const { return leaves[i] & LEVEL_SLOT_MASK; }
-    __device__ __forceinline__ uint32_t width(int i) const { return leaves[i] >> LEAF_SHIFT; }
+    __device__ __forceinline__ bool is_new(int i) const { return leaf_new(leaves[i]); }
+    __device__ __forceinline__ uint32_t slot(int i) const { return leaf_slot(leaves[i]); }
+    __device__ __forceinline__ uint32_t width(int i) const { return leaf_levels(leaves[i]); }
     __device__ __forceinline__ Packed value(int i) const { return Packed{bits[i]}; }
     __device__ __forceinline__ bool any_missing() const { return is_any_missing(bits); }
     __device__ __forceinline__ void repeat(const Places &places) {
@@ -120,19 +120,13 @@ struct RoundReadings {
     }
 };
 
-/// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew, a bit for each, the
-/// logarithm of the number of threads that read the same hub's, how far from that of the factor the slot of the last
-/// message is (0: there is none; see LAST_SHIFT), and a bit for that one; where the slot of the factor is among those of
+/// What a thread reads of a hub, eight neighbouring messages: its first slot; which of them anew and which is the last
+/// one (the word hub_reading); where the slot of the factor is among those of
 /// the hub; and the number of these. Of more than WARP_LEAVES, these are of the piece in which that slot is, and versions of the
 /// other ones follow: see binary_versions.cuh. Who has nothing to read has HUB_NOTHING.
 typedef uint4 HubWords;
-constexpr uint32_t HUB_WIDTH_SHIFT = 9;
-constexpr uint32_t HUB_LAST_SHIFT = 12;
-constexpr uint32_t HUB_LAST_BITS_SHIFT = 16;
-/// Instead of messages there are ones, as in the places of last ones.
-constexpr uint32_t HUB_NOTHING = uint32_t(0xff) << HUB_LAST_BITS_SHIFT;
 
-__device__ __forceinline__ uint32_t hub_width(const HubWords &words) { return words.y >> HUB_WIDTH_SHIFT & 7; }
+__device__ __forceinline__ uint32_t hub_width(const HubWords &words) { return hub_reading_levels(words.y); }
 
 struct HubReadings {
     HubWords words;
@@ -145,7 +139,7 @@ struct HubReadings {
         FASTLBP_UNROLL
         for (int i = 0; i < 8; ++i) {
             bits[i] = ONE_BITS;
-            if (reads_last || (words.y >> (HUB_LAST_BITS_SHIFT + i) & 1) == 0) {
+            if (reads_last || (words.y >> (HUB_READING_LAST_BITS_SHIFT + i) & 1) == 0) {
                 bits[i] = start_reading(places, words.x + i, is_new(i));
             }
         }

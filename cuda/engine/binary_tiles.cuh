@@ -7,13 +7,12 @@
 
 namespace fastlbp {
 
-/// What warps do with factors comes in units, which they take as they are free: first those of factors without
-/// large hubs, and then the others. A unit's word: its first row, and from this bit on its kind. Rows are of a word for
-/// each thread. Of the first kinds are 32 factors with two variables, three and so on up to eight, each by one thread.
-/// Rows: the number of coefficients, ~0 for no factor; then the place of each variable, the head's first.
-/// FLOOD_WIDE is a factor with up to 32 variables: a row of places, ~0 for nothing, and one with the number of coefficients.
-/// FLOOD_UP_TO_FOUR and FLOOD_UP_TO_EIGHT are as before; places of variables that are not there are ~0.
-constexpr uint32_t FLOOD_KIND_SHIFT = 28;
+// What warps do with factors comes in units, which they take as they are free: first those of factors without
+// large hubs, and then the others. Its word is factor_unit. Rows are of a word for
+// each thread. Of the first kinds are 32 factors with two variables, three and so on up to eight, each by one thread.
+// Rows: the number of coefficients, ~0 for no factor; then the place of each variable, the head's first.
+// FLOOD_WIDE is a factor with up to 32 variables: a row of places, ~0 for nothing, and one with the number of coefficients.
+// FLOOD_UP_TO_FOUR and FLOOD_UP_TO_EIGHT are as before; places of variables that are not there are ~0.
 
 /// Notes that certain messages leave a factor's message no state; gives what is sent instead.
 __device__ __noinline__ inline Packed without_states(const Block &block, const Home &home, uint32_t place,
@@ -343,8 +342,8 @@ __device__ __forceinline__ void factors_send(const Block &block, Home &home, uin
         const uint32_t next = home.begin_turn(1 + late);
         const uint32_t word = home.units[begin + unit];
         const uint32_t *const words =
-            home.words + (word & ((1u << FLOOD_KIND_SHIFT) - 1)) * 32 + threadIdx.x % 32;
-        switch (word >> FLOOD_KIND_SHIFT) {
+            home.words + factor_unit_row(word) * 32 + threadIdx.x % 32;
+        switch (factor_unit_kind(word)) {
         case 0:
             send_factor<2, Run>(block, home, words, pass);
             break;

@@ -15,11 +15,6 @@
 
 namespace fastlbp {
 
-/// Behind the HubWords of a factor's own piece there is a word for each piece: where the version is, and whether it is of this
-/// pass; or that there is none, of the own one.
-constexpr uint32_t VERSION_NEW = uint32_t(1) << 31;
-constexpr uint32_t VERSION_NONE = ~uint32_t(0);
-
 __device__ __forceinline__ uint32_t pieces_of_giant(const HubWords &words) {
     return (words.w + WARP_LEAVES - 1) / WARP_LEAVES;
 }
@@ -55,8 +50,8 @@ struct Versions {
         FASTLBP_UNROLL
         for (uint32_t i = 0; i < COUNT; ++i) {
             const uint32_t version = first + i < end ? __ldg(list + first + i) : VERSION_NONE;
-            const uint64_t *const state = (version & VERSION_NEW) != 0 ? now : from;
-            some.places[i] = version == VERSION_NONE ? nullptr : state + 2 * (version & ~VERSION_NEW);
+            const uint64_t *const state = version_new(version) ? now : from;
+            some.places[i] = version == VERSION_NONE ? nullptr : state + 2 * version_slot(version);
         }
         read_products(some, products);
     }

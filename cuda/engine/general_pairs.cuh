@@ -9,7 +9,7 @@
 namespace fastlbp {
 
 struct PairItem : PairItemData {
-    FASTLBP_DEVICE uint32_t radix(uint32_t half) const { return half == 0 ? radices & 0xffff : radices >> 16; }
+    FASTLBP_DEVICE uint32_t radix(uint32_t half) const { return half == 0 ? pair_radices_first(radices) : pair_radices_second(radices); }
     FASTLBP_DEVICE uint32_t place(uint32_t half) const { return half == 0 ? places[0] : places[1]; }
     FASTLBP_DEVICE uint32_t input_of(uint32_t half) const {
         return half == 0 ? input : input + stored_values(radix(0));

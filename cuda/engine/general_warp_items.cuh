@@ -44,24 +44,17 @@ enum LaneSource : uint32_t {
     LANE_FALSE,
     LANE_TRUE,
     LANE_SOFT,
-    LANE_MASK
 };
 
-/// What a lane has to know. Its last word from the lowest bit on: its source in 3 bits; whether it notes contradictions at the
-/// variable; whether its literal is negated; whether it has an edge at all; its number among the lanes of its factor in
-/// 5 bits, 0 for the head; the number of literals in 5 bits, which all lanes of a warp item have; and how far their
-/// messages may be from one for doubles to do, as a logarithm.
+/// What a lane has to know.
 struct WarpLane : WarpLaneData {
-    static constexpr uint32_t NOTES = 8, NEGATED = 16, USED = 32;
-    static constexpr uint32_t INDEX_SHIFT = 6, LITERALS_SHIFT = 11, RANGE_SHIFT = 16;
-
-    FASTLBP_DEVICE uint32_t source() const { return more & LANE_MASK; }
-    FASTLBP_DEVICE bool notes() const { return (more & NOTES) != 0; }
-    FASTLBP_DEVICE bool is_negated() const { return (more & NEGATED) != 0; }
-    FASTLBP_DEVICE bool is_used() const { return (more & USED) != 0; }
-    FASTLBP_DEVICE uint32_t index() const { return more >> INDEX_SHIFT & 31; }
-    FASTLBP_DEVICE uint32_t literals() const { return more >> LITERALS_SHIFT & 31; }
-    FASTLBP_DEVICE uint32_t range() const { return more >> RANGE_SHIFT; }
+    FASTLBP_DEVICE uint32_t source() const { return lane_source(more); }
+    FASTLBP_DEVICE bool notes() const { return lane_notes(more); }
+    FASTLBP_DEVICE bool is_negated() const { return lane_negated(more); }
+    FASTLBP_DEVICE bool is_used() const { return lane_used(more); }
+    FASTLBP_DEVICE uint32_t index() const { return lane_index(more); }
+    FASTLBP_DEVICE uint32_t literals() const { return lane_literals(more); }
+    FASTLBP_DEVICE uint32_t range() const { return lane_range(more); }
 };
 
 struct MessagePair {
@@ -172,7 +165,7 @@ FASTLBP_DEVICE uint32_t source_of(const General &g, const WarpLane &lane) {
     if (reader == NO_READER) {
         return LANE_SENT;
     }
-    const uint32_t notes = lane.place - g.variable_places[variable] == reader ? WarpLane::NOTES : 0;
+    const uint32_t notes = lane.place - g.variable_places[variable] == reader ? LANE_NOTES : 0;
     const uint32_t kind = degree == 1 ? LANE_NONE : degree == 2 ? LANE_PAIR : LANE_FOUR;
     return notes | (known == KNOWN_WEIGHTS ? LANE_SOFT : kind);
 }
@@ -182,7 +175,7 @@ FASTLBP_DEVICE void prepare_warp_items(const General &g) {
     for (uint32_t i = thread_of_grid(); i < g.warp_items * ITEM_LANES; i += threads_of_grid()) {
         const WarpLane lane = g.warp_lanes[i];
         if (lane.is_used()) {
-            g.warp_lanes[i].more = (lane.more & ~(LANE_MASK | WarpLane::NOTES)) | source_of(g, lane);
+            g.warp_lanes[i].more = (lane.more & ~(LANE_SOURCE_MASK | LANE_NOTES)) | source_of(g, lane);
         }
     }
 }

@@ -42,6 +42,9 @@ FASTLBP_FIELD(HornCoefficients, negated, 32);
 FASTLBP_FIELD(HornCoefficients, flags, 40);
 FASTLBP_FIELD(HornCoefficients, words, 44);
 
+static_assert(HORN_PLAIN == 1, "HORN_PLAIN");
+static_assert(HORN_LISTED == 2, "HORN_LISTED");
+
 static_assert(sizeof(TermLiteral) == 8, "TermLiteral");
 FASTLBP_FIELD(TermLiteral, position, 0);
 FASTLBP_FIELD(TermLiteral, state, 4);
@@ -238,6 +241,128 @@ constexpr uint32_t GO_FIRST = 32;
 /// and how many words farther that of the next one is.
 constexpr uint32_t GO_STRIDE = 8;
 
+// Words of the binary program.
+
+/// An input of a factor: the slot of its edge; where all messages are sent at once, whether its variable has soft evidence; and
+/// where the message comes from (Source).
+constexpr uint32_t INPUT_SLOT_MASK = 0xfffffff;
+#define input_slot(word) ((word) & INPUT_SLOT_MASK)
+constexpr uint32_t INPUT_SOFT = 0x10000000;
+#define input_soft(word) (((word) & INPUT_SOFT) != 0)
+constexpr uint32_t INPUT_SOURCE_SHIFT = 29;
+constexpr uint32_t INPUT_SOURCE_MASK = 0xe0000000;
+#define input_source(word) ((word) >> INPUT_SOURCE_SHIFT)
+
+/// The same by levels, where slots have fewer bits: which of the variable's messages is the last one, that whose slot differs
+/// from the input's by these three bits; 0: none.
+constexpr uint32_t LEVEL_INPUT_SLOT_MASK = 0x1ffffff;
+#define level_input_slot(word) ((word) & LEVEL_INPUT_SLOT_MASK)
+constexpr uint32_t LEVEL_INPUT_LAST_SHIFT = 25;
+constexpr uint32_t LEVEL_INPUT_LAST_MASK = 0xe000000;
+#define level_input_last(word) ((word) >> LEVEL_INPUT_LAST_SHIFT & 0x7)
+constexpr uint32_t LEVEL_INPUT_SOURCE_SHIFT = 29;
+constexpr uint32_t LEVEL_INPUT_SOURCE_MASK = 0xe0000000;
+#define level_input_source(word) ((word) >> LEVEL_INPUT_SOURCE_SHIFT)
+
+/// The second word of an input by levels: the thread that has what the variable sends, and in which round, those of hubs and
+/// then hubs in pieces following the others; whether its edge is sent; whether the literal is that the variable is in state 0;
+/// and the number of coefficients.
+constexpr uint32_t LEVEL_WANT_THREAD_MASK = 0x1f;
+#define level_want_thread(word) ((word) & LEVEL_WANT_THREAD_MASK)
+constexpr uint32_t LEVEL_WANT_ROUND_SHIFT = 5;
+constexpr uint32_t LEVEL_WANT_ROUND_MASK = 0x3e0;
+#define level_want_round(word) ((word) >> LEVEL_WANT_ROUND_SHIFT & 0x1f)
+constexpr uint32_t LEVEL_WANT_SENT = 0x400;
+#define level_want_sent(word) (((word) & LEVEL_WANT_SENT) != 0)
+constexpr uint32_t LEVEL_WANT_NEGATED = 0x800;
+#define level_want_negated(word) (((word) & LEVEL_WANT_NEGATED) != 0)
+constexpr uint32_t LEVEL_WANT_COEFFICIENTS_SHIFT = 12;
+constexpr uint32_t LEVEL_WANT_COEFFICIENTS_MASK = 0xfffff000;
+#define level_want_coefficients(word) ((word) >> LEVEL_WANT_COEFFICIENTS_SHIFT)
+
+/// A message that a thread reads by levels: its slot, the first one behind all for none; of the first one that the thread
+/// reads, whether the last one for its own input is of the pass before; whether it is a last one; whether it is read anew; and the
+/// logarithm of the number of threads that read the same variable's.
+constexpr uint32_t LEAF_SLOT_MASK = 0x1ffffff;
+#define leaf_slot(word) ((word) & LEAF_SLOT_MASK)
+constexpr uint32_t LEAF_LAST_IS_OLD = 0x2000000;
+#define leaf_last_is_old(word) (((word) & LEAF_LAST_IS_OLD) != 0)
+constexpr uint32_t LEAF_LAST = 0x8000000;
+#define leaf_last(word) (((word) & LEAF_LAST) != 0)
+constexpr uint32_t LEAF_NEW = 0x10000000;
+#define leaf_new(word) (((word) & LEAF_NEW) != 0)
+constexpr uint32_t LEAF_LEVELS_SHIFT = 29;
+constexpr uint32_t LEAF_LEVELS_MASK = 0xe0000000;
+#define leaf_levels(word) ((word) >> LEAF_LEVELS_SHIFT)
+
+/// What a thread reads of a hub: a bit for each new message; the logarithm of the number of threads that read the same hub's;
+/// how far from that of the factor the slot of the last message is (0: there is none); and a bit for that one among eight.
+constexpr uint32_t HUB_READING_NEWS_MASK = 0xff;
+#define hub_reading_news(word) ((word) & HUB_READING_NEWS_MASK)
+constexpr uint32_t HUB_READING_LEVELS_SHIFT = 9;
+constexpr uint32_t HUB_READING_LEVELS_MASK = 0xe00;
+#define hub_reading_levels(word) ((word) >> HUB_READING_LEVELS_SHIFT & 0x7)
+constexpr uint32_t HUB_READING_LAST_SHIFT = 12;
+constexpr uint32_t HUB_READING_LAST_MASK = 0x7000;
+#define hub_reading_last(word) ((word) >> HUB_READING_LAST_SHIFT & 0x7)
+constexpr uint32_t HUB_READING_LAST_BITS_SHIFT = 16;
+constexpr uint32_t HUB_READING_LAST_BITS_MASK = 0xff0000;
+#define hub_reading_last_bits(word) ((word) >> HUB_READING_LAST_BITS_SHIFT & 0xff)
+
+/// Instead of messages there are ones, as in the places of last ones.
+constexpr uint32_t HUB_NOTHING = 0xff0000;
+
+/// Behind the words of a factor's own piece of a hub, one for each piece: the slot where its version is, and whether that is of
+/// this pass.
+constexpr uint32_t VERSION_SLOT_MASK = 0x7fffffff;
+#define version_slot(word) ((word) & VERSION_SLOT_MASK)
+constexpr uint32_t VERSION_NEW = 0x80000000;
+#define version_new(word) (((word) & VERSION_NEW) != 0)
+
+/// There is none, of the own one.
+constexpr uint32_t VERSION_NONE = 0xffffffff;
+
+/// `LevelUnit::shape`.
+/// Rounds in which threads read a message each, of variables with up to four.
+constexpr uint32_t UNIT_SHAPE_ROUNDS_MASK = 0x7;
+#define unit_shape_rounds(word) ((word) & UNIT_SHAPE_ROUNDS_MASK)
+/// Logarithm of the most threads that read the messages of a hub.
+constexpr uint32_t UNIT_SHAPE_HUB_LEVELS_SHIFT = 3;
+constexpr uint32_t UNIT_SHAPE_HUB_LEVELS_MASK = 0x38;
+#define unit_shape_hub_levels(word) ((word) >> UNIT_SHAPE_HUB_LEVELS_SHIFT & 0x7)
+/// Whether it is no factors, but the product of a piece of a hub.
+constexpr uint32_t UNIT_SHAPE_MULTIPLIES = 0x40;
+#define unit_shape_multiplies(word) (((word) & UNIT_SHAPE_MULTIPLIES) != 0)
+/// Logarithm of the number of threads of each factor, less 2.
+constexpr uint32_t UNIT_SHAPE_LEVELS_SHIFT = 9;
+constexpr uint32_t UNIT_SHAPE_LEVELS_MASK = 0x600;
+#define unit_shape_levels(word) ((word) >> UNIT_SHAPE_LEVELS_SHIFT & 0x3)
+/// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
+constexpr uint32_t UNIT_SHAPE_WIDE_ROUNDS_SHIFT = 11;
+constexpr uint32_t UNIT_SHAPE_WIDE_ROUNDS_MASK = 0x1f800;
+#define unit_shape_wide_rounds(word) ((word) >> UNIT_SHAPE_WIDE_ROUNDS_SHIFT & 0x3f)
+constexpr uint32_t UNIT_SHAPE_GIANTS_SHIFT = 17;
+constexpr uint32_t UNIT_SHAPE_GIANTS_MASK = 0x7e0000;
+#define unit_shape_giants(word) ((word) >> UNIT_SHAPE_GIANTS_SHIFT & 0x3f)
+/// Inputs with exponents below four times this, and certain ones, can be computed with as doubles; 0: none can.
+constexpr uint32_t UNIT_SHAPE_RANGE_SHIFT = 23;
+constexpr uint32_t UNIT_SHAPE_RANGE_MASK = 0xff800000;
+#define unit_shape_range(word) ((word) >> UNIT_SHAPE_RANGE_SHIFT)
+
+/// The second word that a thread has in a unit of hubs: a number, and which of the eight slots are of edges.
+constexpr uint32_t HUB_UNIT_NUMBER_MASK = 0xffffff;
+#define hub_unit_number(word) ((word) & HUB_UNIT_NUMBER_MASK)
+constexpr uint32_t HUB_UNIT_EDGES_SHIFT = 24;
+constexpr uint32_t HUB_UNIT_EDGES_MASK = 0xff000000;
+#define hub_unit_edges(word) ((word) >> HUB_UNIT_EDGES_SHIFT)
+
+/// A unit of factors: its first row, and its kind.
+constexpr uint32_t FACTOR_UNIT_ROW_MASK = 0xfffffff;
+#define factor_unit_row(word) ((word) & FACTOR_UNIT_ROW_MASK)
+constexpr uint32_t FACTOR_UNIT_KIND_SHIFT = 28;
+constexpr uint32_t FACTOR_UNIT_KIND_MASK = 0xf0000000;
+#define factor_unit_kind(word) ((word) >> FACTOR_UNIT_KIND_SHIFT)
+
 // The binary program.
 #ifdef __CUDACC__
 
@@ -294,6 +419,8 @@ constexpr uint32_t FLOOD_UP_TO_EIGHT = 9;
 constexpr uint32_t HUB_CLASSES = 7;
 /// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.
 constexpr uint32_t HOME_CLASSES = 9;
+/// So many of them are classes of hubs.
+constexpr uint32_t HOME_HUBS = 6;
 
 /// Variables of a class that are at a home: where they begin, by position, among slots, at the home's places for messages
 /// and among its variables, and how many they are.
@@ -683,10 +810,36 @@ FASTLBP_FIELD(Scratch, bytes, 8);
 FASTLBP_FIELD(Scratch, count, 16);
 FASTLBP_FIELD(Scratch, padding, 20);
 
+/// The part of a lane of a warp item in its factor.
+/// Where its message comes from, which the device finds out.
+constexpr uint32_t LANE_SOURCE_MASK = 0x7;
+#define lane_source(word) ((word) & LANE_SOURCE_MASK)
+/// Whether it notes contradictions at the variable.
+constexpr uint32_t LANE_NOTES = 0x8;
+#define lane_notes(word) (((word) & LANE_NOTES) != 0)
+/// Whether its literal is negated.
+constexpr uint32_t LANE_NEGATED = 0x10;
+#define lane_negated(word) (((word) & LANE_NEGATED) != 0)
+/// Whether it has an edge at all.
+constexpr uint32_t LANE_USED = 0x20;
+#define lane_used(word) (((word) & LANE_USED) != 0)
+/// Its number among the lanes of its factor, 0 for the head.
+constexpr uint32_t LANE_INDEX_SHIFT = 6;
+constexpr uint32_t LANE_INDEX_MASK = 0x7c0;
+#define lane_index(word) ((word) >> LANE_INDEX_SHIFT & 0x1f)
+/// The number of literals, which all lanes of a warp item have.
+constexpr uint32_t LANE_LITERALS_SHIFT = 11;
+constexpr uint32_t LANE_LITERALS_MASK = 0xf800;
+#define lane_literals(word) ((word) >> LANE_LITERALS_SHIFT & 0x1f)
+/// How far their messages may be from one for doubles to do, as a logarithm.
+constexpr uint32_t LANE_RANGE_SHIFT = 16;
+constexpr uint32_t LANE_RANGE_MASK = 0xffff0000;
+#define lane_range(word) ((word) >> LANE_RANGE_SHIFT)
+
 struct WarpLane;
 
 /// What a lane of a warp item has to know: the place of its message; its edge; the number of the factor's coefficients; and
-/// a word about its part in the factor.
+/// the word `lane`.
 struct WarpLaneData {
     uint32_t place;
     uint32_t edge;
@@ -700,11 +853,18 @@ FASTLBP_FIELD(WarpLaneData, edge, 4);
 FASTLBP_FIELD(WarpLaneData, parameter, 8);
 FASTLBP_FIELD(WarpLaneData, more, 12);
 
+/// The states of the two variables of a table.
+constexpr uint32_t PAIR_RADICES_FIRST_MASK = 0xffff;
+#define pair_radices_first(word) ((word) & PAIR_RADICES_FIRST_MASK)
+constexpr uint32_t PAIR_RADICES_SECOND_SHIFT = 16;
+constexpr uint32_t PAIR_RADICES_SECOND_MASK = 0xffff0000;
+#define pair_radices_second(word) ((word) >> PAIR_RADICES_SECOND_SHIFT)
+
 struct PairItem;
 
 /// What the lanes of a table have to know: its entries, those of a column, one state of the second variable, side by side;
 /// where the message from the first variable is, that from the second one being behind it; its number; where the messages to
-/// both are; their states, in 16 bits each; and whether its entries are near enough to one for doubles to do wherever messages
+/// both are; their states (`pair_radices`); and whether its entries are near enough to one for doubles to do wherever messages
 /// are.
 struct PairItemData {
     const double *values;

@@ -25,7 +25,8 @@ pub(crate) struct HornCoefficients {
     exponent: i64,
 }
 
-/// Coefficients as a GPU has them: `HornCoefficients` of cuda/arithmetic/horn.cuh, field by field.
+/// Coefficients as a GPU has them: `HornCoefficients` of cuda/arithmetic/horn.cuh, whose fields are where these are, as
+/// `engine::cuda::interface` has compilers assert.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct DeviceHorn {
@@ -38,8 +39,8 @@ pub(crate) struct DeviceHorn {
 }
 
 impl DeviceHorn {
-    const IN_F64_RANGE: u32 = 1;
-    const LISTED: u32 = 2;
+    pub(crate) const IN_F64_RANGE: u32 = 1;
+    pub(crate) const LISTED: u32 = 2;
 
     /// Whether no value is so small that doubles could underflow.
     pub(crate) fn is_in_f64_range(&self) -> bool {

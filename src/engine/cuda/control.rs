@@ -90,7 +90,7 @@ impl RunState {
 
     /// The counters of the last iteration of a launch.
     fn last(&self) -> &ReductionCounters {
-        &self.counters[(self.iterations % 4) as usize]
+        &self.counters[self.iterations as usize % self.counters.len()]
     }
 
     /// Of so many nodes that are looked at, the share that moved in the last iteration of a launch.

@@ -7,8 +7,9 @@ use super::limits::{LARGE, WARP};
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::interface::binary::{
     FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_MULTIPLY, FLOOD_SEND, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR,
-    FLOOD_WIDE, HOME_CLASSES, HomePart, HomeRange, HomeShape, Source, TILE_ARITY,
+    FLOOD_WIDE, HOME_CLASSES, HOME_HUBS, HomePart, HomeRange, HomeShape, Source, TILE_ARITY,
 };
+use crate::engine::cuda::interface::words::{factor_unit, hub_unit};
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::{AllZero, Grow, collected, filled, room, zeroed};
@@ -17,12 +18,6 @@ use crate::parallel::{SharedWords, all_parts, computed};
 use crate::threads::Gang;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// From this bit on of a thread's second word stands which of its eight slots are of edges.
-pub(super) const EDGES_SHIFT: u32 = 24;
-
-/// From this bit on of a unit's word stands its kind.
-pub(super) const KIND_SHIFT: u32 = 28;
 
 /// Rows of a unit of factors.
 pub(super) fn rows(kind: usize) -> usize {
@@ -365,7 +360,7 @@ impl HomeMaker<'_> {
 
     /// The places of the hubs of a home, and where those of the other variables begin.
     fn hubs(&self, shape: &HomeShape) -> Result<Vec<u32>> {
-        let (of_hubs, others) = shape.ranges.split_at(HOME_CLASSES - 3);
+        let (of_hubs, others) = shape.ranges.split_at(HOME_HUBS);
         let places = of_hubs.iter().flat_map(|range| {
             let hubs = range.position as usize..(range.position + range.count) as usize;
             self.layout.hub_slots[hubs].iter().map(|slot| range.place + slot - range.slot)
@@ -383,7 +378,8 @@ impl HomeMaker<'_> {
                 let kind = same[0].middle() as usize;
                 for unit in same.chunks(if kind == FLOOD_WIDE { 1 } else { WARP }) {
                     let row = (home.words.len() / WARP) as u32;
-                    home.units.try_push(row | (kind as u32) << KIND_SHIFT)?;
+                    home.units
+                        .try_push(factor_unit::ROW.put(row) | factor_unit::KIND.put(kind as u32))?;
                     self.add_unit(kind, unit, &mut home.words)?;
                 }
             }
@@ -499,7 +495,7 @@ impl Unit {
         for (thread, (edges, slot)) in threads.zip(eights) {
             self.words[2 * thread] = Source::Prepared.word(slot);
             self.inputs.push((2 * thread as u32, edges[0]));
-            self.words[2 * thread + 1] |= ((1 << edges.len()) - 1) << EDGES_SHIFT;
+            self.words[2 * thread + 1] |= hub_unit::EDGES.put((1 << edges.len()) - 1);
         }
     }
 }

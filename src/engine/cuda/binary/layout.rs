@@ -4,6 +4,7 @@ use super::homes::{Home, Homes};
 use super::limits::{FEW, LARGE};
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::interface::binary::{HUB_CLASSES, Source};
+use crate::engine::cuda::interface::words::input;
 use crate::engine::limits::MOST_VARIABLES;
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
@@ -13,31 +14,28 @@ use crate::parallel::{SharedWords, computed, for_ranges};
 use crate::threads::Gang;
 use std::collections::HashMap;
 
-pub(super) const SLOT_BITS: u32 = 28;
-pub(super) const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 /// Slots, and some behind them that are read.
-const MOST_SLOTS: usize = (1 << SLOT_BITS) - 64;
-const SOURCE_SHIFT: u32 = 29;
+const MOST_SLOTS: usize = input::SLOT.largest() as usize + 1 - 64;
 
 impl Source {
     /// The word for an input.
     pub(super) fn word(self, slot: u32) -> u32 {
-        slot | (self as u32) << SOURCE_SHIFT
+        input::SLOT.put(slot) | input::SOURCE.put(self as u32)
     }
 
     /// The same input from another source.
     pub(super) fn in_word(self, word: u32) -> u32 {
-        word & SLOT_MASK | (self as u32) << SOURCE_SHIFT
+        self.word(input::SLOT.get(word))
     }
 
     /// The word of an edge of a variable with soft evidence, where all messages are sent at once.
     pub(super) fn with_soft_evidence(word: u32) -> u32 {
-        word | 1 << SLOT_BITS
+        word | input::SOFT.mask()
     }
 
     /// Whether a word says that no message is needed.
     pub(super) fn is_none_in(word: u32) -> bool {
-        word >> SOURCE_SHIFT == Source::None as u32
+        input::SOURCE.get(word) == Source::None as u32
     }
 }
 

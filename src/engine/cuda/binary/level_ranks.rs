@@ -1,8 +1,8 @@
 //! What messages by levels wait for, and when it is there.
 
 use super::layout::{Layout, changes};
-use super::level_words::{flag, input};
 use crate::engine::cuda::interface::binary::WARP_LEAVES;
+use crate::engine::cuda::interface::words::level_want;
 use crate::error::Result;
 use crate::memory::filled;
 use crate::model::FactorGraph;
@@ -172,8 +172,8 @@ impl<'a> Ranks<'a> {
         let number = self.layout.coefficients_of[item.factor as usize];
         let negated = self.layout.coefficients[number as usize].negated >> at & 1 == 1;
         let sent = item.sent >> at & 1 == 1;
-        flag(sent, input::SENT)
-            | flag(negated && at > 0, input::NEGATED)
-            | number << input::COEFFICIENTS_SHIFT
+        level_want::SENT.flag(sent)
+            | level_want::NEGATED.flag(negated && at > 0)
+            | level_want::COEFFICIENTS.put(number)
     }
 }

@@ -3,9 +3,12 @@
 use super::layout::Layout;
 use super::level_ranks::{Item, Last, Ranks};
 use super::level_versions::{Version, Versions};
-use super::level_words::{ABSENT, CHUNK, flag, hub, input, leaf, shape, thread_levels};
+use super::level_words::{ABSENT, CHUNK, thread_levels};
 use super::limits::{FEW, WARP};
 use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
+use crate::engine::cuda::interface::words::{
+    HUB_NOTHING, hub_reading, leaf, level_input, level_want, unit_shape,
+};
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
 use crate::model::FactorGraph;
@@ -113,7 +116,7 @@ impl Unit {
         for lane in 0..WARP {
             let item = items.get(lane >> levels).unwrap_or(&items[0]);
             unit.words[4 * lane] = ABSENT;
-            unit.words[4 * lane + 1] = coefficients(item) << input::COEFFICIENTS_SHIFT;
+            unit.words[4 * lane + 1] = level_want::COEFFICIENTS.put(coefficients(item));
         }
         let mut reads = Vec::new();
         for (number, item) in items.iter().enumerate() {
@@ -128,7 +131,7 @@ impl Unit {
                 let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
                 let (last, when) = ranks.last(edge, rank, level);
                 let input = &mut unit.words[4 * lane];
-                *input = Source::Read.in_word(*input) | last.away << input::LAST_SHIFT;
+                *input = Source::Read.in_word(*input) | level_input::LAST.put(last.away);
                 let number = reads.len();
                 reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
             }
@@ -148,7 +151,7 @@ impl Unit {
             versions.append_words(hub.edge, hub.rank, &mut unit.words)?;
         }
         for read in reads.iter().filter(|read| read.last.is_old) {
-            unit.words[4 * read.lane + 2] |= input::LAST_IS_OLD;
+            unit.words[4 * read.lane + 2] |= leaf::LAST_IS_OLD.mask();
         }
         let is_in_f64_range =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
@@ -156,16 +159,20 @@ impl Unit {
         let range = if plain { exact_range(most) } else { 0 };
         let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / THREAD_LEAVES as usize;
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
-        unit.shape = rounds as u32 | hub_levels.unwrap_or(0) << 3 | (levels - 2) << 9;
-        unit.shape |= (wide_rounds as u32) << 11 | (giants.len() as u32) << 17 | (range / 4) << 23;
+        unit.shape = unit_shape::ROUNDS.put(rounds as u32)
+            | unit_shape::HUB_LEVELS.put(hub_levels.unwrap_or(0))
+            | unit_shape::LEVELS.put(levels - 2)
+            | unit_shape::WIDE_ROUNDS.put(wide_rounds as u32)
+            | unit_shape::GIANTS.put(giants.len() as u32)
+            | unit_shape::RANGE.put(range / 4);
         Ok(unit)
     }
 
     /// The unit that computes a version of a piece.
     pub(super) fn of_version(ranks: &Ranks<'_>, version: &Version<'_>) -> Result<Self> {
         let Version { edges, first, place, .. } = *version;
-        let mut unit = Self { shape: shape::MULTIPLIES, ..Self::default() };
-        let width = WARP.ilog2() << hub::WIDTH_SHIFT;
+        let mut unit = Self { shape: unit_shape::MULTIPLIES.mask(), ..Self::default() };
+        let width = hub_reading::LEVELS.put(WARP.ilog2());
         let is_new = |&edge: &u32| u32::from(version.is_new(ranks, edge));
         for (slot, eight) in
             (first..).step_by(THREAD_LEAVES as usize).zip(edges.chunks(THREAD_LEAVES as usize))
@@ -174,7 +181,7 @@ impl Unit {
             unit.words.try_append(&[slot, news | width, place, 0])?;
         }
         while unit.words.len() < CHUNK {
-            unit.words.try_append(&[first, hub::NOTHING | width, place, 0])?;
+            unit.words.try_append(&[first, HUB_NOTHING | width, place, 0])?;
         }
         Ok(unit)
     }
@@ -196,13 +203,13 @@ impl Unit {
                 let is_last = last.away != 0 && slot ^ own == last.away;
                 let leaf = match ranks.is_new(edge, slot, rank) {
                     None => ranks.nothing(),
-                    Some(is_new) => slot | flag(is_new, leaf::NEW) | flag(is_last, leaf::LAST),
+                    Some(is_new) => slot | leaf::NEW.flag(is_new) | leaf::LAST.flag(is_last),
                 };
                 let place = leaf_place(thread);
                 if place >= self.words.len() {
                     self.words.try_resize(self.words.len() + CHUNK, ranks.nothing())?;
                 }
-                self.words[place] = leaf | width.ilog2() << leaf::SHIFT;
+                self.words[place] = leaf | leaf::LEVELS.put(width.ilog2());
             }
             self.words[4 * lane + 1] |= unit_source(source / WARP, source % WARP);
             at += width;
@@ -236,7 +243,7 @@ impl Unit {
                 at += threads(hub);
             }
             for _ in at..WARP {
-                self.words.try_append(&[0, hub::NOTHING, 0, 0])?;
+                self.words.try_append(&[0, HUB_NOTHING, 0, 0])?;
             }
         }
         Ok(of_rounds.len())
@@ -249,18 +256,18 @@ impl Unit {
         let variable = ranks.graph.edge_variables()[edge] as usize;
         let (first, count) = ranks.layout.slots_of(variable);
         let own = ranks.own_place(edge) as u32;
-        let width = threads.ilog2() << hub::WIDTH_SHIFT;
+        let width = hub_reading::LEVELS.put(threads.ilog2());
         let begin = own / WARP_LEAVES as u32 * WARP_LEAVES as u32;
         for leaf in (0..threads as u32).map(|at| begin + at * THREAD_LEAVES) {
             if leaf >= count {
-                self.words.try_append(&[first, hub::NOTHING | width, own, count])?;
+                self.words.try_append(&[first, HUB_NOTHING | width, own, count])?;
                 continue;
             }
             let is_new = |i| ranks.is_new(edge, first + leaf + i, rank) == Some(true);
             let mut news: u32 = (0..THREAD_LEAVES).map(|i| u32::from(is_new(i)) << i).sum();
             if last.away != 0 && leaf == own / THREAD_LEAVES * THREAD_LEAVES {
                 let bit = 1 << ((own ^ last.away) % THREAD_LEAVES);
-                news |= last.away << hub::LAST_SHIFT | bit << hub::LAST_BITS_SHIFT;
+                news |= hub_reading::LAST.put(last.away) | hub_reading::LAST_BITS.put(bit);
             }
             self.words.try_append(&[first + leaf, news | width, own, count])?;
         }
@@ -270,7 +277,7 @@ impl Unit {
 
 /// Where a thread finds what it wants.
 fn unit_source(round: usize, thread: usize) -> u32 {
-    (thread | round << input::ROUND_SHIFT) as u32
+    level_want::THREAD.put(thread as u32) | level_want::ROUND.put(round as u32)
 }
 
 /// Where a unit says what a thread reads; the threads of further rounds follow each other.

@@ -1,8 +1,9 @@
 //! Products of pieces of high-degree variables by levels: see cuda/engine/binary_versions.cuh.
 
 use super::level_ranks::Ranks;
-use super::level_words::{CHUNK, version};
+use super::level_words::CHUNK;
 use crate::engine::cuda::interface::binary::WARP_LEAVES;
+use crate::engine::cuda::interface::words::{VERSION_NONE, version};
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use std::ops::Range;
@@ -55,12 +56,12 @@ impl<'a> Versions<'a> {
         for piece in 0..pieces.next_multiple_of(CHUNK) {
             let of_piece = sorted.chunks(WARP_LEAVES).nth(piece).filter(|_| piece != own_piece);
             let Some(ranks) = of_piece else {
-                words.try_push(version::NONE)?;
+                words.try_push(VERSION_NONE)?;
                 continue;
             };
             let (anew, new) = match ranks.partition_point(|&of| of < rank) {
                 0 => (ranks.len(), 0),
-                anew => (anew, version::NEW),
+                anew => (anew, version::NEW.mask()),
             };
             let place = (first + piece * WARP_LEAVES + anew - 1) as u32;
             self.read[place as usize / 32].fetch_or(1 << (place % 32), Relaxed);

@@ -1,12 +1,17 @@
 //! Layouts and units, read as cuda/engine/binary_levels.cuh reads them.
 
 use super::homes::{Home, Homes};
-use super::layout::{Layout, SLOT_MASK};
+use super::layout::Layout;
 use super::level_bound::fewest_words;
 use super::level_words::ABSENT;
 use super::levels::LevelWork;
 use super::limits::WARP;
+use crate::engine::cuda::interface::Bits;
 use crate::engine::cuda::interface::binary::{LevelUnit, Source, WARP_LEAVES};
+use crate::engine::cuda::interface::words::{
+    HUB_NOTHING, VERSION_NONE, hub_reading, input, leaf, level_input, level_want, unit_shape,
+    version,
+};
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::{Preorder, Schedule, Storage, analyse};
@@ -18,20 +23,6 @@ use std::collections::HashMap;
 
 mod flood;
 
-const SENT: u32 = 1 << 10;
-const COEFFICIENTS_SHIFT: u32 = 12;
-const HUB_NOTHING: u32 = 0xff << 16;
-const HUB_WIDTH_SHIFT: u32 = 9;
-const HUB_LAST_SHIFT: u32 = 12;
-const HUB_LAST_BITS_SHIFT: u32 = 16;
-const LAST_SHIFT: u32 = 25;
-const LAST_IS_OLD: u32 = 1 << 25;
-const LEAF_LAST: u32 = 1 << 27;
-const LEAF_NEW: u32 = 1 << 28;
-const LEAF_SHIFT: u32 = 29;
-const MULTIPLIES: u32 = 1 << 6;
-const VERSION_NEW: u32 = 1 << 31;
-const VERSION_NONE: u32 = u32::MAX;
 const NOTHING: u32 = u32::MAX;
 
 /// A factor as a stream or a unit has it: its inputs, the head's first.
@@ -64,9 +55,10 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
     let LevelUnit { chunk, shape } = work.units[number];
     let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next.chunk as usize);
     let words = &work.words[128 * chunk as usize..end];
-    let rounds = (shape & 7) as usize;
-    let [wide, giants] = [11, 17].map(|shift| (shape >> shift & 63) as usize);
-    let levels = 2 + (shape >> 9 & 3);
+    let rounds = unit_shape::ROUNDS.get(shape) as usize;
+    let [wide, giants] =
+        [unit_shape::WIDE_ROUNDS, unit_shape::GIANTS].map(|bits| bits.get(shape) as usize);
+    let levels = 2 + unit_shape::LEVELS.get(shape);
     assert!([2, 3, 5].contains(&levels));
     assert!(rounds + wide + giants <= 32);
     // The chunks of each round of hubs, and of each hub in pieces.
@@ -83,9 +75,9 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
         at += behind;
     }
     assert_eq!(words.len(), at);
-    let width_of = |thread: &[u32; 4]| thread[1] >> HUB_WIDTH_SHIFT & 7;
+    let width_of = |thread: &[u32; 4]| hub_reading::LEVELS.get(thread[1]);
     let widest = of_hubs.iter().flatten().map(width_of).max();
-    assert_eq!(shape >> 3 & 7, widest.unwrap_or(0));
+    assert_eq!(unit_shape::HUB_LEVELS.get(shape), widest.unwrap_or(0));
     let leaf = |round: usize, lane: usize| match round {
         0 | 1 => words[4 * lane + 2 + round],
         _ => words[128 * (1 + (round - 2) / 4) + 4 * lane + (round - 2) % 4],
@@ -99,22 +91,23 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
             continue;
         }
         assert!(lanes.len() >= 2 && lanes.last() == Some(&(first + width - 1)));
-        let coefficients = words[4 * lanes[0] + 1] >> COEFFICIENTS_SHIFT;
+        let coefficients = level_want::COEFFICIENTS.get(words[4 * lanes[0] + 1]);
         let input = |&lane: &usize| {
             let [word, second] = [words[4 * lane], words[4 * lane + 1]];
-            let last = word >> LAST_SHIFT & 7;
-            let word = word & !(7 << LAST_SHIFT);
-            let last_is_old = words[4 * lane + 2] & LAST_IS_OLD != 0;
+            let last = level_input::LAST.get(word);
+            let word = word & !level_input::LAST.mask();
+            let last_is_old = leaf::LAST_IS_OLD.is_in(words[4 * lane + 2]);
             assert!(last != 0 || !last_is_old);
-            assert_eq!(second >> COEFFICIENTS_SHIFT, coefficients);
-            let is_sent = second & SENT != 0;
+            assert_eq!(level_want::COEFFICIENTS.get(second), coefficients);
+            let is_sent = level_want::SENT.is_in(second);
             if Source::is_none_in(word) {
                 return Input { word, last, last_is_old, is_sent, read: Reading::Nothing };
             }
-            let [own, round] = [second as usize & 31, second as usize >> 5 & 31];
+            let [own, round] =
+                [level_want::THREAD, level_want::ROUND].map(|bits| bits.get(second) as usize);
             if round >= rounds {
                 let of_hub = &of_hubs[round - rounds];
-                let threads = 1 << (of_hub[own][1] >> HUB_WIDTH_SHIFT & 7);
+                let threads = 1 << (hub_reading::LEVELS.get(of_hub[own][1]));
                 let first = own / threads * threads;
                 let read = of_hub[first..first + threads].to_vec();
                 assert_eq!(
@@ -125,11 +118,11 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
                 let read = Reading::Hub(read, versions[round - rounds].clone());
                 return Input { word, last, last_is_old, is_sent, read };
             }
-            let threads = 1_usize << (leaf(round, own) >> LEAF_SHIFT);
+            let threads = 1_usize << (leaf::LEVELS.get(leaf(round, own)));
             assert!(threads <= 4);
             let begin = own / threads * threads;
             let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
-            assert!(read.iter().all(|&leaf| 1 << (leaf >> LEAF_SHIFT) == threads));
+            assert!(read.iter().all(|&leaf| 1 << (leaf::LEVELS.get(leaf)) == threads));
             Input { word, last, last_is_old, is_sent, read: Reading::Threads(read, own - begin) }
         };
         let mut inputs: Vec<Input> = lanes.iter().map(input).collect();
@@ -157,7 +150,7 @@ impl<'a> Laid<'a> {
 
     /// The edges of a factor in a unit, which is checked to be whole.
     fn edges(&self, sending: &Sending) -> Vec<usize> {
-        let slot = |input: &Input| (input.word & SLOT_MASK) as usize;
+        let slot = |input: &Input| input::SLOT.get(input.word) as usize;
         let edges: Vec<usize> =
             sending.inputs.iter().map(|input| self.edge_of_slot[slot(input)].unwrap()).collect();
         let factor = self.graph.edge_factors()[edges[0]] as usize;
@@ -167,10 +160,10 @@ impl<'a> Laid<'a> {
     }
 
     /// The places of inputs.
-    fn check_places(&self, words: &[u32], mask: u32, places: &[(u32, u32)]) {
+    fn check_places(&self, words: &[u32], slot: Bits, places: &[(u32, u32)]) {
         for &(place, edge) in places {
             let word = words[place as usize];
-            assert_eq!(word & mask, self.layout.slot_of_edge[edge as usize]);
+            assert_eq!(slot.get(word), self.layout.slot_of_edge[edge as usize]);
         }
     }
 
@@ -237,7 +230,7 @@ fn check_layout(graph: &FactorGraph, layout: &Layout, homes: Option<&Homes>) {
 fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape: [usize; 2]) {
     let laid = Laid::new(graph, layout);
     let work = LevelWork::new(graph, layout, preorder, shape, &Gang::of(2)).unwrap().unwrap();
-    laid.check_places(&work.words, (1 << LAST_SHIFT) - 1, &work.places);
+    laid.check_places(&work.words, level_input::SLOT, &work.places);
     assert_eq!(work.starts.len(), shape[0] * shape[1] + 1);
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
     assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
@@ -257,7 +250,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
         let mut before = (None, false);
         for unit in units[0]..units[1] {
             let LevelUnit { chunk, shape } = work.units[unit as usize];
-            if shape & MULTIPLIES != 0 {
+            if unit_shape::MULTIPLIES.is_in(shape) {
                 let of_unit = (versions[&work.words[128 * chunk as usize + 2]].level, true);
                 assert!(before <= of_unit, "unit {unit}");
                 before = of_unit;
@@ -294,12 +287,14 @@ fn versions_of(
     laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], work: &LevelWork,
 ) -> HashMap<u32, Version> {
     let mut versions = HashMap::new();
-    for &LevelUnit { chunk, .. } in work.units.iter().filter(|unit| unit.shape & MULTIPLIES != 0) {
+    for &LevelUnit { chunk, .. } in
+        work.units.iter().filter(|unit| unit_shape::MULTIPLIES.is_in(unit.shape))
+    {
         let words = work.words[128 * chunk as usize..][..128].as_chunks::<4>().0;
         let (first, place) = (words[0][0], words[0][2]);
         let mut is_new = Vec::new();
         for (lane, &[slot, news, of, _]) in (0..).zip(words) {
-            assert_eq!((of, news >> HUB_WIDTH_SHIFT & 7), (place, 5));
+            assert_eq!((of, hub_reading::LEVELS.get(news)), (place, 5));
             if news & HUB_NOTHING == 0 {
                 assert_eq!(slot, first + 8 * lane);
                 is_new.extend((0..8).map(|i| news >> i & 1 != 0));
@@ -340,7 +335,7 @@ fn check_reads(
             assert!(Source::is_none_in(word) && last == 0, "not needed");
             continue;
         }
-        assert_eq!(word, laid.source(edges[at]).word(word & SLOT_MASK));
+        assert_eq!(word, laid.source(edges[at]).word(input::SLOT.get(word)));
         let variable = graph.edge_variables()[edges[at]] as usize;
         let (first, count) = laid.layout.slots_of(variable);
         let own = laid.layout.slot_of_edge[edges[at]];
@@ -353,17 +348,17 @@ fn check_reads(
                 Reading::Nothing => panic!("edge {} has other messages", edges[at]),
                 Reading::Threads(ref read, own_thread) => {
                     let thread = if read.len() == 1 { 0 } else { place };
-                    assert_eq!(read[thread] & ((1 << LAST_SHIFT) - 1), slot);
+                    assert_eq!(leaf::SLOT.get(read[thread]), slot);
                     // Of one thread, it is the other message that it reads.
                     let expected = if read.len() == 1 { 0 } else { own - first };
                     assert_eq!(own_thread as u32, expected);
-                    (read[thread] & LEAF_NEW != 0, read[thread] & LEAF_LAST != 0)
+                    (leaf::NEW.is_in(read[thread]), leaf::LAST.is_in(read[thread]))
                 }
                 Reading::Hub(_, ref list) if !list.is_empty() && !is_own_piece(place) => {
                     let word = list[place / WARP_LEAVES];
-                    let version = &versions[&(word & !VERSION_NEW)];
+                    let version = &versions[&(version::SLOT.get(word))];
                     assert_eq!(version.first, first + (place / WARP_LEAVES * WARP_LEAVES) as u32);
-                    if word & VERSION_NEW != 0 {
+                    if version::NEW.is_in(word) {
                         return (version.is_new[place % WARP_LEAVES], false);
                     }
                     // None is new: it is the one of the iteration before that has all.
@@ -375,8 +370,8 @@ fn check_reads(
                 Reading::Hub(ref threads, _) => {
                     let place = place % WARP_LEAVES;
                     let bits = threads[place / 8][1];
-                    let last = bits >> (HUB_LAST_BITS_SHIFT as usize + place % 8) & 1 != 0;
-                    assert!(!last || bits >> HUB_LAST_SHIFT & 7 == slot ^ own);
+                    let last = hub_reading::LAST_BITS.get(bits) >> (place % 8) & 1 != 0;
+                    assert!(!last || hub_reading::LAST.get(bits) == slot ^ own);
                     (bits >> (place % 8) & 1 != 0, last)
                 }
             }
@@ -385,7 +380,7 @@ fn check_reads(
         match read {
             Reading::Nothing => {}
             Reading::Threads(read, own_thread) => {
-                let waits = read[*own_thread] & (LEAF_NEW | LEAF_LAST) != 0;
+                let waits = read[*own_thread] & (leaf::NEW.mask() | leaf::LAST.mask()) != 0;
                 assert!(read.len() == 1 || !waits, "waits for its own");
             }
             Reading::Hub(threads, list) => {

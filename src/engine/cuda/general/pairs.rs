@@ -4,7 +4,9 @@ use super::classes::by_class;
 use super::factors::Factors;
 use super::places::Places;
 use super::warp_items::is_in_warp_item;
-use crate::engine::cuda::interface::general::{LARGE_PAIR, MIDDLE_PAIR, PairItem, SMALL_PAIR};
+use crate::engine::cuda::interface::general::{
+    LARGE_PAIR, MIDDLE_PAIR, PairItem, SMALL_PAIR, pair_radices,
+};
 use crate::error::Result;
 use crate::memory::room;
 use crate::model::FactorGraph;
@@ -80,8 +82,10 @@ impl Pairs {
             let address = values + 8 * table.start as u64;
             let (low, high) = table.exponents;
             let is_near = low >= -NEAR_EXPONENTS && high <= NEAR_EXPONENTS;
-            let radices = graph.factor_cardinalities(factor as usize).enumerate();
-            let radices = radices.fold(0, |all, (i, radix)| all | (radix as u32) << (16 * i));
+            let radices = graph.factor_cardinalities(factor as usize);
+            let radices = radices
+                .zip([pair_radices::FIRST, pair_radices::SECOND])
+                .fold(0, |all, (radix, bits)| all | bits.put(radix as u32));
             items.push(PairItem {
                 values: address.into(),
                 input,

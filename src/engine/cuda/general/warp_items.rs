@@ -3,7 +3,7 @@
 use super::classes::by_class;
 use super::factors::{Values, too_many_values};
 use super::places::Places;
-use crate::engine::cuda::interface::general::{ITEM_LANES, WarpLane};
+use crate::engine::cuda::interface::general::{ITEM_LANES, WarpLane, lane};
 use crate::error::Result;
 use crate::kernel::DeviceHorn;
 use crate::memory::{Grow, collected, room, zeroed};
@@ -18,12 +18,15 @@ const RANGE: u32 = 430;
 /// The last word of a `WarpLane` without an edge, beside factors of so many variables.
 fn unused(arity: usize) -> u32 {
     let arity = arity as u32;
-    (arity - 1) << 11 | (RANGE / arity - 1) << 16
+    lane::LITERALS.put(arity - 1) | lane::RANGE.put(RANGE / arity - 1)
 }
 
 /// That of the lane with this number among those of its factor; whether the factor has the negated literal.
 fn used(arity: usize, index: usize, negated: bool) -> u32 {
-    unused(arity) | (index as u32) << 6 | 1 << 5 | u32::from(negated) << 4
+    unused(arity)
+        | lane::INDEX.put(index as u32)
+        | lane::USED.flag(true)
+        | lane::NEGATED.flag(negated)
 }
 
 /// The warp items of a graph, and where the messages to all its factors are.
@@ -145,7 +148,8 @@ mod tests {
         assert_eq!(warp_items.sizes().warp_items, 2);
         // The first: the factor of two variables, whose head is its last edge or its first one as the builder has it.
         // Of 2 and of 3 variables.
-        let more = [1 << 11 | 214 << 16, 2 << 11 | 142 << 16];
+        let more = [(1, 214), (2, 142)]
+            .map(|(literals, range)| lane::LITERALS.put(literals) | lane::RANGE.put(range));
         let lane = |position: usize| warp_items.lanes[position];
         for (factor, first) in [(1, 0), (0, ITEM_LANES)] {
             let (arity, edges) = (graph.arity(factor), graph.factor_edges(factor));
@@ -153,7 +157,10 @@ mod tests {
             assert_eq!((lane(first).place, lane(first).edge), (places.edges[head], head as u32));
             for index in 0..arity {
                 let own = lane(first + index);
-                assert_eq!(own.more, more[arity - 2] | (index as u32) << 6 | 1 << 5);
+                assert_eq!(
+                    own.more,
+                    more[arity - 2] | lane::INDEX.put(index as u32) | lane::USED.mask()
+                );
                 assert_eq!(warp_items.edge_inputs[own.edge as usize] as usize, first + index);
             }
             assert_eq!(lane(first + arity).more, more[arity - 2]);

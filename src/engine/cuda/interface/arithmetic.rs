@@ -42,6 +42,9 @@ device_interface! {
         words as words,
     }
 
+    arithmetic number DeviceHorn::IN_F64_RANGE, is HORN_PLAIN;
+    arithmetic number DeviceHorn::LISTED, is HORN_LISTED;
+
     /// One condition of a term: the variable at a position of the factor is in a state.
     arithmetic struct TermLiteral {
         position: u32,

@@ -65,6 +65,8 @@ device_interface! {
     const HUB_CLASSES: usize = 7;
     /// Classes of variables that are at a home: hubs but the large ones, then those with 4 slots, 2 and 1.
     const HOME_CLASSES: usize = 9;
+    /// So many of them are classes of hubs.
+    const HOME_HUBS: usize = HOME_CLASSES - 3;
 
     /// Variables of a class that are at a home: where they begin, by position, among slots, at the home's places for messages
     /// and among its variables, and how many they are.

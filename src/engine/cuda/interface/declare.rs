@@ -10,8 +10,11 @@
 /// * `arithmetic struct Name { ... }` or `arithmetic type path as Name { field as field, ... }`: cuda/arithmetic has a struct with these
 ///   fields; the header says only where they must be.
 /// * `enum Name { Variant = NAME = number, ... }`: the device's name of each value stands before it.
-/// * `const NAME: type = value;`, where `usize` is `uint32_t` of the device; `arithmetic const NAME: type = value is NAME;`, of which
-///   cuda/arithmetic has the same under the other name.
+/// * `word name { FIELD: first..end, ... }`: a word with a number in the bits from `first` on, up to before `end`, or with a flag in one
+///   bit. The host has `name::FIELD`, of type `Bits`; the device the macro `name_field(word)`, and the constants `NAME_FIELD` of a
+///   flag, else `NAME_FIELD_SHIFT` and `NAME_FIELD_MASK`.
+/// * `const NAME: type = value;`, where `usize` is `uint32_t` of the device; `arithmetic const NAME: type = value, is NAME;`, of which
+///   cuda/arithmetic has the same under the other name; `arithmetic number value, is NAME;`, if the host has it elsewhere, too.
 macro_rules! device_interface {
     (@ [$($done:tt)*]) => {
         /// What this file defines.
@@ -150,6 +153,30 @@ macro_rules! device_interface {
         }
     };
 
+    (
+        @ [$($done:tt)*] $(#[doc = $doc:literal])* word $name:ident {
+            $($(#[doc = $field_doc:literal])* $field:ident: $first:literal..$end:literal,)*
+        }
+        $($rest:tt)*
+    ) => {
+        $(#[doc = $doc])*
+        #[allow(dead_code, reason = "the device sets some bits itself")]
+        pub(in crate::engine::cuda) mod $name {
+            use crate::engine::cuda::interface::Bits;
+
+            $($(#[doc = $field_doc])* pub(in crate::engine::cuda) const $field: Bits = Bits::new($first, $end);)*
+        }
+
+        device_interface! {
+            @ [$($done)* super::header::Item::Word {
+                docs: &[$($doc),*],
+                name: stringify!($name),
+                fields: vec![$((&[$($field_doc),*], stringify!($field), $name::$field)),*],
+            },]
+            $($rest)*
+        }
+    };
+
     (@ [$($done:tt)*] $(#[doc = $doc:literal])* const $name:ident: $type:ty = $value:expr; $($rest:tt)*) => {
         $(#[doc = $doc])*
         pub(in crate::engine::cuda) const $name: $type = $value;
@@ -172,6 +199,13 @@ macro_rules! device_interface {
 
         device_interface! {
             @ [$($done)* super::header::Item::Assertion { name: stringify!($there), value: $name as u64 },]
+            $($rest)*
+        }
+    };
+
+    (@ [$($done:tt)*] arithmetic number $value:expr, is $there:ident; $($rest:tt)*) => {
+        device_interface! {
+            @ [$($done)* super::header::Item::Assertion { name: stringify!($there), value: u64::from($value) },]
             $($rest)*
         }
     };

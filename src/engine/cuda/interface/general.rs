@@ -104,8 +104,26 @@ device_interface! {
         padding: u32,
     }
 
+    /// The part of a lane of a warp item in its factor.
+    word lane {
+        /// Where its message comes from, which the device finds out.
+        SOURCE: 0..3,
+        /// Whether it notes contradictions at the variable.
+        NOTES: 3..4,
+        /// Whether its literal is negated.
+        NEGATED: 4..5,
+        /// Whether it has an edge at all.
+        USED: 5..6,
+        /// Its number among the lanes of its factor, 0 for the head.
+        INDEX: 6..11,
+        /// The number of literals, which all lanes of a warp item have.
+        LITERALS: 11..16,
+        /// How far their messages may be from one for doubles to do, as a logarithm.
+        RANGE: 16..32,
+    }
+
     /// What a lane of a warp item has to know: the place of its message; its edge; the number of the factor's coefficients; and
-    /// a word about its part in the factor.
+    /// the word `lane`.
     base struct WarpLane {
         place: u32,
         edge: u32,
@@ -113,9 +131,15 @@ device_interface! {
         more: u32,
     }
 
+    /// The states of the two variables of a table.
+    word pair_radices {
+        FIRST: 0..16,
+        SECOND: 16..32,
+    }
+
     /// What the lanes of a table have to know: its entries, those of a column, one state of the second variable, side by side;
     /// where the message from the first variable is, that from the second one being behind it; its number; where the messages to
-    /// both are; their states, in 16 bits each; and whether its entries are near enough to one for doubles to do wherever messages
+    /// both are; their states (`pair_radices`); and whether its entries are near enough to one for doubles to do wherever messages
     /// are.
     base struct PairItem {
         values: ReadOnly<f64>,

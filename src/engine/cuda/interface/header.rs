@@ -2,6 +2,7 @@
 
 use super::address::{Address, ReadOnly};
 use super::arithmetic::Uint4;
+use super::bits::Bits;
 use super::counter::Counter;
 use std::fmt::Write;
 
@@ -81,6 +82,11 @@ pub(super) enum Item {
         name: &'static str,
         values: Vec<(&'static [&'static str], &'static str, u32)>,
     },
+    Word {
+        docs: &'static [&'static str],
+        name: &'static str,
+        fields: Vec<(&'static [&'static str], &'static str, Bits)>,
+    },
     Constant {
         docs: &'static [&'static str],
         declaration: String,
@@ -139,6 +145,13 @@ impl Item {
                     writeln!(header, "    {name} = {value},").unwrap();
                 }
                 writeln!(header, "}};").unwrap();
+            }
+            Self::Word { docs, name, fields } => {
+                comment(header, "", docs);
+                for (docs, field, bits) in fields {
+                    comment(header, "", docs);
+                    header.push_str(&bits.render(name, field));
+                }
             }
             Self::Constant { docs, declaration, value, .. } => {
                 comment(header, "", docs);

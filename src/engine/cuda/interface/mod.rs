@@ -8,14 +8,17 @@
 mod address;
 pub(super) mod arithmetic;
 pub(super) mod binary;
+mod bits;
 mod counter;
 mod declare;
 pub(super) mod general;
 #[cfg(test)]
 mod header;
 pub(super) mod run;
+pub(super) mod words;
 
 pub(super) use address::{Address, ReadOnly};
+pub(super) use bits::Bits;
 
 #[cfg(test)]
 mod tests {
@@ -27,6 +30,7 @@ mod tests {
         let header = header::render(&[
             ("Of cuda/arithmetic: where the host expects fields.", false, arithmetic::items()),
             ("Runs.", false, run::items()),
+            ("Words of the binary program.", false, words::items()),
             ("The binary program.", true, binary::items()),
             ("The general program.", false, general::items()),
         ]);

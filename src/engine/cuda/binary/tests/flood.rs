@@ -1,13 +1,14 @@
 //! What blocks do in passes in which all messages are sent at once, read as cuda/engine/binary_flood.cuh and
 //! binary_home.cuh read it.
 
-use super::super::flood::{EDGES_SHIFT, FloodWork, KIND_SHIFT, rows};
+use super::super::flood::{FloodWork, rows};
 use super::super::homes::{Home, Homes};
 use super::*;
 use crate::engine::cuda::interface::binary::{
     FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_MULTIPLY, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR, FLOOD_WIDE,
-    HOME_CLASSES, HomePart, HomeRange, HomeShape,
+    HOME_HUBS, HomePart, HomeRange, HomeShape,
 };
+use crate::engine::cuda::interface::words::{factor_unit, hub_unit};
 
 /// Everything of blocks of so many warps, of which each has a part.
 struct Parts<'a> {
@@ -48,7 +49,7 @@ impl Parts<'_> {
                 assert_eq!(self.homes.of_variable[v], Home::At(block as u16));
                 let (first, width) = layout.slots_of(v);
                 assert_eq!(first, slot);
-                match class.checked_sub(HOME_CLASSES - 3) {
+                match class.checked_sub(HOME_HUBS) {
                     Some(few) => assert_eq!(width, 4 >> few),
                     None => assert_eq!(edges.len() % 8, 0),
                 }
@@ -59,8 +60,8 @@ impl Parts<'_> {
         assert_eq!((shape.inbox as usize, shape.variables), (edges.len(), variables));
         let joined = part(&self.all.words, shape.joined);
         edges.extend(joined.iter().map(|word| {
-            assert_eq!(*word, Source::Prepared.word(word & SLOT_MASK));
-            self.edge(word & SLOT_MASK)
+            assert_eq!(*word, Source::Prepared.word(input::SLOT.get(*word)));
+            self.edge(input::SLOT.get(*word))
         }));
         assert_eq!(shape.places as usize, edges.len());
         edges
@@ -69,13 +70,13 @@ impl Parts<'_> {
     /// The places of hubs that are at home.
     fn check_hubs_at_home(&self, shape: &HomeShape) {
         let layout = self.laid.layout;
-        let ranges = &shape.ranges[..HOME_CLASSES - 3];
+        let ranges = &shape.ranges[..HOME_HUBS];
         let place =
             |range: &HomeRange, hub: u32| range.place + layout.hub_slots[hub as usize] - range.slot;
         let hubs = ranges.iter().flat_map(|range| {
             (range.position..range.position + range.count).map(move |hub| place(range, hub))
         });
-        let end = std::iter::once(shape.ranges[HOME_CLASSES - 3].place);
+        let end = std::iter::once(shape.ranges[HOME_HUBS].place);
         assert!(part(&self.all.hubs, shape.hubs).iter().copied().eq(hubs.chain(end)));
     }
 
@@ -87,8 +88,9 @@ impl Parts<'_> {
         let mut factors = Vec::new();
         let mut next = 0;
         for (at, unit) in units.iter().enumerate() {
-            let (kind, is_late) = ((unit >> KIND_SHIFT) as usize, at >= shape.early_units as usize);
-            let row = (unit & ((1 << KIND_SHIFT) - 1)) as usize;
+            let (kind, is_late) =
+                (factor_unit::KIND.get(*unit) as usize, at >= shape.early_units as usize);
+            let row = factor_unit::ROW.get(*unit) as usize;
             assert_eq!(row, next);
             next += rows(kind);
             let unit = &words[row * WARP..next * WARP];
@@ -163,18 +165,18 @@ impl Hubs {
     fn add(&mut self, unit: &[u32], kind: usize, laid: &Laid<'_>) {
         let layout = laid.layout;
         let word = |thread: usize| Some(unit[2 * thread]).filter(|&word| word != NOTHING);
-        let number = |thread: usize| unit[2 * thread + 1] & ((1 << EDGES_SHIFT) - 1);
+        let number = |thread: usize| hub_unit::NUMBER.get(unit[2 * thread + 1]);
         let slots: Vec<Option<u32>> = (0..WARP)
             .map(|thread| {
                 let word = word(thread)?;
-                assert_eq!(word, Source::Prepared.word(word & SLOT_MASK));
-                Some(word & SLOT_MASK)
+                assert_eq!(word, Source::Prepared.word(input::SLOT.get(word)));
+                Some(input::SLOT.get(word))
             })
             .collect();
         for (thread, slot) in slots.iter().enumerate() {
             let is_edge = |slot: u32| laid.edge_of_slot[slot as usize].is_some();
             for i in 0..8 {
-                let is_marked = unit[2 * thread + 1] >> (EDGES_SHIFT + i) & 1 == 1;
+                let is_marked = hub_unit::EDGES.get(unit[2 * thread + 1]) >> i & 1 == 1;
                 assert_eq!(is_marked, slot.is_some_and(|slot| is_edge(slot + i)));
             }
         }
@@ -232,7 +234,7 @@ pub(super) fn check_flood(
     let laid = Laid::new(graph, &layout);
     let all = FloodWork::new(graph, &layout, &homes, warps, &Gang::of(2)).unwrap();
     let parts = Parts { laid: &laid, homes: &homes, all: &all, warps };
-    laid.check_places(&all.words, SLOT_MASK, &all.places);
+    laid.check_places(&all.words, input::SLOT, &all.places);
     assert_eq!(all.homes.len(), homes.blocks * turns);
     let mut times = vec![0; graph.edge_count()];
     let mut hubs = Hubs::default();
@@ -249,9 +251,9 @@ pub(super) fn check_flood(
         joined += shape.joined.count as usize;
         let early = part(&all.words, HomePart { count: shape.early, ..shape.joined });
         let end_of_large = layout.hub_slots[layout.classes[1] as usize];
-        assert!(early.iter().all(|word| word & SLOT_MASK >= end_of_large));
+        assert!(early.iter().all(|&word| input::SLOT.get(word) >= end_of_large));
         let late = part(&all.words, shape.joined)[shape.early as usize..].iter();
-        assert!(late.clone().all(|word| word & SLOT_MASK < end_of_large));
+        assert!(late.clone().all(|&word| input::SLOT.get(word) < end_of_large));
         // Words of hubs are of the block.
         let block = home / turns;
         assert_eq!(shape.hub_words, all.homes[block * turns].hub_words);
