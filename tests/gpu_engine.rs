@@ -1175,13 +1175,13 @@ fn messages_that_are_zero_by_zero_are_noted() {
     }
 }
 
-/// These tests on two emulated devices: one multiprocessor with little shared memory, and two clusters. Few cases,
+/// These tests on two emulated devices: two multiprocessors with little shared memory, and two clusters. Few cases,
 /// since emulation is slow.
 #[test]
 fn emulated_devices_do_the_same() {
     let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();
     let devices = [
-        "capability=70,multiprocessors=1,shared=13",
+        "capability=70,multiprocessors=2,shared=13",
         "capability=90,multiprocessors=16,resident=512",
     ];
     let variables = [("FASTLBP_TEST_CASES", cases.as_str())];

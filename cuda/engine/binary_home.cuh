@@ -203,6 +203,10 @@ struct alignas(16) Home {
         copy_words(reinterpret_cast<uint64_t *>(this), reinterpret_cast<const uint64_t *>(from), sizeof(Home) / 16 * 2);
         copy_words(reinterpret_cast<uint64_t *>(home_room), reinterpret_cast<const uint64_t *>(from + IMAGE_ROOM), words);
         __syncthreads();
+#ifndef __CUDA_ARCH__
+        move();
+        __syncthreads();
+#endif
     }
 
     /// Has the image of a home brought to the second-level cache.
@@ -261,6 +265,28 @@ struct alignas(16) Home {
     }
 
 private:
+#ifndef __CUDA_ARCH__
+    /// In a GPU, shared memory is at the same addresses in each block. Where it is not, an image has those of the block that
+    /// made it.
+    void move() {
+        if (threadIdx.x == 0) {
+            const ptrdiff_t by = reinterpret_cast<char *>(home_room) - reinterpret_cast<char *>(messages);
+            messages = moved(messages, by);
+            constants = moved(constants, by);
+            constant_places = moved(constant_places, by);
+            joined = moved(joined, by);
+            hubs = moved(hubs, by);
+            units = moved(units, by);
+            words = moved(words, by);
+            variables = moved(variables, by);
+        }
+    }
+    template <class T>
+    static T *moved(T *at, ptrdiff_t by) {
+        return reinterpret_cast<T *>(reinterpret_cast<intptr_t>(at) + by);
+    }
+#endif
+
     static __device__ __forceinline__ char *image(const Binary &g, uint32_t number) {
         return reinterpret_cast<char *>(g.home_images) + g.home_bytes * number;
     }
