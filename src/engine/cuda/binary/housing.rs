@@ -10,7 +10,7 @@ use crate::threads::Gang;
 /// How often homes are tried with other sizes.
 const MOST_TRIES: usize = 8;
 /// Edges that are worth a block of threads where all messages are sent at once.
-const EDGES_OF_BLOCK: usize = 512;
+const EDGES_OF_BLOCK: usize = 128;
 
 /// What a block has in shared memory: so many bytes, and whether the words of its factors are there as well.
 #[derive(Clone, Copy, Debug)]
