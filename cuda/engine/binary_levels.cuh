@@ -199,6 +199,21 @@ __device__ __noinline__ Fraction<T> maximum_of_group(uint32_t levels, uint32_t l
     return Fraction<T>{maximum.above.value, maximum.below.value};
 }
 
+/// The same of up to eight variables.
+template <class T>
+__device__ __noinline__ Fraction<T> maximum_of_few(uint32_t levels, uint32_t lane, uint64_t value, bool negated,
+                                                   HeadValues f) {
+    const Fraction<Max<T>> maximum = levels == 2 ? message_of_four<Max<T>>(lane, Packed{value}, negated, f)
+                                                 : group_message<Max<T>, 3>(lane, Packed{value}, negated, f);
+    return Fraction<T>{maximum.above.value, maximum.below.value};
+}
+
+/// The same of more, where doubles do not do.
+__device__ __forceinline__ Packed maximum_of_warp(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
+    const Fraction<Max<Far>> maximum = group_message<Max<Far>, 5>(lane, value, negated, f);
+    return Fraction<Far>{maximum.above.value, maximum.below.value}.ratio();
+}
+
 /// As far_message, of up to eight variables, where exponents are far from what doubles have.
 __device__ __noinline__ inline uint64_t farther_message(uint32_t lane, bool of_four, uint64_t value, bool negated,
                                                         HeadValues f) {
@@ -212,14 +227,15 @@ __device__ __noinline__ inline uint64_t farther_message(uint32_t lane, bool of_f
 __device__ __forceinline__ Packed far_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f, bool of_maxima) {
     const uint32_t levels = unit.levels();
-    if (of_maxima) {
-        return maximum_of_group<Far>(levels, lane, value.bits, negated, f).ratio();
-    }
     if (levels > 3) {
-        return group_message<Far, 5>(lane, value, negated, f).ratio();
+        return of_maxima ? maximum_of_warp(lane, value, negated, f) : group_message<Far, 5>(lane, value, negated, f).ratio();
     }
     if (unit.range() == 0 || !may_be_balanced(levels, value)) {
-        return Packed{farther_message(lane, levels == 2, value.bits, negated, f)};
+        return of_maxima ? maximum_of_few<Loose>(levels, lane, value.bits, negated, f).ratio()
+                         : Packed{farther_message(lane, levels == 2, value.bits, negated, f)};
+    }
+    if (of_maxima) {
+        return maximum_of_few<BalancedFar>(levels, lane, value.bits, negated, f).ratio();
     }
     return levels == 2 ? message_of_four<BalancedFar>(lane, value, negated, f).ratio()
                        : group_message<BalancedFar, 3>(lane, value, negated, f).ratio();
