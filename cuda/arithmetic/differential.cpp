@@ -299,11 +299,12 @@ void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const H
             messages_of<typename Number<BalancedFar>::type>(far, head, horn);
             give_others(c, far, values);
             messages_of<typename Number<Balanced>::type>(balanced, head, horn);
-            // Of what no double holds, only that.
+            // Of what no double holds, and of contradictions, only that; at the ends of the range, that or the message.
             for (int i = 0; i < N; ++i) {
-                const bool is_beyond =
-                    !values[i].template is_within<PLAIN_EXPONENT - 1>() || values[i] == Packed::contradiction();
-                balanced[i] = is_beyond ? values[i] : balanced[i];
+                const bool is_inside = values[i].template is_within<PLAIN_EXPONENT - 1>();
+                if (high(balanced[i]) == ~uint32_t(0) && !is_inside) {
+                    balanced[i] = values[i];
+                }
             }
             if (in_doubles) {
                 give_others(c, balanced, values);

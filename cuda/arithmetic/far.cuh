@@ -194,8 +194,8 @@ typedef InDouble<Scaling::BALANCED_FAR> BalancedFar;
 
 /// The bound of the exponents of odds that are not certain, all of a factor of up to eight variables together: weights are
 /// within 2^-(half of it + 2)..2^(half of it + 2), sums of products of N are larger by at most N, and coefficients are within
-/// 2^-64..2. So all numbers are within 2^-960..2^960.
-constexpr uint32_t BALANCED_EXPONENTS = 2 * (960 - 65 - 3 * 8);
+/// 2^-64..2. So all numbers are within 2^-1020..2^1020.
+constexpr uint32_t BALANCED_EXPONENTS = 2 * (1020 - 65 - 3 * 8);
 
 /// The exponent of odds, up or down, as it counts.
 FASTLBP_HD uint32_t balanced_exponent(Packed odds) {

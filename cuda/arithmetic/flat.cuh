@@ -47,6 +47,9 @@ struct InDouble {
     }
     FASTLBP_HD uint32_t high() const { return static_cast<uint32_t>(to_bits(value) >> 32); }
     FASTLBP_HD uint32_t low() const { return static_cast<uint32_t>(to_bits(value)); }
+    /// As it is stored, and what is left of the number without it, from 1 to 2.
+    FASTLBP_HD int32_t exponent() const { return static_cast<int32_t>(high() >> 20); }
+    FASTLBP_HD double digits() const { return of((high() & ((1u << 20) - 1)) | HIGH_ONE, low()).value; }
 };
 
 template <Scaling S>
@@ -115,9 +118,20 @@ struct FromPacked<Balanced> {
         second = Balanced::of(swapped ? state1 : state0, swapped ? low : 0);
     }
 
-    /// As of Flat, if the quotient is certain or within 2^-1000..2^1000; else anything that is not.
+    /// The quotient, if it is certain or stored as a double; else something with the high word ~0, as of 0/0. Digits are divided,
+    /// and exponents subtracted, so that any normal numbers will do.
     static FASTLBP_HD Packed ratio(Balanced numerator, Balanced denominator, bool inverse) {
-        return FromPacked<Flat>::ratio(Flat{numerator.value}, Flat{denominator.value}, inverse);
+        const Balanced above = {inverse ? denominator.value : numerator.value};
+        const Balanced below = {inverse ? numerator.value : denominator.value};
+        // No number here is so small that its high word is zero.
+        const bool none = above.high() == 0, infinite = below.high() == 0, any = none | infinite;
+        const Balanced digits = {quotient(above.digits(), below.digits())};
+        const int32_t difference = above.exponent() - below.exponent();
+        const uint32_t certain = none ? (infinite ? ~uint32_t(0) : 0) : HIGH_INFINITY;
+        // The quotient of the digits is from 1/2 to 2.
+        const bool is_plain = static_cast<uint32_t>(difference + 999) <= 1999;
+        const uint32_t high = is_plain ? digits.high() + (static_cast<uint32_t>(difference) << 20) : ~uint32_t(0);
+        return Packed{to_bits(Balanced::of(any ? certain : high, any ? 0 : digits.low()).value)};
     }
 };
 

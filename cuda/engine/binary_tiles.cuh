@@ -63,7 +63,7 @@ struct FloodRange {
     /// Where sums for eight inputs are less, or for 32, quotients of sums of products are within 2^-1000..2^1000.
     static constexpr uint32_t MOST = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 8) << PART;
     static constexpr uint32_t MOST_OF_WIDE = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 32) << PART;
-    /// With balanced weights, sums of products for eight inputs are within 2^-960..2^960.
+    /// With balanced weights, sums of products for eight inputs are normal doubles.
     static constexpr uint32_t MOST_BALANCED = BALANCED_EXPONENTS << PART;
     uint32_t sum = 0;
 
@@ -74,9 +74,6 @@ struct FloodRange {
     }
     __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
 };
-
-/// Whether a quotient of Balanced may be no double: it is not stored as one, or seems certain.
-__device__ __forceinline__ bool may_be_beyond(Packed message) { return distance_from_one(message) >= 1000u << 20; }
 
 /// A factor of more than eight variables.
 template <bool OPTIONS>
@@ -207,7 +204,7 @@ __device__ __noinline__ void few_far_factors(const Block &block, const Home &hom
     Packed message = Packed::one();
     if (__all_sync(~0u, fits)) {
         message = group_message<typename BalancedFor<T>::type, 3>(lane, value, negated, literals.values()).ratio();
-        fits = !there | !may_be_beyond(message);
+        fits = !there | (high(message) != ~uint32_t(0));
     }
     if (!__all_sync(~0u, fits)) {
         message = Packed{far_group_message<T>(lane, value.bits, negated, literals.values())};
@@ -219,12 +216,14 @@ __device__ __noinline__ void few_far_factors(const Block &block, const Home &hom
 
 /// Most factors of a block for which few_far_factors is faster than a thread for each: two rounds.
 constexpr uint32_t FEW_FAR = 128;
+/// The same where balanced weights may do for most of them.
+constexpr uint32_t FEW_BALANCED = 320;
 
 /// What factors that were noted send, in the numbers T.
 template <class T>
 __device__ __noinline__ void send_noted_factors(const Block &block, const Home &home, uint32_t pass) {
     const uint32_t count = block.far.count(0) + block.far.count(1), warps = blockDim.x / 32;
-    if (count <= FEW_FAR) {
+    if (count <= (2 * block.far.balanced >= count ? FEW_BALANCED : FEW_FAR)) {
         for (uint32_t first = threadIdx.x / 32 * 4; first < count; first += warps * 4) {
             few_far_factors<T>(block, home, first, count, pass);
         }
@@ -256,7 +255,7 @@ __device__ __forceinline__ void noted_factors_send(const Block &block, const Hom
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        block.far.counts = 0;
+        block.far.clear();
     }
 }
 
@@ -264,9 +263,9 @@ __device__ __forceinline__ void noted_factors_send(const Block &block, const Hom
 /// thread's first word.
 template <class Run>
 __device__ __noinline__ void note_or_send_factor(const Block &block, const Home &home, const uint32_t *words, uint32_t rows,
-                                                 uint32_t pass) {
+                                                 bool may_be_balanced, uint32_t pass) {
     const uint32_t kind = rows > 4 ? 1 : 0, at = static_cast<uint32_t>(words - home.words);
-    if (block.far.note(kind, at << FarFactors::WORDS_SHIFT | rows)) {
+    if (block.far.note(kind, at << FarFactors::WORDS_SHIFT | rows, may_be_balanced)) {
         return;
     }
     if (Run::OPTIONS && block.g.maxima != 0) {
@@ -310,7 +309,13 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
         }
     }
     if (far_off) {
-        note_or_send_factor<Run>(block, home, words, N, pass);
+        uint32_t signs = 0;
+        FASTLBP_UNROLL
+        for (int i = 0; i < N; ++i) {
+            signs |= high(values[i]);
+        }
+        const bool may_be_balanced = range.sum < FloodRange::MOST_BALANCED && static_cast<int32_t>(signs) >= 0;
+        note_or_send_factor<Run>(block, home, words, N, may_be_balanced, pass);
         return;
     }
     FASTLBP_UNROLL

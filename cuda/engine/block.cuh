@@ -69,20 +69,26 @@ struct FarFactors {
     /// Those with up to four variables, and others.
     static constexpr uint32_t KINDS = 2, ROOM = 320;
     /// Of each kind how many were noted, some of them without room, in 16 bits each, which are enough for factors with messages in
-    /// shared memory; and their words.
-    uint32_t counts, words[KINDS][ROOM];
+    /// shared memory; for how many of all balanced weights may do; and their words.
+    uint32_t counts, balanced, words[KINDS][ROOM];
 
     /// In a word, the number of variables, or most of them, and from this bit on where the factor's first word is.
     static constexpr uint32_t WORDS_SHIFT = 4;
 
     /// Notes a factor; returns whether there was room.
-    __device__ __forceinline__ bool note(uint32_t kind, uint32_t word) {
+    __device__ __forceinline__ bool note(uint32_t kind, uint32_t word, bool may_be_balanced) {
+        if (may_be_balanced) {
+            atomicAdd(&balanced, 1u);
+        }
         const uint32_t at = atomicAdd(&counts, 1u << 16 * kind) >> 16 * kind & 0xffff;
         if (at < ROOM) {
             words[kind][at] = word;
         }
         return at < ROOM;
     }
+
+    /// Before factors of a pass are noted; of one thread.
+    __device__ __forceinline__ void clear() { counts = balanced = 0; }
 
     __device__ __forceinline__ bool are_there() const { return counts != 0; }
     __device__ __forceinline__ uint32_t count(uint32_t kind) const {
@@ -140,7 +146,7 @@ struct Block {
             from = nullptr;
             taken_before = 0;
             tallies_ahead = nullptr;
-            far.counts = 0;
+            far.clear();
         }
         const uint32_t count = smaller_of(binary.coefficient_count, SHARED_COEFFICIENTS);
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
