@@ -2,10 +2,12 @@
 
 use super::limits::WARP;
 use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
-use crate::engine::cuda::interface::words::{input, level_input};
+use crate::engine::cuda::interface::words::{input, level_input, level_want};
 
 /// By levels, slots are below this.
 pub(super) const LEVEL_SLOTS: usize = level_input::SLOT.largest() as usize + 1;
+/// By levels, there are no more coefficients than this.
+pub(super) const LEVEL_COEFFICIENTS: usize = level_want::COEFFICIENTS.largest() as usize + 1;
 /// Words of a chunk: four of each thread.
 pub(super) const CHUNK: usize = 4 * WARP;
 /// What threads without an input have: one that is certain. They are not sent.

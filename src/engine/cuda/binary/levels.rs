@@ -5,7 +5,7 @@ use super::level_bound::fewest_words;
 use super::level_ranks::Ranks;
 use super::level_units::{Unit, items_of, units_of};
 use super::level_versions::Versions;
-use super::level_words::{CHUNK, LEVEL_SLOTS};
+use super::level_words::{CHUNK, LEVEL_COEFFICIENTS, LEVEL_SLOTS};
 use crate::engine::cuda::interface::binary::LevelUnit;
 use crate::engine::limits::MOST_LEVEL_WORDS;
 use crate::error::Result;
@@ -34,7 +34,7 @@ impl LevelWork {
         graph: &FactorGraph, layout: &Layout, preorder: &Preorder, [blocks, warps]: [usize; 2],
         gang: &Gang,
     ) -> Result<Option<Self>> {
-        if layout.slots >= LEVEL_SLOTS {
+        if layout.slots >= LEVEL_SLOTS || layout.coefficients.len() > LEVEL_COEFFICIENTS {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;

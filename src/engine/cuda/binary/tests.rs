@@ -3,7 +3,7 @@
 use super::homes::{Home, Homes};
 use super::layout::Layout;
 use super::level_bound::fewest_words;
-use super::level_words::ABSENT;
+use super::level_words::{ABSENT, LEVEL_COEFFICIENTS};
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::engine::cuda::interface::Bits;
@@ -516,6 +516,19 @@ fn wide_levels_fill_warps() {
 }
 
 /// Graphs of other kinds have no layout.
+#[test]
+fn words_of_levels_have_room_for_the_number_of_any_coefficients() {
+    let graph = build(2, &[(1, vec![0], 0)], 0);
+    let preorder = Schedule::SequentialFixed.preorder(&graph, 0).unwrap();
+    let mut layout = Layout::new(&graph, None, &Gang::of(1)).unwrap().unwrap();
+    let first = layout.coefficients[0];
+    for (count, fits) in [(LEVEL_COEFFICIENTS, true), (LEVEL_COEFFICIENTS + 1, false)] {
+        layout.coefficients.resize(count, first);
+        let work = LevelWork::new(&graph, &layout, &preorder, [1, 8], &Gang::of(1)).unwrap();
+        assert_eq!(work.is_some(), fits, "{count}");
+    }
+}
+
 #[test]
 fn other_graphs_have_no_layout() {
     let build = |add: &dyn Fn(&mut FactorGraphBuilder)| {
