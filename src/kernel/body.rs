@@ -139,7 +139,7 @@ impl FromEncoded for Near {
 
 /// The exponents of the odds of a factor, up or down, of those that are not certain, add up to less than this where [`Balanced`]
 /// serves. With the exponent e, weights are within 2^-+(|e| / 2 + 2), sums of products of N are larger by at most N, and coefficients
-/// are within 2^-64..2: so all numbers on the way are within 2^-+960. (Doubles go further, but not the division of `cuda/`.)
+/// are within 2^-64..2: so all numbers on the way are within 2^-+960. (Doubles go further, and devices take 60 more on each side.)
 pub(super) const BALANCED_EXPONENTS: u64 = 2 * (960 - 65 - 3 * SMALL_ARITY as u64);
 
 impl FromEncoded for Balanced {

@@ -13,7 +13,6 @@ macro_rules! address {
         impl<T> $name<T> {
             /// Of nothing.
             pub(in crate::engine::cuda) const NULL: Self = Self(0, PhantomData);
-
         }
 
         impl<T, E: Element> From<&DeviceBuffer<E>> for $name<T> {
