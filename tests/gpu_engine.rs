@@ -706,6 +706,51 @@ fn factors_beyond_f64_range_in_chains() {
     }
 }
 
+/// Variables in 5 to 700 factors whose messages are as far from one as 2^-830 and 2^830, up and down by turns, so that what is sent
+/// is not; with a certain one among them, or two that disagree.
+#[test]
+fn high_degrees_of_messages_of_all_sizes() {
+    let Some(options) = tested() else { return };
+    const SMALLEST: [f64; 5] = [0.2, 1e-12, 1e-40, 1e-120, 1e-250];
+    for certain in 0..4 {
+        let mut builder = FactorGraphBuilder::new();
+        let mut observed = Vec::new();
+        let mut child = 1000;
+        for (parent, degree) in [5, 8, 9, 17, 40, 70, 130, 300, 700].into_iter().enumerate() {
+            let parent = parent as u64;
+            for i in 0..degree {
+                child += 1;
+                // Pairs of factors say the opposite; the distance of some stays small.
+                let small = SMALLEST[i / 2 % (2 + parent as usize % 4)];
+                let (p, q) = if i % 2 == 0 { (0.9, small) } else { (small, 0.9) };
+                builder.add_and(child, &[parent], p, q).unwrap();
+                if i % 5 != 4 {
+                    observed.push((child, 1));
+                }
+            }
+            if certain & 1 != 0 {
+                child += 1;
+                builder.add_and(child, &[parent], 0.7, 0.0).unwrap();
+                observed.push((child, usize::from(!parent.is_multiple_of(3))));
+            }
+            if certain & 2 != 0 {
+                child += 1;
+                builder.add_and(child, &[parent], 1.0, 0.3).unwrap();
+                observed.push((child, usize::from(parent.is_multiple_of(4))));
+            }
+            builder.add_or(500 + parent, &[parent, parent + 1], 0.9, 0.1).unwrap();
+        }
+        let graph = Arc::new(builder.build().unwrap());
+        for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            for &(label, state) in &observed {
+                pair.both(|session| session.observe_label(label, state).unwrap());
+            }
+            sums_and_maxima(&mut pair, [6, 3], &format!("{schedule:?}, certain {certain}"));
+        }
+    }
+}
+
 /// Quotients whose divisors have only ones as digits, or nearly so: 1 - p for p of a few times 2^-53.
 #[test]
 fn quotients_by_nearly_one() {

@@ -35,11 +35,9 @@ struct LevelUnit : LevelUnitData {
         const uint32_t rounds = this->rounds();
         return chunk + 1 + (rounds > 2 ? (rounds + 1) / 4 : 0);
     }
-    /// Whether this input can be computed with so; without BALANCED weights, of exponents that are half as large.
-    template <bool BALANCED>
+    /// Whether this input can be computed with so.
     __device__ __forceinline__ bool fits(Packed value) const {
-        const uint32_t high = static_cast<uint32_t>(value.bits >> 32);
-        const uint32_t range = BALANCED ? this->range() << 20 : (this->range() << 19) - (4 << 20);
+        const uint32_t high = static_cast<uint32_t>(value.bits >> 32), range = this->range() << 20;
         return (high - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) |
                (is_certain_half(high) && this->range() != 0);
     }
@@ -127,23 +125,11 @@ struct Fraction<double> {
     }
 };
 
-__device__ __forceinline__ Fraction<double> in_doubles(const Fraction<double> &fraction) { return fraction; }
 __device__ __forceinline__ Fraction<double> in_doubles(const Fraction<Balanced> &fraction) {
     return Fraction<double>{fraction.above.value, fraction.below.value};
 }
 
-/// The number for what doubles do for, with balanced weights or without.
-template <bool BALANCED>
-struct DoubleOf {
-    typedef double type;
-};
-template <>
-struct DoubleOf<true> {
-    typedef Balanced type;
-};
-
 /// The part of a body that another thread of a group of four has.
-__device__ __forceinline__ double of_four(double x, int thread) { return __shfl_sync(~0u, x, thread, 4); }
 template <Scaling S>
 __device__ __forceinline__ InDouble<S> of_four(InDouble<S> x, int thread) {
     return InDouble<S>{__shfl_sync(~0u, x.value, thread, 4)};
@@ -245,7 +231,7 @@ __device__ __forceinline__ Packed far_message(uint32_t lane, const LevelUnit &un
 __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &unit, Packed value, bool negated,
                                               const HeadValues &f, bool of_maxima) {
     const uint32_t levels = unit.levels();
-    if (__all_sync(~0u, unit.fits<true>(value))) {
+    if (__all_sync(~0u, unit.fits(value))) {
         const Fraction<double> fraction =
             in_doubles(of_maxima ? maximum_of_group<Balanced>(levels, lane, value.bits, negated, f)
                                  : message_of_group<Balanced>(levels, lane, value, negated, f));
@@ -383,17 +369,15 @@ struct LevelWork {
     static __device__ __forceinline__ bool of_maxima() { return OPTIONS && shared_block().g.maxima != 0; }
 
     /// Computes and sends the messages of a unit if `fits` and more; returns whether.
-    template <bool BALANCED>
     __device__ __forceinline__ bool send_if(bool fits, uint32_t lane, const LevelUnit &unit,
                                             const LevelInput &input) const {
-        typedef typename DoubleOf<BALANCED>::type T;
         const uint32_t levels = unit.levels();
-        fits &= unit.fits<BALANCED>(input.value);
+        fits &= unit.fits(input.value);
         const Fraction<double> fraction = in_doubles(
-            of_maxima()   ? maximum_of_group<T>(levels, lane, input.value.bits, input.is_negated(), input.f)
-            : levels == 2 ? message_of_four<T>(lane, input.value, input.is_negated(), input.f)
-            : levels == 3 ? group_message<T, 3>(lane, input.value, input.is_negated(), input.f)
-                          : message_of_warp<T>(lane, input.value.bits, input.is_negated(), input.f));
+            of_maxima() ? maximum_of_group<Balanced>(levels, lane, input.value.bits, input.is_negated(), input.f)
+            : levels == 2 ? message_of_four<Balanced>(lane, input.value, input.is_negated(), input.f)
+            : levels == 3 ? group_message<Balanced, 3>(lane, input.value, input.is_negated(), input.f)
+                          : message_of_warp<Balanced>(lane, input.value.bits, input.is_negated(), input.f));
         fits &= fraction.is_plain();
         const Packed message = fraction.ratio();
         // Asked for here, it costs no time.
@@ -409,7 +393,7 @@ struct LevelWork {
     /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it has several such rounds, each of
     /// which is read while the one before is waited for, or a hub in pieces. Calls `begun` when messages are on
     /// their way. Returns whether that was right: if not, all of it is to be done again.
-    template <bool CERTAIN, bool MANY, class Begun>
+    template <bool MANY, class Begun>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub, const Begun &begun) const {
         const uint32_t leaves[2] = {words.z, words.w};
@@ -417,13 +401,13 @@ struct LevelWork {
         const bool few = unit.has_few(), in_pieces = MANY && unit.giants() > 0;
         const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
-        PieceShare above = {{1.0, 0}, 0, true};
+        PieceShare above = {{1.0, 0}, true};
         HubReadings wide[MANY ? 2 : 1];
         if (in_pieces) {
             const HubWords giant = load_words(chunk + hubs * 32);
             // Products of other pieces than the factor's are there long before.
             above = share_above_piece(places.buffer, versions_behind(chunk + hubs * 32 - lane), giant);
-            fits &= above.is_near & (CERTAIN | above.certain == 0);
+            fits &= above.is_near;
             wide[0].start(places, giant, false);
         } else {
             wide[0].start(places, hub, false);
@@ -452,14 +436,14 @@ struct LevelWork {
         }
         // What is looked at again now is there when it is needed.
         last.look_again();
-        fits &= take_rounds<CERTAIN>(readings, input.wanted, partial);
+        fits &= take_rounds(readings, input.wanted, partial);
         if (MANY) {
             // Of the last two rounds, messages may come at the same time.
             for (; next + 1 < hubs; ++next) {
                 wait_before(places, wide[0], wide[1]);
                 last.look_again();
-                fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, few, input.wanted, partial);
-                above = PieceShare{{1.0, 0}, 0, true};
+                fits &= take_hubs<1>(wide, above, of_wide, few, input.wanted, partial);
+                above = PieceShare{{1.0, 0}, true};
                 of_wide[0] = rounds + next;
                 wide[0] = wide[1];
                 wide[1].start(places, words_after, false);
@@ -468,17 +452,18 @@ struct LevelWork {
             wait_for(places, wide[0], wide[1]);
             last.look_again();
             of_wide[1] = hubs > 0 ? rounds + next : Wanted::NOWHERE;
-            fits &= take_hubs<CERTAIN, 2>(wide, above, of_wide, few, input.wanted, partial);
+            fits &= take_hubs<2>(wide, above, of_wide, few, input.wanted, partial);
         } else if (hubs > 0) {
-            fits &= take_hubs<CERTAIN, 1>(wide, above, of_wide, few, input.wanted, partial);
+            fits &= take_hubs<1>(wide, above, of_wide, few, input.wanted, partial);
         }
+        partial.decide();
         last.wait();
-        fits &= partial.complete<CERTAIN>(last.value(), input.value);
-        if (send_if<CERTAIN>(fits, lane, unit, input)) {
+        fits &= partial.complete(last.value(), input.value);
+        if (send_if(fits, lane, unit, input)) {
             return true;
         }
         // Where variables' messages are right, it was the factors that doubles do not do for.
-        if (!CERTAIN || !__all_sync(~0u, fits)) {
+        if (!__all_sync(~0u, fits)) {
             return false;
         }
         Packed value = input.value;
@@ -513,7 +498,6 @@ struct LevelWork {
 
     /// The same of a unit with MANY hubs, out of the way of most units. Gets what it needs by value, so that this can stay in
     /// registers elsewhere; and reads ahead itself, as before a call all that is on its way is waited for.
-    template <bool CERTAIN>
     static __device__ __noinline__ SentApart send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub,
                                                         LevelUnit next, uint32_t at) {
         const uint32_t lane = lane_of_warp();
@@ -521,21 +505,20 @@ struct LevelWork {
         const auto begun = [&] {
             apart.ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
         };
-        apart.sent = work.template send_usual<CERTAIN, true>(lane, unit, words, hub, begun);
+        apart.sent = work.template send_usual<true>(lane, unit, words, hub, begun);
         return apart;
     }
 
     /// A unit that is usual.
-    template <bool CERTAIN>
     __device__ __forceinline__ bool send(uint32_t lane, const LevelUnit &unit, const uint4 &words, const HubWords &hub,
                                          const LevelUnit &next, uint32_t at, LevelAhead &ahead) const {
         if (unit.wide_rounds() > 1 || unit.giants() > 0) {
-            const SentApart apart = send_apart<CERTAIN>(*this, unit, words, hub, next, at);
+            const SentApart apart = send_apart(*this, unit, words, hub, next, at);
             ahead = apart.ahead;
             return apart.sent;
         }
         ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
-        return send_usual<CERTAIN, false>(lane, unit, words, hub, [] {});
+        return send_usual<false>(lane, unit, words, hub, [] {});
     }
 
     /// Any unit, as send_apart.
@@ -613,26 +596,20 @@ struct LevelWork {
         const uint32_t lane = lane_of_warp();
         LevelUnit unit = queue.unit, next = queue.next;
         uint4 words = queue.words[lane], hub = queue.hub[lane];
-        UnusualUnits &unusual = unusual_units_of_warp();
+        UnusualUnits &unusual_units = unusual_units_of_warp();
         for (uint32_t at = begin;;) {
             const uint64_t bit = uint64_t(1) << ((at - begin) & 63);
-            const bool was_certain = (unusual.certain & bit) != 0, was_far = (unusual.far & bit) != 0;
+            uint64_t &unusual = unusual_units.words[(at - begin) / 64 % UNUSUAL_WORDS];
+            const bool was_unusual = (unusual & bit) != 0;
             LevelAhead ahead;
-            bool sent = false;
-            if (unit.is_usual() && !was_far) {
-                sent = !was_certain && send<false>(lane, unit, words, hub, next, at, ahead);
-                if (!sent) {
-                    sent = send<true>(lane, unit, words, hub, next, at, ahead);
-                    note_unusual(unusual.certain, bit, lane);
-                }
-            }
+            const bool sent = unit.is_usual() && !was_unusual && send(lane, unit, words, hub, next, at, ahead);
             if (unit.multiplies()) {
                 ahead = LevelAhead(g, queue, next, at, lane);
                 multiply(*this, words);
             } else if (!sent) {
                 ahead = LevelAhead(g, queue, next, at, lane);
                 send_any(*this, unit, words);
-                note_unusual(unusual.far, bit, lane);
+                note_unusual(unusual, bit, lane);
             }
             if (++at == end) {
                 return;

@@ -18,11 +18,12 @@ struct Sent {
     bool contradictory;
 };
 
-// Where CERTAIN, messages may be certain, and eight of a hub farther from 1; else these are found not to be right.
+// Messages are multiplied as doubles, certain ones as well: a zero makes a zero of all others, an infinity an infinity, and both
+// something that is no number. Those of hubs are ones, and counted.
 
-/// Which certain messages are among some: a bit for zeros, another one for infinities.
-constexpr uint32_t CERTAIN_ZERO = 1;
-constexpr uint32_t CERTAIN_INFINITY = 2;
+/// What counts a zero and an infinity among some messages, above an exponent of 19 bits.
+constexpr int32_t EXPONENT_ZERO = 1 << 19;
+constexpr int32_t EXPONENT_INFINITY = 1 << 25;
 
 /// Finds the certain messages among eight, a bit for each; `rest` gets the others, and ones.
 __device__ __forceinline__ void set_certain_apart(const Packed (&values)[8], Packed (&rest)[8], uint32_t &zeros,
@@ -42,7 +43,12 @@ __device__ __forceinline__ bool is_in_range(Packed value, uint32_t range) {
     return (high_half(value.bits) - ((static_cast<uint32_t>(BIAS) << 20) - range) < 2 * range) | (range == 0);
 }
 
-/// What a variable sends but for the last message: the products that it meets. An exponent is still to be added.
+__device__ __forceinline__ bool is_in_range_or_certain(Packed value, uint32_t range) {
+    return is_in_range(value, range) | is_certain_half(high_half(value.bits));
+}
+
+/// What a variable sends but for the last message: the products that it meets. An exponent is still to be added, which counts
+/// certain messages as well.
 struct Partial {
     double above, up[2], down[2];
     int32_t exponent;
@@ -68,14 +74,6 @@ struct Partial {
         down[1] = last > 3 ? pair : 1.0;
     }
 
-    /// Certain messages among the others decide, unless they disagree: then nothing here is right.
-    __device__ __forceinline__ void set_certain(uint32_t certain) {
-        const double only = certain == CERTAIN_ZERO       ? 0.0
-                            : certain == CERTAIN_INFINITY ? from_bits(INFINITY_BITS)
-                                                          : from_bits(~uint64_t(0));
-        above = certain == 0 ? above : only;
-    }
-
     /// Takes over another one if it is meant; without a branch.
     __device__ __forceinline__ void take(const Partial &other, bool meant) {
         above = meant ? other.above : above;
@@ -88,11 +86,22 @@ struct Partial {
         range = meant ? other.range : range;
     }
 
+    /// Certain messages that an exponent counts decide; where they disagree, the product is no number.
+    __device__ __forceinline__ void decide() {
+        const uint32_t counts = static_cast<uint32_t>(exponent + EXPONENT_ZERO / 2) / EXPONENT_ZERO;
+        const bool infinite = counts >= EXPONENT_INFINITY / EXPONENT_ZERO;
+        const bool none = counts % (EXPONENT_INFINITY / EXPONENT_ZERO) != 0;
+        const double only = from_bits(!infinite ? 0 : none ? ~uint64_t(0) : INFINITY_BITS);
+        above = counts == 0 ? above : only;
+        exponent = counts == 0 ? exponent : 0;
+    }
+
     /// With the last message, or a one; returns whether that was right. What is not met is one: multiplying by it is
     /// faster than a branch.
-    template <bool CERTAIN>
     __device__ __forceinline__ bool complete(Packed last, Packed &value) const {
-        const uint32_t high = high_half(last.bits);
+        // Zero and infinity have no exponent.
+        const bool is_certain = is_certain_half(high_half(last.bits));
+        const int32_t more = is_certain ? 0 : exponent;
         double product = last.plain();
         product = product * up[0];
         product = product * up[1];
@@ -100,12 +109,9 @@ struct Partial {
         product = product * down[1];
         product = product * down[0];
         const uint64_t bits = to_bits(product);
-        // Zero and infinity have no exponent, nor has what is neither: that would become a number by one.
-        const bool is_number = !CERTAIN || (bits != 0 && bits < INFINITY_BITS);
-        const int32_t more = is_number ? exponent : 0;
         value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
         const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
-        return (is_in_range(last, range) | (CERTAIN && is_certain_half(high))) &
+        return (is_in_range(last, range) | is_certain) &
                ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (more == 0));
     }
 };
@@ -117,38 +123,20 @@ struct Wanted {
     static constexpr uint32_t NOWHERE = 1 << 5;
 };
 
-/// Which certain messages the other ones of 2^width neighbouring threads have.
-__device__ __forceinline__ uint32_t certain_of_others(bool zero, bool infinity, uint32_t width) {
-    const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
-    const uint32_t group = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
-    const uint32_t others = group & ~(1u << lane);
-    return ((__ballot_sync(~0u, zero) & others) != 0 ? CERTAIN_ZERO : 0) |
-           ((__ballot_sync(~0u, infinity) & others) != 0 ? CERTAIN_INFINITY : 0);
-}
-
 /// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
 /// shape of the tree; with a width of 0, the message itself. No width is above 2. Two rounds side by side, so that
 /// one's waiting is another's time. Returns whether this was right.
-template <bool CERTAIN>
 __device__ __forceinline__ bool take_rounds(const RoundReadings &readings, const Wanted &wanted, Partial &partial) {
     // Messages within 2^-248..2^248, or fewer within more, are multiplied as they are: powers of two do not matter
     // for rounding.
     bool near = true;
     double product[2], siblings[2][2];
-    // A range, and which certain messages are among those of the others.
-    uint32_t ranges[2], certain[2];
+    uint32_t ranges[2];
     FASTLBP_UNROLL
     for (int i = 0; i < 2; ++i) {
-        Packed value = readings.value(i);
+        const Packed value = readings.value(i);
         ranges[i] = readings.width(i) == 0 ? 0 : (992u << 20) >> readings.width(i);
-        certain[i] = 0;
-        if (CERTAIN) {
-            const bool counts = ranges[i] != 0;
-            certain[i] = certain_of_others(counts && value == Packed::zero(), counts && value == Packed::infinity(),
-                                           readings.width(i));
-            value = counts ? uncertain(value) : value;
-        }
-        near &= is_in_range(value, ranges[i]);
+        near &= is_in_range_or_certain(value, ranges[i]);
         product[i] = value.plain();
     }
     FASTLBP_UNROLL
@@ -167,14 +155,11 @@ __device__ __forceinline__ bool take_rounds(const RoundReadings &readings, const
         const double leaf = __shfl_sync(~0u, siblings[i][0], wanted.thread);
         const double pair = __shfl_sync(~0u, siblings[i][1], wanted.thread);
         const double leaf_of_last = __shfl_sync(~0u, siblings[i][0], wanted.thread ^ wanted.last);
-        const uint32_t range = __shfl_sync(~0u, ranges[i] | certain[i], wanted.thread);
+        const uint32_t range = __shfl_sync(~0u, ranges[i], wanted.thread);
         Partial of_round = Partial::of(Packed::one());
         of_round.set(wanted.last, pair, 1.0, 1.0, pair * leaf);
         of_round.set_paths(wanted.last, leaf, 1.0, leaf_of_last, 1.0);
-        of_round.range = wanted.last != 0 ? range & ~3u : 0;
-        if (CERTAIN) {
-            of_round.set_certain(range & 3);
-        }
+        of_round.range = wanted.last != 0 ? range : 0;
         partial.take(of_round, wanted.round == static_cast<uint32_t>(i));
     }
     return near;
@@ -189,6 +174,11 @@ struct Share {
         const uint64_t bits = to_bits(product);
         return Share{from_bits((bits & FRACTION) | ONE_BITS),
                      static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS)};
+    }
+    /// Of a message that is not certain.
+    static __device__ __forceinline__ Share of_any(Packed value) {
+        const Far far = Far::of(value);
+        return Share{far.significand, far.exponent};
     }
 };
 
@@ -250,8 +240,7 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
     const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
     const uint32_t zeros = __ballot_sync(~0u, value == 0);
     const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
-    const Far own = Far::of(uncertain(Packed{value}));
-    const SiblingShares<2> siblings(Share{own.significand, own.exponent}, width);
+    const SiblingShares<2> siblings(Share::of_any(uncertain(Packed{value})), width);
     if (width == 0) {
         return Sent{value, false};
     }
@@ -264,9 +253,10 @@ __device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t
     return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
 }
 
-/// The range of eight messages that are multiplied as they are; of some, more is known.
+/// The range of eight messages that are multiplied as they are, and that of a last one by which such products are: then all are
+/// within 2^-1000..2^1000.
 constexpr uint32_t RANGE_OF_EIGHT = 64u << 20;
-constexpr uint32_t LARGE_RANGE_OF_EIGHT = 115u << 20;
+constexpr uint32_t RANGE_OF_LAST = 500u << 20;
 
 /// Whether eight messages are so.
 __device__ __forceinline__ bool eight_near(const Packed (&values)[8]) {
@@ -278,19 +268,57 @@ __device__ __forceinline__ bool eight_near(const Packed (&values)[8]) {
     return distances < 2 * RANGE_OF_EIGHT;
 }
 
-__device__ __forceinline__ bool eight_in_large_range(const Packed (&values)[8]) {
-    bool near = true;
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        near &= is_in_range(values[i], LARGE_RANGE_OF_EIGHT);
-    }
-    return near;
-}
-
 /// The product of eight messages near 1.
 __device__ __forceinline__ double product_of_eight(const Packed (&v)[8]) {
     return ((v[0].plain() * v[1].plain()) * (v[2].plain() * v[3].plain())) *
            ((v[4].plain() * v[5].plain()) * (v[6].plain() * v[7].plain()));
+}
+
+/// The exponents of eight messages of a hub, of all and of all but the factor's, with counts of certain ones as in Partial.
+struct ExponentsOfEight {
+    int32_t all = 0, of_others = 0;
+
+    __device__ __forceinline__ void add(int32_t exponent, bool is_own) {
+        all += exponent;
+        of_others += is_own ? 0 : exponent;
+    }
+};
+
+/// Leaves the digits of eight messages that are not certain, and adds their exponents.
+__device__ __forceinline__ void take_digits(Packed (&values)[8], uint32_t own, ExponentsOfEight &exponents) {
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) {
+        const Share share = Share::of_any(values[i]);
+        values[i] = Packed{to_bits(share.significand)};
+        exponents.add(share.exponent, i == own);
+    }
+}
+
+/// The same of eight that are certain, and leave ones, or stored as doubles. Returns whether they are so.
+__device__ __forceinline__ bool take_plain_digits(Packed (&values)[8], uint32_t own, ExponentsOfEight &exponents) {
+    bool is_plain = true;
+    uint32_t zeros = 0, infinities = 0;
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) {
+        is_plain &= values[i].is_plain();
+        zeros |= static_cast<uint32_t>(values[i] == Packed::zero()) << i;
+        infinities |= static_cast<uint32_t>(values[i] == Packed::infinity()) << i;
+        const Share share = Share::of(uncertain(values[i]).plain());
+        values[i] = Packed{to_bits(share.significand)};
+        exponents.add(share.exponent, i == own);
+    }
+    const auto count = [](uint32_t zeros, uint32_t infinities) {
+        return (zeros != 0 ? EXPONENT_ZERO : 0) + (infinities != 0 ? EXPONENT_INFINITY : 0);
+    };
+    exponents.all += count(zeros, infinities);
+    exponents.of_others += count(zeros & ~(1u << own), infinities & ~(1u << own));
+    return is_plain;
+}
+
+/// The product of a thread's eight messages near 1, or of their digits.
+__device__ __forceinline__ Share share_of_eight(const Packed (&values)[8], const ExponentsOfEight &exponents) {
+    const Share share = Share::of(product_of_eight(values));
+    return Share{share.significand, share.exponent + exponents.all};
 }
 
 /// What hubs send whose messages are read by threads, each with eight near 1, given what is above those of each, but for
@@ -312,46 +340,32 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
     const bool in_second = ((own ^ last) & 2) != 0;
     partial.set_paths(last, s.leaf, pair, last < 4 ? pair : in_second ? second : first, in_second ? first : second);
     partial.exponent = above.exponent;
-    partial.range = LARGE_RANGE_OF_EIGHT;
     return partial;
 }
 
-/// What is above the messages of hubs that threads read: the share of those of other pieces, which certain ones are among these,
-/// and whether it is not too far from one.
+/// What is above the messages of hubs that threads read: the share of those of other pieces, and whether it is not too far from
+/// one.
 struct PieceShare {
     Share above;
-    uint32_t certain;
     bool is_near;
 };
 
 /// Takes over what hubs send that are read in N rounds, side by side; `top` is above those of the first. Returns whether
 /// that was right. `few`: none has more than 2^FEW_LEVELS threads.
-template <bool CERTAIN, int N>
+template <int N>
 __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const PieceShare &top, const uint32_t *rounds,
                                           bool few, const Wanted &wanted, Partial &partial) {
     Packed values[N][8];
-    bool near = true;
-    uint32_t certain[N] = {};
-    FASTLBP_UNROLL
-    for (int n = 0; n < N; ++n) {
-        readings[n].take(values[n]);
-        if (CERTAIN) {
-            uint32_t zeros, infinities;
-            set_certain_apart(values[n], values[n], zeros, infinities);
-            // Of threads without the factor's slot, this is not asked for.
-            const uint32_t others = ~(1u << (readings[n].words.z & 7));
-            certain[n] =
-                certain_of_others(zeros != 0, infinities != 0, hub_width(readings[n].words)) |
-                ((zeros & others) != 0 ? CERTAIN_ZERO : 0) | ((infinities & others) != 0 ? CERTAIN_INFINITY : 0);
-            near &= eight_in_large_range(values[n]);
-        } else {
-            near &= eight_near(values[n]);
-        }
-    }
+    bool is_right = true;
+    ExponentsOfEight exponents[N];
     SiblingShares<> shares[N];
     FASTLBP_UNROLL
     for (int n = 0; n < N; ++n) {
-        shares[n] = SiblingShares<>(Share::of(product_of_eight(values[n])));
+        readings[n].take(values[n]);
+        if (!__all_sync(~0u, eight_near(values[n]))) {
+            is_right &= take_plain_digits(values[n], readings[n].words.z & 7, exponents[n]);
+        }
+        shares[n] = SiblingShares<>(share_of_eight(values[n], exponents[n]));
     }
     const auto climb = [&](int first, int end) {
         FASTLBP_UNROLL
@@ -371,9 +385,8 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Pie
     for (int n = 0; n < N; ++n) {
         const Share above = shares[n].others(n == 0 ? top.above : Share{1.0, 0});
         Partial of_hub = partial_of_eight(readings[n].words, values[n], above);
-        if (CERTAIN) {
-            of_hub.set_certain(certain[n] | (n == 0 ? top.certain : 0));
-        }
+        of_hub.exponent += exponents[n].of_others;
+        of_hub.range = RANGE_OF_LAST;
         of_hub.above = __shfl_sync(~0u, of_hub.above, wanted.thread);
         of_hub.exponent = __shfl_sync(~0u, of_hub.exponent, wanted.thread);
         FASTLBP_UNROLL
@@ -383,32 +396,8 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Pie
         }
         partial.take(of_hub, wanted.round == rounds[n]);
     }
-    return near;
+    return is_right;
 }
-
-/// Eight messages of a hub, whatever they are: their digits, certain ones as ones; the sums of their exponents, of all and
-/// of all but the factor's; and the certain ones, a bit for each.
-struct AnyEight {
-    Packed digits[8];
-    int32_t exponent = 0, of_others = 0;
-    uint32_t zeros = 0, infinities = 0;
-
-    __device__ __forceinline__ AnyEight(const Packed (&values)[8], uint32_t own) {
-        set_certain_apart(values, digits, zeros, infinities);
-        FASTLBP_UNROLL
-        for (uint32_t i = 0; i < 8; ++i) {
-            const Far far = Far::of(digits[i]);
-            digits[i] = Packed{to_bits(far.significand)};
-            exponent += far.exponent;
-            of_others += i == own ? 0 : far.exponent;
-        }
-    }
-
-    __device__ __forceinline__ Share share() const {
-        const Share of_digits = Share::of(product_of_eight(digits));
-        return Share{of_digits.significand, of_digits.exponent + exponent};
-    }
-};
 
 /// Adds up what 2^width neighbouring threads have.
 __device__ __forceinline__ uint32_t sum_of_neighbours(uint32_t sum, uint32_t width) {
@@ -420,22 +409,31 @@ __device__ __forceinline__ uint32_t sum_of_neighbours(uint32_t sum, uint32_t wid
     return sum;
 }
 
+/// The certain messages of some neighbouring threads together: zeros in the high half, infinities in the low one.
+__device__ __forceinline__ uint32_t count_certain(uint32_t zeros, uint32_t infinities, uint32_t width) {
+    return sum_of_neighbours(__popc(zeros) << 16 | __popc(infinities), width);
+}
+
 /// What hubs send, whatever the messages are; `top` is above all.
 __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
                                                      const Product &top) {
     const HubWords without_last = {words.x, words.y & ~HUB_READING_LAST_MASK, words.z, words.w};
     const uint32_t own = words.z & 7, width = hub_width(words);
-    const AnyEight eight(values, own);
+    Packed digits[8];
+    uint32_t zeros, infinities;
+    set_certain_apart(values, digits, zeros, infinities);
+    ExponentsOfEight exponents;
+    take_digits(digits, own, exponents);
     // What is farther away than messages can be does not matter.
     const int64_t limit = 1 << 30;
     const int64_t exponent = top.exponent < -limit ? -limit : top.exponent > limit ? limit : top.exponent;
-    const SiblingShares<> shares(eight.share(), width);
-    const Partial partial = partial_of_eight(without_last, eight.digits,
+    const SiblingShares<> shares(share_of_eight(digits, exponents), width);
+    const Partial partial = partial_of_eight(without_last, digits,
                                              shares.others(Share{top.significand, static_cast<int32_t>(exponent)}));
-    const Packed odds = Far::normalise(partial.above, partial.exponent + eight.of_others).packed();
-    // Certain ones among the others decide; infinities are counted in the low half.
-    const uint32_t at_own = (eight.zeros >> own & 1) << 16 | (eight.infinities >> own & 1);
-    const uint32_t others = sum_of_neighbours(__popc(eight.zeros) << 16 | __popc(eight.infinities), width) - at_own;
+    const Packed odds = Far::normalise(partial.above, partial.exponent + exponents.of_others).packed();
+    // Certain ones among the others decide.
+    const uint32_t at_own = (zeros >> own & 1) << 16 | (infinities >> own & 1);
+    const uint32_t others = count_certain(zeros, infinities, width) - at_own;
     const Certain certain = {top.zeros + (others >> 16), top.infinities + (others & 0xffff)};
     return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
 }
@@ -446,9 +444,13 @@ __device__ __forceinline__ Product product_of_piece(const Packed (&values)[8]) {
         const Share total = SiblingShares<>(Share::of(product_of_eight(values)), 5).total();
         return Product{total.significand, total.exponent, 0, 0};
     }
-    const AnyEight eight(values, 0);
-    const Share total = SiblingShares<>(eight.share(), 5).total();
-    const uint32_t certain = sum_of_neighbours(__popc(eight.zeros) << 16 | __popc(eight.infinities), 5);
+    Packed digits[8];
+    uint32_t zeros, infinities;
+    set_certain_apart(values, digits, zeros, infinities);
+    ExponentsOfEight exponents;
+    take_digits(digits, 0, exponents);
+    const Share total = SiblingShares<>(share_of_eight(digits, exponents), 5).total();
+    const uint32_t certain = count_certain(zeros, infinities, 5);
     return Product{total.significand, total.exponent, certain & 0xffff, certain >> 16};
 }
 

@@ -83,12 +83,13 @@ struct FirstVersions {
 
 /// What is above the piece that a factor reads; `words` are those of this thread.
 __device__ __noinline__ inline PieceShare share_above_piece(uint32_t buffer, const uint32_t *versions, HubWords words) {
-    constexpr int64_t MOST = 1 << 24;
+    // With the exponents of a piece, it is within 19 bits.
+    constexpr int64_t MOST = 1 << 12;
     const Versions pieces(buffer, versions);
     const Product top = other_pieces(pieces, 0, pieces_of_giant(words), words.z / WARP_LEAVES);
     const bool is_near = top.exponent >= -MOST && top.exponent <= MOST;
-    const uint32_t certain = (top.zeros != 0 ? CERTAIN_ZERO : 0) | (top.infinities != 0 ? CERTAIN_INFINITY : 0);
-    return PieceShare{{top.significand, is_near ? static_cast<int32_t>(top.exponent) : 0}, certain, is_near};
+    const int32_t certain = (top.zeros != 0 ? EXPONENT_ZERO : 0) + (top.infinities != 0 ? EXPONENT_INFINITY : 0);
+    return PieceShare{{top.significand, certain + (is_near ? static_cast<int32_t>(top.exponent) : 0)}, is_near};
 }
 
 /// What such a hub sends, whatever its messages are.

@@ -393,6 +393,8 @@ constexpr uint32_t SHARED_PIECES = 512;
 constexpr uint32_t LEVEL_STATES = 5;
 /// Threads of a block by levels: few, as each needs many registers and most of them wait.
 constexpr uint32_t LEVEL_THREADS = 256;
+/// Words of 64 units each in which a warp notes the unusual ones.
+constexpr uint32_t UNUSUAL_WORDS = 4;
 /// Bytes of shared memory at most that blocks have besides what is at home.
 constexpr uint32_t FLOOD_SHARED = 8192;
 /// Most passes that run ahead at a time where contradictions do not end the run.
@@ -495,16 +497,13 @@ static_assert(sizeof(LevelUnitData) == 8, "LevelUnitData");
 FASTLBP_FIELD(LevelUnitData, chunk, 0);
 FASTLBP_FIELD(LevelUnitData, shape, 4);
 
-/// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all; those 64
-/// apart share a bit.
+/// A bit for each of a warp's units that could not be sent the usual way once; those 64 * UNUSUAL_WORDS apart share one.
 struct UnusualUnits {
-    uint64_t certain;
-    uint64_t far;
+    uint64_t words[4];
 };
 
-static_assert(sizeof(UnusualUnits) == 16, "UnusualUnits");
-FASTLBP_FIELD(UnusualUnits, certain, 0);
-FASTLBP_FIELD(UnusualUnits, far, 8);
+static_assert(sizeof(UnusualUnits) == 32, "UnusualUnits");
+FASTLBP_FIELD(UnusualUnits, words, 0);
 
 struct Binary;
 
@@ -579,7 +578,7 @@ struct BinaryData {
     const LevelUnit *level_units;
     const uint4 *level_words;
     const uint32_t *level_starts;
-    /// Room for LOOKS times two words of each piece of a large hub, for who looks at states (see Look).
+    /// Room for SCANS times two words of each piece of a large hub, for who looks at states (see Look).
     uint64_t *looked_pieces;
     /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
     /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.

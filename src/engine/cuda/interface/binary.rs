@@ -36,6 +36,8 @@ device_interface! {
     const LEVEL_STATES: usize = 5;
     /// Threads of a block by levels: few, as each needs many registers and most of them wait.
     const LEVEL_THREADS: u32 = 256;
+    /// Words of 64 units each in which a warp notes the unusual ones.
+    const UNUSUAL_WORDS: usize = 4;
     /// Bytes of shared memory at most that blocks have besides what is at home.
     const FLOOD_SHARED: u32 = 8 << 10;
     /// Most passes that run ahead at a time where contradictions do not end the run.
@@ -110,11 +112,9 @@ device_interface! {
         shape: u32,
     }
 
-    /// Which of a warp's units had certain messages the last time, and which could not be sent the usual way at all; those 64
-    /// apart share a bit.
+    /// A bit for each of a warp's units that could not be sent the usual way once; those 64 * UNUSUAL_WORDS apart share one.
     struct UnusualUnits {
-        certain: u64,
-        far: u64,
+        words: [u64; UNUSUAL_WORDS],
     }
 
     /// The graph, its messages and what is done with them.
@@ -188,7 +188,7 @@ device_interface! {
         level_units: ReadOnly<LevelUnit>,
         level_words: ReadOnly<Uint4>,
         level_starts: ReadOnly<u32>,
-        /// Room for LOOKS times two words of each piece of a large hub, for who looks at states (see Look).
+        /// Room for SCANS times two words of each piece of a large hub, for who looks at states (see Look).
         looked_pieces: Address<u64>,
         /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
         /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
