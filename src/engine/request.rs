@@ -121,11 +121,11 @@ pub struct RunRequest {
     /// Whether [`Progress`] has all of its measures after each iteration. Costs the time of measuring in each iteration,
     /// and on a device that of a launch; changes no bit of messages, results or report.
     pub observe: bool,
-    /// Whether nobody needs [`Progress::max_diff`] and [`Progress::unconverged`]: then a change that exceeds the tolerance
-    /// may stand for the largest one, which spares most of the time of measuring. Changes no bit of messages, results or
-    /// report, but where a callback ends a run by BINGO's rule before the iterations of which it gives means: these are then
-    /// of fewer iterations, or, if there are none, results are the beliefs after the last one. Not where
-    /// [`RunRequest::observe`] asks for all measures.
+    /// Whether nobody needs [`Progress::max_diff`], [`Progress::active_fraction`] and [`Progress::unconverged`]: then a change
+    /// that exceeds the tolerance may stand for the largest one, and a share that does not end the run for the one that is,
+    /// which spares most of the time of measuring. Changes no bit of messages, results or report, but where a callback ends
+    /// a run by BINGO's rule before the iterations of which it gives means: these are then of fewer iterations, or, if there
+    /// are none, results are the beliefs after the last one. Not where [`RunRequest::observe`] asks for all measures.
     pub rough_progress: bool,
 }
 
@@ -227,7 +227,8 @@ pub struct Progress {
     /// of variables alone may stand here, if it exceeds the tolerance; with [`RunRequest::rough_progress`], that of any of
     /// them.
     pub max_diff: f64,
-    /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1.
+    /// Share of variables and factors that moved by more than the tolerance (BINGO's rule), else 1. With
+    /// [`RunRequest::rough_progress`], at least so many did, or this is of an iteration before.
     pub active_fraction: f64,
     /// Share of variables whose belief changed by more than [`StopRule::tolerance`]; of variables and factors where the
     /// rule looks at both. `None` where it is not measured: unless [`RunRequest::observe`] asks for it, with a fixed

@@ -9,7 +9,7 @@ use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::{Movement, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::{Product, pairwise_sum, stored_values, weights_to_probabilities};
-use crate::memory::{Grow, NoMemory, all_collected, collected, fit, room};
+use crate::memory::{Grow, NoMemory, all_collected, fit, room};
 
 /// Factors whose messages are measured together.
 const FACTORS_AT_ONCE: usize = 256;
@@ -82,11 +82,6 @@ impl Tracker {
             }
         }
         Ok(tracker)
-    }
-
-    /// Whether messages to factors are measured.
-    pub(super) fn measures_inputs(&self) -> bool {
-        self.inputs.len() > 0
     }
 
     #[inline(always)]
@@ -263,7 +258,7 @@ fn collect(team: &mut Team) -> Movement {
 pub(super) struct History {
     limit: usize,
     /// A ring buffer: once it has `limit` rows, the next row replaces the oldest one.
-    rows: Vec<Vec<f64>>,
+    rows: Vec<Values>,
     oldest: usize,
     /// Room for the means.
     sums: Vec<f64>,
@@ -277,18 +272,19 @@ impl History {
     }
 
     /// Adds the beliefs of an iteration, and drops the oldest ones beyond the limit.
-    pub(super) fn record(&mut self, tracker: &Tracker) -> Result<()> {
+    pub(super) fn record(&mut self, tracker: &Tracker, team: &Team) -> Result<()> {
         let length = tracker.beliefs.len();
-        let numbers = (0..length).map(|index| tracker.beliefs.number(index));
-        if self.rows.len() < self.limit {
+        let row = if self.rows.len() < self.limit {
             self.rows.try_room(1)?;
-            self.rows.push(collected(numbers)?);
-            return Ok(());
-        }
-        let row = &mut self.rows[self.oldest];
-        row.clear();
-        row.extend(numbers);
-        self.oldest = (self.oldest + 1) % self.limit;
+            self.rows.push(Values::numbers(length, 0.0)?);
+            self.rows.len() - 1
+        } else {
+            let oldest = self.oldest;
+            self.oldest = (oldest + 1) % self.limit;
+            oldest
+        };
+        let row = &self.rows[row];
+        team.run(|worker| row.copy_range_from(&tracker.beliefs, worker.share(length)));
         Ok(())
     }
 
@@ -300,11 +296,12 @@ impl History {
         let (newer, older) = self.rows.split_at(self.oldest);
         let mut rows = older.iter().chain(newer);
         let sums = &mut self.sums;
+        let first = rows.next()?;
         sums.clear();
-        sums.extend_from_slice(rows.next()?);
+        sums.extend((0..first.len()).map(|index| first.number(index)));
         for row in rows {
-            for (sum, value) in sums.iter_mut().zip(row) {
-                *sum += value;
+            for (index, sum) in sums.iter_mut().enumerate() {
+                *sum += row.number(index);
             }
         }
         let count = self.rows.len() as f64;

@@ -89,6 +89,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     let mut loops = Loop {
         engine,
         tracker,
+        rule: request.rule,
         policy: request.contradiction,
         measure,
         history,
@@ -104,6 +105,8 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         contradictory,
         iterations: 0,
         measured: None,
+        moved: 0,
+        factors_measured: None,
         max_diff: f64::INFINITY,
         active_fraction: 1.0,
         unconverged: None,
@@ -120,7 +123,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     };
     let mut cancelled = false;
     let reason = loop {
-        if let Some(reason) = loops.reason_to_stop(&request.rule) {
+        if let Some(reason) = loops.reason_to_stop() {
             break reason;
         }
         if cancelled {
@@ -147,7 +150,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         if last && !always_measured && loops.iterations > 0 {
             loops.compare_with_current()?;
         }
-        if let Some(witness) = &loops.witness {
+        if let Some(witness) = &mut loops.witness {
             witness.keep(&loops.engine.state, &loops.engine.team);
         }
         let begun = Instant::now();
@@ -226,6 +229,7 @@ struct SentAhead {
 struct Loop<'a> {
     engine: &'a mut CpuEngine,
     tracker: Tracker,
+    rule: StopRule,
     policy: Contradiction,
     measure: Measure,
     history: Option<History>,
@@ -248,8 +252,11 @@ struct Loop<'a> {
     /// The contradictory variables themselves, where iterations run in batches.
     contradictory: Marks,
     iterations: u64,
-    /// The iteration after which beliefs were last measured.
+    /// The iteration after which beliefs of variables were last measured, and how many of these moved in it.
     measured: Option<u64>,
+    moved: u64,
+    /// The iteration after which factors were last measured by BINGO's rule.
+    factors_measured: Option<u64>,
     max_diff: f64,
     active_fraction: f64,
     /// As in `Progress`.
@@ -261,9 +268,9 @@ struct Loop<'a> {
 impl Loop<'_> {
     /// The reason to end the run before the next iteration, if there is one (`docs/src/reference/contract.md`).
     /// Differences are never NaN.
-    fn reason_to_stop(&self, rule: &StopRule) -> Option<StopReason> {
+    fn reason_to_stop(&self) -> Option<StopReason> {
         let n = self.iterations;
-        match *rule {
+        match self.rule {
             StopRule::Iterations(count) => (n >= count).then_some(StopReason::Iterations),
             StopRule::Tolerance { tolerance, max_iterations }
             | StopRule::AllBeliefs { tolerance, max_iterations } => {
@@ -627,7 +634,7 @@ impl Loop<'_> {
         }
         let CpuEngine { state, team, synchronous, plan, .. } = &mut *self.engine;
         if let (false, Some(witness)) = (follows, &mut self.witness) {
-            follows = witness.recall(state, &self.tracker, synchronous, team);
+            follows = witness.recall_beliefs(state, &self.tracker, synchronous, team);
         }
         let movement = self.tracker.beliefs_moved(state, synchronous, team, follows);
         if let Some(witness) = &mut self.witness {
@@ -635,10 +642,17 @@ impl Loop<'_> {
             team.run_alone(|workspace| witness.choose(state, iterations, movement, workspace))?;
         }
         let Movement { max_diff, moved, .. } = movement;
-        self.max_diff = max_diff;
+        (self.max_diff, self.moved) = (max_diff, moved);
         self.unconverged = Some(share(moved, state.graph.variable_count()));
         if self.measure == Measure::Variables {
             return self.check_memory();
+        }
+        if self.measure == Measure::Inputs {
+            self.record()?;
+            if self.goes_on_anyway() {
+                return self.check_memory();
+            }
+            return self.measure_inputs();
         }
         if let Some(deferred) = &mut self.deferred {
             if max_diff > deferred.tolerance {
@@ -657,6 +671,47 @@ impl Loop<'_> {
             }
         }
         self.measure_factors(moved)
+    }
+
+    /// Notes the beliefs of variables that have been measured, if means may be of them.
+    fn record(&mut self) -> Result<()> {
+        // Means are of iterations after which all variables are measured.
+        let is_of_means =
+            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
+        if let (true, Some(history)) = (is_of_means, &mut self.history) {
+            history.record(&self.tracker, &self.engine.team)?;
+        }
+        Ok(())
+    }
+
+    /// Whether no more of factors is needed, since the variables alone say that the run goes on. More of what moves, or farther,
+    /// would not end it.
+    fn goes_on_anyway(&mut self) -> bool {
+        let graph = &self.engine.state.graph;
+        let nodes = graph.variable_count() + graph.factor_count();
+        if self.witness.is_none() || nodes == 0 {
+            return false;
+        }
+        self.active_fraction = share(self.moved, nodes);
+        let goes_on = self.reason_to_stop().is_none();
+        if let Some(witness) = &mut self.witness {
+            witness.leaves_factors_out = goes_on;
+        }
+        if goes_on {
+            self.unconverged = None;
+        }
+        goes_on
+    }
+
+    /// Measures the messages to factors after the beliefs of variables, and recalls those before if they were left out.
+    fn measure_inputs(&mut self) -> Result<()> {
+        let before = self.factors_measured.replace(self.iterations);
+        let follows = before.is_some_and(|before| before + 1 == self.iterations);
+        if let (false, Some(witness)) = (follows, &mut self.witness) {
+            let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
+            witness.recall_inputs(state, &self.tracker, synchronous, team);
+        }
+        self.measure_factors(self.moved)
     }
 
     /// Measures the beliefs of all variables, and makes the first step of the next iteration with them: both multiply the same
@@ -740,12 +795,6 @@ impl Loop<'_> {
         if nodes > 0 {
             self.active_fraction = moved;
         }
-        // Means are of iterations after which all is measured.
-        let is_of_means =
-            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
-        if let (true, Some(history)) = (is_of_means, &mut self.history) {
-            history.record(&self.tracker)?;
-        }
         self.check_memory()
     }
 
@@ -765,6 +814,9 @@ impl Loop<'_> {
         self.make_up()?;
         if self.witness.as_ref().is_some_and(Witness::is_alone) {
             self.measure_all()?;
+        }
+        if self.witness.as_ref().is_some_and(|witness| witness.leaves_factors_out) {
+            self.measure_inputs()?;
         }
         if !self.scanned {
             self.scan()?;

@@ -6,7 +6,8 @@
 //! largest change is not known, but for a bound.
 //!
 //! BINGO's rule looks at messages to factors, too, and at the share of nodes that move, which ends no run before some number of
-//! iterations; and the means that it gives are of the last beliefs. So a witness is enough in the iterations before these.
+//! iterations; and the means that it gives are of the last beliefs. So a witness is enough in the iterations before these. In the
+//! others, factors are left out where so many variables move that the run goes on whatever factors do.
 
 use super::measure::Tracker;
 use super::state::{Contradictions, State, Values};
@@ -31,8 +32,11 @@ pub(super) struct Witness {
     /// The variable, and its belief after the last iteration.
     variable: Option<usize>,
     belief: Vec<f64>,
-    /// The messages before the last iteration.
+    /// The messages before the last iteration, if they were kept.
     before: Values,
+    has_kept: bool,
+    /// Whether factors were left out after the last iteration.
+    pub(super) leaves_factors_out: bool,
     /// Whether only the witness was measured after the last iteration.
     is_alone: bool,
 }
@@ -41,7 +45,16 @@ impl Witness {
     /// Errors: no memory.
     pub(super) fn new(state: &State, tolerance: f64, until: u64) -> Result<Self> {
         let before = Values::new(state.to_variable.len(), EncodedMessage::ONE)?;
-        Ok(Self { tolerance, until, variable: None, belief: Vec::new(), before, is_alone: false })
+        Ok(Self {
+            tolerance,
+            until,
+            variable: None,
+            belief: Vec::new(),
+            before,
+            has_kept: false,
+            leaves_factors_out: false,
+            is_alone: false,
+        })
     }
 
     /// The last iteration after which it may be enough.
@@ -67,9 +80,10 @@ impl Witness {
         self.is_alone
     }
 
-    /// Before an iteration: keeps the messages, if there is a witness.
-    pub(super) fn keep(&self, state: &State, team: &Team) {
-        if self.variable.is_some() {
+    /// Before an iteration: keeps the messages, if somebody is not measured after the last one, or maybe after this one.
+    pub(super) fn keep(&mut self, state: &State, team: &Team) {
+        self.has_kept = self.variable.is_some() || self.leaves_factors_out;
+        if self.has_kept {
             let length = self.before.len();
             team.run(|worker| {
                 self.before.copy_range_from(&state.to_variable, worker.share(length));
@@ -112,25 +126,32 @@ impl Witness {
         Ok(())
     }
 
-    /// Gives the tracker the beliefs before the last iteration, and the messages to factors, if it measures them; `false` if they
-    /// are not known here.
-    pub(super) fn recall(
+    /// Gives the tracker the beliefs before the last iteration; `false` if they are not known here.
+    pub(super) fn recall_beliefs(
+        &mut self, state: &mut State, tracker: &Tracker, synchronous: &Synchronous, team: &mut Team,
+    ) -> bool {
+        if self.has_kept {
+            std::mem::swap(&mut self.before, &mut state.to_variable);
+            tracker.beliefs_moved(state, synchronous, team, false);
+            std::mem::swap(&mut self.before, &mut state.to_variable);
+        }
+        self.has_kept
+    }
+
+    /// Gives the tracker the messages to factors before the last iteration, if they are known here.
+    pub(super) fn recall_inputs(
         &mut self, state: &mut State, tracker: &Tracker, synchronous: &mut Synchronous,
         team: &mut Team,
-    ) -> bool {
-        if self.variable.is_none() {
-            return false;
+    ) {
+        if !self.has_kept {
+            return;
         }
         std::mem::swap(&mut self.before, &mut state.to_variable);
-        tracker.beliefs_moved(state, synchronous, team, false);
-        if tracker.measures_inputs() {
-            synchronous.messages_were_replaced();
-            synchronous.update_all_to_factors(state, team);
-            tracker.factors_moved(state, synchronous, team);
-            synchronous.messages_were_replaced();
-            team.collect(|w| w.contradictions = Contradictions::default());
-        }
+        synchronous.messages_were_replaced();
+        synchronous.update_all_to_factors(state, team);
+        tracker.factors_moved(state, synchronous, team);
+        synchronous.messages_were_replaced();
+        team.collect(|w| w.contradictions = Contradictions::default());
         std::mem::swap(&mut self.before, &mut state.to_variable);
-        true
     }
 }
