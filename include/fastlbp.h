@@ -1083,7 +1083,8 @@ void fastlbp_bp_free(fastlbp_bp *bp);
  * @param max_iterations Largest number of iterations that this run can make.
  * @param max_diff Largest change in the last iteration; infinity where the run does not measure it; with the property
  *        `progress` as `rough`, any change that exceeds the tolerance may stand for it.
- * @param active_fraction Fraction of variables and factors that still move (fastlbp_bp_run_bingo), else 1.
+ * @param active_fraction Fraction of variables and factors that still move (fastlbp_bp_run_bingo), else 1; with `rough`, at
+ *        least so many do, or it is that of an iteration before.
  * @return 0 to go on, any other number to end the run before its next iteration.
  *
  * Called on the thread that called the run function. Calls on the running session from inside it
@@ -1257,7 +1258,7 @@ fastlbp_status fastlbp_bp_set_progress(fastlbp_bp *bp,
  * | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
  * | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
  * | `active` | `off` or number >= 0 | fastlbp_bp_set_active_threshold |
- * | `progress` | `exact` or `rough` | `rough`: a progress callback may be told, as the largest change, any that exceeds the tolerance; runs are faster, with the same results, but for those by BINGO's rule that the callback ends early |
+ * | `progress` | `exact` or `rough` | `rough`: a progress callback may be told, as the largest change, any that exceeds the tolerance, and a smaller fraction that still moves; runs are faster, with the same results, but for those by BINGO's rule that the callback ends early |
  *
  * @param key The key, a string.
  * @param value The value, a string.

@@ -44,7 +44,7 @@ const ROUGH: &str = "rough";
 /// | `start` | `fresh` or `warm` | fastlbp_bp_set_start |
 /// | `measure` | `variables` or `all` | fastlbp_bp_set_measure; libDAI's rule is `all` |
 /// | `active` | `off` or number >= 0 | fastlbp_bp_set_active_threshold |
-/// | `progress` | `exact` or `rough` | `rough`: a progress callback may be told, as the largest change, any that exceeds the tolerance; runs are faster, with the same results, but for those by BINGO's rule that the callback ends early |
+/// | `progress` | `exact` or `rough` | `rough`: a progress callback may be told, as the largest change, any that exceeds the tolerance, and a smaller fraction that still moves; runs are faster, with the same results, but for those by BINGO's rule that the callback ends early |
 ///
 /// @param key The key, a string.
 /// @param value The value, a string.

@@ -161,7 +161,8 @@ functions! {
 /// @param max_iterations Largest number of iterations that this run can make.
 /// @param max_diff Largest change in the last iteration; infinity where the run does not measure it; with the property
 ///        `progress` as `rough`, any change that exceeds the tolerance may stand for it.
-/// @param active_fraction Fraction of variables and factors that still move (fastlbp_bp_run_bingo), else 1.
+/// @param active_fraction Fraction of variables and factors that still move (fastlbp_bp_run_bingo), else 1; with `rough`, at
+///        least so many do, or it is that of an iteration before.
 /// @return 0 to go on, any other number to end the run before its next iteration.
 ///
 /// Called on the thread that called the run function. Calls on the running session from inside it
