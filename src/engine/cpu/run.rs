@@ -150,8 +150,9 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         if last && !always_measured && loops.iterations > 0 {
             loops.compare_with_current()?;
         }
+        let factors_left_out = loops.has_left_factors_out();
         if let Some(witness) = &mut loops.witness {
-            witness.keep(&loops.engine.state, &loops.engine.team);
+            witness.keep(&loops.engine.state, &loops.engine.team, factors_left_out);
         }
         let begun = Instant::now();
         loops.iteration()?;
@@ -649,8 +650,15 @@ impl Loop<'_> {
         }
         if self.measure == Measure::Inputs {
             self.record()?;
-            if self.goes_on_anyway() {
-                return self.check_memory();
+            let graph = &self.engine.state.graph;
+            let nodes = graph.variable_count() + graph.factor_count();
+            if self.witness.is_some() && nodes > 0 {
+                // If variables alone say that the run goes on, more that moves, or farther, would not end it.
+                self.active_fraction = share(moved, nodes);
+                if self.reason_to_stop().is_none() {
+                    self.unconverged = None;
+                    return self.check_memory();
+                }
             }
             return self.measure_inputs();
         }
@@ -684,23 +692,11 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Whether no more of factors is needed, since the variables alone say that the run goes on. More of what moves, or farther,
-    /// would not end it.
-    fn goes_on_anyway(&mut self) -> bool {
-        let graph = &self.engine.state.graph;
-        let nodes = graph.variable_count() + graph.factor_count();
-        if self.witness.is_none() || nodes == 0 {
-            return false;
-        }
-        self.active_fraction = share(self.moved, nodes);
-        let goes_on = self.reason_to_stop().is_none();
-        if let Some(witness) = &mut self.witness {
-            witness.leaves_factors_out = goes_on;
-        }
-        if goes_on {
-            self.unconverged = None;
-        }
-        goes_on
+    /// Whether messages to factors are to be measured, and were not after the last iteration.
+    fn has_left_factors_out(&self) -> bool {
+        self.measure == Measure::Inputs
+            && self.iterations > 0
+            && self.factors_measured != Some(self.iterations)
     }
 
     /// Measures the messages to factors after the beliefs of variables, and recalls those before if they were left out.
@@ -815,7 +811,7 @@ impl Loop<'_> {
         if self.witness.as_ref().is_some_and(Witness::is_alone) {
             self.measure_all()?;
         }
-        if self.witness.as_ref().is_some_and(|witness| witness.leaves_factors_out) {
+        if self.has_left_factors_out() {
             self.measure_inputs()?;
         }
         if !self.scanned {

@@ -35,8 +35,6 @@ pub(super) struct Witness {
     /// The messages before the last iteration, if they were kept.
     before: Values,
     has_kept: bool,
-    /// Whether factors were left out after the last iteration.
-    pub(super) leaves_factors_out: bool,
     /// Whether only the witness was measured after the last iteration.
     is_alone: bool,
 }
@@ -52,7 +50,6 @@ impl Witness {
             belief: Vec::new(),
             before,
             has_kept: false,
-            leaves_factors_out: false,
             is_alone: false,
         })
     }
@@ -80,9 +77,9 @@ impl Witness {
         self.is_alone
     }
 
-    /// Before an iteration: keeps the messages, if somebody is not measured after the last one, or maybe after this one.
-    pub(super) fn keep(&mut self, state: &State, team: &Team) {
-        self.has_kept = self.variable.is_some() || self.leaves_factors_out;
+    /// Before an iteration: keeps the messages, if there is a witness, or if factors were left out after the last one.
+    pub(super) fn keep(&mut self, state: &State, team: &Team, factors_left_out: bool) {
+        self.has_kept = self.variable.is_some() || factors_left_out;
         if self.has_kept {
             let length = self.before.len();
             team.run(|worker| {
