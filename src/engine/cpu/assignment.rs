@@ -93,7 +93,7 @@ impl Assignment {
                 let batch = batches.batch(index);
                 let factor = state.graph.edge_factors()[batch[0] as usize] as usize;
                 let cost = cost(state, factor, batch.len(), tuning);
-                *lane = scheduler.place(state.graph.factor_variables(factor), cost);
+                *lane = scheduler.place(state, state.graph.factor_variables(factor), cost);
                 alone += cost;
             }
         }
@@ -130,7 +130,7 @@ struct Scheduler<'a> {
     touched: Vec<Touch>,
     /// Per lane, when it has run what it was given.
     free: Vec<u64>,
-    /// Per lane, how many variables of the current batch it touched last.
+    /// Per lane, how many variables of the current batch it touched last, by the time of their transfer.
     known: Vec<u32>,
     /// The lane of the last batch.
     previous: u16,
@@ -138,7 +138,7 @@ struct Scheduler<'a> {
 
 impl Scheduler<'_> {
     /// Chooses the lane of the next batch, which touches these variables. O(variables + lanes).
-    fn place(&mut self, variables: &[u32], cost: u64) -> u16 {
+    fn place(&mut self, state: &State, variables: &[u32], cost: u64) -> u16 {
         let Self { tuning, touched, free, known, previous } = self;
         if cost == 0 {
             // Nothing happens, so that it waits for nobody where it stays with its variable.
@@ -154,8 +154,10 @@ impl Scheduler<'_> {
             if lane == NONE {
                 continue;
             }
-            known[lane as usize] += 1;
-            met += 1;
+            let is_high = state.graph.degree(v as usize) > SMALL_DEGREE;
+            let weight = if is_high { tuning.transfer_of_products } else { 1 };
+            known[lane as usize] += weight;
+            met += weight;
             let end = if end == 0 { 0 } else { end + tuning.latency };
             if lane == latest_lane {
                 latest = latest.max(end);

@@ -2,8 +2,8 @@
 
 use super::engine::CpuEngine;
 use super::plan::Plan;
-use super::state::Values;
 use super::trees::{HighDegreeVariables, Trees};
+use super::values::Values;
 use super::{run, variable};
 use crate::engine::interface::{Engine, Problem, Provider, Run};
 use crate::engine::options::Backend;

@@ -57,6 +57,7 @@ impl CpuEngine {
         let mut state = State::new(graph)?;
         expand_for(&mut state, Inference::SumProduct)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
+        state.settle();
         let synchronous = Synchronous::new(&state, &tuning)?;
         Ok(Self {
             state,
@@ -75,7 +76,26 @@ impl CpuEngine {
 
     /// Plans iterations anew, by another schedule.
     pub(super) fn plan_by(&mut self, schedule: &Schedule) -> Result<()> {
-        self.plan = Plan::new(&mut self.state, schedule, &self.team, &self.tuning)?;
+        let Self { state, team, tuning, .. } = self;
+        let made = state
+            .arrange(None)
+            .and_then(|()| Plan::new(state, schedule, team, tuning))
+            .and_then(|plan| {
+                let changed = state.is_rearranged();
+                Ok((plan, changed.then(|| Synchronous::new(state, tuning)).transpose()?))
+            });
+        let (plan, synchronous) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                state.take_back();
+                return Err(error);
+            }
+        };
+        self.plan = plan;
+        self.state.settle();
+        if let Some(synchronous) = synchronous {
+            self.synchronous = synchronous;
+        }
         self.schedule = schedule.clone();
         self.trees_stale = true;
         Ok(())
@@ -155,7 +175,7 @@ impl CpuEngine {
 
     /// Sets all messages to uniform.
     pub(super) fn reset(&mut self) {
-        for index in 0..self.state.value_count {
+        for index in 0..self.state.to_variable.len() {
             self.state.to_variable.set(index, EncodedMessage::ONE);
         }
         self.state.restart_newest();

@@ -1,6 +1,7 @@
 //! How far the beliefs of factors moved: what libDAI's stop rule measures beside those of variables.
 
-use super::state::{State, Values};
+use super::state::State;
+use super::values::Values;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::kernel::{ExtendedFloat, TableInputs, TableValues, table_belief};

@@ -46,7 +46,7 @@ pub(super) struct FourAtOnce<'a> {
     to_factors: Destination<'a>,
     factors: &'a [FactorPlace],
     /// Where the slots of each variable start.
-    variable_offsets: &'a [u32],
+    first_slots: &'a [u32],
     coefficients: &'a [HornCoefficients],
     prefetches: bool,
 }
@@ -76,7 +76,7 @@ impl<'a> FourAtOnce<'a> {
                 &targets.to_factor,
             ),
             factors: &targets.factors,
-            variable_offsets: graph.variable_offsets(),
+            first_slots: state.first_slots(),
             coefficients: state.all_coefficients(),
             prefetches: graph.edge_count() >= PREFETCHED_FROM,
         })
@@ -402,7 +402,7 @@ impl<'a> FourAtOnce<'a> {
     fn first_slots(&self, variables: [u32; FOUR]) -> [usize; FOUR] {
         let mut first = [0; FOUR];
         for lane in 0..FOUR {
-            first[lane] = self.variable_offsets[variables[lane] as usize] as usize;
+            first[lane] = self.first_slots[variables[lane] as usize] as usize;
         }
         first
     }
@@ -411,7 +411,7 @@ impl<'a> FourAtOnce<'a> {
     #[inline(always)]
     fn prefetch_edges<const D: usize>(&self, variables: [u32; FOUR]) {
         for variable in variables {
-            let first = self.variable_offsets[variable as usize] as usize;
+            let first = self.first_slots[variable as usize] as usize;
             for target in self.to_factors.targets(first, D) {
                 self.to_factors.messages.prefetch(target.place as usize);
             }
@@ -435,8 +435,8 @@ impl<'a> FourAtOnce<'a> {
     fn update_by_blocks(
         &self, variable: usize, blocks: &mut Blocks,
     ) -> Result<Option<Product>, NoMemory> {
-        let start = self.variable_offsets[variable] as usize;
-        let count = self.variable_offsets[variable + 1] as usize - start;
+        let start = self.first_slots[variable] as usize;
+        let count = self.state.graph.degree(variable);
         let targets = self.to_factors.targets(start, count);
         blocks.begin(count)?;
         for first in (0..count).step_by(BLOCK) {

@@ -1,6 +1,6 @@
 //! By how much messages from binary variables to factors have changed, edge by edge, several at once.
 
-use super::state::View;
+use super::values::View;
 use crate::kernel::EncodedMessage;
 use std::ops::Range;
 

@@ -29,7 +29,7 @@ use super::assignment::Assignment;
 use super::batches::{Batches, Task};
 use super::high_arity::HighArityFactors;
 use super::pace::Pace;
-use super::serial::Serial;
+use super::serial::{PREFETCH_DISTANCE, Serial};
 use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, HighDegreeVariables, Trees};
@@ -70,6 +70,8 @@ struct Segment {
     waits: u32,
     batches: u32,
     tasks: u32,
+    /// Up to which task messages may be prefetched: those of the next ones are waited for.
+    reach: u32,
 }
 
 /// A wait for another lane.
@@ -192,7 +194,13 @@ impl Lanes {
             }
             if has_tasks {
                 let tasks = start.tasks as usize..segment.tasks as usize;
-                serial.run_tasks::<false>(&self.batches, &lane.tasks, tasks);
+                let reach = segment.reach as usize;
+                if !waits.is_empty() {
+                    for task in lane.tasks[tasks.start..reach].iter().take(PREFETCH_DISTANCE) {
+                        serial.prefetch(task);
+                    }
+                }
+                serial.run_tasks::<false>(&self.batches, &lane.tasks, tasks, reach);
             } else {
                 for &batch in &lane.batches[start.batches as usize..segment.batches as usize] {
                     serial.run_batch(self.batches.batch(batch as usize));
@@ -328,6 +336,14 @@ impl Waits {
         }
         for lane in &mut lanes {
             lane.end_segment()?;
+            let mut reach = lane.tasks.len() as u32;
+            for index in (0..lane.segments.len()).rev() {
+                lane.segments[index].reach = reach;
+                let [before, segment] = lane.segment(index);
+                if segment.waits > before.waits {
+                    reach = before.tasks;
+                }
+            }
         }
         let segments: Vec<i64> = collected(lanes.iter().map(|lane| lane.segments.len() as i64))?;
         let sizes: Vec<i64> = collected(sizes().map(|size| size as i64))?;
@@ -345,7 +361,7 @@ impl Lane {
     /// The segment before the one with an index, and that one.
     #[inline(always)]
     fn segment(&self, index: usize) -> [&Segment; 2] {
-        const BEGIN: &Segment = &Segment { waits: 0, batches: 0, tasks: 0 };
+        const BEGIN: &Segment = &Segment { waits: 0, batches: 0, tasks: 0, reach: 0 };
         [if index == 0 { BEGIN } else { &self.segments[index - 1] }, &self.segments[index]]
     }
 
@@ -357,6 +373,7 @@ impl Lane {
                 waits: self.waits.len() as u32,
                 batches: self.batches.len() as u32,
                 tasks: self.tasks.len() as u32,
+                reach: 0,
             })?;
         }
         Ok(())
@@ -418,6 +435,13 @@ impl Analysis {
 
 #[cfg(test)]
 impl Lanes {
+    /// The first edge of each batch, with its lane.
+    pub(super) fn edges(&self) -> impl Iterator<Item = (usize, u32)> {
+        let lanes = self.lanes.iter().enumerate();
+        let first = |batch: u32| self.batches.batch(batch as usize)[0];
+        lanes.flat_map(move |(number, lane)| lane.batches.iter().map(move |&b| (number, first(b))))
+    }
+
     /// Runs iterations on this thread, segment by segment of lanes that `choose` picks, given their number, where these are
     /// ready: as threads of any speed might. `choose` has to pick each of them from time to time.
     pub(super) fn run_in_any_order(

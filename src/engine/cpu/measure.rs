@@ -2,9 +2,10 @@
 
 use super::factor_beliefs::FactorBeliefs;
 use super::inputs::replace_probabilities;
-use super::state::{State, Values};
+use super::state::State;
 use super::synchronous::Synchronous;
 use super::team::Team;
+use super::values::Values;
 use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::{Movement, Workspace};
 use crate::error::{Error, Result};

@@ -4,7 +4,8 @@
 //! run at once as if neither happened, and if one does, the messages from before are put back and the iterations repeated one
 //! by one: what a run returns does not depend on it.
 
-use super::state::{State, Values};
+use super::state::State;
+use super::values::Values;
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::room;

@@ -7,7 +7,7 @@
 
 use super::state::{Link, State};
 use crate::error::Result;
-use crate::memory::{collected, filled};
+use crate::memory::filled;
 use std::ops::Range;
 
 /// The messages to be computed again.
@@ -26,6 +26,7 @@ const WORD: usize = 8;
 const ONES: u64 = u64::from_le_bytes([1; WORD]);
 
 /// An edge, and the edges of its factor.
+#[derive(Clone)]
 struct Neighbour {
     edge: u32,
     first: u32,
@@ -69,11 +70,12 @@ impl Pending {
     pub(super) fn new(state: &State, marking: usize) -> Result<Self> {
         debug_assert!(marking >= 2);
         let graph = &state.graph;
-        let neighbours = collected(graph.all_variable_edges().iter().map(|&edge| {
-            let Range { start, end } =
-                graph.factor_edges(graph.edge_factors()[edge as usize] as usize);
-            Neighbour { edge, first: start as u32, end: end as u32 }
-        }))?;
+        let mut neighbours = filled(state.slot_count(), Neighbour { edge: 0, first: 0, end: 0 })?;
+        for (edge, link) in state.links.iter().enumerate() {
+            let Range { start, end } = graph.factor_edges(graph.edge_factors()[edge] as usize);
+            neighbours[link.slot as usize] =
+                Neighbour { edge: edge as u32, first: start as u32, end: end as u32 };
+        }
         let is_high = |v: usize| graph.degree(v) > marking;
         let high_degree = if (0..graph.variable_count()).any(is_high) {
             let never = Arrival { moment: 0, edge: u32::MAX };
@@ -148,7 +150,7 @@ impl Pending {
     fn changed_among_many(&mut self, state: &State, edge: usize, own: usize) {
         let graph = &state.graph;
         let variable = graph.edge_variables()[edge] as usize;
-        let slots = graph.variable_slots(variable);
+        let slots = state.slots(variable);
         if let Some(high_degree) = &mut self.high_degree
             && slots.len() > high_degree.above
         {

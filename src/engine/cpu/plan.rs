@@ -3,6 +3,7 @@
 use super::assignment::Assignment;
 use super::batches::Batches;
 use super::high_arity::HighArityFactors;
+use super::lane_layout::lane_layout;
 use super::lanes::Lanes;
 use super::mixed::MixedBatches;
 use super::parallel::ParallelBatches;
@@ -103,6 +104,11 @@ impl Plan {
             let threads = team.threads();
             if let Some(assignment) = Assignment::new(state, &classes, threads, tuning)? {
                 classes.prepare_serial(state)?;
+                if state.graph.all_binary()
+                    && let Some(layout) = lane_layout(state, &classes, &assignment, tuning)?
+                {
+                    state.arrange(Some(layout))?;
+                }
                 let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
                 let cursors = Cursors::new(state, &trees)?;
                 return Ok(Plan::Batches(boxed(BatchPlan::new(

@@ -5,10 +5,11 @@
 use super::factor::messages;
 use super::high_arity::HighArityFactors;
 use super::serial::Serial;
-use super::state::{State, Values};
+use super::state::State;
 use super::store::store;
 use super::tournament::Tournament;
 use super::trees::{Cursors, HighDegreeVariables, Trees};
+use super::values::Values;
 use super::workspace::Workspace;
 use crate::engine::snapshot::Queue;
 use crate::error::Result;

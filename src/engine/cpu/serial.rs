@@ -6,9 +6,10 @@
 use super::batches::{Batches, Task, by_factor};
 use super::factor::{is_constant, messages};
 use super::high_arity::HighArityFactors;
-use super::state::{Link, Source, State, View};
+use super::state::{Link, Source, State};
 use super::store::{note_deterministic, store};
 use super::trees::HighDegreeVariables;
+use super::values::View;
 use super::variable::{high_degree_odds, odds_to_factor, simple_odds};
 use super::workspace::Workspace;
 use crate::kernel::{
@@ -18,7 +19,7 @@ use crate::kernel::{
 use std::ops::Range;
 
 /// Number of tasks by which the prefetch of messages precedes the computation.
-const PREFETCH_DISTANCE: usize = 8;
+pub(super) const PREFETCH_DISTANCE: usize = 8;
 
 /// `[value(0), value(1), ..]` of messages, without a loop up to four, which are nearly all factors: no value has to be where an
 /// index finds it. A macro, since functions that are called so often are not inlined.
@@ -70,9 +71,9 @@ impl Serial<'_> {
         }
         let tasks = batches.tasks();
         if self.high_arity.is_empty() {
-            self.run_tasks::<false>(batches, tasks, 0..tasks.len());
+            self.run_tasks::<false>(batches, tasks, 0..tasks.len(), tasks.len());
         } else {
-            self.run_tasks::<true>(batches, tasks, 0..tasks.len());
+            self.run_tasks::<true>(batches, tasks, 0..tasks.len(), tasks.len());
         }
     }
 
@@ -85,19 +86,14 @@ impl Serial<'_> {
 
     /// Runs some of the tasks, and prefetches for those that follow, also beyond these.
     pub(super) fn run_tasks<const HAS_HIGH_ARITY: bool>(
-        &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>,
+        &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>, reach: usize,
     ) {
         let state = self.state;
         let (links, messages) = (&state.links[..], state.to_variable.view());
-        let ahead = tasks.get(range.start + PREFETCH_DISTANCE..).unwrap_or_default();
+        let ahead = tasks.get(range.start + PREFETCH_DISTANCE..reach).unwrap_or_default();
         for (index, task) in tasks[range].iter().enumerate() {
             if let Some(next) = ahead.get(index) {
-                let links = links.get(next.first as usize..);
-                if let Some(links) = links.and_then(|links| links.first_chunk::<4>()) {
-                    for link in links {
-                        messages.prefetch(link.slot as usize);
-                    }
-                }
+                self.prefetch(next);
             }
             match task.arity {
                 2 => self.run_task::<2, HAS_HIGH_ARITY>(links, messages, task),
@@ -108,6 +104,21 @@ impl Serial<'_> {
                 7 => self.run_task::<7, HAS_HIGH_ARITY>(links, messages, task),
                 8 => self.run_task::<8, HAS_HIGH_ARITY>(links, messages, task),
                 _ => self.run_batch(batches.batch(task.first as usize)),
+            }
+        }
+    }
+
+    /// Prefetches the messages of a task, which will be written.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, task: &Task) {
+        let links = self.state.links.get(task.first as usize..);
+        if let Some(links) = links.and_then(|links| links.first_chunk::<4>()) {
+            for link in links {
+                if self.state.has_layout() {
+                    self.state.to_variable.prefetch_to_write(link.slot as usize);
+                } else {
+                    self.state.to_variable.prefetch(link.slot as usize);
+                }
             }
         }
     }

@@ -6,7 +6,8 @@
 
 use super::batches::Task;
 use super::serial::Serial;
-use super::state::{State, prefetch};
+use super::state::State;
+use super::values::prefetch;
 use crate::error::Result;
 use crate::kernel::small_horn_messages;
 use crate::memory::collected;

@@ -1,6 +1,8 @@
 //! Messages, evidence and the graph as the CPU engine holds them.
 
+use super::layout::Layout;
 use super::marks::Marks;
+use super::values::Values;
 use crate::error::Result;
 use crate::factor::Factor;
 use crate::kernel::{
@@ -12,205 +14,6 @@ use crate::model::{FactorGraph, VariableEvidence};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// Values that several threads read and write. Barriers order all accesses to one value; relaxed atomics make
-/// that safe Rust, at no cost.
-pub(super) struct Values(Vec<AtomicU64>);
-
-impl Values {
-    pub(super) const NONE: Self = Self(Vec::new());
-
-    pub(super) fn new(length: usize, value: EncodedMessage) -> Result<Self> {
-        Ok(Self(collected((0..length).map(|_| AtomicU64::new(value.0)))?))
-    }
-
-    #[inline(always)]
-    pub(super) fn get(&self, index: usize) -> EncodedMessage {
-        EncodedMessage(self.0[index].load(Relaxed))
-    }
-
-    #[inline(always)]
-    pub(super) fn set(&self, index: usize, value: EncodedMessage) {
-        self.0[index].store(value.0, Relaxed);
-    }
-
-    /// Stores a value; returns whether it differs from the one that it replaces. (It is stored in any case: a branch would be
-    /// hard to predict.)
-    #[inline(always)]
-    pub(super) fn replace(&self, index: usize, value: EncodedMessage) -> bool {
-        self.view().replace(index, value)
-    }
-
-    /// See [`View::array`].
-    #[inline(always)]
-    pub(super) fn array<const N: usize>(&self, start: usize) -> [EncodedMessage; N] {
-        self.view().array(start)
-    }
-
-    /// See [`View::padded`].
-    #[inline(always)]
-    pub(super) fn padded<const N: usize>(&self, start: usize, count: usize) -> [EncodedMessage; N] {
-        self.view().padded(start, count)
-    }
-
-    /// The values by themselves, for loops: where the list is has not to be read again after each write.
-    #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
-        View(&self.0)
-    }
-
-    /// Prefetches the cache line of a value.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, index: usize) {
-        prefetch(&self.0, index);
-    }
-
-    #[inline(always)]
-    pub(super) fn slice(
-        &self, range: Range<usize>,
-    ) -> impl ExactSizeIterator<Item = EncodedMessage> + '_ {
-        self.0[range].iter().map(|value| EncodedMessage(value.load(Relaxed)))
-    }
-
-    /// Reads an entry as a `f64`; see [`Self::numbers`].
-    #[inline(always)]
-    pub(super) fn number(&self, index: usize) -> f64 {
-        f64::from_bits(self.0[index].load(Relaxed))
-    }
-
-    #[inline(always)]
-    pub(super) fn set_number(&self, index: usize, value: f64) {
-        self.0[index].store(value.to_bits(), Relaxed);
-    }
-
-    /// Values that hold `f64` numbers instead of messages.
-    pub(super) fn numbers(length: usize, value: f64) -> Result<Self> {
-        Self::new(length, EncodedMessage(value.to_bits()))
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Replaces all values by those of a list of the same length.
-    pub(super) fn copy_from(&self, other: &Self) {
-        self.copy_range_from(other, 0..self.0.len());
-    }
-
-    /// Replaces some values by those of a list of the same length.
-    pub(super) fn copy_range_from(&self, other: &Self, range: Range<usize>) {
-        for (value, other) in self.0[range.clone()].iter().zip(&other.0[range]) {
-            value.store(other.load(Relaxed), Relaxed);
-        }
-    }
-}
-
-/// See [`Values::view`].
-#[derive(Clone, Copy)]
-pub(super) struct View<'a>(&'a [AtomicU64]);
-
-impl<'a> View<'a> {
-    #[inline(always)]
-    pub(super) fn get(self, index: usize) -> EncodedMessage {
-        EncodedMessage(self.0[index].load(Relaxed))
-    }
-
-    #[inline(always)]
-    pub(super) fn set(self, index: usize, value: EncodedMessage) {
-        self.0[index].store(value.0, Relaxed);
-    }
-
-    /// The `N` values from `start` on.
-    #[inline(always)]
-    pub(super) fn array<const N: usize>(self, start: usize) -> [EncodedMessage; N] {
-        let stored = &self.0[start..start + N];
-        let mut values = [EncodedMessage::ONE; N];
-        for (value, stored) in values.iter_mut().zip(stored) {
-            *value = EncodedMessage(stored.load(Relaxed));
-        }
-        values
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn len(self) -> usize {
-        self.0.len()
-    }
-
-    /// A value.
-    ///
-    /// # Safety
-    ///
-    /// The index is less than [`Self::len`].
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) unsafe fn at(self, index: usize) -> &'a AtomicU64 {
-        // SAFETY: as the caller says.
-        unsafe { self.0.get_unchecked(index) }
-    }
-
-    /// Where `N` values from `start` on are.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) fn place<const N: usize>(self, start: usize) -> *const f64 {
-        self.0[start..start + N].as_ptr().cast()
-    }
-
-    /// See [`Values::replace`].
-    #[inline(always)]
-    pub(super) fn replace(self, index: usize, value: EncodedMessage) -> bool {
-        let stored = &self.0[index];
-        let differs = stored.load(Relaxed) != value.0;
-        stored.store(value.0, Relaxed);
-        differs
-    }
-
-    /// As [`Self::replace`] where a value `is_wanted`; else nothing but `unwanted` changes. (There is no branch, which would be
-    /// hard to predict.)
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) fn replace_if(
-        self, is_wanted: bool, index: usize, value: EncodedMessage, unwanted: &AtomicU64,
-    ) -> bool {
-        let stored = &self.0[index];
-        let stored = if is_wanted { stored } else { unwanted };
-        let differs = stored.load(Relaxed) != value.0;
-        stored.store(value.0, Relaxed);
-        differs & is_wanted
-    }
-
-    /// The values at `start..start + count`, then ones; there are always `N` values from `start` on.
-    #[inline(always)]
-    pub(super) fn padded<const N: usize>(self, start: usize, count: usize) -> [EncodedMessage; N] {
-        let stored = &self.0[start..start + N];
-        let mut values = [EncodedMessage::ONE; N];
-        for (index, value) in values.iter_mut().enumerate() {
-            let word = stored[index].load(Relaxed);
-            // A conditional move, not a branch: degrees are hard to predict.
-            *value = EncodedMessage(if index < count { word } else { EncodedMessage::ONE.0 });
-        }
-        values
-    }
-
-    /// Prefetches the cache line of a value.
-    #[inline(always)]
-    pub(super) fn prefetch(self, index: usize) {
-        prefetch(self.0, index);
-    }
-}
-
-/// Prefetches the cache line of an item.
-#[inline(always)]
-pub(super) fn prefetch<T>(items: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(item) = items.get(index) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch of a valid reference changes nothing that can be seen.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (items, index);
-}
 
 /// Padding after the last message, so that a few values can be read from any index on.
 const PADDING: usize = 8;
@@ -245,9 +48,13 @@ pub(super) struct State {
     /// Where each slot's and each edge's values start; `None` if all variables are binary, when
     /// every message is one value.
     starts: Option<Starts>,
+    /// Where each variable's slots are; `None` in the order of the graph, without gaps.
+    layout: Option<Layout>,
+    /// What was so before [`Self::arrange`], until [`Self::settle`].
+    before: Option<Arrangement>,
     /// Messages from factors to variables, in variable-major order: the messages to one variable are contiguous.
     pub(super) to_variable: Values,
-    /// Number of stored message values.
+    /// Number of message values.
     pub(super) value_count: usize,
     /// One message per edge: variable-to-factor messages in a synchronous iteration and when changes are
     /// measured, pending factor-to-variable messages in others. Made when first needed.
@@ -271,6 +78,14 @@ pub(super) struct State {
     pub(super) newly_certain: Marks,
 }
 
+/// What [`State::arrange`] replaces.
+struct Arrangement {
+    layout: Option<Layout>,
+    links: Vec<Link>,
+    to_variable: Values,
+    newest: Values,
+}
+
 /// A factor as a table.
 pub(super) struct Expanded {
     pub(super) values: OwnedTable,
@@ -280,7 +95,7 @@ pub(super) struct Expanded {
 /// Where an edge's variable keeps its messages: all that a message from it needs, side by side.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
-    /// Position of the edge among its variable's edges, all variables concatenated.
+    /// Position of the edge among its variable's edges, all variables concatenated, maybe with gaps.
     pub(super) slot: u32,
     /// The slot of the variable's first edge; of its other edge, if it has one or two; the variable's
     /// number among the high-degree variables, if it is one.
@@ -361,6 +176,8 @@ impl State {
         let mut state = Self {
             links: Vec::new(),
             starts,
+            layout: None,
+            before: None,
             to_variable: Values::new(length + PADDING, EncodedMessage::ONE)?,
             value_count: length,
             by_edge: Values::NONE,
@@ -385,7 +202,7 @@ impl State {
         let mut links = filled(self.graph.edge_count(), empty)?;
         let mut high_degree_variables = 0;
         for v in 0..self.graph.variable_count() {
-            let slots = self.graph.variable_slots(v);
+            let slots = self.slots(v);
             let first = slots.start as u32;
             let high_degree = slots.len() > SMALL_DEGREE;
             let degree = if high_degree { 0 } else { slots.len() as u8 };
@@ -394,7 +211,7 @@ impl State {
                 let slot = slot as u32;
                 let place = match slots.len() {
                     // Behind the last message stands a neutral one.
-                    1 => self.value_count as u32,
+                    1 => self.slots_end() as u32,
                     2 if slot == first => first + 1,
                     _ if high_degree => high_degree_variables,
                     _ => first,
@@ -404,6 +221,107 @@ impl State {
             high_degree_variables += u32::from(high_degree);
         }
         Ok(links)
+    }
+
+    /// Where the slots of each variable start.
+    #[inline(always)]
+    pub(super) fn first_slots(&self) -> &[u32] {
+        match &self.layout {
+            None => self.graph.variable_offsets(),
+            Some(layout) => layout.first(),
+        }
+    }
+
+    /// The slots of a variable.
+    #[inline(always)]
+    pub(super) fn slots(&self, variable: usize) -> Range<usize> {
+        match &self.layout {
+            None => self.graph.variable_slots(variable),
+            Some(layout) => {
+                let first = layout.first()[variable] as usize;
+                first..first + self.graph.degree(variable)
+            }
+        }
+    }
+
+    /// Whether slots are not those of the graph.
+    #[inline(always)]
+    pub(super) fn has_layout(&self) -> bool {
+        self.layout.is_some()
+    }
+
+    /// Number of values in `to_variable` up to the neutral one.
+    fn slots_end(&self) -> usize {
+        self.layout.as_ref().map_or(self.value_count, Layout::end)
+    }
+
+    /// Number of slots, with the gaps between them.
+    pub(super) fn slot_count(&self) -> usize {
+        self.layout.as_ref().map_or(self.graph.edge_count(), Layout::end)
+    }
+
+    /// Moves the messages to where a layout has them, of binary variables only, until [`Self::settle`] or
+    /// [`Self::take_back`]. If this fails, nothing has changed.
+    pub(super) fn arrange(&mut self, mut layout: Option<Layout>) -> Result<()> {
+        if layout.is_none() && self.layout.is_none() {
+            return Ok(());
+        }
+        let length = match &layout {
+            None => self.value_count + PADDING,
+            Some(layout) => layout.end() + PADDING + PADDING,
+        };
+        let to_variable = Values::new(length, EncodedMessage::ONE)?;
+        if let Some(layout) = &mut layout {
+            layout.move_by(to_variable.to_line());
+        }
+        let newest = if self.newest.len() == 0 {
+            Values::NONE
+        } else {
+            Values::new(length, EncodedMessage::ONE)?
+        };
+        let layout = std::mem::replace(&mut self.layout, layout);
+        let links = match self.link() {
+            Ok(links) => links,
+            Err(error) => {
+                self.layout = layout;
+                return Err(error);
+            }
+        };
+        for (old, new) in self.links.iter().zip(&links) {
+            let (old, new) = (old.slot as usize, new.slot as usize);
+            to_variable.set(new, self.to_variable.get(old));
+            if newest.len() > 0 {
+                newest.set(new, self.newest.get(old));
+            }
+        }
+        let before = Arrangement {
+            layout,
+            links: std::mem::replace(&mut self.links, links),
+            to_variable: std::mem::replace(&mut self.to_variable, to_variable),
+            newest: std::mem::replace(&mut self.newest, newest),
+        };
+        self.before.get_or_insert(before);
+        Ok(())
+    }
+
+    /// Whether [`Self::arrange`] has moved messages since [`Self::settle`].
+    pub(super) fn is_rearranged(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Keeps what [`Self::arrange`] has done.
+    pub(super) fn settle(&mut self) {
+        self.before = None;
+    }
+
+    /// Undoes what [`Self::arrange`] has done.
+    pub(super) fn take_back(&mut self) {
+        if let Some(Arrangement { layout, links, to_variable, newest }) = self.before.take() {
+            self.layout = layout;
+            self.links = links;
+            self.to_variable = to_variable;
+            self.newest = newest;
+        }
     }
 
     /// Makes `by_edge` if it is not there yet.

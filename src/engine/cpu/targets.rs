@@ -2,7 +2,7 @@
 
 use super::state::State;
 use crate::error::Result;
-use crate::memory::collected;
+use crate::memory::{collected, filled};
 
 /// Where a message is stored, and the node that reads it.
 #[derive(Clone, Copy)]
@@ -61,17 +61,25 @@ impl Targets {
         let graph = &state.graph;
         let (edges, factors) = (graph.edge_count(), graph.edge_factors());
         let links = state.links.iter().zip(graph.edge_variables());
-        let slots = if serves { graph.all_variable_edges() } else { &[] };
         let to_variable = links.map(|(link, &node)| Target { place: link.slot, node });
-        let to_factor =
-            slots.iter().map(|&edge| Target { place: edge, node: factors[edge as usize] });
+        let slots = if serves { state.slot_count() } else { 0 };
+        let mut to_factor = filled(slots, Target { place: 0, node: 0 })?;
+        if serves {
+            for ((edge, link), &node) in state.links.iter().enumerate().zip(factors) {
+                to_factor[link.slot as usize] = Target { place: edge as u32, node };
+            }
+        }
         let places = (0..if serves { graph.factor_count() } else { 0 }).map(|factor| FactorPlace {
             first_edge: graph.factor_offsets()[factor],
             coefficients: graph.conjunction_parameter(factor).unwrap_or_default() as u32,
         });
         Ok(Self {
-            to_variable: TargetList::new(to_variable, edges, graph.variable_count())?,
-            to_factor: TargetList::new(to_factor, edges, graph.factor_count())?,
+            to_variable: TargetList::new(
+                to_variable,
+                state.to_variable.len(),
+                graph.variable_count(),
+            )?,
+            to_factor: TargetList::new(to_factor.into_iter(), edges, graph.factor_count())?,
             factors: collected(places)?,
         })
     }
@@ -84,7 +92,7 @@ pub(super) use several::Destination;
 #[cfg(target_arch = "x86_64")]
 mod several {
     use super::super::stale::StaleView;
-    use super::super::state::View;
+    use super::super::values::View;
     use super::{Target, TargetList};
     use crate::kernel::EncodedMessage;
     use std::sync::atomic::Ordering::Relaxed;

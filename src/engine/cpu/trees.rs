@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 pub(super) struct Trees {
     /// Where each variable's nodes start; `NONE` for a variable without a tree. Empty if none has.
     starts: Vec<u32>,
-    nodes: Vec<Cell>,
+    nodes: Cells,
 }
 
 const NONE: u32 = u32::MAX;
@@ -51,6 +51,34 @@ impl Cell {
     }
 }
 
+/// Products, in lines of the cache, so that those of two variables, which two threads may access, are in different ones: those of
+/// each start at a multiple of [`Cells::IN_LINE`].
+#[derive(Default)]
+struct Cells(Vec<Line>);
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Line([Cell; Cells::IN_LINE]);
+
+impl Cells {
+    const IN_LINE: usize = 2;
+
+    /// At least so many.
+    fn new(count: usize) -> Result<Self> {
+        Ok(Self(collected((0..count.div_ceil(Self::IN_LINE)).map(|_| Line::default()))?))
+    }
+
+    #[inline(always)]
+    fn get(&self, index: usize) -> Product {
+        self.0[index / Self::IN_LINE].0[index % Self::IN_LINE].get()
+    }
+
+    #[inline(always)]
+    fn set(&self, index: usize, product: Product) {
+        self.0[index / Self::IN_LINE].0[index % Self::IN_LINE].set(product);
+    }
+}
+
 /// Number of trees of a variable: one of odds, or one for each of more than two states.
 fn states(state: &State, variable: usize) -> usize {
     if state.is_binary(variable) { 1 } else { state.graph.cardinality(variable) }
@@ -81,11 +109,12 @@ impl Trees {
             if is_high_degree(v) {
                 trees.starts.push(next as u32);
                 next += stored_nodes(blocks(state, v)) * states(state, v);
+                next = next.next_multiple_of(Cells::IN_LINE);
             } else {
                 trees.starts.push(NONE);
             }
         }
-        trees.nodes = collected((0..next).map(|_| Cell::default()))?;
+        trees.nodes = Cells::new(next)?;
         trees.rebuild_all(state);
         Ok(trees)
     }
@@ -137,7 +166,7 @@ impl Trees {
     /// Computes the nodes above some leaves of a variable, given as message indices in variable-major order.
     /// O(min(degree, slots * log degree) * states).
     pub(super) fn update_slots(&self, state: &State, variable: usize, slots: &[u32]) {
-        let own = state.graph.variable_slots(variable);
+        let own = state.slots(variable);
         if slots.len() * (own.len().ilog2() as usize + 1) >= own.len() {
             self.rebuild(state, variable);
         } else {
@@ -165,7 +194,7 @@ impl Trees {
             let sibling = (block >> level) ^ 1;
             let (start, size) = levels[level];
             if sibling < size {
-                product = product.combine(self.nodes[start + sibling].get());
+                product = product.combine(self.nodes.get(start + sibling));
             }
         }
         product.times_others(&block_messages(state, variable, block, x), leaf % BLOCK)
@@ -177,7 +206,7 @@ impl Trees {
 fn block_messages(
     state: &State, variable: usize, block: usize, x: usize,
 ) -> [EncodedMessage; BLOCK] {
-    let slots = state.graph.variable_slots(variable);
+    let slots = state.slots(variable);
     let first = slots.start + block * BLOCK;
     let count = (slots.end - first).min(BLOCK);
     if state.is_binary(variable) {
@@ -208,10 +237,11 @@ pub(super) struct Cursors {
     high_degree_variables: Vec<Cursor>,
     /// Per cursor, then per level from the blocks to the root: the product of all messages that are not below the node
     /// of the path at that level.
-    down: Vec<Cell>,
+    down: Cells,
 }
 
-/// What a visit to a high-degree variable needs, in one place for the cache.
+/// What a visit to a high-degree variable needs, in one place for the cache, in which nothing is beside it.
+#[repr(align(64))]
 struct Cursor {
     first_slot: u32,
     degree: u32,
@@ -229,20 +259,22 @@ impl Cursors {
         if !state.graph.all_binary() {
             return Ok(cursors);
         }
+        let mut down = 0;
         for v in 0..trees.starts.len() {
             if trees.covers(v) {
-                let slots = state.graph.variable_slots(v);
+                let slots = state.slots(v);
                 cursors.high_degree_variables.try_push(Cursor {
                     first_slot: slots.start as u32,
                     degree: slots.len() as u32,
                     nodes: trees.starts[v],
-                    down: cursors.down.len() as u32,
+                    down: down as u32,
                     block: AtomicU32::new(NONE),
                 })?;
                 let height = tree_levels(blocks(state, v)).count();
-                cursors.down.try_extend((0..=height).map(|_| Cell::default()))?;
+                down = (down + height + 1).next_multiple_of(Cells::IN_LINE);
             }
         }
+        cursors.down = Cells::new(down)?;
         Ok(cursors)
     }
 
@@ -259,7 +291,7 @@ impl Cursors {
     fn visit(&self, state: &State, trees: &Trees, high_degree: usize, block: usize) -> Product {
         let cursor = &self.high_degree_variables[high_degree];
         if cursor.block.load(Relaxed) as usize == block {
-            return self.down[cursor.down as usize].get();
+            return self.down.get(cursor.down as usize);
         }
         self.go_to(state, trees, high_degree, block)
     }
@@ -301,7 +333,7 @@ impl Cursors {
         let mut walk = Walk { trees, level: cursor.nodes as usize, size };
         if last != NONE {
             let product = Product::of_block(&cursor.messages(state, last as usize));
-            trees.nodes[walk.level + last as usize].set(product);
+            trees.nodes.set(walk.level + last as usize, product);
         }
         // The levels below the lowest common ancestor of both blocks.
         let mut height = 0;
@@ -314,16 +346,16 @@ impl Cursors {
             walk.ascend();
         }
         if walk.size == 1 {
-            self.down[start + height].set(Product::NEUTRAL);
+            self.down.set(start + height, Product::NEUTRAL);
         }
-        let mut product = self.down[start + height].get();
+        let mut product = self.down.get(start + height);
         for level in (0..height).rev() {
             let sibling = (block >> level) ^ 1;
             let (first, size) = levels[level];
             if sibling < size {
-                product = product.combine(trees.nodes[first + sibling].get());
+                product = product.combine(trees.nodes.get(first + sibling));
             }
-            self.down[start + level].set(product);
+            self.down.set(start + level, product);
         }
         product
     }
@@ -369,7 +401,7 @@ impl<'a> HighDegreeVariables<'a> {
             return cursors.product(state, trees, link.place as usize, link.slot);
         }
         let variable = state.graph.edge_variables()[edge] as usize;
-        let leaf = link.slot as usize - state.graph.variable_slots(variable).start;
+        let leaf = link.slot as usize - state.slots(variable).start;
         trees.leave_one_out(state, variable, leaf, x)
     }
 
@@ -391,7 +423,7 @@ impl<'a> HighDegreeVariables<'a> {
             return;
         }
         let variable = state.graph.edge_variables()[edge] as usize;
-        let leaf = link.slot as usize - state.graph.variable_slots(variable).start;
+        let leaf = link.slot as usize - state.slots(variable).start;
         trees.update(state, variable, leaf);
     }
 }
@@ -427,16 +459,16 @@ impl<'a> Walk<'a> {
     #[inline(always)]
     fn refresh_block(&self, state: &State, variable: usize, block: usize, x: usize) {
         let product = Product::of_block(&block_messages(state, variable, block, x));
-        self.trees.nodes[self.level + block].set(product);
+        self.trees.nodes.set(self.level + block, product);
     }
 
     /// Sets a node of the next level from its children in this one.
     #[inline(always)]
     fn combine_children(&self, node: usize) {
-        let child = |index: usize| self.trees.nodes[self.level + index].get();
+        let child = |index: usize| self.trees.nodes.get(self.level + index);
         let left = child(2 * node);
         let product =
             if 2 * node + 1 < self.size { left.combine(child(2 * node + 1)) } else { left };
-        self.trees.nodes[self.level + self.size + node].set(product);
+        self.trees.nodes.set(self.level + self.size + node, product);
     }
 }

@@ -32,6 +32,11 @@ measured! {
         transfer: u64 = 60,
         /// By which a batch may start later than it could on another thread, to stay with what it reads.
         patience: u64 = 1000,
+        /// How many times as long it takes for a variable whose products are stored.
+        transfer_of_products: u32 = 3,
+        /// Messages lie lane by lane if lanes then exchange at most this share of the cache lines that they exchange where
+        /// messages lie in the order of the graph.
+        worthwhile_layout: f64 = 0.85,
         /// Until an iteration has begun on a thread and its end is known, for each of the threads.
         beginning: u64 = 300,
         /// Several threads run lanes if their estimated time is below this share of one thread's. While they run, times are

@@ -1,8 +1,9 @@
 //! The messages and beliefs of variables: products of the incoming messages and the evidence.
 
 use super::stale::Stale;
-use super::state::{Known, Link, Source, State, Values, View};
+use super::state::{Known, Link, Source, State};
 use super::trees::HighDegreeVariables;
+use super::values::{Values, View};
 use super::workspace::{Products, Workspace};
 use crate::kernel::{
     EncodedMessage, Monoid, NearStates, Product, SMALL_DEGREE, binary_leave_one_out,
@@ -35,10 +36,7 @@ fn soft_odds(state: &State, variable: usize) -> Option<EncodedMessage> {
 fn incoming<'a>(
     state: &'a State, values: &'a Values, variable: usize, x: usize,
 ) -> impl ExactSizeIterator<Item = EncodedMessage> + 'a {
-    state
-        .graph
-        .variable_slots(variable)
-        .map(move |slot| values.get(state.slot_values(slot).start + x))
+    state.slots(variable).map(move |slot| values.get(state.slot_values(slot).start + x))
 }
 
 /// Computes all messages of a variable to its factors into `State::by_edge`, and marks the factors whose message changed.
@@ -56,7 +54,7 @@ pub(super) fn send_to_factors(
 fn send(
     state: &State, variable: usize, stale_factors: &Stale, workspace: &mut Workspace,
 ) -> Result<Option<Product>, NoMemory> {
-    let slots = state.graph.variable_slots(variable);
+    let slots = state.slots(variable);
     let edges = state.graph.variable_edges(variable);
     if slots.is_empty() {
         return Ok(None);
@@ -175,7 +173,7 @@ fn send_states(state: &State, edge: u32, message: &[EncodedMessage], stale_facto
 fn near_states<'a>(
     state: &State, values: &Values, variable: usize, radix: usize, room: &'a mut Vec<f64>,
 ) -> Result<Option<NearStates<'a>>, NoMemory> {
-    let slots = state.graph.variable_slots(variable);
+    let slots = state.slots(variable);
     if state.known[variable] != Known::Nothing || !(1..=SMALL_DEGREE).contains(&slots.len()) {
         return Ok(None);
     }
@@ -306,7 +304,7 @@ pub(super) fn message_to_factor(
         out.extend_from_slice(state.weights(variable));
         return Ok(());
     }
-    let slots = state.graph.variable_slots(variable);
+    let slots = state.slots(variable);
     let leaf = link.slot as usize - slots.start;
     if binary && known == Known::Nothing && !link.high_degree {
         let degree = link.degree as usize;
@@ -457,7 +455,7 @@ pub(super) fn filled_with_zeros(buffer: &mut Vec<f64>, length: usize) -> Result<
 /// The probability of state 1 of a binary variable, with the same bits as by [`belief`]. O(degree).
 #[inline]
 pub(super) fn probability(state: &State, variable: usize, workspace: &mut Workspace) -> f64 {
-    let slots = state.graph.variable_slots(variable);
+    let slots = state.slots(variable);
     let start = || state.slot_values(slots.start).start;
     let few = match (state.known[variable], slots.len()) {
         (Known::False, _) => Some(0.0),

@@ -10,9 +10,10 @@
 //! others, factors are left out where so many variables move that the run goes on whatever factors do.
 
 use super::measure::Tracker;
-use super::state::{Contradictions, State, Values};
+use super::state::{Contradictions, State};
 use super::synchronous::Synchronous;
 use super::team::Team;
+use super::values::Values;
 use super::variable::{belief, filled_with_zeros};
 use super::workspace::{Movement, Workspace};
 use crate::engine::StopRule;

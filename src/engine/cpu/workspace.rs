@@ -1,6 +1,7 @@
 //! The working memory of one thread.
 
-use super::state::{Contradictions, View};
+use super::state::Contradictions;
+use super::values::View;
 use crate::factor::Scratch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::eight::Blocks;

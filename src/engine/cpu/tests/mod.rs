@@ -31,6 +31,7 @@ const EAGER: Tuning = Tuning {
     mixed_batch: 0,
     worthwhile: f64::INFINITY,
     worthwhile_lanes: f64::INFINITY,
+    worthwhile_layout: f64::INFINITY,
     given_up: f64::INFINITY,
     marking_degree: 2,
     ..Tuning::MEASURED
@@ -42,6 +43,7 @@ const MIXED: Tuning = Tuning {
     mixed_batch: 2,
     worthwhile: f64::INFINITY,
     worthwhile_lanes: f64::INFINITY,
+    worthwhile_layout: f64::INFINITY,
     first_alone: 1,
     given_up: 0.0,
     ..Tuning::MEASURED
@@ -671,6 +673,90 @@ proptest! {
             });
             let messages = engine.messages().0;
             prop_assert!(messages == sums.reference(&schedule, 4).flat(), "{}", schedule.name());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(60, 600)))]
+
+    /// Messages stay what they are where schedules on several threads, which lay them out anew, take turns with others, and where
+    /// a layout is taken back.
+    #[test]
+    fn messages_stay_where_layouts_change(case in case(), threads in 2_usize..5, turns in 0_usize..64) {
+        let sequential = Schedule::SequentialFixed;
+        let others = [Schedule::Parallel, Schedule::MaximumResidual { log_domain: false }, Schedule::SequentialRandom { seed: 1 }];
+        let mut engines = [case.engine(&sequential, threads, EAGER), case.engine(&sequential, 1, Tuning::default())];
+        for turn in 0..4 {
+            let schedule = match turns >> turn & 3 {
+                3 => &sequential,
+                other => &others[other],
+            };
+            for engine in &mut engines {
+                go(engine, &case.request(2));
+                engine.plan_by(schedule).unwrap();
+                go(engine, &RunRequest { start: Start::Warm, ..case.request(2) });
+            }
+            prop_assert!(engines[0].messages() == engines[1].messages(), "{}", schedule.name());
+            let state = &mut engines[0].state;
+            let is_sequential = state.has_layout();
+            state.arrange(None).unwrap();
+            prop_assert!(!state.has_layout());
+            prop_assert_eq!(state.is_rearranged(), is_sequential);
+            state.take_back();
+            prop_assert_eq!(state.has_layout(), is_sequential);
+            prop_assert!(engines[0].messages() == engines[1].messages());
+        }
+    }
+}
+
+/// Each variable has slots of its own, and of those in a cache line, all or none are in one lane.
+#[test]
+fn lanes_have_cache_lines_of_their_own() {
+    let mut builder = FactorGraphBuilder::new();
+    let mut word = 1_u64;
+    let mut draw = |count: u64| {
+        word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (word >> 33) % count
+    };
+    for _ in 0..2000 {
+        // Variables of few factors, and some of many.
+        let body = [draw(20), 20 + draw(1500)];
+        builder.add_and(20 + draw(1500), &body, 0.9, 0.2).unwrap();
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    for threads in 2..5 {
+        let options = EngineOptions { threads: Some(threads), ..Default::default() };
+        let schedule = Schedule::SequentialFixed;
+        let engine = CpuEngine::with_tuning(graph.clone(), &schedule, options, EAGER).unwrap();
+        let state = &engine.state;
+        assert!(state.has_layout());
+        let Plan::Batches(plan) = &engine.plan else { panic!("SEQFIX is not synchronous") };
+        let Order::Lanes(lanes) = &plan.order else { panic!("{threads} threads") };
+        let mut lanes_of = vec![0_u32; graph.variable_count()];
+        for (lane, edge) in lanes.edges() {
+            let factor = graph.edge_factors()[edge as usize] as usize;
+            graph.factor_variables(factor).iter().for_each(|&v| lanes_of[v as usize] |= 1 << lane);
+        }
+        assert!(lanes_of.iter().any(|lanes| !lanes.is_power_of_two()));
+        let mut line_of = vec![None; state.slot_count()];
+        let mut lines = vec![Vec::new(); state.slot_count() + 1];
+        for v in 0..graph.variable_count() {
+            for slot in state.slots(v) {
+                assert_eq!(line_of[slot].replace(v), None);
+                lines[(state.to_variable.address() / 8 + slot) / 8
+                    - state.to_variable.address() / 64]
+                    .push(v);
+            }
+        }
+        for (edge, &v) in graph.edge_variables().iter().enumerate() {
+            assert_eq!(line_of[state.links[edge].slot as usize], Some(v as usize));
+        }
+        for line in lines {
+            let is_of_one = |v: &usize| *v == line[0];
+            let is_of_a_lane =
+                |v: &usize| lanes_of[*v] == lanes_of[line[0]] && lanes_of[*v].is_power_of_two();
+            assert!(line.iter().all(is_of_one) || line.iter().all(is_of_a_lane), "{line:?}");
         }
     }
 }
