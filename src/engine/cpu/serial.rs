@@ -84,7 +84,7 @@ impl Serial<'_> {
         self.constants_sent && self.state.is_plain_run()
     }
 
-    /// Runs some of the tasks, and prefetches for those that follow, also beyond these.
+    /// Runs some of the tasks, and prefetches for those that follow, also beyond these, but none from `reach` on.
     pub(super) fn run_tasks<const HAS_HIGH_ARITY: bool>(
         &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>, reach: usize,
     ) {
@@ -108,7 +108,7 @@ impl Serial<'_> {
         }
     }
 
-    /// Prefetches the messages of a task, which will be written.
+    /// Prefetches the messages of a task, which will be written; where lanes have a layout, so that other cores lose them now.
     #[inline(always)]
     pub(super) fn prefetch(&self, task: &Task) {
         let links = self.state.links.get(task.first as usize..);
