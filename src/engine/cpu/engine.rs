@@ -58,7 +58,7 @@ impl CpuEngine {
         expand_for(&mut state, Inference::SumProduct)?;
         let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
         state.settle();
-        let synchronous = Synchronous::new(&state, &tuning)?;
+        let synchronous = Synchronous::new(&state, team.threads(), &tuning)?;
         Ok(Self {
             state,
             team,
@@ -82,7 +82,10 @@ impl CpuEngine {
             .and_then(|()| Plan::new(state, schedule, team, tuning))
             .and_then(|plan| {
                 let changed = state.is_rearranged();
-                Ok((plan, changed.then(|| Synchronous::new(state, tuning)).transpose()?))
+                Ok((
+                    plan,
+                    changed.then(|| Synchronous::new(state, team.threads(), tuning)).transpose()?,
+                ))
             });
         let (plan, synchronous) = match made {
             Ok(made) => made,

@@ -91,19 +91,28 @@ impl Tracker {
     }
 
     /// Replaces the stored beliefs of variables by the current ones, and returns how far they moved. `follows` says that the
-    /// stored ones are those before the last iteration: then only variables that got a new message have moved.
+    /// stored ones are those before the last iteration: then only variables that got a new message have moved. The current
+    /// ones go to `row` as well.
     pub(super) fn beliefs_moved(
         &self, state: &State, synchronous: &Synchronous, team: &mut Team, follows: bool,
+        row: Option<&Values>,
     ) -> Movement {
+        // Where variables are left out, copying takes less than the others would.
+        let (with_all, copied) =
+            if follows && synchronous.skips() { (None, row) } else { (row, None) };
         let each = |v, probability, workspace: &mut Workspace| {
-            let diff = self.replace_belief(self.start(v), probability);
+            let diff = self.replace_belief(self.start(v), probability, with_all);
             self.note(workspace, v, diff);
         };
         synchronous.probabilities(state, team, follows, each, |v, workspace| {
             if !follows || synchronous.may_have_changed(v) {
-                self.measure(state, v, None, workspace);
+                self.measure(state, v, None, with_all, workspace);
             }
         });
+        if let Some(row) = copied {
+            let length = self.beliefs.len();
+            team.run(|worker| row.copy_range_from(&self.beliefs, worker.share(length)));
+        }
         collect(team)
     }
 
@@ -114,28 +123,30 @@ impl Tracker {
     ) -> Movement {
         let beliefs = (self.beliefs.view(), self.tolerance);
         synchronous.update_and_measure(state, team, beliefs, |v, product, workspace| {
-            self.measure(state, v, product, workspace);
+            self.measure(state, v, product, None, workspace);
         });
         collect(team)
     }
 
     /// Replaces the stored belief of a variable, that of a binary one by that of a `product` if it is known, and notes how far it
-    /// moved.
+    /// moved. The belief goes to `row` as well.
     fn measure(
-        &self, state: &State, v: usize, product: Option<Product>, workspace: &mut Workspace,
+        &self, state: &State, v: usize, product: Option<Product>, row: Option<&Values>,
+        workspace: &mut Workspace,
     ) {
         let at = self.start(v);
         let diff = if let Some(product) = product {
-            self.replace_belief(at, product.probability())
+            self.replace_belief(at, product.probability(), row)
         } else if state.is_binary(v) {
-            self.replace_belief(at, probability(state, v, workspace))
+            self.replace_belief(at, probability(state, v, workspace), row)
         } else {
             let mut states = std::mem::take(&mut workspace.probabilities);
             if filled_with_zeros(&mut states, state.graph.cardinality(v)).is_err() {
                 workspace.lacks_memory = true;
             }
             belief(state, v, workspace, &mut states);
-            let diffs = states.iter().enumerate().map(|(x, &p)| self.replace_belief(at + x, p));
+            let diffs =
+                states.iter().enumerate().map(|(x, &p)| self.replace_belief(at + x, p, row));
             let diff = diffs.fold(0.0, f64::max);
             workspace.probabilities = states;
             diff
@@ -150,9 +161,12 @@ impl Tracker {
     }
 
     #[inline(always)]
-    fn replace_belief(&self, index: usize, value: f64) -> f64 {
+    fn replace_belief(&self, index: usize, value: f64, row: Option<&Values>) -> f64 {
         let diff = (value - self.beliefs.number(index)).abs();
         self.beliefs.set_number(index, value);
+        if let Some(row) = row {
+            row.set_number(index, value);
+        }
         diff
     }
 
@@ -272,21 +286,18 @@ impl History {
         Ok(Self { limit, rows: Vec::new(), oldest: 0, sums: room(tracker.beliefs.len())? })
     }
 
-    /// Adds the beliefs of an iteration, and drops the oldest ones beyond the limit.
-    pub(super) fn record(&mut self, tracker: &Tracker, team: &Team) -> Result<()> {
-        let length = tracker.beliefs.len();
+    /// The row for the beliefs of the next iteration, of which the caller puts all there; drops the oldest ones beyond the limit.
+    pub(super) fn next_row(&mut self, tracker: &Tracker) -> Result<Option<&Values>> {
         let row = if self.rows.len() < self.limit {
             self.rows.try_room(1)?;
-            self.rows.push(Values::numbers(length, 0.0)?);
+            self.rows.push(Values::numbers(tracker.beliefs.len(), 0.0)?);
             self.rows.len() - 1
         } else {
             let oldest = self.oldest;
-            self.oldest = (oldest + 1) % self.limit;
+            self.oldest = (oldest + 1) % self.limit.max(1);
             oldest
         };
-        let row = &self.rows[row];
-        team.run(|worker| row.copy_range_from(&tracker.beliefs, worker.share(length)));
-        Ok(())
+        Ok(self.rows.get(row))
     }
 
     /// Writes the means of the stored beliefs as probabilities of all states of all variables. The oldest row is

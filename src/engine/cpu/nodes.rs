@@ -1,6 +1,6 @@
 //! The nodes of one side of a graph, in the order in which the threads of a synchronous iteration visit them.
 
-use super::team::{Chunks, Team, Worker};
+use super::team::{Team, Worker};
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::memory::{Grow, filled, room};
@@ -29,8 +29,19 @@ pub(super) const PREFETCHED_FROM: usize = 1 << 20;
 /// Number of nodes by which the prefetch of what they write precedes the computation.
 const PREFETCH_DISTANCE: usize = 12;
 
-/// Number of edges and nodes of a chunk: some tens of microseconds of work.
+/// Number of edges and nodes of a chunk at most: some tens of microseconds of work; and at least, for several threads.
 const CHUNK_WORK: usize = 4096;
+const LEAST_CHUNK_WORK: usize = 512;
+/// Chunks of each of several threads, unless they are smaller than that.
+const CHUNKS_PER_THREAD: usize = 8;
+
+/// Number of edges and nodes of a chunk where there are so many on so many threads.
+fn chunk_work(work: usize, threads: usize) -> usize {
+    match threads {
+        1 => CHUNK_WORK,
+        _ => (work / (CHUNKS_PER_THREAD * threads)).clamp(LEAST_CHUNK_WORK, CHUNK_WORK),
+    }
+}
 
 impl Group<'_> {
     /// The nodes, with `prepare` called for each a little earlier.
@@ -79,13 +90,14 @@ impl Nodes {
     pub(super) const NONE: Self =
         Self { order: Vec::new(), groups: Vec::new(), chunks: Vec::new(), prefetches: false };
 
-    /// `count` nodes, which have the `shape`s 0 to `shapes` - 1, and one of `variants` of it. O(nodes). Errors: no memory.
+    /// `count` nodes with so many `edges`, for so many threads, which have the `shape`s 0 to `shapes` - 1, and one of `variants`
+    /// of it. O(nodes). Errors: no memory.
     pub(super) fn new(
-        count: usize, degree: impl Fn(usize) -> usize, [shapes, variants]: [usize; 2],
-        shape: impl Fn(usize) -> [u16; 2],
+        [count, edges, threads]: [usize; 3], degree: impl Fn(usize) -> usize,
+        [shapes, variants]: [usize; 2], shape: impl Fn(usize) -> [u16; 2],
     ) -> Result<Self> {
         let mut nodes = Self::NONE;
-        let mut sorter = Sorter::new(shapes, variants, CHUNK_WORK)?;
+        let mut sorter = Sorter::new(shapes, variants, chunk_work(count + edges, threads))?;
         nodes.order = room(count)?;
         nodes.add_part(&mut sorter, 0..count as u32, degree, shape)?;
         Ok(nodes)
@@ -165,9 +177,9 @@ impl Nodes {
     pub(super) fn for_groups(
         &self, team: &Team, visit: impl Fn(u16, Group<'_>, &mut Workspace) + Sync,
     ) {
-        let queue = Chunks::new(self.chunk_count());
+        let chunks = team.chunks(self.chunk_count());
         team.run(|worker: &mut Worker<'_>| {
-            while let Some(chunk) = queue.next() {
+            for chunk in chunks.of(worker) {
                 let workspace = &mut *worker.workspace;
                 self.for_groups_of(chunk, |shape, group| visit(shape, group, workspace));
             }
@@ -190,10 +202,15 @@ mod tests {
     proptest! {
         /// Each node is in one group, with the others of its chunk and shape.
         #[test]
-        fn groups_have_one_shape(shapes in prop::collection::vec((0_u16..5, 0_usize..3000), 0..60)) {
+        fn groups_have_one_shape(
+            shapes in prop::collection::vec((0_u16..5, 0_usize..3000), 0..60), threads in 1_usize..4,
+        ) {
+            let edges = shapes.iter().map(|&(_, degree)| degree).sum();
+            let sizes = [shapes.len(), edges, threads];
+            let wanted = chunk_work(shapes.len() + edges, threads);
             let variant = |node: usize| (node % 3) as u16;
             let nodes =
-                Nodes::new(shapes.len(), |node| shapes[node].1, [5, 3], |node| [shapes[node].0, variant(node)])
+                Nodes::new(sizes, |node| shapes[node].1, [5, 3], |node| [shapes[node].0, variant(node)])
                     .unwrap();
             let mut visited = vec![0; shapes.len()];
             let mut start = 0;
@@ -213,8 +230,8 @@ mod tests {
                 }
                 // Without its last node, a chunk would be too small.
                 let work = |end: usize| (first..end).map(|node| 1 + shapes[node].1).sum::<usize>();
-                prop_assert!(work(start - 1) < CHUNK_WORK);
-                prop_assert!(work(start) >= CHUNK_WORK || start == shapes.len());
+                prop_assert!(work(start - 1) < wanted);
+                prop_assert!(work(start) >= wanted || start == shapes.len());
             }
             prop_assert!(visited.iter().all(|&times| times == 1));
         }

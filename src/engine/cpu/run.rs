@@ -605,7 +605,7 @@ impl Loop<'_> {
     /// Makes the current beliefs and messages those that the next measurement compares with.
     fn compare_with_current(&mut self) -> Result<()> {
         let CpuEngine { state, team, synchronous, .. } = self.engine;
-        self.tracker.beliefs_moved(state, synchronous, team, false);
+        self.tracker.beliefs_moved(state, synchronous, team, false, None);
         if self.measure != Measure::Variables {
             synchronous.update_all_to_factors(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
@@ -638,7 +638,14 @@ impl Loop<'_> {
         if let (false, Some(witness)) = (follows, &mut self.witness) {
             follows = witness.recall_beliefs(state, &self.tracker, synchronous, team);
         }
-        let movement = self.tracker.beliefs_moved(state, synchronous, team, follows);
+        // Means are of iterations after which all variables are measured.
+        let is_of_means =
+            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
+        let row = match &mut self.history {
+            Some(history) if is_of_means => history.next_row(&self.tracker)?,
+            _ => None,
+        };
+        let movement = self.tracker.beliefs_moved(state, synchronous, team, follows, row);
         if let Some(witness) = &mut self.witness {
             let iterations = self.iterations;
             team.run_alone(|workspace| witness.choose(state, iterations, movement, workspace))?;
@@ -650,7 +657,6 @@ impl Loop<'_> {
             return self.check_memory();
         }
         if self.measure == Measure::Inputs {
-            self.record()?;
             let graph = &self.engine.state.graph;
             let nodes = graph.variable_count() + graph.factor_count();
             if self.witness.is_some() && nodes > 0 {
@@ -680,17 +686,6 @@ impl Loop<'_> {
             }
         }
         self.measure_factors(moved)
-    }
-
-    /// Notes the beliefs of variables that have been measured, if means may be of them.
-    fn record(&mut self) -> Result<()> {
-        // Means are of iterations after which all variables are measured.
-        let is_of_means =
-            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
-        if let (true, Some(history)) = (is_of_means, &mut self.history) {
-            history.record(&self.tracker, &self.engine.team)?;
-        }
-        Ok(())
     }
 
     /// Whether messages to factors are to be measured, and were not after the last iteration.

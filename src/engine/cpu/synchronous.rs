@@ -69,16 +69,23 @@ pub(super) fn few(shape: u16) -> Option<(usize, usize)> {
 }
 
 impl Synchronous {
-    pub(super) fn new(state: &State, tuning: &Tuning) -> Result<Self> {
+    pub(super) fn new(state: &State, threads: usize, tuning: &Tuning) -> Result<Self> {
         let graph = &state.graph;
         let (degree, arity) = (|v| graph.degree(v), |f| graph.arity(f));
         let degree_shape = |v| [degree(v).min(LARGEST_DEGREE) as u16, 0];
-        let variables =
-            Nodes::new(graph.variable_count(), degree, [LARGEST_DEGREE + 1, 1], degree_shape)?;
-        let factors =
-            Nodes::new(graph.factor_count(), arity, [FACTOR_SHAPES, FACTOR_VARIANTS], |f| {
-                factor_shape(state, f)
-            })?;
+        let sizes = |nodes| [nodes, graph.edge_count(), threads];
+        let variables = Nodes::new(
+            sizes(graph.variable_count()),
+            degree,
+            [LARGEST_DEGREE + 1, 1],
+            degree_shape,
+        )?;
+        let factors = Nodes::new(
+            sizes(graph.factor_count()),
+            arity,
+            [FACTOR_SHAPES, FACTOR_VARIANTS],
+            |f| factor_shape(state, f),
+        )?;
         Ok(Self {
             variables,
             factors,
@@ -104,6 +111,11 @@ impl Synchronous {
         self.stale_variables.mark_all();
         self.stale_factors.mark_all();
         self.observed_sent = false;
+    }
+
+    /// Whether nodes are left out of which no message can have changed.
+    pub(super) fn skips(&self) -> bool {
+        self.skips
     }
 
     /// Whether the messages to a variable may have changed since those from it were last computed.

@@ -16,6 +16,8 @@ pub(super) struct Team {
     /// Whether the calling thread does all work, though the others are there.
     is_alone: bool,
     workspaces: Vec<Mutex<Workspace>>,
+    /// Of the chunks of each thread.
+    taken: Vec<Taken>,
 }
 
 /// Number of threads for a graph with `edges` edges: what was asked for (else one per physical core), but no
@@ -36,7 +38,8 @@ impl Team {
     pub(super) fn new(threads: Option<usize>, edges: usize, tuning: &Tuning) -> Result<Self> {
         let threads = size(threads, edges, tuning)?;
         let workspaces = collected((0..threads).map(|_| Mutex::default()))?;
-        Ok(Self { threads, gang: Gang::ALONE, is_alone: false, workspaces })
+        let taken = collected((0..threads).map(|_| Taken::default()))?;
+        Ok(Self { threads, gang: Gang::ALONE, is_alone: false, workspaces, taken })
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -76,6 +79,12 @@ impl Team {
             job(&mut Worker { index, count, barrier: &barrier, workspace });
             std::mem::forget(guard);
         });
+    }
+
+    /// So many chunks, to be handed out in one job. No more than one job at a time has some.
+    pub(super) fn chunks(&self, count: usize) -> Chunks<'_> {
+        self.taken.iter().for_each(|taken| taken.0.store(0, Ordering::Relaxed));
+        Chunks { taken: &self.taken, count }
     }
 
     /// Runs `job` on the calling thread with the first thread's working memory.
@@ -119,26 +128,39 @@ impl Worker<'_> {
     /// This worker's part of `0..length`, which the workers divide into contiguous parts of equal size (to within
     /// one).
     pub(super) fn share(&self, length: usize) -> Range<usize> {
-        let cut = |part: usize| (length as u64 * part as u64 / self.count as u64) as usize;
-        cut(self.index)..cut(self.index + 1)
+        share(length, self.index, self.count)
     }
 }
 
-/// Dynamic scheduling: hands out the chunks `0..count`, one per call, to whichever thread asks.
-pub(super) struct Chunks {
-    next: AtomicUsize,
+/// Dynamic scheduling: hands out the chunks `0..count`, each to one thread. A thread first gets those of its own
+/// [`share`], the same ones each time, so that what they read and write is in its cache; then what is left of others'.
+pub(super) struct Chunks<'a> {
+    taken: &'a [Taken],
     count: usize,
 }
 
-impl Chunks {
-    pub(super) fn new(count: usize) -> Self {
-        Self { next: AtomicUsize::new(0), count }
-    }
+/// How many chunks of a thread's share have been handed out. In a cache line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Taken(AtomicUsize);
 
-    pub(super) fn next(&self) -> Option<usize> {
-        let chunk = self.next.fetch_add(1, Ordering::Relaxed);
-        (chunk < self.count).then_some(chunk)
+impl Chunks<'_> {
+    /// Those that a worker gets.
+    pub(super) fn of<'a>(&'a self, worker: &Worker<'_>) -> impl Iterator<Item = usize> + use<'a> {
+        let (index, threads) = (worker.index, worker.count);
+        (0..threads).flat_map(move |next| {
+            let thread = (index + next) % threads;
+            let own = share(self.count, thread, threads);
+            let taken = &self.taken[thread].0;
+            std::iter::from_fn(move || own.clone().nth(taken.fetch_add(1, Ordering::Relaxed)))
+        })
     }
+}
+
+/// The part of `0..length` of one of so many threads, which have contiguous parts of equal size (to within one).
+fn share(length: usize, thread: usize, threads: usize) -> Range<usize> {
+    let cut = |part: usize| (length as u64 * part as u64 / threads as u64) as usize;
+    cut(thread)..cut(thread + 1)
 }
 
 /// A barrier that spins briefly and then yields. It never sleeps: a level takes microseconds, and waking a
@@ -216,5 +238,37 @@ struct PoisonOnPanic<'a>(&'a Barrier);
 impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {
         self.0.poisoned.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each chunk is handed out once, and to a thread that comes first, one of its own share.
+    #[test]
+    fn chunks_are_handed_out_once_and_first_to_their_threads() {
+        for (threads, count) in [(1, 0), (1, 9), (3, 2), (3, 64), (4, 7)] {
+            let tuning = Tuning { edges_per_thread: 1, ..Tuning::default() };
+            let mut team = Team::new(Some(threads), 1 << 10, &tuning).unwrap();
+            team.assemble();
+            // A job after another begins anew.
+            for _ in 0..2 {
+                let handed_out = Mutex::new(Vec::new());
+                let chunks = team.chunks(count);
+                team.run(|worker| {
+                    let share = worker.share(count);
+                    let mut own = chunks.of(worker);
+                    // Nobody takes another one before each has one.
+                    let first = if share.is_empty() { None } else { own.next() };
+                    worker.wait();
+                    assert_eq!(first, share.clone().next());
+                    handed_out.lock().extend(first.into_iter().chain(own));
+                });
+                let mut handed_out = handed_out.into_inner();
+                handed_out.sort_unstable();
+                assert_eq!(handed_out, (0..count).collect::<Vec<_>>(), "{threads} threads");
+            }
+        }
     }
 }

@@ -130,7 +130,7 @@ impl Witness {
     ) -> bool {
         if self.has_kept {
             std::mem::swap(&mut self.before, &mut state.to_variable);
-            tracker.beliefs_moved(state, synchronous, team, false);
+            tracker.beliefs_moved(state, synchronous, team, false, None);
             std::mem::swap(&mut self.before, &mut state.to_variable);
         }
         self.has_kept
