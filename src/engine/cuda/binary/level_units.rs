@@ -15,8 +15,11 @@ use crate::model::FactorGraph;
 
 /// Most factors of a unit.
 const MOST_FACTORS: usize = WARP / 4;
-/// Where a level has fewer factors than warps over this, each is a unit of its own.
+/// Where a level has fewer factors than warps over this, each is a unit of its own; and the same where warps have so many edges that
+/// fewer units are worth more than that factors do not wait for each other.
 const LEVELS_AT_ONCE: usize = 2;
+const LEVELS_AT_ONCE_OF_MANY: usize = 4;
+const MANY_EDGES: usize = 256;
 /// Most rounds in which a warp reads what several factors' variables send.
 const ROUNDS: usize = 2;
 
@@ -89,7 +92,8 @@ pub(super) fn units_of(
     let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
     let left = warps.saturating_sub(units.len());
     // Factors in a unit wait for each other.
-    let spread = warps / LEVELS_AT_ONCE;
+    let has_many = ranks.graph.edge_count() / warps >= MANY_EDGES;
+    let spread = warps / if has_many { LEVELS_AT_ONCE_OF_MANY } else { LEVELS_AT_ONCE };
     let fits = |&most: &usize| units.len() + groups(most, ROUNDS).count() <= spread;
     let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
     let fits = |&rounds: &usize| groups(most, rounds).count() <= left;
