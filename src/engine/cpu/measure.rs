@@ -287,17 +287,17 @@ impl History {
     }
 
     /// The row for the beliefs of the next iteration, of which the caller puts all there; drops the oldest ones beyond the limit.
-    pub(super) fn next_row(&mut self, tracker: &Tracker) -> Result<Option<&Values>> {
+    pub(super) fn next_row(&mut self, tracker: &Tracker) -> Result<&Values> {
         let row = if self.rows.len() < self.limit {
             self.rows.try_room(1)?;
             self.rows.push(Values::numbers(tracker.beliefs.len(), 0.0)?);
             self.rows.len() - 1
         } else {
             let oldest = self.oldest;
-            self.oldest = (oldest + 1) % self.limit.max(1);
+            self.oldest = (oldest + 1) % self.limit;
             oldest
         };
-        Ok(self.rows.get(row))
+        Ok(&self.rows[row])
     }
 
     /// Writes the means of the stored beliefs as probabilities of all states of all variables. The oldest row is

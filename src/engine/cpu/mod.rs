@@ -3,7 +3,7 @@
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
 //! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `mixed`, `residual` and `active` do it, with
 //! `variable` and `factor` for the messages of one node, and `four` for those of four nodes at once; `run` is the loop over
-//! iterations, and `measure` and `witness` tell it how far beliefs moved.
+//! iterations, and `measure`, `witness` and `single_inputs` tell it how far beliefs moved.
 
 mod active;
 mod assignment;
@@ -31,6 +31,7 @@ mod plan;
 mod residual;
 mod run;
 mod serial;
+mod single_inputs;
 mod singles;
 mod stale;
 mod state;

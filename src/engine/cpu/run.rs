@@ -6,6 +6,7 @@ use super::measure::{History, Measure, Tracker};
 use super::overlap::Overlap;
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
+use super::single_inputs::SingleInputs;
 use super::state::{Contradictions, State};
 use super::trees::HighDegreeVariables;
 use super::values::Values;
@@ -82,6 +83,12 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         true => Some(Witness::new(&engine.state, request.rule.tolerance(), witnessed)?),
         false => None,
     };
+    let single_inputs = match &witness {
+        Some(_) if measure == Measure::Inputs && engine.state.graph.all_binary() => {
+            Some(SingleInputs::new(&engine.state)?)
+        }
+        _ => None,
+    };
     if fresh {
         engine.reset();
     }
@@ -96,6 +103,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         history,
         deferred,
         witness,
+        single_inputs,
         inputs_sent: false,
         sends_ahead,
         sent_ahead: None,
@@ -239,6 +247,8 @@ struct Loop<'a> {
     deferred: Option<Deferred>,
     /// `None` where all variables are measured after each iteration.
     witness: Option<Witness>,
+    /// `None` where factors are measured, if anything is, by all their inputs.
+    single_inputs: Option<SingleInputs>,
     /// Whether `State::by_edge` holds the current messages from variables to factors.
     inputs_sent: bool,
     /// Whether beliefs are measured together with the messages from variables to factors of the next iteration.
@@ -282,19 +292,28 @@ impl Loop<'_> {
                     (n >= max_iterations).then_some(StopReason::Iterations)
                 }
             }
-            StopRule::Bingo { tolerance, min_iterations, max_iterations, .. } => {
+            StopRule::Bingo { tolerance, max_iterations, .. } => {
                 if n > 0 && self.max_diff <= tolerance {
                     return Some(StopReason::Converged);
                 }
-                if n > min_iterations {
-                    let bound =
-                        (n - min_iterations) as f64 / (max_iterations - min_iterations) as f64;
-                    if self.active_fraction < bound {
-                        return Some(StopReason::Share);
-                    }
+                if self.active_fraction < self.least_fraction() {
+                    return Some(StopReason::Share);
                 }
                 (n > max_iterations).then_some(StopReason::Iterations)
             }
+        }
+    }
+
+    /// The active fraction below which a run by BINGO's rule ends now.
+    fn least_fraction(&self) -> f64 {
+        match self.rule {
+            StopRule::Bingo { min_iterations, max_iterations, .. }
+                if self.iterations > min_iterations =>
+            {
+                let after = self.iterations - min_iterations;
+                after as f64 / (max_iterations - min_iterations) as f64
+            }
+            _ => 0.0,
         }
     }
 
@@ -642,7 +661,7 @@ impl Loop<'_> {
         let is_of_means =
             self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
         let row = match &mut self.history {
-            Some(history) if is_of_means => history.next_row(&self.tracker)?,
+            Some(history) if is_of_means => Some(history.next_row(&self.tracker)?),
             _ => None,
         };
         let movement = self.tracker.beliefs_moved(state, synchronous, team, follows, row);
@@ -662,6 +681,9 @@ impl Loop<'_> {
             if self.witness.is_some() && nodes > 0 {
                 // If variables alone say that the run goes on, more that moves, or farther, would not end it.
                 self.active_fraction = share(moved, nodes);
+                if self.reason_to_stop() == Some(StopReason::Share) {
+                    self.add_single_inputs(moved, nodes);
+                }
                 if self.reason_to_stop().is_none() {
                     self.unconverged = None;
                     return self.check_memory();
@@ -693,6 +715,18 @@ impl Loop<'_> {
         self.measure == Measure::Inputs
             && self.iterations > 0
             && self.factors_measured != Some(self.iterations)
+    }
+
+    /// Adds factors that have moved for certain to the active fraction, up to what lets the run go on.
+    fn add_single_inputs(&mut self, moved: u64, nodes: usize) {
+        let wanted = ((self.least_fraction() * nodes as f64) as u64).saturating_add(1);
+        let wanted = wanted.saturating_sub(moved) as usize;
+        if let Some(inputs) = &mut self.single_inputs {
+            let CpuEngine { state, team, .. } = &mut *self.engine;
+            let tolerance = self.rule.tolerance();
+            let certain = inputs.moved(state, team, self.iterations, wanted, tolerance);
+            self.active_fraction = share(moved + certain as u64, nodes);
+        }
     }
 
     /// Measures the messages to factors after the beliefs of variables, and recalls those before if they were left out.

@@ -7,7 +7,8 @@
 //!
 //! BINGO's rule looks at messages to factors, too, and at the share of nodes that move, which ends no run before some number of
 //! iterations; and the means that it gives are of the last beliefs. So a witness is enough in the iterations before these. In the
-//! others, factors are left out where so many variables move that the run goes on whatever factors do.
+//! others, factors are left out where so many variables move, or variables and factors that have moved for certain (see
+//! `single_inputs`), that the run goes on whatever the others do.
 
 use super::measure::Tracker;
 use super::state::{Contradictions, State};

@@ -4,6 +4,7 @@
 use super::high_arity::HighArityFactors;
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
+use super::single_inputs::single_inputs;
 use super::trees::HighDegreeVariables;
 use super::tuning::Tuning;
 use super::*;
@@ -263,6 +264,32 @@ impl Case {
 }
 
 impl Case {
+    /// So many factors in a ring, each of two to four variables, of which most have two factors.
+    fn of_two_factors(size: usize, seed: u64) -> Self {
+        let mut builder = FactorGraphBuilder::new();
+        let mut random = seed;
+        let mut next = || {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            random >> 33
+        };
+        for factor in 0..size as u64 {
+            let far = (factor + 1 + next() % (size as u64 - 1)) % size as u64;
+            let body = [(factor + 1) % size as u64, size as u64 + factor, far];
+            let used = 1 + next() as usize % 3;
+            // Strong enough for messages to move for long.
+            let weights = [next(), next()].map(|word| (1 + word % 1000) as f64 / 20_000.0);
+            builder.add_and(factor, &body[..used], 1.0 - weights[0], weights[1]).unwrap();
+        }
+        Self {
+            graph: Arc::new(builder.build().unwrap()),
+            evidence: Evidence::new(),
+            ranks: Vec::new(),
+            mode: Mode { inference: Inference::SumProduct, damping: 0.0 },
+        }
+    }
+
     /// The definition, after some iterations.
     fn reference(&self, schedule: &Schedule, iterations: u64) -> Reference<'_> {
         let mut reference = Reference::new(&self.graph, &self.evidence, self.mode);
@@ -416,6 +443,40 @@ proptest! {
                 }
             }
             let [all, witness] = found;
+            prop_assert!(all == witness, "{}: {:?} and {:?}", schedule.name(), all, witness);
+        }
+    }
+
+    /// What is taken for an input of a factor has the bits of the input that is computed, wherever messages lie.
+    #[test]
+    fn single_inputs_are_inputs(case in case(), threads in 1_usize..4) {
+        for schedule in case.schedules().into_iter().filter(|_| case.graph.all_binary() && case.mode.damping == 0.0) {
+            let mut engine = case.engine(&schedule, threads, EAGER);
+            // By a rule that looks at inputs, so that there is room for them.
+            let rule = StopRule::Bingo { tolerance: 0.0, min_iterations: 2, max_iterations: 3, history: 1 };
+            go(&mut engine, &RunRequest { rule, ..case.request(1) });
+            let CpuEngine { state, team, synchronous, .. } = &mut *engine;
+            synchronous.messages_were_replaced();
+            synchronous.update_all_to_factors(state, team);
+            for factor in 0..case.graph.factor_count() {
+                for (edge, place) in single_inputs(state, factor) {
+                    prop_assert_eq!(state.by_edge.get(edge), state.to_variable.get(place as usize));
+                }
+            }
+        }
+    }
+
+    /// By BINGO's rule, where most variables have two factors: factors that have moved for certain let runs go on, and no others do.
+    #[test]
+    fn single_inputs_decide_by_bingos_rule(
+        size in 40_usize..200, seed in any::<u64>(), digits in 2..12, max_iterations in 5_u64..30, threads in 1_usize..4,
+    ) {
+        let case = Case::of_two_factors(size, seed);
+        let tolerance = 0.1_f64.powi(digits);
+        let rule = StopRule::Bingo { tolerance, min_iterations: 3, max_iterations, history: 3 };
+        for schedule in [Schedule::SequentialFixed, Schedule::Parallel] {
+            let [all, witness] =
+                measured_by_all_and_by_a_witness(&case, &schedule, threads, rule, u64::MAX);
             prop_assert!(all == witness, "{}: {:?} and {:?}", schedule.name(), all, witness);
         }
     }

@@ -15,9 +15,9 @@ use crate::model::FactorGraph;
 
 /// Most factors of a unit.
 const MOST_FACTORS: usize = WARP / 4;
-/// Where a level has fewer factors than warps over this, each is a unit of its own; and the same where warps have so many edges that
-/// fewer units are worth more than that factors do not wait for each other.
+/// Where a level has fewer factors than warps over this, each is a unit of its own.
 const LEVELS_AT_ONCE: usize = 2;
+/// The same where each warp has so many edges that fewer units are worth more than that factors do not wait for each other.
 const LEVELS_AT_ONCE_OF_MANY: usize = 4;
 const MANY_EDGES: usize = 256;
 /// Most rounds in which a warp reads what several factors' variables send.
