@@ -74,34 +74,35 @@ impl CpuEngine {
         })
     }
 
-    /// Plans iterations anew, by another schedule.
+    /// Plans iterations anew, by another schedule. If this fails, nothing has changed.
     pub(super) fn plan_by(&mut self, schedule: &Schedule) -> Result<()> {
-        let Self { state, team, tuning, .. } = self;
-        let made = state
-            .arrange(None)
-            .and_then(|()| Plan::new(state, schedule, team, tuning))
-            .and_then(|plan| {
-                let changed = state.is_rearranged();
-                Ok((
-                    plan,
-                    changed.then(|| Synchronous::new(state, team.threads(), tuning)).transpose()?,
-                ))
-            });
-        let (plan, synchronous) = match made {
-            Ok(made) => made,
+        let (plan, synchronous) = match self.planned_by(schedule) {
+            Ok(planned) => planned,
             Err(error) => {
-                state.take_back();
+                self.state.take_back();
                 return Err(error);
             }
         };
-        self.plan = plan;
         self.state.settle();
+        self.plan = plan;
         if let Some(synchronous) = synchronous {
             self.synchronous = synchronous;
         }
         self.schedule = schedule.clone();
         self.trees_stale = true;
         Ok(())
+    }
+
+    /// A plan, for which messages may lie elsewhere from now on; and if they do, what iterates over their nodes.
+    fn planned_by(&mut self, schedule: &Schedule) -> Result<(Plan, Option<Synchronous>)> {
+        let Self { state, team, tuning, .. } = self;
+        state.arrange(None)?;
+        let plan = Plan::new(state, schedule, team, tuning)?;
+        let synchronous = match state.is_rearranged() {
+            true => Some(Synchronous::new(state, team.threads(), tuning)?),
+            false => None,
+        };
+        Ok((plan, synchronous))
     }
 
     /// Applies the settings of a request, and allocates what the run needs. If this fails, no message has

@@ -800,18 +800,18 @@ fn lanes_have_cache_lines_of_their_own() {
             graph.factor_variables(factor).iter().for_each(|&v| lanes_of[v as usize] |= 1 << lane);
         }
         assert!(lanes_of.iter().any(|lanes| !lanes.is_power_of_two()));
-        let mut line_of = vec![None; state.slot_count()];
+        let mut variable_of = vec![None; state.slot_count()];
         let mut lines = vec![Vec::new(); state.slot_count() + 1];
         for v in 0..graph.variable_count() {
             for slot in state.slots(v) {
-                assert_eq!(line_of[slot].replace(v), None);
+                assert_eq!(variable_of[slot].replace(v), None);
                 lines[(state.to_variable.address() / 8 + slot) / 8
                     - state.to_variable.address() / 64]
                     .push(v);
             }
         }
         for (edge, &v) in graph.edge_variables().iter().enumerate() {
-            assert_eq!(line_of[state.links[edge].slot as usize], Some(v as usize));
+            assert_eq!(variable_of[state.links[edge].slot as usize], Some(v as usize));
         }
         for line in lines {
             let is_of_one = |v: &usize| *v == line[0];
