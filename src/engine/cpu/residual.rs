@@ -2,21 +2,21 @@
 //! next. `State::newest` holds every message as computed from the current inputs, `State::to_variable` as last
 //! published.
 
-use super::factor::messages;
-use super::high_arity::HighArityFactors;
-use super::serial::Serial;
+use super::factor::{messages, wanted_messages};
 use super::state::State;
 use super::store::store;
 use super::tournament::Tournament;
 use super::trees::{Cursors, HighDegreeVariables, Trees};
 use super::values::Values;
+use super::variable::{message_to_factor, simple_odds};
 use super::workspace::Workspace;
 use crate::engine::snapshot::Queue;
 use crate::error::Result;
 use crate::kernel::{
     EncodedMessage, ExtendedFloat, Real, geometric_mean, weights_to_probabilities,
 };
-use crate::memory::{copied, filled, room};
+use crate::memory::{NoMemory, copied, filled, fit, room};
+use std::ops::Range;
 
 /// The priority queue of computed messages that are not published yet.
 pub(super) struct Residual {
@@ -35,7 +35,77 @@ pub(super) struct Residual {
     pub(super) stale: bool,
     /// Whether the queue was imported: factors or evidence may differ from those it was made with.
     unchecked: bool,
+    inputs: Inputs,
     scratch: Scratch,
+}
+
+/// Messages from variables to factors. After an update, those of its variable change only, but all of a factor are read.
+struct Inputs {
+    /// In the layout of `State::by_edge`.
+    values: Vec<EncodedMessage>,
+    /// Whether each edge's message is what its variable sends now.
+    is_current: Vec<bool>,
+}
+
+impl Inputs {
+    fn new(state: &State) -> Result<Self> {
+        Ok(Self {
+            values: filled(state.value_count, EncodedMessage::ONE)?,
+            is_current: filled(state.graph.edge_count(), false)?,
+        })
+    }
+
+    fn forget_all(&mut self) {
+        self.is_current.fill(false);
+    }
+
+    /// Puts the messages to a factor into `workspace.inputs`; at `unneeded`, a message that must not be read, ones stand.
+    fn gather(
+        &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>,
+        edges: Range<usize>, unneeded: Option<usize>, workspace: &mut Workspace,
+    ) -> Result<(), NoMemory> {
+        let Some(last) = edges.clone().next_back() else { return Ok(()) };
+        let first = state.edge_values(edges.start).start;
+        for edge in edges {
+            if !self.is_current[edge] && unneeded != Some(edge) {
+                self.update(state, high_degree_variables, edge, workspace)?;
+            }
+        }
+        let values = &self.values[first..state.edge_values(last).end];
+        workspace.inputs.clear();
+        fit(&mut workspace.inputs, values.len())?;
+        workspace.inputs.extend_from_slice(values);
+        Ok(())
+    }
+
+    /// Computes the message of an edge. One that is contradictory is computed each time that it is read, since this is what
+    /// notes it.
+    fn update(
+        &mut self, state: &State, high_degree_variables: &mut HighDegreeVariables<'_>, edge: usize,
+        workspace: &mut Workspace,
+    ) -> Result<(), NoMemory> {
+        let values = state.edge_values(edge);
+        if let Some(odds) = simple_odds(state.to_variable.view(), state.links[edge]) {
+            self.values[values.start] = odds;
+            self.is_current[edge] = true;
+            return Ok(());
+        }
+        let met = workspace.met.take();
+        let mut message = std::mem::take(&mut workspace.message);
+        message.clear();
+        let made = fit(&mut message, values.len()).and_then(|()| {
+            message_to_factor(state, high_degree_variables, edge, workspace, &mut message)
+        });
+        if made.is_ok() {
+            self.values[values].copy_from_slice(&message);
+            self.is_current[edge] = workspace.met.is_none();
+        }
+        workspace.message = message;
+        if let Some(variable) = met {
+            Workspace::meet(&mut workspace.met, variable);
+        }
+        made
+    }
 }
 
 /// Scratch memory with room for the largest factor and the largest cardinality.
@@ -76,6 +146,7 @@ impl Residual {
             log_domain,
             stale: true,
             unchecked: false,
+            inputs: Inputs::new(state)?,
             scratch: Scratch::new(state)?,
         })
     }
@@ -91,7 +162,7 @@ impl Residual {
             log_domain: self.log_domain,
             sent: copied(&self.sent)?,
             sums: copied(&self.sums)?,
-            stamps: self.queue.stamps()?,
+            stamps: self.queue.stamps(self.sent.len())?,
         }))
     }
 
@@ -100,16 +171,17 @@ impl Residual {
     pub(super) fn import(&mut self, state: &State, queue: &Queue) {
         self.stale = self.log_domain != queue.log_domain;
         self.unchecked = true;
+        self.inputs.forget_all();
         if self.stale {
             return;
         }
         self.sent.copy_from_slice(&queue.sent);
         self.sums.copy_from_slice(&queue.sums);
-        self.queue.set_stamps(&queue.stamps);
-        for edge in 0..self.sent.len() {
+        for (edge, &stamp) in queue.stamps.iter().enumerate() {
             let residual = self.residual(state, edge);
-            self.queue.put_back(edge, residual);
+            self.queue.put_back(edge, residual, stamp);
         }
+        self.queue.play_all();
     }
 
     /// Runs one iteration: as many updates as there are edges. It ends early where no message would change, since
@@ -133,6 +205,7 @@ impl Residual {
     /// Computes all messages, variable by variable.
     fn compute_all(&mut self, state: &State, fresh: bool, workspace: &mut Workspace) {
         let graph = &state.graph;
+        self.inputs.forget_all();
         self.queue.reset(graph.all_variable_edges());
         self.sent.fill(!fresh);
         for (sum, &v) in self.sums.iter_mut().zip(graph.edge_variables()) {
@@ -191,15 +264,25 @@ impl Residual {
         if wanted.is_empty() {
             return;
         }
-        let high_degree_variables =
+        let only = if let [edge] = wanted[..] { Some(edge as usize) } else { None };
+        let mut high_degree_variables =
             HighDegreeVariables { trees: &self.trees, cursors: Some(&self.cursors) };
-        // Without trees of high-arity factors: messages are not computed in the order in which these are read.
-        let high_arity = &mut HighArityFactors::default();
-        let mut serial =
-            Serial { state, high_degree_variables, high_arity, constants_sent: false, workspace };
-        serial.run_factor(wanted, |_, edge, message| {
-            state.keep_computed(state.links[edge].slot as usize, message);
-        });
+        let edges = state.graph.factor_edges(factor);
+        let made = self
+            .inputs
+            .gather(state, &mut high_degree_variables, edges, only, workspace)
+            .and_then(|()| wanted_messages(state, factor, wanted, workspace));
+        if made.is_err() {
+            workspace.lacks_memory = true;
+            return;
+        }
+        let mut at = 0;
+        for &edge in &*wanted {
+            let slot = state.links[edge as usize].slot as usize;
+            let length = state.slot_values(slot).len();
+            state.keep_computed(slot, &workspace.outputs[at..at + length]);
+            at += length;
+        }
     }
 
     /// Publishes a message, and computes the messages that read it: factor by factor, within a factor by ascending
@@ -223,6 +306,7 @@ impl Residual {
         self.set_residual(state, edge);
         let variable = graph.edge_variables()[edge] as usize;
         for &own in graph.variable_edges(variable).iter().filter(|&&own| own as usize != edge) {
+            self.inputs.is_current[own as usize] = false;
             let factor = graph.edge_factors()[own as usize] as usize;
             self.compute(state, factor, Some(own), workspace);
             for index in 0..self.scratch.wanted.len() {
@@ -260,11 +344,14 @@ impl Residual {
         if !is_own_table {
             probabilities(state, edge, &state.newest, message, new);
         }
-        probabilities(state, edge, &state.to_variable, message, old);
+        if damped || sent[edge] {
+            probabilities(state, edge, &state.to_variable, message, old);
+        }
         if damped {
             old.iter_mut().for_each(|p| *p *= sums[edge]);
         } else if !sent[edge] {
-            old.fill(1.0);
+            old.clear();
+            old.resize(new.len(), 1.0);
         }
         let residual = difference(new, old, self.log_domain);
         // A difference that underflows as a probability still has to be published.

@@ -6,31 +6,34 @@ use crate::memory::{collected, filled};
 /// Yields the edge with the highest priority; of several with that priority, the one whose priority was set
 /// last.
 pub(super) struct Tournament {
-    /// The priority of each edge, and the time at which it was set: side by side, since comparing takes both.
-    players: Vec<(f64, u64)>,
+    /// The rank of each edge; 0 of the leaves beyond them.
+    ranks: Vec<u128>,
     clock: u64,
-    /// A complete binary tree, the root at 1: the better one of each pair of players. Leaves are the
-    /// edges, at `leaves` + edge.
+    /// A complete binary tree, the root at 1: the better one of each pair of edges. Leaves are the
+    /// edges, at the number of ranks + edge.
     winners: Vec<u32>,
-    leaves: usize,
 }
 
-const NOBODY: u32 = u32::MAX;
+/// By priority, and of the same one by the time at which it was set. As a number, since comparing two takes no branch, which
+/// would be hard to predict.
+fn rank(priority: f64, stamp: u64) -> u128 {
+    // The bits of numbers that are not negative ascend with them.
+    u128::from(priority.to_bits()) << 64 | u128::from(stamp)
+}
+
+fn stamp(rank: u128) -> u64 {
+    rank as u64
+}
 
 impl Tournament {
     /// All priorities are 0, set in the order of `edges`, which names each edge once.
     pub(super) fn new(edges: &[u32]) -> Result<Self> {
-        let count = edges.len();
-        let leaves = count.next_power_of_two();
+        let leaves = edges.len().next_power_of_two();
         let mut tournament = Self {
-            players: filled(count, (0.0, 0))?,
+            ranks: filled(leaves, 0)?,
             clock: 0,
-            winners: filled(2 * leaves, NOBODY)?,
-            leaves,
+            winners: collected((0..2 * leaves).map(|node| node.saturating_sub(leaves) as u32))?,
         };
-        for edge in 0..count {
-            tournament.winners[leaves + edge] = edge as u32;
-        }
         tournament.reset(edges);
         Ok(tournament)
     }
@@ -40,62 +43,56 @@ impl Tournament {
         self.clock = 0;
         for &edge in edges {
             self.clock += 1;
-            self.players[edge as usize] = (0.0, self.clock);
+            self.ranks[edge as usize] = rank(0.0, self.clock);
         }
-        for node in (1..self.leaves).rev() {
-            self.play(node);
-        }
+        self.play_all();
     }
 
-    /// When each priority was set.
-    pub(super) fn stamps(&self) -> Result<Vec<u64>> {
-        collected(self.players.iter().map(|player| player.1))
+    /// When the priorities of the first `count` edges were set.
+    pub(super) fn stamps(&self, count: usize) -> Result<Vec<u64>> {
+        collected(self.ranks[..count].iter().map(|&rank| stamp(rank)))
     }
 
-    /// Restores the times at which the priorities were set; [`Self::put_back`] then restores the priorities.
-    pub(super) fn set_stamps(&mut self, stamps: &[u64]) {
-        for (player, &stamp) in self.players.iter_mut().zip(stamps) {
-            player.1 = stamp;
-        }
-        self.clock = stamps.iter().copied().max().unwrap_or(0);
+    /// Restores a priority and when it was set; [`Self::play_all`] has to follow. O(1).
+    pub(super) fn put_back(&mut self, edge: usize, priority: f64, stamp: u64) {
+        self.clock = self.clock.max(stamp);
+        self.ranks[edge] = rank(priority, stamp);
     }
 
-    /// Sets a priority, which must not be NaN. O(log edges).
+    /// Sets a priority, which is 0 or more. O(log edges).
     pub(super) fn set(&mut self, edge: usize, priority: f64) {
         self.clock = self.clock.saturating_add(1);
-        self.players[edge].1 = self.clock;
-        self.put_back(edge, priority);
-    }
-
-    /// Sets a priority, which must not be NaN, and keeps its time. O(log edges).
-    pub(super) fn put_back(&mut self, edge: usize, priority: f64) {
-        self.players[edge].0 = priority;
-        let mut node = (self.leaves + edge) / 2;
+        self.ranks[edge] = rank(priority, self.clock);
+        let mut node = (self.ranks.len() + edge) / 2;
         while node > 0 {
-            let before = self.winners[node];
-            self.play(node);
+            let (before, now) = (self.winners[node], self.winner(node));
+            self.winners[node] = now;
             // Above a node that another edge has won before and now, nothing changes.
-            if before != edge as u32 && self.winners[node] != edge as u32 {
+            if before != edge as u32 && now != edge as u32 {
                 break;
             }
             node /= 2;
         }
     }
 
+    /// Finds the best of all edges. O(edges).
+    pub(super) fn play_all(&mut self) {
+        for node in (1..self.ranks.len()).rev() {
+            self.winners[node] = self.winner(node);
+        }
+    }
+
     /// The edge with the highest priority, and that priority; `None` if there are no edges.
     pub(super) fn best(&self) -> Option<(usize, f64)> {
         // With one edge, its leaf is the root.
-        let edge = *self.winners.get(1)?;
-        (edge != NOBODY).then(|| (edge as usize, self.players[edge as usize].0))
+        let edge = self.winners[1] as usize;
+        let rank = self.ranks[edge];
+        (rank > 0).then(|| (edge, f64::from_bits((rank >> 64) as u64)))
     }
 
-    fn play(&mut self, node: usize) {
+    fn winner(&self, node: usize) -> u32 {
         let (a, b) = (self.winners[2 * node], self.winners[2 * node + 1]);
-        self.winners[node] = if b == NOBODY || (a != NOBODY && self.beats(a, b)) { a } else { b };
-    }
-
-    fn beats(&self, a: u32, b: u32) -> bool {
-        self.players[a as usize] > self.players[b as usize]
+        if self.ranks[a as usize] > self.ranks[b as usize] { a } else { b }
     }
 }
 
@@ -125,10 +122,11 @@ mod tests {
             }
             // One that is put together from another's stamps and priorities is the same.
             let mut copy = Tournament::new(&order).unwrap();
-            copy.set_stamps(&tournament.stamps().unwrap());
-            for edge in 0..count {
-                copy.put_back(edge, tournament.players[edge].0);
+            for (edge, stamp) in tournament.stamps(count).unwrap().into_iter().enumerate() {
+                let priority = f64::from_bits((tournament.ranks[edge] >> 64) as u64);
+                copy.put_back(edge, priority, stamp);
             }
+            copy.play_all();
             prop_assert_eq!(copy.best(), tournament.best());
             prop_assert_eq!(copy.clock, tournament.clock);
         }
