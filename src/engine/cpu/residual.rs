@@ -162,7 +162,7 @@ impl Residual {
             log_domain: self.log_domain,
             sent: copied(&self.sent)?,
             sums: copied(&self.sums)?,
-            stamps: self.queue.stamps(self.sent.len())?,
+            stamps: self.queue.stamps()?,
         }))
     }
 

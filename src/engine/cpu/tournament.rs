@@ -6,11 +6,11 @@ use crate::memory::{collected, filled};
 /// Yields the edge with the highest priority; of several with that priority, the one whose priority was set
 /// last.
 pub(super) struct Tournament {
-    /// The rank of each edge; 0 of the leaves beyond them.
+    /// The rank of each edge.
     ranks: Vec<u128>,
     clock: u64,
-    /// A complete binary tree, the root at 1: the better one of each pair of edges. Leaves are the
-    /// edges, at the number of ranks + edge.
+    /// A binary tree, the root at 1, the children of node n at 2 n and 2 n + 1: the better one of each pair of edges. Leaves are
+    /// the edges, at the number of edges + edge.
     winners: Vec<u32>,
 }
 
@@ -28,11 +28,11 @@ fn stamp(rank: u128) -> u64 {
 impl Tournament {
     /// All priorities are 0, set in the order of `edges`, which names each edge once.
     pub(super) fn new(edges: &[u32]) -> Result<Self> {
-        let leaves = edges.len().next_power_of_two();
+        let count = edges.len();
         let mut tournament = Self {
-            ranks: filled(leaves, 0)?,
+            ranks: filled(count, 0)?,
             clock: 0,
-            winners: collected((0..2 * leaves).map(|node| node.saturating_sub(leaves) as u32))?,
+            winners: collected((0..2 * count).map(|node| node.saturating_sub(count) as u32))?,
         };
         tournament.reset(edges);
         Ok(tournament)
@@ -48,9 +48,9 @@ impl Tournament {
         self.play_all();
     }
 
-    /// When the priorities of the first `count` edges were set.
-    pub(super) fn stamps(&self, count: usize) -> Result<Vec<u64>> {
-        collected(self.ranks[..count].iter().map(|&rank| stamp(rank)))
+    /// When each priority was set.
+    pub(super) fn stamps(&self) -> Result<Vec<u64>> {
+        collected(self.ranks.iter().map(|&rank| stamp(rank)))
     }
 
     /// Restores a priority and when it was set; [`Self::play_all`] has to follow. O(1).
@@ -85,9 +85,8 @@ impl Tournament {
     /// The edge with the highest priority, and that priority; `None` if there are no edges.
     pub(super) fn best(&self) -> Option<(usize, f64)> {
         // With one edge, its leaf is the root.
-        let edge = self.winners[1] as usize;
-        let rank = self.ranks[edge];
-        (rank > 0).then(|| (edge, f64::from_bits((rank >> 64) as u64)))
+        let edge = *self.winners.get(1)? as usize;
+        Some((edge, f64::from_bits((self.ranks[edge] >> 64) as u64)))
     }
 
     fn winner(&self, node: usize) -> u32 {
@@ -122,7 +121,7 @@ mod tests {
             }
             // One that is put together from another's stamps and priorities is the same.
             let mut copy = Tournament::new(&order).unwrap();
-            for (edge, stamp) in tournament.stamps(count).unwrap().into_iter().enumerate() {
+            for (edge, stamp) in tournament.stamps().unwrap().into_iter().enumerate() {
                 let priority = f64::from_bits((tournament.ranks[edge] >> 64) as u64);
                 copy.put_back(edge, priority, stamp);
             }
