@@ -40,10 +40,8 @@ impl Tournament {
 
     /// Makes all priorities 0, set in the order of `edges`, which names each edge once.
     pub(super) fn reset(&mut self, edges: &[u32]) {
-        self.clock = 0;
-        for &edge in edges {
-            self.clock += 1;
-            self.ranks[edge as usize] = rank(0.0, self.clock);
+        for (&edge, stamp) in edges.iter().zip(1..) {
+            self.ranks[edge as usize] = rank(0.0, stamp);
         }
         self.play_all();
     }
@@ -55,7 +53,6 @@ impl Tournament {
 
     /// Restores a priority and when it was set; [`Self::play_all`] has to follow. O(1).
     pub(super) fn put_back(&mut self, edge: usize, priority: f64, stamp: u64) {
-        self.clock = self.clock.max(stamp);
         self.ranks[edge] = rank(priority, stamp);
     }
 
@@ -75,8 +72,9 @@ impl Tournament {
         }
     }
 
-    /// Finds the best of all edges. O(edges).
+    /// Finds the best of all edges, and sets the clock to the latest time. O(edges).
     pub(super) fn play_all(&mut self) {
+        self.clock = self.ranks.iter().map(|&rank| stamp(rank)).max().unwrap_or(0);
         for node in (1..self.ranks.len()).rev() {
             self.winners[node] = self.winner(node);
         }
