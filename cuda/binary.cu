@@ -14,6 +14,13 @@ __device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch
     watch.finish();
 }
 
+/// Copies all beliefs.
+__device__ __forceinline__ static void copy_beliefs(const Binary &g, const double *from, double *to) {
+    for (uint64_t i = thread_of_grid(); i < g.variables; i += threads_of_grid()) {
+        to[i] = from[i];
+    }
+}
+
 /// Copies a state of all messages.
 __device__ __forceinline__ static void copy_state(const Binary &g, const Packed *from, Packed *to) {
     for (uint64_t slot = thread_of_grid(); slot < g.stride; slot += threads_of_grid()) {
@@ -23,12 +30,13 @@ __device__ __forceinline__ static void copy_state(const Binary &g, const Packed 
 
 /// What variables do in a pass in which the state before is measured, if `measuring`. A barrier must come, and by BINGO's
 /// rule then look_at_factors.
-__device__ __noinline__ static Watch measure(const Block &block, uint64_t n, bool measuring) {
+__device__ __noinline__ static Watch measure(const Block &block, uint64_t n, bool measuring, bool comparing_sample) {
     const Binary &g = block.g;
     const Packed *from = block.from;
     const bool inputs = block.loop.rule.kind == RULE_BINGO;
     const Sink sink = {g.prepared, inputs ? g.inputs : nullptr, g.changes};
     Watch watch(g, block.loop.rule, n, measuring, true, false, block.of_state);
+    watch.compared = comparing_sample ? &block.sample : nullptr;
     multiply_pieces(g, from);
     all_small_hubs(g, thread_of_grid() / 32, threads_of_grid() / 32, from, sink, watch);
     send_pieces(g, from, sink, watch);
@@ -64,7 +72,7 @@ struct Flood {
     Block &block;
     Home &home;
 
-    __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, bool measuring, bool, Tally *of_state,
+    __device__ __forceinline__ void pass(uint32_t buffer, uint64_t n, Measuring measuring, bool, Tally *of_state,
                                          Tally *of_pass, GridBarrier &barrier) {
         const Binary &g = block.g;
         block.begin_pass(buffer, of_state, of_pass);
@@ -73,7 +81,7 @@ struct Flood {
             store_state(buffer);
             barrier.sync();
             const bool damped = Run::OPTIONS && home.inputs != 0;
-            Watch watch = measure(block, n, !damped);
+            Watch watch = measure(block, n, !damped, measuring == SAMPLE_COMPARED);
             if (damped) {
                 // Beliefs are of what messages were before damping.
                 look_at(block, g.undamped_state(buffer), n, BELIEFS, false);
@@ -83,7 +91,7 @@ struct Flood {
                 look_at_factors(g, watch);
             }
         }
-        flood<Run>(block, home, !measuring);
+        flood<Run>(block, home, measuring == NOT_MEASURED);
         barrier.sync();
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
@@ -102,13 +110,35 @@ struct Flood {
     /// run, they are of no use.
     __device__ __forceinline__ uint64_t run_ahead(Findings &findings, GridBarrier &barrier) {
         // Some more pass must come, so that what is done here at the beginning and at the end is worth it.
-        uint64_t passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
         const bool may_end = (block.loop.rule.flags & STOP_AT_CONTRADICTION) != 0;
+        if (findings.n == 0 || (may_end && block.stopped[0] != 0)) {
+            return 0;
+        }
+        if (block.loop.rule.kind == RULE_TOLERANCE) {
+            // Beliefs of damped runs are of messages before damping, which those who send do not have.
+            return Run::OPTIONS && home.inputs == 0 ? run_sampled(findings, may_end, barrier) : 0;
+        }
+        uint64_t passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
         if (!may_end) {
             passes = smaller_of(passes, uint64_t(AHEAD_AT_MOST));
         }
-        const bool runs = !Run::TURNS && passes >= 4 && findings.n != 0 && (!may_end || block.stopped[0] == 0);
-        return runs ? run_passes_ahead(findings, passes, may_end, barrier) : 0;
+        return !Run::TURNS && passes >= 4 ? run_passes_ahead(findings, passes, may_end, barrier) : 0;
+    }
+
+    /// The state from which passes ran at once, and what is known of it.
+    __device__ __noinline__ void go_back(Findings &findings, GridBarrier &barrier) {
+        if (!Run::OPTIONS) {
+            return;
+        }
+        const uint32_t buffer = findings.buffer ^ ((findings.n - block.copied) & 1);
+        // All blocks have judged the state.
+        barrier.sync();
+        empty_counters(0, false);
+        put_back(buffer, barrier);
+        if (threadIdx.x == 0) {
+            findings.go_back(block.copied, buffer);
+        }
+        __syncthreads();
     }
 
     static __device__ __noinline__ uint64_t run_passes_ahead(Findings &findings, uint64_t passes, bool may_end,
@@ -119,6 +149,7 @@ struct Flood {
         const Binary &g = block.g;
         const uint32_t buffer = findings.buffer;
         const uint64_t n = findings.n;
+        const bool sampling = Run::OPTIONS && block.loop.rule.kind == RULE_TOLERANCE;
         Packed *const state = g.state(buffer), *const copy = g.state(PASS_BUFFERS);
         block.begin_pass(buffer, &block.unused, &block.unused);
         // Others may still copy the state from which the launch begins.
@@ -128,13 +159,18 @@ struct Flood {
             block.undamped_to = g.undamped_state(buffer);
             block.copied = n;
             block.ahead = static_cast<uint32_t>(passes);
+            block.sampled = g.tallies_ahead;
             block.given_up = 0;
             block.stopped[0] = block.stopped[1] = 0;
             block.tallies_ahead = may_end ? nullptr : g.tallies_ahead;
+            block.sampling = sampling;
             home.met = 0;
         }
-        for (uint64_t i = thread_of_grid(); !may_end && i <= passes; i += threads_of_grid()) {
+        for (uint64_t i = thread_of_grid(); (sampling || !may_end) && i <= passes; i += threads_of_grid()) {
             g.tallies_ahead[i] = Tally{};
+        }
+        if (sampling) {
+            copy_beliefs(g, g.beliefs, g.beliefs + g.variables);
         }
         begin_ahead(block, home, state, copy);
         if (Run::OPTIONS && home.inputs != 0) {
@@ -142,29 +178,18 @@ struct Flood {
         }
         reset_pieces(block, true);
         barrier.sync();
-        if (thread_of_grid() == 0) {
-            if (!may_end) {
-                // What the pass before found of factors.
-                const Tally &before = block.loop.control->counters[n % 4];
-                g.tallies_ahead[0].factor_count = before.factor_count;
-                g.tallies_ahead[0].factor_lowest = before.factor_lowest;
-            }
-            for (Tally &tally : block.loop.control->counters) {
-                tally = Tally{};
-            }
-            for (LookProgress &look : block.loop.control->scans) {
-                look = LookProgress{};
-            }
-        }
+        empty_counters(n, !may_end);
         repeat_ahead();
         barrier.sync();
         reset_pieces(block, true);
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
             block.tallies_ahead = nullptr;
+            block.sampling = 0;
         }
         __syncthreads();
-        const bool noted = block.stopped[0] != 0, right = !may_end || !noted;
+        const bool noted = block.stopped[0] != 0;
+        const bool right = (!may_end || !noted) && (!sampling || judge_changes(findings, passes));
         if (noted && right) {
             take_over(findings, passes);
         }
@@ -173,6 +198,9 @@ struct Flood {
             give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
         } else {
             copy_state(g, copy, state);
+            if (sampling) {
+                copy_beliefs(g, g.beliefs + g.variables, g.beliefs);
+            }
         }
         barrier.sync();
         if (!right) {
@@ -199,13 +227,160 @@ struct Flood {
         }
         Tally *const unused = block.loop.control->counters;
         for (uint64_t n = begin; n < end.n; ++n) {
-            work.pass(buffer, n, false, false, unused, unused, barrier);
+            work.pass(buffer, n, NOT_MEASURED, false, unused, unused, barrier);
             buffer ^= 1;
         }
         work.store_state(buffer);
     }
 
 private:
+    /// Passes of whose states a sample is measured, an even number.
+    static __device__ __noinline__ uint64_t run_sampled(Findings &findings, bool may_end, GridBarrier barrier) {
+        __shared__ uint64_t wanted;
+        if (threadIdx.x == 0) {
+            wanted = smaller_of(findings.passes_sampled(shared_block().loop), uint64_t(AHEAD_AT_MOST)) & ~uint64_t(1);
+        }
+        __syncthreads();
+        const uint64_t passes = wanted;
+        // Before the first thread asks again.
+        __syncthreads();
+        if (passes < AT_ONCE_LEAST) {
+            return 0;
+        }
+        // Until passes run at once again, as the state behind these is compared with it.
+        if (threadIdx.x == 0) {
+            shared_block().sample.choose(findings.moved, shared_block().g.variables);
+        }
+        return Run::TURNS ? run_turns(findings, passes, may_end, barrier)
+                          : run_passes_ahead(findings, passes, may_end, barrier);
+    }
+
+    /// The same where there are several homes for each block, which meet after each pass.
+    static __device__ __noinline__ uint64_t run_turns(Findings &findings, uint64_t passes, bool may_end, GridBarrier barrier) {
+        Block &block = shared_block();
+        Home &home = shared_home();
+        Flood work = {block, home};
+        const Binary &g = block.g;
+        const uint32_t buffer = findings.buffer;
+        const uint64_t n = findings.n;
+        work.store_state(buffer);
+        for (uint64_t i = thread_of_grid(); i <= passes; i += threads_of_grid()) {
+            g.tallies_ahead[i] = Tally{};
+        }
+        barrier.sync();
+        copy_state(g, g.state(buffer), g.state(PASS_BUFFERS));
+        copy_beliefs(g, g.beliefs, g.beliefs + g.variables);
+        empty_counters(n, !may_end);
+        if (threadIdx.x == 0) {
+            block.copied = n;
+            block.sampling = 1;
+            block.sampled = g.tallies_ahead;
+        }
+        barrier.sync();
+        for (uint32_t pass = 0; pass < passes; ++pass) {
+            Tally *const tallies = g.tallies_ahead + pass;
+            block.begin_pass(buffer ^ (pass & 1), may_end ? &block.unused : tallies, may_end ? &block.unused : tallies + 1);
+            flood<Run>(block, home, true);
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                block.tell_change(0, pass);
+            }
+            barrier.sync();
+        }
+        if (threadIdx.x == 0) {
+            block.stopped[0] = barrier.marks();
+            block.sampling = 0;
+        }
+        __syncthreads();
+        const bool noted = block.stopped[0] != 0;
+        const bool right = (!may_end || !noted) && judge_changes(findings, passes);
+        if (noted && right) {
+            take_over(findings, passes);
+        }
+        if (!right) {
+            work.put_back(buffer, barrier);
+            return 0;
+        }
+        barrier.sync();
+        return passes;
+    }
+
+    /// The state from which passes ran at once, into this buffer and where blocks have it, and its beliefs.
+    __device__ __forceinline__ void put_back(uint32_t buffer, GridBarrier barrier) {
+        const Binary &g = block.g;
+        reset_pieces(block, false);
+        copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
+        copy_beliefs(g, g.beliefs + g.variables, g.beliefs);
+        barrier.sync();
+        at_each_home<Run>(g, home, [&] { home.load_state(g, buffer); });
+        barrier.sync();
+    }
+
+    /// Before passes run at once from the state after n of them; all blocks have met, and meet again. If these have counters of
+    /// their own, the first ones get what the pass before found of factors.
+    static __device__ __forceinline__ void empty_counters(uint64_t n, bool has_own) {
+        if (thread_of_grid() != 0) {
+            return;
+        }
+        const Block &block = shared_block();
+        if (has_own) {
+            const Tally &before = block.loop.control->counters[n % 4];
+            block.g.tallies_ahead[0].factor_count = before.factor_count;
+            block.g.tallies_ahead[0].factor_lowest = before.factor_lowest;
+        }
+        for (Tally &tally : block.loop.control->counters) {
+            tally = Tally{};
+        }
+        for (LookProgress &look : block.loop.control->scans) {
+            look = LookProgress{};
+        }
+    }
+
+    /// Looks through the changes in the states from which passes at once began, and plans what follows. Returns whether the run
+    /// goes on after all of them; if so, tells the host of each. All blocks have met since.
+    static __device__ __noinline__ bool judge_changes(Findings &findings, uint64_t passes) {
+        // The complement of the first in which the sample does not say so; 0 for none.
+        __shared__ uint32_t end;
+        const Block &block = shared_block();
+        const Loop &loop = block.loop;
+        const Tally *const tallies = block.g.tallies_ahead;
+        if (threadIdx.x == 0) {
+            end = 0;
+        }
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < passes; i += blockDim.x) {
+            if (from_bits(tallies[i].max_diff) <= loop.rule.tolerance) {
+                atomicMax(&end, ~i);
+            }
+        }
+        __syncthreads();
+        const bool right = end == 0;
+        for (uint64_t i = threadIdx.x; right && blockIdx.x == 0 && i < passes; i += blockDim.x) {
+            const uint64_t n = findings.n + i;
+            if (n > findings.begin) {
+                loop.log[n - findings.begin - 1] = Progress{from_bits(tallies[i].max_diff), findings.active_fraction};
+            }
+        }
+        // All have read what the first thread changes.
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            if (right) {
+                findings.max_diff = from_bits(tallies[passes - 1].max_diff);
+                findings.plan(loop.rule, passes, tallies[0].max_diff, tallies[passes - 1].max_diff);
+            } else {
+                findings.doubt(~end);
+            }
+        }
+        if (!right && thread_of_grid() == 0) {
+            // The first state is judged again.
+            Tally &first = loop.control->counters[findings.n % 4];
+            first.factor_count = tallies[0].factor_count;
+            first.factor_lowest = tallies[0].factor_lowest;
+        }
+        __syncthreads();
+        return right;
+    }
+
     /// All passes that run ahead, apart from what precedes and follows them, so that nothing else takes registers.
     static __device__ __noinline__ void repeat_ahead() {
         Block &block = shared_block();

@@ -51,7 +51,7 @@ struct Work {
         }
     }
 
-    FASTLBP_DEVICE void pass(uint32_t buffer, uint64_t n, bool measuring, bool scanning, Tally *of_state,
+    FASTLBP_DEVICE void pass(uint32_t buffer, uint64_t n, Measuring measuring, bool scanning, Tally *of_state,
                              Tally *of_pass, GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
         const Pass pass = {g.messages[buffer], g.messages[buffer ^ 1], g.newest[buffer ^ 1],
@@ -94,6 +94,7 @@ struct Work {
     }
 
     FASTLBP_DEVICE uint64_t run_ahead(Findings &, GridBarrier &) { return 0; }
+    FASTLBP_DEVICE void go_back(Findings &, GridBarrier &) {}
     FASTLBP_DEVICE bool is_quiet(const GridBarrier &) const { return false; }
 
     FASTLBP_DEVICE void close(uint32_t buffer, uint64_t n, bool measuring, Tally *of_state,

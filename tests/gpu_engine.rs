@@ -29,7 +29,7 @@ use fastlbp::model::FactorKind;
 use fastlbp::schedule::Preorder;
 use fastlbp::{
     Contradiction, Control, EngineOptions, Error, Evidence, FactorGraph, FactorGraphBuilder,
-    Inference, RunRequest, Schedule, Start, StopRule,
+    Inference, RunRequest, Schedule, Start, StopReason, StopRule,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -242,6 +242,65 @@ fn larger_graphs_synchronously() {
             }
         }
     }
+}
+
+/// Runs by a tolerance of which nobody hears each change: a sample of the beliefs says that they go on, and they end after the
+/// iteration, and with the bits, of those in which all are measured.
+#[test]
+fn rough_runs_by_a_tolerance() {
+    let Some(options) = tested() else { return };
+    // What is certain goes along chains, by a factor an iteration: all changes end at once, among the iterations that run at once,
+    // or behind these.
+    let sudden = |length: u64| {
+        let mut builder = FactorGraphBuilder::new();
+        for chain in 0..20 {
+            let first = 1 + 50 * chain;
+            builder.add_prior(first, 1.0).unwrap();
+            for v in first..first + length {
+                builder.add_and(v + 1, &[v], 1.0, 0.0).unwrap();
+            }
+            builder.add_or(0, &[first + length, first + 1], 0.6, 0.3).unwrap();
+        }
+        Arc::new(builder.build().unwrap())
+    };
+    let mut graphs: Vec<_> = [5, 10, 12, 13].map(sudden).into();
+    graphs.push(Arc::new(generate::smartfl(300, 3).unwrap().graph));
+    graphs.push(Arc::new(generate::bingo(300, 5).unwrap().graph));
+    let mut converged = 0;
+    for graph in graphs {
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        for (round, (tolerance, start)) in
+            [(1e-9, Start::Fresh), (1e-3, Start::Fresh), (1e-6, Start::Warm), (0.0, Start::Fresh)]
+                .into_iter()
+                .enumerate()
+        {
+            let rule = StopRule::Tolerance { tolerance, max_iterations: 60 };
+            for (contradiction, inference, damping) in [
+                (Contradiction::Error, Inference::SumProduct, 0.0),
+                (Contradiction::Vote, Inference::SumProduct, 0.0),
+                (Contradiction::Vote, Inference::MaxProduct, 0.0),
+                (Contradiction::Vote, Inference::SumProduct, 0.25),
+            ] {
+                let request = RunRequest {
+                    start,
+                    contradiction,
+                    inference,
+                    damping,
+                    rough_progress: true,
+                    ..RunRequest::new(rule)
+                };
+                let report = within(pair.run(&request), || format!("{request:?}")).unwrap();
+                let ended = report.is_ok_and(|report| report.reason == StopReason::Converged);
+                converged += usize::from(ended);
+            }
+            for i in 0..10 {
+                let variable = (round + 71 * i) % graph.variable_count();
+                pair.both(|session| session.observe(variable, (i + round) % 2).unwrap());
+            }
+            pair.both(|session| session.set_likelihood(3 * round, &[0.3, 0.7]).unwrap());
+        }
+    }
+    assert!(converged > 20, "{converged} runs have converged");
 }
 
 /// Damped runs and maxima where messages go from block to block, and runs of other kinds before and after them.

@@ -143,6 +143,7 @@ template <class Run, bool AHEAD>
 __device__ __forceinline__ void small_hubs_send(const Block &block, const uint32_t *starts, uint32_t pass) {
     const uint32_t lane = threadIdx.x % 32;
     UnitsOfHubs units(block, starts[FLOOD_MULTIPLY], starts[FLOOD_SEND]);
+    double change = 0.0;
     for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_SEND]; row += 2) {
         const FloodWords words = units.next();
         const bool multiplies = row < starts[FLOOD_HUBS];
@@ -150,7 +151,12 @@ __device__ __forceinline__ void small_hubs_send(const Block &block, const uint32
         const FloodHub<AHEAD> hub(block, words, width, pass);
         if (!multiplies) {
             const Certain certain = {hub.ascent.counts >> 16, hub.ascent.counts & 0xffff};
-            hub.template send<Run>(block, words, hub.ascent.above(), (lane & (width - 1)) == 0, certain, pass);
+            const bool is_first = (lane & (width - 1)) == 0;
+            hub.template send<Run>(block, words, hub.ascent.above(), is_first, certain, pass);
+            if (Run::OPTIONS && block.sampling && is_first && words.is_sent() && block.sample.has_hub(words.slot())) {
+                const uint32_t position = block.g.hub_of_eight[words.slot() / 8];
+                change = larger_of(change, change_of_belief(block.g, position, words.known(), hub.ascent.total()));
+            }
         } else if (lane == 0) {
             const Pieces pieces = pieces_of<AHEAD>(block, pass);
             pieces.set(words.value(), hub.ascent.total());
@@ -158,6 +164,9 @@ __device__ __forceinline__ void small_hubs_send(const Block &block, const uint32
                 pieces.reset(words.value());
             }
         }
+    }
+    if (Run::OPTIONS && block.sampling) {
+        block.note_change(change, pass);
     }
 }
 
@@ -302,6 +311,9 @@ __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t p
         block.stopped[pass & 1] = block.is_to_stop();
     }
     __syncthreads();
+    if (Run::OPTIONS && block.sampling && threadIdx.x == 0) {
+        block.tell_change(pass, pass);
+    }
     noted_factors_send<Run>(block, home, pass);
     damp_messages<Run>(block, home, pass);
     home.begin_factors();

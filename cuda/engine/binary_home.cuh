@@ -412,7 +412,7 @@ __device__ __forceinline__ Packed *inputs_at(const Home &home) {
 
 /// What a variable with up to four factors sends, of so many the one with this index.
 template <class Run>
-__device__ __forceinline__ void four_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass) {
+__device__ __forceinline__ void four_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass, double &change) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS];
     if (i >= range.count) {
         return;
@@ -422,6 +422,10 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
     const uint32_t variable = home.variables[range.index + i];
     const uint32_t known = variable & 3, gaps = variable >> HOME_GAPS_SHIFT;
     const Pair first = load_pair(messages, 0), second = load_pair(messages, 2);
+    if (Run::OPTIONS && block.sampling && block.sample.has_few(range.position + i)) {
+        const double own = change_of_few(block.g, range.position + i, known, first.x, first.y, second.x, second.y);
+        change = larger_of(change, own);
+    }
     const double left = first.x.plain() * first.y.plain(), right = second.x.plain() * second.y.plain();
     Packed odds[4] = {Packed::from_plain(right * first.y.plain()), Packed::from_plain(right * first.x.plain()),
                       Packed::from_plain(left * second.y.plain()), Packed::from_plain(left * second.x.plain())};
@@ -447,19 +451,23 @@ __device__ __forceinline__ void four_sends(const Block &block, const Home &home,
 
 /// The same of a variable with two factors, and of one with one.
 template <class Run>
-__device__ __forceinline__ void two_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass) {
+__device__ __forceinline__ void two_sends(const Block &block, const Home &home, uint32_t i, uint32_t pass, double &change) {
     const HomeRange &range = home.shape.ranges[HOME_HUBS + 1];
     if (i >= range.count) {
         return;
     }
     const uint32_t place = range.place + 2 * i;
     const uint32_t known = home.variables[range.index + i] & 3;
+    const Pair pair = load_pair(messages_at<Run>(home), place);
+    if (Run::OPTIONS && block.sampling && block.sample.has_few(range.position + i)) {
+        const Packed one = Packed::one();
+        change = larger_of(change, change_of_few(block.g, range.position + i, known, pair.x, pair.y, one, one));
+    }
     if (Run::OPTIONS && known == KNOWN_SOFT) {
         const uint32_t gaps = home.variables[range.index + i] >> HOME_GAPS_SHIFT;
         soft_few_send(block, messages_at<Run>(home) + place, inputs_at<Run>(home) + place, 2, gaps, range.position + i, pass);
         return;
     }
-    const Pair pair = load_pair(messages_at<Run>(home), place);
     const uint32_t x = high(pair.x), y = high(pair.y);
     const bool contradictory = ((x == 0) & (y == HIGH_INFINITY)) | ((x == HIGH_INFINITY) & (y == 0));
     const Packed certain = certain_message(known);
@@ -496,7 +504,7 @@ __device__ __forceinline__ bool disagree(const Binary &g, uint32_t slot, uint32_
 /// What some hubs of a class send that are at home: those of this unit. They are noted where contradictory, if `noting`.
 template <class Run>
 __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home &home, uint32_t unit, bool noting,
-                                                  uint32_t pass) {
+                                                  uint32_t pass, double &change) {
     uint32_t k = 0;
     while (unit >= home.units_of[k]) {
         unit -= home.units_of[k];
@@ -521,6 +529,9 @@ __device__ __forceinline__ void hubs_at_home_send(const Block &block, const Home
     if (mine) {
         const uint32_t position = range.position + (hub - range.index);
         const uint32_t slot = range.slot + (place - range.place);
+        if (Run::OPTIONS && block.sampling && (lane & (width - 1)) == 0 && !is_observed(known) && block.sample.has_hub(slot)) {
+            change = larger_of(change, change_of_belief(block.g, position, known, ascent.total()));
+        }
         if (noting && !is_observed(known) && (lane & (width - 1)) == 0 &&
             disagree<Run>(block.g, slot, known, Certain{ascent.counts >> 16, ascent.counts & 0xffff})) {
             note_contradiction(block, position, pass);
@@ -544,25 +555,29 @@ __device__ __forceinline__ void variables_at_home_send(const Block &block, Home 
     if (home.has_no_variables()) {
         return;
     }
+    double change = 0.0;
     uint32_t next = home.begin_turn(0);
     for (;;) {
         uint32_t unit = home.end_turn(next);
         if (unit >= home.units_of_all) {
+            if (Run::OPTIONS && block.sampling) {
+                block.note_change(change, pass);
+            }
             return;
         }
         next = home.begin_turn(0);
         if (unit < home.units_of_hubs) {
-            hubs_at_home_send<Run>(block, home, unit, noting_hubs, pass);
+            hubs_at_home_send<Run>(block, home, unit, noting_hubs, pass, change);
             continue;
         }
         unit -= home.units_of_hubs;
         if (unit < home.units_of[HOME_HUBS]) {
-            four_sends<Run>(block, home, 32 * unit + lane, pass);
+            four_sends<Run>(block, home, 32 * unit + lane, pass, change);
             continue;
         }
         unit -= home.units_of[HOME_HUBS];
         if (unit < home.units_of[HOME_HUBS + 1]) {
-            two_sends<Run>(block, home, 32 * unit + lane, pass);
+            two_sends<Run>(block, home, 32 * unit + lane, pass, change);
         } else {
             one_sends<Run>(block, home, 32 * (unit - home.units_of[HOME_HUBS + 1]) + lane, pass);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "binary_leaves.cuh"
+#include "block.cuh"
 
 namespace fastlbp {
 
@@ -119,6 +120,8 @@ struct Watch {
     bool measuring;
     /// Whether contradictory variables are noted: those with many factors, and those with few.
     bool noting_hubs, noting_few;
+    /// That whose beliefs alone are compared; null for all.
+    const Sample *compared = nullptr;
     double tolerance;
     Tally *of_state;
     double max_diff;
@@ -144,7 +147,9 @@ struct Watch {
 
     /// Takes over a belief.
     __device__ __forceinline__ void belief(uint32_t position, double probability) {
-        note(fabs(probability - g.beliefs[position]));
+        if (!compared || compared->has(g, position)) {
+            note(fabs(probability - g.beliefs[position]));
+        }
         g.beliefs[position] = probability;
         if (row) {
             row[position] = probability;

@@ -19,6 +19,34 @@ __device__ __forceinline__ Product product_of_four(const Packed (&v)[4]) {
     return combine(combine(Product::of(v[0]), Product::of(v[1])), combine(Product::of(v[2]), Product::of(v[3])));
 }
 
+/// By how much a belief has changed, given the product of the messages; notes it.
+__device__ __noinline__ inline double change_of_belief(const Binary &g, uint32_t position, uint32_t known, Product total) {
+    const double last = g.beliefs[position];
+    if (known == KNOWN_SOFT) {
+        total = combine(total, Product::of(g.soft_of(position)));
+    }
+    double both[2];
+    total.probabilities(both);
+    g.beliefs[position] = both[1];
+    return fabs(both[1] - last);
+}
+
+/// The same of a variable with up to four factors, given its messages and ones. What is observed does not change.
+__device__ __noinline__ inline double change_of_few(const Binary &g, uint32_t position, uint32_t known, Packed a, Packed b,
+                                                    Packed c, Packed d) {
+    if (is_observed(known)) {
+        return 0.0;
+    }
+    const double last = g.beliefs[position];
+    const Packed messages[4] = {a, b, c, d};
+    double probability;
+    if (known == KNOWN_SOFT || !probability_of_few(messages, probability)) {
+        return change_of_belief(g, position, known, product_of_four(messages));
+    }
+    g.beliefs[position] = probability;
+    return fabs(probability - last);
+}
+
 /// A variable that is no hub.
 __device__ __forceinline__ void look_at_few(const Binary &g, uint32_t position, const Packed *from, const Sink &sink,
                                             Watch &watch) {

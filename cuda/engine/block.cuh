@@ -96,6 +96,22 @@ struct FarFactors {
     }
 };
 
+/// A sample of the beliefs: where few change, of all variables with several factors but large hubs; else of some of these.
+struct Sample {
+    uint32_t mask;
+
+    /// Where so many of the variables have changed.
+    __device__ __forceinline__ void choose(uint64_t moved, uint32_t variables) { mask = moved > variables / 16 ? 3 : 0; }
+    /// Of hubs by their first slot.
+    __device__ __forceinline__ bool has_hub(uint32_t slot) const { return (slot / 32 & mask) == 0; }
+    /// Of variables with two to four factors that are no hubs.
+    __device__ __forceinline__ bool has_few(uint32_t position) const { return (position / 32 & mask) == 0; }
+    __device__ __forceinline__ bool has(const Binary &g, uint32_t position) const {
+        return position < g.fours ? position >= g.classes[1] && has_hub(g.hub_slots[position])
+                                  : position < g.ones && has_few(position);
+    }
+};
+
 /// What the threads of a block look up all the time, in shared memory, which waiting for other blocks does not
 /// empty as it does the cache.
 struct Block {
@@ -121,6 +137,12 @@ struct Block {
     /// states; else null.
     Tally *tallies_ahead;
     mutable FarFactors far;
+    /// Whether those who send measure a sample of the beliefs of the state from which the pass begins; which one; the largest changes
+    /// in this pass and in the one before, by turns, as bits; and where those of passes at once are noted.
+    uint32_t sampling;
+    Sample sample;
+    mutable unsigned long long largest_change[2];
+    Tally *sampled;
     /// The next home, or one behind the last; and what HOMES_TAKEN was before the pass.
     uint32_t coming, taken_before;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
@@ -147,6 +169,8 @@ struct Block {
             taken_before = 0;
             tallies_ahead = nullptr;
             far.clear();
+            sampling = 0;
+            largest_change[0] = largest_change[1] = 0;
         }
         const uint32_t count = smaller_of(binary.coefficient_count, SHARED_COEFFICIENTS);
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -179,6 +203,27 @@ struct Block {
         }
         given_up = 1;
         return true;
+    }
+
+    /// Notes by how much beliefs have changed; all threads of a warp call this.
+    __device__ __forceinline__ void note_change(double change, uint32_t pass) const {
+        unsigned long long bits = to_bits(change);
+        FASTLBP_UNROLL
+        for (int distance = 16; distance > 0; distance /= 2) {
+            const unsigned long long other = __shfl_xor_sync(~0u, bits, distance);
+            bits = other > bits ? other : bits;
+        }
+        if (threadIdx.x % 32 == 0 && bits != 0) {
+            atomicMax(&largest_change[pass & 1], bits);
+        }
+    }
+
+    /// Tells others of it, given the number of the pass among those at once; of the first thread, when all of the block have met.
+    __device__ __forceinline__ void tell_change(uint32_t pass, uint32_t number) {
+        if (largest_change[pass & 1] != 0) {
+            atomic_max(&sampled[number].max_diff, largest_change[pass & 1]);
+            largest_change[pass & 1] = 0;
+        }
     }
 
     /// Asks for the next of so many homes; of the first thread.

@@ -68,6 +68,20 @@ FASTLBP_DEVICE uint32_t reason_to_stop(const Rule &rule, uint64_t n, double max_
     return n >= rule.max_iterations ? ALL_PASSES : RUNNING;
 }
 
+/// Passes that run at once with a sample of the beliefs being measured: at least so many, as there is something to be done before
+/// and after them; and at first.
+constexpr uint64_t AT_ONCE_LEAST = 12;
+constexpr uint64_t AT_ONCE_FIRST = 14;
+constexpr uint64_t AT_ONCE_UNLIMITED = uint64_t(1) << 32;
+
+/// How a state is measured: not; all of its beliefs, of which those of a sample alone have one of the state before to be compared
+/// with, or all.
+enum Measuring : uint32_t {
+    NOT_MEASURED = 0,
+    SAMPLE_COMPARED = 1,
+    ALL_COMPARED = 2,
+};
+
 /// What is known of a run, by the first thread of each block, each the same. In shared memory: of what is spilled,
 /// nothing is left in the cache when blocks have met.
 struct Findings : Found {
@@ -80,6 +94,9 @@ struct Findings : Found {
     /// looked at, and whether the launch is at its end.
     uint64_t n, begin;
     uint32_t buffer, pending, ended;
+    /// Whether all beliefs that are there are of the state before; and whether passes are to be done once more, since a sample did
+    /// not say that the run goes on.
+    uint32_t complete, returning;
     /// Whether this is the one that tells the host of each pass.
     bool is_logging;
 
@@ -95,6 +112,8 @@ struct Findings : Found {
         // Else an earlier launch has done this.
         pending = n == 0;
         ended = 0;
+        complete = 1;
+        returning = 0;
         is_logging = logging;
     }
 
@@ -146,6 +165,7 @@ struct Findings : Found {
         if (n > 0) {
             const bool measured = rule.kind != RULE_PASSES || n >= rule.max_iterations;
             max_diff = from_bits(measured ? uint64_t(tally->max_diff) : uint64_t(0x7ff) << 52);
+            moved = measured && complete != 0 ? uint64_t(tally->moved) : moved;
             if (rule.kind == RULE_BINGO && rule.nodes > 0) {
                 active_fraction = static_cast<double>(tally->moved) / static_cast<double>(rule.nodes);
             }
@@ -172,15 +192,74 @@ struct Findings : Found {
         return loop.rule.kind == RULE_PASSES && !is_measured(loop.rule, n) && end > n ? end - n : 0;
     }
 
+    /// How the state is to be measured when blocks meet.
+    FASTLBP_DEVICE Measuring measuring(const Rule &rule) const {
+        return pending == 0 || !is_measured(rule, n) ? NOT_MEASURED : complete != 0 ? ALL_COMPARED : SAMPLE_COMPARED;
+    }
+
+    /// So many passes from here on may run at once, of whose states a sample of the beliefs is measured: as long as some of these
+    /// change by more than the tolerance, nothing else is to be known. All beliefs of the last two states of a launch are wanted.
+    FASTLBP_DEVICE uint64_t passes_sampled(const Loop &loop) {
+        const Rule &rule = loop.rule;
+        uint64_t end = smaller_of(loop.limit, rule.max_iterations) - 1;
+        if (doubtful != 0 && n < doubtful) {
+            // That it goes on is known until then.
+            end = smaller_of(end, larger_of(doubtful, uint64_t(2)) - 2);
+        } else if (n < 2 * doubtful || !(max_diff > 16.0 * rule.tolerance)) {
+            return 0;
+        }
+        if (rule.kind != RULE_TOLERANCE || (rule.flags & ROUGH) == 0 || pending == 0 || complete == 0 || n < 2 || end <= n) {
+            return 0;
+        }
+        at_once = at_once == 0 ? AT_ONCE_FIRST : at_once;
+        if (at_once < AT_ONCE_LEAST) {
+            // What was expected may be wrong.
+            ++at_once;
+            return 0;
+        }
+        // If changes end all of a sudden, not much is to be done once more.
+        return smaller_of(smaller_of(at_once, larger_of(n / 2, AT_ONCE_FIRST)), end - n);
+    }
+
+    /// After so many of these, given the changes in the first and the last state as bits: as many are to follow as leave a quarter
+    /// of those that will be needed, if changes go on to fall as they did.
+    FASTLBP_DEVICE void plan(const Rule &rule, uint64_t passes, uint64_t first, uint64_t last) {
+        // Logarithms of two, in units of 1/256.
+        const uint64_t from = first >> 44, to = last >> 44, tolerance = to_bits(rule.tolerance) >> 44;
+        const uint64_t fallen = from > to ? from - to : 0, left = to > tolerance ? to - tolerance : 0;
+        at_once = fallen == 0 ? 4 * passes : smaller_of(4 * passes, 3 * left * (passes - 1) / (4 * fallen));
+    }
+
+    /// Where the sample does not say that the run goes on after so many of them.
+    FASTLBP_DEVICE void doubt(uint64_t passes) {
+        doubtful = n + passes;
+        at_once = AT_ONCE_UNLIMITED;
+    }
+
+    /// Begins once more after `passes` passes, with the messages in this buffer and all beliefs of the state before.
+    FASTLBP_DEVICE void go_back(uint64_t passes, uint32_t to) {
+        doubt(0);
+        n = passes;
+        buffer = to;
+        pending = complete = 1;
+        returning = 0;
+    }
+
     /// After so many passes of which nothing more is to be known, and after which the messages are in the same buffer.
     FASTLBP_DEVICE void skip(const Loop &loop, uint64_t passes) {
+        pending = 1;
+        if (loop.rule.kind == RULE_TOLERANCE) {
+            // The host has been told of each, and of all beliefs those of the sample alone are there.
+            n += passes;
+            complete = 0;
+            return;
+        }
         max_diff = from_bits(uint64_t(0x7ff) << 52);
         for (const uint64_t end = n + passes; n < end; ++n) {
             if (is_logging && n > begin) {
                 loop.log[n - begin - 1] = Progress{max_diff, active_fraction};
             }
         }
-        pending = 1;
     }
 
     /// After a pass, or when all passes of a launch are done; by the first thread of each block. The next state is in
@@ -197,6 +276,12 @@ struct Findings : Found {
         } else if (pending != 0) {
             reason = evaluate(loop.rule, n, closing, quiet ? nullptr : &tallies[n % 4],
                               quiet ? nullptr : &tallies[(n + 1) % 4]);
+            if (reason == CONVERGED && complete == 0) {
+                reason = RUNNING;
+                returning = 1;
+                return;
+            }
+            complete |= static_cast<uint32_t>(is_measured(loop.rule, n));
             if (is_logging && n > begin) {
                 loop.log[n - begin - 1] = Progress{max_diff, active_fraction};
             }
@@ -220,10 +305,11 @@ struct Ending {
 /// Runs passes. `Work` has
 ///   pass(buffer, n, measuring, scanning, of_state, of_pass, barrier): pass n + 1, from the messages in
 ///     `buffer` to the other one, with a barrier at its end; finds contradictory variables of the state after
-///     n passes, which is in `buffer`, if `scanning`, and measures it if `measuring`, into *of_state;
+///     n passes, which is in `buffer`, if `scanning`, and measures it as `measuring` says, into *of_state;
 ///     contradictions of the pass go to *of_pass;
 ///   close(buffer, n, measuring, of_state, barrier): the same of the state only;
 ///   run_ahead(findings, barrier): more passes at once, if it can; returns how many; tells what it found;
+///   go_back(findings, barrier): makes the state once more from which passes ran ahead last;
 ///   is_quiet(barrier): whether nothing was noted in this launch; asked by the first thread of each block.
 /// What they wrote of a state that turns out to be the last is not used. Gives what all blocks know at the end.
 template <class Work, class Barrier>
@@ -242,7 +328,7 @@ FASTLBP_DEVICE Ending run_passes(Work &work, Barrier &barrier, const Loop &loop)
             sync_block();
         }
         const uint64_t n = findings.n;
-        const bool measuring = findings.pending != 0 && is_measured(loop.rule, n);
+        const Measuring measuring = findings.measuring(loop.rule);
         Tally *const of_state = &control->counters[n % 4];
         if (thread_of_grid() == 0) {
             // Last read before the last barrier but one, next used after the next one.
@@ -253,14 +339,18 @@ FASTLBP_DEVICE Ending run_passes(Work &work, Barrier &barrier, const Loop &loop)
             Tally *const of_pass = &control->counters[(n + 1) % 4];
             work.pass(findings.buffer, n, measuring, findings.scanning != 0, of_state, of_pass, barrier);
         } else if (findings.pending != 0) {
-            work.close(findings.buffer, n, measuring, of_state, barrier);
+            // Passes that measure a sample do not come as far as this.
+            work.close(findings.buffer, n, measuring != NOT_MEASURED, of_state, barrier);
         } else {
             sync_block();
         }
         if (thread_of_block() == 0) {
-            findings.go_on(loop, PASS_BUFFERS, !measuring && work.is_quiet(barrier));
+            findings.go_on(loop, PASS_BUFFERS, measuring == NOT_MEASURED && work.is_quiet(barrier));
         }
         sync_block();
+        if (findings.returning != 0) {
+            work.go_back(findings, barrier);
+        }
     }
     if (thread_of_grid() == 0) {
         findings.end_launch(*control);

@@ -66,6 +66,8 @@ constexpr uint32_t STOP_AT_CONTRADICTION = 1;
 constexpr uint32_t BY_LEVELS = 2;
 /// The run began with uniform messages.
 constexpr uint32_t FRESH = 4;
+/// Nobody needs the largest change of each iteration, as long as it exceeds the tolerance: any that does may stand for it.
+constexpr uint32_t ROUGH = 8;
 /// States of messages that are there at the same time where updates are synchronous.
 constexpr uint32_t PASS_BUFFERS = 2;
 
@@ -174,15 +176,24 @@ struct Found {
     /// Complements of variables; 0 for none.
     uint32_t first_contradiction;
     uint32_t error_variable;
+    /// Variables that moved by more than the tolerance when all were measured last.
+    uint64_t moved;
+    /// How many iterations run at once of which a sample is measured; 0: not known yet.
+    uint64_t at_once;
+    /// The iteration after which a sample did not say that the run goes on; 0: none.
+    uint64_t doubtful;
 };
 
-static_assert(sizeof(Found) == 40, "Found");
+static_assert(sizeof(Found) == 64, "Found");
 FASTLBP_FIELD(Found, max_diff, 0);
 FASTLBP_FIELD(Found, active_fraction, 8);
 FASTLBP_FIELD(Found, contradictions, 16);
 FASTLBP_FIELD(Found, error_count, 24);
 FASTLBP_FIELD(Found, first_contradiction, 32);
 FASTLBP_FIELD(Found, error_variable, 36);
+FASTLBP_FIELD(Found, moved, 40);
+FASTLBP_FIELD(Found, at_once, 48);
+FASTLBP_FIELD(Found, doubtful, 56);
 
 /// The state of a run, in the device's memory between launches.
 struct Control {
@@ -198,13 +209,13 @@ struct Control {
     LookProgress scans[8];
 };
 
-static_assert(sizeof(Control) == 376, "Control");
+static_assert(sizeof(Control) == 400, "Control");
 FASTLBP_FIELD(Control, iterations, 0);
 FASTLBP_FIELD(Control, reason, 8);
 FASTLBP_FIELD(Control, buffer, 12);
 FASTLBP_FIELD(Control, found, 16);
-FASTLBP_FIELD(Control, counters, 56);
-FASTLBP_FIELD(Control, scans, 248);
+FASTLBP_FIELD(Control, counters, 80);
+FASTLBP_FIELD(Control, scans, 272);
 
 /// The log entry of an iteration: as in `Progress` of a run.
 struct Progress {
@@ -528,6 +539,8 @@ struct BinaryData {
     /// By position; hub_slots has an entry more than there are hubs.
     const uint32_t *variable;
     const uint32_t *hub_slots;
+    /// The position of the hub to which each eight slots of hubs belong.
+    const uint32_t *hub_of_eight;
     const uint32_t *known;
     /// Large hubs have pieces of WARP_LEAVES slots: if one has more than SHARED_PIECES, room for two products of each; the
     /// hub of each; the first piece of each large hub, and the end.
@@ -562,7 +575,7 @@ struct BinaryData {
     /// Factors with one variable: slots and what they send.
     const uint32_t *constant_slots;
     const Packed *constants;
-    /// Last beliefs by position, and rings of them; last probabilities of inputs by slot, and by how much they have changed.
+    /// Last beliefs by position, where all messages are sent at once with a copy behind them; rings of them; last probabilities of inputs by slot, and by how much they have changed.
     double *beliefs;
     double *history;
     double *inputs;
@@ -602,7 +615,7 @@ struct BinaryData {
     uint32_t unused;
 };
 
-static_assert(sizeof(BinaryData) == 456, "BinaryData");
+static_assert(sizeof(BinaryData) == 464, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -617,55 +630,56 @@ FASTLBP_FIELD(BinaryData, one_slot, 52);
 FASTLBP_FIELD(BinaryData, classes, 56);
 FASTLBP_FIELD(BinaryData, variable, 88);
 FASTLBP_FIELD(BinaryData, hub_slots, 96);
-FASTLBP_FIELD(BinaryData, known, 104);
-FASTLBP_FIELD(BinaryData, pieces, 112);
-FASTLBP_FIELD(BinaryData, piece_hubs, 120);
-FASTLBP_FIELD(BinaryData, hub_pieces, 128);
-FASTLBP_FIELD(BinaryData, flood_words, 136);
-FASTLBP_FIELD(BinaryData, flood_starts, 144);
-FASTLBP_FIELD(BinaryData, factor_units, 152);
-FASTLBP_FIELD(BinaryData, homes, 160);
-FASTLBP_FIELD(BinaryData, home_words, 168);
-FASTLBP_FIELD(BinaryData, home_hubs, 176);
-FASTLBP_FIELD(BinaryData, home_constant_places, 184);
-FASTLBP_FIELD(BinaryData, home_constants, 192);
-FASTLBP_FIELD(BinaryData, home_images, 200);
-FASTLBP_FIELD(BinaryData, home_bytes, 208);
-FASTLBP_FIELD(BinaryData, home_turns, 216);
-FASTLBP_FIELD(BinaryData, home_words_inside, 220);
-FASTLBP_FIELD(BinaryData, degrees, 224);
-FASTLBP_FIELD(BinaryData, far_prepared, 232);
-FASTLBP_FIELD(BinaryData, far_given, 240);
-FASTLBP_FIELD(BinaryData, coefficients, 248);
-FASTLBP_FIELD(BinaryData, coefficient_count, 256);
-FASTLBP_FIELD(BinaryData, constant_count, 260);
-FASTLBP_FIELD(BinaryData, constant_slots, 264);
-FASTLBP_FIELD(BinaryData, constants, 272);
-FASTLBP_FIELD(BinaryData, beliefs, 280);
-FASTLBP_FIELD(BinaryData, history, 288);
-FASTLBP_FIELD(BinaryData, inputs, 296);
-FASTLBP_FIELD(BinaryData, changes, 304);
-FASTLBP_FIELD(BinaryData, history_length, 312);
-FASTLBP_FIELD(BinaryData, factors, 316);
-FASTLBP_FIELD(BinaryData, factor_offsets, 320);
-FASTLBP_FIELD(BinaryData, edge_slots, 328);
-FASTLBP_FIELD(BinaryData, sent, 336);
-FASTLBP_FIELD(BinaryData, level_units, 344);
-FASTLBP_FIELD(BinaryData, level_words, 352);
-FASTLBP_FIELD(BinaryData, level_starts, 360);
-FASTLBP_FIELD(BinaryData, looked_pieces, 368);
-FASTLBP_FIELD(BinaryData, undamped, 376);
-FASTLBP_FIELD(BinaryData, damping, 384);
-FASTLBP_FIELD(BinaryData, mean_numerator, 392);
-FASTLBP_FIELD(BinaryData, maxima, 396);
-FASTLBP_FIELD(BinaryData, soft, 400);
-FASTLBP_FIELD(BinaryData, tallies_ahead, 408);
-FASTLBP_FIELD(BinaryData, level_unusual, 416);
-FASTLBP_FIELD(BinaryData, level_products, 424);
-FASTLBP_FIELD(BinaryData, product_stride, 432);
-FASTLBP_FIELD(BinaryData, piece_places, 440);
-FASTLBP_FIELD(BinaryData, level_warps, 448);
-FASTLBP_FIELD(BinaryData, unused, 452);
+FASTLBP_FIELD(BinaryData, hub_of_eight, 104);
+FASTLBP_FIELD(BinaryData, known, 112);
+FASTLBP_FIELD(BinaryData, pieces, 120);
+FASTLBP_FIELD(BinaryData, piece_hubs, 128);
+FASTLBP_FIELD(BinaryData, hub_pieces, 136);
+FASTLBP_FIELD(BinaryData, flood_words, 144);
+FASTLBP_FIELD(BinaryData, flood_starts, 152);
+FASTLBP_FIELD(BinaryData, factor_units, 160);
+FASTLBP_FIELD(BinaryData, homes, 168);
+FASTLBP_FIELD(BinaryData, home_words, 176);
+FASTLBP_FIELD(BinaryData, home_hubs, 184);
+FASTLBP_FIELD(BinaryData, home_constant_places, 192);
+FASTLBP_FIELD(BinaryData, home_constants, 200);
+FASTLBP_FIELD(BinaryData, home_images, 208);
+FASTLBP_FIELD(BinaryData, home_bytes, 216);
+FASTLBP_FIELD(BinaryData, home_turns, 224);
+FASTLBP_FIELD(BinaryData, home_words_inside, 228);
+FASTLBP_FIELD(BinaryData, degrees, 232);
+FASTLBP_FIELD(BinaryData, far_prepared, 240);
+FASTLBP_FIELD(BinaryData, far_given, 248);
+FASTLBP_FIELD(BinaryData, coefficients, 256);
+FASTLBP_FIELD(BinaryData, coefficient_count, 264);
+FASTLBP_FIELD(BinaryData, constant_count, 268);
+FASTLBP_FIELD(BinaryData, constant_slots, 272);
+FASTLBP_FIELD(BinaryData, constants, 280);
+FASTLBP_FIELD(BinaryData, beliefs, 288);
+FASTLBP_FIELD(BinaryData, history, 296);
+FASTLBP_FIELD(BinaryData, inputs, 304);
+FASTLBP_FIELD(BinaryData, changes, 312);
+FASTLBP_FIELD(BinaryData, history_length, 320);
+FASTLBP_FIELD(BinaryData, factors, 324);
+FASTLBP_FIELD(BinaryData, factor_offsets, 328);
+FASTLBP_FIELD(BinaryData, edge_slots, 336);
+FASTLBP_FIELD(BinaryData, sent, 344);
+FASTLBP_FIELD(BinaryData, level_units, 352);
+FASTLBP_FIELD(BinaryData, level_words, 360);
+FASTLBP_FIELD(BinaryData, level_starts, 368);
+FASTLBP_FIELD(BinaryData, looked_pieces, 376);
+FASTLBP_FIELD(BinaryData, undamped, 384);
+FASTLBP_FIELD(BinaryData, damping, 392);
+FASTLBP_FIELD(BinaryData, mean_numerator, 400);
+FASTLBP_FIELD(BinaryData, maxima, 404);
+FASTLBP_FIELD(BinaryData, soft, 408);
+FASTLBP_FIELD(BinaryData, tallies_ahead, 416);
+FASTLBP_FIELD(BinaryData, level_unusual, 424);
+FASTLBP_FIELD(BinaryData, level_products, 432);
+FASTLBP_FIELD(BinaryData, product_stride, 440);
+FASTLBP_FIELD(BinaryData, piece_places, 448);
+FASTLBP_FIELD(BinaryData, level_warps, 456);
+FASTLBP_FIELD(BinaryData, unused, 460);
 
 #endif
 

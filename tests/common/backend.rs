@@ -7,7 +7,7 @@ use crate::common::report_skipped;
 use fastlbp::engine::device::device_count;
 use fastlbp::{
     Backend, BeliefPropagation, Control, EngineOptions, Error, FactorGraph, Progress, RunReport,
-    RunRequest, Schedule,
+    RunRequest, Schedule, StopRule,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -117,12 +117,21 @@ impl Pair {
 
     /// Runs both and compares everything that can be seen afterwards.
     pub fn run(&mut self, request: &RunRequest) -> Checked<fastlbp::Result<RunReport>> {
+        // Of rough progress, any change above the tolerance may stand for the largest one.
+        let told = |change: f64| match request.rule {
+            StopRule::Tolerance { tolerance, .. }
+                if request.rough_progress && change > tolerance =>
+            {
+                f64::INFINITY
+            }
+            _ => change,
+        };
         let [(expected, expected_progress), (got, progress)] = self.both(|session| {
             let mut progress: Vec<Progress> = Vec::new();
             let result = session.run_monitored(request, &mut |after| {
                 // What a device measures only when asked to.
                 let unconverged = after.unconverged.filter(|_| request.observe);
-                progress.push(Progress { unconverged, ..*after });
+                progress.push(Progress { unconverged, max_diff: told(after.max_diff), ..*after });
                 Control::Continue
             });
             (result, progress)

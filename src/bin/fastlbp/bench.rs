@@ -361,6 +361,8 @@ impl Arguments {
             inference: self.inference.inference(),
             damping: self.damping,
             contradiction: Contradiction::Vote,
+            // Nobody hears of changes, as where `fastlbp infer` shows none.
+            rough_progress: true,
             ..RunRequest::new(rule)
         }
     }

@@ -1,7 +1,7 @@
 //! The rule of a run and its state, as host and device exchange them.
 
 use super::interface::run::{
-    BY_LEVELS, EndReason, FRESH, Found, ReductionCounters, Rule, RuleKind, RunState,
+    BY_LEVELS, EndReason, FRESH, Found, ROUGH, ReductionCounters, Rule, RuleKind, RunState,
     STOP_AT_CONTRADICTION,
 };
 use crate::engine::{Contradiction, RunRequest, Start, StopReason, StopRule};
@@ -25,7 +25,8 @@ impl Rule {
         let flag = |is: bool, flag| if is { flag } else { 0 };
         let flags = flag(request.contradiction == Contradiction::Error, STOP_AT_CONTRADICTION)
             | flag(by_levels, BY_LEVELS)
-            | flag(request.start == Start::Fresh, FRESH);
+            | flag(request.start == Start::Fresh, FRESH)
+            | flag(request.rough_progress && !request.observe, ROUGH);
         Self {
             kind: kind as u32,
             flags,

@@ -8,7 +8,7 @@ use crate::engine::cuda::interface::words::input;
 use crate::engine::limits::MOST_VARIABLES;
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
-use crate::memory::{self, Grow, filled, room, zeroed};
+use crate::memory::{self, Grow, collected, filled, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::{SharedWords, computed, for_ranges};
 use crate::threads::Gang;
@@ -256,6 +256,12 @@ impl Layout {
     /// Number of hubs.
     pub(super) fn hubs(&self) -> usize {
         self.hub_slots.len() - 1
+    }
+
+    /// The position of the hub to which each eight slots of hubs belong.
+    pub fn hub_of_eight(&self) -> Result<Vec<u32>> {
+        let hubs = (0..).zip(self.hub_slots.windows(2));
+        collected(hubs.flat_map(|(hub, ends)| (ends[0]..ends[1]).step_by(8).map(move |_| hub)))
     }
 
     /// The hub of each piece of 256 slots of the large hubs, and the first piece of each, and the end.

@@ -14,7 +14,7 @@ use crate::engine::cuda::interface::binary::{
     SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
 };
 use crate::engine::cuda::interface::run::{
-    self, Loop, PASS_BUFFERS, ReductionCounters, SCANS, THREADS,
+    self, Loop, PASS_BUFFERS, ROUGH, ReductionCounters, RuleKind, SCANS, THREADS,
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
 use crate::engine::cuda::program::{Program, gang_for};
@@ -230,6 +230,7 @@ impl BinaryProgram {
             classes: layout.classes,
             variable: loader.load(&layout.variable)?,
             hub_slots: loader.load(&layout.hub_slots)?,
+            hub_of_eight: loader.load(&layout.hub_of_eight()?)?,
             coefficients: loader.load(&layout.coefficients)?,
             constant_count: layout.constants.len() as u32,
             coefficient_count: layout.coefficients.len() as u32,
@@ -329,7 +330,7 @@ impl BinaryProgram {
             soft: None,
             changed: Vec::new(),
             patches: None,
-            beliefs: DeviceBuffer::new(queue.current, variables)?,
+            beliefs: DeviceBuffer::new(queue.current, 2 * variables)?,
             history: None,
             inputs: None,
             _constant: loader.kept,
@@ -656,8 +657,14 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            let has_options =
-                self.binary.maxima != 0 || self.binary.damping > 0.0 || self.soft_count > 0;
+            // That those who send measure a sample of the beliefs is an option as well.
+            let is_rough = !self.by_levels
+                && iterations.rule.kind == RuleKind::Tolerance as u32
+                && iterations.rule.flags & ROUGH != 0;
+            let has_options = self.binary.maxima != 0
+                || self.binary.damping > 0.0
+                || self.soft_count > 0
+                || is_rough;
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {
                 true => &self.kernels.levels[usize::from(has_options)],

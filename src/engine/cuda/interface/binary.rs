@@ -138,6 +138,8 @@ device_interface! {
         /// By position; hub_slots has an entry more than there are hubs.
         variable: ReadOnly<u32>,
         hub_slots: ReadOnly<u32>,
+        /// The position of the hub to which each eight slots of hubs belong.
+        hub_of_eight: ReadOnly<u32>,
         known: ReadOnly<u32>,
         /// Large hubs have pieces of WARP_LEAVES slots: if one has more than SHARED_PIECES, room for two products of each; the
         /// hub of each; the first piece of each large hub, and the end.
@@ -172,7 +174,7 @@ device_interface! {
         /// Factors with one variable: slots and what they send.
         constant_slots: ReadOnly<u32>,
         constants: ReadOnly<EncodedMessage>,
-        /// Last beliefs by position, and rings of them; last probabilities of inputs by slot, and by how much they have changed.
+        /// Last beliefs by position, where all messages are sent at once with a copy behind them; rings of them; last probabilities of inputs by slot, and by how much they have changed.
         beliefs: Address<f64>,
         history: Address<f64>,
         inputs: Address<f64>,

@@ -18,6 +18,8 @@ device_interface! {
     const BY_LEVELS: u32 = 2;
     /// The run began with uniform messages.
     const FRESH: u32 = 4;
+    /// Nobody needs the largest change of each iteration, as long as it exceeds the tolerance: any that does may stand for it.
+    const ROUGH: u32 = 8;
 
     /// States of messages that are there at the same time where updates are synchronous.
     const PASS_BUFFERS: usize = 2;
@@ -103,6 +105,12 @@ device_interface! {
         /// Complements of variables; 0 for none.
         first_contradiction: u32,
         error_variable: u32,
+        /// Variables that moved by more than the tolerance when all were measured last.
+        moved: u64,
+        /// How many iterations run at once of which a sample is measured; 0: not known yet.
+        at_once: u64,
+        /// The iteration after which a sample did not say that the run goes on; 0: none.
+        doubtful: u64,
     }
 
     /// The state of a run, in the device's memory between launches.
