@@ -126,10 +126,7 @@ struct Flood {
     }
 
     /// The state from which passes ran at once, and what is known of it.
-    __device__ __noinline__ void go_back(Findings &findings, GridBarrier &barrier) {
-        if (!Run::OPTIONS) {
-            return;
-        }
+    __device__ __forceinline__ void go_back(Findings &findings, GridBarrier &barrier) {
         const uint32_t buffer = findings.buffer ^ ((findings.n - block.copied) & 1);
         // All blocks have judged the state.
         barrier.sync();
@@ -149,7 +146,7 @@ struct Flood {
         const Binary &g = block.g;
         const uint32_t buffer = findings.buffer;
         const uint64_t n = findings.n;
-        const bool sampling = Run::OPTIONS && block.loop.rule.kind == RULE_TOLERANCE;
+        const bool sampling = block.loop.rule.kind == RULE_TOLERANCE;
         Packed *const state = g.state(buffer), *const copy = g.state(PASS_BUFFERS);
         block.begin_pass(buffer, &block.unused, &block.unused);
         // Others may still copy the state from which the launch begins.

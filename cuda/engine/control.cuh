@@ -213,7 +213,6 @@ struct Findings : Found {
         }
         at_once = at_once == 0 ? AT_ONCE_FIRST : at_once;
         if (at_once < AT_ONCE_LEAST) {
-            // What was expected may be wrong.
             ++at_once;
             return 0;
         }
@@ -228,6 +227,8 @@ struct Findings : Found {
         const uint64_t from = first >> 44, to = last >> 44, tolerance = to_bits(rule.tolerance) >> 44;
         const uint64_t fallen = from > to ? from - to : 0, left = to > tolerance ? to - tolerance : 0;
         at_once = fallen == 0 ? 4 * passes : smaller_of(4 * passes, 3 * left * (passes - 1) / (4 * fallen));
+        // The last ones, with blocks that meet: not before as many of these is something else to be expected.
+        at_once = at_once < AT_ONCE_LEAST ? 1 : at_once;
     }
 
     /// Where the sample does not say that the run goes on after so many of them.
