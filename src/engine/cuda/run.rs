@@ -62,20 +62,25 @@ impl Launches {
         })
     }
 
-    /// Starts the kernel without an iteration: so the driver takes now what memory it wants for it, and not in the
-    /// middle of a run.
+    /// Starts the kernels of plain runs without an iteration: so the driver takes now what memory it wants for them, and
+    /// not in the middle of a run.
     pub(super) fn warm_up(&mut self, queue: Queue<'_>, program: &mut dyn Program) -> Result<()> {
         if program.iterations_per_launch().is_some() {
             // A launch would prepare the next iteration.
             return Ok(());
         }
-        let request = RunRequest::new(StopRule::Iterations(0));
-        self.state[0] = RunState::new(0);
-        self.control.upload(queue, 0, &self.state)?;
-        self.barrier.zero(queue)?;
-        let rule = Rule::new(&request, 0, program.by_levels());
-        program.launch(queue, &self.iterations(rule, 0))?;
-        queue.synchronize()
+        let rules =
+            [StopRule::Iterations(0), StopRule::Tolerance { tolerance: 0.0, max_iterations: 0 }];
+        for rule in rules {
+            let request = RunRequest { rough_progress: true, ..RunRequest::new(rule) };
+            self.state[0] = RunState::new(0);
+            self.control.upload(queue, 0, &self.state)?;
+            self.barrier.zero(queue)?;
+            let rule = Rule::new(&request, 0, program.by_levels());
+            program.launch(queue, &self.iterations(rule, 0))?;
+            queue.synchronize()?;
+        }
+        Ok(())
     }
 
     /// Iterations until so many of the run are done.

@@ -303,7 +303,7 @@ fn check_bits() {
 #[test]
 fn a_context_that_has_failed_is_made_anew() {
     if !fake::is_within() {
-        let settings = ["failing=5,retains=3", "failing=6,retains=3", "failing=9,retains=3"];
+        let settings = ["failing=7,retains=3", "failing=8,retains=3", "failing=11,retains=3"];
         return within("a_context_that_has_failed_is_made_anew", &settings);
     }
     let request = RunRequest::new(StopRule::Iterations(3));
