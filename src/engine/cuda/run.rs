@@ -71,7 +71,9 @@ impl Launches {
         }
         let rules =
             [StopRule::Iterations(0), StopRule::Tolerance { tolerance: 0.0, max_iterations: 0 }];
-        for rule in rules {
+        // By levels, one kernel makes both.
+        let kernels = if program.by_levels() { 1 } else { rules.len() };
+        for rule in rules.into_iter().take(kernels) {
             let request = RunRequest { rough_progress: true, ..RunRequest::new(rule) };
             self.state[0] = RunState::new(0);
             self.control.upload(queue, 0, &self.state)?;

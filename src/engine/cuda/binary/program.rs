@@ -230,7 +230,6 @@ impl BinaryProgram {
             classes: layout.classes,
             variable: loader.load(&layout.variable)?,
             hub_slots: loader.load(&layout.hub_slots)?,
-            hub_of_eight: loader.load(&layout.hub_of_eight()?)?,
             coefficients: loader.load(&layout.coefficients)?,
             constant_count: layout.constants.len() as u32,
             coefficient_count: layout.coefficients.len() as u32,
@@ -288,6 +287,7 @@ impl BinaryProgram {
                 binary.far_given = (far + 8 * slots as u64).into();
                 binary.tallies_ahead =
                     loader.reserve::<ReductionCounters>(AHEAD_AT_MOST + 1)?.into();
+                binary.hub_of_eight = loader.load(&layout.hub_of_eight()?)?;
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
@@ -306,6 +306,8 @@ impl BinaryProgram {
         binary.level_words = (&words).into();
         binary.known = (words.address() + 4 * known_start as u64).into();
         let messages = DeviceBuffer::new(queue.current, states * stride)?;
+        // Runs by levels need no copy of them.
+        let beliefs = if preorder.is_some() { variables } else { 2 * variables };
         (binary.messages, binary.stride) = ((&messages).into(), stride as u64);
         let mut program = Self {
             by_levels: preorder.is_some(),
@@ -330,7 +332,7 @@ impl BinaryProgram {
             soft: None,
             changed: Vec::new(),
             patches: None,
-            beliefs: DeviceBuffer::new(queue.current, 2 * variables)?,
+            beliefs: DeviceBuffer::new(queue.current, beliefs)?,
             history: None,
             inputs: None,
             _constant: loader.kept,
