@@ -91,7 +91,7 @@ struct Flood {
                 look_at_factors(g, watch);
             }
         }
-        flood<Run>(block, home, measuring == NOT_MEASURED);
+        flood_of_pass(measuring == NOT_MEASURED);
         barrier.sync();
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
@@ -173,12 +173,12 @@ struct Flood {
         if (Run::OPTIONS && home.inputs != 0) {
             home.store(home.messages + home.inputs, g.undamped_state(buffer));
         }
-        reset_pieces(block, true);
+        reset_pieces<Run>(block, true);
         barrier.sync();
         empty_counters(n, !may_end);
         repeat_ahead();
         barrier.sync();
-        reset_pieces(block, true);
+        reset_pieces<Run>(block, true);
         if (threadIdx.x == 0) {
             block.stopped[0] = barrier.marks();
             block.tallies_ahead = nullptr;
@@ -215,7 +215,7 @@ struct Flood {
         const Binary &g = block.g;
         const uint64_t begin = block.copied;
         uint32_t buffer = end.buffer ^ ((end.n - begin) & 1);
-        reset_pieces(block, false);
+        reset_pieces<Run>(block, false);
         copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
         barrier.sync();
         at_each_home<Run>(g, home, [&] { home.load_state(g, buffer); });
@@ -277,7 +277,7 @@ private:
         for (uint32_t pass = 0; pass < passes; ++pass) {
             Tally *const tallies = g.tallies_ahead + pass;
             block.begin_pass(buffer ^ (pass & 1), may_end ? &block.unused : tallies, may_end ? &block.unused : tallies + 1);
-            flood<Run>(block, home, true);
+            work.flood_of_pass(true);
             __syncthreads();
             if (threadIdx.x == 0) {
                 block.tell_change(0, pass);
@@ -305,7 +305,7 @@ private:
     /// The state from which passes ran at once, into this buffer and where blocks have it, and its beliefs.
     __device__ __forceinline__ void put_back(uint32_t buffer, GridBarrier barrier) {
         const Binary &g = block.g;
-        reset_pieces(block, false);
+        reset_pieces<Run>(block, false);
         copy_state(g, g.state(PASS_BUFFERS), g.state(buffer));
         copy_beliefs(g, g.beliefs + g.variables, g.beliefs);
         barrier.sync();
@@ -377,6 +377,16 @@ private:
         __syncthreads();
         return right;
     }
+
+    /// What a pass with a barrier at its end does but measure and meet. Where homes take turns, made here once for all that call it.
+    __device__ __forceinline__ void flood_of_pass(bool with_hubs) {
+        if (Run::TURNS) {
+            flood_called(with_hubs);
+        } else {
+            flood<Run>(block, home, with_hubs);
+        }
+    }
+    static __device__ __noinline__ void flood_called(bool with_hubs) { flood<Run>(shared_block(), shared_home(), with_hubs); }
 
     /// All passes that run ahead, apart from what precedes and follows them, so that nothing else takes registers.
     static __device__ __noinline__ void repeat_ahead() {
@@ -466,10 +476,11 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
     if (end.reason == CONTRADICTION && end.n > end.begin && !is_measured(loop.rule, end.n)) {
         Flood<Run>::repeat(block, home, end, barrier);
     }
-    reset_pieces(block, false);
+    reset_pieces<Run>(block, false);
 }
 
-/// Sums without damping: where each block has one home, and where it has several. Then the same for any run.
+/// Sums without damping: where each block has one home, and where it has several. Then the same for any run; and any run where
+/// there are large factors.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_flood<FloodRun<false, false>>(g, loop);
@@ -488,6 +499,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_any_turns_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_flood<FloodRun<true, true>>(g, loop);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    binary_large_turns_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    run_flood<FloodRun<true, true, true>>(g, loop);
 }
 
 /// Passes by levels, of runs that may be damped or of maxima if they have options.

@@ -21,8 +21,8 @@ mod random;
 
 use backend::{Checked, Pair, same, same_bits, same_results, setting, tested};
 use cases::{
-    binary_graph, change_evidence, mixed_graph, numbers, random_changes, random_request,
-    random_rule, random_schedule, schedules,
+    binary_graph, change_evidence, graph_with_large_factors, mixed_graph, numbers, random_changes,
+    random_request, random_rule, random_schedule, schedules,
 };
 use fastlbp::generate;
 use fastlbp::model::FactorKind;
@@ -301,6 +301,62 @@ fn rough_runs_by_a_tolerance() {
         }
     }
     assert!(converged > 20, "{converged} runs have converged");
+}
+
+/// Conjunctions of more than 32 variables, which warps take in pieces, among small ones.
+#[test]
+fn conjunctions_of_many_variables() {
+    let Some(options) = tested() else { return };
+    let shapes: [(usize, &[usize]); 5] = [
+        (60, &[33, 34]),
+        (400, &[33, 64, 65, 66, 129, 300]),
+        (1500, &[1025, 97, 40, 41, 42, 43, 44, 45]),
+        // More than one round in each piece.
+        (6000, &[4098, 5000]),
+        // Half of the edges.
+        (150, &[140, 141, 142]),
+    ];
+    let rules = [
+        StopRule::Iterations(1),
+        StopRule::Tolerance { tolerance: 1e-9, max_iterations: 40 },
+        StopRule::Iterations(8),
+        StopRule::Bingo { tolerance: 1e-6, min_iterations: 3, max_iterations: 6, history: 3 },
+        StopRule::Iterations(19),
+    ];
+    for (number, (variables, arities)) in shapes.into_iter().enumerate() {
+        // Messages are certain in some of the graphs, and far from one.
+        let rarity = if number % 2 == 0 { 8 } else { 1000 };
+        let numbers = numbers(variables as u64, 1 << 17);
+        let mut choices = Choices::new(&numbers, rarity);
+        let graph = graph_with_large_factors(&mut choices, variables, arities);
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
+        let rules = &rules[..if variables > 2000 { 2 } else { rules.len() }];
+        for (round, &rule) in rules.iter().enumerate() {
+            for (inference, damping) in [
+                (Inference::SumProduct, 0.0),
+                (Inference::MaxProduct, 0.0),
+                (Inference::SumProduct, 0.5),
+            ] {
+                let start = if round % 2 == 0 { Start::Fresh } else { Start::Warm };
+                let request = RunRequest {
+                    start,
+                    inference,
+                    damping,
+                    rough_progress: matches!(rule, StopRule::Tolerance { .. }),
+                    ..RunRequest::new(rule)
+                };
+                under_both_policies(&mut pair, &request, &format!("{arities:?}"));
+            }
+            for i in 0..variables / 10 {
+                let variable = (round + 37 * i) % variables;
+                pair.both(|session| match i % 3 {
+                    0 => session.clear_evidence(variable).unwrap(),
+                    1 => session.observe(variable, (i + round) / 3 % 2).unwrap(),
+                    _ => session.set_likelihood(variable, &[0.2, 0.3]).unwrap(),
+                });
+            }
+        }
+    }
 }
 
 /// Damped runs and maxima where messages go from block to block, and runs of other kinds before and after them.

@@ -92,6 +92,44 @@ __device__ __forceinline__ void receive(const Block &block, Packed (&messages)[C
     }
 }
 
+/// The first row of each kind of a block's warps, and the end of each warp's.
+struct FloodStarts {
+    uint32_t hubs[32 * FLOOD_HUB_KINDS + 1];
+    /// The first warp that has large hubs, as all after it have; the number of warps if there is none, or none without.
+    uint32_t first_of_large;
+
+    __device__ __forceinline__ void fill(const Binary &g) {
+        const uint32_t warps = blockDim.x / 32;
+        copy(hubs, g.flood_starts, warps * FLOOD_HUB_KINDS + 1);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            first_of_large = warps;
+            while (first_of_large > 0 && has_large_hubs(first_of_large - 1)) {
+                --first_of_large;
+            }
+            first_of_large = first_of_large == 0 ? warps : first_of_large;
+        }
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ const uint32_t *of_warp(uint32_t warp) const { return hubs + warp * FLOOD_HUB_KINDS; }
+    __device__ __forceinline__ bool has_large_hubs(uint32_t warp) const {
+        return of_warp(warp)[FLOOD_SEND] != of_warp(warp)[FLOOD_LARGE_FACTORS];
+    }
+
+private:
+    __device__ __forceinline__ static void copy(uint32_t *to, const uint32_t *all, uint32_t count) {
+        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+            to[i] = all[blockIdx.x * count + i];
+        }
+    }
+};
+
+__device__ __forceinline__ FloodStarts &flood_starts() {
+    __shared__ FloodStarts all;
+    return all;
+}
+
 /// This thread's words of a unit of hubs.
 struct FloodWords {
     uint32_t input, number;

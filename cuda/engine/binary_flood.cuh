@@ -5,7 +5,7 @@
 // other things to do in between; or, where nothing is to be known of states, passes run ahead (binary_exchange.cuh).
 #pragma once
 
-#include "binary_exchange.cuh"
+#include "binary_large_factors.cuh"
 #include "binary_tiles.cuh"
 
 namespace fastlbp {
@@ -17,44 +17,7 @@ namespace fastlbp {
 // A piece of a large hub is multiplied, or its messages are sent. The numbers of the first threads are that of the
 // piece, of the hub's first one, and the one behind the hub's last.
 // Small hubs (FLOOD_HUBS) are each seen to by 2^number threads.
-
-/// The first row of each kind of a block's warps, and the end of each warp's.
-struct FloodStarts {
-    uint32_t hubs[32 * FLOOD_HUB_KINDS + 1];
-    /// The first warp that has large hubs, as all after it have; the number of warps if there is none, or none without.
-    uint32_t first_of_large;
-
-    __device__ __forceinline__ void fill(const Binary &g) {
-        const uint32_t warps = blockDim.x / 32;
-        copy(hubs, g.flood_starts, warps * FLOOD_HUB_KINDS + 1);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            first_of_large = warps;
-            while (first_of_large > 0 && has_large_hubs(first_of_large - 1)) {
-                --first_of_large;
-            }
-            first_of_large = first_of_large == 0 ? warps : first_of_large;
-        }
-        __syncthreads();
-    }
-
-    __device__ __forceinline__ bool has_large_hubs(uint32_t warp) const {
-        const uint32_t *const starts = hubs + warp * FLOOD_HUB_KINDS;
-        return starts[FLOOD_SEND] != starts[FLOOD_HUB_KINDS];
-    }
-
-private:
-    __device__ __forceinline__ static void copy(uint32_t *to, const uint32_t *all, uint32_t count) {
-        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-            to[i] = all[blockIdx.x * count + i];
-        }
-    }
-};
-
-__device__ __forceinline__ FloodStarts &flood_starts() {
-    __shared__ FloodStarts all;
-    return all;
-}
+// Pieces of large factors (binary_large_factors.cuh) have units of several rows.
 
 /// What a thread has of a hub in a pass; which one, if passes run ahead.
 template <bool AHEAD>
@@ -173,8 +136,8 @@ __device__ __forceinline__ void small_hubs_send(const Block &block, const uint32
 /// What pieces of large hubs send.
 template <class Run, bool AHEAD>
 __device__ __forceinline__ void large_hubs_send(const Block &block, const uint32_t *starts, uint32_t pass) {
-    UnitsOfHubs units(block, starts[FLOOD_SEND], starts[FLOOD_HUB_KINDS]);
-    for (uint32_t row = starts[FLOOD_SEND]; row < starts[FLOOD_HUB_KINDS]; row += 2) {
+    UnitsOfHubs units(block, starts[FLOOD_SEND], starts[FLOOD_LARGE_FACTORS]);
+    for (uint32_t row = starts[FLOOD_SEND]; row < starts[FLOOD_LARGE_FACTORS]; row += 2) {
         const FloodWords words = units.next();
         const uint32_t own = __shfl_sync(~0u, words.value(), 0), first = __shfl_sync(~0u, words.value(), 1);
         const uint32_t end = __shfl_sync(~0u, words.value(), 2);
@@ -201,6 +164,9 @@ __device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool wi
         }
     }
     __syncthreads();
+    if (Run::LARGE_FACTORS) {
+        LargeFactors::multiply();
+    }
     for (uint32_t number = block.coming; number < homes; number = block.coming) {
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -222,6 +188,9 @@ __device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool wi
         give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
         home.put(g);
     }
+    if (Run::LARGE_FACTORS) {
+        LargeFactors::send();
+    }
     if (threadIdx.x == 0) {
         block.taken_before += homes + gridDim.x;
     }
@@ -233,7 +202,7 @@ template <class Run>
 __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) {
     const uint32_t warp = warp_of_block();
     const FloodStarts &starts = flood_starts();
-    const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
+    const uint32_t *const hubs = starts.of_warp(warp);
     if (with_hubs) {
         small_hubs_send<Run, false>(block, hubs, 0);
         block.sent[0].reach(hubs[FLOOD_MULTIPLY] != hubs[FLOOD_SEND]);
@@ -278,7 +247,7 @@ template <class Run>
 __device__ __forceinline__ void flood_ahead(Block &block, Home &home, uint32_t pass) {
     const uint32_t warp = warp_of_block();
     const FloodStarts &starts = flood_starts();
-    const uint32_t *const hubs = starts.hubs + warp * FLOOD_HUB_KINDS;
+    const uint32_t *const hubs = starts.of_warp(warp);
     const uint32_t early = home.shape.early, joined = home.shape.joined.count;
     // If all warps have large hubs, all see to everything.
     const uint32_t firsts = 32 * starts.first_of_large;
@@ -338,12 +307,16 @@ __device__ __forceinline__ void begin_ahead(const Block &block, const Home &home
 }
 
 /// Where nobody reads products of pieces any more: those of passes from the last state are not there, or those of all.
+template <class Run>
 __device__ __forceinline__ void reset_pieces(const Block &block, bool all) {
     if (!block.from) {
         // There was no pass.
         return;
     }
-    const uint32_t *const starts = flood_starts().hubs + threadIdx.x / 32 * FLOOD_HUB_KINDS;
+    const uint32_t *const starts = flood_starts().of_warp(threadIdx.x / 32);
+    if (Run::LARGE_FACTORS) {
+        LargeFactors::reset_bodies(all);
+    }
     const Pieces pieces(block.g, block.from);
     for (uint32_t row = starts[FLOOD_MULTIPLY]; row < starts[FLOOD_HUBS]; row += 2) {
         if (threadIdx.x % 32 == 0) {

@@ -414,12 +414,15 @@ constexpr uint32_t AHEAD_AT_MOST = 1024;
 constexpr uint32_t IMAGE_ROOM = 512;
 /// What others wait for has these bits as long as it is not there. No message and no product has them.
 constexpr uint64_t UNSENT = 0xffffffffffffffff;
-/// Kinds of units of hubs that all blocks share, in the order in which a warp does them: the product of a piece of a large
-/// one, what small ones send, what a piece sends. So many there are.
+/// Kinds of units that all blocks share, in the order in which a warp does them: the product of a piece of a large hub, what
+/// small ones send, what a piece sends; pieces of large factors. So many there are.
 constexpr uint32_t FLOOD_MULTIPLY = 0;
 constexpr uint32_t FLOOD_HUBS = 1;
 constexpr uint32_t FLOOD_SEND = 2;
-constexpr uint32_t FLOOD_HUB_KINDS = 3;
+constexpr uint32_t FLOOD_LARGE_FACTORS = 3;
+constexpr uint32_t FLOOD_HUB_KINDS = 4;
+/// Words of a body that a warp hands over: of the two numbers the bits of the significand, and the exponent.
+constexpr uint32_t BODY_WORDS = 4;
 /// Most variables of a factor that a single thread takes.
 constexpr uint32_t TILE_ARITY = 8;
 /// Kinds of units of factors behind tiles of the arities 2, 3, ...: a factor with more variables.
@@ -612,10 +615,13 @@ struct BinaryData {
     uint64_t product_stride;
     const uint32_t *piece_places;
     uint32_t level_warps;
-    uint32_t unused;
+    /// Where all messages are sent at once, the number of pieces of large factors; of each, for passes from either buffer, its body
+    /// (see binary_large_factors.cuh).
+    uint32_t factor_pieces;
+    uint64_t *factor_bodies;
 };
 
-static_assert(sizeof(BinaryData) == 464, "BinaryData");
+static_assert(sizeof(BinaryData) == 472, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -679,7 +685,8 @@ FASTLBP_FIELD(BinaryData, level_products, 432);
 FASTLBP_FIELD(BinaryData, product_stride, 440);
 FASTLBP_FIELD(BinaryData, piece_places, 448);
 FASTLBP_FIELD(BinaryData, level_warps, 456);
-FASTLBP_FIELD(BinaryData, unused, 460);
+FASTLBP_FIELD(BinaryData, factor_pieces, 460);
+FASTLBP_FIELD(BinaryData, factor_bodies, 464);
 
 #endif
 

@@ -80,11 +80,11 @@ impl HornCoefficients {
         Ok(DeviceHorn { values: self.values, negated: self.negated, flags, words: start })
     }
 
-    /// The coefficients of a factor with at most 64 variables for a GPU that has the head, here at
-    /// position `head`, in front of the others.
+    /// The coefficients of a factor for a GPU that has the head, here at position `head`, in front of the others; the signs of
+    /// the first 64 of these.
     pub(crate) fn to_device_head_first(&self, head: usize) -> DeviceHorn {
         let flags = if self.in_f64_range { DeviceHorn::IN_F64_RANGE } else { 0 };
-        let before = self.negated & ((1 << head) - 1);
+        let before = if head < 64 { self.negated & ((1 << head) - 1) } else { self.negated };
         let after = if head < 63 { self.negated >> (head + 1) << (head + 1) } else { 0 };
         let negated = before << 1 | after;
         DeviceHorn { values: self.values, negated, flags, words: 0 }
@@ -103,7 +103,7 @@ impl HornCoefficients {
     }
 
     #[inline(always)]
-    fn is_negated(&self, position: usize) -> bool {
+    pub(crate) fn is_negated(&self, position: usize) -> bool {
         if position < 64 {
             return self.negated >> position & 1 == 1;
         }

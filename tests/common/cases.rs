@@ -128,6 +128,25 @@ pub fn binary_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     build(&labels, &vec![2; count], &inputs)
 }
 
+/// A graph of so many binary variables, no multiple of 7, of small conjunctions and one of each of these numbers of variables.
+pub fn graph_with_large_factors(
+    choices: &mut Choices, count: usize, arities: &[usize],
+) -> Arc<FactorGraph> {
+    let labels = labels(choices, count);
+    let mut inputs = Vec::new();
+    for _ in 0..2 * count {
+        let count = 1 + choices.below(4);
+        let scope = choose_scope(choices, &labels, count);
+        inputs.push(conjunction(choices, scope));
+    }
+    for &arity in arities {
+        let first = choices.below(count);
+        let scope = (0..arity).map(|i| labels[(first + 7 * i) % count]).collect();
+        inputs.push(conjunction(choices, scope));
+    }
+    build(&labels, &vec![2; count], &inputs)
+}
+
 /// A graph of variables with 2 to 5 states and factors of every kind.
 pub fn mixed_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     let count = variable_count(choices, size).min(120);

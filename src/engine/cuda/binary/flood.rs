@@ -2,14 +2,16 @@
 //! binary_home.cuh.
 
 use super::homes::{Home, Homes};
+use super::large_factors::LargeFactors;
 use super::layout::Layout;
-use super::limits::{LARGE, WARP};
+use super::limits::{LARGE, WARP, is_large_factor};
+use super::shared_units::{Unit, pieces, small_hubs};
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::interface::binary::{
-    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_MULTIPLY, FLOOD_SEND, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR,
-    FLOOD_WIDE, HOME_CLASSES, HOME_HUBS, HomePart, HomeRange, HomeShape, Source, TILE_ARITY,
+    FLOOD_HUB_KINDS, FLOOD_MULTIPLY, FLOOD_SEND, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR, FLOOD_WIDE,
+    HOME_CLASSES, HOME_HUBS, HomePart, HomeRange, HomeShape, Source, TILE_ARITY,
 };
-use crate::engine::cuda::interface::words::{factor_unit, hub_unit};
+use crate::engine::cuda::interface::words::factor_unit;
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::memory::{AllZero, Grow, collected, filled, room, zeroed};
@@ -60,6 +62,8 @@ pub(super) struct FloodWork {
     pub words: Vec<u32>,
     /// For each block the first row of each warp's kinds of hubs, and the end.
     pub hub_starts: Vec<u32>,
+    /// Number of pieces of large factors.
+    pub factor_pieces: usize,
     /// The places of edges among the words.
     pub places: Vec<(u32, u32)>,
     pub homes: Vec<HomeShape>,
@@ -79,12 +83,16 @@ impl FloodWork {
         graph: &FactorGraph, layout: &Layout, homes: &Homes, warps: usize, gang: &Gang,
     ) -> Result<Self> {
         let mut all = Self::default();
+        let large = LargeFactors::new(graph)?;
+        all.factor_pieces = large.count();
         let teams = Teams::new(layout, homes, warps)?;
-        let hub_words = all.add_hubs(graph, layout, homes, &teams, gang)?;
+        let large = large.units(graph, layout, gang)?;
+        let hub_words = all.add_hubs(graph, layout, homes, &teams, large, gang)?;
         // The factors of each home, and behind them those whose edge is at home with its variable.
         let count = homes.count();
         let home_of = |f| match graph.arity(f) {
             0 => count as u32,
+            arity if is_large_factor(arity) => count as u32,
             1 if home_of_single(graph, homes, f) != Home::Shared => count as u32,
             _ => homes.of_factor[f].into(),
         };
@@ -181,9 +189,11 @@ impl FloodWork {
         Ok(())
     }
 
-    /// Units of hubs that all blocks share. Gives where the words of each block begin, and how many they are.
+    /// Units that all blocks share, of hubs and the ones given of pieces of large factors. Gives where the words of each block
+    /// begin, and how many they are.
     fn add_hubs(
-        &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams, gang: &Gang,
+        &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams,
+        of_factors: Vec<Unit>, gang: &Gang,
     ) -> Result<Vec<HomePart>> {
         let warps = teams.warps;
         let mut of_warps: Vec<Vec<Unit>> = room(homes.blocks * warps)?;
@@ -192,6 +202,9 @@ impl FloodWork {
             for (piece, unit) in pieces(graph, layout, kind, gang)?.into_iter().enumerate() {
                 of_warps[teams.warp_of_piece(piece)].try_push(unit)?;
             }
+        }
+        for (piece, unit) in of_factors.into_iter().enumerate() {
+            of_warps[teams.warp_of_piece_of_factor(piece)].try_push(unit)?;
         }
         let mut units: Vec<Unit> = Vec::new();
         for class in 1..layout.classes.len() - 1 {
@@ -452,6 +465,7 @@ const TEAM_SHARE: usize = 4;
 struct Teams {
     blocks: usize,
     warps: usize,
+    pieces: usize,
     /// Most warps of a block.
     of_block: usize,
 }
@@ -459,9 +473,9 @@ struct Teams {
 impl Teams {
     fn new(layout: &Layout, homes: &Homes, warps: usize) -> Result<Self> {
         let (pieces, blocks) = (layout.pieces()?.0.len(), homes.blocks);
-        let most = if homes.turns == 1 { warps.div_ceil(TEAM_SHARE) } else { warps };
+        let most = if homes.take_turns { warps } else { warps.div_ceil(TEAM_SHARE) };
         let of_block = pieces.div_ceil(blocks).min(most);
-        Ok(Self { blocks, warps, of_block })
+        Ok(Self { blocks, warps, pieces, of_block })
     }
 
     /// Neighbouring ones on different multiprocessors.
@@ -469,70 +483,10 @@ impl Teams {
         let (block, turn) = (piece % self.blocks, piece / self.blocks);
         (block + 1) * self.warps - 1 - turn % self.of_block
     }
-}
 
-/// A unit of hubs: rows of words, and the places of edges among them.
-struct Unit {
-    kind: usize,
-    words: Vec<u32>,
-    inputs: Vec<(u32, u32)>,
-}
-
-impl Unit {
-    fn new(kind: usize) -> Result<Self> {
-        let words = collected((0..2 * WARP).map(|word| if word % 2 == 0 { u32::MAX } else { 0 }))?;
-        Ok(Self { kind, words, inputs: room(WARP)? })
+    /// The same of a factor's piece: each warp has some, those without large hubs first.
+    fn warp_of_piece_of_factor(&self, piece: usize) -> usize {
+        let turn = self.pieces + piece;
+        (turn % self.blocks + 1) * self.warps - 1 - turn / self.blocks % self.warps
     }
-
-    /// All of a hub's messages from a piece on that some threads take, eight each.
-    fn set_hub(
-        &mut self, threads: std::ops::Range<usize>, graph: &FactorGraph, layout: &Layout,
-        hub: usize, piece: usize,
-    ) {
-        let edges = graph.variable_edges(layout.variable[hub] as usize);
-        let slots = (layout.hub_slots[hub]..).step_by(8);
-        let eights = edges.chunks(8).zip(slots).skip(piece * LARGE / 8);
-        for (thread, (edges, slot)) in threads.zip(eights) {
-            self.words[2 * thread] = Source::Prepared.word(slot);
-            self.inputs.push((2 * thread as u32, edges[0]));
-            self.words[2 * thread + 1] |= hub_unit::EDGES.put((1 << edges.len()) - 1);
-        }
-    }
-}
-
-/// The pieces of large hubs.
-fn pieces(graph: &FactorGraph, layout: &Layout, kind: usize, gang: &Gang) -> Result<Vec<Unit>> {
-    let (hubs, starts) = layout.pieces()?;
-    all_parts(hubs.len(), gang, |own| {
-        let hub = hubs[own];
-        let [first, end] = [0, 1].map(|i| starts[hub as usize + i]);
-        let mut unit = Unit::new(kind)?;
-        unit.set_hub(0..WARP, graph, layout, hub as usize, own - first as usize);
-        for (thread, number) in [own as u32, first, end].into_iter().enumerate() {
-            unit.words[2 * thread + 1] |= number;
-        }
-        Ok(unit)
-    })
-}
-
-/// The hubs of all blocks of a class but the first, that of large ones.
-fn small_hubs(
-    graph: &FactorGraph, layout: &Layout, homes: &Homes, class: usize, gang: &Gang,
-) -> Result<Vec<Unit>> {
-    let levels = layout.classes.len() - 2 - class;
-    // Shared variables come first.
-    let first = layout.classes[class];
-    let of_class = &layout.variable[first as usize..layout.classes[class + 1] as usize];
-    let is_shared = |&v: &u32| homes.of_variable[v as usize] == Home::Shared;
-    let end = first as usize + of_class.partition_point(is_shared);
-    let of_unit = WARP >> levels;
-    all_parts((end - first as usize).div_ceil(of_unit), gang, |number| {
-        let mut unit = Unit::new(FLOOD_HUBS)?;
-        let own = first as usize + number * of_unit;
-        for (at, hub) in (own..end.min(own + of_unit)).enumerate() {
-            unit.set_hub(at << levels..(at + 1) << levels, graph, layout, hub, 0);
-        }
-        (0..WARP).for_each(|thread| unit.words[2 * thread + 1] |= levels as u32);
-        Ok(unit)
-    })
 }

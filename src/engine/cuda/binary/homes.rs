@@ -1,7 +1,7 @@
 //! Which block of threads has which factors, so that most messages stay within one: each block has one home, or several,
 //! which take turns.
 
-use super::limits::{FEW, LARGE};
+use super::limits::{FEW, LARGE, is_large_factor};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
 use crate::error::Result;
 use crate::memory::{Grow, filled, room};
@@ -14,12 +14,15 @@ const FEW_JOINED: usize = 2;
 
 /// The homes of factors of several variables, and the variables whose factors all are at the same one.
 pub(super) struct Homes {
-    /// The home of each factor.
+    /// The home of each factor; that of a large one has no meaning.
     pub of_factor: Vec<u16>,
     pub of_variable: Vec<Home>,
     pub blocks: usize,
     /// Homes of each block, which follow each other.
     pub turns: usize,
+    /// Whether they take turns, from images: because there are several for each block, or because there are large factors, for
+    /// which there is no other kernel.
+    pub take_turns: bool,
 }
 
 /// Most homes.
@@ -28,7 +31,7 @@ const MOST_HOMES: usize = 1 << 16;
 /// Where a variable's messages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Home {
-    /// In the device's memory, as several homes have its factors, or as it has very many.
+    /// In the device's memory, as several homes have its factors, or as it has very many, or a large one.
     Shared,
     /// At this one.
     At(u16),
@@ -40,6 +43,7 @@ pub(super) enum Home {
 fn cost(arity: usize) -> usize {
     match arity {
         0 | 1 => 0,
+        _ if is_large_factor(arity) => 0,
         2..=TILE_ARITY => 1 + arity,
         _ => 100,
     }
@@ -51,19 +55,24 @@ impl Homes {
     pub(super) fn new(
         graph: &FactorGraph, [blocks, turns]: [usize; 2], edges_of_block: usize, gang: &Gang,
     ) -> Result<Option<Self>> {
-        let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
-        let blocks = blocks.min(total / edges_of_block).max(1);
+        let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
+        let total = arities.clone().map(cost).sum();
+        let of_large: usize = arities.filter(|&arity| is_large_factor(arity)).sum();
+        let blocks = blocks.min((total + of_large) / edges_of_block).max(1);
         if blocks.saturating_mul(turns) > MOST_HOMES {
             return Ok(None);
         }
         let shape = [blocks, turns];
+        let take_turns = turns > 1 || of_large > 0;
         let in_order = Self::in_order(graph, 0..graph.factor_count(), total, shape, gang)?;
+        let in_order = Self { take_turns, ..in_order };
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
         let order = along_variables(graph)?;
         let along_variables = Self::in_order(graph, order.into_iter(), total, shape, gang)?;
+        let along_variables = Self { take_turns, ..along_variables };
         let better = along_variables.joined_edges(graph) < joined;
         Ok(Some(if better { along_variables } else { in_order }))
     }
@@ -85,13 +94,14 @@ impl Homes {
             of_factor[f] = (spent * homes / total.max(1)).min(homes - 1) as u16;
             spent += cost(graph.arity(f));
         }
+        let has_home = |f: usize| graph.arity(f) > 1 && !is_large_factor(graph.arity(f));
         // Those of one variable go where the others of that variable are: they cost nothing, and often come one after the
         // other, so that all would go to one home.
         for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1) {
             let v = graph.edge_variables()[graph.factor_edges(f).start] as usize;
             let edges = graph.variable_edges(v).iter();
             let mut factors = edges.map(|&e| graph.edge_factors()[e as usize] as usize);
-            let other = factors.find(|&f| graph.arity(f) > 1);
+            let other = factors.find(|&f| has_home(f));
             of_factor[f] = other.map_or((f % homes) as u16, |other| of_factor[other]);
         }
         let home = |v: usize| {
@@ -100,7 +110,7 @@ impl Homes {
             // Those of one variable go where the others are.
             let first = factors.clone().find(|&f| graph.arity(f) > 1).or(factors.clone().next());
             let Some(first) = first.map(|f| of_factor[f]) else { return Home::Nowhere };
-            let same = |f| graph.arity(f) == 1 || of_factor[f] == first;
+            let same = |f| graph.arity(f) == 1 || (has_home(f) && of_factor[f] == first);
             match graph.degree(v) <= LARGE && factors.clone().all(same) {
                 true => Home::At(first),
                 false => Home::Shared,
@@ -108,7 +118,7 @@ impl Homes {
         };
         let mut of_variable = filled(graph.variable_count(), Home::Shared)?;
         fill(&mut of_variable, gang, home)?;
-        Ok(Self { of_factor, of_variable, blocks, turns })
+        Ok(Self { of_factor, of_variable, blocks, turns, take_turns: turns > 1 })
     }
 
     /// How many edges there are whose messages leave homes.

@@ -3,6 +3,8 @@
 use super::flood::FloodWork;
 use super::homes::Homes;
 use super::layout::Layout;
+use super::limits::is_large_factor;
+use crate::engine::limits::serves_large_factors;
 use crate::error::Result;
 use crate::model::FactorGraph;
 use crate::threads::Gang;
@@ -32,6 +34,11 @@ impl Housing {
         graph: &FactorGraph, [blocks, warps]: [usize; 2], shared: usize, for_damping: bool,
         gang: &Gang,
     ) -> Result<Option<(Layout, Self)>> {
+        let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
+        let of_large = arities.filter(|&arity| is_large_factor(arity)).sum();
+        if !serves_large_factors(of_large, graph.edge_count()) {
+            return Ok(None);
+        }
         let (mut turns, mut tries) = (expected_turns(graph, blocks, shared, for_damping), 0);
         loop {
             let shape = [blocks, turns];
@@ -56,9 +63,9 @@ impl Housing {
     /// `None` if that is more than `shared` bytes. Homes that take turns have all in shared memory but words of hubs, which are
     /// of no one home.
     pub(super) fn room(&self, shared: usize, damped: bool) -> Option<Room> {
-        let words: &[bool] = if self.homes.turns > 1 { &[true] } else { &[true, false] };
+        let words: &[bool] = if self.homes.take_turns { &[true] } else { &[true, false] };
         let room = |&with_words: &bool| Room {
-            bytes: self.largest(with_words, self.homes.turns == 1, damped),
+            bytes: self.largest(with_words, !self.homes.take_turns, damped),
             with_words,
         };
         words.iter().map(room).find(|room| room.bytes <= shared)

@@ -1,11 +1,10 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
 use super::homes::{Home, Homes};
-use super::limits::{FEW, LARGE};
+use super::limits::{FEW, LARGE, is_large_factor};
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::interface::binary::{HUB_CLASSES, Source};
 use crate::engine::cuda::interface::words::input;
-use crate::engine::limits::MOST_VARIABLES;
 use crate::error::Result;
 use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
 use crate::memory::{self, Grow, collected, filled, room, zeroed};
@@ -103,8 +102,8 @@ impl CoefficientNumbers {
 }
 
 impl Layout {
-    /// `None` if the graph is not one of binary variables and conjunctions of at most
-    /// [`MOST_VARIABLES`], or too large.
+    /// `None` if the graph is not one of binary variables and conjunctions, or too large, or if factors are large and there are
+    /// no homes.
     ///
     /// Given the homes of variables, what is at the same home lies together, in each class of hubs and of variables
     /// with few factors; first come those of all blocks, all of which are treated as hubs.
@@ -214,11 +213,11 @@ impl Layout {
             }
         });
         layout.slot_of_edge = slot_of_edge;
-        Ok(if layout.add_factors(graph)? { Some(layout) } else { None })
+        Ok(if layout.add_factors(graph, homes.is_some())? { Some(layout) } else { None })
     }
 
     /// `false` where the graph is not of this kind.
-    fn add_factors(&mut self, graph: &FactorGraph) -> Result<bool> {
+    fn add_factors(&mut self, graph: &FactorGraph, serves_large: bool) -> Result<bool> {
         let all = graph.coefficients()?;
         let mut numbers =
             CoefficientNumbers { first: filled(all.len(), None)?, others: HashMap::new() };
@@ -230,7 +229,7 @@ impl Layout {
             else {
                 return Ok(false);
             };
-            if arity > MOST_VARIABLES {
+            if is_large_factor(arity) && !serves_large {
                 return Ok(false);
             }
             let c = &all[parameter];

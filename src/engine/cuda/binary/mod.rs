@@ -5,6 +5,7 @@
 mod flood;
 mod homes;
 mod housing;
+mod large_factors;
 mod layout;
 mod level_bound;
 mod level_ranks;
@@ -14,6 +15,7 @@ mod level_words;
 mod levels;
 mod limits;
 mod program;
+mod shared_units;
 #[cfg(test)]
 mod tests;
 

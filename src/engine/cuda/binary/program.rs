@@ -10,8 +10,8 @@ use crate::engine::cuda::driver::{
 };
 use crate::engine::cuda::interface::arithmetic::Product;
 use crate::engine::cuda::interface::binary::{
-    AHEAD_AT_MOST, Binary, FLOOD_SHARED, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES, LEVEL_THREADS,
-    SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
+    AHEAD_AT_MOST, BODY_WORDS, Binary, FLOOD_SHARED, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES,
+    LEVEL_THREADS, SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
 };
 use crate::engine::cuda::interface::run::{
     self, Loop, PASS_BUFFERS, ROUGH, ReductionCounters, RuleKind, SCANS, THREADS,
@@ -38,8 +38,10 @@ const SHARED_MESSAGES: usize = SHARED_PIECES * WARP_LEAVES;
 const STATE_ALIGNMENT: usize = 16;
 
 struct Kernels {
-    /// Sums without damping and soft evidence, and any runs: where each block has one home, and where it has several.
+    /// Sums without damping and soft evidence, and any runs: where each block has one home, and where it has several. Then any
+    /// runs where there are large factors.
     floods: [[Kernel; 2]; 2],
+    large_flood: Kernel,
     /// The same by levels.
     levels: [Kernel; 2],
     results: Kernel,
@@ -61,7 +63,8 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     by_levels: bool,
     /// What blocks have in shared memory where all messages are sent at once: without damping and with it, if that fits.
     rooms: [Option<Room>; 2],
-    /// Images of homes that take turns.
+    /// Whether homes take turns, and their images then.
+    take_turns: bool,
     images: Option<DeviceBuffer<u64>>,
     /// Of all states.
     messages: DeviceBuffer<u64>,
@@ -151,7 +154,7 @@ impl Loader<'_> {
         binary.home_turns = homes.turns as u32;
         let constants: Vec<u64> = collected(work.constants.iter().map(|message| message.0))?;
         binary.home_constants = self.load(&constants)?;
-        for kernel in kernels.floods.as_flattened() {
+        for kernel in kernels.floods.as_flattened().iter().chain([&kernels.large_flood]) {
             kernel.allow_shared(shared)?;
         }
         let blocks = homes.blocks;
@@ -184,6 +187,7 @@ impl BinaryProgram {
                 [kernel(c"binary_flood")?, kernel(c"binary_turns_flood")?],
                 [kernel(c"binary_any_flood")?, kernel(c"binary_any_turns_flood")?],
             ],
+            large_flood: kernel(c"binary_large_turns_flood")?,
             levels: [kernel(c"binary_levels")?, kernel(c"binary_any_levels")?],
             results: kernel(c"binary_results")?,
             means: kernel(c"binary_means")?,
@@ -254,6 +258,7 @@ impl BinaryProgram {
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
         let mut rooms = [None; 2];
+        let take_turns = housing.as_ref().is_some_and(|housing| housing.homes.take_turns);
         match (&preorder, housing) {
             (Some(preorder), _) => {
                 let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
@@ -287,6 +292,10 @@ impl BinaryProgram {
                 binary.far_given = (far + 8 * slots as u64).into();
                 binary.tallies_ahead =
                     loader.reserve::<ReductionCounters>(AHEAD_AT_MOST + 1)?.into();
+                let factor_pieces = housing.work.factor_pieces;
+                binary.factor_pieces = factor_pieces as u32;
+                binary.factor_bodies =
+                    loader.load(&filled(2 * BODY_WORDS * factor_pieces, UNSENT)?)?;
                 binary.hub_of_eight = loader.load(&layout.hub_of_eight()?)?;
                 let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
                 let degrees = computed(variables, gang, degree)?;
@@ -312,6 +321,7 @@ impl BinaryProgram {
         let mut program = Self {
             by_levels: preorder.is_some(),
             rooms,
+            take_turns,
             images: None,
             undamped: DeviceBuffer::new(queue.current, 0)?,
             has_undamped: false,
@@ -360,7 +370,7 @@ impl BinaryProgram {
         self.launch.shared = room.bytes as u32;
         self.binary.home_words_inside = u32::from(room.with_words);
         self.binary.home_images = Address::NULL;
-        if self.binary.home_turns > 1 {
+        if self.take_turns {
             self.binary.home_bytes = (IMAGE_ROOM + room.bytes) as u64;
             let homes = self.launch.blocks as usize * self.binary.home_turns as usize;
             let words = homes * (IMAGE_ROOM + room.bytes) / 8;
@@ -669,6 +679,7 @@ impl Program for BinaryProgram {
                 || is_rough;
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {
+                _ if self.binary.factor_pieces > 0 => &self.kernels.large_flood,
                 true => &self.kernels.levels[usize::from(has_options)],
                 false => &floods[usize::from(!self.binary.home_images.is_null())],
             };

@@ -490,6 +490,25 @@ proptest! {
     }
 }
 
+/// Factors of more than 32 variables, of one piece and of several, each of one round of literals or of several.
+#[test]
+fn large_factors_come_in_pieces() {
+    for (variables, count, size) in [(300, 3, 33), (3000, 4, 300), (12_000, 1, 5000)] {
+        let plan = generate::Plan {
+            shape: generate::Shape::Smartfl,
+            variables,
+            seed: 1,
+            high_arity: Some(generate::Extremes { count, size }),
+            high_degree: None,
+        };
+        let graph = plan.generate().unwrap().graph;
+        for (shape, turns) in [([1, 16], 1), ([4, 4], 3), ([132, 16], 1)] {
+            check_flood(&graph, shape, turns, 128);
+        }
+        assert!(Layout::new(&graph, None, &Gang::of(2)).unwrap().is_none());
+    }
+}
+
 /// Levels with many factors, several of which share a warp.
 #[test]
 fn wide_levels_fill_warps() {

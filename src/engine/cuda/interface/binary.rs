@@ -47,12 +47,16 @@ device_interface! {
     /// What others wait for has these bits as long as it is not there. No message and no product has them.
     const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
-    /// Kinds of units of hubs that all blocks share, in the order in which a warp does them: the product of a piece of a large
-    /// one, what small ones send, what a piece sends. So many there are.
+    /// Kinds of units that all blocks share, in the order in which a warp does them: the product of a piece of a large hub, what
+    /// small ones send, what a piece sends; pieces of large factors. So many there are.
     const FLOOD_MULTIPLY: usize = 0;
     const FLOOD_HUBS: usize = 1;
     const FLOOD_SEND: usize = 2;
-    const FLOOD_HUB_KINDS: usize = 3;
+    const FLOOD_LARGE_FACTORS: usize = 3;
+    const FLOOD_HUB_KINDS: usize = 4;
+
+    /// Words of a body that a warp hands over: of the two numbers the bits of the significand, and the exponent.
+    const BODY_WORDS: usize = 4;
 
     /// Most variables of a factor that a single thread takes.
     const TILE_ARITY: usize = 8;
@@ -211,6 +215,9 @@ device_interface! {
         product_stride: u64,
         piece_places: ReadOnly<u32>,
         level_warps: u32,
-        unused: u32,
+        /// Where all messages are sent at once, the number of pieces of large factors; of each, for passes from either buffer, its body
+        /// (see binary_large_factors.cuh).
+        factor_pieces: u32,
+        factor_bodies: Address<u64>,
     }
 }

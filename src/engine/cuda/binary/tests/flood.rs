@@ -5,10 +5,11 @@ use super::super::flood::{FloodWork, rows};
 use super::super::homes::{Home, Homes};
 use super::*;
 use crate::engine::cuda::interface::binary::{
-    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_MULTIPLY, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR, FLOOD_WIDE,
-    HOME_HUBS, HomePart, HomeRange, HomeShape,
+    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_LARGE_FACTORS, FLOOD_MULTIPLY, FLOOD_UP_TO_EIGHT,
+    FLOOD_UP_TO_FOUR, FLOOD_WIDE, HOME_HUBS, HomePart, HomeRange, HomeShape,
 };
 use crate::engine::cuda::interface::words::{factor_unit, hub_unit};
+use std::collections::{BTreeMap, HashSet};
 
 /// Everything of blocks of so many warps, of which each has a part.
 struct Parts<'a> {
@@ -222,6 +223,70 @@ impl Hubs {
     }
 }
 
+/// The pieces of large factors by their numbers: of each the words of its unit.
+#[derive(Default)]
+struct PiecesOfFactors(BTreeMap<u32, Vec<u32>>);
+
+impl PiecesOfFactors {
+    /// Adds the units of a warp.
+    fn add(&mut self, mut units: &[u32]) {
+        while !units.is_empty() {
+            let rounds = units[2 * 4 + 1] as usize;
+            assert!((1..=WARP).contains(&rounds));
+            let (unit, others) = units.split_at(2 * WARP * (1 + rounds));
+            assert!(self.0.insert(unit[1], unit.to_vec()).is_none(), "a piece twice");
+            units = others;
+        }
+    }
+
+    /// Counts what they send. Returns the number of inputs.
+    fn check(&self, laid: &Laid<'_>, all: &FloodWork, times: &mut [usize]) -> usize {
+        let graph = laid.graph;
+        assert!(self.0.keys().copied().eq(0..all.factor_pieces as u32));
+        let signs = graph.coefficients().unwrap();
+        let edge = |word: u32| {
+            assert_eq!(word, Source::Prepared.word(input::SLOT.get(word)));
+            laid.edge_of_slot[input::SLOT.get(word) as usize].unwrap()
+        };
+        let mut inputs = 0;
+        let mut next = 0;
+        let mut factors = HashSet::new();
+        while let Some(unit) = self.0.get(&next) {
+            let [first, end, coefficients] = [3, 5, 7].map(|at| unit[at]);
+            assert_eq!(first, next);
+            let factor = graph.edge_factors()[edge(unit[0])] as usize;
+            assert!(factors.insert(factor));
+            assert_eq!(coefficients, laid.layout.coefficients_of[factor]);
+            let parameter = graph.conjunction_parameter(factor).unwrap();
+            let mut own = vec![edge(unit[0])];
+            for piece in first..end {
+                let of_piece = &self.0[&piece];
+                assert_eq!(
+                    [0, 3, 5, 7].map(|at| of_piece[at]),
+                    [unit[0], first, end, coefficients]
+                );
+                assert!(piece + 1 == end || of_piece.len() == unit.len());
+                let literals = of_piece[2 * WARP..].chunks(2).take_while(|word| word[0] != NOTHING);
+                for word in literals {
+                    let edge = edge(word[0]);
+                    let position = edge - graph.factor_edges(factor).start;
+                    assert_eq!(word[1] == 1, signs[parameter].is_negated(position));
+                    own.push(edge);
+                }
+                inputs += 1;
+            }
+            assert!((unit[2 * 4 + 1]).is_power_of_two() || end - first == 1);
+            assert!(own.iter().copied().eq(Layout::edges_head_first(graph, factor)));
+            inputs += own.len() - 1;
+            own.into_iter().for_each(|edge| times[edge] += 1);
+            next = end;
+        }
+        let large = (0..graph.factor_count()).filter(|&f| graph.arity(f) > 32);
+        assert_eq!(factors.len(), large.count());
+        inputs
+    }
+}
+
 /// Everything is sent once, by units of its kind, at its home.
 pub(super) fn check_flood(
     graph: &FactorGraph, [blocks, warps]: [usize; 2], turns: usize, edges_of_block: usize,
@@ -238,6 +303,7 @@ pub(super) fn check_flood(
     assert_eq!(all.homes.len(), homes.blocks * turns);
     let mut times = vec![0; graph.edge_count()];
     let mut hubs = Hubs::default();
+    let mut of_factors = PiecesOfFactors::default();
     let mut joined = 0;
     for (home, shape) in all.homes.iter().enumerate() {
         for edges in parts.factors(home, shape) {
@@ -266,13 +332,19 @@ pub(super) fn check_flood(
         for (at, ends) in starts.windows(2).enumerate() {
             let own = &words[ends[0] as usize * WARP..ends[1] as usize * WARP];
             assert_eq!(own.len() % (2 * WARP), 0);
+            let kind = at % FLOOD_HUB_KINDS;
+            if kind == FLOOD_LARGE_FACTORS {
+                of_factors.add(own);
+                continue;
+            }
             for unit in own.chunks(2 * WARP) {
-                hubs.add(unit, at % FLOOD_HUB_KINDS, &laid);
+                hubs.add(unit, kind, &laid);
             }
         }
     }
+    let inputs = of_factors.check(&laid, &all, &mut times);
     laid.check_counts(&times);
-    assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes));
+    assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes) + inputs);
 }
 
 /// Variables are at home where all their factors are.
@@ -281,6 +353,7 @@ fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
     for v in 0..graph.variable_count() {
         let factors = graph.variable_edges(v).iter().map(|&e| graph.edge_factors()[e as usize]);
         let (mut of_factors, mut of_singles) = (Vec::new(), Vec::new());
+        let has_large = factors.clone().any(|f| graph.arity(f as usize) > 32);
         for f in factors.map(|f| f as usize) {
             let list = if graph.arity(f) > 1 { &mut of_factors } else { &mut of_singles };
             list.push(homes.of_factor[f]);
@@ -289,6 +362,7 @@ fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
         of_factors.dedup();
         let home = match (&of_factors[..], &of_singles[..]) {
             ([], []) => Home::Nowhere,
+            _ if has_large => Home::Shared,
             (&[block], _) | (&[], &[block, ..]) if graph.degree(v) <= 256 => Home::At(block),
             _ => Home::Shared,
         };
