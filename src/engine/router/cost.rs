@@ -1,6 +1,6 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
-use crate::engine::limits::{MOST_LEVEL_WORDS, MOST_VARIABLES, PIECE};
+use crate::engine::limits::{MOST_LEVEL_WORDS, MOST_VARIABLES, PIECE, serves_large_factors};
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::Inference;
@@ -55,6 +55,9 @@ measured! {
         device_level: Step = Step::of(0.8e-6, 12e-12),
         /// Device: an iteration of PARALL over conjunctions, damped or of maxima.
         device_optional_iteration: Step = Step::of(6e-6, 60e-12),
+        /// Device: an iteration of PARALL over conjunctions of which some are of more than 32 variables: at least, and for each
+        /// edge of these.
+        device_large_factors: Step = Step::of(18e-6, 0.35e-9),
         /// Device: a level of another schedule over conjunctions, damped or of maxima.
         device_optional_level: Step = Step::of(1.2e-6, 24e-12),
         /// Device: an iteration of PARALL, for anything else.
@@ -110,6 +113,8 @@ pub(super) struct Workload {
     /// Messages that the high-degree variables' messages read, where each is computed on its own: all, and in kernels that
     /// have products of pieces.
     high_degree_reads: [f64; 2],
+    /// Edges of conjunctions of more than 32 variables.
+    large_factor_edges: f64,
     /// Whether devices have kernels of their own for graphs of this kind: where all messages are sent at once, and by levels.
     has_kernels: [bool; 2],
 }
@@ -118,8 +123,9 @@ impl Workload {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
         let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
+        let of_large: usize = arities.filter(|&arity| arity > MOST_VARIABLES).sum();
         let mut all_conjunctions =
-            graph.all_binary() && arities.max().unwrap_or(0) <= MOST_VARIABLES;
+            graph.all_binary() && serves_large_factors(of_large, graph.edge_count());
         for factor in graph.other_factors() {
             all_conjunctions = false;
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
@@ -138,7 +144,8 @@ impl Workload {
             messages,
             states: graph.state_count() as f64,
             high_degree_reads,
-            has_kernels: [all_conjunctions, all_conjunctions && fits_levels],
+            large_factor_edges: of_large as f64,
+            has_kernels: [all_conjunctions, all_conjunctions && of_large == 0 && fits_levels],
         }
     }
 }
@@ -225,8 +232,12 @@ impl Costs {
             (false, true) => [self.device_optional_iteration, self.device_optional_level],
             (false, false) => [self.device_iteration, self.device_level],
         };
-        let Step { wait, edge } = if by_levels { level } else { iteration };
-        let messages = edge * work.messages;
+        let Step { mut wait, edge } = if by_levels { level } else { iteration };
+        let mut messages = edge * work.messages;
+        if !by_levels && !is_general && work.large_factor_edges > 0.0 {
+            wait = wait.max(self.device_large_factors.wait);
+            messages += self.device_large_factors.edge * work.large_factor_edges;
+        }
         let iteration = match shape {
             Shape::Synchronous | Shape::Unknown => wait + messages,
             Shape::Levels { count } => {
