@@ -53,7 +53,8 @@ impl Homes {
     /// For at most so many blocks, each of which has to do as much as with so many edges at least, with so many homes each;
     /// `None` if these are too many. O(edges).
     pub(super) fn new(
-        graph: &FactorGraph, [blocks, turns]: [usize; 2], edges_of_block: usize, gang: &Gang,
+        graph: &FactorGraph, [blocks, turns]: [usize; 2], edges_of_block: usize,
+        order: &mut OrderAlongVariables, gang: &Gang,
     ) -> Result<Option<Self>> {
         let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
         let total = arities.clone().map(cost).sum();
@@ -70,8 +71,8 @@ impl Homes {
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
-        let order = along_variables(graph)?;
-        let along_variables = Self::in_order(graph, order.into_iter(), total, shape, gang)?;
+        let order = order.of(graph)?.iter().map(|&f| f as usize);
+        let along_variables = Self::in_order(graph, order, total, shape, gang)?;
         let along_variables = Self { take_turns, ..along_variables };
         let better = along_variables.joined_edges(graph) < joined;
         Ok(Some(if better { along_variables } else { in_order }))
@@ -128,8 +129,22 @@ impl Homes {
     }
 }
 
+/// The order of [`along_variables`], made when it is first asked for: it takes longer than all else where homes are tried.
+#[derive(Default)]
+pub(super) struct OrderAlongVariables(Option<Vec<u32>>);
+
+impl OrderAlongVariables {
+    fn of(&mut self, graph: &FactorGraph) -> Result<&[u32]> {
+        let order = match self.0.take() {
+            Some(order) => order,
+            None => along_variables(graph)?,
+        };
+        Ok(self.0.insert(order))
+    }
+}
+
 /// All factors, each followed by such that share a variable with it, as far as possible.
-fn along_variables(graph: &FactorGraph) -> Result<Vec<usize>> {
+fn along_variables(graph: &FactorGraph) -> Result<Vec<u32>> {
     let mut seen = filled(graph.factor_count(), false)?;
     let mut order = room(graph.factor_count())?;
     let mut waiting = Vec::new();
@@ -139,7 +154,7 @@ fn along_variables(graph: &FactorGraph) -> Result<Vec<usize>> {
             if std::mem::replace(&mut seen[f], true) {
                 continue;
             }
-            order.push(f);
+            order.push(f as u32);
             for edge in graph.factor_edges(f) {
                 let v = graph.edge_variables()[edge] as usize;
                 if graph.degree(v) <= FEW {

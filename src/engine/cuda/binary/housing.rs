@@ -1,12 +1,15 @@
 //! How many homes a graph has on a device, and what of them is in the shared memory of blocks.
 
 use super::flood::FloodWork;
-use super::homes::Homes;
+use super::homes::{Home, Homes, OrderAlongVariables};
 use super::layout::Layout;
-use super::limits::is_large_factor;
+use super::limits::{FEW, WARP, is_large_factor};
+use crate::engine::cuda::interface::binary::TILE_ARITY;
 use crate::engine::limits::serves_large_factors;
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::model::FactorGraph;
+use crate::parallel::all_parts;
 use crate::threads::Gang;
 
 /// How often homes are tried with other sizes.
@@ -40,11 +43,22 @@ impl Housing {
             return Ok(None);
         }
         let (mut turns, mut tries) = (expected_turns(graph, blocks, shared, for_damping), 0);
+        let mut order = OrderAlongVariables::default();
+        let more =
+            |turns: usize, wanted: usize| (turns * wanted).div_ceil(shared.max(1)).max(turns + 1);
         loop {
             let shape = [blocks, turns];
-            let Some(homes) = Homes::new(graph, shape, EDGES_OF_BLOCK, gang)? else {
+            let Some(homes) = Homes::new(graph, shape, EDGES_OF_BLOCK, &mut order, gang)? else {
                 return Ok(None);
             };
+            if homes.take_turns && turns < graph.factor_count() && shared > 0 {
+                // What homes have takes longer to make than to count.
+                let least = least_bytes(graph, &homes, for_damping, gang)?;
+                if least > shared {
+                    turns = more(turns, least);
+                    continue;
+                }
+            }
             let Some(layout) = Layout::new(graph, Some(&homes), gang)? else { return Ok(None) };
             let work = FloodWork::new(graph, &layout, &homes, warps, gang)?;
             let housing = Self { homes, work };
@@ -56,7 +70,7 @@ impl Housing {
             if tries == MOST_TRIES || turns >= graph.factor_count() || shared == 0 {
                 return Ok(None);
             }
-            turns = (turns * wanted).div_ceil(shared).max(turns + 1);
+            turns = more(turns, wanted);
         }
     }
 
@@ -80,12 +94,8 @@ impl Housing {
 
 /// How many homes of each block will most likely do, or fewer. O(variables).
 fn expected_turns(graph: &FactorGraph, blocks: usize, shared: usize, for_damping: bool) -> usize {
-    let slots = |degree: usize| match degree {
-        0..=2 => degree,
-        3..=4 => 4,
-        _ => degree.next_multiple_of(8),
-    };
-    let slots: usize = (0..graph.variable_count()).map(|v| slots(graph.degree(v))).sum();
+    let slots = (0..graph.variable_count()).map(|v| slots_of_degree(graph.degree(v)));
+    let slots: usize = slots.sum();
     let messages = if for_damping { 16 * slots } else { 8 * slots };
     let room = (blocks * shared).max(1);
     match messages <= room {
@@ -95,4 +105,55 @@ fn expected_turns(graph: &FactorGraph, blocks: usize, shared: usize, for_damping
             (messages + words).div_ceil(room).max(2)
         }
     }
+}
+
+/// Slots of a variable at a home.
+fn slots_of_degree(degree: usize) -> usize {
+    match degree {
+        0..=2 => degree,
+        3..=FEW => 4,
+        _ => degree.next_multiple_of(8),
+    }
+}
+
+/// The bytes of the largest home with words, or a few less, as in [`HomeShape::bytes`]. O(edges).
+pub(super) fn least_bytes(
+    graph: &FactorGraph, homes: &Homes, for_damping: bool, gang: &Gang,
+) -> Result<usize> {
+    let of_place = if for_damping { 16 } else { 8 };
+    let add = |bytes: &mut u32, more: usize| *bytes = bytes.saturating_add(more as u32);
+    let (factors, variables) = (graph.factor_count(), graph.variable_count());
+    let threads = gang.threads();
+    // What each thread has found of all homes.
+    let mut parts = all_parts(threads, gang, |thread| {
+        let mut bytes: Vec<u32> = zeroed(homes.count())?;
+        let own = |count: usize| count * thread / threads..count * (thread + 1) / threads;
+        for f in own(factors).filter(|&f| !is_large_factor(graph.arity(f))) {
+            let edges = &graph.edge_variables()[graph.factor_edges(f)];
+            let shared = edges.iter().filter(|&&v| homes.of_variable[v as usize] == Home::Shared);
+            // A place and a word of each edge that leaves the home; those of others are of variables.
+            let joined = shared.count() * (of_place + 4);
+            let words = match edges.len() {
+                0 => 0,
+                // A constant, and where it goes.
+                1 => 3,
+                arity @ 2..=TILE_ARITY => 1 + arity,
+                _ => 2 * WARP,
+            };
+            add(&mut bytes[homes.of_factor[f] as usize], joined + 4 * words);
+        }
+        for v in own(variables) {
+            if let Home::At(home) = homes.of_variable[v] {
+                let hub = if graph.degree(v) > FEW { 4 } else { 0 };
+                let own = of_place * slots_of_degree(graph.degree(v)) + hub + 1;
+                add(&mut bytes[home as usize], own);
+            }
+        }
+        Ok(bytes)
+    })?;
+    let Some((first, others)) = parts.split_first_mut() else { return Ok(0) };
+    for (home, bytes) in first.iter_mut().enumerate() {
+        others.iter().for_each(|part| add(bytes, part[home] as usize));
+    }
+    Ok(first.iter().copied().max().unwrap_or(0) as usize)
 }

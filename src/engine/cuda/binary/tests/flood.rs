@@ -2,7 +2,8 @@
 //! binary_home.cuh read it.
 
 use super::super::flood::{FloodWork, rows};
-use super::super::homes::{Home, Homes};
+use super::super::homes::{Home, Homes, OrderAlongVariables};
+use super::super::housing::least_bytes;
 use super::*;
 use crate::engine::cuda::interface::binary::{
     FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_LARGE_FACTORS, FLOOD_MULTIPLY, FLOOD_UP_TO_EIGHT,
@@ -291,7 +292,9 @@ impl PiecesOfFactors {
 pub(super) fn check_flood(
     graph: &FactorGraph, [blocks, warps]: [usize; 2], turns: usize, edges_of_block: usize,
 ) {
-    let homes = Homes::new(graph, [blocks, turns], edges_of_block, &Gang::of(2)).unwrap().unwrap();
+    let order = &mut OrderAlongVariables::default();
+    let shape = [blocks, turns];
+    let homes = Homes::new(graph, shape, edges_of_block, order, &Gang::of(2)).unwrap().unwrap();
     assert_eq!(homes.turns, turns);
     check_homes(graph, &homes, blocks);
     let layout = Layout::new(graph, Some(&homes), &Gang::of(2)).unwrap().unwrap();
@@ -301,6 +304,10 @@ pub(super) fn check_flood(
     let parts = Parts { laid: &laid, homes: &homes, all: &all, warps };
     laid.check_places(&all.words, input::SLOT, &all.places);
     assert_eq!(all.homes.len(), homes.blocks * turns);
+    for damped in [false, true] {
+        let largest = all.homes.iter().map(|home| home.bytes(true, false, damped)).max();
+        assert!(least_bytes(graph, &homes, damped, &Gang::of(3)).unwrap() <= largest.unwrap());
+    }
     let mut times = vec![0; graph.edge_count()];
     let mut hubs = Hubs::default();
     let mut of_factors = PiecesOfFactors::default();
