@@ -1,15 +1,22 @@
 //! Graphs for which there are kernels of their own on devices: the router expects other costs of all others.
 
+use crate::model::FactorGraph;
+
 /// Most variables of a conjunction that a warp takes at once: larger ones are in pieces, and only where all messages are sent at
 /// once.
 pub(super) const MOST_VARIABLES: usize = 32;
-
-/// Whether so few of a graph's edges are of larger conjunctions that these kernels serve it.
-pub(super) fn serves_large_factors(of_large: usize, edges: usize) -> bool {
-    2 * of_large <= edges
-}
-
 /// Messages of a variable of many factors whose product is computed once for all messages that need it.
 pub(super) const PIECE: usize = 256;
 /// By levels, most words of what is to be read: 1 GiB.
 pub(super) const MOST_LEVEL_WORDS: usize = 1 << 28;
+
+/// How many of a graph's edges are of conjunctions of more than [`MOST_VARIABLES`]. O(factors).
+pub(super) fn edges_of_large_factors(graph: &FactorGraph) -> usize {
+    let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
+    arities.filter(|&arity| arity > MOST_VARIABLES).sum()
+}
+
+/// Whether these are so few that these kernels serve the graph.
+pub(super) fn serves_large_factors(of_large: usize, graph: &FactorGraph) -> bool {
+    2 * of_large <= graph.edge_count()
+}

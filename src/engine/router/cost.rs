@@ -1,6 +1,8 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
-use crate::engine::limits::{MOST_LEVEL_WORDS, MOST_VARIABLES, PIECE, serves_large_factors};
+use crate::engine::limits::{
+    MOST_LEVEL_WORDS, PIECE, edges_of_large_factors, serves_large_factors,
+};
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::Inference;
@@ -122,10 +124,8 @@ pub(super) struct Workload {
 impl Workload {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
-        let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
-        let of_large: usize = arities.filter(|&arity| arity > MOST_VARIABLES).sum();
-        let mut all_conjunctions =
-            graph.all_binary() && serves_large_factors(of_large, graph.edge_count());
+        let of_large = edges_of_large_factors(graph);
+        let mut all_conjunctions = graph.all_binary() && serves_large_factors(of_large, graph);
         for factor in graph.other_factors() {
             all_conjunctions = false;
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));

@@ -87,7 +87,7 @@ impl FloodWork {
         all.factor_pieces = large.count();
         let teams = Teams::new(layout, homes, warps)?;
         let large = large.units(graph, layout, gang)?;
-        let hub_words = all.add_hubs(graph, layout, homes, &teams, large, gang)?;
+        let hub_words = all.add_shared_units(graph, layout, homes, &teams, large, gang)?;
         // The factors of each home, and behind them those whose edge is at home with its variable.
         let count = homes.count();
         let home_of = |f| match graph.arity(f) {
@@ -191,7 +191,7 @@ impl FloodWork {
 
     /// Units that all blocks share, of hubs and the ones given of pieces of large factors. Gives where the words of each block
     /// begin, and how many they are.
-    fn add_hubs(
+    fn add_shared_units(
         &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams,
         of_factors: Vec<Unit>, gang: &Gang,
     ) -> Result<Vec<HomePart>> {

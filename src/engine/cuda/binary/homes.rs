@@ -3,6 +3,7 @@
 
 use super::limits::{FEW, LARGE, is_large_factor};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
+use crate::engine::limits::edges_of_large_factors;
 use crate::error::Result;
 use crate::memory::{Grow, filled, room};
 use crate::model::FactorGraph;
@@ -56,24 +57,20 @@ impl Homes {
         graph: &FactorGraph, [blocks, turns]: [usize; 2], edges_of_block: usize,
         order: &mut OrderAlongVariables, gang: &Gang,
     ) -> Result<Option<Self>> {
-        let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
-        let total = arities.clone().map(cost).sum();
-        let of_large: usize = arities.filter(|&arity| is_large_factor(arity)).sum();
-        let blocks = blocks.min((total + of_large) / edges_of_block).max(1);
+        let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
+        let with_large = total + edges_of_large_factors(graph);
+        let blocks = blocks.min(with_large / edges_of_block).max(1);
         if blocks.saturating_mul(turns) > MOST_HOMES {
             return Ok(None);
         }
         let shape = [blocks, turns];
-        let take_turns = turns > 1 || of_large > 0;
         let in_order = Self::in_order(graph, 0..graph.factor_count(), total, shape, gang)?;
-        let in_order = Self { take_turns, ..in_order };
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
         let order = order.of(graph)?.iter().map(|&f| f as usize);
         let along_variables = Self::in_order(graph, order, total, shape, gang)?;
-        let along_variables = Self { take_turns, ..along_variables };
         let better = along_variables.joined_edges(graph) < joined;
         Ok(Some(if better { along_variables } else { in_order }))
     }
@@ -119,7 +116,9 @@ impl Homes {
         };
         let mut of_variable = filled(graph.variable_count(), Home::Shared)?;
         fill(&mut of_variable, gang, home)?;
-        Ok(Self { of_factor, of_variable, blocks, turns, take_turns: turns > 1 })
+        let has_large = (0..graph.factor_count()).any(|f| is_large_factor(graph.arity(f)));
+        let take_turns = turns > 1 || has_large;
+        Ok(Self { of_factor, of_variable, blocks, turns, take_turns })
     }
 
     /// How many edges there are whose messages leave homes.

@@ -5,7 +5,7 @@ use super::homes::{Home, Homes, OrderAlongVariables};
 use super::layout::Layout;
 use super::limits::{FEW, WARP, is_large_factor};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
-use crate::engine::limits::serves_large_factors;
+use crate::engine::limits::{edges_of_large_factors, serves_large_factors};
 use crate::error::Result;
 use crate::memory::zeroed;
 use crate::model::FactorGraph;
@@ -37,9 +37,7 @@ impl Housing {
         graph: &FactorGraph, [blocks, warps]: [usize; 2], shared: usize, for_damping: bool,
         gang: &Gang,
     ) -> Result<Option<(Layout, Self)>> {
-        let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
-        let of_large = arities.filter(|&arity| is_large_factor(arity)).sum();
-        if !serves_large_factors(of_large, graph.edge_count()) {
+        if !serves_large_factors(edges_of_large_factors(graph), graph) {
             return Ok(None);
         }
         let (mut turns, mut tries) = (expected_turns(graph, blocks, shared, for_damping), 0);
