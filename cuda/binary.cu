@@ -540,6 +540,7 @@ __device__ __forceinline__ static void run_levels(const Binary &g, const Loop &l
     LevelQueue::keep(g);
 }
 
+/// Sums without damping of graphs of small factors; and any runs.
 extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
     binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_levels<false>(g, loop);
@@ -573,6 +574,9 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
     }
     for (uint64_t i = thread_of_grid(); i < LEVEL_STATES * g.product_stride; i += threads_of_grid()) {
         g.level_products[i] = UNSENT;
+    }
+    for (uint64_t i = thread_of_grid(); i < LEVEL_STATES * g.node_stride; i += threads_of_grid()) {
+        g.level_nodes[i] = UNSENT;
     }
 }
 

@@ -306,7 +306,6 @@ fn rough_runs_by_a_tolerance() {
 /// Conjunctions of more than 32 variables, which warps take in pieces, among small ones.
 #[test]
 fn conjunctions_of_many_variables() {
-    let Some(options) = tested() else { return };
     let shapes: [(usize, &[usize]); 5] = [
         (60, &[33, 34]),
         (400, &[33, 64, 65, 66, 129, 300]),
@@ -316,19 +315,39 @@ fn conjunctions_of_many_variables() {
         // Half of the edges.
         (150, &[140, 141, 142]),
     ];
+    for (number, (variables, arities)) in shapes.into_iter().enumerate() {
+        let rarity = if number % 2 == 0 { 8 } else { 1000 };
+        check_large_factors(&[Schedule::Parallel], variables, arities, 0, rarity);
+    }
+}
+
+/// The same by levels, as trees: of one leaf, of several, and of several heights.
+#[test]
+fn conjunctions_of_many_variables_by_levels() {
+    let blocks = Schedule::Blocks { blocks: 3, seed: 5 };
+    check_large_factors(&[Schedule::SequentialFixed, blocks], 60, &[33, 50], 0, 8);
+    check_large_factors(&[Schedule::SequentialFixed], 100, &[70], 260, 1000);
+    check_large_factors(&[Schedule::ForwardBackward], 1200, &[1100], 0, 8);
+}
+
+/// Checks a graph by schedules; `rarity` is that of deterministic messages: where they are rare, messages are far from one.
+fn check_large_factors(
+    schedules: &[Schedule], variables: usize, arities: &[usize], degree: usize, rarity: usize,
+) {
+    let Some(options) = tested() else { return };
     let rules = [
         StopRule::Tolerance { tolerance: 1e-9, max_iterations: 30 },
         StopRule::Iterations(8),
         StopRule::Bingo { tolerance: 1e-6, min_iterations: 3, max_iterations: 6, history: 3 },
     ];
-    for (number, (variables, arities)) in shapes.into_iter().enumerate() {
-        // Messages are certain in some of the graphs, and far from one.
-        let rarity = if number % 2 == 0 { 8 } else { 1000 };
-        let numbers = numbers(variables as u64, 1 << 17);
-        let mut choices = Choices::new(&numbers, rarity);
-        let graph = graph_with_large_factors(&mut choices, variables, arities);
-        let mut pair = Pair::new(&graph, &Schedule::Parallel, options).unwrap();
-        let rules = &rules[..if variables > 2000 { 1 } else { rules.len() }];
+    let numbers = numbers(variables as u64, 1 << 17);
+    let mut choices = Choices::new(&numbers, rarity);
+    let graph = graph_with_large_factors(&mut choices, variables, arities, degree);
+    for schedule in schedules {
+        let mut pair = Pair::new(&graph, schedule, options).unwrap();
+        // By levels, emulation takes longer.
+        let many = if matches!(schedule, Schedule::Parallel) { 2000 } else { 1000 };
+        let rules = &rules[..if variables > many { 1 } else { rules.len() }];
         for (round, &rule) in rules.iter().enumerate() {
             for (inference, damping) in [
                 (Inference::SumProduct, 0.0),
@@ -343,7 +362,7 @@ fn conjunctions_of_many_variables() {
                     rough_progress: matches!(rule, StopRule::Tolerance { .. }),
                     ..RunRequest::new(rule)
                 };
-                let what = || format!("{arities:?}, {request:?}");
+                let what = || format!("{} of {arities:?}, {request:?}", schedule.name());
                 if inference == Inference::SumProduct && damping == 0.0 {
                     under_both_policies(&mut pair, &request, &what());
                 } else {
@@ -359,6 +378,11 @@ fn conjunctions_of_many_variables() {
                     1 => session.observe(variable, (i + round) / 3 % 2).unwrap(),
                     _ => session.set_likelihood(variable, &[0.2, 0.3]).unwrap(),
                 });
+            }
+            // Of variables without another factor, it is all that they send.
+            let alone = (0..variables).filter(|&variable| graph.degree(variable) == 1);
+            for variable in alone.skip(round).step_by(5) {
+                pair.both(|session| session.set_likelihood(variable, &[0.6, 0.3]).unwrap());
             }
         }
     }
@@ -1340,14 +1364,14 @@ fn messages_that_are_zero_by_zero_are_noted() {
     }
 }
 
-/// These tests on two emulated devices: two multiprocessors with little shared memory, and two clusters. Few cases,
-/// since emulation is slow.
+/// These tests on two emulated devices: two multiprocessors with little shared memory, and six. Few cases, since emulation is
+/// slow.
 #[test]
 fn emulated_devices_do_the_same() {
     let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();
     let devices = [
         "capability=70,multiprocessors=2,shared=13",
-        "capability=90,multiprocessors=16,resident=512",
+        "capability=90,multiprocessors=6,resident=512",
     ];
     let variables = [("FASTLBP_TEST_CASES", cases.as_str())];
     fake_cuda::run_on_emulated_devices("emulated", &devices, &variables);

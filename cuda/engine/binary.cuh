@@ -25,6 +25,16 @@ struct Binary : BinaryData {
     __device__ __forceinline__ Packed soft_of(uint32_t position) const {
         return position < fours ? soft_of_hub(hub_slots[position]) : soft[four_slot / 8 + (position - fours)];
     }
+    /// That of the variable to which a slot belongs.
+    __device__ __forceinline__ Packed soft_of_slot(uint32_t slot) const {
+        return slot < four_slot ? soft_of_hub(slot) : soft_of(position_of_few(slot));
+    }
+    /// The position of a variable with few factors, given one of its slots.
+    __device__ __forceinline__ uint32_t position_of_few(uint32_t slot) const {
+        return slot >= one_slot   ? ones + (slot - one_slot)
+               : slot >= two_slot ? twos + (slot - two_slot) / 2
+                                  : fours + (slot - four_slot) / 4;
+    }
 };
 
 static_assert(sizeof(Binary) == sizeof(BinaryData), "functions only");
@@ -131,26 +141,19 @@ __device__ __forceinline__ void look_for_two(const uint64_t *at, uint64_t &x, ui
 
 /// The position of the variable to which a slot belongs. Seldom needed.
 __device__ __noinline__ inline uint32_t position_of_slot(const Binary &g, uint32_t slot) {
-    uint32_t position;
-    if (slot >= g.one_slot) {
-        position = g.ones + (slot - g.one_slot);
-    } else if (slot >= g.two_slot) {
-        position = g.twos + (slot - g.two_slot) / 2;
-    } else if (slot >= g.four_slot) {
-        position = g.fours + (slot - g.four_slot) / 4;
-    } else {
-        uint32_t low = 0, high = g.classes[HUB_CLASSES];
-        while (high - low > 1) {
-            const uint32_t middle = (low + high) / 2;
-            if (g.hub_slots[middle] <= slot) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        position = low;
+    if (slot >= g.four_slot) {
+        return g.position_of_few(slot);
     }
-    return position;
+    uint32_t low = 0, high = g.classes[HUB_CLASSES];
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (g.hub_slots[middle] <= slot) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 __device__ __forceinline__ uint32_t variable_of_slot(const Binary &g, uint32_t slot) {

@@ -9,8 +9,8 @@
 // homes take turns even if there is one for each block.
 #pragma once
 
+#include "binary_bodies.cuh"
 #include "binary_exchange.cuh"
-#include "binary_tiles.cuh"
 
 namespace fastlbp {
 
@@ -50,139 +50,12 @@ __device__ __forceinline__ void for_pieces_of_factors(const Block &block, const 
     }
 }
 
-/// A body in numbers that do for products of any number of messages.
-typedef Body<Wide> WideBody;
-
-__device__ __forceinline__ double shuffle(double x, uint32_t lane) { return __shfl_sync(~0u, x, static_cast<int>(lane)); }
-__device__ __forceinline__ Wide shuffle(const Wide &x, uint32_t lane) {
-    return Wide{shuffle(x.significand, lane),
-                __shfl_sync(~0u, static_cast<long long>(x.exponent), static_cast<int>(lane))};
-}
-template <class T>
-__device__ __forceinline__ Max<T> shuffle(const Max<T> &x, uint32_t lane) {
-    return Max<T>{shuffle(x.value, lane)};
-}
-template <class T>
-__device__ __forceinline__ Body<T> shuffle(const Body<T> &x, uint32_t lane) {
-    return Body<T>{shuffle(x.all, lane), shuffle(x.not_all, lane)};
-}
-
-/// The same numbers as those of maxima, and back.
-template <class T>
-__device__ __forceinline__ Body<Max<T>> of_maxima(const Body<T> &x) {
-    return Body<Max<T>>{Max<T>{x.all}, Max<T>{x.not_all}};
-}
-template <class T>
-__device__ __forceinline__ Body<T> of_sums(const Body<Max<T>> &x) {
-    return Body<T>{x.all.value, x.not_all.value};
-}
-
-/// The body of two parts, of sums or of maxima. Called, since these are many instructions, and the cache of them is small.
-__device__ __noinline__ inline WideBody combined(WideBody a, WideBody b, bool maxima) {
-    return maxima ? of_sums(combine(of_maxima(a), of_maxima(b))) : combine(a, b);
-}
-
-/// The same where doubles do.
-__device__ __forceinline__ Body<double> combined(const Body<double> &a, const Body<double> &b, bool maxima) {
-    const double sum = b.all + b.not_all, largest = larger(b.all, b.not_all);
-    const double x = a.not_all * (maxima ? largest : sum), y = a.all * b.not_all;
-    return Body<double>{a.all * b.all, maxima ? larger(x, y) : x + y};
-}
-
-/// The tree over bodies, one of each thread of a warp, of which the first ones count: those of others are neutral, and what others
-/// get has no meaning.
-template <class T>
-struct BodyTree {
-    /// Of each level the body of the half that this thread is not in; and the whole.
-    Body<T> siblings[5], all;
-    bool maxima;
-    uint32_t count;
-
-    __device__ __forceinline__ BodyTree(const Body<T> &own, bool of_maxima, uint32_t threads = 32)
-        : all(own), maxima(of_maxima), count(threads) {
-        FASTLBP_UNROLL
-        for (uint32_t level = 0; level < 5; ++level) {
-            if (1u << level < count) {
-                siblings[level] = shuffle(all, (threadIdx.x % 32) ^ (1u << level));
-                const bool right = (threadIdx.x >> level & 1) != 0;
-                all = combined(right ? siblings[level] : all, right ? all : siblings[level], maxima);
-            }
-        }
-    }
-
-    /// The body without the own one, given what is above.
-    __device__ __forceinline__ Body<T> rest(Body<T> above) const {
-        FASTLBP_UNROLL
-        for (int level = 4; level >= 0; --level) {
-            if (1u << level < count) {
-                above = combined(above, siblings[level], maxima);
-            }
-        }
-        return above;
-    }
-};
-
-/// The odds that the head is sent, given the whole body; or the variable of a literal, given the rest of the body.
-template <class T>
-__device__ __forceinline__ Packed odds_along(const Body<T> &body, Packed head, const HeadValues &values, bool to_head,
-                                             bool negated) {
-    const HeadWeights<T> weights(head, values);
-    T holds, fails;
-    weights.with_rest(body, holds, fails);
-    return FromPacked<T>::ratio(to_head ? head_weight(body, values, 0) : holds, to_head ? head_weight(body, values, 1) : fails,
-                                negated && !to_head);
-}
-
-template <class T>
-__device__ __noinline__ Packed odds_along(Body<T> body, Packed head, const HeadValues &values, bool to_head, bool negated,
-                                          bool maxima) {
-    return maxima ? odds_along(of_maxima(body), head, values, to_head, negated)
-                  : odds_along(body, head, values, to_head, negated);
-}
-
-/// Where doubles do for a round of literals: the exponents of their messages, and of the head's, add up to less than MOST, and
-/// those of the two numbers above differ by no more than MOST_OF_ABOVE, the larger one being a significand. Then, as FloodRange
-/// says, all numbers are within 2^-1000..2^1000, and have the digits that they have as Wide.
-struct RangeOfRound {
-    static constexpr int64_t MOST_OF_ABOVE = 300;
-    static constexpr uint32_t MOST = static_cast<uint32_t>(1000 - 65 - 65 - 2 * 2 * 32 - MOST_OF_ABOVE) << FloodRange::PART;
-
-    /// Whether they do for this warp's messages.
-    static __device__ __forceinline__ bool holds(Packed own, Packed head) {
-        FloodRange range;
-        range.add(own);
-        FASTLBP_UNROLL
-        for (int level = 0; level < 5; ++level) {
-            range.sum = smaller_of(range.sum + __shfl_xor_sync(~0u, range.sum, 1 << level), MOST);
-        }
-        range.add(head);
-        return __all_sync(~0u, range.sum < MOST);
-    }
-
-    /// What is above as doubles: only the quotient of the two numbers matters for messages.
-    static __device__ __forceinline__ bool has(const WideBody &above, Body<double> &plain) {
-        const int64_t by = above.not_all.exponent - above.all.exponent;
-        if (is_zero(above.all) | is_zero(above.not_all)) {
-            plain = Body<double>{is_zero(above.all) ? 0.0 : above.all.significand,
-                                 is_zero(above.not_all) ? 0.0 : above.not_all.significand};
-            return !(is_zero(above.all) & is_zero(above.not_all));
-        }
-        if (by > MOST_OF_ABOVE || by < -MOST_OF_ABOVE) {
-            return false;
-        }
-        plain.all = above.all.significand * (by > 0 ? Wide::scale_down(-by) : 1.0);
-        plain.not_all = above.not_all.significand * (by < 0 ? Wide::scale_down(by) : 1.0);
-        return true;
-    }
-};
-
-/// The bodies of pieces, as warps hand them over to each other in a pass, in BODY_WORDS that are not negative: UNSENT is. For
-/// passes from either buffer their own, so that those of the pass before are reset when nobody reads them.
+/// The bodies of pieces, as warps hand them over to each other in a pass. For passes from either buffer their own, so that those
+/// of the pass before are reset when nobody reads them.
 struct BodiesOfPieces {
+    /// So many are read at once.
+    static constexpr uint32_t AT_ONCE = 2;
     uint64_t *own, *before;
-
-    /// What is added to an exponent, which then is not negative.
-    static constexpr int64_t BIAS_OF_EXPONENT = int64_t(1) << 62;
 
     __device__ __forceinline__ explicit BodiesOfPieces(const Block &block) : own(block.g.factor_bodies) {
         before = own + BODY_WORDS * block.g.factor_pieces;
@@ -192,40 +65,29 @@ struct BodiesOfPieces {
     }
 
     __device__ __forceinline__ void set(uint32_t piece, const WideBody &body) const {
-        hand_over_number(own + BODY_WORDS * piece, body.all);
-        hand_over_number(own + BODY_WORDS * piece + 2, body.not_all);
+        WordsOfBody(body).hand_over_to(own + BODY_WORDS * piece);
     }
 
     /// Those of the pass before, and of this one.
-    __device__ __forceinline__ void reset(uint32_t piece) const { reset(before, piece); }
-    __device__ __forceinline__ void reset_own(uint32_t piece) const { reset(own, piece); }
+    __device__ __forceinline__ void reset(uint32_t piece) const { reset_body(before + BODY_WORDS * piece); }
+    __device__ __forceinline__ void reset_own(uint32_t piece) const { reset_body(own + BODY_WORDS * piece); }
 
     /// Those from `first` on, before `end`, as soon as they are there; others are neutral.
-    template <int COUNT>
-    __device__ __forceinline__ void read(uint32_t first, uint32_t end, WideBody (&bodies)[COUNT]) const {
-        uint64_t words[COUNT][BODY_WORDS];
-        FASTLBP_UNROLL
-        for (uint32_t i = 0; i < COUNT; ++i) {
-            put_number(Real<Wide>::one(), words[i]);
-            put_number(Real<Wide>::zero(), words[i] + 2);
-        }
+    __device__ __forceinline__ void read(uint32_t first, uint32_t end, WideBody (&bodies)[AT_ONCE]) const {
+        const WordsOfBody neutral(WideBody::neutral());
+        WordsOfBody some[AT_ONCE] = {neutral, neutral};
         bool missing = true;
         while (missing) {
             missing = false;
             FASTLBP_UNROLL
-            for (uint32_t i = 0; i < COUNT; ++i) {
+            for (uint32_t i = 0; i < AT_ONCE; ++i) {
                 if (first + i < end) {
-                    const uint64_t *const at = own + BODY_WORDS * (first + i);
-                    look_for_two(at, words[i][0], words[i][1]);
-                    look_for_two(at + 2, words[i][2], words[i][3]);
+                    some[i].look_for_body(own + BODY_WORDS * (first + i));
                 }
             }
             FASTLBP_UNROLL
-            for (uint32_t i = 0; i < COUNT; ++i) {
-                FASTLBP_UNROLL
-                for (uint32_t j = 0; j < BODY_WORDS; ++j) {
-                    missing |= has_other_sign(words[i][j], 0);
-                }
+            for (uint32_t i = 0; i < AT_ONCE; ++i) {
+                missing |= some[i].is_missing();
             }
 #ifndef __CUDA_ARCH__
             if (missing) {
@@ -234,27 +96,9 @@ struct BodiesOfPieces {
 #endif
         }
         FASTLBP_UNROLL
-        for (uint32_t i = 0; i < COUNT; ++i) {
-            bodies[i] = WideBody{number(words[i]), number(words[i] + 2)};
+        for (uint32_t i = 0; i < AT_ONCE; ++i) {
+            bodies[i] = some[i].body();
         }
-    }
-
-private:
-    static __device__ __forceinline__ void put_number(const Wide &x, uint64_t *words) {
-        words[0] = to_bits(x.significand);
-        words[1] = static_cast<uint64_t>(x.exponent + BIAS_OF_EXPONENT);
-    }
-    static __device__ __forceinline__ void hand_over_number(uint64_t *to, const Wide &x) {
-        uint64_t words[2];
-        put_number(x, words);
-        hand_over(to, words[0], words[1]);
-    }
-    static __device__ __forceinline__ Wide number(const uint64_t *words) {
-        return Wide{from_bits(words[0]), static_cast<int64_t>(words[1]) - BIAS_OF_EXPONENT};
-    }
-    static __device__ __forceinline__ void reset(uint64_t *all, uint32_t piece) {
-        hand_over(all + BODY_WORDS * piece, UNSENT, UNSENT);
-        hand_over(all + BODY_WORDS * piece + 2, UNSENT, UNSENT);
     }
 };
 
@@ -262,7 +106,7 @@ private:
 /// neutral.
 __device__ __forceinline__ WideBody body_of_pieces(const BodiesOfPieces &bodies, uint32_t first, uint32_t size, uint32_t end,
                                                    bool maxima) {
-    constexpr uint32_t AT_ONCE = 2;
+    constexpr uint32_t AT_ONCE = BodiesOfPieces::AT_ONCE;
     WideBody stack[32], some[AT_ONCE];
     int depth = 0;
     for (uint32_t i = 0; i < size; i += AT_ONCE) {
@@ -354,26 +198,13 @@ private:
         const bool may_fit = (block.coefficients_of(piece.coefficients).flags & HORN_PLAIN) != 0;
         for (uint32_t round = 0; round < piece.rounds; ++round) {
             const FloodWords words = piece.words_of_round(block, round);
-            const Packed message = message_of_round(words, shuffle(above, round), head, values, may_fit);
+            const Packed message =
+                message_to_literal(literal(words), shuffle(above, round), head, values, may_fit, maxima());
             if (words.is_there()) {
                 send(words.slot(), message);
             }
             __syncwarp();
         }
-    }
-
-    /// What the variable of this thread is sent in a round, given the body without the round.
-    __device__ __forceinline__ Packed message_of_round(const FloodWords &words, const WideBody &above, Packed head,
-                                                       const HeadValues &values, bool may_fit) const {
-        const Packed odds = input(words);
-        const bool negated = words.number != 0;
-        Body<double> plain;
-        if (may_fit && RangeOfRound::has(above, plain) && RangeOfRound::holds(odds, head)) {
-            const Body<double> rest = BodyTree<double>(literal<double>(words, odds), maxima()).rest(plain);
-            return odds_along(rest, head, values, false, negated, maxima());
-        }
-        const WideBody rest = BodyTree<Wide>(literal<Wide>(words, odds), maxima()).rest(above);
-        return odds_along(rest, head, values, false, negated, maxima());
     }
 
     __device__ __forceinline__ bool maxima() const { return block.g.maxima != 0; }
@@ -386,10 +217,8 @@ private:
         return words.is_there() ? observed_message(words.input) : Packed::one();
     }
 
-    template <class T>
-    static __device__ __forceinline__ Body<T> literal(const FloodWords &words, Packed odds) {
-        const Body<T> own = Body<T>::literal(odds, words.number != 0);
-        return words.is_there() ? own : Body<T>::neutral();
+    __device__ __forceinline__ Literal literal(const FloodWords &words) const {
+        return Literal{input(words), words.number != 0, words.is_there()};
     }
 
     /// The body of each round of a piece, each in one thread.
@@ -397,14 +226,7 @@ private:
         WideBody own = WideBody::neutral();
         for (uint32_t round = 0; round < piece.rounds; ++round) {
             const FloodWords words = piece.words_of_round(block, round);
-            const Packed odds = input(words);
-            WideBody all;
-            if (RangeOfRound::holds(odds, Packed::one())) {
-                const BodyTree<double> tree(literal<double>(words, odds), maxima());
-                all = WideBody{Wide::from_f64(tree.all.all), Wide::from_f64(tree.all.not_all)};
-            } else {
-                all = BodyTree<Wide>(literal<Wide>(words, odds), maxima()).all;
-            }
+            const WideBody all = body_of_literals(literal(words), maxima());
             if (threadIdx.x % 32 == round) {
                 own = all;
             }

@@ -6,7 +6,7 @@
 // Made by src/engine/cuda/binary/levels.rs.
 #pragma once
 
-#include "binary_versions.cuh"
+#include "binary_level_bodies.cuh"
 
 namespace fastlbp {
 
@@ -14,7 +14,7 @@ namespace fastlbp {
 /// input; `second` (the word level_want); and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
-/// only chunk has HubWords.
+/// only chunk has HubWords. Those of factors of more than 32 variables have a last chunk of NodeWords.
 struct LevelUnit : LevelUnitData {
     /// Rounds in which threads read a message each, of variables with up to four.
     __device__ __forceinline__ uint32_t rounds() const { return unit_shape_rounds(shape); }
@@ -29,6 +29,8 @@ struct LevelUnit : LevelUnitData {
     __device__ __forceinline__ uint32_t range() const { return unit_shape_range(shape) << 2; }
     /// Whether it is no factors, but the product of a piece of a hub.
     __device__ __forceinline__ bool multiplies() const { return unit_shape_multiplies(shape); }
+    /// Whether it is of a factor of more than 32 variables.
+    __device__ __forceinline__ bool is_of_node() const { return unit_shape_node(shape); }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
     __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
@@ -327,6 +329,25 @@ struct SentApart {
     bool sent;
 };
 
+/// The soft evidence of the variable of a thread of a unit, a one without, and whether any of the unit's variables has some.
+struct SoftInput {
+    Packed own;
+    bool is_any;
+
+    /// Given the input's word, in runs with options. All threads of the warp.
+    __device__ __forceinline__ SoftInput(uint32_t input, bool options)
+        : own(Packed::one()), is_any(is_in_warp(input, options)) {
+        if (is_any && level_input_soft(input)) {
+            own = shared_block().g.soft_of_slot(level_input_slot(input));
+        }
+    }
+
+    /// Most runs with options have none.
+    static __device__ __forceinline__ bool is_in_warp(uint32_t input, bool options) {
+        return options && shared_block().g.soft && __any_sync(~0u, level_input_soft(input));
+    }
+};
+
 /// What a thread of a unit has to do, but for reading.
 struct LevelInput {
     uint32_t slot, second;
@@ -349,9 +370,29 @@ struct LevelInput {
     __device__ __forceinline__ bool is_sent() const { return level_want_sent(second); }
     __device__ __forceinline__ bool is_negated() const { return level_want_negated(second); }
 
-    /// Takes over what a variable sends from the thread that has it, if it is meant; notes if certain messages disagree
-    /// there. All threads of the warp.
-    __device__ __forceinline__ void take_sent(uint32_t round, const Sent &sent) {
+    /// Multiplies by soft evidence where doubles do, and returns whether.
+    __device__ __forceinline__ bool multiply(Packed soft) {
+        const bool is_certain = is_certain_half(high_half(value.bits)) | is_certain_half(high_half(soft.bits));
+        const double product = value.plain() * soft.plain();
+        value = Packed{to_bits(product)};
+        const uint32_t exponent = static_cast<uint32_t>(value.bits >> 52) - static_cast<uint32_t>(BIAS - PLAIN_EXPONENT);
+        return (exponent <= 2 * PLAIN_EXPONENT) | (is_certain & (value == Packed::zero() || value == Packed::infinity()));
+    }
+
+    /// Takes over what a variable sends from the thread that has it, if it is meant, times soft evidence if some variable has it;
+    /// notes if certain messages disagree there. All threads of the warp.
+    __device__ __forceinline__ void take_sent(uint32_t round, const ProductSent &product, const SoftInput &soft) {
+        if (soft.is_any) {
+            const Sent own = product.of_thread(wanted.thread).times(ProductSent::of(soft.own)).sent();
+            if (wanted.round == round) {
+                value = Packed{own.bits};
+                if (own.contradictory) {
+                    note_met(tally_of_pass(), variable_of_slot(shared_block().g, slot));
+                }
+            }
+            return;
+        }
+        const Sent sent = product.sent();
         const uint64_t bits = __shfl_sync(~0u, sent.bits, wanted.thread);
         value = wanted.round == round ? Packed{bits} : value;
         const bool disagreed = __shfl_sync(~0u, static_cast<int>(sent.contradictory), wanted.thread) != 0;
@@ -361,7 +402,8 @@ struct LevelInput {
     }
 };
 
-/// What a warp does in a pass, of a run that may be damped or of maxima if it has options.
+/// What a warp does in a pass, of a run that may be damped or of maxima if it has options; then there may be factors of more than 32
+/// variables, too.
 template <bool OPTIONS>
 struct LevelWork {
     Places places;
@@ -390,10 +432,10 @@ struct LevelWork {
         return true;
     }
 
-    /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it has several such rounds, each of
-    /// which is read while the one before is waited for, or a hub in pieces. Calls `begun` when messages are on
+    /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it may have several such rounds, each of
+    /// which is read while the one before is waited for, or a hub in pieces. SOFT: some variable has soft evidence. Calls `begun` when messages are on
     /// their way. Returns whether that was right: if not, all of it is to be done again.
-    template <bool MANY, class Begun>
+    template <bool MANY, bool SOFT, class Begun>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub, const Begun &begun) const {
         const uint32_t leaves[2] = {words.z, words.w};
@@ -428,6 +470,7 @@ struct LevelWork {
         LastReading last(places, input.slot ^ input.wanted.last, input.wanted.last != 0,
                          (words.z & LEAF_LAST_IS_OLD) == 0);
         Partial partial = Partial::of(input.value);
+        const SoftInput soft(words.x, SOFT);
         begun();
         if (MANY) {
             wait_before(places, readings, wide[0], wide[1]);
@@ -459,11 +502,14 @@ struct LevelWork {
         partial.decide();
         last.wait();
         fits &= partial.complete(last.value(), input.value);
+        if (SOFT) {
+            fits &= input.multiply(soft.own);
+        }
         if (send_if(fits, lane, unit, input)) {
             return true;
         }
         // Where variables' messages are right, it was the factors that doubles do not do for.
-        if (!__all_sync(~0u, fits)) {
+        if (SOFT || !__all_sync(~0u, fits)) {
             return false;
         }
         Packed value = input.value;
@@ -496,8 +542,9 @@ struct LevelWork {
         }
     }
 
-    /// The same of a unit with MANY hubs, out of the way of most units. Gets what it needs by value, so that this can stay in
-    /// registers elsewhere; and reads ahead itself, as before a call all that is on its way is waited for.
+    /// The same of a unit with MANY hubs, or with soft evidence, out of the way of most units. Gets what it needs by value, so that
+    /// this can stay in registers elsewhere; and reads ahead itself, as before a call all that is on its way is waited for.
+    template <bool SOFT>
     static __device__ __noinline__ SentApart send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub,
                                                         LevelUnit next, uint32_t at) {
         const uint32_t lane = lane_of_warp();
@@ -505,20 +552,22 @@ struct LevelWork {
         const auto begun = [&] {
             apart.ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
         };
-        apart.sent = work.template send_usual<true>(lane, unit, words, hub, begun);
+        apart.sent = work.template send_usual<true, SOFT>(lane, unit, words, hub, begun);
         return apart;
     }
 
     /// A unit that is usual.
     __device__ __forceinline__ bool send(uint32_t lane, const LevelUnit &unit, const uint4 &words, const HubWords &hub,
                                          const LevelUnit &next, uint32_t at, LevelAhead &ahead) const {
-        if (unit.wide_rounds() > 1 || unit.giants() > 0) {
-            const SentApart apart = send_apart(*this, unit, words, hub, next, at);
+        const bool is_soft = SoftInput::is_in_warp(words.x, OPTIONS);
+        if (is_soft || unit.wide_rounds() > 1 || unit.giants() > 0) {
+            const SentApart apart = is_soft ? send_apart<OPTIONS>(*this, unit, words, hub, next, at)
+                                            : send_apart<false>(*this, unit, words, hub, next, at);
             ahead = apart.ahead;
             return apart.sent;
         }
         ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
-        return send_usual<false>(lane, unit, words, hub, [] {});
+        return send_usual<false, false>(lane, unit, words, hub, [] {});
     }
 
     /// Any unit, as send_apart.
@@ -535,13 +584,18 @@ struct LevelWork {
         RoundReadings readings;
         readings.start(places, leaves, true);
         LevelInput input(shared_block(), places, words);
+        const SoftInput soft(words.x, OPTIONS);
+        if (level_input_soft(words.x)) {
+            // All that a variable sends that has no other factor.
+            input.value = soft.own;
+        }
         for (uint32_t round = 0; round < rounds; ++round) {
             const bool first = round % 2 == 0;
             if (first) {
                 wait_for(places, readings);
             }
             input.take_sent(round, far_others_of_group(first ? readings.bits[0] : readings.bits[1],
-                                                       first ? readings.width(0) : readings.width(1)));
+                                                       first ? readings.width(0) : readings.width(1)), soft);
             if (!first && round + 1 < rounds) {
                 const uint32_t next = round - 1;
                 const uint4 four = load_words(chunks + (unit.chunk + 1 + next / 4) * 32 + lane);
@@ -559,16 +613,32 @@ struct LevelWork {
             if (i + 1 < wide_rounds) {
                 hub.start(places, load_words(chunk + lane), true);
             }
-            input.take_sent(rounds + i, any_message_of_eight(current, values, Product::neutral()));
+            input.take_sent(rounds + i, any_message_of_eight(current, values, Product::neutral()), soft);
         }
         for (uint32_t i = 0; i < unit.giants(); ++i) {
             const HubWords giant = load_words(chunk + lane);
-            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, versions_behind(chunk), giant));
+            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, versions_behind(chunk), giant), soft);
             chunk += 32 * chunks_of_giant(giant);
+        }
+        if (OPTIONS && unit.is_of_node()) {
+            serve_node(work, load_words(chunk + lane), input.slot, input.second, input.value.bits, input.old.bits);
+            return;
         }
         const Packed message = any_message(lane, unit, input.value, input.is_negated(), input.f, of_maxima());
         if (input.is_sent()) {
             send_message<OPTIONS>(places, input.slot, message, input.old);
+        }
+    }
+
+    /// A unit of a factor of more than 32 variables, when its inputs are there.
+    static __device__ __noinline__ void serve_node(LevelWork work, uint4 words, uint32_t slot, uint32_t second, uint64_t value,
+                                                   uint64_t old) {
+        const NodeWords node(words);
+        const Literal literal = {Packed{value}, level_want_negated(second), node.takes()};
+        const HornCoefficients &coefficients = shared_block().coefficients_of(level_want_coefficients(second));
+        const Packed message = message_of_node(work.places, node, literal, coefficients, of_maxima());
+        if (level_want_sent(second)) {
+            send_message<OPTIONS>(work.places, slot, message, Packed{old});
         }
     }
 

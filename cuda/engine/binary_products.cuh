@@ -18,6 +18,38 @@ struct Sent {
     bool contradictory;
 };
 
+/// The same as the product that it is, the significand of which may be up to 2^32.
+struct ProductSent {
+    double significand;
+    int32_t exponent;
+    Certain certain;
+
+    static __device__ __forceinline__ ProductSent of(Packed value) {
+        const Far far = Far::of(uncertain(value));
+        ProductSent product = {far.significand, far.exponent, {0, 0}};
+        product.certain.count(value);
+        return product;
+    }
+
+    __device__ __forceinline__ Sent sent() const {
+        const Packed odds = Far::normalise(significand, exponent).packed();
+        return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
+    }
+
+    /// Times soft evidence.
+    __device__ __forceinline__ ProductSent times(const ProductSent &soft) const {
+        return ProductSent{significand * soft.significand, exponent + soft.exponent,
+                           {certain.zeros + soft.certain.zeros, certain.infinities + soft.certain.infinities}};
+    }
+
+    /// That of another thread of the warp.
+    __device__ __forceinline__ ProductSent of_thread(uint32_t thread) const {
+        const int from = static_cast<int>(thread);
+        return ProductSent{__shfl_sync(~0u, significand, from), __shfl_sync(~0u, exponent, from),
+                           {__shfl_sync(~0u, certain.zeros, from), __shfl_sync(~0u, certain.infinities, from)}};
+    }
+};
+
 // Messages are multiplied as doubles, certain ones as well: a zero makes a zero of all others, an infinity an infinity, and both
 // something that is no number. Those of hubs are ones, and counted.
 
@@ -236,21 +268,20 @@ struct SiblingShares {
 
 /// What variables send, one of whose messages each of 2^width neighbouring threads has, whatever they are. No width is
 /// above 2.
-__device__ __noinline__ inline Sent far_others_of_group(uint64_t value, uint32_t width) {
+__device__ __noinline__ inline ProductSent far_others_of_group(uint64_t value, uint32_t width) {
     const uint32_t lane = threadIdx.x % 32, threads = 1u << width;
     const uint32_t zeros = __ballot_sync(~0u, value == 0);
     const uint32_t infinities = __ballot_sync(~0u, value == INFINITY_BITS);
     const SiblingShares<2> siblings(Share::of_any(uncertain(Packed{value})), width);
     if (width == 0) {
-        return Sent{value, false};
+        return ProductSent::of(Packed{value});
     }
     const uint32_t all = (threads < 32 ? (1u << threads) - 1 : ~0u) << (lane & ~(threads - 1));
     const uint32_t others = all & ~(1u << lane);
     const Certain certain = {static_cast<uint32_t>(__popc(zeros & others)),
                              static_cast<uint32_t>(__popc(infinities & others))};
     const Share rest = siblings.others(Share{1.0, 0});
-    const Packed odds = Far::normalise(rest.significand, rest.exponent).packed();
-    return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
+    return ProductSent{rest.significand, rest.exponent, certain};
 }
 
 /// The range of eight messages that are multiplied as they are, and that of a last one by which such products are: then all are
@@ -415,7 +446,7 @@ __device__ __forceinline__ uint32_t count_certain(uint32_t zeros, uint32_t infin
 }
 
 /// What hubs send, whatever the messages are; `top` is above all.
-__device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
+__device__ __forceinline__ ProductSent any_message_of_eight(const HubWords &words, const Packed (&values)[8],
                                                      const Product &top) {
     const HubWords without_last = {words.x, words.y & ~HUB_READING_LAST_MASK, words.z, words.w};
     const uint32_t own = words.z & 7, width = hub_width(words);
@@ -430,12 +461,11 @@ __device__ __forceinline__ Sent any_message_of_eight(const HubWords &words, cons
     const SiblingShares<> shares(share_of_eight(digits, exponents), width);
     const Partial partial = partial_of_eight(without_last, digits,
                                              shares.others(Share{top.significand, static_cast<int32_t>(exponent)}));
-    const Packed odds = Far::normalise(partial.above, partial.exponent + exponents.of_others).packed();
     // Certain ones among the others decide.
     const uint32_t at_own = (zeros >> own & 1) << 16 | (infinities >> own & 1);
     const uint32_t others = count_certain(zeros, infinities, width) - at_own;
     const Certain certain = {top.zeros + (others >> 16), top.infinities + (others & 0xffff)};
-    return Sent{certain.any() ? certain.odds().bits : odds.bits, certain.contradictory()};
+    return ProductSent{partial.above, partial.exponent + exponents.of_others, certain};
 }
 
 /// The product of a piece of WARP_LEAVES messages, of which each thread has eight.

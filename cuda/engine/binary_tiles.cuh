@@ -2,8 +2,8 @@
 // src/engine/cuda/binary/flood.rs.
 #pragma once
 
+#include "binary_exchange.cuh"
 #include "binary_factors.cuh"
-#include "binary_home.cuh"
 
 namespace fastlbp {
 

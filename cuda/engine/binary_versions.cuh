@@ -93,7 +93,7 @@ __device__ __noinline__ inline PieceShare share_above_piece(uint32_t buffer, con
 }
 
 /// What such a hub sends, whatever its messages are.
-__device__ __noinline__ inline Sent message_of_pieces(const Places &places, const uint32_t *versions, HubWords words) {
+__device__ __noinline__ inline ProductSent message_of_pieces(const Places &places, const uint32_t *versions, HubWords words) {
     HubReadings readings;
     readings.start(places, words, true);
     const Versions pieces(places.buffer, versions);

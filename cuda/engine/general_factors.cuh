@@ -198,12 +198,86 @@ FASTLBP_DEVICE void skip_input(const General &g, uint32_t edge, Packed *out) {
     }
 }
 
+/// The message of a variable of several states to its edge at `leaf`, by lanes with a state each, or several: of those that are
+/// `active`. All lanes of the warp call it.
+FASTLBP_DEVICE void read_states(const General &g, const Pass &pass, uint32_t edge, uint32_t rank, bool active, Packed *out,
+                                const LaneGroup &lanes) {
+    const uint32_t variable = g.edge_variables[edge];
+    const Incoming incoming(g, pass.old_values, pass.new_values, variable, rank);
+    const Others<OneThread> others = {incoming, g.edge_slots[edge] - g.variable_offsets[variable]};
+    const auto products = with_evidence(g, variable, others);
+    const uint32_t width = active ? incoming.width : 0;
+    // Negated, so that both searches are for the largest.
+    uint32_t fewest = 0;
+    int64_t top = INT64_MIN;
+    Product first = Product::neutral();
+    for (uint32_t x = lanes.rank(); x < width; x += lanes.size) {
+        const Product product = products(x);
+        first = x == lanes.rank() ? product : first;
+        fewest = larger_of(fewest, ~product.zeros);
+        top = product.zeros == 0 ? larger_of(top, product.exponent) : top;
+    }
+    fewest = ~lanes.largest(fewest);
+    top = lanes.largest(top);
+    for (uint32_t x = lanes.rank(); x < width; x += lanes.size) {
+        out[x] = resolved(x == lanes.rank() ? first : products(x), fewest, top);
+    }
+    if (active && fewest > 0 && lanes.rank() == 0) {
+        note_met(pass.tally, variable);
+    }
+}
+
+/// read_inputs by a warp where variables have several states: as many lanes for each as the widest has states. In a block, those of
+/// many edges are left to all of its threads.
+FASTLBP_DEVICE_COLD void read_inputs_by_lanes(const General &g, const Pass &pass, uint32_t level, uint32_t first_edge,
+                                              uint32_t arity, uint32_t rank, uint32_t unneeded, Packed *inputs, bool in_block) {
+    const LaneGroup warp(LANES);
+    uint32_t widest = 1;
+    for (uint32_t i = warp.rank(); i < arity; i += warp.size) {
+        widest = larger_of(widest, g.width(g.edge_variables[first_edge + i]));
+    }
+    widest = warp.largest(widest);
+    uint32_t size = 1;
+    while (size < widest && size < LANES) {
+        size *= 2;
+    }
+    const LaneGroup lanes(size);
+    const uint32_t start = g.input_of(first_edge);
+    for (uint32_t turn = 0; turn * lanes.groups() < arity; ++turn) {
+        const uint32_t i = turn * lanes.groups() + lanes.number();
+        const uint32_t edge = first_edge + (i < arity ? i : 0), variable = g.edge_variables[edge];
+        Packed *const input = inputs + (g.input_of(edge) - start), *const there = g.by_edge + g.input_of(edge);
+        const bool is_needed = edge != unneeded, is_there = is_needed && is_prepared(g, level, variable, rank);
+        const bool is_left = in_block && is_needed && !is_there && g.degree(variable) > HIGH_DEGREE;
+        const uint32_t width = i < arity && !is_left ? g.width(variable) : 0, known = g.known[variable];
+        const bool is_free = is_needed && !is_there && width > 1 && !is_observed(known);
+        // What a prepared variable has sent may be for another rank.
+        const bool is_kept = !is_needed && input == there && prepared_state(g, variable);
+        for (uint32_t x = lanes.rank(); x < width && !is_free && !is_kept; x += lanes.size) {
+            if (!is_needed) {
+                input[x] = Packed::one();
+            } else if (is_there) {
+                input[x] = there[x];
+            } else if (width == 1) {
+                read_input(g, pass, edge, rank, input);
+            } else {
+                input[x] = g.weights_of(variable)[x];
+            }
+        }
+        read_states(g, pass, edge, rank, is_free, input, lanes);
+    }
+}
+
 /// The messages to a factor as an edge of a rank sees them, but for the one along `unneeded`.
 FASTLBP_DEVICE void read_inputs(const General &g, const Pass &pass, uint32_t level, uint32_t first_edge,
                                 uint32_t arity, uint32_t rank, uint32_t unneeded, Packed *inputs, void *scratch,
                                 const ThreadGroup &group) {
     const uint32_t start = g.input_of(first_edge);
-    for (uint32_t edge = first_edge + group.rank(); edge < first_edge + arity; edge += group.size()) {
+    const bool by_lanes = !group.is_thread() && g.variable_values;
+    if (by_lanes && group.rank() < LANES) {
+        read_inputs_by_lanes(g, pass, level, first_edge, arity, rank, unneeded, inputs, group.span == SPAN_BLOCK);
+    }
+    for (uint32_t edge = first_edge + group.rank(); !by_lanes && edge < first_edge + arity; edge += group.size()) {
         Packed *const input = inputs + (g.input_of(edge) - start);
         if (edge == unneeded) {
             // What a prepared variable has sent may be for another rank.

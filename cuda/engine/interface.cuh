@@ -271,6 +271,8 @@ constexpr uint32_t LEVEL_INPUT_SLOT_MASK = 0x1ffffff;
 constexpr uint32_t LEVEL_INPUT_LAST_SHIFT = 25;
 constexpr uint32_t LEVEL_INPUT_LAST_MASK = 0xe000000;
 #define level_input_last(word) ((word) >> LEVEL_INPUT_LAST_SHIFT & 0x7)
+constexpr uint32_t LEVEL_INPUT_SOFT = 0x10000000;
+#define level_input_soft(word) (((word) & LEVEL_INPUT_SOFT) != 0)
 constexpr uint32_t LEVEL_INPUT_SOURCE_SHIFT = 29;
 constexpr uint32_t LEVEL_INPUT_SOURCE_MASK = 0xe0000000;
 #define level_input_source(word) ((word) >> LEVEL_INPUT_SOURCE_SHIFT)
@@ -344,6 +346,9 @@ constexpr uint32_t UNIT_SHAPE_HUB_LEVELS_MASK = 0x38;
 /// Whether it is no factors, but the product of a piece of a hub.
 constexpr uint32_t UNIT_SHAPE_MULTIPLIES = 0x40;
 #define unit_shape_multiplies(word) (((word) & UNIT_SHAPE_MULTIPLIES) != 0)
+/// Whether it is of a node of a factor of more than 32 variables.
+constexpr uint32_t UNIT_SHAPE_NODE = 0x80;
+#define unit_shape_node(word) (((word) & UNIT_SHAPE_NODE) != 0)
 /// Logarithm of the number of threads of each factor, less 2.
 constexpr uint32_t UNIT_SHAPE_LEVELS_SHIFT = 9;
 constexpr uint32_t UNIT_SHAPE_LEVELS_MASK = 0x600;
@@ -423,6 +428,16 @@ constexpr uint32_t FLOOD_LARGE_FACTORS = 3;
 constexpr uint32_t FLOOD_HUB_KINDS = 4;
 /// Words of a body that a warp hands over: of the two numbers the bits of the significand, and the exponent.
 constexpr uint32_t BODY_WORDS = 4;
+/// By levels, words of a node of a factor of more than 32 variables, and what its units do (see binary_level_bodies.cuh): that of a leaf
+/// hands over the body of its literals; one above, the root, and one below it; that of a leaf sends its messages.
+constexpr uint32_t NODE_WORDS = 10;
+constexpr uint32_t NODE_LEAF_UP = 0;
+constexpr uint32_t NODE_UP = 1;
+constexpr uint32_t NODE_ROOT = 2;
+constexpr uint32_t NODE_DOWN = 3;
+constexpr uint32_t NODE_LEAF_DOWN = 4;
+/// No node.
+constexpr uint32_t NODE_NONE = 0xffffffff;
 /// Most variables of a factor that a single thread takes.
 constexpr uint32_t TILE_ARITY = 8;
 /// Kinds of units of factors behind tiles of the arities 2, 3, ...: a factor with more variables.
@@ -619,9 +634,12 @@ struct BinaryData {
     /// (see binary_large_factors.cuh).
     uint32_t factor_pieces;
     uint64_t *factor_bodies;
+    /// By levels: NODE_WORDS of each node of factors of more than 32 variables, of all states, of which each has node_stride words.
+    uint64_t *level_nodes;
+    uint64_t node_stride;
 };
 
-static_assert(sizeof(BinaryData) == 472, "BinaryData");
+static_assert(sizeof(BinaryData) == 488, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -687,6 +705,8 @@ FASTLBP_FIELD(BinaryData, piece_places, 448);
 FASTLBP_FIELD(BinaryData, level_warps, 456);
 FASTLBP_FIELD(BinaryData, factor_pieces, 460);
 FASTLBP_FIELD(BinaryData, factor_bodies, 464);
+FASTLBP_FIELD(BinaryData, level_nodes, 472);
+FASTLBP_FIELD(BinaryData, node_stride, 480);
 
 #endif
 

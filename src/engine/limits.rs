@@ -2,8 +2,7 @@
 
 use crate::model::FactorGraph;
 
-/// Most variables of a conjunction that a warp takes at once: larger ones are in pieces, and only where all messages are sent at
-/// once.
+/// Most variables of a conjunction that a warp takes at once: larger ones are in pieces, and by levels trees.
 pub(super) const MOST_VARIABLES: usize = 32;
 /// Messages of a variable of many factors whose product is computed once for all messages that need it.
 pub(super) const PIECE: usize = 256;
@@ -12,11 +11,16 @@ pub(super) const MOST_LEVEL_WORDS: usize = 1 << 28;
 
 /// How many of a graph's edges are of conjunctions of more than [`MOST_VARIABLES`]. O(factors).
 pub(super) fn edges_of_large_factors(graph: &FactorGraph) -> usize {
-    let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
-    arities.filter(|&arity| arity > MOST_VARIABLES).sum()
+    large_arities(graph).sum()
 }
 
-/// Whether these are so few that these kernels serve the graph.
+/// The numbers of variables of such conjunctions.
+pub(super) fn large_arities(graph: &FactorGraph) -> impl Iterator<Item = usize> {
+    let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
+    arities.filter(|&arity| arity > MOST_VARIABLES)
+}
+
+/// Whether these are so few that these kernels serve the graph where all messages are sent at once.
 pub(super) fn serves_large_factors(of_large: usize, graph: &FactorGraph) -> bool {
     2 * of_large <= graph.edge_count()
 }

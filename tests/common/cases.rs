@@ -128,20 +128,28 @@ pub fn binary_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     build(&labels, &vec![2; count], &inputs)
 }
 
-/// A graph of so many binary variables, no multiple of 7, of small conjunctions and one of each of these numbers of variables.
+/// A graph of so many binary variables, no multiple of 7, of small conjunctions and one of each of these numbers of variables; one of
+/// the last one's variables is in so many more.
 pub fn graph_with_large_factors(
-    choices: &mut Choices, count: usize, arities: &[usize],
+    choices: &mut Choices, count: usize, arities: &[usize], degree: usize,
 ) -> Arc<FactorGraph> {
     let labels = labels(choices, count);
     let mut inputs = Vec::new();
-    for _ in 0..2 * count {
+    for _ in 0..count + count / 2 {
         let count = 1 + choices.below(4);
         let scope = choose_scope(choices, &labels, count);
         inputs.push(conjunction(choices, scope));
     }
+    let mut last = labels[0];
     for &arity in arities {
         let first = choices.below(count);
+        last = labels[(first + 7 * (arity / 2)) % count];
         let scope = (0..arity).map(|i| labels[(first + 7 * i) % count]).collect();
+        inputs.push(conjunction(choices, scope));
+    }
+    let others: Vec<u64> = labels.iter().copied().filter(|&label| label != last).collect();
+    for _ in 0..degree {
+        let scope = vec![last, others[choices.below(others.len())]];
         inputs.push(conjunction(choices, scope));
     }
     build(&labels, &vec![2; count], &inputs)

@@ -1,7 +1,7 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
 use crate::engine::limits::{
-    MOST_LEVEL_WORDS, PIECE, edges_of_large_factors, serves_large_factors,
+    MOST_LEVEL_WORDS, PIECE, edges_of_large_factors, large_arities, serves_large_factors,
 };
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
@@ -60,12 +60,14 @@ measured! {
         /// Device: an iteration of PARALL over conjunctions of which some are of more than 32 variables: at least, and for each
         /// edge of these.
         device_large_factors: Step = Step::of(18e-6, 0.35e-9),
-        /// Device: a level of another schedule over conjunctions, damped or of maxima.
+        /// Device: the same by levels, for each such conjunction, and for each of its edges.
+        device_large_factor_of_levels: Step = Step::of(7e-6, 0.35e-9),
+        /// Device: a level of another schedule over conjunctions, damped or of maxima, or where some are of more than 32 variables.
         device_optional_level: Step = Step::of(1.2e-6, 24e-12),
         /// Device: an iteration of PARALL, for anything else.
         device_general_iteration: Step = Step::of(17e-6, 0.09e-9),
         /// Device: a level of another schedule, for anything else.
-        device_general_level: Step = Step::of(65e-6, 1.8e-9),
+        device_general_level: Step = Step::of(45e-6, 1e-9),
         /// Device: variables of so many factors that their messages are counted apart.
         high_degree: HighDegree = HighDegree { least: 64, read: 1e-12 },
         /// Moving the messages from one engine to another, per edge.
@@ -115,7 +117,8 @@ pub(super) struct Workload {
     /// Messages that the high-degree variables' messages read, where each is computed on its own: all, and in kernels that
     /// have products of pieces.
     high_degree_reads: [f64; 2],
-    /// Edges of conjunctions of more than 32 variables.
+    /// Number of conjunctions of more than 32 variables, and of their edges.
+    large_factors: f64,
     large_factor_edges: f64,
     /// Whether devices have kernels of their own for graphs of this kind: where all messages are sent at once, and by levels.
     has_kernels: [bool; 2],
@@ -125,7 +128,7 @@ impl Workload {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
         let of_large = edges_of_large_factors(graph);
-        let mut all_conjunctions = graph.all_binary() && serves_large_factors(of_large, graph);
+        let mut all_conjunctions = graph.all_binary();
         for factor in graph.other_factors() {
             all_conjunctions = false;
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
@@ -144,8 +147,12 @@ impl Workload {
             messages,
             states: graph.state_count() as f64,
             high_degree_reads,
+            large_factors: large_arities(graph).count() as f64,
             large_factor_edges: of_large as f64,
-            has_kernels: [all_conjunctions, all_conjunctions && of_large == 0 && fits_levels],
+            has_kernels: [
+                all_conjunctions && serves_large_factors(of_large, graph),
+                all_conjunctions && fits_levels,
+            ],
         }
     }
 }
@@ -223,10 +230,10 @@ impl Costs {
     /// On the device, which is started and has its engine.
     pub(super) fn device(&self, work: &Workload, shape: Shape, request: &RunRequest) -> RunCost {
         let damped = request.damping > 0.0;
-        let has_options = damped || request.inference == Inference::MaxProduct;
         let by_levels = shape != Shape::Synchronous;
-        let is_general = !work.has_kernels[usize::from(by_levels)]
-            || (damped && matches!(request.rule, StopRule::Bingo { .. }));
+        let is_optional = by_levels && work.large_factors > 0.0;
+        let has_options = damped || request.inference == Inference::MaxProduct || is_optional;
+        let is_general = !work.has_kernels[usize::from(by_levels)];
         let [iteration, level] = match (is_general, has_options) {
             (true, _) => [self.device_general_iteration, self.device_general_level],
             (false, true) => [self.device_optional_iteration, self.device_optional_level],
@@ -234,9 +241,17 @@ impl Costs {
         };
         let Step { mut wait, edge } = if by_levels { level } else { iteration };
         let mut messages = edge * work.messages;
-        if !by_levels && !is_general && work.large_factor_edges > 0.0 {
-            wait = wait.max(self.device_large_factors.wait);
-            messages += self.device_large_factors.edge * work.large_factor_edges;
+        if !is_general && work.large_factors > 0.0 {
+            let large = match by_levels {
+                false => self.device_large_factors,
+                true => self.device_large_factor_of_levels,
+            };
+            messages += large.edge * work.large_factor_edges;
+            if by_levels {
+                messages += large.wait * work.large_factors;
+            } else {
+                wait = wait.max(large.wait);
+            }
         }
         let iteration = match shape {
             Shape::Synchronous | Shape::Unknown => wait + messages,

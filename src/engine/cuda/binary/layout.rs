@@ -1,7 +1,7 @@
 //! Where variables and their messages lie: see cuda/engine/binary.cuh.
 
 use super::homes::{Home, Homes};
-use super::limits::{FEW, LARGE, is_large_factor};
+use super::limits::{FEW, LARGE};
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::interface::binary::{HUB_CLASSES, Source};
 use crate::engine::cuda::interface::words::input;
@@ -27,7 +27,7 @@ impl Source {
         self.word(input::SLOT.get(word))
     }
 
-    /// The word of an edge of a variable with soft evidence, where all messages are sent at once.
+    /// The word of an edge of a variable with soft evidence.
     pub(super) fn with_soft_evidence(word: u32) -> u32 {
         word | input::SOFT.mask()
     }
@@ -102,8 +102,7 @@ impl CoefficientNumbers {
 }
 
 impl Layout {
-    /// `None` if the graph is not one of binary variables and conjunctions, or too large, or if factors are large and there are
-    /// no homes.
+    /// `None` if the graph is not one of binary variables and conjunctions, or too large.
     ///
     /// Given the homes of variables, what is at the same home lies together, in each class of hubs and of variables
     /// with few factors; first come those of all blocks, all of which are treated as hubs.
@@ -213,11 +212,11 @@ impl Layout {
             }
         });
         layout.slot_of_edge = slot_of_edge;
-        Ok(if layout.add_factors(graph, homes.is_some())? { Some(layout) } else { None })
+        Ok(if layout.add_factors(graph)? { Some(layout) } else { None })
     }
 
     /// `false` where the graph is not of this kind.
-    fn add_factors(&mut self, graph: &FactorGraph, serves_large: bool) -> Result<bool> {
+    fn add_factors(&mut self, graph: &FactorGraph) -> Result<bool> {
         let all = graph.coefficients()?;
         let mut numbers =
             CoefficientNumbers { first: filled(all.len(), None)?, others: HashMap::new() };
@@ -229,9 +228,6 @@ impl Layout {
             else {
                 return Ok(false);
             };
-            if is_large_factor(arity) && !serves_large {
-                return Ok(false);
-            }
             let c = &all[parameter];
             if arity == 1 {
                 let inputs = &mut [EncodedMessage::ONE];

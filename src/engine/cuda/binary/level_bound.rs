@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::level_units::Threads;
 use super::level_words::{CHUNK, thread_levels};
-use super::limits::{FEW, WARP};
+use super::limits::{FEW, WARP, is_large_factor};
 use crate::engine::cuda::interface::binary::{THREAD_LEAVES, WARP_LEAVES};
 use crate::error::Result;
 use crate::memory::Grow;
@@ -21,19 +21,30 @@ pub(super) fn fewest_words(
         let variables = graph.factor_variables(factor);
         let of_all = variables.iter().map(|&v| of_hub(v)).fold(OfHubs::default(), OfHubs::and);
         let of_unit = WARP >> thread_levels(variables.len());
+        // A large one has a unit of at least two chunks for each 32 literals.
+        let of_nodes = if is_large_factor(variables.len()) {
+            (variables.len() - 1).div_ceil(WARP) * CHUNK
+        } else {
+            0
+        };
         sent.clear();
         sent.try_extend(graph.factor_edges(factor).map(|edge| (level_of[edge], edge)))?;
         sent.sort_unstable();
         for of_level in sent.chunk_by(|(a, _), (b, _)| a == b) {
             let rank = |&(_, edge): &(u32, usize)| ranks[edge];
-            words += match of_level {
-                [(_, only)] => of_all.without(of_hub(graph.edge_variables()[*only])).words(of_unit),
-                [first, others @ ..] if others.iter().all(|other| rank(other) == rank(first)) => {
-                    of_all.words(of_unit)
-                }
-                // Several items may have them, none of which reads all hubs.
-                _ => CHUNK / of_unit + of_all.giants + of_all.others,
-            };
+            words += of_nodes
+                + match of_level {
+                    [(_, only)] => {
+                        of_all.without(of_hub(graph.edge_variables()[*only])).words(of_unit)
+                    }
+                    [first, others @ ..]
+                        if others.iter().all(|other| rank(other) == rank(first)) =>
+                    {
+                        of_all.words(of_unit)
+                    }
+                    // Several items may have them, none of which reads all hubs.
+                    _ => CHUNK / of_unit + of_all.giants + of_all.others,
+                };
         }
     }
     Ok(words)

@@ -4,11 +4,12 @@ use super::layout::{Layout, changes};
 use crate::engine::cuda::interface::binary::WARP_LEAVES;
 use crate::engine::cuda::interface::words::level_want;
 use crate::error::Result;
-use crate::memory::filled;
+use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
 use crate::parallel::fill;
 use crate::schedule::{Levels, Preorder};
 use crate::threads::Gang;
+use std::ops::Range;
 
 /// Messages within as many slots of the input's, rounded down, can be the last ones.
 const LAST_SLOTS: u32 = 8;
@@ -82,20 +83,35 @@ impl<'a> Ranks<'a> {
         if low == high {
             return true;
         }
+        let mut variables = self.graph.factor_variables(factor).iter();
+        variables.all(|&v| self.others_of(v as usize, factor, low..high).next().is_none())
+    }
+
+    /// The ranks within a range of what the variables of a factor are sent by other factors, ascending.
+    pub(super) fn others_between(&self, factor: usize, ranks: Range<u32>) -> Result<Vec<u32>> {
+        let mut all = Vec::new();
+        for &v in self.graph.factor_variables(factor) {
+            all.try_extend(self.others_of(v as usize, factor, ranks.clone()))?;
+        }
+        all.sort_unstable();
+        Ok(all)
+    }
+
+    /// The same of one of the variables, in any order.
+    fn others_of(
+        &self, variable: usize, factor: usize, ranks: Range<u32>,
+    ) -> impl Iterator<Item = u32> {
         let own = self.graph.factor_edges(factor);
-        let between =
-            |e: &&u32| (low..high).contains(&self.of(**e)) && !own.contains(&(**e as usize));
-        self.graph.factor_variables(factor).iter().all(|&v| {
-            let edges = self.graph.variable_edges(v as usize);
-            let edges = if self.rising[v as usize] {
-                let first = edges.partition_point(|&e| self.of(e) < low);
-                let end = edges.partition_point(|&e| self.of(e) < high);
-                &edges[first..end]
-            } else {
-                edges
-            };
-            !edges.iter().any(|e| between(&e))
-        })
+        let edges = self.graph.variable_edges(variable);
+        let edges = if self.rising[variable] {
+            let first = edges.partition_point(|&e| self.of(e) < ranks.start);
+            let end = edges.partition_point(|&e| self.of(e) < ranks.end);
+            &edges[first..end]
+        } else {
+            edges
+        };
+        let others = edges.iter().filter(move |&&e| !own.contains(&(e as usize)));
+        others.map(|&e| self.of(e)).filter(move |rank| ranks.contains(rank))
     }
 
     /// Whether a slot is read anew along the edge `own` in messages of this rank. `None` of slots without an edge:
@@ -147,12 +163,16 @@ impl<'a> Ranks<'a> {
     /// What an item reads, by the positions of its factor, the head's first.
     pub(super) fn reads(&self, item: &Item) -> impl Iterator<Item = (usize, usize)> {
         let edges = Layout::edges_head_first(self.graph, item.factor as usize).enumerate();
-        // The only edge that is sent does not need its own input.
-        edges.filter(move |&(at, edge)| item.sent != 1 << at && self.is_read(edge))
+        edges.filter(move |&(at, edge)| self.is_read_by(item, at, edge))
+    }
+
+    /// Whether an item reads what the variable at a position sends: the only edge that is sent does not need its own input.
+    pub(super) fn is_read_by(&self, item: &Item, at: usize, edge: usize) -> bool {
+        item.sent != 1 << at && self.is_read(edge)
     }
 
     /// Whether the variable of this edge has other factors.
-    fn is_read(&self, edge: usize) -> bool {
+    pub(super) fn is_read(&self, edge: usize) -> bool {
         self.graph.degree(self.graph.edge_variables()[edge] as usize) > 1
     }
 

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use super::level_ranks::{Item, Last, Ranks};
 use super::level_versions::{Version, Versions};
 use super::level_words::{ABSENT, CHUNK, thread_levels};
-use super::limits::{FEW, WARP};
+use super::limits::{FEW, WARP, is_large_factor};
 use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
 use crate::engine::cuda::interface::words::{
     HUB_NOTHING, hub_reading, leaf, level_input, level_want, unit_shape,
@@ -35,6 +35,16 @@ struct Read {
     last: Last,
     /// When all others are there, in levels of the iteration.
     when: i64,
+}
+
+/// An input of a factor, as a thread of a unit has it: a message along an edge, as messages of a rank see it.
+pub(super) struct Input {
+    pub lane: usize,
+    pub edge: usize,
+    pub rank: u32,
+    /// The word level_want without what is read.
+    pub flags: u32,
+    pub is_read: bool,
 }
 
 /// Some factors that a warp takes together.
@@ -119,57 +129,95 @@ impl Unit {
         unit.words.try_resize(CHUNK, ranks.nothing())?;
         for lane in 0..WARP {
             let item = items.get(lane >> levels).unwrap_or(&items[0]);
-            unit.words[4 * lane] = ABSENT;
-            unit.words[4 * lane + 1] = level_want::COEFFICIENTS.put(coefficients(item));
+            unit.set_absent(lane, coefficients(item));
         }
         let mut reads = Vec::new();
         for (number, item) in items.iter().enumerate() {
             let first = number << levels;
             let lane = |at| if at == 0 { first + (1 << levels) - 1 } else { first + at - 1 };
             for (at, edge) in Layout::edges_head_first(graph, item.factor as usize).enumerate() {
-                unit.words[4 * lane(at)] = Source::None.word(ranks.layout.slot_of_edge[edge]);
-                unit.words[4 * lane(at) + 1] = ranks.flags(item, at);
-                unit.inputs.try_push((4 * lane(at) as u32, edge as u32))?;
-            }
-            for (at, edge) in ranks.reads(item) {
-                let (width, lane, rank) = (ranks.width(edge), lane(at), item.rank);
-                let (last, when) = ranks.last(edge, rank, level);
-                let input = &mut unit.words[4 * lane];
-                *input = Source::Read.in_word(*input) | level_input::LAST.put(last.away);
-                let number = reads.len();
-                reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
+                let (flags, is_read) = (ranks.flags(item, at), ranks.is_read_by(item, at, edge));
+                let input = Input { lane: lane(at), edge, rank: item.rank, flags, is_read };
+                unit.add_input(ranks, &input, level, &mut reads)?;
             }
         }
-        // ExtendedFloat reads come first, so that all begin at multiples of their widths.
-        reads.sort_unstable_by_key(|read| (std::cmp::Reverse(read.width), read.when, read.number));
-        let (wide, few) = reads.split_at(reads.partition_point(|read| read.width > FEW));
-        let rounds = unit.place(ranks, few)?;
-        let giants = wide.partition_point(|hub| hub.width > WARP_LEAVES);
-        let (giants, hubs) = wide.split_at(giants);
-        let wide_rounds = unit.place_hubs(ranks, hubs, rounds)?;
-        for (number, hub) in giants.iter().enumerate() {
-            let round = rounds + wide_rounds + number;
-            unit.words[4 * hub.lane + 1] |=
-                unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
-            unit.place_hub(ranks, hub, WARP)?;
-            versions.append_words(hub.edge, hub.rank, &mut unit.words)?;
-        }
-        for read in reads.iter().filter(|read| read.last.is_old) {
-            unit.words[4 * read.lane + 2] |= leaf::LAST_IS_OLD.mask();
-        }
+        unit.place_all(versions, ranks, reads)?;
         let is_in_f64_range =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
         let plain = items.iter().all(|item| is_in_f64_range(item));
         let range = if plain { exact_range(most) } else { 0 };
+        unit.shape |= unit_shape::LEVELS.put(levels - 2) | unit_shape::RANGE.put(range / 4);
+        Ok(unit)
+    }
+
+    /// What threads have these inputs, of factors with coefficients of this number.
+    pub(super) fn of_inputs(
+        versions: &Versions<'_>, ranks: &Ranks<'_>, inputs: impl Iterator<Item = Input>,
+        level: u32, coefficients: u32,
+    ) -> Result<Self> {
+        let mut unit = Self::default();
+        unit.words.try_resize(CHUNK, ranks.nothing())?;
+        (0..WARP).for_each(|lane| unit.set_absent(lane, coefficients));
+        let mut reads = Vec::new();
+        for input in inputs {
+            unit.add_input(ranks, &input, level, &mut reads)?;
+        }
+        unit.place_all(versions, ranks, reads)?;
+        Ok(unit)
+    }
+
+    /// A thread without an input.
+    fn set_absent(&mut self, lane: usize, coefficients: u32) {
+        self.words[4 * lane] = ABSENT;
+        self.words[4 * lane + 1] = level_want::COEFFICIENTS.put(coefficients);
+    }
+
+    /// Tells a thread which input it has; notes what is to be read for it.
+    fn add_input(
+        &mut self, ranks: &Ranks<'_>, input: &Input, level: u32, reads: &mut Vec<Read>,
+    ) -> Result<()> {
+        let Input { lane, edge, rank, flags, is_read } = *input;
+        let word = Source::None.word(ranks.layout.slot_of_edge[edge]);
+        self.words[4 * lane] = word;
+        self.words[4 * lane + 1] = flags;
+        self.inputs.try_push((4 * lane as u32, edge as u32))?;
+        if is_read {
+            let (last, when) = ranks.last(edge, rank, level);
+            self.words[4 * lane] = Source::Read.in_word(word) | level_input::LAST.put(last.away);
+            let (number, width) = (reads.len(), ranks.width(edge));
+            reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
+        }
+        Ok(())
+    }
+
+    /// Tells all threads what they read, and where they find what they want.
+    fn place_all(
+        &mut self, versions: &Versions<'_>, ranks: &Ranks<'_>, mut reads: Vec<Read>,
+    ) -> Result<()> {
+        // Those that threads read most of come first, so that all begin at multiples of their widths.
+        reads.sort_unstable_by_key(|read| (std::cmp::Reverse(read.width), read.when, read.number));
+        let (wide, few) = reads.split_at(reads.partition_point(|read| read.width > FEW));
+        let rounds = self.place(ranks, few)?;
+        let giants = wide.partition_point(|hub| hub.width > WARP_LEAVES);
+        let (giants, hubs) = wide.split_at(giants);
+        let wide_rounds = self.place_hubs(ranks, hubs, rounds)?;
+        for (number, hub) in giants.iter().enumerate() {
+            let round = rounds + wide_rounds + number;
+            self.words[4 * hub.lane + 1] |=
+                unit_source(round, ranks.own_place(hub.edge) % WARP_LEAVES / 8);
+            self.place_hub(ranks, hub, WARP)?;
+            versions.append_words(hub.edge, hub.rank, &mut self.words)?;
+        }
+        for read in reads.iter().filter(|read| read.last.is_old) {
+            self.words[4 * read.lane + 2] |= leaf::LAST_IS_OLD.mask();
+        }
         let threads = |hub: &Read| hub.width.min(WARP_LEAVES) / THREAD_LEAVES as usize;
         let hub_levels = giants.iter().chain(hubs).map(|hub| threads(hub).ilog2()).max();
-        unit.shape = unit_shape::ROUNDS.put(rounds as u32)
+        self.shape |= unit_shape::ROUNDS.put(rounds as u32)
             | unit_shape::HUB_LEVELS.put(hub_levels.unwrap_or(0))
-            | unit_shape::LEVELS.put(levels - 2)
             | unit_shape::WIDE_ROUNDS.put(wide_rounds as u32)
-            | unit_shape::GIANTS.put(giants.len() as u32)
-            | unit_shape::RANGE.put(range / 4);
-        Ok(unit)
+            | unit_shape::GIANTS.put(giants.len() as u32);
+        Ok(())
     }
 
     /// The unit that computes a version of a piece.
@@ -335,14 +383,14 @@ fn groups_of<'i>(
     })
 }
 
-/// The items of the edges of a level, which ascend. Factors with one variable have none.
+/// The items of the edges of a level, which ascend. Factors with one variable have none, and large ones others.
 pub(super) fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
     let factors = graph.edge_factors();
     let mut items: Vec<Item> = Vec::new();
     for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
         let factor = factors[group[0] as usize];
         let f = factor as usize;
-        if graph.arity(f) == 1 {
+        if graph.arity(f) == 1 || is_large_factor(graph.arity(f)) {
             continue;
         }
         let head = graph.factor_edges(f).start + graph.head_position(f).unwrap_or_default();

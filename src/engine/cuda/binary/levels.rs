@@ -1,6 +1,7 @@
 //! What warps do level by level: see cuda/engine/binary_levels.cuh.
 
 use super::layout::Layout;
+use super::level_bodies::{Trees, large_items_of};
 use super::level_bound::fewest_words;
 use super::level_ranks::Ranks;
 use super::level_units::{Unit, items_of, units_of};
@@ -24,6 +25,8 @@ pub(super) struct LevelWork {
     pub words: Vec<u32>,
     /// By piece of high-degree variables, where the product of all its messages is: see `Versions`.
     pub piece_places: Vec<u32>,
+    /// Number of nodes of large factors.
+    pub nodes: usize,
     /// The places of inputs with their edges.
     pub places: Vec<(u32, u32)>,
 }
@@ -46,6 +49,8 @@ impl LevelWork {
         let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
         let versions = &Versions::new(&ranks)?;
+        let coefficients = graph.coefficients()?;
+        let trees = Trees::new(versions, &ranks, &coefficients);
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
         let words = AtomicUsize::new(0);
@@ -55,6 +60,8 @@ impl LevelWork {
             }
             let items = items_of(graph, &ranks, levels.edges(level))?;
             let units = units_of(versions, &ranks, items, level as u32, count)?;
+            let large = large_items_of(graph, &ranks, levels.edges(level))?;
+            let units = trees.units_of(&large, level as u32)?.around(units)?;
             words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
             Ok(units)
         })?;
@@ -82,6 +89,7 @@ impl LevelWork {
             starts: room(all.len() + 1)?,
             words: room(words)?,
             piece_places: versions.places_of_all()?,
+            nodes: trees.count(),
             places: room(places)?,
         };
         work.starts.push(0);

@@ -1,5 +1,5 @@
 //! Graphs of binary variables and conjunctions of literals, which most graphs of program analysis are, in a layout of
-//! its own: by levels sums without damping, all at once any run.
+//! its own.
 //! See cuda/engine/binary.cuh.
 
 mod flood;
@@ -7,6 +7,7 @@ mod homes;
 mod housing;
 mod large_factors;
 mod layout;
+mod level_bodies;
 mod level_bound;
 mod level_ranks;
 mod level_units;

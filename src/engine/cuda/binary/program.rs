@@ -11,7 +11,7 @@ use crate::engine::cuda::driver::{
 use crate::engine::cuda::interface::arithmetic::Product;
 use crate::engine::cuda::interface::binary::{
     AHEAD_AT_MOST, BODY_WORDS, Binary, FLOOD_SHARED, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES,
-    LEVEL_THREADS, SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
+    LEVEL_THREADS, NODE_WORDS, SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
 };
 use crate::engine::cuda::interface::run::{
     self, Loop, PASS_BUFFERS, ROUGH, ReductionCounters, RuleKind, SCANS, THREADS,
@@ -42,7 +42,7 @@ struct Kernels {
     /// runs where there are large factors.
     floods: [[Kernel; 2]; 2],
     large_flood: Kernel,
-    /// The same by levels.
+    /// By levels sums without damping where there are no large factors, and any runs.
     levels: [Kernel; 2],
     results: Kernel,
     means: Kernel,
@@ -278,6 +278,9 @@ impl BinaryProgram {
                 binary.product_stride = product_words as u64;
                 binary.level_products = loader.reserve::<u64>(LEVEL_STATES * product_words)?.into();
                 binary.piece_places = loader.load(&work.piece_places)?;
+                let node_words = NODE_WORDS * work.nodes;
+                binary.node_stride = node_words as u64;
+                binary.level_nodes = loader.reserve::<u64>(LEVEL_STATES * node_words)?.into();
                 (base, input_places) = (work.words, work.places);
                 binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
                 states = LEVEL_STATES;
@@ -455,10 +458,7 @@ impl BinaryProgram {
             let known = self.evidence.get(v).copied();
             let v = v as usize;
             let position = self.layout.position[v];
-            words.try_push((
-                self.known_start as u32 + position,
-                known.filter(|known| self.serves_known(*known)).map_or(0, Known::word),
-            ))?;
+            words.try_push((self.known_start as u32 + position, known.map_or(0, Known::word)))?;
             for &edge in self.graph.variable_edges(v) {
                 let range = self.offsets[edge as usize]..self.offsets[edge as usize + 1];
                 for &place in &self.places[range.start as usize..range.end as usize] {
@@ -472,17 +472,13 @@ impl BinaryProgram {
                         match known {
                             Some(Known::State(false)) => Source::False.in_word(word),
                             Some(Known::State(true)) => Source::True.in_word(word),
-                            Some(Known::Soft(_)) if !self.by_levels => {
-                                Source::with_soft_evidence(word)
-                            }
-                            _ => word,
+                            Some(Known::Soft(_)) => Source::with_soft_evidence(word),
+                            None => word,
                         },
                     ))?;
                 }
             }
-            if let Some(known @ Known::Soft(EncodedMessage(bits))) = known
-                && self.serves_known(known)
-            {
+            if let Some(Known::Soft(EncodedMessage(bits))) = known {
                 for place in self.layout.soft_places(position) {
                     soft.try_push((2 * place, bits as u32))?;
                     soft.try_push((2 * place + 1, (bits >> 32) as u32))?;
@@ -504,11 +500,6 @@ impl BinaryProgram {
         };
         self.changed.clear();
         Ok(())
-    }
-
-    /// Whether the program serves evidence of this kind: by levels only states.
-    fn serves_known(&self, known: Known) -> bool {
-        !self.by_levels || matches!(known, Known::State(_))
     }
 
     /// Allocates what BINGO's rule measures with, if it is not there, and sets what rules measure with to
@@ -608,13 +599,11 @@ impl Program for BinaryProgram {
         self.by_levels
     }
 
-    /// Of those that programs serve: by levels only those without soft evidence.
     fn serves(&self, request: &RunRequest) -> bool {
         let damped = request.damping > 0.0;
         let is_excluded = matches!(request.rule, StopRule::AllBeliefs { .. });
-        let has_other_evidence = self.by_levels && self.soft_count > 0;
         let has_room = self.by_levels || self.rooms[usize::from(damped)].is_some();
-        !is_excluded && !has_other_evidence && has_room && request.active_threshold.is_none()
+        !is_excluded && has_room && request.active_threshold.is_none()
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
@@ -669,13 +658,14 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            // That those who send measure a sample of the beliefs is an option as well.
+            // That those who send measure a sample of the beliefs is an option as well, as are large factors by levels.
             let is_rough = !self.by_levels
                 && iterations.rule.kind == RuleKind::Tolerance as u32
                 && iterations.rule.flags & ROUGH != 0;
             let has_options = self.binary.maxima != 0
                 || self.binary.damping > 0.0
                 || self.soft_count > 0
+                || self.binary.node_stride > 0
                 || is_rough;
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {

@@ -18,10 +18,14 @@ use crate::schedule::{Preorder, Schedule, Storage, analyse};
 use crate::testing::{cases, is_deep};
 use crate::threads::Gang;
 use flood::check_flood;
+use order::check_order;
 use proptest::prelude::*;
 use std::collections::HashMap;
+use trees::trees_of;
 
 mod flood;
+mod order;
+mod trees;
 
 const NOTHING: u32 = u32::MAX;
 
@@ -50,16 +54,23 @@ enum Reading {
     Hub(Vec<[u32; 4]>, Vec<u32>),
 }
 
-/// What a unit of an iteration by levels sends.
-fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
+/// What the threads of a unit of factors have, by levels.
+struct Threads {
+    /// Coefficients and the input, if there is one.
+    all: Vec<(u32, Option<Input>)>,
+    /// The last chunk of a unit of a node.
+    nodes: Vec<[u32; 4]>,
+}
+
+fn threads_of(work: &LevelWork, number: usize) -> Threads {
     let LevelUnit { chunk, shape } = work.units[number];
     let end = work.units.get(number + 1).map_or(work.words.len(), |next| 128 * next.chunk as usize);
     let words = &work.words[128 * chunk as usize..end];
+    let of_node = if unit_shape::NODE.is_in(shape) { 128 } else { 0 };
+    let (words, nodes) = words.split_at(words.len() - of_node);
     let rounds = unit_shape::ROUNDS.get(shape) as usize;
     let [wide, giants] =
         [unit_shape::WIDE_ROUNDS, unit_shape::GIANTS].map(|bits| bits.get(shape) as usize);
-    let levels = 2 + unit_shape::LEVELS.get(shape);
-    assert!([2, 3, 5].contains(&levels));
     assert!(rounds + wide + giants <= 32);
     // The chunks of each round of hubs, and of each hub in pieces.
     let mut at = 128 * (1 + rounds.saturating_sub(2).div_ceil(4));
@@ -82,50 +93,62 @@ fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
         0 | 1 => words[4 * lane + 2 + round],
         _ => words[128 * (1 + (round - 2) / 4) + 4 * lane + (round - 2) % 4],
     };
-    let width = 1_usize << levels;
-    let mut sendings = Vec::new();
-    for first in (0..WARP).step_by(width) {
-        let lanes: Vec<usize> =
-            (first..first + width).filter(|lane| words[4 * lane] != ABSENT).collect();
-        if lanes.is_empty() {
-            continue;
+    let input = |lane: usize| {
+        let [word, second] = [words[4 * lane], words[4 * lane + 1]];
+        let last = level_input::LAST.get(word);
+        let word = word & !level_input::LAST.mask();
+        let last_is_old = leaf::LAST_IS_OLD.is_in(words[4 * lane + 2]);
+        assert!(last != 0 || !last_is_old);
+        let is_sent = level_want::SENT.is_in(second);
+        if Source::is_none_in(word) {
+            return Input { word, last, last_is_old, is_sent, read: Reading::Nothing };
         }
-        assert!(lanes.len() >= 2 && lanes.last() == Some(&(first + width - 1)));
-        let coefficients = level_want::COEFFICIENTS.get(words[4 * lanes[0] + 1]);
-        let input = |&lane: &usize| {
-            let [word, second] = [words[4 * lane], words[4 * lane + 1]];
-            let last = level_input::LAST.get(word);
-            let word = word & !level_input::LAST.mask();
-            let last_is_old = leaf::LAST_IS_OLD.is_in(words[4 * lane + 2]);
-            assert!(last != 0 || !last_is_old);
-            assert_eq!(level_want::COEFFICIENTS.get(second), coefficients);
-            let is_sent = level_want::SENT.is_in(second);
-            if Source::is_none_in(word) {
-                return Input { word, last, last_is_old, is_sent, read: Reading::Nothing };
+        let [own, round] =
+            [level_want::THREAD, level_want::ROUND].map(|bits| bits.get(second) as usize);
+        if round >= rounds {
+            let of_hub = &of_hubs[round - rounds];
+            let threads = 1 << (hub_reading::LEVELS.get(of_hub[own][1]));
+            let first = own / threads * threads;
+            let read = of_hub[first..first + threads].to_vec();
+            assert_eq!(
+                own - first,
+                read[0][2] as usize % WARP_LEAVES / 8,
+                "the thread at its slot"
+            );
+            let read = Reading::Hub(read, versions[round - rounds].clone());
+            return Input { word, last, last_is_old, is_sent, read };
+        }
+        let threads = 1_usize << (leaf::LEVELS.get(leaf(round, own)));
+        assert!(threads <= 4);
+        let begin = own / threads * threads;
+        let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
+        assert!(read.iter().all(|&leaf| 1 << (leaf::LEVELS.get(leaf)) == threads));
+        Input { word, last, last_is_old, is_sent, read: Reading::Threads(read, own - begin) }
+    };
+    let coefficients = |lane: usize| level_want::COEFFICIENTS.get(words[4 * lane + 1]);
+    let is_there = |lane: usize| words[4 * lane] != ABSENT;
+    let all = (0..WARP).map(|lane| (coefficients(lane), is_there(lane).then(|| input(lane))));
+    Threads { all: all.collect(), nodes: nodes.as_chunks::<4>().0.to_vec() }
+}
+
+/// What a unit of an iteration by levels sends.
+fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
+    let levels = 2 + unit_shape::LEVELS.get(work.units[number].shape);
+    assert!([2, 3, 5].contains(&levels));
+    let mut threads = threads_of(work, number).all;
+    let mut sendings = Vec::new();
+    for of_factor in threads.chunks_mut(1 << levels) {
+        let head_is_last = of_factor.last().is_some_and(|(_, input)| input.is_some());
+        let mut inputs = Vec::new();
+        for (of_input, input) in of_factor.iter_mut() {
+            if let Some(input) = input.take() {
+                inputs.push((*of_input, input));
             }
-            let [own, round] =
-                [level_want::THREAD, level_want::ROUND].map(|bits| bits.get(second) as usize);
-            if round >= rounds {
-                let of_hub = &of_hubs[round - rounds];
-                let threads = 1 << (hub_reading::LEVELS.get(of_hub[own][1]));
-                let first = own / threads * threads;
-                let read = of_hub[first..first + threads].to_vec();
-                assert_eq!(
-                    own - first,
-                    read[0][2] as usize % WARP_LEAVES / 8,
-                    "the thread at its slot"
-                );
-                let read = Reading::Hub(read, versions[round - rounds].clone());
-                return Input { word, last, last_is_old, is_sent, read };
-            }
-            let threads = 1_usize << (leaf::LEVELS.get(leaf(round, own)));
-            assert!(threads <= 4);
-            let begin = own / threads * threads;
-            let read: Vec<u32> = (begin..begin + threads).map(|lane| leaf(round, lane)).collect();
-            assert!(read.iter().all(|&leaf| 1 << (leaf::LEVELS.get(leaf)) == threads));
-            Input { word, last, last_is_old, is_sent, read: Reading::Threads(read, own - begin) }
-        };
-        let mut inputs: Vec<Input> = lanes.iter().map(input).collect();
+        }
+        let Some(&(coefficients, _)) = inputs.first() else { continue };
+        assert!(inputs.len() >= 2 && head_is_last);
+        assert!(inputs.iter().all(|&(of_input, _)| of_input == coefficients));
+        let mut inputs: Vec<Input> = inputs.into_iter().map(|(_, input)| input).collect();
         inputs.rotate_right(1);
         sendings.push(Sending { coefficients, inputs });
     }
@@ -245,6 +268,16 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     }
     let versions = versions_of(&laid, preorder, &level_of, &work);
     let mut times = vec![0; graph.edge_count()];
+    check_order(&laid, &work);
+    for (root, sending) in trees_of(&work) {
+        let edges = laid.edges(&sending);
+        check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
+        let sent = edges.iter().zip(&sending.inputs).filter(|(_, input)| input.is_sent);
+        let levels: Vec<usize> = sent.clone().map(|(&edge, _)| level_of[edge]).collect();
+        assert!(!levels.is_empty(), "the tree of unit {root} sends something");
+        assert!(levels.iter().all(|&level| level == levels[0]), "unit {root}: one level at a time");
+        sent.for_each(|(&edge, _)| times[edge] += 1);
+    }
     for units in work.starts.windows(2) {
         // Else a warp could wait for what it sends itself later on. Versions come behind the factors of their levels.
         let mut before = (None, false);
@@ -254,6 +287,9 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
                 let of_unit = (versions[&work.words[128 * chunk as usize + 2]].level, true);
                 assert!(before <= of_unit, "unit {unit}");
                 before = of_unit;
+                continue;
+            }
+            if unit_shape::NODE.is_in(shape) {
                 continue;
             }
             let mut level = None;
@@ -428,7 +464,8 @@ fn check_reads(
 /// A head, a body, and signs.
 type Sketch = (u64, Vec<u64>, u64);
 
-fn build(count: u64, factors: &[Sketch], hub: usize) -> FactorGraph {
+/// Of factors of so many variables at most.
+fn build(count: u64, factors: &[Sketch], hub: usize, arity: usize) -> FactorGraph {
     let mut builder = FactorGraphBuilder::new();
     builder.add_variables(&(0..count).collect::<Vec<_>>(), &vec![2; count as usize]).unwrap();
     let again = factors.iter().cycle().take(hub).map(|(_, body, signs)| (0, body, signs));
@@ -437,7 +474,7 @@ fn build(count: u64, factors: &[Sketch], hub: usize) -> FactorGraph {
         let mut body: Vec<u64> = body.iter().map(|v| v % count).filter(|&v| v != head).collect();
         body.sort_unstable();
         body.dedup();
-        body.truncate(31);
+        body.truncate(arity - 1);
         match signs % 3 {
             _ if body.is_empty() => builder.add_prior(head, 0.3).unwrap(),
             0 => builder.add_and(head, &body, 0.9, 0.2).unwrap(),
@@ -452,14 +489,16 @@ fn build(count: u64, factors: &[Sketch], hub: usize) -> FactorGraph {
     builder.build().unwrap()
 }
 
-fn graph() -> impl Strategy<Value = FactorGraph> {
+/// A graph for both kinds of iterations, and one with large factors as well.
+fn graphs() -> impl Strategy<Value = [FactorGraph; 2]> {
     let body = prop_oneof![
         8 => prop::collection::vec(any::<u64>(), 0..6),
-        1 => prop::collection::vec(any::<u64>(), 6..40),
+        1 => prop::collection::vec(any::<u64>(), 6..60),
     ];
     let factors = prop::collection::vec((any::<u64>(), body, any::<u64>()), 1..80);
     let hub = prop_oneof![3 => Just(0_usize), 2 => 3..40_usize, 1 => 40..600_usize];
-    (1_u64..60, factors, hub).prop_map(|(count, factors, hub)| build(count, &factors, hub))
+    (1_u64..90, factors, hub)
+        .prop_map(|(count, factors, hub)| [32, 64].map(|arity| build(count, &factors, hub, arity)))
 }
 
 proptest! {
@@ -467,7 +506,7 @@ proptest! {
 
     #[test]
     fn units_of_random_graphs_send_everything_once(
-        graph in graph(),
+        [graph, with_large] in graphs(),
         seed in any::<u64>(),
         classes in 2_u64..20,
         edges_of_block in prop_oneof![Just(1_usize), 2..100_usize],
@@ -477,35 +516,54 @@ proptest! {
         ],
     ) {
         check_flood(&graph, shape, turns, edges_of_block);
-        let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
-        check_layout(&graph, &layout, None);
-        let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
-        let custom = Preorder::from_ranks(&graph, &ranks).unwrap();
-        check_levels(&graph, &layout, &custom, shape);
-        for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward, Schedule::Topological] {
-            let preorder = schedule.preorder(&graph, 0).unwrap();
-            check_levels(&graph, &layout, &preorder, shape);
+        for graph in [&graph, &with_large] {
+            let layout = Layout::new(graph, None, &Gang::of(2)).unwrap().unwrap();
+            check_layout(graph, &layout, None);
+            let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|e| rank(e) % classes).collect();
+            let custom = Preorder::from_ranks(graph, &ranks).unwrap();
+            check_levels(graph, &layout, &custom, shape);
+            for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward, Schedule::Topological] {
+                let preorder = schedule.preorder(graph, 0).unwrap();
+                check_levels(graph, &layout, &preorder, shape);
+            }
         }
     }
+}
+
+/// A graph with so many factors of this size.
+fn with_large_factors(variables: usize, count: usize, size: usize) -> FactorGraph {
+    let plan = generate::Plan {
+        shape: generate::Shape::Smartfl,
+        variables,
+        seed: 1,
+        high_arity: Some(generate::Extremes { count, size }),
+        high_degree: None,
+    };
+    plan.generate().unwrap().graph
 }
 
 /// Factors of more than 32 variables, of one piece and of several, each of one round of literals or of several.
 #[test]
 fn large_factors_come_in_pieces() {
     for (variables, count, size) in [(300, 3, 33), (3000, 4, 300), (12_000, 1, 5000)] {
-        let plan = generate::Plan {
-            shape: generate::Shape::Smartfl,
-            variables,
-            seed: 1,
-            high_arity: Some(generate::Extremes { count, size }),
-            high_degree: None,
-        };
-        let graph = plan.generate().unwrap().graph;
+        let graph = with_large_factors(variables, count, size);
         for (shape, turns) in [([1, 16], 1), ([4, 4], 3), ([132, 16], 1)] {
             check_flood(&graph, shape, turns, 128);
         }
-        assert!(Layout::new(&graph, None, &Gang::of(2)).unwrap().is_none());
+    }
+}
+
+/// The same by levels, as trees of one height and of two.
+#[test]
+fn large_factors_are_trees_by_levels() {
+    for (variables, count, size) in [(300, 3, 33), (1500, 2, 300), (2000, 1, 1100)] {
+        let graph = with_large_factors(variables, count, size);
+        let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
+        for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward] {
+            let preorder = schedule.preorder(&graph, 0).unwrap();
+            check_levels(&graph, &layout, &preorder, [6, 8]);
+        }
     }
 }
 
@@ -537,7 +595,7 @@ fn wide_levels_fill_warps() {
 /// Graphs of other kinds have no layout.
 #[test]
 fn words_of_levels_have_room_for_the_number_of_any_coefficients() {
-    let graph = build(2, &[(1, vec![0], 0)], 0);
+    let graph = build(2, &[(1, vec![0], 0)], 0, 32);
     let preorder = Schedule::SequentialFixed.preorder(&graph, 0).unwrap();
     let mut layout = Layout::new(&graph, None, &Gang::of(1)).unwrap().unwrap();
     let first = layout.coefficients[0];
@@ -559,8 +617,8 @@ fn other_graphs_have_no_layout() {
     let body: Vec<u64> = (1..32).collect();
     assert!(build(&|_| {}).unwrap().is_some());
     assert!(build(&|builder| builder.add_and(0, &body, 0.9, 0.1).unwrap()).unwrap().is_some());
-    let too_wide: Vec<u64> = (1..33).collect();
-    assert!(build(&|builder| builder.add_and(0, &too_wide, 0.9, 0.1).unwrap()).unwrap().is_none());
+    let large: Vec<u64> = (1..33).collect();
+    assert!(build(&|builder| builder.add_and(0, &large, 0.9, 0.1).unwrap()).unwrap().is_some());
     assert!(
         build(&|builder| builder.add_noisy_or(0, &[1], &[0.5], 0.1).unwrap()).unwrap().is_none()
     );

@@ -21,6 +21,9 @@ const THREAD_DEGREE: usize = 8;
 /// do not send.
 const READ_DEGREE: usize = 4;
 
+/// Most edges of a level whose factors have a warp each, but for conjunctions: with some 2,000 warps, a few for each.
+const NARROW_LEVEL: usize = 1 << 14;
+
 /// Who looks at a variable, by the numbers of its messages and of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Looker {
@@ -85,9 +88,20 @@ impl<'a> Shares<'a> {
         if own <= THREAD_BYTES && high_degree == 0 {
             return (Span::Thread, own);
         }
-        // Small conjunctions, too, take memory where more than a thread computes them.
-        let bytes = own.max(body_memory(self.graph.arity(factor) as u64)).max(high_degree);
+        let bytes = self.bytes_of_group(factor).max(high_degree);
         (if high_degree > 0 { Span::Block } else { Span::of_bytes(bytes) }, bytes)
+    }
+
+    /// Bytes of memory that the messages of a factor take where more than a thread computes them: small conjunctions, too, take some.
+    fn bytes_of_group(&self, factor: usize) -> u64 {
+        self.factor_bytes[factor].max(body_memory(self.graph.arity(factor) as u64))
+    }
+
+    /// Who computes the messages of a factor where there are more warps than factors, given who does else: warps are slower than
+    /// threads only with conjunctions.
+    fn of_narrow_level(&self, factor: usize, span: Span) -> Span {
+        let is_conjunction = self.graph.conjunction_parameter(factor).is_some();
+        if span == Span::Thread && !is_conjunction { Span::Warp } else { span }
     }
 
     pub fn of_variable(graph: &FactorGraph, v: usize) -> Looker {
@@ -176,9 +190,13 @@ impl<'a> Shares<'a> {
             bytes[span as usize] = own.max(bytes[span as usize]);
         };
         (0..self.graph.factor_count()).filter(|&factor| !excepted(factor)).for_each(|factor| {
-            add(self.of_factor(factor, false));
+            let alone = self.of_factor(factor, false);
+            add(alone);
             if by_levels.is_some() {
                 add(self.of_factor(factor, true));
+                if self.of_narrow_level(factor, alone.0) != alone.0 {
+                    add((Span::Warp, self.bytes_of_group(factor)));
+                }
             }
         });
         for v in 0..self.graph.variable_count() {
@@ -223,6 +241,7 @@ impl<'a> Shares<'a> {
         let mut targets = room(graph.edge_count())?;
         for level in 0..levels.count() {
             prepared_ranks.begin_level(level);
+            let is_narrow = levels.edges(level).len() <= NARROW_LEVEL;
             for_factors(graph, levels.edges(level), |factor, edges| {
                 let first = targets.len();
                 targets.extend_from_slice(edges);
@@ -231,6 +250,7 @@ impl<'a> Shares<'a> {
                 let is_left = |run: &Run, v| is_high(graph, v) && !prepared_ranks.has(v, run.rank);
                 let computes = |run: Run| run.read(graph, factor).any(|v| is_left(&run, v));
                 let (span, _) = self.of_factor(factor, Run::all(own, &runs).any(computes));
+                let span = if is_narrow { self.of_narrow_level(factor, span) } else { span };
                 items[span as usize].push(factor as u32, first, targets.len())
             })?;
             items.iter_mut().try_for_each(Items::end_level)?;

@@ -57,6 +57,16 @@ device_interface! {
 
     /// Words of a body that a warp hands over: of the two numbers the bits of the significand, and the exponent.
     const BODY_WORDS: usize = 4;
+    /// By levels, words of a node of a factor of more than 32 variables, and what its units do (see binary_level_bodies.cuh): that of a leaf
+    /// hands over the body of its literals; one above, the root, and one below it; that of a leaf sends its messages.
+    const NODE_WORDS: usize = 2 * BODY_WORDS + 2;
+    const NODE_LEAF_UP: u32 = 0;
+    const NODE_UP: u32 = 1;
+    const NODE_ROOT: u32 = 2;
+    const NODE_DOWN: u32 = 3;
+    const NODE_LEAF_DOWN: u32 = 4;
+    /// No node.
+    const NODE_NONE: u32 = u32::MAX;
 
     /// Most variables of a factor that a single thread takes.
     const TILE_ARITY: usize = 8;
@@ -219,5 +229,8 @@ device_interface! {
         /// (see binary_large_factors.cuh).
         factor_pieces: u32,
         factor_bodies: Address<u64>,
+        /// By levels: NODE_WORDS of each node of factors of more than 32 variables, of all states, of which each has node_stride words.
+        level_nodes: Address<u64>,
+        node_stride: u64,
     }
 }

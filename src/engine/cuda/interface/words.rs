@@ -16,6 +16,7 @@ device_interface! {
     word level_input {
         SLOT: 0..25,
         LAST: 25..28,
+        SOFT: 28..29,
         SOURCE: 29..32,
     }
 
@@ -71,6 +72,8 @@ device_interface! {
         HUB_LEVELS: 3..6,
         /// Whether it is no factors, but the product of a piece of a hub.
         MULTIPLIES: 6..7,
+        /// Whether it is of a node of a factor of more than 32 variables.
+        NODE: 7..8,
         /// Logarithm of the number of threads of each factor, less 2.
         LEVELS: 9..11,
         /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.

@@ -1,0 +1,275 @@
+//! Factors of more than 32 variables by levels, as trees of nodes: see cuda/engine/binary_level_bodies.cuh.
+
+use super::level_ranks::Ranks;
+use super::level_units::{Input, Unit};
+use super::level_versions::Versions;
+use super::limits::{WARP, is_large_factor};
+use crate::engine::cuda::interface::binary::{
+    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_ROOT, NODE_UP,
+};
+use crate::engine::cuda::interface::words::{level_want, unit_shape};
+use crate::error::Result;
+use crate::kernel::HornCoefficients;
+use crate::memory::{Grow, room};
+use crate::model::FactorGraph;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// What such a factor sends at a level: its edges with the same rank, or such as read the same.
+pub(super) struct LargeItem {
+    factor: u32,
+    rank: u32,
+    /// Positions of the edges, ascending.
+    sent: Vec<u32>,
+}
+
+/// Units of a level: the first ones of leaves, which wait for earlier levels only, and those that come behind all other units of the
+/// level, as they wait for units of the same level.
+#[derive(Default)]
+pub(super) struct UnitsOfNodes {
+    first: Vec<Unit>,
+    others: Vec<Unit>,
+}
+
+impl UnitsOfNodes {
+    /// All units of a level, of which these are the other ones.
+    pub(super) fn around(mut self, mut units: Vec<Unit>) -> Result<Vec<Unit>> {
+        if self.first.is_empty() {
+            return Ok(units);
+        }
+        self.first.try_room(units.len() + self.others.len())?;
+        self.first.append(&mut units);
+        self.first.append(&mut self.others);
+        Ok(self.first)
+    }
+}
+
+/// The items of large factors among the edges of a level, which ascend. O(E log E) with all edges E of the variables of these
+/// factors.
+pub(super) fn large_items_of(
+    graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32],
+) -> Result<Vec<LargeItem>> {
+    let factors = graph.edge_factors();
+    let mut items = Vec::new();
+    for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
+        let factor = factors[group[0] as usize];
+        if !is_large_factor(graph.arity(factor as usize)) {
+            continue;
+        }
+        let start = graph.factor_edges(factor as usize).start as u32;
+        let of_group = || group.iter().map(|&edge| ranks.of(edge));
+        let least = of_group().min().unwrap_or_default();
+        let most = of_group().max().unwrap_or_default();
+        let others = ranks.others_between(factor as usize, least..most)?;
+        // Edges between whose ranks no other message of their variables has its own read the same.
+        let mut sorted: Vec<(usize, u32)> = room(group.len())?;
+        let before = |edge| others.partition_point(|&other| other < ranks.of(edge));
+        sorted.extend(group.iter().map(|&edge| (before(edge), edge)));
+        sorted.sort_unstable();
+        for same in sorted.chunk_by(|(a, _), (b, _)| a == b) {
+            let mut sent = room(same.len())?;
+            sent.extend(same.iter().map(|&(_, edge)| edge - start));
+            items.try_push(LargeItem { factor, rank: ranks.of(same[0].1), sent })?;
+        }
+    }
+    Ok(items)
+}
+
+/// The trees of large factors, whose nodes are numbered.
+pub(super) struct Trees<'a> {
+    versions: &'a Versions<'a>,
+    ranks: &'a Ranks<'a>,
+    coefficients: &'a [HornCoefficients],
+    nodes: AtomicU32,
+}
+
+/// What the units of an item have in common.
+struct Tree<'a> {
+    item: &'a LargeItem,
+    level: u32,
+    head: usize,
+    /// The nodes of each height, that of the leaves first.
+    heights: Vec<Range<u32>>,
+}
+
+impl<'a> Trees<'a> {
+    pub(super) fn new(
+        versions: &'a Versions<'a>, ranks: &'a Ranks<'a>, coefficients: &'a [HornCoefficients],
+    ) -> Self {
+        Self { versions, ranks, coefficients, nodes: AtomicU32::new(0) }
+    }
+
+    /// Number of nodes of the units that have been made.
+    pub(super) fn count(&self) -> usize {
+        self.nodes.load(Relaxed) as usize
+    }
+
+    /// The units of some items of a level.
+    pub(super) fn units_of(&self, items: &[LargeItem], level: u32) -> Result<UnitsOfNodes> {
+        let mut units = UnitsOfNodes::default();
+        let mut by_step: Vec<Vec<Unit>> = Vec::new();
+        for item in items {
+            let tree = self.tree(item, level)?;
+            let leaves = tree.heights[0].len();
+            for leaf in 0..leaves {
+                units.first.try_push(self.leaf(&tree, leaf, NODE_LEAF_UP)?)?;
+            }
+            for (step, mut of_step) in self.steps(&tree)?.into_iter().enumerate() {
+                if step == by_step.len() {
+                    by_step.try_push(Vec::new())?;
+                }
+                by_step[step].try_room(of_step.len())?;
+                by_step[step].append(&mut of_step);
+            }
+        }
+        for mut of_step in by_step {
+            units.others.try_room(of_step.len())?;
+            units.others.append(&mut of_step);
+        }
+        Ok(units)
+    }
+
+    fn tree<'i>(&self, item: &'i LargeItem, level: u32) -> Result<Tree<'i>> {
+        let f = item.factor as usize;
+        let graph = self.ranks.graph;
+        let mut counts = vec_of_one((graph.arity(f) - 1).div_ceil(WARP))?;
+        while let Some(&last) = counts.last()
+            && last > WARP
+        {
+            counts.try_push(last.div_ceil(WARP))?;
+        }
+        let all: usize = counts.iter().sum();
+        let mut next = self.nodes.fetch_add(all as u32, Relaxed);
+        let mut heights = room(counts.len())?;
+        for count in counts {
+            heights.push(next..next + count as u32);
+            next += count as u32;
+        }
+        Ok(Tree { item, level, head: graph.head_position(f).unwrap_or_default(), heights })
+    }
+
+    /// The units behind those of leaves that hand over their bodies, step by step.
+    fn steps(&self, tree: &Tree<'_>) -> Result<Vec<Vec<Unit>>> {
+        let top = tree.heights.len() - 1;
+        let mut steps = Vec::new();
+        for height in 1..=top {
+            let mut units = room(tree.heights[height].len())?;
+            for node in 0..tree.heights[height].len() {
+                units.push(self.above(tree, height, node, NODE_UP)?);
+            }
+            steps.try_push(units)?;
+        }
+        steps.try_push(vec_of_one(self.root(tree)?)?)?;
+        let mut needed = self.leaves_needed(tree)?;
+        let mut down: Vec<Vec<Unit>> = Vec::new();
+        let mut leaves = room(needed.len())?;
+        for &leaf in &needed {
+            leaves.push(self.leaf(tree, leaf, NODE_LEAF_DOWN)?);
+        }
+        down.try_push(leaves)?;
+        for height in 1..=top {
+            needed.iter_mut().for_each(|node| *node /= WARP);
+            needed.dedup();
+            let mut units = room(needed.len())?;
+            for &node in &needed {
+                units.push(self.above(tree, height, node, NODE_DOWN)?);
+            }
+            down.try_push(units)?;
+        }
+        steps.try_room(down.len())?;
+        steps.extend(down.into_iter().rev());
+        Ok(steps)
+    }
+
+    /// Leaves with edges that are sent, ascending.
+    fn leaves_needed(&self, tree: &Tree<'_>) -> Result<Vec<usize>> {
+        let mut leaves = Vec::new();
+        for &position in tree.item.sent.iter().filter(|&&at| at as usize != tree.head) {
+            let literal = position as usize - usize::from(position as usize > tree.head);
+            leaves.try_push(literal / WARP)?;
+        }
+        leaves.dedup();
+        Ok(leaves)
+    }
+
+    /// A unit of a leaf.
+    fn leaf(&self, tree: &Tree<'_>, leaf: usize, kind: u32) -> Result<Unit> {
+        let item = tree.item;
+        let f = item.factor as usize;
+        let graph = self.ranks.graph;
+        let literals = leaf * WARP..((leaf + 1) * WARP).min(graph.arity(f) - 1);
+        let signs = graph.conjunction_parameter(f).map(|parameter| &self.coefficients[parameter]);
+        let count = literals.len();
+        let inputs = literals.enumerate().map(|(lane, literal)| {
+            let position = literal + usize::from(literal >= tree.head);
+            let is_negated = signs.is_some_and(|signs| signs.is_negated(position));
+            self.input(tree, lane, position, is_negated, kind == NODE_LEAF_DOWN)
+        });
+        let mut unit = self.unit(tree, inputs)?;
+        let taken = |lane| if lane < count { lane as u32 } else { NODE_NONE };
+        append_nodes(&mut unit, taken, tree.heights[0].start + leaf as u32, kind)?;
+        Ok(unit)
+    }
+
+    fn root(&self, tree: &Tree<'_>) -> Result<Unit> {
+        let mut unit =
+            self.unit(tree, std::iter::once(self.input(tree, 0, tree.head, false, true)))?;
+        let of_root = tree.heights[tree.heights.len() - 1].clone();
+        append_nodes(&mut unit, |lane| nth(&of_root, lane), NODE_NONE, NODE_ROOT)?;
+        Ok(unit)
+    }
+
+    /// A unit of a node above the leaves.
+    fn above(&self, tree: &Tree<'_>, height: usize, node: usize, kind: u32) -> Result<Unit> {
+        let mut unit = self.unit(tree, std::iter::empty())?;
+        let below = &tree.heights[height - 1];
+        let taken = |lane| nth(below, node * WARP + lane);
+        append_nodes(&mut unit, taken, tree.heights[height].start + node as u32, kind)?;
+        Ok(unit)
+    }
+
+    fn unit(&self, tree: &Tree<'_>, inputs: impl Iterator<Item = Input>) -> Result<Unit> {
+        let number = self.coefficients_of(tree);
+        let mut unit = Unit::of_inputs(self.versions, self.ranks, inputs, tree.level, number)?;
+        unit.shape |= unit_shape::NODE.mask();
+        Ok(unit)
+    }
+
+    fn coefficients_of(&self, tree: &Tree<'_>) -> u32 {
+        self.ranks.layout.coefficients_of[tree.item.factor as usize]
+    }
+
+    /// What a thread has of an edge, along which it sends if that is to be sent and `sends`.
+    fn input(
+        &self, tree: &Tree<'_>, lane: usize, position: usize, is_negated: bool, sends: bool,
+    ) -> Input {
+        let LargeItem { factor, rank, ref sent } = *tree.item;
+        let edge = self.ranks.graph.factor_edges(factor as usize).start + position;
+        let is_sent = sent.binary_search(&(position as u32)).is_ok();
+        let flags = level_want::SENT.flag(is_sent && sends)
+            | level_want::NEGATED.flag(is_negated)
+            | level_want::COEFFICIENTS.put(self.coefficients_of(tree));
+        // The only edge that is sent does not need its own input, which may come later.
+        let is_read = self.ranks.is_read(edge) && !(is_sent && sent.len() == 1);
+        Input { lane, edge, rank, flags, is_read }
+    }
+}
+
+/// The last chunk of a unit: see NodeWords.
+fn append_nodes(unit: &mut Unit, taken: impl Fn(usize) -> u32, own: u32, kind: u32) -> Result<()> {
+    for lane in 0..WARP {
+        unit.words.try_append(&[taken(lane), own, kind, 0])?;
+    }
+    Ok(())
+}
+
+/// The node at a place of some, if there is one.
+fn nth(nodes: &Range<u32>, at: usize) -> u32 {
+    if at < nodes.len() { nodes.start + at as u32 } else { NODE_NONE }
+}
+
+fn vec_of_one<T>(only: T) -> Result<Vec<T>> {
+    let mut all = room(1)?;
+    all.push(only);
+    Ok(all)
+}
