@@ -138,6 +138,13 @@ fn evidence_is_the_file_next_to_the_graph() {
     assert_eq!(observed(&[]), 1);
     assert_eq!(observed(&["--no-evidence"]), 0);
     assert_eq!(observed(&["--evidence", &path("other.obs")]), 2);
+    // Beside it there may be soft evidence, of which a wrong one is said.
+    fs::write(path("soft.txt"), "3 0.2 0.8\n5 1 3\n").unwrap();
+    assert_eq!(observed(&["--soft-evidence", &path("soft.txt")]), 3);
+    fs::write(path("wrong.txt"), "3 0.2\n").unwrap();
+    let (code, _, err) = bench(&[&graph, "--soft-evidence", &path("wrong.txt")]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("wrong.txt:1"), "{err}");
     // A wrong one is said, not passed over.
     fs::write(path("a.b.obs"), "8 maybe\n").unwrap();
     let (code, _, err) = bench(&[&graph]);
@@ -207,6 +214,8 @@ fn wrong_options_say_what_is_right() {
         (&[&graph, "--inference", "mean"], "sum"),
         (&[&graph, &graph, "--evidence", "x.obs"], "--evidence x.obs with 2 graphs"),
         (&[&graph, "--no-evidence", "--evidence", "x.obs"], "cannot be used with"),
+        (&[&graph, &graph, "--soft-evidence", "x.txt"], "--soft-evidence x.txt with 2 graphs"),
+        (&[&graph, "--no-evidence", "--soft-evidence", "x.txt"], "cannot be used with"),
     ] {
         let (code, out, err) = bench(arguments);
         assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");

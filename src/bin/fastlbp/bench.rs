@@ -85,8 +85,12 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "shape", value_parser = input_path())]
     evidence: Option<PathBuf>,
 
+    /// Weights of states, for one graph, as for `fastlbp infer`
+    #[arg(long, value_name = "FILE", conflicts_with = "shape", value_parser = input_path())]
+    soft_evidence: Option<PathBuf>,
+
     /// No evidence, also where there is a file next to the graph, or where a generated graph has observations
-    #[arg(long, conflicts_with = "evidence")]
+    #[arg(long, conflicts_with_all = ["evidence", "soft_evidence"])]
     no_evidence: bool,
 
     /// Schedules, with commas in between or one by one; SEQRND and BLOCKS with the seed 1
@@ -129,6 +133,26 @@ pub struct Arguments {
     /// Print one JSON object, with times in seconds
     #[arg(long)]
     json: bool,
+}
+
+impl Arguments {
+    /// Files with evidence are for one graph.
+    fn check_evidence(&self) -> Outcome {
+        let files = [
+            ("--evidence", &self.evidence, "; those next to the graphs are found without it"),
+            ("--soft-evidence", &self.soft_evidence, ""),
+        ];
+        for (option, file, advice) in files {
+            if let (Some(path), [_, _, ..]) = (file, &self.graphs[..]) {
+                return Err(Failure::input(format!(
+                    "{option} {} with {} graphs: it is that of one graph{advice}",
+                    path.display(),
+                    self.graphs.len()
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The output of `--json`.
@@ -187,20 +211,14 @@ struct Measurement {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Outcome {
-    if let (Some(path), [_, _, ..]) = (&arguments.evidence, &arguments.graphs[..]) {
-        return Err(Failure::input(format!(
-            "--evidence {} with {} graphs: it is that of one graph; those next to the graphs are \
-             found without it",
-            path.display(),
-            arguments.graphs.len()
-        )));
-    }
+    arguments.check_evidence()?;
     arguments.shape_options.check(&arguments.shapes)?;
     let mut conflicts = Conflicts::default();
     for graph in &arguments.graphs {
         conflicts.input("GRAPH", Some(graph))?;
     }
     conflicts.input("--evidence", arguments.evidence.as_deref())?;
+    conflicts.input("--soft-evidence", arguments.soft_evidence.as_deref())?;
     let backends = match &arguments.backend[..] {
         [] if device_count().is_ok() => vec![BackendName::Cpu, BackendName::Cuda],
         [] => vec![BackendName::Cpu],
@@ -246,7 +264,7 @@ fn measure_all(
     let variables = arguments.variables.unwrap_or_default();
     let plan = |&shape| Source::Plan(arguments.shape_options.plan(shape, variables));
     for source in files.chain(arguments.shapes.iter().map(plan)) {
-        let subject = match source.subject(&evidence) {
+        let subject = match source.subject(&evidence, arguments.soft_evidence.as_deref()) {
             Ok(subject) => subject,
             Err(failure) => {
                 warn(failure.text());

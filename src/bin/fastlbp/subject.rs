@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::failure::Outcome;
 use crate::graph_file::{FormatName, read_as};
 use crate::shape::describe;
-use fastlbp::format::{NamedGraph, read_partial_evidence};
+use fastlbp::format::{NamedGraph, read_partial_evidence, read_soft_evidence};
 use fastlbp::generate::Plan;
 use fastlbp::{Evidence, FactorGraph};
 use std::path::{Path, PathBuf};
@@ -44,10 +44,10 @@ impl Source<'_> {
         }
     }
 
-    /// The graph.
-    pub fn subject(&self, evidence: &EvidenceSource) -> Outcome<Subject> {
+    /// The graph, with soft evidence from a file as well if it comes from one.
+    pub fn subject(&self, evidence: &EvidenceSource, soft: Option<&Path>) -> Outcome<Subject> {
         let (graph, evidence, read) = match self {
-            Source::File(path, format) => read_file(path, *format, evidence)?,
+            Source::File(path, format) => read_file(path, *format, evidence, soft)?,
             Source::Plan(plan) => make(plan, evidence)?,
         };
         Ok(Subject { name: self.name(), graph: Arc::new(graph), evidence, read })
@@ -62,7 +62,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 }
 
 fn read_file(
-    path: &Path, format: Option<FormatName>, source: &EvidenceSource,
+    path: &Path, format: Option<FormatName>, source: &EvidenceSource, soft: Option<&Path>,
 ) -> Outcome<(FactorGraph, Evidence, f64)> {
     let _activity = Activity::start("reading");
     let (network, read) = timed(|| read_as(path, format, "--format"));
@@ -77,7 +77,10 @@ fn read_file(
         Some(file) => read_partial_evidence(&file, named)?.observed,
         None => Vec::new(),
     };
-    let evidence = Evidence::of_observations(&network.graph, &observations)?;
+    let mut evidence = Evidence::of_observations(&network.graph, &observations)?;
+    if let Some(file) = soft {
+        read_soft_evidence(file, named)?.add_to(named, &mut evidence)?;
+    }
     Ok((network.graph, evidence, read))
 }
 
