@@ -327,7 +327,7 @@ fn conjunctions_of_many_variables_by_levels() {
     let blocks = Schedule::Blocks { blocks: 3, seed: 5 };
     check_large_factors(&[Schedule::SequentialFixed, blocks], 60, &[33, 50], 0, 8);
     check_large_factors(&[Schedule::SequentialFixed], 100, &[70], 260, 1000);
-    check_large_factors(&[Schedule::ForwardBackward], 1200, &[1100], 0, 8);
+    check_large_factors(&[Schedule::ForwardBackward], 1200, &[1100], 0, 1000);
 }
 
 /// Checks a graph by schedules; `rarity` is that of deterministic messages: where they are rare, messages are far from one.
@@ -381,7 +381,7 @@ fn check_large_factors(
             }
             // Of variables without another factor, it is all that they send.
             let alone = (0..variables).filter(|&variable| graph.degree(variable) == 1);
-            for variable in alone.skip(round).step_by(5) {
+            for variable in alone.skip(round).step_by(2) {
                 pair.both(|session| session.set_likelihood(variable, &[0.6, 0.3]).unwrap());
             }
         }

@@ -128,26 +128,49 @@ pub fn binary_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     build(&labels, &vec![2; count], &inputs)
 }
 
+/// Whether a literal of a body holds where its variable is in state 1.
+fn holds_at_one(definition: &Definition, literal: usize) -> bool {
+    match definition {
+        Definition::Or { .. } => false,
+        Definition::Signed { negated, .. } | Definition::SignedAnd { negated, .. } => {
+            !negated[literal]
+        }
+        Definition::SignedOr { negated, .. } => negated[literal],
+        Definition::Clause { negated, .. } => negated[literal + 1],
+        _ => true,
+    }
+}
+
 /// A graph of so many binary variables, no multiple of 7, of small conjunctions and one of each of these numbers of variables; one of
-/// the last one's variables is in so many more.
+/// the last one's variables is in so many more. Literals of the large ones most likely hold, but for deterministic messages: where one
+/// most likely fails, messages depend on nothing else.
 pub fn graph_with_large_factors(
     choices: &mut Choices, count: usize, arities: &[usize], degree: usize,
 ) -> Arc<FactorGraph> {
     let labels = labels(choices, count);
     let mut inputs = Vec::new();
+    // Some variables have large factors only.
+    let (others, alone) = labels.split_at(count - 4);
     for _ in 0..count + count / 2 {
         let count = 1 + choices.below(4);
-        let scope = choose_scope(choices, &labels, count);
+        let scope = choose_scope(choices, others, count);
         inputs.push(conjunction(choices, scope));
     }
     let mut last = labels[0];
     for &arity in arities {
         let first = choices.below(count);
         last = labels[(first + 7 * (arity / 2)) % count];
-        let scope = (0..arity).map(|i| labels[(first + 7 * i) % count]).collect();
-        inputs.push(conjunction(choices, scope));
+        let scope: Vec<u64> = (0..arity).map(|i| labels[(first + 7 * i) % count]).collect();
+        let large = conjunction(choices, scope);
+        let literals = large.scope[1..].iter().enumerate();
+        for (literal, &label) in literals.filter(|(_, label)| !alone.contains(label)) {
+            let fails = (1 + choices.below(1000)) as f64 * 1e-12;
+            let p = if holds_at_one(&large.definition, literal) { 1.0 - fails } else { fails };
+            inputs.push(Input { scope: vec![label], definition: Definition::Prior { p } });
+        }
+        inputs.push(large);
     }
-    let others: Vec<u64> = labels.iter().copied().filter(|&label| label != last).collect();
+    let others: Vec<u64> = others.iter().copied().filter(|&label| label != last).collect();
     for _ in 0..degree {
         let scope = vec![last, others[choices.below(others.len())]];
         inputs.push(conjunction(choices, scope));
