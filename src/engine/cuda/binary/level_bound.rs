@@ -21,30 +21,23 @@ pub(super) fn fewest_words(
         let variables = graph.factor_variables(factor);
         let of_all = variables.iter().map(|&v| of_hub(v)).fold(OfHubs::default(), OfHubs::and);
         let of_unit = WARP >> thread_levels(variables.len());
-        // A large one has a unit of at least two chunks for each 32 literals.
-        let of_nodes = if is_large_factor(variables.len()) {
-            (variables.len() - 1).div_ceil(WARP) * CHUNK
-        } else {
-            0
-        };
+        // A large one has at least one more chunk for each 32 literals.
+        let is_large = is_large_factor(variables.len());
+        let of_nodes = if is_large { (variables.len() - 1).div_ceil(WARP) * CHUNK } else { 0 };
         sent.clear();
         sent.try_extend(graph.factor_edges(factor).map(|edge| (level_of[edge], edge)))?;
         sent.sort_unstable();
         for of_level in sent.chunk_by(|(a, _), (b, _)| a == b) {
             let rank = |&(_, edge): &(u32, usize)| ranks[edge];
-            words += of_nodes
-                + match of_level {
-                    [(_, only)] => {
-                        of_all.without(of_hub(graph.edge_variables()[*only])).words(of_unit)
-                    }
-                    [first, others @ ..]
-                        if others.iter().all(|other| rank(other) == rank(first)) =>
-                    {
-                        of_all.words(of_unit)
-                    }
-                    // Several items may have them, none of which reads all hubs.
-                    _ => CHUNK / of_unit + of_all.giants + of_all.others,
-                };
+            words += of_nodes;
+            words += match of_level {
+                [(_, only)] => of_all.without(of_hub(graph.edge_variables()[*only])).words(of_unit),
+                [first, others @ ..] if others.iter().all(|other| rank(other) == rank(first)) => {
+                    of_all.words(of_unit)
+                }
+                // Several items may have them, none of which reads all hubs.
+                _ => CHUNK / of_unit + of_all.giants + of_all.others,
+            };
         }
     }
     Ok(words)

@@ -8,7 +8,7 @@ use super::level_units::{Unit, items_of, units_of};
 use super::level_versions::Versions;
 use super::level_words::{CHUNK, LEVEL_COEFFICIENTS, LEVEL_SLOTS};
 use crate::engine::cuda::interface::binary::LevelUnit;
-use crate::engine::limits::MOST_LEVEL_WORDS;
+use crate::engine::limits::{MOST_LEVEL_WORDS, large_arities};
 use crate::error::Result;
 use crate::memory::{Grow, room};
 use crate::model::FactorGraph;
@@ -51,6 +51,7 @@ impl LevelWork {
         let versions = &Versions::new(&ranks)?;
         let coefficients = graph.coefficients()?;
         let trees = Trees::new(versions, &ranks, &coefficients);
+        let has_large = large_arities(graph).next().is_some();
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
         let words = AtomicUsize::new(0);
@@ -60,8 +61,12 @@ impl LevelWork {
             }
             let items = items_of(graph, &ranks, levels.edges(level))?;
             let units = units_of(versions, &ranks, items, level as u32, count)?;
-            let large = large_items_of(graph, &ranks, levels.edges(level))?;
-            let units = trees.units_of(&large, level as u32)?.around(units)?;
+            let units = if has_large {
+                let large = large_items_of(graph, &ranks, levels.edges(level))?;
+                trees.units_of(&large, level as u32)?.around(units)?
+            } else {
+                units
+            };
             words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
             Ok(units)
         })?;
